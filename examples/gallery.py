@@ -120,12 +120,12 @@ def regret(result: sa.Comparison) -> Axes:
 
 
 def differences(result: sa.Comparison) -> Axes:
-    """Pairwise differences of the primary test (`result.posthoc`)."""
-    return sa.plotting.plot_posthoc(result)
+    """Pairwise differences of the primary test (`result.pairs`)."""
+    return sa.plotting.plot_pairs(result)
 
 
 def p_values(result: sa.Comparison) -> Axes:
-    """Adjusted p of every pair of the primary test, with the difference (`result.posthoc`)."""
+    """Adjusted p of every pair of the primary test, with the difference (`result.pairs`)."""
     return sa.plotting.plot_p_values(result)
 
 

@@ -247,7 +247,7 @@ def _() -> str:
 
 @check("rope", "skewanova")
 def _() -> str:
-    found = comparison().equivalence[["p_a_ahead", "p_equal", "p_b_ahead"]]
+    found = comparison().tables["equivalence"][["p_a_ahead", "p_equal", "p_b_ahead"]]
     return verdict(np.allclose(found.sum(axis=1), 1), "`rope=`")
 
 
@@ -301,7 +301,7 @@ def _() -> str:
     table = table[(table["model"] != NAMES[0]) | (table["fold"] != 0)]
     refusal = refused(lambda: sa.compare(table, design="independent"))
     found = sa.compare(table, design="independent", missing="drop")
-    both = refusal == "refused" and "mixed" in set(found.anova["test"])
+    both = refusal == "refused" and "mixed" in set(found.tests["test"])
     return verdict(both, "refused; or fold dropped, mixed model added")
 
 

@@ -210,11 +210,11 @@ def filled(text: str) -> str:
 
 def measured(result: sa.Comparison) -> dict[str, pd.DataFrame]:
     """Mean and standard deviation of each measure of table 1, by model."""
-    by_prior = {f"AUPREC({prior:g})": rows for prior, rows in result.auprec.groupby("prior")}
+    by_prior = {f"AUPREC({prior:g})": rows for prior, rows in result.tables["auprec"].groupby("prior")}
     folds = {
         **{name: by_prior[name].set_index("model")["auprec"] for name in PAPER if name in by_prior},
-        "IAUPREC": result.iauprec.set_index("model")["iauprec"],
-        "AUC": result.iauprec.set_index("model")["auc"],
+        "IAUPREC": result.tables["iauprec"].set_index("model")["iauprec"],
+        "AUC": result.tables["iauprec"].set_index("model")["auc"],
     }
     return {name: v.groupby(level=0, observed=True).agg(["mean", "std"]) for name, v in folds.items()}
 

@@ -18,7 +18,7 @@ from skewanova.report import folder as report_folder
 
 #: The one folder that has pictures, and which: they take most of the time, the others draw what tables hold.
 WITH_PICTURES = "near"
-PICTURES = ("regions", "posthoc", "critical_difference")
+PICTURES = ("regions", "pairs", "critical_difference")
 
 
 def first(base, positive):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 import skewanova as sa
+from skewanova.report.source import POINTS
 from skewanova.scores import engines, gathering
 
 SET_OPTIONS = {"deployment_prior": (0.05, 0.2), "at_priors": (0.5, 0.1)}
@@ -108,12 +109,12 @@ def by_names(frame):
 
 def assert_nearly_alike(found, here):
     """Every frame of a comparison, its warnings and its verdict; numbers but for rounding."""
-    frames = [name for name in vars(here) if isinstance(getattr(here, name), pd.DataFrame)]
-    assert {"ranking", "posthoc", "difference_curves", "crossings", "plans", "equivalence"} <= {*frames}
+    frames = [name for name in here.tables if name not in POINTS]
+    assert {"ranking", "pairs", "difference_curves", "crossings", "plans", "equivalence"} <= {*frames}
     for name in (*frames, "by_prior"):
-        expected = getattr(here, name)
+        expected = here.tables[name]
         pd.testing.assert_frame_equal(
-            getattr(found, name), expected, rtol=1e-10, atol=1e-10, check_categorical=False
+            found.tables[name], expected, rtol=1e-10, atol=1e-10, check_categorical=False
         )
     assert (found.design, found.warnings) == (here.design, here.warnings)
     assert str(found.verdict) == str(here.verdict)
@@ -146,9 +147,9 @@ def mixed(frame):
 def assert_sampled_alike(source, frame):
     """Of fewer clusters than columns, bands are drawn from other rows with the same products."""
     found, here = (sa.compare(rows, **SET_OPTIONS) for rows in (source, by_names(frame)))
-    for name in ("ranking", "posthoc", "crossings", "assumptions", "plans"):
+    for name in ("ranking", "pairs", "crossings", "assumptions", "plans"):
         pd.testing.assert_frame_equal(
-            getattr(found, name), getattr(here, name), rtol=1e-10, atol=1e-10, check_categorical=False
+            found.tables[name], here.tables[name], rtol=1e-10, atol=1e-10, check_categorical=False
         )
     assert found.design == here.design
 

@@ -204,14 +204,14 @@ def _json_sign(sign: str) -> str:
 
 def comparison_as_json(result: Comparison) -> dict[str, Any]:
     """Every frame as records, by the name of its CSV file, with what is said in words."""
-    from skewanova.report.folder import FRAMES
+    from skewanova.report.source import POINTS
 
     return {
         "settings": result.settings,
         "verdict": asdict(result.verdict),
         "conclusions": result.conclusions,
         "warnings": result.warnings,
-        **{name: getattr(result, name) for name in FRAMES},
+        **{name: frame for name, frame in result.tables.items() if name not in POINTS},
     }
 
 

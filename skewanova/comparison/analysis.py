@@ -69,7 +69,7 @@ class Analysis:
     """Tests and frames of a comparison; see the attributes of :class:`~skewanova.Comparison`."""
 
     tests: tuple[AnovaResult | OmnibusResult, ...]
-    posthoc: pd.DataFrame
+    pairs: pd.DataFrame
     prior_pairs: pd.DataFrame
     ranking: pd.DataFrame
     difference_curves: pd.DataFrame
@@ -81,10 +81,10 @@ class Analysis:
     warnings: tuple[str, ...] = ()
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return every frame by name; `anova` has one row a term of each test, the primary one first."""
+        """Return every frame by name; `tests` has one row a term of each test, the primary one first."""
         names = [each.name for each in fields(self) if each.name not in {"tests", "warnings"}]
-        anova = pd.concat([test.to_frame() for test in self.tests], ignore_index=True)
-        return {"anova": anova, **{name: getattr(self, name) for name in names}}
+        tests = pd.concat([test.to_frame() for test in self.tests], ignore_index=True)
+        return {**{name: getattr(self, name) for name in names}, "tests": tests}
 
     @property
     def test_warnings(self) -> tuple[str, ...]:

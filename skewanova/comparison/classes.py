@@ -38,9 +38,9 @@ class ClassesComparison(ClassesSource):
     ----------
     comparisons : dict
         The comparison of each class against the rest, by its name; tests there are for that class alone.
-    anova : DataFrame
+    tests : DataFrame
         Test of all models for every class, adjusted by Holm over the classes; columns of `OMNIBUS_COLUMNS`.
-    posthoc : DataFrame
+    pairs : DataFrame
         Column class and `POSTHOC_COLUMNS`: the primary pairs of every class, adjusted over all classes and
         pairs together.
     ranking : DataFrame
@@ -57,7 +57,7 @@ class ClassesComparison(ClassesSource):
     def conclusions(self) -> tuple[str, ...]:
         """What was found for each class, in words; all at the level together."""
         told = []
-        for name, rows in self.posthoc.groupby("class", sort=False):
+        for name, rows in self.pairs.groupby("class", sort=False):
             short = short_names([*rows["model_a"], *rows["model_b"]])
             found = sentences.pair_findings(rows.reset_index(drop=True), self.alpha, short)
             told += [f"class {visible(str(name))}: {sentence}" for sentence in found]
@@ -156,7 +156,7 @@ def compare_classes(
     >>> noise = rng.normal(size=(2, 600, 3))
     >>> scores = {"sharp": 2 * np.eye(3)[labels] + noise[0], "dull": 0.5 * np.eye(3)[labels] + noise[1]}
     >>> found = compare_classes(scores_from_multiclass(labels, scores), 0.3, at_priors=(0.3,))
-    >>> found.posthoc[["class", "model_a", "reject"]].to_numpy().tolist()
+    >>> found.pairs[["class", "model_a", "reject"]].to_numpy().tolist()
     [['0', 'sharp', True], ['1', 'sharp', True], ['2', 'sharp', True]]
     """
     if not isinstance(scores, MulticlassScores):
@@ -171,8 +171,8 @@ def compare_classes(
     posthoc = _joint_pairs(comparisons, alpha, options.get("p_adjust") or "holm")
     return ClassesComparison(
         comparisons=comparisons,
-        anova=_omnibus(comparisons, alpha),
-        posthoc=posthoc,
+        tests=_omnibus(comparisons, alpha),
+        pairs=posthoc,
         ranking=_ranking(comparisons, posthoc, options.get("control")),
         alpha=alpha,
         warnings=tuple(
@@ -203,9 +203,7 @@ def _joint_pairs(comparisons: Mapping[str, Comparison], alpha: float, p_adjust: 
     """Primary pairs of every class as one family."""
     parts = []
     for name, result in comparisons.items():
-        rows = result.posthoc[
-            (result.posthoc["role"] == "primary") & (result.posthoc["response"] == "iauprec")
-        ]
+        rows = result.pairs[(result.pairs["role"] == "primary") & (result.pairs["response"] == "iauprec")]
         parts.append(rows.assign(**{"class": name}))
     every = family(pd.concat(parts, ignore_index=True), alpha=alpha, p_adjust=p_adjust)
     return every[["class", *POSTHOC_COLUMNS]]
@@ -213,7 +211,7 @@ def _joint_pairs(comparisons: Mapping[str, Comparison], alpha: float, p_adjust: 
 
 def _omnibus(comparisons: Mapping[str, Comparison], alpha: float) -> pd.DataFrame:
     """Primary test of all models of every class, adjusted by Holm over the classes."""
-    rows = [result.anova.iloc[[0]].assign(**{"class": name}) for name, result in comparisons.items()]
+    rows = [result.tests.iloc[[0]].assign(**{"class": name}) for name, result in comparisons.items()]
     frame = pd.concat(rows, ignore_index=True)
     p_adjusted = adjust_p_values(frame["p_value"].to_numpy(dtype=float), "holm")
     return frame.assign(p_adjusted=p_adjusted, reject=p_adjusted < alpha)[list(OMNIBUS_COLUMNS)]

@@ -82,9 +82,9 @@ class DatasetsComparison(DatasetsSource):
     iauprec : DataFrame
         Mean IAUPREC over folds of every data set and model, its standard error (corrected for shared training
         data) and the model's rank there; columns of `MEAN_COLUMNS`.
-    anova : DataFrame
+    tests : DataFrame
         Friedman's test across data sets; columns of `ANOVA_COLUMNS`.
-    posthoc : DataFrame
+    pairs : DataFrame
         Signed ranks, adjusted, or t tests where ranks of so few data sets cannot reject (primary), and
         Nemenyi's test, the data sets as blocks; columns of `POSTHOC_COLUMNS`.
     by_dataset : DataFrame
@@ -107,9 +107,9 @@ class DatasetsComparison(DatasetsSource):
     def conclusions(self) -> tuple[str, ...]:
         """What the tests across data sets found, in words."""
         short = short_names(self.ranking["model"])
-        primary = self.posthoc[self.posthoc["role"] == "primary"]
+        primary = self.pairs[self.pairs["role"] == "primary"]
         return (
-            sentences.omnibus_sentence(self.anova, self.alpha, primary),
+            sentences.omnibus_sentence(self.tests, self.alpha, primary),
             *sentences.pair_findings(primary, self.alpha, short),
             *hierarchical_sentences(self.hierarchical, self.alpha, short),
         )
@@ -254,8 +254,8 @@ def compare_datasets(
     return DatasetsComparison(
         comparisons=comparisons,
         iauprec=means,
-        anova=omnibus_test(blocks, method="friedman", role="primary").to_frame(),
-        posthoc=pd.concat(pairs, ignore_index=True),
+        tests=omnibus_test(blocks, method="friedman", role="primary").to_frame(),
+        pairs=pd.concat(pairs, ignore_index=True),
         by_dataset=differences,
         hierarchical=_hierarchical(differences, alpha, p_adjust=how["p_adjust"] or "holm"),
         ranking=_ranking(means, order, group_models(order, pairs[0], how["control"])),
@@ -335,7 +335,7 @@ def _difference(result: Comparison, a: str, b: str) -> dict[str, float]:
 
     With a single case in a class no test knows the error: it is nan.
     """
-    rows = result.posthoc[result.posthoc["response"] == "iauprec"]
+    rows = result.pairs[result.pairs["response"] == "iauprec"]
     holds = rows["test"].map(lambda test: result.design.kind in get_test(test).designs)
     rows = rows[holds & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
     measured = rows[rows["std_error"].notna()]

@@ -153,12 +153,12 @@ class FoldsAnalysis(DesignAnalysis):
         published = published_tests(measures, alpha)
         primary, *secondary = omnibus_tests(measures, rng=rng)
         stage("pairs of models")
-        posthoc = _posthoc(measures, published, options)
+        pairs = _posthoc(measures, published, options)
         stage("ranking, differences")
-        groups = group_models(measures.models, posthoc, options.control)
+        groups = group_models(measures.models, pairs, options.control)
         return Analysis(
             tests=(primary, *published, *secondary),
-            posthoc=posthoc,
+            pairs=pairs,
             prior_pairs=compare_priors(published[1], alpha),
             ranking=ranking_of(measures, decisions, letters=groups, alpha=alpha),
             difference_curves=difference_curves(measures, alpha=alpha, control=options.control, rng=rng),

@@ -203,7 +203,7 @@ def _frames(comparison: object) -> Mapping[str, pd.DataFrame]:
     """Ranking, leaders and bins of a comparison, or of its folder."""
     names = ("ranking", "leaders", "score_bins")
     if isinstance(comparison, Comparison):
-        return {name: getattr(comparison, name) for name in names}
+        return {name: comparison.tables[name] for name in names}
     if not isinstance(comparison, str | os.PathLike):
         raise InputError(f"`comparison` must be a comparison or a folder, but got {comparison!r:.60}")
     try:

@@ -164,9 +164,7 @@ def compare(
     frames, messages = _analyse(measures, options, mixed)
     notes += [*measures.design.warnings, *messages]
     return Comparison(
-        **frames,
-        auprec=measures.auprec,
-        iauprec=measures.iauprec,
+        {"auprec": measures.auprec, "iauprec": measures.iauprec, **frames},
         design=measures.design,
         warnings=tuple(dict.fromkeys(notes)),
         settings=_settings(measures, options, missing=missing),
@@ -205,7 +203,7 @@ def _analyse(
     part = judged_part(measures)  # the part of the deployment prior that the data can judge, if it is small
     if part is not None:
         pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")
-        frames["posthoc"] = pd.concat([frames["posthoc"], pairs], ignore_index=True)
+        frames["pairs"] = pd.concat([frames["pairs"], pairs], ignore_index=True)
     return frames, [*result.warnings, *measures.warnings, *suspicions, *result.test_warnings]
 
 

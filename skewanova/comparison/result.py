@@ -51,56 +51,26 @@ class Comparison(ReportSource):
 
     Attributes
     ----------
-    auprec : DataFrame
-        Columns model, fold, prior, auprec.
-    iauprec : DataFrame
-        Columns model, fold, iauprec, auc, n_positive, n_negative.
-    anova : DataFrame
-        One row a term of each analysis of variance; columns of `anova.ANOVA_COLUMNS`.
-    posthoc : DataFrame
-        One row a pair of models of each family of comparisons; columns of `posthoc.POSTHOC_COLUMNS`.
-    prior_pairs : DataFrame
-        One row a pair of priors (empty if there is one prior, or an interaction of model and prior).
+    verdict : Verdict
+        Which model to deploy, how sure that is, where it would change, what is weakest about it.
     ranking : DataFrame
         One row a model; columns of `decision.RANKING_COLUMNS`.
-    regions : DataFrame
-        Which model leads at which prior; columns of `decision.REGION_COLUMNS`.
-    crossings : DataFrame
-        Where the mean curves of two models cross, with intervals (see :func:`~skewanova.decision.crossings`).
-    leaders : DataFrame
-        Which models may be the best at which prior (see :func:`~skewanova.decision.leaders`).
-    differing_priors : DataFrame
-        At which priors a simultaneous band puts one model above another (see
-        :func:`~skewanova.decision.differing_priors`).
-    decisions : DataFrame
-        What every model promises and risks (see :func:`~skewanova.decision.decisions`).
-    choices : DataFrame
-        Which model each criterion picks (see :func:`~skewanova.decision.choices`).
-    support : DataFrame
-        At which priors the test set can speak (see :func:`~skewanova.evaluation.support`).
-    plans : DataFrame
-        How many folds or cases would tell each pair apart at the observed difference, with power .8 at the
-        level over the number of pairs (columns as of :func:`~skewanova.plan_comparison`).
-    components : DataFrame
-        Of several runs on one test set: where the variance of one area comes from, runs or cases (see
-        :func:`~skewanova.inference.components`); of other designs without rows.
-    difference_curves : DataFrame
-        Difference of AUPREC of every pair along the prior, with simultaneous bands.
-    effects : DataFrame
-        Effect size of every pair (see :func:`~skewanova.inference.effects`).
-    equivalence : DataFrame
-        Tests and probabilities that two models are practically equal (see
-        :func:`~skewanova.inference.equivalence`).
-    assumptions : DataFrame
-        What the tests assume, checked, with advice.
-    residuals : DataFrame
-        Of the 2-way analysis: columns model, fold, fitted, residual.
+    pairs : DataFrame
+        One row a pair of models of each family of comparisons; columns of `inference.POSTHOC_COLUMNS`.
+    tests : DataFrame
+        One row a term of each test of all models; columns of `inference.ANOVA_COLUMNS`.
+    by_prior : DataFrame
+        What is known of every model, prior by prior (see :func:`~skewanova.decision.by_prior`).
+    tables : mapping of str to DataFrame
+        Every frame by its name, which is that of its CSV file; ``print(result.tables)`` lists them.
     design : FoldDesign
-        How the folds came about, and what that was concluded from.
+        How the folds came about.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
     settings : dict
-        What was asked for.
+        The arguments of the comparison.
+    scores, evaluation
+        The score table, and AUPREC and IAUPREC of every model and fold.
     methods, results_paragraph : Prose
         How the numbers were made and what was found, in words for a paper.
     """
@@ -120,7 +90,7 @@ class Comparison(ReportSource):
         return f"{self.verdict._repr_html_()}\n{self._ranking_table().to_html()}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the ranking; the other frames are attributes."""
+        """Return the ranking; the other frames are in `tables`."""
         return self.ranking.copy()
 
     @property
@@ -131,7 +101,7 @@ class Comparison(ReportSource):
     @property
     def labels(self) -> dict[str, str]:
         """How each test may be read."""
-        return {test: get_test(test).note for test in [*self.anova["test"], *self.posthoc["test"]]}
+        return {test: get_test(test).note for test in [*self.tests["test"], *self.pairs["test"]]}
 
     @property
     def methods(self) -> Prose:
@@ -146,15 +116,15 @@ class Comparison(ReportSource):
     @property
     def conclusions(self) -> tuple[str, ...]:
         """What the calibrated tests found, in words."""
-        primary = self.posthoc[self.posthoc["role"] == "primary"]
-        short = short_names(self.evaluation.models)
+        primary = self.pairs[self.pairs["role"] == "primary"]
+        short, frames = short_names(self.evaluation.models), self.tables
         return (
-            sentences.omnibus_sentence(self.anova, self.alpha, primary),
+            sentences.omnibus_sentence(self.tests, self.alpha, primary),
             *sentences.pair_findings(primary, self.alpha, short),
             *sentences.curve_sentences(
-                self.difference_curves, self.differing_priors, short, control=control_of(self)
+                frames["difference_curves"], frames["differing_priors"], short, control=control_of(self)
             ),
-            *sentences.winner_sentences(self.decisions, short),
+            *sentences.winner_sentences(frames["decisions"], short),
         )
 
     def brief(self, width: int = 80) -> str:
@@ -164,17 +134,19 @@ class Comparison(ReportSource):
 
     def summary(self, width: int = 80) -> str:
         """Return the findings as text of at most `width` columns."""
-        short = short_names(self.evaluation.models)
+        short, areas = short_names(self.evaluation.models), self.tables
         parts = [
             self.brief(width),
             self._heading(width),
             section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
-            tables.performance_table(self.auprec, self.iauprec, self.ranking).to_text(width, names=short),
+            tables.performance_table(areas["auprec"], areas["iauprec"], self.ranking).to_text(
+                width, names=short
+            ),
             *self._published_parts(short, width),
-            tables.regions_table(self.regions).to_text(width, names=short),
+            TABLES["regions"].make(self).to_text(width, names=short),
         ]
         told_below = ["", *self.warnings]
-        advised = self.assumptions[~self.assumptions["advice"].isin(told_below)]
+        advised = self.tables["assumptions"][~self.tables["assumptions"]["advice"].isin(told_below)]
         told = [f"{check}: {text}" for check, text in zip(advised["check"], advised["advice"], strict=True)]
         parts += [section("Assumptions", told, width)] if told else []
         parts += [section("Warnings", self.warnings, width)] if self.warnings else []
@@ -197,7 +169,7 @@ class Comparison(ReportSource):
         ----------
         table : str, default "performance"
             performance (table 1 of Landgrebe et al. 2006), ranking, choices, regions, leaders, crossings,
-            sensitivity, anova, pairwise (of the test that the conclusions rest on), posthoc (of every test),
+            sensitivity, tests, pairwise (of the test that the conclusions rest on), pairs (of every test),
             prior_pairs, effects, equivalence, plans, components (of runs) or assumptions.
         columns : sequence of str, optional
             Heads of the columns to show, in this order; by default all.
@@ -283,7 +255,7 @@ class Comparison(ReportSource):
         return TABLES["ranking"].make(self)
 
     def _family(self, test: str, response: str) -> pd.DataFrame:
-        return self.posthoc[(self.posthoc["test"] == test) & (self.posthoc["response"] == response)]
+        return self.pairs[(self.pairs["test"] == test) & (self.pairs["response"] == response)]
 
     def _heading(self, width: int) -> str:
         measures = self.evaluation
@@ -302,7 +274,7 @@ class Comparison(ReportSource):
     def _published_parts(self, short: dict[str, str], width: int) -> list[str]:
         """Each of the paper's analyses with how it may be read, then what its pairwise comparisons say."""
         parts = []
-        published = self.anova[self.anova["role"] == "published"]
+        published = self.tests[self.tests["role"] == "published"]
         for test, group in published.groupby("test", sort=False, observed=True):
             known_test = get_test(str(test))
             lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), known_test.note)]

@@ -77,16 +77,16 @@ class RunsAnalysis(DesignAnalysis):
         published = published_tests(measures, alpha)
         stage("pairs of models")
         at_priors = {prior: self.compare(each) for prior, each in zip(measures.priors, along, strict=True)}
-        posthoc = pair_families(result, at_priors, self.test, options, sample=areas.sample)
+        pairs = pair_families(result, at_priors, self.test, options, sample=areas.sample)
         tukey = tukey_hsd(published[0], alpha=alpha, order=measures.models).to_frame()
         stage("ranking, differences")
-        groups = group_models(measures.models, posthoc, options.control)
+        groups = group_models(measures.models, pairs, options.control)
         ranked = ranking_of(measures, decisions, letters=groups, alpha=alpha)
         low, high = _intervals(areas, result, alpha)
         error = float(high[0] - result.estimate[0]) / float(special.ndtri(1 - alpha / 2))
         return Analysis(
             tests=(omnibus_result(result, self.test), *published),
-            posthoc=pd.concat([posthoc, tukey], ignore_index=True),
+            pairs=pd.concat([pairs, tukey], ignore_index=True),
             prior_pairs=compare_priors(published[1], alpha),
             ranking=ranked.assign(conf_low=low, conf_high=high),
             difference_curves=difference_curves(

@@ -82,10 +82,10 @@ class TestSetAnalysis(DesignAnalysis):
         sample, result = self.test_set.sample, self.compare(measures.deployment_prior)
         stage("pairs of models")
         at_priors = {prior: self.compare(prior) for prior in measures.priors}
-        posthoc = pair_families(result, at_priors, "jackknife", options, sample=sample)
+        pairs = pair_families(result, at_priors, "jackknife", options, sample=sample)
         stage("ranking, differences")
         intervals = self._intervals()
-        groups = group_models(measures.models, posthoc, options.control)
+        groups = group_models(measures.models, pairs, options.control)
         ranked = ranking_of(measures, decisions, letters=groups, alpha=options.alpha)
         limits = {end: [getattr(each, end) for each in intervals] for end in ("conf_low", "conf_high")}
         error = float(np.sqrt(np.diag(result.covariance))[0])
@@ -93,7 +93,7 @@ class TestSetAnalysis(DesignAnalysis):
         notes += emit(dict.fromkeys(each.warning for each in intervals if each.warning))
         return Analysis(
             tests=(omnibus_result(result, "jackknife"),),
-            posthoc=posthoc,
+            pairs=pairs,
             prior_pairs=no_prior_pairs(),
             ranking=ranked.assign(**limits),
             difference_curves=difference_curves(

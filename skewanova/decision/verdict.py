@@ -36,20 +36,6 @@ LINES = {
 }
 
 
-#: Frames that a verdict is made from.
-VERDICT_FRAMES = (
-    "posthoc",
-    "differing_priors",
-    "leaders",
-    "regions",
-    "crossings",
-    "decisions",
-    "equivalence",
-    "plans",
-    "assumptions",
-)
-
-
 #: Columns of the numbers of a verdict.
 VERDICT_COLUMNS = ("line", "quantity", "value", "shown", "table")
 
@@ -292,7 +278,7 @@ class Judgement:
         return self.order.candidates
 
     def _pairwise_order(self) -> PairwiseOrder:
-        prior, posthoc = self.evaluation.deployment_prior, self.frames["posthoc"]
+        prior, posthoc = self.evaluation.deployment_prior, self.frames["pairs"]
         low, high = max(prior.low, min(self.rarest, prior.high)), prior.high
         rows = (
             posthoc[posthoc["response"] == "iauprec_supported"] if self.is_partial else primary_pairs(posthoc)
@@ -301,7 +287,7 @@ class Judgement:
         return PairwiseOrder(tuple(self.names), list(records(rows)), bands, low, high)
 
     def _reason_for_distrust(self) -> str:
-        pairs = primary_pairs(self.frames["posthoc"])
+        pairs = primary_pairs(self.frames["pairs"])
         flat = (pairs["std_error"] == 0) | pairs["p_adjusted"].isna()
         if (pairs["estimate"].abs() > TIE).any() and flat.all():
             return untested_because(list(records(pairs)))

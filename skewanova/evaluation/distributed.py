@@ -33,7 +33,7 @@ GROUP_COLUMNS = {
 def measure_group(
     frame: pd.DataFrame,
     *,
-    priors: Sequence[float] = (0.5, 0.1, 0.01),
+    at_priors: Sequence[float] = (0.5, 0.1, 0.01),
     deployment_prior: Target = (0.05, 0.20),
     area_estimator: str = "trapezoid",
     pos_label: object = None,
@@ -45,7 +45,7 @@ def measure_group(
     frame : DataFrame
         All rows of one (model, fold), with the columns model, fold (without one, all rows are one test set),
         y_true, y_score and, optionally, case.
-    priors : sequence of float, default (0.5, 0.1, 0.01)
+    at_priors : sequence of float, default (0.5, 0.1, 0.01)
         As for :func:`~skewanova.evaluate`.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         As for :func:`~skewanova.evaluate`.
@@ -72,7 +72,7 @@ def measure_group(
     >>> from skewanova.evaluation import measure_group
     >>> columns = {"y_true": [0, 0, 1, 1], "y_score": [0.1, 0.4, 0.35, 0.8]}
     >>> rows = pd.DataFrame({"model": "A", "fold": 1, **columns})
-    >>> measure_group(rows, priors=(0.5, 0.1))["auprec"].round(4).tolist()
+    >>> measure_group(rows, at_priors=(0.5, 0.1))["auprec"].round(4).tolist()
     [0.7917, 0.5705]
     """
     refuse_in_passes(frame.columns.tolist(), SAMPLING_COLUMNS)
@@ -84,7 +84,7 @@ def measure_group(
             f"`frame` must hold the rows of one model in one fold, but holds {len(curves)} groups"
         )
     ((model, fold), roc), *_ = curves.items()
-    grid = np.asarray(priors, dtype=np.float64)
+    grid = np.asarray(at_priors, dtype=np.float64)
     measured: dict[str, Any] = {
         "model": str(model),
         "fold": str(fold),

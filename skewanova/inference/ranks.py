@@ -101,7 +101,7 @@ class RankComparison:
 
 
 def rank_comparison(
-    iauprec: pd.DataFrame, posthoc: pd.DataFrame | None = None, *, test: str = "nemenyi", alpha: float = 0.05
+    iauprec: pd.DataFrame, pairs: pd.DataFrame | None = None, *, test: str = "nemenyi", alpha: float = 0.05
 ) -> RankComparison:
     """Rank the models within every fold, and group those that a post-hoc test does not tell apart.
 
@@ -109,7 +109,7 @@ def rank_comparison(
     ----------
     iauprec : DataFrame
         Columns model, fold, iauprec; every model in every fold.
-    posthoc : DataFrame, optional
+    pairs : DataFrame, optional
         Frame with the columns test, response, model_a, model_b, reject that holds the family `test` on
         IAUPREC; by default Nemenyi's test is done at level `alpha`.
     test : str, default "nemenyi"
@@ -146,14 +146,14 @@ def rank_comparison(
     """
     check_fraction(alpha, "alpha")
     values, models = fold_table(iauprec)
-    if posthoc is None:
+    if pairs is None:
         check_choice(test, ("nemenyi",), "test")
-        posthoc = pairwise.posthoc(iauprec, method="nemenyi", alpha=alpha)
+        pairs = pairwise.posthoc(iauprec, method="nemenyi", alpha=alpha)
     names = [str(model) for model in models]
     mean_rank = stats.rankdata(snap_ties(-values), axis=1).mean(axis=0)
     order = argsort_descending(-mean_rank)
     ranked = [names[i] for i in order]
-    letters = compact_letters(ranked, _rejected(posthoc, test, ranked))
+    letters = compact_letters(ranked, _rejected(pairs, test, ranked))
     return RankComparison(
         ranks=pd.DataFrame(
             {"model": ranked, "mean_rank": mean_rank[order], "group": [letters[m] for m in ranked]}
@@ -167,23 +167,23 @@ def rank_comparison(
     )
 
 
-def _rejected(posthoc: pd.DataFrame, test: str, models: Sequence[str]) -> list[tuple[str, str]]:
+def _rejected(pairs: pd.DataFrame, test: str, models: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs that the family tells apart, once it is known to hold every pair."""
-    missing = [c for c in ("test", "response", "model_a", "model_b", "reject") if c not in posthoc]
+    missing = [c for c in ("test", "response", "model_a", "model_b", "reject") if c not in pairs]
     if missing:
-        raise InputError(f"`posthoc` must have the column {missing[0]}")
-    rows = posthoc[posthoc["response"] == "iauprec"]
+        raise InputError(f"`pairs` must have the column {missing[0]}")
+    rows = pairs[pairs["response"] == "iauprec"]
     check_choice(test, list(dict.fromkeys(rows["test"])), "test")
     rows = rows[rows["test"] == test]
-    pairs = [(str(a), str(b)) for a, b in zip(rows["model_a"], rows["model_b"], strict=True)]
-    if len({frozenset(pair) for pair in pairs}) != len(models) * (len(models) - 1) // 2:
+    names = [(str(a), str(b)) for a, b in zip(rows["model_a"], rows["model_b"], strict=True)]
+    if len({frozenset(pair) for pair in names}) != len(models) * (len(models) - 1) // 2:
         raise InputError(
             f"`test` must compare every pair of the {len(models)} models, which {test!r} does not"
         )
-    unknown = [name for pair in pairs for name in pair if name not in models]
+    unknown = [name for pair in names for name in pair if name not in models]
     if unknown:
-        raise InputError(f"`posthoc` must name models of the first frame, but got {unknown[0]!r}")
-    return [pair for pair, reject in zip(pairs, rows["reject"].eq(True), strict=True) if reject]
+        raise InputError(f"`pairs` must name models of the first frame, but got {unknown[0]!r}")
+    return [pair for pair, reject in zip(names, rows["reject"].eq(True), strict=True) if reject]
 
 
 def _cliques(letters: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:

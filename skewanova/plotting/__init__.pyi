@@ -4,7 +4,7 @@ from .comparisons import plot_by_dataset as plot_by_dataset
 from .comparisons import plot_components as plot_components
 from .comparisons import plot_critical_difference as plot_critical_difference
 from .comparisons import plot_difference_curves as plot_difference_curves
-from .comparisons import plot_posthoc as plot_posthoc
+from .comparisons import plot_pairs as plot_pairs
 from .comparisons import plot_p_values as plot_p_values
 from .curves import plot_precision_recall as plot_precision_recall
 from .curves import plot_roc as plot_roc

@@ -222,7 +222,7 @@ def space(ax: Axes, grid: pd.DataFrame, *, legend: bool = True, cmap: str = "vir
     axes.set_box_aspect(None, zoom=0.9)
 
 
-def posthoc_rows(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
+def select_pairs(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
     """The pairs of one test on one response, IAUPREC where there is a choice."""
     tests = distinct([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])
     rows: pd.DataFrame = frame[frame["test"] == looks.choose(test, tests, "test")]

@@ -19,7 +19,7 @@ from skewanova.plotting import artists, looks
 from skewanova.plotting.looks import Entry, Palette, model_palette, or_own
 
 
-def plot_posthoc(
+def plot_pairs(
     result: object,
     *,
     test: str | None = None,
@@ -34,7 +34,7 @@ def plot_posthoc(
     Parameters
     ----------
     result : Comparison or DataFrame
-        A result with `posthoc`, or that frame: test, response, prior, model_a, model_b, estimate, conf_low,
+        A result with `pairs`, or that frame: test, response, prior, model_a, model_b, estimate, conf_low,
         conf_high, reject.
     test : str, optional
         The test to draw; by default the first on IAUPREC.
@@ -59,15 +59,15 @@ def plot_posthoc(
     --------
     >>> import pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting.comparisons import plot_posthoc
+    >>> from skewanova.plotting.comparisons import plot_pairs
     >>> pair = {"model_a": "A", "model_b": "B", "estimate": 0.1, "conf_low": 0.02, "conf_high": 0.18}
     >>> tukey = {"test": "tukey", "response": "iauprec", "prior": None, "reject": True, **pair}
-    >>> plot_posthoc(pd.DataFrame([tukey]), ax=Figure().subplots()).get_xlabel()
+    >>> plot_pairs(pd.DataFrame([tukey]), ax=Figure().subplots()).get_xlabel()
     'Difference in IAUPREC (first minus second)'
     """
     columns = ["test", "response", "prior", "model_a", "model_b"]
     columns += ["estimate", "conf_low", "conf_high", "reject"]
-    rows = artists.posthoc_rows(looks.find_frame(result, "posthoc", columns, "plot_posthoc"), test, prior)
+    rows = artists.select_pairs(looks.find_frame(result, "pairs", columns, "plot_pairs"), test, prior)
     ax = looks.new_axes(ax, (7.6, 1.5 + 0.3 * len(rows)))
     ax.axvline(0, color=looks.NEUTRAL, linewidth=1, zorder=1)
     first = model_palette([*rows["model_a"], *rows["model_b"]], palette)[rows["model_a"].iloc[0]]
@@ -371,7 +371,7 @@ def plot_by_dataset(
     frame = looks.find_frame(result, "by_dataset", ["dataset", *columns], "plot_by_dataset")
     rows = artists.pair_rows(frame, pair)
     a, b = (str(rows[side].iloc[0]) for side in ("model_a", "model_b"))
-    whole = getattr(result, "hierarchical", None) if hierarchical is None else hierarchical
+    whole = looks.table_of(result, "hierarchical") if hierarchical is None else hierarchical
     ax = looks.new_axes(ax, (7.6, 1.9 + 0.3 * len(rows)))
     ax.axvline(0, color=looks.NEUTRAL, linewidth=1, zorder=1)
     color = model_palette([*frame["model_a"], *frame["model_b"]], palette)[a]
@@ -412,9 +412,9 @@ def plot_p_values(
     Parameters
     ----------
     result : Comparison or DataFrame
-        A result with `posthoc`, or that frame: test, response, prior, model_a, model_b, estimate, p_adjusted.
+        A result with `pairs`, or that frame: test, response, prior, model_a, model_b, estimate, p_adjusted.
     test, prior : optional
-        As for :func:`~skewanova.plotting.plot_posthoc`.
+        As for :func:`~skewanova.plotting.plot_pairs`.
     alpha : float, optional
         First level of significance (the second is a tenth of it); by default that of the comparison, or 0.05.
     legend, ax
@@ -444,9 +444,9 @@ def plot_p_values(
     ['0.012\n+0.100']
     """
     columns = ["test", "response", "prior", "model_a", "model_b", "estimate", "p_adjusted"]
-    frame = looks.find_frame(result, "posthoc", columns, "plot_p_values")
+    frame = looks.find_frame(result, "pairs", columns, "plot_p_values")
     level = check_fraction(_alpha_of(result) if alpha is None else alpha, "alpha")
-    rows = artists.posthoc_rows(frame, test, prior)
+    rows = artists.select_pairs(frame, test, prior)
     models = frames.distinct([*rows["model_a"], *rows["model_b"]])
     side = _side(len(models))
     ax = looks.new_axes(ax, (side + (2.4 if len(models) >= FREE_CORNER else 4.4), max(side + 1.9, 2.6)))
@@ -480,20 +480,20 @@ def _ranks(result: object, test: str | None) -> RankComparison:
     """The ranks given, or those of a comparison."""
     if isinstance(result, RankComparison):
         return result
-    iauprec, posthoc = getattr(result, "iauprec", None), getattr(result, "posthoc", None)
-    if not isinstance(iauprec, pd.DataFrame) or not isinstance(posthoc, pd.DataFrame):
+    iauprec, pairs = looks.table_of(result, "iauprec"), looks.table_of(result, "pairs")
+    if not isinstance(iauprec, pd.DataFrame) or not isinstance(pairs, pd.DataFrame):
         raise InputTypeError(
-            "`plot_critical_difference` takes a RankComparison or a result that has `iauprec` and `posthoc`, "
+            "`plot_critical_difference` takes a RankComparison or a result that has `iauprec` and `pairs`, "
             f"but got {type(result).__name__}"
         )
-    family = _family_of_all_pairs(posthoc) if test is None else test
-    return rank_comparison(iauprec, posthoc, test=family, alpha=_alpha_of(result))
+    family = _family_of_all_pairs(pairs) if test is None else test
+    return rank_comparison(iauprec, pairs, test=family, alpha=_alpha_of(result))
 
 
-def _family_of_all_pairs(posthoc: pd.DataFrame) -> str:
+def _family_of_all_pairs(pairs: pd.DataFrame) -> str:
     """The family that the conclusions rest on, unless that has pairs with a control alone."""
-    if "role" in posthoc:
-        rows = posthoc[(posthoc["role"] == "primary") & (posthoc["response"] == "iauprec")]
+    if "role" in pairs:
+        rows = pairs[(pairs["role"] == "primary") & (pairs["response"] == "iauprec")]
         found = [str(test) for test in rows["test"].unique() if not get_test(str(test)).control]
         if found:
             return found[0]
@@ -588,7 +588,7 @@ def _cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, int, fl
             column, row, estimate = row, column, -estimate
         cells.append((column, row, float(p_value), float(estimate)))
     if len({cell[:2] for cell in cells}) < len(cells):
-        raise InputError("`posthoc` must hold every pair of a test once, but repeats some")
+        raise InputError("`pairs` must hold every pair of a test once, but repeats some")
     return cells
 
 

@@ -84,6 +84,12 @@ LOW = 3.0
 _BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
 
 
+def table_of(source: object, name: str, default: object = None) -> Any:
+    """Return the table or attribute of that name that a result has."""
+    tables = getattr(source, "tables", {})
+    return tables[name] if name in tables else getattr(source, name, default)
+
+
 def find_frame(
     source: object, attribute: str, columns: Sequence[str], caller: str, *, models: Sequence[str] = ()
 ) -> pd.DataFrame:
@@ -91,7 +97,7 @@ def find_frame(
 
     Where `models` are given, it names no others.
     """
-    value = source if isinstance(source, pd.DataFrame) else getattr(source, attribute, source)
+    value = source if isinstance(source, pd.DataFrame) else table_of(source, attribute, source)
     frame = _as_frame(value() if ismethod(value) else value)
     if frame is None:
         raise InputTypeError(
@@ -577,5 +583,5 @@ def or_own(
 ) -> pd.DataFrame | None:
     """The frame given, or that of the result, or None where there is none or it has no rows."""
     source = result if given is None and not isinstance(result, pd.DataFrame) else given
-    found = source if isinstance(source, pd.DataFrame) else _as_frame(getattr(source, attribute, None))
+    found = source if isinstance(source, pd.DataFrame) else _as_frame(table_of(source, attribute))
     return None if found is None or found.empty else find_frame(found, attribute, columns, attribute)

@@ -20,8 +20,8 @@ ALL_CLASSES = Parts(
     one="class",
     several="classes",
     kind="comparison of several classes",
-    frames=("anova", "posthoc", "ranking"),
-    files={"classes": ("ranking.csv",), "class_pairs": ("posthoc.csv", "anova.csv")},
+    frames=("tests", "pairs", "ranking"),
+    files={"classes": ("ranking.csv",), "class_pairs": ("pairs.csv", "tests.csv")},
 )
 
 
@@ -33,8 +33,8 @@ class ClassesSource(PartsSource):
     """
 
     comparisons: Mapping[str, ReportSource] = field(repr=False)
-    anova: pd.DataFrame = field(repr=False)
-    posthoc: pd.DataFrame = field(repr=False)
+    tests: pd.DataFrame = field(repr=False)
+    pairs: pd.DataFrame = field(repr=False)
     ranking: pd.DataFrame
     alpha: float
     warnings: tuple[str, ...]
@@ -45,7 +45,7 @@ class ClassesSource(PartsSource):
         return {
             name: class_choice(
                 [str(model) for model in result.ranking["model"]],
-                list(records(self.posthoc[self.posthoc["class"] == name])),
+                list(records(self.pairs[self.pairs["class"] == name])),
                 result.verdict,
                 control=control_of(result),
             )
@@ -74,7 +74,7 @@ def classes_tables(source: ClassesSource) -> tuple[Table, ...]:
         table_of(
             "class_pairs",
             "Pairs of models, class by class",
-            source.posthoc.rename(columns={"class": "label"}),
+            source.pairs.rename(columns={"class": "label"}),
             {
                 "Class": lambda row: str(row.label),
                 "Pair": lambda row: f"{row.model_a} - {row.model_b}",

@@ -43,8 +43,8 @@ class DatasetsSource(PartsSource):
 
     comparisons: Mapping[str, ReportSource] = field(repr=False)
     iauprec: pd.DataFrame = field(repr=False)
-    anova: pd.DataFrame = field(repr=False)
-    posthoc: pd.DataFrame = field(repr=False)
+    tests: pd.DataFrame = field(repr=False)
+    pairs: pd.DataFrame = field(repr=False)
     by_dataset: pd.DataFrame = field(repr=False)
     hierarchical: pd.DataFrame = field(repr=False)
     ranking: pd.DataFrame
@@ -55,7 +55,7 @@ class DatasetsSource(PartsSource):
     @cached_property
     def verdict(self) -> Verdict:
         """Which model to deploy across data sets, how sure that is, and what is weakest about it."""
-        pairs = self.posthoc[self.posthoc["role"] == "primary"]
+        pairs = self.pairs[self.pairs["role"] == "primary"]
         control = control_of(next(iter(self.comparisons.values())))
         return datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
 
@@ -144,9 +144,9 @@ ACROSS = Parts(
     one="dataset",
     several="datasets",
     kind="comparison on several data sets",
-    frames=("iauprec", "anova", "posthoc", "by_dataset", "hierarchical", "ranking"),
+    frames=("iauprec", "tests", "pairs", "by_dataset", "hierarchical", "ranking"),
     files={
-        "across": ("ranking.csv", "anova.csv", "posthoc.csv"),
+        "across": ("ranking.csv", "tests.csv", "pairs.csv"),
         "datasets": ("iauprec.csv",),
         "hierarchical": ("hierarchical.csv", "by_dataset.csv"),
     },
@@ -173,7 +173,7 @@ def across_pictures(source: DatasetsSource, formats: Sequence[str]) -> dict[str,
     from skewanova.report.rendering import render_figures
 
     draw = {
-        "across": lambda: draw_across(source.iauprec, source.posthoc, source.alpha),
+        "across": lambda: draw_across(source.iauprec, source.pairs, source.alpha),
         "hierarchical": lambda: draw_hierarchical(source.by_dataset, source.hierarchical),
     }
     return dict(render_figures(draw.items(), tuple(dict.fromkeys(("svg", *formats)))))
@@ -189,7 +189,7 @@ def _shown(source: DatasetsSource, drawn: Mapping[str, bytes]) -> dict[str, Pict
     one = next(records(source.hierarchical))
     found = f"Over all data sets {number('estimate')(one)}, {limits(one)}."
     told = {
-        "across": (across_caption(source.posthoc), f"Mean ranks: {ranks}."),
+        "across": (across_caption(source.pairs), f"Mean ranks: {ranks}."),
         "hierarchical": (hierarchical_caption(source.by_dataset, source.alpha), found),
     }
     return {

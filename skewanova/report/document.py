@@ -49,7 +49,7 @@ OPEN = frozenset({"found", "compared", "warnings"})
 
 #: Where the page has the numbers of each frame that a verdict names.
 TABLE_PLACES = {
-    "posthoc": "pairs",
+    "pairs": "pairs",
     "equivalence": "table-equivalence",
     "plans": "table-plans",
     "decisions": "table-ranking",
@@ -218,7 +218,7 @@ def _findings(source: ReportSource) -> dict[str, Any]:
 def _along(source: ReportSource) -> dict[str, Any]:
     """At which priors two models differ, in words."""
     found = sentences.curve_sentences(
-        source.difference_curves, source.differing_priors, control=control_of(source)
+        source.tables["difference_curves"], source.tables["differing_priors"], control=control_of(source)
     )
     return {"along": found[:MOST_STRETCHES], "more_along": len(found[MOST_STRETCHES:])}
 
@@ -226,12 +226,12 @@ def _along(source: ReportSource) -> dict[str, Any]:
 def _design(source: ReportSource) -> list[tuple[str, str]]:
     """What was compared, over what."""
     settings = source.settings
-    priors = settings.get("at_priors", source.auprec["prior"].unique().tolist())
+    priors = settings.get("at_priors", source.tables["auprec"]["prior"].unique().tolist())
     return [
         ("Models", str(len(source.ranking))),
         (
             "Data" if is_test_set(source) else "Folds",
-            str(source.settings.get("design_description", source.iauprec["fold"].nunique())),
+            str(source.settings.get("design_description", source.tables["iauprec"]["fold"].nunique())),
         ),
         ("Deployment prior", str(settings.get("deployment_prior", ""))),
         ("Priors tabulated", _setting(priors)),
@@ -243,7 +243,7 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
 def _views(source: ReportSource) -> dict[str, _View | None]:
     """Every table but those of pairs; none where there are no rows."""
     made = publication_tables(source)
-    names = [name for name in TABLES if name not in {"pairwise", "posthoc"}]
+    names = [name for name in TABLES if name not in {"pairwise", "pairs"}]
     return {name: view(made[name], *TABLES[name].files) if name in made else None for name in names}
 
 
@@ -275,12 +275,12 @@ def _is_number(cell: str) -> bool:
 def _tests(source: ReportSource) -> dict[str, Any]:
     """Each analysis of variance in a line with its label, and the tables of pairs by test."""
     return {
-        "tests": {
+        "roles": {
             role: [_test(group) for _, group in rows.groupby(["test", "response"], sort=False, observed=True)]
-            for role, rows in source.anova.groupby("role", sort=False, observed=True)
+            for role, rows in source.tests.groupby("role", sort=False, observed=True)
         },
         "test_roles": TEST_ROLES,
-        "primary": _test(primary_rows(source.anova)),
+        "primary": _test(primary_rows(source.tests)),
         "pairs": _families(source),
         "prior_label": get_test("three_way").note,
     }
@@ -292,16 +292,16 @@ def _test(rows: pd.DataFrame) -> dict[str, str]:
 
 def _families(source: ReportSource) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for name, rows in source.posthoc.groupby("test", sort=False, observed=True):
+    for name, rows in source.pairs.groupby("test", sort=False, observed=True):
         test = str(name)
         shown = get_test(test).name
-        table = without(tables.posthoc_table(rows, source.alpha), "Test")
+        table = without(tables.pairs_table(rows, source.alpha), "Test")
         table = replace(table, name=f"pairs-{len(found) + 1}", caption=f"{table.caption}, {shown}")
         found.append(
             {
                 "name": shown,
                 "label": f"{ROLES.get(rows['role'].iloc[0], '')} {get_test(test).note}".strip(),
-                "table": view(table, "posthoc.csv"),
+                "table": view(table, "pairs.csv"),
             }
         )
     return found

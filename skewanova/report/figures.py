@@ -23,6 +23,7 @@ from skewanova.plotting.priors import estimates_of, plot_prior_estimate
 from skewanova.report.rendering import PRIOR_AREA, draw_single, render_figures
 from skewanova.report.source import (
     ReportSource,
+    Tables,
     control_of,
     evenly,
     is_test_set,
@@ -109,7 +110,7 @@ class FigureOf:
 
 def kinds_of(source: ReportSource) -> tuple[str, ...]:
     """Figures there is something to draw for."""
-    several = source.auprec_by_prior["prior"].nunique() > 1
+    several = source.tables["auprec_by_prior"]["prior"].nunique() > 1
     return tuple(
         kind
         for kind, figure in FIGURES.items()
@@ -119,7 +120,7 @@ def kinds_of(source: ReportSource) -> tuple[str, ...]:
 
 def caption(kind: str, source: ReportSource) -> str:
     """What a figure shows, and what it leaves out."""
-    figure, tested = FIGURES[kind], next(records(primary_rows(source.posthoc)))
+    figure, tested = FIGURES[kind], next(records(primary_rows(source.pairs)))
     text = figure.test_set_caption if is_test_set(source) else ""
     filled = (text or figure.caption).format(
         level=level_of(source), test=get_test(tested.test).name, measure=response_name(tested.response)
@@ -135,7 +136,7 @@ def caption(kind: str, source: ReportSource) -> str:
 
 def shown_models(source: ReportSource) -> list[str]:
     """Models that are drawn, in ranking order."""
-    models, leading = _models(source), set(source.regions["model"])
+    models, leading = _models(source), set(source.tables["regions"]["model"])
     return [model for i, model in enumerate(models) if i < MOST_MODELS or model in leading]
 
 
@@ -144,14 +145,18 @@ class _ShownModels:
 
     def __init__(self, source: ReportSource) -> None:
         self._source, self._models = source, shown_models(source)
+        frames = source.tables
+        self.tables = Tables({}, {name: partial(self._select, frames, name) for name in frames})
+
+    def _select(self, frames: Mapping[str, pd.DataFrame], name: str) -> pd.DataFrame:
+        """Return the rows of a frame that name no other model."""
+        frame = frames[name]
+        for column in {"model", "model_a", "model_b"}.intersection(frame.columns):
+            frame = frame[frame[column].isin(self._models)]
+        return frame
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._source, name)
-        if isinstance(value, pd.DataFrame):
-            for column in {"model", "model_a", "model_b"}.intersection(value.columns):
-                value = value[value[column].isin(self._models)]
-            setattr(self, name, value)
-        return value
+        return self.tables[name] if name in self.tables else getattr(self._source, name)
 
 
 def _of_shown_models(source: ReportSource) -> ReportSource:
@@ -162,13 +167,13 @@ def _of_shown_models(source: ReportSource) -> ReportSource:
 
 def _priors_drawn(source: ReportSource) -> int:
     """Priors of the precision-recall curves, in one panel or in one each."""
-    n_priors = source.precision_recall["prior"].nunique()
+    n_priors = source.tables["precision_recall"]["prior"].nunique()
     return n_priors if len(source.ranking) * n_priors <= MOST_LINES else min(n_priors, MOST_PANELS)
 
 
 def _varies(source: ReportSource) -> bool:
     """Whether there are residuals, and these are more than rounding."""
-    residuals = source.residuals
+    residuals = source.tables["residuals"]
     if residuals.empty:
         return False
     values = (residuals["fitted"] + residuals["residual"]).to_numpy(dtype=np.float64)
@@ -242,7 +247,8 @@ def _draw_regions(source: ReportSource) -> Figure:
 
 def _draw_regret(source: ReportSource) -> Figure:
     limits = source.settings.get("deployment_limits")
-    return draw_single(performance.plot_regret, source.regret, _size(source, 4.2), deployment_prior=limits)
+    regret = source.tables["regret"]
+    return draw_single(performance.plot_regret, regret, _size(source, 4.2), deployment_prior=limits)
 
 
 def _draw_p_values(source: ReportSource) -> Figure:
@@ -250,7 +256,7 @@ def _draw_p_values(source: ReportSource) -> Figure:
     side = min(max(0.6 * len(source.ranking), 3.2), MOST_SIDE)
     names = _wide(model_labels(_models(source), width=20).values()) - WIDTH
     size = max(WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
-    pairs, alpha = primary_rows(source.posthoc), source.settings.get("alpha")
+    pairs, alpha = primary_rows(source.pairs), source.settings.get("alpha")
     return draw_single(comparisons.plot_p_values, pairs, size, alpha=alpha)
 
 
@@ -266,7 +272,8 @@ def _ranks_size(models: Sequence[str]) -> tuple[float, float]:
 
 
 def _draw_components(source: ReportSource) -> Figure:
-    return draw_single(comparisons.plot_components, source, (WIDTH, 1.4 + 0.3 * len(source.components)))
+    height = 1.4 + 0.3 * len(source.tables["components"])
+    return draw_single(comparisons.plot_components, source, (WIDTH, height))
 
 
 def _draw_residuals(source: ReportSource) -> Figure:
@@ -276,7 +283,7 @@ def _draw_residuals(source: ReportSource) -> Figure:
     *panels, spare = figure.subplots(2, 2).ravel()
     entries: list[Entry] = []
     for kind, ax in zip(("fitted", "fold", "qq"), panels, strict=True):
-        residuals.plot_residuals(source.residuals, kind=kind, ax=ax)
+        residuals.plot_residuals(source.tables["residuals"], kind=kind, ax=ax)
         shown = ax.get_legend()
         entries = _entries(shown)
         shown.remove()
@@ -286,17 +293,17 @@ def _draw_residuals(source: ReportSource) -> Figure:
     return figure
 
 
-def _draw_posthoc(source: ReportSource) -> Figure:
+def _draw_pairs(source: ReportSource) -> Figure:
     pairs = _pairs_drawn(source)
     labels = model_labels(_models(source), width=20)
     width = _wide(f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy())
     size, rope = (width, max(2.4, 1.5 + 0.3 * len(pairs))), source.settings.get("rope")
-    return draw_single(comparisons.plot_posthoc, pairs, size, rope=rope)
+    return draw_single(comparisons.plot_pairs, pairs, size, rope=rope)
 
 
 def _pairs_drawn(source: ReportSource) -> pd.DataFrame:
     """All pairs, or the first of the ranking with those behind it; with a control, those with it."""
-    pairs = primary_rows(source.posthoc)
+    pairs = primary_rows(source.pairs)
     if len(pairs) <= MOST_PAIRS or control_of(source) is not None:
         return pairs
     best = _models(source)[0]
@@ -330,7 +337,7 @@ def _two_a_row(number: int, height: float, *, sharey: bool = False) -> tuple[Fig
 
 def _pairs_along(source: ReportSource) -> list[tuple[str, str]]:
     """Pairs drawn along the prior: all of them, or the first of the ranking with those behind it."""
-    frame = source.difference_curves
+    frame = source.tables["difference_curves"]
     pairs = list(dict.fromkeys(zip(frame["model_a"], frame["model_b"], strict=True)))
     if len(pairs) <= MOST_PANELS:
         return pairs
@@ -345,7 +352,7 @@ def _draw_roc(source: ReportSource) -> Figure:
 
 def _draw_precision_recall(source: ReportSource) -> Figure:
     """All priors in one panel, or a panel each where lines would hide each other."""
-    priors = source.precision_recall["prior"].unique()
+    priors = source.tables["precision_recall"]["prior"].unique()
     if len(source.ranking) * len(priors) <= MOST_LINES:
         return _legend_below(draw_single(curves.plot_precision_recall, source, _size(source, 4.6)))
     shown = evenly(priors, MOST_PANELS).tolist()
@@ -362,7 +369,7 @@ def _draw_surface(source: ReportSource) -> Figure:
     labels = model_labels(_models(source), width=24)
     figure, panels = _two_a_row(len(models), 2.9)
     for model, ax in zip(models, panels, strict=True):
-        curves.plot_surface(source.surface, model=model, legend=False, ax=ax).set_ylabel("Prior")
+        curves.plot_surface(source.tables["surface"], model=model, legend=False, ax=ax).set_ylabel("Prior")
         ax.set_title(labels[model], loc="left", fontsize="medium")
     figure.suptitle("P-ROC surfaces", x=0.01, ha="left")
     filled = panels[0].collections[0]
@@ -425,21 +432,21 @@ def _marks_of_regions(source: ReportSource) -> str:
     level, told = level_of(source), ""
     if len(shown_models(source)) > MOST_BANDS:
         told += " Bands are left out of so many models."
-    elif source.auprec_bands["conf_low"].notna().any():
+    elif source.by_prior["conf_low"].notna().any():
         told += f" Bands hold for all models and priors at once, at {level}."
         if source.design.kind == "repeated_holdout":
             told += " On splits that share training data they cover a little less (docs/tests.md)."
         if source.design.kind == "split_half":
             told += " Where learners are unstable they cover less (docs/tests.md)."
-    if source.crossings["lead"].any():
+    if source.tables["crossings"]["lead"].any():
         told += f" A ring with a bar is a prior at which the lead changes, with its {level} interval."
-    if not source.support["supported"].all():
+    if not source.tables["support"]["supported"].all():
         told += " Hatched: too few negatives to tell."
     return told
 
 
 def _leads(source: ReportSource) -> str:
-    rows = source.regions[["model", "prior_low", "prior_high"]].itertuples(index=False)
+    rows = source.tables["regions"][["model", "prior_low", "prior_high"]].itertuples(index=False)
     told = [f"{shortened(model)} from {low:.3g} to {high:.3g}" for model, low, high in rows]
     return f" Highest by prior: {', '.join(told)}."
 
@@ -458,7 +465,7 @@ def _list_of(ranking: pd.DataFrame, column: str) -> str:
 
 
 def _pairs_left_out(source: ReportSource) -> str:
-    if len(_pairs_drawn(source)) == len(primary_rows(source.posthoc)):
+    if len(_pairs_drawn(source)) == len(primary_rows(source.pairs)):
         return ""
     return " Drawn is the first of the ranking with those behind it: the matrix of p-values has all pairs."
 
@@ -484,7 +491,7 @@ def _names_in_the_file(source: ReportSource) -> str:
 
 
 def _priors_and_points(source: ReportSource) -> str:
-    frame, most = source.precision_recall, _priors_drawn(source)
+    frame, most = source.tables["precision_recall"], _priors_drawn(source)
     n_priors = frame["prior"].nunique()
     drawn = f" Drawn are {most} of {n_priors:,} priors, evenly chosen." if n_priors > most else ""
     return drawn + _of_points(frame["recall"])
@@ -543,9 +550,9 @@ FIGURES: Mapping[str, FigureOf] = {
         along_priors=True,
         by_model=True,
     ),
-    "posthoc": FigureOf(
-        draw=_draw_posthoc,
-        files=("posthoc.csv",),
+    "pairs": FigureOf(
+        draw=_draw_pairs,
+        files=("pairs.csv",),
         caption="Pairwise differences in {measure} ({test}), first model minus second, with "
         "intervals at the level at which each was tested; filled where the test finds a difference. Shaded: "
         "differences that would not matter.",
@@ -553,7 +560,7 @@ FIGURES: Mapping[str, FigureOf] = {
     ),
     "p_values": FigureOf(
         draw=_draw_p_values,
-        files=("posthoc.csv",),
+        files=("pairs.csv",),
         caption="Adjusted p of each pair ({test}) and, where its cell has room, the difference in "
         "{measure}, column minus row; the darker a cell, the smaller p.",
         left_out=_no_diagram,
@@ -561,7 +568,7 @@ FIGURES: Mapping[str, FigureOf] = {
     ),
     "critical_difference": FigureOf(
         draw=_draw_critical_difference,
-        files=("iauprec.csv", "posthoc.csv"),
+        files=("iauprec.csv", "pairs.csv"),
         caption="Mean ranks of the models over folds by IAUPREC (1 is best), drawn as by Demsar (2006). A "
         "bar joins models that were not told apart by the test that the conclusions rest on ({test}): those "
         "with a dot on it.",
@@ -572,7 +579,7 @@ FIGURES: Mapping[str, FigureOf] = {
         files=("components.csv",),
         caption="Where the variance of IAUPREC of one model in one run comes from: runs, which more runs "
         "bring down, and cases, which more cases bring down.",
-        is_there=lambda source: not source.components.empty,
+        is_there=lambda source: not source.tables["components"].empty,
     ),
     "difference_curves": FigureOf(
         draw=_draw_difference_curves,
@@ -589,7 +596,7 @@ FIGURES: Mapping[str, FigureOf] = {
         caption="ROC curves, mean over folds at each false positive rate.",
         test_set_caption="ROC curves on the test set.",
         values=_aucs,
-        left_out=lambda source: _of_points(source.roc["fpr"]),
+        left_out=lambda source: _of_points(source.tables["roc"]["fpr"]),
         by_model=True,
     ),
     "precision_recall": FigureOf(
@@ -632,14 +639,14 @@ FIGURES: Mapping[str, FigureOf] = {
 KINDS = tuple(FIGURES)
 
 
-def draw_across(iauprec: pd.DataFrame, posthoc: pd.DataFrame, alpha: float) -> Figure:
+def draw_across(iauprec: pd.DataFrame, tested: pd.DataFrame, alpha: float) -> Figure:
     """Mean ranks over data sets with bars over models not told apart; with a control, differences from it."""
-    pairs = primary_rows(posthoc)
+    pairs = primary_rows(tested)
     test = str(pairs["test"].iloc[0])
     if not compares_all(pairs):
-        return draw_single(comparisons.plot_posthoc, pairs, (WIDTH, max(2.4, 1.5 + 0.3 * len(pairs))))
+        return draw_single(comparisons.plot_pairs, pairs, (WIDTH, max(2.4, 1.5 + 0.3 * len(pairs))))
     blocks = iauprec[["model", "iauprec"]].assign(fold=iauprec["dataset"])
-    found = rank_comparison(blocks, posthoc, test=test, alpha=alpha)
+    found = rank_comparison(blocks, tested, test=test, alpha=alpha)
     figure = draw_single(comparisons.plot_critical_difference, found, _ranks_size(found.models))
     counted = f"Mean ranks over {found.n_folds} data sets, 1 = best"
     set_title(figure.axes[0], f"{counted}\nBars: no difference found ({get_test(test).name})")

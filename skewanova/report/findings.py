@@ -23,11 +23,11 @@ MOST_MEANS = 5
 
 def results_paragraph(source: ReportSource) -> str:
     """Means, the primary test, the pairs with difference, interval, df, p and effect, and the choice."""
-    pairs = primary_rows(source.posthoc)
+    pairs = primary_rows(source.pairs)
     return " ".join(
         [
             _means(source),
-            omnibus_sentence(source.anova, source.alpha, source.posthoc[source.posthoc["role"] == "primary"]),
+            omnibus_sentence(source.tests, source.alpha, source.pairs[source.pairs["role"] == "primary"]),
             *_pairs(source, list(records(pairs))),
             f"These statements are about {source.design.population}.",
             source.verdict.choose,
@@ -45,7 +45,8 @@ def _means(source: ReportSource) -> str:
     ]
     level = f"; {100 * (1 - source.alpha):g} % intervals in brackets" if known_limits else ""
     more = f"; {len(rows) - MOST_MEANS} more in the table" if len(rows) > MOST_MEANS else ""
-    mean = "IAUPREC" if is_test_set(source) else f"Mean IAUPREC over {source.iauprec['fold'].nunique()} folds"
+    n_folds = source.design.n_folds
+    mean = "IAUPREC" if is_test_set(source) else f"Mean IAUPREC over {n_folds} folds"
     prior = source.settings.get("deployment_prior", "")
     return f"{mean} ({prior}{level}): {', '.join(told)}{more}."
 
@@ -58,7 +59,7 @@ def _pairs(source: ReportSource, rows: list[Any]) -> list[str]:
     """Every pair of the primary family: difference, interval, statistic, p and effect size."""
     if not rows:
         return []
-    sizes = source.effects.set_index(["model_a", "model_b"])["effect"]
+    sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
     told = [_pair(row, float(sizes.get((row.model_a, row.model_b), np.nan))) for row in rows[:MOST_PAIRS]]
     more = f"; {len(rows) - MOST_PAIRS} more in the table" if len(rows) > MOST_PAIRS else ""
     test = get_test(rows[0].test)

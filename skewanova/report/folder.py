@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 
 from skewanova.base.folders import (
@@ -21,30 +20,9 @@ from skewanova.report.figures import KINDS, draw_figures
 from skewanova.report.latex import latex_file
 from skewanova.report.methods import bibtex, cited, methods_of
 from skewanova.report.publication import publication_tables
-from skewanova.report.source import ReportSource
+from skewanova.report.source import FRAMES, ReportSource
 
-#: Frames of numbers; each stands in the file of its name. Residuals are points of a figure.
-FRAMES = tuple(
-    each.name for each in fields(ReportSource) if each.type == "pd.DataFrame" and each.name != "residuals"
-)
-
-
-#: Points of the curves that the figures show.
-POINTS = (
-    "roc",
-    "precision_recall",
-    "by_prior",
-    "auprec_by_prior",
-    "auprec_intervals",
-    "regret",
-    "surface",
-    "skew",
-    "residuals",
-    "score_bins",
-)
-
-
-CSV_FILES = tuple(f"{name}.csv" for name in (*FRAMES, *POINTS))
+CSV_FILES = tuple(f"{name}.csv" for name in FRAMES)
 
 
 FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FIGURE_FORMATS)
@@ -122,7 +100,7 @@ def write_folder(
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = write_folder(result, Path(place) / "out", figures="none")
     ...     sorted(path.name for path in folder.glob("*.csv"))[:3]
-    ['anova.csv', 'assumptions.csv', 'auprec.csv']
+    ['assumptions.csv', 'auprec.csv', 'auprec_by_prior.csv']
     """
     provenance, formats = _provenance(source), check_formats(figures)
     with replace_folder(directory, provenance, inputs=[source.source]) as output:
@@ -139,8 +117,8 @@ def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequ
 
 def fill(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:
     """Numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
-    for name in (*FRAMES, *POINTS):
-        output.write_csv(f"{name}.csv", getattr(source, name))
+    for name, frame in source.tables.items():
+        output.write_csv(f"{name}.csv", frame)
     for name, frame in source.prior_frames.items():
         output.write_csv(f"{name}.csv", frame)
     output.write("tables.tex", latex_file(source))

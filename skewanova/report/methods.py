@@ -143,7 +143,7 @@ def _with_citation(text: str, reference: Reference) -> str:
 
 def methods_of(source: ReportSource) -> list[str]:
     """The section on methods, in paragraphs; the tests that the conclusions rest on come first."""
-    roles = pd.concat([frame[["test", "role"]] for frame in (source.anova, source.posthoc)])
+    roles = pd.concat([frame[["test", "role"]] for frame in (source.tests, source.pairs)])
     tests = {role: rows["test"].unique().tolist() for role, rows in roles.groupby("role", observed=True)}
     first = tests.get("primary", [])
     rest = [test for role in ("published", "secondary") for test in tests.get(role, []) if test not in first]
@@ -164,7 +164,7 @@ def methods_of(source: ReportSource) -> list[str]:
 
 def _made(source: ReportSource) -> str:
     """Design, sizes of folds, software and seed."""
-    sizes = [_range(source.iauprec[column]) for column in ("n_positive", "n_negative")]
+    sizes = [_range(source.tables["iauprec"][column]) for column in ("n_positive", "n_negative")]
     each = "It" if is_test_set(source) else "Each run" if has_runs(source) else "Each fold"
     seed = source.settings.get("seed")
     seeded = "a random generator" if seed is None else f"seed {seed}"

@@ -16,8 +16,6 @@ from skewanova.report import tables
 from skewanova.report.source import (
     ReportSource,
     has_halvings,
-    has_runs,
-    is_test_set,
     primary_rows,
     spread_of,
 )
@@ -25,7 +23,7 @@ from skewanova.report.source import (
 
 def _performance(source: ReportSource) -> Table:
     """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
-    table = tables.performance_table(source.auprec, source.iauprec, source.ranking)
+    table = tables.performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
     if not source.verdict.trusted:
         return replace(table, note=f"Bold: the largest mean. {tables.NO_GROUPS}.")
     letters = source.ranking["group"].tolist()
@@ -36,9 +34,9 @@ def _performance(source: ReportSource) -> Table:
 
 def _pairwise(source: ReportSource) -> Table:
     """The pairs of the test that the conclusions rest on."""
-    rows = primary_rows(source.posthoc)
-    table = without(without(tables.posthoc_table(rows, source.alpha), "Test"), "Measure")
-    sizes = source.effects.set_index(["model_a", "model_b"])["effect"]
+    rows = primary_rows(source.pairs)
+    table = without(without(tables.pairs_table(rows, source.alpha), "Test"), "Measure")
+    sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
     effect = [
         format_number(sizes.get(pair, np.nan), 2)
         for pair in zip(rows["model_a"], rows["model_b"], strict=True)
@@ -61,6 +59,16 @@ class TableOf:
     files: tuple[str, ...]
 
 
+def _of_frame(name: str, make: Callable[..., Table], *files: str, argument: str | None = None) -> TableOf:
+    """Return the table of one frame, which may depend on the level of the tests or of the intervals."""
+
+    def table(source: ReportSource) -> Table:
+        levels = {"alpha": source.alpha, "level": 1 - source.alpha}
+        return make(source.tables[name], *([levels[argument]] if argument else []))
+
+    return TableOf(table, (f"{name}.csv", *files))
+
+
 #: Every table by its name, in the order of the report.
 TABLES: Mapping[str, TableOf] = {
     "performance": TableOf(_performance, ("auprec.csv", "iauprec.csv")),
@@ -69,43 +77,40 @@ TABLES: Mapping[str, TableOf] = {
             source.ranking,
             1 - source.alpha,
             design=source.design,
-            sizes=source.iauprec,
+            sizes=source.tables["iauprec"],
             deployment_prior=source.evaluation.deployment_prior.describe(),
             trusted=source.verdict.trusted,
         ),
         ("ranking.csv", "decisions.csv"),
     ),
-    "choices": TableOf(lambda source: tables.choices_table(source.choices), ("choices.csv",)),
-    "regions": TableOf(lambda source: tables.regions_table(source.regions), ("regions.csv", "support.csv")),
-    "leaders": TableOf(
-        lambda source: tables.leaders_table(source.leaders, 1 - source.alpha),
-        ("leaders.csv", "differing_priors.csv"),
-    ),
-    "crossings": TableOf(
-        lambda source: tables.crossings_table(source.crossings, 1 - source.alpha), ("crossings.csv",)
-    ),
-    "sensitivity": TableOf(lambda source: tables.sensitivity_table(source.decisions), ("decisions.csv",)),
-    "anova": TableOf(lambda source: tables.anova_table(source.anova), ("anova.csv",)),
-    "pairwise": TableOf(_pairwise, ("posthoc.csv",)),
-    "posthoc": TableOf(lambda source: tables.posthoc_table(source.posthoc, source.alpha), ("posthoc.csv",)),
-    "prior_pairs": TableOf(
-        lambda source: tables.prior_pairs_table(source.prior_pairs, source.alpha), ("prior_pairs.csv",)
-    ),
+    "choices": _of_frame("choices", tables.choices_table),
+    "regions": _of_frame("regions", tables.regions_table, "support.csv"),
+    "leaders": _of_frame("leaders", tables.leaders_table, "differing_priors.csv", argument="level"),
+    "crossings": _of_frame("crossings", tables.crossings_table, argument="level"),
+    "sensitivity": _of_frame("decisions", tables.sensitivity_table),
+    "tests": _of_frame("tests", tables.tests_table),
+    "pairwise": TableOf(_pairwise, ("pairs.csv",)),
+    "pairs": _of_frame("pairs", tables.pairs_table, argument="alpha"),
+    "prior_pairs": _of_frame("prior_pairs", tables.prior_pairs_table, argument="alpha"),
     "effects": TableOf(
-        lambda source: tables.effects_table(source.effects, 1 - source.alpha, per=spread_of(source)),
+        lambda source: tables.effects_table(
+            source.tables["effects"], 1 - source.alpha, per=spread_of(source)
+        ),
         ("effects.csv",),
     ),
     "equivalence": TableOf(
         lambda source: tables.equivalence_table(
-            source.equivalence,
-            test_set=is_test_set(source) or has_runs(source),
+            source.tables["equivalence"],
+            test_set=not source.design.over_folds,
             halved=has_halvings(source),
         ),
         ("equivalence.csv",),
     ),
-    "plans": TableOf(lambda source: tables.plans_table(source.plans, source.design.units), ("plans.csv",)),
-    "components": TableOf(lambda source: tables.components_table(source.components), ("components.csv",)),
-    "assumptions": TableOf(lambda source: tables.assumptions_table(source.assumptions), ("assumptions.csv",)),
+    "plans": TableOf(
+        lambda source: tables.plans_table(source.tables["plans"], source.design.units), ("plans.csv",)
+    ),
+    "components": _of_frame("components", tables.components_table),
+    "assumptions": _of_frame("assumptions", tables.assumptions_table),
 }
 
 
@@ -162,10 +167,5 @@ def _names(cell: str, name: str) -> bool:
 
 def publication_tables(source: ReportSource) -> dict[str, Table]:
     """Return every table that has rows."""
-    rows = {
-        "prior_pairs": source.prior_pairs,
-        "crossings": source.crossings,
-        "components": source.components,
-    }
-    shown = [name for name in TABLES if name not in rows or len(rows[name])]
-    return {name: publication_table(source, name) for name in shown}
+    empty = {name for name in ("prior_pairs", "crossings", "components") if source.tables[name].empty}
+    return {name: publication_table(source, name) for name in TABLES if name not in empty}

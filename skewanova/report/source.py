@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import Floats
+from skewanova.base.checks import Floats, nearest
 from skewanova.base.frames import Framed
-from skewanova.decision.bands import BAND_COLUMNS
 from skewanova.decision.leads import by_prior_of
-from skewanova.decision.verdict import VERDICT_FRAMES, Judgement, Verdict
+from skewanova.decision.verdict import Judgement, Verdict
 from skewanova.evaluation import along_prior, points
 from skewanova.evaluation.along_prior import auprec_intervals, regret
 from skewanova.evaluation.measures import Evaluation
@@ -32,45 +32,139 @@ MOST_PRIORS = 16
 MOST_POINTS = 500_000
 
 
+#: Every frame of a comparison by its name, which is that of its CSV file, and what it holds.
+FRAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "auprec": "AUPREC of every model and fold at the priors",
+        "iauprec": "IAUPREC and AUC of every model and fold",
+        "tests": "tests of all models: a row a term of each analysis",
+        "pairs": "tests of pairs of models: a row a pair of each family",
+        "prior_pairs": "pairs of priors (none if there is one prior, or an interaction of model and prior)",
+        "ranking": "the models in ranking order",
+        "regions": "which model leads at which prior",
+        "crossings": "where the mean curves of two models cross, with intervals",
+        "leaders": "which models may be the best at which prior",
+        "differing_priors": "priors at which a simultaneous band puts one model above another",
+        "decisions": "what every model promises and risks",
+        "choices": "which model each criterion picks",
+        "support": "priors that the test set is large enough for",
+        "plans": "how many folds or cases would separate each pair",
+        "components": "of runs on one test set: variance due to runs and to cases",
+        "difference_curves": "difference of AUPREC of every pair along the prior, with simultaneous bands",
+        "effects": "effect size of every pair",
+        "equivalence": "tests and probabilities of practical equivalence of every pair",
+        "assumptions": "checks of what the tests assume, with advice",
+        "residuals": "residuals of the 2-way analysis",
+        "roc": "points of the ROC curves",
+        "precision_recall": "points of the precision-recall curves",
+        "by_prior": "AUPREC, bands, regret and P(best) of every model, prior by prior",
+        "auprec_by_prior": "AUPREC of every model and fold along the prior",
+        "auprec_intervals": "mean AUPREC of every model at the priors, with intervals",
+        "regret": "by how much each model falls short of the best, along the prior",
+        "surface": "precision of every model by recall and prior",
+        "skew": "accuracy and precision of one threshold by skew",
+        "score_bins": "labelled cases in bins of each model's score, for monitoring",
+    }
+)
+
+
+#: Points of curves and figures, which are for files.
+POINTS = frozenset(
+    {
+        "roc",
+        "precision_recall",
+        "by_prior",
+        "auprec_by_prior",
+        "auprec_intervals",
+        "regret",
+        "surface",
+        "skew",
+        "residuals",
+        "score_bins",
+    }
+)
+
+
+class Tables(Mapping[str, pd.DataFrame]):
+    """Every frame of a comparison by its name; points of curves are computed when they are first read."""
+
+    def __init__(self, frames: Mapping[str, pd.DataFrame], makers: Mapping[str, Callable[[], pd.DataFrame]]):
+        self._frames, self._makers = dict(frames), makers
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        """Return a frame."""
+        if name not in FRAMES:
+            raise KeyError(f"there is no table {name!r}{nearest(name, FRAMES)}")
+        if name not in self._frames:
+            self._frames[name] = self._makers[name]()
+        return self._frames[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(FRAMES)
+
+    def __len__(self) -> int:
+        """Return the number of frames."""
+        return len(FRAMES)
+
+    def __repr__(self) -> str:
+        """List the names, with one line each."""
+        return "\n".join(f"{name:18}{text}" for name, text in FRAMES.items())
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ReportSource(Framed):
-    """What sentences, tables, figures and the report are made of: the frames of a comparison.
+    """What sentences, tables, figures and the report are made of; see :class:`~skewanova.Comparison`."""
 
-    Their columns are those of the files in the output folder; see :class:`~skewanova.Comparison`.
-    """
-
-    auprec: pd.DataFrame = field(repr=False)
-    iauprec: pd.DataFrame = field(repr=False)
-    anova: pd.DataFrame = field(repr=False)
-    posthoc: pd.DataFrame = field(repr=False)
-    prior_pairs: pd.DataFrame = field(repr=False)
-    ranking: pd.DataFrame
-    regions: pd.DataFrame = field(repr=False)
-    crossings: pd.DataFrame = field(repr=False)
-    leaders: pd.DataFrame = field(repr=False)
-    differing_priors: pd.DataFrame = field(repr=False)
-    decisions: pd.DataFrame = field(repr=False)
-    choices: pd.DataFrame = field(repr=False)
-    support: pd.DataFrame = field(repr=False)
-    plans: pd.DataFrame = field(repr=False)
-    components: pd.DataFrame = field(repr=False)
-    difference_curves: pd.DataFrame = field(repr=False)
-    effects: pd.DataFrame = field(repr=False)
-    equivalence: pd.DataFrame = field(repr=False)
-    assumptions: pd.DataFrame = field(repr=False)
-    residuals: pd.DataFrame = field(repr=False)
+    tables: Mapping[str, pd.DataFrame] = field(repr=False)
     design: FoldDesign
     warnings: tuple[str, ...]
     settings: dict[str, object]
     evaluation: Evaluation = field(repr=False)
     scores: Scores = field(repr=False)
 
+    def __post_init__(self) -> None:
+        makers = {
+            "roc": self._roc,
+            "precision_recall": self._precision_recall,
+            "by_prior": self._by_prior,
+            "auprec_by_prior": lambda: along_prior.auprec_by_prior(self.evaluation),
+            "auprec_intervals": lambda: auprec_intervals(self.evaluation, alpha=self.alpha),
+            "regret": lambda: regret(self.evaluation),
+            "surface": lambda: points.surface(self.evaluation),
+            "skew": lambda: points.skew(self.evaluation),
+            "score_bins": lambda: score_bins(self.scores),
+        }
+        tables = self.tables  # of another comparison, those that are not computed from its settings
+        lazy = makers if isinstance(tables, Tables) else {}
+        frames = {name: tables[name] for name in tables if name not in lazy}
+        object.__setattr__(self, "tables", Tables(frames, makers))
+
+    @property
+    def ranking(self) -> pd.DataFrame:
+        """The models in ranking order; columns of `decision.RANKING_COLUMNS`."""
+        return self.tables["ranking"]
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """One row a pair of models of each family of comparisons; columns of `inference.POSTHOC_COLUMNS`."""
+        return self.tables["pairs"]
+
+    @property
+    def tests(self) -> pd.DataFrame:
+        """One row a term of each analysis of variance; columns of `inference.ANOVA_COLUMNS`."""
+        return self.tables["tests"]
+
+    @property
+    def by_prior(self) -> pd.DataFrame:
+        """AUPREC, bands, regret and P(best) of every model, prior by prior."""
+        return self.tables["by_prior"]
+
     @cached_property
     def verdict(self) -> Verdict:
         """Which model to deploy, how sure that is, where it would change, what is weakest about it."""
-        frames = {name: getattr(self, name) for name in VERDICT_FRAMES}
         rope = float(str(self.settings["rope"]))
-        return write_verdict(Judgement(frames, self.evaluation, rope=rope, control=control_of(self)))
+        return write_verdict(Judgement(self.tables, self.evaluation, rope=rope, control=control_of(self)))
 
     @property
     @abstractmethod
@@ -92,58 +186,22 @@ class ReportSource(Framed):
         """Fingerprint of the input."""
         return self.scores.sha256()
 
-    @cached_property
-    def roc(self) -> pd.DataFrame:
-        """Columns model, fold, fpr, tpr (see :func:`~skewanova.evaluation.roc`).
-
-        At 51 rates instead of 201 where that would be more than half a million rows.
-        """
+    def _roc(self) -> pd.DataFrame:
+        """Compute the ROC curves, at 51 rates instead of 201 if that is more than half a million rows."""
         step = _step(len(self.evaluation.curves) * len(points.RATE_GRID))
         return points.roc(self.evaluation, fpr=points.RATE_GRID[::step])
 
-    @cached_property
-    def precision_recall(self) -> pd.DataFrame:
-        """Columns model, fold, prior, recall, precision (see :func:`~skewanova.evaluation.precision_recall`).
-
-        At 16 of the priors where there are more, and at 50 recalls instead of 200 where that would be more
-        than half a million rows.
-        """
+    def _precision_recall(self) -> pd.DataFrame:
+        """Compute the precision-recall curves at 16 priors at most, and at 50 recalls instead of 200."""
         priors = evenly(self.evaluation.priors, MOST_PRIORS)
         step = _step(len(self.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
         recall = points.RECALL_GRID[step - 1 :: step]
         return points.precision_recall(self.evaluation, priors, recall=recall)
 
-    @cached_property
-    def auprec_by_prior(self) -> pd.DataFrame:
-        """Columns model, fold, prior, auprec (see :func:`~skewanova.evaluation.auprec_by_prior`)."""
-        return along_prior.auprec_by_prior(self.evaluation)
-
-    @cached_property
-    def auprec_intervals(self) -> pd.DataFrame:
-        """Mean AUPREC by model and prior (see :func:`~skewanova.evaluation.auprec_intervals`)."""
-        return auprec_intervals(self.evaluation, alpha=self.alpha)
-
-    @cached_property
-    def regret(self) -> pd.DataFrame:
-        """Columns model, prior, auprec, best, regret (see :func:`~skewanova.evaluation.regret`)."""
-        return regret(self.evaluation)
-
-    @cached_property
-    def auprec_bands(self) -> pd.DataFrame:
-        """Mean AUPREC along the prior, with bands (see :func:`~skewanova.decision.auprec_bands`)."""
-        return self.by_prior[list(BAND_COLUMNS)]
-
-    @cached_property
-    def by_prior(self) -> pd.DataFrame:
-        """What is known of every model, prior by prior (see :func:`~skewanova.decision.by_prior`)."""
+    def _by_prior(self) -> pd.DataFrame:
         seed = self.settings["seed"]
         rng = seed if isinstance(seed, int) else 0
-        return by_prior_of(self.evaluation, self.leaders, alpha=self.alpha, rng=rng)
-
-    @cached_property
-    def score_bins(self) -> pd.DataFrame:
-        """Labelled cases in bins of each model's score, for ``skewanova monitor``."""
-        return score_bins(self.scores)
+        return by_prior_of(self.evaluation, self.tables["leaders"], alpha=self.alpha, rng=rng)
 
     @cached_property
     def prior_frames(self) -> dict[str, pd.DataFrame]:
@@ -152,16 +210,6 @@ class ReportSource(Framed):
         parts = {"prior": "to_frame", "bins": "bins_frame"}
         estimated = hasattr(weighting, "bins_frame")
         return {name: getattr(weighting, part)() for name, part in parts.items() if estimated}
-
-    @cached_property
-    def surface(self) -> pd.DataFrame:
-        """Columns model, prior, recall, precision (see :func:`~skewanova.evaluation.surface`)."""
-        return points.surface(self.evaluation)
-
-    @cached_property
-    def skew(self) -> pd.DataFrame:
-        """Columns model, fold, prior, skew, tpr, fpr, accuracy, precision."""
-        return points.skew(self.evaluation)
 
 
 def evenly(values: Sequence[float] | Floats, most: int) -> Floats:

@@ -170,12 +170,12 @@ def group_note(ranking: pd.DataFrame) -> str:
     return f"Group: ahead of the control, {control.iloc[0]}, or behind it; blank if not found to differ"
 
 
-def anova_table(anova: pd.DataFrame) -> Table:
+def tests_table(tests: pd.DataFrame) -> Table:
     """Every analysis of variance, a row a term."""
     return table_of(
-        "anova",
+        "tests",
         "Analysis of variance",
-        anova,
+        tests,
         {
             "Test": lambda row: f"{get_test(row.test).name}, {response_name(row.response)}",
             "Term": lambda row: row.term,
@@ -190,11 +190,11 @@ def anova_table(anova: pd.DataFrame) -> Table:
     )
 
 
-def posthoc_table(posthoc: pd.DataFrame, alpha: float) -> Table:
+def pairs_table(pairs: pd.DataFrame, alpha: float) -> Table:
     """Pairwise differences with intervals."""
-    shown, cut = truncate_rows(posthoc, "posthoc.csv")
+    shown, cut = truncate_rows(pairs, "pairs.csv")
     return table_of(
-        "posthoc",
+        "pairs",
         "Pairwise differences",
         shown,
         {

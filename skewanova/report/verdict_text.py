@@ -88,16 +88,16 @@ class LineWriter:
         sign = 1 if row.estimate >= 0 else -1
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
         form = partial(format_number, digits=enough_digits(limits))
-        text = self.number(abs(row.estimate), "estimate", "posthoc", form)
+        text = self.number(abs(row.estimate), "estimate", "pairs", form)
         if not np.isnan(limits).any():
             low, high = (
-                self.number(limit, name, "posthoc", form)
+                self.number(limit, name, "pairs", form)
                 for limit, name in zip(limits, ("low", "high"), strict=True)
             )
             text += f" ({low} to {high})"
         if np.isnan(row.p_adjusted):
             return f"{text}, not tested"
-        return f"{text}, adjusted p {self.number(row.p_adjusted, 'p_adjusted', 'posthoc', format_p)}"
+        return f"{text}, adjusted p {self.number(row.p_adjusted, 'p_adjusted', 'pairs', format_p)}"
 
 
 def write_verdict(judged: Judgement) -> Verdict:

@@ -30,7 +30,7 @@ def results():
         evaluation,
         two_way,
         sa.inference.tukey_hsd(two_way),
-        sa.inference.omnibus_test(comparison.iauprec, method="hotelling"),
+        sa.inference.omnibus_test(comparison.tables["iauprec"], method="hotelling"),
     ]
 
 

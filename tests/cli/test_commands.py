@@ -49,10 +49,10 @@ def test_compare_as_a_process_writes_the_folder(folder):
     result = sa.read_scores("scores.csv")
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
         known = sa.compare(result, (0.4, 0.5), at_priors=(0.5,))
-    for name in ("auprec", "iauprec", "anova", "posthoc", "ranking", "regions"):
+    for name in ("auprec", "iauprec", "tests", "pairs", "ranking", "regions"):
         written = pd.read_csv(folder / "report" / f"{name}.csv", keep_default_na=False, na_values=[""])
-        assert list(written) == list(getattr(known, name))
-    assert written.shape == known.regions.shape
+        assert list(written) == list(known.tables[name])
+    assert written.shape == known.tables["regions"].shape
     assert (folder / "report" / "report.html").is_file()
     assert sorted(p.name for p in folder.iterdir()) == ["report", "scores.csv", "wide.csv"]
 

@@ -29,8 +29,8 @@ def _run(*args: object) -> str:
 def test_a_file_is_compared_as_its_table(path: Path) -> None:
     found = json.loads(_run("compare", path, "--json"))
     expected = sa.compare(path)
-    assert found["posthoc"][0]["test"] == "split_half_t_holm"
-    assert found["posthoc"][0]["p_value"] == pytest.approx(expected.posthoc["p_value"].iloc[0])
+    assert found["pairs"][0]["test"] == "split_half_t_holm"
+    assert found["pairs"][0]["p_value"] == pytest.approx(expected.pairs["p_value"].iloc[0])
 
 
 def test_check_says_that_there_are_halvings(path: Path) -> None:

@@ -39,8 +39,8 @@ def test_every_class_is_compared_as_it_would_be_alone(found):
     scores, result = found
     for name in scores.classes:
         alone = sa.compare(scores.tables[name], 0.3, **OPTIONS)
-        rows = result.posthoc[result.posthoc["class"] == name]
-        primary = alone.posthoc[alone.posthoc["role"] == "primary"]
+        rows = result.pairs[result.pairs["class"] == name]
+        primary = alone.pairs[alone.pairs["role"] == "primary"]
         for column in ("model_a", "model_b", "estimate", "std_error", "p_value"):
             assert rows[column].tolist() == primary[column].tolist()
         assert result.comparisons[name].ranking.equals(alone.ranking)
@@ -48,21 +48,21 @@ def test_every_class_is_compared_as_it_would_be_alone(found):
 
 def test_pairs_are_one_family_over_all_classes(found):
     _, result = found
-    pairs = result.posthoc
+    pairs = result.pairs
     assert len(pairs) == 9
     rejected, adjusted, *_ = multipletests(pairs["p_value"], alpha=0.05, method="holm")
     np.testing.assert_allclose(pairs["p_adjusted"], adjusted, rtol=1e-12)
     assert pairs["reject"].tolist() == rejected.tolist()
     agree = (pairs["conf_low"] > 0) | (pairs["conf_high"] < 0)
     assert agree.tolist() == pairs["reject"].tolist()
-    omnibus = adjusted_by_statsmodels(result.anova["p_value"])
-    np.testing.assert_allclose(result.anova["p_adjusted"], omnibus, rtol=1e-12)
+    omnibus = adjusted_by_statsmodels(result.tests["p_value"])
+    np.testing.assert_allclose(result.tests["p_adjusted"], omnibus, rtol=1e-12)
 
 
 def test_groups_are_those_of_the_joint_family(found):
     _, result = found
     for name, rows in result.ranking.groupby("class"):
-        pairs = result.posthoc[result.posthoc["class"] == name]
+        pairs = result.pairs[result.pairs["class"] == name]
         group = dict(zip(rows["model"], rows["group"], strict=True))
         for pair in pairs.itertuples():
             assert bool(set(group[pair.model_a]) & set(group[pair.model_b])) != pair.reject
@@ -82,8 +82,8 @@ def test_words_name_each_class(found):
 def test_priors_by_class_and_a_control(found):
     scores, _ = found
     result = sa.compare_classes(scores, {"0": 0.3, "1": (0.1, 0.2), "2": 0.5}, control="m2", **OPTIONS)
-    assert (result.posthoc["model_b"] == "m2").all()
-    assert len(result.posthoc) == 6
+    assert (result.pairs["model_b"] == "m2").all()
+    assert len(result.pairs) == 6
     assert result.comparisons["2"].evaluation.deployment_prior.low == 0.5
     with pytest.raises(sa.InputError, match="has none for '2'; it has '0', '1'"):
         sa.compare_classes(scores, {"0": 0.3, "1": 0.2}, **OPTIONS)
@@ -107,11 +107,11 @@ def test_what_to_deploy_goes_by_the_joint_family(found):
     _, result = found
     assert set(result.choices) == set("012")
     for name, choice in result.choices.items():
-        pairs = result.posthoc[result.posthoc["class"] == name]
+        pairs = result.pairs[result.pairs["class"] == name]
         behind = [f"m{k}" for k in range(3) if (pairs["reject"] & (pairs["model_b"] == f"m{k}")).any()]
         assert behind == ["m2"]
         assert choice in {"Choose m0 or m1; m2 is behind.", "Choose m1 or m0; m2 is behind."}
-    none = replace(result, posthoc=result.posthoc.assign(reject=False))
+    none = replace(result, pairs=result.pairs.assign(reject=False))
     assert none.choices["0"].startswith("The data cannot tell which of ")
     assert result.summary().startswith(result.brief())
 
@@ -123,14 +123,14 @@ def test_what_to_deploy_goes_by_the_joint_family(found):
 def test_a_class_that_no_test_can_judge_says_so(found, state, said):
     _, result = found
     alone = Verdict(state, (), "No test holds.", "", "", "")
-    pairs = list(result.posthoc.itertuples())[:3]
+    pairs = list(result.pairs.itertuples())[:3]
     assert said in class_choice(["m0", "m1", "m2"], pairs, alone)
 
 
 def test_beside_a_control_a_class_names_what_is_ahead_of_it(found):
     _, result = found
     alone = Verdict("control", (), "", "", "", "")
-    pairs = [row for row in result.posthoc.itertuples() if row.model_b == "m2"][:2]
+    pairs = [row for row in result.pairs.itertuples() if row.model_b == "m2"][:2]
     said = class_choice(["m0", "m1", "m2"], pairs, alone, control="m2")
     assert said == "m0 and m1 are ahead of m2, the control."
 
@@ -154,11 +154,11 @@ def test_folder_has_numbers_for_names(found, tmp_path):
     named = replace(
         result,
         comparisons={f"<b>{name}</b>": one for name, one in result.comparisons.items()},
-        posthoc=result.posthoc.assign(**{"class": "<b>" + result.posthoc["class"] + "</b>"}),
+        pairs=result.pairs.assign(**{"class": "<b>" + result.pairs["class"] + "</b>"}),
         ranking=result.ranking.assign(**{"class": "<b>" + result.ranking["class"] + "</b>"}),
     )
     folder = named.save(tmp_path / "out")
-    files = {"anova.csv", "classes.csv", "posthoc.csv", "ranking.csv"}
+    files = {"tests.csv", "classes.csv", "pairs.csv", "ranking.csv"}
     assert {path.name for path in folder.iterdir()} == {
         *files, "provenance.json", "report.html", "tables.md", "class-001", "class-002", "class-003"
     }  # fmt: skip
@@ -213,7 +213,7 @@ def test_command(found, table, tmp_path, monkeypatch):
     told = json.loads(run(*arguments, "--json").stdout)
     assert told["choices"] == result.choices
     assert list(told["classes"]) == ["0", "1", "2"]
-    assert len(told["posthoc"]) == 9
+    assert len(told["pairs"]) == 9
     assert run(*arguments, "--quiet").output == ""
 
 

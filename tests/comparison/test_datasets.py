@@ -88,7 +88,7 @@ def test_pairs_go_by_a_test_that_can_reject(n_sets, n_models, test):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
         found = sa.compare_datasets(frame, 0.4, **OPTIONS)
-    primary = found.posthoc[found.posthoc["role"] == "primary"]
+    primary = found.pairs[found.pairs["role"] == "primary"]
     assert set(primary["test"]) == {test}
     assert primary["reject"].any()
 
@@ -140,17 +140,17 @@ def test_meta_analysis_holds_its_level():
 def test_frames(result):
     assert tuple(result.comparisons) == NAMES
     assert tuple(result.iauprec) == MEAN_COLUMNS
-    assert tuple(result.anova) == ANOVA_COLUMNS
-    assert tuple(result.posthoc) == POSTHOC_COLUMNS
+    assert tuple(result.tests) == ANOVA_COLUMNS
+    assert tuple(result.pairs) == POSTHOC_COLUMNS
     assert tuple(result.hierarchical) == HIERARCHICAL_COLUMNS
     assert tuple(result.ranking) == ACROSS_RANKING_COLUMNS
     assert len(result.iauprec) == 9
-    assert result.posthoc["test"].tolist() == ["paired_t_holm"] * 3 + ["nemenyi"] * 3
+    assert result.pairs["test"].tolist() == ["paired_t_holm"] * 3 + ["nemenyi"] * 3
 
 
 def test_means_and_errors(result):
     for name, one in result.comparisons.items():
-        folds = one.iauprec.groupby("model", observed=True)["iauprec"]
+        folds = one.tables["iauprec"].groupby("model", observed=True)["iauprec"]
         part = result.iauprec[result.iauprec["dataset"] == name].set_index("model")
         for model, values in folds:
             assert part.loc[model, "iauprec"] == pytest.approx(values.mean())
@@ -162,7 +162,7 @@ def test_ranks_against_scipy(result):
     wide = result.iauprec.pivot(index="dataset", columns="model", values="iauprec")
     k, n = wide.shape[1], len(wide)
     chi2 = stats.friedmanchisquare(*wide.to_numpy().T).statistic
-    row = result.anova.iloc[0]
+    row = result.tests.iloc[0]
     with np.errstate(divide="ignore"):
         assert row["statistic"] == pytest.approx((n - 1) * chi2 / (n * (k - 1) - chi2))
     assert (row["test"], row["role"]) == ("friedman", "primary")
@@ -175,7 +175,7 @@ def test_hierarchical_differences(result):
     row = result.hierarchical.iloc[0]
     effects, variances = [], []
     for one in result.comparisons.values():
-        wide = one.iauprec.pivot(index="fold", columns="model", values="iauprec")
+        wide = one.tables["iauprec"].pivot(index="fold", columns="model", values="iauprec")
         difference = wide[row["model_a"]] - wide[row["model_b"]]
         effects.append(difference.mean())
         variances.append(difference.var() / len(difference))
@@ -192,8 +192,10 @@ def test_differences_by_data_set_are_those_of_a_paired_t_test(result):
     assert tuple(result.by_dataset) == BY_DATASET_COLUMNS
     assert len(result.by_dataset) == 9
     for row in result.by_dataset.to_dict("records"):
-        wide = result.comparisons[row["dataset"]].iauprec.pivot(
-            index="fold", columns="model", values="iauprec"
+        wide = (
+            result.comparisons[row["dataset"]]
+            .tables["iauprec"]
+            .pivot(index="fold", columns="model", values="iauprec")
         )
         known = stats.ttest_rel(wide[row["model_a"]], wide[row["model_b"]])
         assert row["estimate"] / row["std_error"] == pytest.approx(known.statistic)
@@ -295,26 +297,26 @@ def test_summary(result):
 
 def test_the_verdict_across_data_sets_goes_by_the_test_that_can_reject(result):
     verdict = result.verdict
-    pairs = result.posthoc[result.posthoc["role"] == "primary"]
+    pairs = result.pairs[result.pairs["role"] == "primary"]
     behind = {r.model_b if r.estimate >= 0 else r.model_a for r in pairs[pairs["reject"]].itertuples()}
     assert set(verdict.models) == set(result.ranking["model"]) - behind
     assert verdict.weakest_point == "Only 3 data sets: add some."
     assert verdict.where_it_changes.startswith("Highest mean of 3 data sets: ")
     assert len(str(verdict).split()) <= 60 + 7  # and the names of the lines
-    assert {number.table for number in verdict.numbers} <= {"posthoc", "ranking", "iauprec"}
+    assert {number.table for number in verdict.numbers} <= {"pairs", "ranking", "iauprec"}
     assert "<dt>Choose</dt>" in result._repr_html_()
 
 
 def test_models_that_rank_alike_everywhere_vary_nonetheless(result):
     agreed = {"role": "primary", "term": "model", "test": "friedman", "response": "iauprec", "df": 2.0}
     anova = pd.DataFrame([agreed | {"df_error": 10.0, "statistic": np.inf, "p_value": 1e-4}])
-    found = replace(result, anova=anova).conclusions[0]
+    found = replace(result, tests=anova).conclusions[0]
     assert found.startswith("The models' ranks are the same throughout: p is the chance of that")
     assert "do not vary" not in found
 
 
 def test_with_a_control_the_figure_has_the_differences_from_it(result):
-    pairs = result.posthoc[result.posthoc["role"] == "primary"]
+    pairs = result.pairs[result.pairs["role"] == "primary"]
     control = pairs["model_a"].iloc[0]
     beside = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)]
     assert len(beside) < len(pairs)
@@ -456,14 +458,14 @@ def test_data_sets_of_one_fold_are_judged_by_their_cases():
     assert result.hierarchical["reject"].all()
     assert "A is ahead of B" in result.conclusions[-1]
     for name, one in result.comparisons.items():
-        pair = one.posthoc[one.posthoc["role"] == "primary"].iloc[0]
+        pair = one.pairs[one.pairs["role"] == "primary"].iloc[0]
         sign = 1 if pair["model_a"] == "A" else -1
         means = result.iauprec[result.iauprec["dataset"] == name].set_index("model")
         assert sign * pair["estimate"] == pytest.approx(means.loc["A", "iauprec"] - means.loc["B", "iauprec"])
         assert (means["std_error"] > 0).all()
     found = [
         (sign * p["estimate"], p["std_error"] ** 2)
-        for p in (c.posthoc[c.posthoc["role"] == "primary"].iloc[0] for c in result.comparisons.values())
+        for p in (c.pairs[c.pairs["role"] == "primary"].iloc[0] for c in result.comparisons.values())
         for sign in [1 if p["model_a"] == "A" else -1]
     ]
     meta = random_effects(*(np.array(side) for side in zip(*found, strict=True)))
@@ -476,8 +478,8 @@ def test_a_control_is_the_family_across_data_sets(result):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
         found = sa.compare_datasets(many(), 0.4, **OPTIONS, **options)
-    assert found.posthoc["test"].unique().tolist() == ["paired_t_bonferroni_control"]
-    assert set(found.posthoc["model_b"]) == set(found.hierarchical["model_b"]) == {"m1"}
+    assert found.pairs["test"].unique().tolist() == ["paired_t_bonferroni_control"]
+    assert set(found.pairs["model_b"]) == set(found.hierarchical["model_b"]) == {"m1"}
     for row in found.hierarchical.to_dict("records"):
         pair = {row["model_a"], "m1"}
         same = every.hierarchical[
@@ -545,13 +547,13 @@ def test_runs_on_one_test_set_are_one_observation_of_a_data_set():
     errors, differences = [], []
     for name, one in result.comparisons.items():
         assert one.design.kind == "runs"
-        row = one.posthoc[one.posthoc["role"] == "primary"].iloc[0]
+        row = one.pairs[one.pairs["role"] == "primary"].iloc[0]
         assert row["test"] == "obuchowski_rockette_holm"
         sign = 1 if row["model_a"] == "a" else -1
         differences.append(sign * row["estimate"])
         errors.append(row["std_error"])
         means = result.iauprec[result.iauprec["dataset"] == name].set_index("model")
-        by_run = one.iauprec.groupby("model", observed=True)["iauprec"].mean()
+        by_run = one.tables["iauprec"].groupby("model", observed=True)["iauprec"].mean()
         assert means["iauprec"]["a"] - means["iauprec"]["b"] == pytest.approx(differences[-1])
         assert means["iauprec"].to_dict() == pytest.approx(by_run.to_dict())
         assert (means["std_error"] > 0).all()

@@ -190,7 +190,7 @@ def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
     assert result.settings["deployment_prior"] == found.describe()
     assert result.settings["deployment_limits"] == (found.low, found.high)
     assert set(found.warnings) <= set(result.warnings)
-    assert result.iauprec["iauprec"].between(0, 1).all()
+    assert result.tables["iauprec"]["iauprec"].between(0, 1).all()
     assert "2 models, in doubt (see the warnings): " in found.describe()
     assert set(result.prior_frames) == {"prior", "bins"}
     assert result.prior_frames["prior"].equals(found.to_frame())

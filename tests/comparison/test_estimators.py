@@ -21,7 +21,7 @@ import skewanova as sa
 
 X, Y = make_classification(160, 5, weights=[0.65], flip_y=0.2, random_state=0)
 MODELS = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
-FRAMES = ("anova", "posthoc", "ranking", "difference_curves", "decisions", "plans", "equivalence")
+FRAMES = ("tests", "pairs", "ranking", "difference_curves", "decisions", "plans", "equivalence")
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:at priors? .* negatives weigh as much")
@@ -42,7 +42,7 @@ def test_half_splits_are_the_default() -> None:
     assert (result.design.kind, result.design.n_folds, result.design.ratio) == ("repeated_holdout", 5, 1.0)
     sizes = result.scores.frame.groupby(["model", "fold"], observed=True).size()
     assert set(sizes) == {80}
-    assert set(result.posthoc.query("role == 'primary'")["test"]) == {"corrected_t_holm"}
+    assert set(result.pairs.query("role == 'primary'")["test"]) == {"corrected_t_holm"}
 
 
 def test_it_is_compare_on_the_scores_of_the_same_splits() -> None:
@@ -53,7 +53,7 @@ def test_it_is_compare_on_the_scores_of_the_same_splits() -> None:
     pd.testing.assert_frame_equal(result.scores.frame, table.frame)
     again = sa.compare(table, (0.2, 0.4), at_priors=(0.5, 0.2))
     for name in FRAMES:
-        pd.testing.assert_frame_equal(getattr(result, name), getattr(again, name))
+        pd.testing.assert_frame_equal(result.tables[name], again.tables[name])
 
 
 def test_the_design_of_splits_of_ones_own_is_seen() -> None:
@@ -65,9 +65,9 @@ def test_halvings_stand_beside_hold_outs_of_a_fifth(halved: sa.Comparison) -> No
     assert (design.kind, design.n_folds, design.n_halvings, design.ratio) == ("split_half", 6, 6, 0.25)
     assert halved.scores.halvings is not None
     assert halved.scores.halvings.fewest_folds == 5
-    primary = halved.anova.query("role == 'primary'")
+    primary = halved.tests.query("role == 'primary'")
     assert set(primary["test"]) == {"split_half_hotelling"}
-    assert set(halved.posthoc.query("role == 'primary'")["df"]) == {6.0}
+    assert set(halved.pairs.query("role == 'primary'")["df"]) == {6.0}
 
 
 def test_scores_of_a_half_are_those_of_a_model_trained_in_it(halved: sa.Comparison) -> None:
@@ -85,7 +85,7 @@ def test_the_table_read_from_a_file_gives_the_same(halved: sa.Comparison, tmp_pa
     again = sa.compare(tmp_path / "scores.csv", (0.2, 0.4), at_priors=(0.5, 0.2))
     assert again.design == halved.design
     for name in FRAMES:
-        pd.testing.assert_frame_equal(getattr(again, name), getattr(halved, name))
+        pd.testing.assert_frame_equal(again.tables[name], halved.tables[name])
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_processes_change_nothing(halved: sa.Comparison) -> None:
     again = _compared(design=sa.FoldDesign("split_half", n_halvings=6), n_jobs=2)
     pd.testing.assert_frame_equal(again.scores.to_frame(), halved.scores.to_frame())
     for name in FRAMES:
-        pd.testing.assert_frame_equal(getattr(again, name), getattr(halved, name))
+        pd.testing.assert_frame_equal(again.tables[name], halved.tables[name])
 
 
 @pytest.mark.filterwarnings("ignore:model .* has only 2 different scores")

@@ -141,8 +141,8 @@ def base(n_folds=6, design="auto"):
 
 
 def primary(result):
-    anova = result.anova[result.anova["role"] == "primary"].reset_index(drop=True)
-    return anova, result.posthoc[result.posthoc["role"] == "primary"].reset_index(drop=True)
+    anova = result.tests[result.tests["role"] == "primary"].reset_index(drop=True)
+    return anova, result.pairs[result.pairs["role"] == "primary"].reset_index(drop=True)
 
 
 @pytest.mark.slow
@@ -157,7 +157,7 @@ def test_conclusions_do_not_depend_on_the_grid_of_priors(design):
     columns = ["rank", "model", "iauprec", "conf_low", "conf_high", "group"]
     pd.testing.assert_frame_equal(few.ranking[columns], many.ranking[columns])
     three_way = [
-        float(r.anova.query("test == 'three_way' and term == 'model'")["p_value"].iloc[0])
+        float(r.tests.query("test == 'three_way' and term == 'model'")["p_value"].iloc[0])
         for r in (few, many)
     ]
     assert three_way[1] < 0.5 * three_way[0]  # the published test counts one curve once for each prior
@@ -172,10 +172,10 @@ def test_conclusions_do_not_depend_on_the_grid_of_priors(design):
 def test_compare_shows_the_calibrated_tests_first(design, n_folds, test, pairs):
     result = base(n_folds, design)
     anova, posthoc = primary(result)
-    assert anova["test"].tolist() == [test] == [result.anova["test"].iloc[0]]
-    assert set(posthoc["test"]) == {pairs} == {result.posthoc["test"].iloc[0]}
-    assert set(result.anova.query("test in ['two_way', 'three_way']")["role"]) == {"published"}
-    assert set(result.posthoc.query("test in ['tukey', 'tukey_three_way']")["role"]) == {"published"}
+    assert anova["test"].tolist() == [test] == [result.tests["test"].iloc[0]]
+    assert set(posthoc["test"]) == {pairs} == {result.pairs["test"].iloc[0]}
+    assert set(result.tests.query("test in ['two_way', 'three_way']")["role"]) == {"published"}
+    assert set(result.pairs.query("test in ['tukey', 'tukey_three_way']")["role"]) == {"published"}
 
 
 def test_two_models_and_two_folds():
@@ -195,7 +195,7 @@ def test_identical_models_in_compare():
     assert posthoc["p_adjusted"].isna().all()
     assert set(result.ranking["group"]) == {"a"}
     assert any("identical in every fold" in note for note in result.warnings)
-    assert (result.equivalence["p_equal"] == 1).all()
+    assert (result.tables["equivalence"]["p_equal"] == 1).all()
 
 
 def test_missing_cells():
@@ -206,28 +206,28 @@ def test_missing_cells():
     result = run(gap, missing="drop")
     assert result.design.n_folds == 6
     assert result.design.ratio == pytest.approx(1 / 6)  # of all seven folds there were
-    mixed = result.anova[result.anova["test"] == "mixed"]
+    mixed = result.tests[result.tests["test"] == "mixed"]
     assert mixed["role"].tolist() == ["secondary"]
     assert mixed["df_error"].tolist() == [20 - 7 - 3 + 1]
-    assert "mixed" not in set(base().anova["test"])
+    assert "mixed" not in set(base().tests["test"])
 
 
 def test_one_prior():
     result = run(score_frame(6), at_priors=(0.4,))
     pd.testing.assert_frame_equal(primary(result)[0], primary(base())[0])
     assert any("there is one prior only" in note for note in result.warnings)
-    calibrated = result.anova[result.anova["role"] != "published"]
+    calibrated = result.tests[result.tests["role"] != "published"]
     assert set(calibrated["response"]) == {"iauprec"}
 
 
 def test_hostile_model_names_give_the_same_numbers():
     names = {"A": "C(m)", "B": "model:prior", "C": 'fold "1"; df.m\\'}
     hostile = run(score_frame(6).assign(model=lambda f: f["model"].map(names)))
-    for part in ("anova", "posthoc", "ranking", "difference_curves", "equivalence", "assumptions"):
-        expected = getattr(base(), part)
+    for part in ("tests", "pairs", "ranking", "difference_curves", "equivalence", "assumptions"):
+        expected = base().tables[part]
         columns = [c for c in ("model", "model_a", "model_b", "better", "worse") if c in expected]
         expected = expected.assign(**{c: expected[c].map(names) for c in columns})
-        pd.testing.assert_frame_equal(getattr(hostile, part), expected, rtol=1e-9)
+        pd.testing.assert_frame_equal(hostile.tables[part], expected, rtol=1e-9)
 
 
 def test_without_cases_the_design_is_assumed_with_a_warning():
@@ -240,6 +240,6 @@ def test_without_cases_the_design_is_assumed_with_a_warning():
 @pytest.mark.no_cover
 def test_the_seed_decides():
     first, again, other = (run(score_frame(10), design="independent", rng=seed) for seed in (3, 3, 4))
-    pd.testing.assert_frame_equal(first.posthoc, again.posthoc)
-    pd.testing.assert_frame_equal(first.difference_curves, again.difference_curves)
-    assert not first.difference_curves.equals(other.difference_curves)
+    pd.testing.assert_frame_equal(first.pairs, again.pairs)
+    pd.testing.assert_frame_equal(first.tables["difference_curves"], again.tables["difference_curves"])
+    assert not first.tables["difference_curves"].equals(other.tables["difference_curves"])

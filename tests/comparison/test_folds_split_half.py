@@ -71,7 +71,7 @@ def _variance(covariance: pd.DataFrame, a: str, b: str) -> float:
 
 
 def test_pairs_are_those_of_plain_loops(result: sa.Comparison, covariance: pd.DataFrame) -> None:
-    primary = result.posthoc[result.posthoc["role"] == "primary"]
+    primary = result.pairs[result.pairs["role"] == "primary"]
     assert set(primary["test"]) == {"split_half_t_holm"}
     assert set(primary["df"]) == {12.0}
     for row in primary.itertuples():
@@ -88,7 +88,7 @@ def test_pairs_are_those_of_plain_loops(result: sa.Comparison, covariance: pd.Da
 
 
 def test_all_models_are_those_of_hotelling_by_hand(result: sa.Comparison, covariance: pd.DataFrame) -> None:
-    row = result.anova[result.anova["role"] == "primary"].iloc[0]
+    row = result.tests[result.tests["role"] == "primary"].iloc[0]
     assert row["test"] == "split_half_hotelling"
     contrast = np.array([[1, -1, 0], [0, 1, -1]])
     matrix = contrast @ covariance[list("ABC")].to_numpy() @ contrast.T
@@ -101,7 +101,7 @@ def test_all_models_are_those_of_hotelling_by_hand(result: sa.Comparison, covari
 
 
 def test_greenhouse_and_geisser_by_hand(result: sa.Comparison, covariance: pd.DataFrame) -> None:
-    row = result.anova[result.anova["test"] == "split_half_gg"].iloc[0]
+    row = result.tests[result.tests["test"] == "split_half_gg"].iloc[0]
     centre = np.eye(3) - 1 / 3
     matrix = centre @ covariance[list("ABC")].to_numpy() @ centre  # its eigenvalues are the contrasts'
     mean = centre @ covariance["mean"].to_numpy()
@@ -122,10 +122,10 @@ def test_one_variance_everywhere(result: sa.Comparison, covariance: pd.DataFrame
     ranking = result.ranking.set_index("model")
     margin = stats.t.isf(0.025, 12) * np.sqrt(np.diag(matrix))
     np.testing.assert_allclose(ranking["conf_high"] - ranking["iauprec"], margin, rtol=1e-9)
-    plans = result.plans
+    plans = result.tables["plans"]
     for row in plans.itertuples():
         assert row.std_error**2 == pytest.approx(_variance(covariance, row.model_a, row.model_b), rel=1e-9)
-    for row in result.equivalence.itertuples():
+    for row in result.tables["equivalence"].itertuples():
         difference = covariance.loc[row.model_a, "mean"] - covariance.loc[row.model_b, "mean"]
         scale = _variance(covariance, row.model_a, row.model_b) ** 0.5
         ahead = stats.t.sf((0.01 - difference) / scale, 12)
@@ -188,9 +188,9 @@ def test_other_designs_are_not_touched_by_halvings_that_are_not_used(frame: pd.D
             frame, PRIOR, at_priors=(0.5, 0.2), design=sa.FoldDesign("repeated_holdout", 1 / 3)
         )
     plain = sa.compare(held, PRIOR, at_priors=(0.5, 0.2), design=sa.FoldDesign("repeated_holdout", 1 / 3))
-    for name in ("anova", "posthoc", "ranking", "difference_curves", "plans", "equivalence"):
-        pd.testing.assert_frame_equal(getattr(stated, name), getattr(plain, name))
-    assert "split_half_t_holm" not in set(plain.posthoc["test"])
+    for name in ("tests", "pairs", "ranking", "difference_curves", "plans", "equivalence"):
+        pd.testing.assert_frame_equal(stated.tables[name], plain.tables[name])
+    assert "split_half_t_holm" not in set(plain.pairs["test"])
 
 
 def test_the_rule_of_choice() -> None:
@@ -213,8 +213,8 @@ def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
     with pytest.raises(sa.InputError, match=r"needs a table with halvings.*compare_estimators"):
         sa.compare(held, PRIOR, design="split_half")
     for test in (
-        lambda: omnibus_test(result.iauprec, method="split_half_gg"),
-        lambda: posthoc(result.iauprec, method="split_half_t"),
+        lambda: omnibus_test(result.tables["iauprec"], method="split_half_gg"),
+        lambda: posthoc(result.tables["iauprec"], method="split_half_t"),
     ):
         with pytest.raises(sa.InputError, match=r"split_half_.* needs halvings .*: pass the Evalu"):
             test()
@@ -234,8 +234,8 @@ def test_few_folds_in_the_halves_are_warned_of() -> None:
 def test_models_that_are_the_same(frame: pd.DataFrame) -> None:
     twin = frame[frame["model"] == "A"].assign(model="twin")
     found = sa.compare(pd.concat([frame, twin]), PRIOR, at_priors=(0.5, 0.2))
-    assert found.anova["test"].iloc[0] == "split_half_gg"
-    same = found.posthoc.query("role == 'primary' and model_a == 'A' and model_b == 'twin'").iloc[0]
+    assert found.tests["test"].iloc[0] == "split_half_gg"
+    same = found.pairs.query("role == 'primary' and model_a == 'A' and model_b == 'twin'").iloc[0]
     assert same["std_error"] == 0
     assert np.isnan(same["p_value"])
 
@@ -245,4 +245,4 @@ def test_the_split_plot_keeps_the_correction_and_says_so(result: sa.Comparison) 
 
 
 def test_equivalence_of_a_frame_keeps_its_ratio(result: sa.Comparison) -> None:
-    assert len(equivalence(result.iauprec, ratio=0.5)) == 3
+    assert len(equivalence(result.tables["iauprec"], ratio=0.5)) == 3

@@ -23,8 +23,8 @@ NAME_COLUMNS = (
 COLUMNS = {
     "auprec": ["model", "fold", "prior", "auprec"],
     "iauprec": ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"],
-    "anova": list(ANOVA_COLUMNS),
-    "posthoc": list(POSTHOC_COLUMNS),
+    "tests": list(ANOVA_COLUMNS),
+    "pairs": list(POSTHOC_COLUMNS),
     "prior_pairs": prior_pair_columns(),
     "ranking": list(RANKING_COLUMNS),
     "regions": list(REGION_COLUMNS),
@@ -59,7 +59,7 @@ def result():
 
 
 def frames(comparison):
-    return {name: getattr(comparison, name) for name in COLUMNS}
+    return {name: comparison.tables[name] for name in COLUMNS}
 
 
 def same_numbers(a, b, names=None):
@@ -67,7 +67,7 @@ def same_numbers(a, b, names=None):
     for name, frame in frames(a).items():
         if names is not None:
             frame = frame.replace(dict.fromkeys(NAME_COLUMNS, names))
-        pd.testing.assert_frame_equal(frame, getattr(b, name), check_exact=True)
+        pd.testing.assert_frame_equal(frame, b.tables[name], check_exact=True)
 
 
 # --- what it holds ----------------------------------------------------------------------------------------
@@ -89,36 +89,36 @@ def test_frames_have_the_promised_columns_and_the_ranking_order(result):
         "auprec_by_prior",
         "surface",
     ):
-        assert list(dict.fromkeys(getattr(result, name)["model"])) == order
+        assert list(dict.fromkeys(result.tables[name]["model"])) == order
     pairs = [("high", "mid"), ("high", "low"), ("mid", "low")]
-    for test, family in result.posthoc.groupby(["test", "response", "prior"], dropna=False, sort=False):
+    for test, family in result.pairs.groupby(["test", "response", "prior"], dropna=False, sort=False):
         found = list(zip(family["model_a"], family["model_b"], strict=True))
         assert found == pairs, test
-    assert (result.posthoc["test"] == "tukey").sum() == 3 * (1 + len(QUICK["at_priors"]))
+    assert (result.pairs["test"] == "tukey").sum() == 3 * (1 + len(QUICK["at_priors"]))
 
 
 def test_the_measures_are_those_of_evaluate(result):
     known = evaluate(scores(), **QUICK)
     for name in ("auprec", "iauprec"):
         keys = list(COLUMNS[name])[: 3 if name == "auprec" else 2]
-        a, b = (f.sort_values(keys, ignore_index=True) for f in (getattr(result, name), getattr(known, name)))
+        a, b = (f.sort_values(keys, ignore_index=True) for f in (result.tables[name], getattr(known, name)))
         pd.testing.assert_frame_equal(a, b, check_exact=True)
 
 
 def test_tests_and_labels(result):
-    tests = list(dict.fromkeys(result.anova["test"]))
+    tests = list(dict.fromkeys(result.tests["test"]))
     assert {"two_way", "three_way"} <= set(tests)
     assert set(tests) <= set(result.labels)
     assert all(label.endswith(".") for label in result.labels.values())
-    published = result.anova[result.anova["role"] == "published"]
+    published = result.tests[result.tests["role"] == "published"]
     assert list(dict.fromkeys(published["test"])) == ["two_way", "three_way"]
     assert published.groupby("test", sort=False)["term"].agg(list).to_dict() == {
         "two_way": ["model", "fold", "residual"],
         "three_way": ["model", "fold", "prior", "residual"],
     }
-    assert result.anova["role"].iloc[0] == "primary"
-    assert set(result.anova["role"]) <= {"primary", "published", "secondary"}
-    assert set(result.posthoc["role"]) <= {"primary", "published", "secondary"}
+    assert result.tests["role"].iloc[0] == "primary"
+    assert set(result.tests["role"]) <= {"primary", "published", "secondary"}
+    assert set(result.pairs["role"]) <= {"primary", "published", "secondary"}
     assert "counts one ROC once for each prior" in result.labels["three_way"]
 
 
@@ -134,7 +134,7 @@ def test_settings(result):
 
 
 def test_conclusions_and_letters_follow_the_primary(result):
-    primary = result.posthoc[result.posthoc["role"] == "primary"]
+    primary = result.pairs[result.pairs["role"] == "primary"]
     for row in primary.itertuples():
         a, b = (result.ranking.set_index("model").loc[m, "group"] for m in (row.model_a, row.model_b))
         assert bool(set(a) & set(b)) == (not row.reject)
@@ -184,20 +184,21 @@ def test_options_change_no_columns(tmp_path):
         rng=5,
     )
     assert {name: list(frame) for name, frame in frames(other).items()} == COLUMNS
-    assert set(other.anova["test"]) <= set(other.labels)
+    assert set(other.tests["test"]) <= set(other.labels)
     assert (other.source, other.settings["seed"], other.settings["alpha"]) == (path, 5, 0.005)
     assert "prior 0.4" in other.summary()
     known = evaluate(scores(), deployment_prior=0.4, at_priors=(0.4,), area_estimator="exact")
-    assert sorted(other.iauprec["iauprec"]) == pytest.approx(sorted(known.auprec["auprec"]), rel=1e-12)
+    areas = other.tables["iauprec"]["iauprec"]
+    assert sorted(areas) == pytest.approx(sorted(known.auprec["auprec"]), rel=1e-12)
 
 
 def test_a_control_is_the_family_everywhere(result):
     other = compare(scores(), **QUICK, control="low")
-    primary = other.posthoc[other.posthoc["role"] == "primary"]
+    primary = other.pairs[other.pairs["role"] == "primary"]
     pairs = [["high", "low"], ["mid", "low"]]
     assert primary[["model_a", "model_b"]].to_numpy().tolist() == pairs
     assert set(primary["test"]) == {"corrected_t_holm_control"}
-    assert other.equivalence[["model_a", "model_b"]].to_numpy().tolist() == pairs
+    assert other.tables["equivalence"][["model_a", "model_b"]].to_numpy().tolist() == pairs
     groups = other.ranking.set_index("model")["group"]
     assert groups["low"] == "control"
     for row in primary.itertuples():
@@ -207,24 +208,24 @@ def test_a_control_is_the_family_everywhere(result):
     for table in ("performance", "ranking"):
         assert "Group: ahead of the control, low, or behind it" in other.to_markdown(table)
     assert "against the control" in other.to_latex("pairwise")
-    checks = other.posthoc[other.posthoc["role"] == "secondary"]
+    checks = other.pairs[other.pairs["role"] == "secondary"]
     assert {"dunnett", "paired_t_holm_control", "wilcoxon_holm_control"} == set(checks["test"])
-    published = other.posthoc[other.posthoc["role"] == "published"].reset_index(drop=True)
-    before = result.posthoc[result.posthoc["role"] == "published"].reset_index(drop=True)
+    published = other.pairs[other.pairs["role"] == "published"].reset_index(drop=True)
+    before = result.pairs[result.pairs["role"] == "published"].reset_index(drop=True)
     pd.testing.assert_frame_equal(published, before, check_exact=True)
-    raw = result.posthoc[result.posthoc["role"] == "primary"].set_index(["model_a", "model_b"])["p_value"]
+    raw = result.pairs[result.pairs["role"] == "primary"].set_index(["model_a", "model_b"])["p_value"]
     assert primary["p_value"].tolist() == [raw["high", "low"], raw["mid", "low"]]
     assert other.settings["control"] == "low"
-    assert (other.plans[["model_a", "model_b"]] == "low").any(axis=1).all()
-    assert (other.plans["alpha"] == 0.05 / (len(other.ranking) - 1)).all()
-    bands = other.difference_curves
+    assert (other.tables["plans"][["model_a", "model_b"]] == "low").any(axis=1).all()
+    assert (other.tables["plans"]["alpha"] == 0.05 / (len(other.ranking) - 1)).all()
+    bands = other.tables["difference_curves"]
     assert (bands[["model_a", "model_b"]] == "low").any(axis=1).all()
     keys = ["model_a", "model_b", "prior"]
-    both = bands.merge(result.difference_curves, on=keys, suffixes=("", "_of_all"))
+    both = bands.merge(result.tables["difference_curves"], on=keys, suffixes=("", "_of_all"))
     assert len(both) == len(bands)
     assert (both["conf_high"] <= both["conf_high_of_all"]).all()  # fewer pairs hold together
     assert (both["std_error"] == both["std_error_of_all"]).all()
-    assert (other.differing_priors[["better", "worse"]] == "low").any(axis=1).all()
+    assert (other.tables["differing_priors"][["better", "worse"]] == "low").any(axis=1).all()
 
 
 def test_an_unknown_control_is_told_with_the_nearest_name():
@@ -261,10 +262,10 @@ def test_models_leaves_the_others_out(result):
 )
 def test_the_adjustment_is_that_of_primary_and_equivalence(options, test):
     found = compare(scores(), **QUICK, **options)
-    primary = found.posthoc[found.posthoc["role"] == "primary"]
+    primary = found.pairs[found.pairs["role"] == "primary"]
     assert set(primary["test"]) == {test}
     method = {"hochberg": "simes-hochberg", "bh": "fdr_bh"}.get(options["p_adjust"], options["p_adjust"])
-    for frame in (primary, found.equivalence):
+    for frame in (primary, found.tables["equivalence"]):
         expected = adjusted_by_statsmodels(frame["p_value"], method)
         np.testing.assert_allclose(frame["p_adjusted"], expected, rtol=1e-12)
 
@@ -274,7 +275,7 @@ def test_another_family_is_behind_the_primary_where_asked_for():
         SkewanovaWarning, match=r"^pairwise='tukey' may reject true equality too often here: As pub"
     ):
         found = compare(scores(), **QUICK, pairwise="tukey")
-    families = found.posthoc[found.posthoc["response"] == "iauprec"].groupby("role", sort=False)["test"]
+    families = found.pairs[found.pairs["response"] == "iauprec"].groupby("role", sort=False)["test"]
     assert set(families.get_group("primary")) == {"tukey"}
     assert "published" not in families.groups
     assert "corrected_t_holm" in set(families.get_group("secondary"))
@@ -305,12 +306,12 @@ def test_another_family_is_behind_the_primary_where_asked_for():
 def test_one_prior(result):
     one = compare(scores(), (0.3, 0.5), at_priors=0.4)
     assert {name: list(frame) for name, frame in frames(one).items()} == COLUMNS
-    assert one.prior_pairs.empty
+    assert one.tables["prior_pairs"].empty
     assert "there is one prior only" in " ".join(one.warnings)
-    three = one.anova[one.anova["test"] == "three_way"]
+    three = one.tests[one.tests["test"] == "three_way"]
     assert three["term"].tolist() == ["model", "fold", "residual"]
     assert all(len(line) <= 80 for line in one.summary().split("\n"))
-    pd.testing.assert_frame_equal(one.iauprec, result.iauprec)
+    pd.testing.assert_frame_equal(one.tables["iauprec"], result.tables["iauprec"])
 
 
 @each(
@@ -352,12 +353,12 @@ def test_a_fold_that_a_model_lacks_may_be_dropped():
     lacking = table[(table["model"] != "mid") | (table["fold"] != 2)]
     dropped = compare(lacking, **QUICK, missing="drop")
     assert {name: list(frame) for name, frame in frames(dropped).items()} == COLUMNS
-    assert sorted(set(dropped.iauprec["fold"])) == [1, 3, 4]
+    assert sorted(set(dropped.tables["iauprec"]["fold"])) == [1, 3, 4]
     assert dropped.warnings[0].startswith(
         "dropped 1 of 4 folds for all models, since these are missing: model 'mid'"
     )
     known = compare(table[table["fold"] != 2], **QUICK)
-    pd.testing.assert_frame_equal(dropped.iauprec, known.iauprec, check_exact=True)
+    pd.testing.assert_frame_equal(dropped.tables["iauprec"], known.tables["iauprec"], check_exact=True)
     columns = ["model", "iauprec", "std", "auc", "auprec_at_rarest", "expected_regret", "max_regret"]
     pd.testing.assert_frame_equal(dropped.ranking[columns], known.ranking[columns], check_exact=True)
 
@@ -376,12 +377,12 @@ def special(**columns):
 
 def test_perfect_constant_and_equal_models():
     found = compare(special(), **QUICK)
-    by_model = found.auprec.set_index("model")
+    by_model = found.tables["auprec"].set_index("model")
     assert set(by_model.loc["perfect", "auprec"]) == {1.0}
     assert (by_model.loc["constant", "auprec"] == by_model.loc["constant", "prior"]).all()
     assert found.ranking["model"].tolist() == ["perfect", "mid", "twin", "constant"]
     assert found.ranking["iauprec"].iloc[[0, 3]].tolist() == pytest.approx([1.0, 0.4], rel=1e-14)
-    twins = found.posthoc[(found.posthoc["model_a"] == "mid") & (found.posthoc["model_b"] == "twin")]
+    twins = found.pairs[(found.pairs["model_a"] == "mid") & (found.pairs["model_b"] == "twin")]
     assert twins["estimate"].abs().max() < 1e-14
     assert not twins["reject"].any()
     assert not (twins["p_adjusted"] < 0.99).any()
@@ -392,10 +393,10 @@ def test_identical_models_are_not_told_apart():
     table["y_score"] = pd.concat([table.loc[table["model"] == "a", "y_score"]] * 2).to_numpy()
     one = table[table["model"] == "a"]
     found = compare(pd.concat([one, one.assign(model="b")]), **QUICK)
-    assert found.posthoc["estimate"].abs().max() < 1e-14
-    assert not found.posthoc["reject"].any()
+    assert found.pairs["estimate"].abs().max() < 1e-14
+    assert not found.pairs["reject"].any()
     assert found.ranking["group"].tolist() == ["a", "a"]
-    model = found.anova[found.anova["term"] == "model"].set_index("test")
+    model = found.tests[found.tests["term"] == "model"].set_index("test")
     assert model.loc["two_way", ["statistic", "p_value"]].isna().all()
     assert not (model["p_value"] < 0.99).any()
     assert any("the models are identical in every fold" in note for note in found.warnings)
@@ -423,7 +424,7 @@ def test_folds_may_be_called_anything(result):
         other = compare(table, **QUICK)
         columns = [c for c in RANKING_COLUMNS if c != "p_best"]  # resampling goes through the folds in order
         pd.testing.assert_frame_equal(other.ranking[columns], result.ranking[columns], check_exact=True)
-        published = [r.anova[r.anova["role"] == "published"] for r in (other, result)]
+        published = [r.tests[r.tests["role"] == "published"] for r in (other, result)]
         pd.testing.assert_frame_equal(*published, check_exact=True)
 
 

@@ -66,23 +66,23 @@ def public(labels, scores, target):
 def test_the_primary_is_that_of_the_public_function(found):
     labels, scores, result = found
     expected = public(labels, scores, SETTINGS["deployment_prior"])
-    primary = result.anova.iloc[0]
+    primary = result.tests.iloc[0]
     assert (primary["test"], primary["role"]) == ("obuchowski_rockette", "primary")
     assert primary["statistic"] == pytest.approx(expected.f_omnibus)
     assert primary["df_error"] == pytest.approx(expected.df_omnibus)
     assert primary["p_value"] == pytest.approx(expected.p_omnibus)
-    pairs = result.posthoc[result.posthoc["role"] == "primary"]
+    pairs = result.pairs[result.pairs["role"] == "primary"]
     by_pair = {frozenset((a, b)): p for a, b, p in pairs[["model_a", "model_b", "p_adjusted"]].to_numpy()}
     for a, b, p in zip(expected.model_a, expected.model_b, expected.p_adjusted, strict=True):
         assert by_pair[frozenset((f"m{a}", f"m{b}"))] == pytest.approx(p)
     at = public(labels, scores, 0.5)
-    checks = result.posthoc[(result.posthoc["role"] == "secondary") & (result.posthoc["prior"] == 0.5)]
+    checks = result.pairs[(result.pairs["role"] == "secondary") & (result.pairs["prior"] == 0.5)]
     assert sorted(checks["p_adjusted"]) == pytest.approx(sorted(at.p_adjusted))
 
 
 def test_bands_have_the_errors_of_the_test(found):
     labels, scores, result = found
-    curves = result.difference_curves
+    curves = result.tables["difference_curves"]
     row = curves[curves["prior"] == curves["prior"].max()].iloc[0]
     at = public(labels, scores, float(row["prior"]))
     errors = {
@@ -146,8 +146,8 @@ def test_plans_take_cases_that_all_runs_share(found):
 def test_where_the_variance_comes_from(found):
     labels, scores, result = found
     expected = public(labels, scores, SETTINGS["deployment_prior"]).components
-    pd.testing.assert_frame_equal(result.components.round(9), expected.round(9))
-    assert result.components["share"].sum() == pytest.approx(1)
+    pd.testing.assert_frame_equal(result.tables["components"].round(9), expected.round(9))
+    assert result.tables["components"]["share"].sum() == pytest.approx(1)
     assert "| run |" in result.to_markdown("components")
     ax = result.plot.components(ax=Figure().subplots())
     assert [text.get_text() for text in ax.get_yticklabels()] == expected["component"].tolist()
@@ -163,13 +163,13 @@ def test_a_control_is_the_family_over_runs(found):
     labels, scores, result = found
     names = result.ranking["model"].tolist()
     other = compare(table(labels, scores), **SETTINGS, control=names[1], p_adjust="bonferroni")
-    primary = other.posthoc[other.posthoc["role"] == "primary"]
+    primary = other.pairs[other.pairs["role"] == "primary"]
     assert primary[["model_a", "model_b"]].to_numpy().tolist() == [
         [names[0], names[1]],
         [names[2], names[1]],
     ]
     assert set(primary["test"]) == {"obuchowski_rockette_bonferroni_control"}
-    every = result.posthoc[result.posthoc["role"] == "primary"]
+    every = result.pairs[result.pairs["role"] == "primary"]
     assert primary["p_value"].tolist() == every["p_value"].iloc[[0, 2]].tolist()
     np.testing.assert_allclose(primary["p_adjusted"], np.minimum(2 * primary["p_value"], 1), rtol=1e-12)
     assert other.ranking["group"].tolist()[1] == "control"
@@ -177,8 +177,8 @@ def test_a_control_is_the_family_over_runs(found):
 
 def test_effects_are_in_standard_deviations_of_one_run(found):
     _, _, result = found
-    areas = result.iauprec.pivot(index="fold", columns="model", values="iauprec")
-    for row in result.effects.to_dict("records"):
+    areas = result.tables["iauprec"].pivot(index="fold", columns="model", values="iauprec")
+    for row in result.tables["effects"].to_dict("records"):
         runs = (areas[row["model_a"]] - areas[row["model_b"]]).var(ddof=1)  # a J-th of it is in the error
         spread = np.sqrt(row["std_error"] ** 2 + (1 - 1 / len(areas)) * runs)
         assert row["effect"] == pytest.approx(row["estimate"] / spread, rel=1e-9)
@@ -198,7 +198,7 @@ def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     else:  # the covariance of the means over runs, to first order on the angular scale
         means = one.covariance.reshape(n_models, n_runs, n_models, n_runs).mean(axis=(1, 3))
         errors = [np.sqrt(means[i, i] + means[j, j] - 2 * means[i, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
-    pairs = result.posthoc[result.posthoc["role"] == "primary"]
+    pairs = result.pairs[result.pairs["role"] == "primary"]
     slack = 1e-9 if runs == "nested" else 0.05
     assert sorted(pairs["std_error"]) == pytest.approx(sorted(errors), rel=slack)
     with pytest.warns(SkewanovaWarning, match="planned for the differences observed|Planned"):
@@ -210,9 +210,9 @@ def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     assert ranked["iauprec"].tolist() == pytest.approx(sorted(areas.mean(axis=1), reverse=True))
     assert (ranked["conf_low"] < ranked["iauprec"]).all()
     assert (ranked["iauprec"] < ranked["conf_high"]).all()
-    curves = result.difference_curves.dropna(subset="std_error")
+    curves = result.tables["difference_curves"].dropna(subset="std_error")
     at = curves[curves["prior"] == curves["prior"].max()]
-    again = result.posthoc[(result.posthoc["role"] == "secondary") & (result.posthoc["prior"] == 0.5)]
+    again = result.pairs[(result.pairs["role"] == "secondary") & (result.pairs["prior"] == 0.5)]
     assert len(at) == len(again)
     words = "4 runs of its own of each model" if runs == "nested" else "4 fixed runs"
     assert f"{words} on one test set" in result.summary()
@@ -223,9 +223,9 @@ def test_fixed_runs_know_less_of_further_runs(found):
     """With runs that vary, these models differ more surely than their learners do, on the whole."""
     labels, scores, crossed = found
     fixed = compare(table(labels, scores), design="fixed_runs", **SETTINGS)
-    errors = [each.posthoc[each.posthoc["role"] == "primary"]["std_error"] for each in (fixed, crossed)]
+    errors = [each.pairs[each.pairs["role"] == "primary"]["std_error"] for each in (fixed, crossed)]
     assert errors[0].mean() < 0.95 * errors[1].mean()
-    assert fixed.anova.iloc[0]["test"] == "jackknife"
+    assert fixed.tests.iloc[0]["test"] == "jackknife"
     assert "nothing is said about further runs" in " ".join(methods_of(fixed))
 
 
@@ -234,7 +234,7 @@ def test_runs_that_are_all_the_same_model_leave_the_test_of_one_set():
     single = compare(table(labels, scores), **SETTINGS)
     with pytest.warns(SkewanovaWarning, match="there is no residual variation"):
         result = compare(table(labels, np.repeat(scores, 3, axis=2)), design="fixed_runs", **SETTINGS)
-    many, one = (each.posthoc[each.posthoc["role"] == "primary"] for each in (result, single))
+    many, one = (each.pairs[each.pairs["role"] == "primary"] for each in (result, single))
     for column in ("estimate", "std_error", "df", "p_value", "p_adjusted", "conf_low"):
         assert many[column].to_numpy() == pytest.approx(one[column].to_numpy())
 

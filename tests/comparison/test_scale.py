@@ -190,10 +190,10 @@ def test_some_curves_are_those_of_all():
 
 def test_long_tables_end_with_a_sentence():
     found = tukey_by_prior(long(n_models=20, n_folds=3, n_priors=8))
-    table = report_tables.posthoc_table(found, 0.05)
+    table = report_tables.pairs_table(found, 0.05)
     assert len(table.rows) == MAX_ROWS < len(found)
-    assert table.note.endswith("The first rows of each test, 1,000 of 1,520: posthoc.csv holds them all.")
-    assert "holds them all" not in report_tables.posthoc_table(found.head(1000), 0.05).note
+    assert table.note.endswith("The first rows of each test, 1,000 of 1,520: pairs.csv holds them all.")
+    assert "holds them all" not in report_tables.pairs_table(found.head(1000), 0.05).note
 
 
 def test_priors_are_chosen_evenly():
@@ -235,7 +235,7 @@ def satellite():
 
 
 def test_surface_is_the_mean_of_the_curves(satellite):
-    frame = satellite.surface
+    frame = satellite.tables["surface"]
     points = precision_recall(satellite.evaluation, frame["prior"].unique(), recall=frame["recall"].unique())
     keys = ["model", "prior", "recall"]
     known = points.groupby(keys, sort=False, observed=True)["precision"].mean().reset_index()
@@ -243,7 +243,7 @@ def test_surface_is_the_mean_of_the_curves(satellite):
 
 
 def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, monkeypatch):
-    complete = {name: getattr(satellite, name) for name in ("roc", "precision_recall")}
+    complete = {name: satellite.tables[name] for name in ("roc", "precision_recall")}
     there = {name: one for name, one in report_figures.FIGURES.items() if one.is_there(satellite)}
     said = {name for name, figure in there.items() if figure.left_out(satellite)}
     assert said == {"regions"}  # what its bands are
@@ -253,7 +253,7 @@ def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, mo
         ("roc", ["fpr"], 51),
         ("precision_recall", ["recall", "prior"], 50),
     ):
-        found, whole = getattr(thinned, name), complete[name]
+        found, whole = thinned.tables[name], complete[name]
         assert found.groupby(["model", "fold", *keys[1:]], observed=True).size().eq(size).all()
         assert found[keys[0]].max() == 1.0
         kept = whole.merge(found[["model", "fold", *keys]])
@@ -267,10 +267,10 @@ def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
     measures, options = satellite.evaluation, {"alpha": 0.05, "rng": 0}
     promised = decisions(measures, rng=0)
     drawn_anew = decision_frames(measures, promised, **options)
-    shared = decision_frames(measures, promised, **options, differences=satellite.difference_curves)
+    shared = decision_frames(measures, promised, **options, differences=satellite.tables["difference_curves"])
     for name, frame in drawn_anew.items():
         pd.testing.assert_frame_equal(shared[name], frame, rtol=1e-10, atol=1e-12)
-    alike = satellite.difference_curves.assign(std_error=0.0)
+    alike = satellite.tables["difference_curves"].assign(std_error=0.0)
     assert bands.critical_of(alike) is None
 
 
@@ -287,13 +287,13 @@ def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
     result = simulated(["a", "b", "c", "d", "e"], n_folds=10)
     monkeypatch.setattr(report_figures, "MOST_MODELS", 2)
     order = result.ranking["model"].tolist()
-    regions = result.regions.assign(model=order[3])
-    result = replace(result, regions=regions)
+    regions = result.tables["regions"].assign(model=order[3])
+    result = replace(result, tables={**result.tables, "regions": regions})
     shown = [*order[:2], order[3]]
     assert report_figures.shown_models(result) == shown
     source = report_figures._of_shown_models(result)
     assert source.ranking["model"].tolist() == shown
-    assert {*source.posthoc["model_a"], *source.posthoc["model_b"]} == set(shown)
+    assert {*source.pairs["model_a"], *source.pairs["model_b"]} == set(shown)
     assert source.settings is result.settings
     assert "critical_difference" not in report_figures.kinds_of(result)
     with monkeypatch.context() as patch:  # drawn, but not written

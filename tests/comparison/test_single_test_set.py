@@ -55,8 +55,8 @@ def found():
 def test_the_primary_is_the_f_test_of_one_set(found):
     labels, scores, result = found
     twin = compare_test_set(labels, scores, deployment_prior=RANGE, area_estimator="trapezoid")
-    assert list(result.anova) == list(ANOVA_COLUMNS)
-    (row,) = result.anova.to_dict("records")
+    assert list(result.tests) == list(ANOVA_COLUMNS)
+    (row,) = result.tests.to_dict("records")
     assert [row[k] for k in ("test", "role", "response", "term", "df")] == [
         "jackknife", "primary", "iauprec", "model", 2,
     ]  # fmt: skip
@@ -71,9 +71,9 @@ def test_the_primary_is_the_f_test_of_one_set(found):
 
 def test_pairs_are_the_one_set_comparisons_primary_first_then_at_each_prior(found):
     labels, scores, result = found
-    assert list(result.posthoc) == list(POSTHOC_COLUMNS)
-    assert result.posthoc["test"].unique().tolist() == ["jackknife_holm"]
-    primary = result.posthoc[result.posthoc["role"] == "primary"]
+    assert list(result.pairs) == list(POSTHOC_COLUMNS)
+    assert result.pairs["test"].unique().tolist() == ["jackknife_holm"]
+    primary = result.pairs[result.pairs["role"] == "primary"]
     twin = compare_test_set(
         labels, scores, deployment_prior=RANGE, models=["top", "mid", "low"], area_estimator="trapezoid"
     )
@@ -90,7 +90,7 @@ def test_pairs_are_the_one_set_comparisons_primary_first_then_at_each_prior(foun
     level = 0.05 / (3 - before)  # of the step that decided each pair
     reach = stats.t.isf(level / 2, primary["df"]) * primary["std_error"]
     np.testing.assert_allclose(primary["conf_low"], primary["estimate"] - reach, rtol=1e-9)
-    checks = result.posthoc[result.posthoc["role"] == "secondary"]
+    checks = result.pairs[result.pairs["role"] == "secondary"]
     assert checks["prior"].tolist() == [0.5] * 3 + [0.2] * 3
     at = compare_test_set(labels, scores, prior=0.2, area_estimator="trapezoid")
     np.testing.assert_allclose(checks["std_error"].iloc[3:], at.std_error, rtol=1e-12)
@@ -99,19 +99,22 @@ def test_pairs_are_the_one_set_comparisons_primary_first_then_at_each_prior(foun
 def test_a_control_is_the_family_on_one_set(found):
     labels, scores, result = found
     other = compare(table(labels, scores, ("top", "mid", "low")), **SETTINGS, control="top")
-    every = result.posthoc[result.posthoc["model_a"] == "top"]
-    assert other.posthoc[["model_a", "model_b"]].to_numpy().tolist() == [["mid", "top"], ["low", "top"]] * 3
-    assert set(other.posthoc["test"]) == {"jackknife_holm_control"}
+    every = result.pairs[result.pairs["model_a"] == "top"]
+    assert other.pairs[["model_a", "model_b"]].to_numpy().tolist() == [["mid", "top"], ["low", "top"]] * 3
+    assert set(other.pairs["test"]) == {"jackknife_holm_control"}
     for column, sign in (("estimate", -1), ("statistic", -1), ("std_error", 1), ("p_value", 1)):
-        np.testing.assert_array_equal(other.posthoc[column], sign * every[column])
-    primary = other.posthoc.iloc[:2]
+        np.testing.assert_array_equal(other.pairs[column], sign * every[column])
+    primary = other.pairs.iloc[:2]
     np.testing.assert_allclose(primary["p_adjusted"], adjusted_by_statsmodels(primary["p_value"]), rtol=1e-12)
     assert other.ranking["group"].tolist() == ["control", "", "behind"]
-    assert other.equivalence[["model_a", "model_b"]].to_numpy().tolist() == [["mid", "top"], ["low", "top"]]
+    assert other.tables["equivalence"][["model_a", "model_b"]].to_numpy().tolist() == [
+        ["mid", "top"],
+        ["low", "top"],
+    ]
     assert "mid and top were not found to differ" in other.conclusions[1]
     assert "top is ahead of low by" in other.conclusions[2]
-    assert (other.difference_curves[["model_a", "model_b"]] == "top").any(axis=1).all()
-    assert len(other.plans) == 2
+    assert (other.tables["difference_curves"][["model_a", "model_b"]] == "top").any(axis=1).all()
+    assert len(other.tables["plans"]) == 2
     assert "control is not used" not in " ".join(other.warnings)
     with pytest.raises(
         InputError, match=r"^`pairwise` chooses between tests over folds, but got 'max_t' where pairs"
@@ -128,14 +131,14 @@ def test_ranking_has_intervals_and_chances_over_cases(found):
     assert (ranking["conf_low"] < ranking["iauprec"]).all()
     assert (ranking["iauprec"] < ranking["conf_high"]).all()
     assert ranking["p_best"].sum() == pytest.approx(1)
-    top = result.posthoc.iloc[0]  # of three models the third is far behind: a normal tail is left
+    top = result.pairs.iloc[0]  # of three models the third is far behind: a normal tail is left
     expected = stats.norm.cdf(top["estimate"] / top["std_error"])
     assert ranking["p_best"].iloc[0] == pytest.approx(expected, abs=0.03)  # drawn in by the third's errors
 
 
 def test_difference_curves_have_pointwise_standard_errors_and_simultaneous_bands(found):
     labels, scores, result = found
-    curves = result.difference_curves
+    curves = result.tables["difference_curves"]
     pair = curves[(curves["model_a"] == "top") & (curves["model_b"] == "mid")]
     for row in pair.iloc[::10].itertuples():
         one = compare_test_set(labels, scores[:, :2], prior=row.prior, area_estimator="trapezoid")
@@ -151,7 +154,7 @@ def test_difference_curves_have_pointwise_standard_errors_and_simultaneous_bands
 def test_of_two_models_at_one_prior_the_band_is_the_normal_interval():
     labels, scores = cases(quality=(1.4, 1.0))
     result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.4, at_priors=(0.4,))
-    (row,) = result.difference_curves.to_dict("records")
+    (row,) = result.tables["difference_curves"].to_dict("records")
     one = compare_test_set(labels, scores, prior=0.4, area_estimator="trapezoid")
     assert row["conf_high"] == pytest.approx(one.conf_high[0], rel=0.01)
     assert row["p_adjusted"] == pytest.approx(one.p_value[0], abs=0.01)
@@ -161,14 +164,16 @@ def test_priors_that_the_set_cannot_speak_for_are_not_tested():
     labels, scores = cases()
     with pytest.warns(SkewanovaWarning, match=r"at prior 0\.01 the smallest fold's 600 negatives"):
         result = compare(table(labels, scores), deployment_prior=RANGE, at_priors=(0.5, 0.01))
-    support = 600 * result.difference_curves["prior"] / (1 - result.difference_curves["prior"])
-    np.testing.assert_array_equal(result.difference_curves["p_adjusted"].notna(), support >= 100)
-    assert result.difference_curves["estimate"].notna().all()
-    rare = result.posthoc[result.posthoc["prior"] == 0.01]
+    support = (
+        600 * result.tables["difference_curves"]["prior"] / (1 - result.tables["difference_curves"]["prior"])
+    )
+    np.testing.assert_array_equal(result.tables["difference_curves"]["p_adjusted"].notna(), support >= 100)
+    assert result.tables["difference_curves"]["estimate"].notna().all()
+    rare = result.pairs[result.pairs["prior"] == 0.01]
     assert rare["p_adjusted"].isna().all()
     assert not rare["reject"].any()
     assert rare["estimate"].notna().all()
-    low = result.assumptions.set_index("check").loc["effective_negatives"]
+    low = result.tables["assumptions"].set_index("check").loc["effective_negatives"]
     assert low["statistic"] == pytest.approx(600 * 0.2 / 0.8)
 
 
@@ -177,12 +182,14 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         result = compare(table(labels, scores), deployment_prior=(0.1, 0.2), at_priors=(0.2,))
-    assert result.difference_curves["p_adjusted"].isna().all()
+    assert result.tables["difference_curves"]["p_adjusted"].isna().all()
     assert result.conclusions[-1] == (
         "Differences along the prior could not be tested, because the test set is too small for any of "
         "the priors."
     )
-    assert result.assumptions.set_index("check").loc["positives", "advice"].startswith("few positives")
+    assert (
+        result.tables["assumptions"].set_index("check").loc["positives", "advice"].startswith("few positives")
+    )
     assert any(text.endswith("trials, wide on purpose") for text in result.warnings)
 
 
@@ -192,9 +199,9 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
 def test_rows_are_paired_by_case_or_in_order(case):
     labels, scores = cases(n=60, m=300)
     frame = table(labels, scores, case=case)
-    expected = compare(frame, **SETTINGS).posthoc
+    expected = compare(frame, **SETTINGS).pairs
     mixed = np.random.default_rng(1).permutation(len(frame)) if case else np.arange(len(frame))
-    got = compare(frame.iloc[mixed].reset_index(drop=True), **SETTINGS).posthoc
+    got = compare(frame.iloc[mixed].reset_index(drop=True), **SETTINGS).pairs
     pd.testing.assert_frame_equal(got, expected)
 
 
@@ -214,22 +221,22 @@ def test_models_that_are_alike_have_no_test_and_equal_chances():
     labels, scores = cases(n=60, m=300, quality=(1.2,))
     with pytest.warns(SkewanovaWarning, match="change alike without each case"):
         result = compare(table(labels, np.hstack([scores, scores]), ("a", "b")), **SETTINGS)
-    assert np.isnan(result.anova["p_value"].iloc[0])
-    assert not result.posthoc["reject"].any()
+    assert np.isnan(result.tests["p_value"].iloc[0])
+    assert not result.pairs["reject"].any()
     assert result.ranking["p_best"].tolist() == [0.5, 0.5]
-    assert result.equivalence["p_equal"].tolist() == [1.0]
+    assert result.tables["equivalence"]["p_equal"].tolist() == [1.0]
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_one_positive_tells_no_models_apart():
     labels, scores = cases(n=1, m=600)
     result = compare(table(labels, scores), **SETTINGS)
-    assert np.isnan(result.anova["p_value"].iloc[0])
-    assert not (result.posthoc["reject"].any())
-    assert not (result.difference_curves["reject"].any())
+    assert np.isnan(result.tests["p_value"].iloc[0])
+    assert not (result.pairs["reject"].any())
+    assert not (result.tables["difference_curves"]["reject"].any())
     assert result.ranking["p_best"].isna().all()
-    assert set(result.leaders["contender"]) == {"low", "top", "mid"}
-    assert result.crossings[["conf_low", "conf_high"]].isna().all(axis=None)
+    assert set(result.tables["leaders"]["contender"]) == {"low", "top", "mid"}
+    assert result.tables["crossings"][["conf_low", "conf_high"]].isna().all(axis=None)
     assert result.verdict.state == "untrusted"
     assert "Choose" not in result.verdict.choose
 
@@ -238,12 +245,12 @@ def test_one_positive_tells_no_models_apart():
 def test_a_perfect_and_a_constant_model_on_six_cases_are_not_told_apart():
     labels = np.repeat([1, 0], 3)
     result = compare(table(labels, np.column_stack([labels, np.ones(6)]), ("a", "b")), **SETTINGS)
-    assert not result.posthoc["reject"].any()
-    assert result.equivalence[["p_a_ahead", "p_equal", "p_b_ahead"]].isna().all(axis=None)
+    assert not result.pairs["reject"].any()
+    assert result.tables["equivalence"][["p_a_ahead", "p_equal", "p_b_ahead"]].isna().all(axis=None)
     many = np.repeat([1, 0], [200, 800])
-    curves = compare(
-        table(many, np.column_stack([many, np.ones(1000)]), ("a", "b")), **SETTINGS
-    ).difference_curves
+    curves = compare(table(many, np.column_stack([many, np.ones(1000)]), ("a", "b")), **SETTINGS).tables[
+        "difference_curves"
+    ]
     assert (curves["estimate"] > 0.4).all()
     assert curves[["statistic", "p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
 
@@ -252,8 +259,8 @@ def test_a_perfect_and_a_constant_model_on_six_cases_are_not_told_apart():
 def test_few_positives_at_a_small_area_are_told():
     labels, scores = cases(n=60, m=6000, quality=(0.3, 0.2))
     result = compare(table(labels, scores, ("a", "b")), deployment_prior=0.02, at_priors=(0.5, 0.02))
-    row = result.assumptions.set_index("check").loc["positives_times_area"]
-    assert row["statistic"] == pytest.approx(60 * result.iauprec["iauprec"].min())
+    row = result.tables["assumptions"].set_index("check").loc["positives_times_area"]
+    assert row["statistic"] == pytest.approx(60 * result.tables["iauprec"]["iauprec"].min())
     assert row["statistic"] < 10
     assert row["advice"].endswith("tests may reject too often")
 
@@ -270,7 +277,9 @@ def test_what_needs_folds_is_said_not_to_be_used():
 def test_the_same_seed_gives_the_same_numbers(found):
     labels, scores, result = found
     again = compare(table(labels, scores, ("top", "mid", "low")), **SETTINGS)
-    pd.testing.assert_frame_equal(again.difference_curves, result.difference_curves, check_exact=True)
+    pd.testing.assert_frame_equal(
+        again.tables["difference_curves"], result.tables["difference_curves"], check_exact=True
+    )
     pd.testing.assert_frame_equal(again.ranking, result.ranking, check_exact=True)
 
 

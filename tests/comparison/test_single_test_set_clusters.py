@@ -17,8 +17,8 @@ MODELS = ("top", "mid", "low")
 
 #: Frames of a comparison that go by the covariance over cases.
 FRAMES = (
-    "auprec", "anova", "posthoc", "ranking", "crossings", "leaders", "decisions", "choices", "support",
-    "plans", "difference_curves", "equivalence", "assumptions", "auprec_bands",
+    "auprec", "tests", "pairs", "ranking", "crossings", "leaders", "decisions", "choices", "support",
+    "plans", "difference_curves", "equivalence", "assumptions", "by_prior",
 )  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def compared(frame):
 
 def assert_alike(result, other, *, rtol=1e-7):
     for name in FRAMES:
-        frames = [getattr(each, name) for each in (result, other)]
+        frames = [each.tables[name] for each in (result, other)]
         if name == "assumptions":  # the share of rows at the best score counts rows
             frames = [frame[frame["check"] != "share_at_best_score"] for frame in frames]
         pd.testing.assert_frame_equal(*frames, rtol=rtol, atol=1e-9, obj=name)
@@ -86,8 +86,8 @@ def test_whole_weights_are_repeated_rows_of_one_cluster_each():
     repeated = compared(table(positive[row], scores[row], cluster=row))
     assert_alike(weighted, repeated)
     plain = compared(table(positive[row], scores[row]))
-    pd.testing.assert_frame_equal(weighted.auprec, plain.auprec, rtol=1e-9)
-    assert weighted.posthoc["std_error"].iloc[0] > 1.1 * plain.posthoc["std_error"].iloc[0]
+    pd.testing.assert_frame_equal(weighted.tables["auprec"], plain.tables["auprec"], rtol=1e-9)
+    assert weighted.pairs["std_error"].iloc[0] > 1.1 * plain.pairs["std_error"].iloc[0]
 
 
 def test_weights_and_clusters_together_are_repeated_rows_in_their_clusters():
@@ -100,10 +100,10 @@ def test_weights_and_clusters_together_are_repeated_rows_in_their_clusters():
 def test_the_tests_are_those_of_the_public_function(clustered):
     positive, scores, cluster, result = clustered
     twin = compare_test_set(positive, scores, deployment_prior=RANGE, models=MODELS, cluster=cluster)
-    row = result.anova.iloc[0]
+    row = result.tests.iloc[0]
     assert row["p_value"] == pytest.approx(twin.p_omnibus, rel=1e-9)
     assert row["df_error"] == pytest.approx(twin.df_omnibus, rel=1e-9)
-    pairs = result.posthoc[result.posthoc["role"] == "primary"]
+    pairs = result.pairs[result.pairs["role"] == "primary"]
     assert pairs["std_error"].tolist() == pytest.approx(twin.std_error.tolist(), rel=1e-9)
     assert pairs["df"].tolist() == pytest.approx(twin.df_error.tolist(), rel=1e-9)
     assert pairs["p_adjusted"].tolist() == pytest.approx(twin.p_adjusted.tolist(), rel=1e-9)
@@ -114,20 +114,20 @@ def test_every_standard_error_is_that_of_leaving_out_clusters(clustered):
     found = auprec_covariance(positive, scores, deployment_prior=RANGE, cluster=cluster)
     contrast = np.array([1, -1, 0])
     error = np.sqrt(contrast @ found.covariance @ contrast)
-    assert result.plans["std_error"].iloc[0] == pytest.approx(error, rel=1e-9)
+    assert result.tables["plans"]["std_error"].iloc[0] == pytest.approx(error, rel=1e-9)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         interval = sa.confidence_interval(positive, scores[:, 0], deployment_prior=RANGE, cluster=cluster)
     shown = result.ranking.iloc[0][["conf_low", "conf_high"]].tolist()
     assert shown == pytest.approx([interval.conf_low, interval.conf_high], rel=1e-9)
     at = sa.inference.compare_test_set(positive, scores, prior=0.7, models=MODELS, cluster=cluster)
-    curve = result.difference_curves
+    curve = result.tables["difference_curves"]
     last = curve[(curve["model_a"] == "top") & (curve["model_b"] == "mid")].iloc[-1]
     assert last["prior"] == pytest.approx(0.7)
     assert last["std_error"] == pytest.approx(at.std_error[0], rel=1e-9)
     plain = compared(table(positive, scores))
     decided = curve["std_error"].notna()
-    wider = curve["std_error"] > plain.difference_curves["std_error"]
+    wider = curve["std_error"] > plain.tables["difference_curves"]["std_error"]
     assert decided.any()
     assert wider[decided].mean() > 0.95
 
@@ -153,7 +153,7 @@ def test_the_verdict_is_about_clusters():
 def test_few_clusters_of_a_class_are_told():
     positive, scores, cluster, _ = sample(24)
     result = compared(table(positive, scores, cluster=cluster))
-    checks = result.assumptions.set_index("check")
+    checks = result.tables["assumptions"].set_index("check")
     held = np.bincount(cluster[positive])
     assert checks.loc["positives", "statistic"] == pytest.approx(held.sum() ** 2 / (held @ held), rel=1e-9)
     assert "clusters that hold one" in checks.loc["positives", "advice"]
@@ -163,7 +163,7 @@ def test_a_class_in_one_cluster_has_no_test():
     positive, scores, *_ = sample(20)
     cluster = np.where(positive, 0, np.arange(len(positive)) + 1)
     result = compared(table(positive, scores, cluster=cluster))
-    assert result.posthoc["p_value"].isna().all()
+    assert result.pairs["p_value"].isna().all()
     assert any("the only cluster with positive cases" in note for note in result.warnings)
 
 
@@ -173,9 +173,9 @@ def test_areas_in_folds_are_weighted():
     row = np.repeat(np.arange(len(positive)), weight)
     weighted = compared(table(positive, scores, weight=weight, fold=fold))
     repeated = compared(table(positive[row], scores[row], fold=fold[row]))
-    pd.testing.assert_frame_equal(weighted.auprec, repeated.auprec, rtol=1e-9)
+    pd.testing.assert_frame_equal(weighted.tables["auprec"], repeated.tables["auprec"], rtol=1e-9)
     columns = ["model", "fold", "iauprec", "auc"]
-    pd.testing.assert_frame_equal(weighted.iauprec[columns], repeated.iauprec[columns])
+    pd.testing.assert_frame_equal(weighted.tables["iauprec"][columns], repeated.tables["iauprec"][columns])
     assert weighted.design.weighted
     assert "cases weighted" in weighted.design.describe()
 
@@ -197,8 +197,8 @@ def test_runs_leave_out_clusters_too():
         models=MODELS,
         case_df=Sample(positive, cluster, weight).df,
     )
-    assert result.anova["p_value"].iloc[0] == pytest.approx(twin.p_omnibus, rel=1e-9)
-    pairs = result.posthoc[result.posthoc["role"] == "primary"]
+    assert result.tests["p_value"].iloc[0] == pytest.approx(twin.p_omnibus, rel=1e-9)
+    pairs = result.pairs[result.pairs["role"] == "primary"]
     expected = {
         frozenset(pair): e for *pair, e in zip(twin.model_a, twin.model_b, twin.std_error, strict=True)
     }

@@ -43,7 +43,7 @@ def results():
 
 
 def pairs_of(result):
-    return result.posthoc[result.posthoc["role"] == "primary"]
+    return result.pairs[result.pairs["role"] == "primary"]
 
 
 def ahead_of(pairs):
@@ -62,7 +62,7 @@ def words_of(verdict):
 
 def contender_sets(result, low, high):
     """Contenders of every stretch that meets the range."""
-    frame = result.leaders
+    frame = result.tables["leaders"]
     inside = frame[(frame["prior_low"] < high) & (frame["prior_high"] > low)] if low < high else frame[
         (frame["prior_low"] <= low) & (frame["prior_high"] >= low)
     ]  # fmt: skip
@@ -74,7 +74,7 @@ def assert_numbers_have_tables(result):
     for number in verdict.numbers:
         assert number.shown in getattr(verdict, number.line).replace(" or below", ""), number
         if number.table not in {"design", "support", "roc"}:
-            frame = getattr(result, number.table)
+            frame = result.tables[number.table]
             assert isinstance(frame, pd.DataFrame), number
     for name in ("choose", "how_sure", "where_it_changes", "weakest_point"):
         text = getattr(verdict, name)
@@ -91,9 +91,9 @@ def assert_numbers_have_tables(result):
 def assert_bands_agree(result):
     """Leaders, band stretches and difference curves: one test said three times."""
     curves, stretches = {}, {}
-    for row in records(result.difference_curves):
+    for row in records(result.tables["difference_curves"]):
         curves.setdefault(frozenset([row.model_a, row.model_b]), []).append(row)
-    for row in records(result.differing_priors):
+    for row in records(result.tables["differing_priors"]):
         for point in curves[frozenset([row.better, row.worse])]:
             if row.prior_low < point.prior < row.prior_high:
                 assert point.reject
@@ -121,9 +121,9 @@ def assert_state_holds(result):
     verdict, pairs = result.verdict, pairs_of(result)
     state = verdict.part_state or verdict.state
     if verdict.state == "unsupported":
-        pairs = result.posthoc[result.posthoc["response"] == "iauprec_supported"]
+        pairs = result.pairs[result.pairs["response"] == "iauprec_supported"]
     prior = result.evaluation.deployment_prior
-    supported = result.support.loc[result.support["supported"], "prior"]
+    supported = result.tables["support"].loc[result.tables["support"]["supported"], "prior"]
     low = max(prior.low, supported.min() if len(supported) else 1.0)
     if state in {"untrusted", "unsupported"}:
         return
@@ -139,13 +139,18 @@ def assert_state_holds(result):
         assert not any({(a, b), (b, a)} & ahead for a, b in combinations(chosen, 2))
         assert (chosen == every) == (state == "undecided") or state == "equal"
     if state == "equal":
-        rows = result.equivalence
+        rows = result.tables["equivalence"]
         rows = rows[rows["model_a"].isin(chosen) & rows["model_b"].isin(chosen)]
         assert rows["equivalent"].all()
     if state == "by_prior":
-        swapped = {(r.better, r.worse) for r in result.differing_priors.itertuples()}
+        swapped = {(r.better, r.worse) for r in result.tables["differing_priors"].itertuples()}
         assert not chosen or any((b, a) in swapped for a, b in swapped)
-        limits = {*result.leaders["prior_low"], *result.leaders["prior_high"], low, prior.high}
+        limits = {
+            *result.tables["leaders"]["prior_low"],
+            *result.tables["leaders"]["prior_high"],
+            low,
+            prior.high,
+        }
         said = [n.value for n in verdict.numbers if n.line == "choose" and n.table == "leaders"]
         assert said
         assert set(said) <= limits
@@ -263,7 +268,7 @@ def test_a_tie_tells_the_difference_of_those_tied(results):
 
 def test_ties_are_those_of_the_checks():
     result = compared(scores("independent", [2.0, 1.0], n_folds=5, digits=0), "independent")
-    row = result.assumptions.set_index("check").loc["different_scores"]
+    row = result.tables["assumptions"].set_index("check").loc["different_scores"]
     assert 2 < row["statistic"] < 30
     most = result.scores.to_frame().groupby(["model", "fold"])["y_score"].nunique().groupby("model").max()
     least = most.idxmin()
@@ -277,7 +282,7 @@ def test_ties_are_those_of_the_checks():
 def test_many_cases_at_the_best_score_are_ties_too():
     frame = scores("independent", [2.5, 1.0], n_folds=5)
     result = compared(frame.assign(y_score=frame["y_score"].clip(upper=1.0)), "independent")
-    share = result.assumptions.set_index("check").loc["share_at_best_score", "statistic"]
+    share = result.tables["assumptions"].set_index("check").loc["share_at_best_score", "statistic"]
     assert (
         result.verdict.weakest_point
         == f"Of a fold, {100 * share:.0f} % share a model's best score: give finer ones."
@@ -289,8 +294,8 @@ def test_a_collapse_is_that_of_the_checks():
     lost = (frame["fold"] == 3) & (frame["model"] == "m1")
     frame.loc[lost, "y_score"] = np.random.default_rng(0).normal(size=lost.sum())
     result = compared(frame, "independent")
-    assert result.assumptions.set_index("check").loc["collapsed_folds", "statistic"] == 1
-    auc = result.iauprec.query("model == 'm1' and fold == 3")["auc"].item()
+    assert result.tables["assumptions"].set_index("check").loc["collapsed_folds", "statistic"] == 1
+    auc = result.tables["iauprec"].query("model == 'm1' and fold == 3")["auc"].item()
     assert result.verdict.weakest_point == f"m1 ranks near chance in a fold (AUC {auc:.3f}): look there."
 
 
@@ -306,7 +311,7 @@ def test_a_deployment_prior_out_of_reach_is_said_first(prior, told):
     result = compared(frame, "independent", prior)
     assert result.verdict.state == "unsupported"
     assert told in result.verdict.choose
-    part = result.posthoc[result.posthoc["response"] == "iauprec_supported"]
+    part = result.pairs[result.pairs["response"] == "iauprec_supported"]
     assert len(part) == (1 if "33" in told else 0)
     assert result.verdict.part_state == ("choose" if len(part) else "")
     assert_state_holds(result)
@@ -328,7 +333,7 @@ def test_limits_of_a_small_difference_keep_their_sign():
 
 
 def test_two_models_that_swap_are_named_with_their_limits(results):
-    verdict, leaders = results["swap"].verdict, results["swap"].leaders
+    verdict, leaders = results["swap"].verdict, results["swap"].tables["leaders"]
     alone = leaders[~leaders.duplicated(["prior_low", "prior_high"], keep=False)]
     low, high = alone["prior_high"].min(), alone["prior_low"].max()
     assert f"m1 below {low:.3g}, m0 above {high:.3g}; between, either" in verdict.choose

@@ -106,7 +106,7 @@ def runs_are_compared_as_one_sample(case: Mapping[str, Any]) -> None:
     )
     ranked = result.ranking.set_index("model").loc[names]
     near(ranked["iauprec"] if "iauprec" in ranked else ranked["estimate"], found.estimate)
-    pairs = result.posthoc[result.posthoc["role"] == "primary"]
+    pairs = result.pairs[result.pairs["role"] == "primary"]
     by_pair = {frozenset((row.model_a, row.model_b)): row for row in pairs.itertuples()}
     for a, b, error, p in zip(found.model_a, found.model_b, found.std_error, found.p_value, strict=True):
         row = by_pair[frozenset((a, b))]
@@ -133,8 +133,8 @@ def near(got: Any, want: Any) -> None:
 
 def assert_sane(result: Any) -> None:
     """Probabilities are such, limits stand in order, and the words can be made."""
-    for name in ("anova", "posthoc", "ranking", "equivalence", "difference_curves", "crossings", "plans"):
-        frame = getattr(result, name)
+    for name in ("tests", "pairs", "ranking", "equivalence", "difference_curves", "crossings", "plans"):
+        frame = result.tables[name]
         for column in frame:
             if column.startswith("p_") or column in {"power", "limit_power"}:
                 values = frame[column].dropna().to_numpy(float)
@@ -143,8 +143,8 @@ def assert_sane(result: Any) -> None:
                 assert not (frame[column].dropna() < 0).any(), (name, column)
         if "conf_low" in frame:
             assert not (frame["conf_low"] > frame["conf_high"]).any(), name
-    assert result.auprec["auprec"].between(0, 1).all()
-    assert result.iauprec["iauprec"].between(0, 1 + 1e-12).all()
+    assert result.tables["auprec"]["auprec"].between(0, 1).all()
+    assert result.tables["iauprec"]["iauprec"].between(0, 1 + 1e-12).all()
     assert result.summary()
     assert result.verdict.to_text()
 
@@ -430,7 +430,9 @@ def estimators_are_compared(case: Mapping[str, Any]) -> None:
     )
     order = ["model", "fold"]
     for name in ("auprec", "iauprec"):
-        got, want = (getattr(one, name).sort_values(order, kind="stable") for one in (result, same))
+        got, want = (
+            one.sort_values(order, kind="stable") for one in (result.tables[name], getattr(same, name))
+        )
         near(got[name], want[name])
 
 

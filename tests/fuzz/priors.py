@@ -240,7 +240,7 @@ CONTENTS = (b"", b"{}", b"[]", b"null", b"\x00", b"\xff\xfe", b"a\n1\n", b'{"set
 def folder_files() -> Mapping[str, bytes]:
     """What `monitor` and `diff` read of the folder of a comparison, and what `--json` prints of it."""
     result = sa.compare(pd.DataFrame(clear_rows(0)), at_priors=(0.5, 0.1))
-    frames = {name: getattr(result, name) for name in ("ranking", "leaders", "score_bins")}
+    frames = {name: result.tables[name] for name in ("ranking", "leaders", "score_bins")}
     ranked = json.loads(frames["ranking"].to_json(orient="records"))
     return {
         **{f"{name}.csv": frame.to_csv(index=False).encode() for name, frame in frames.items()},

@@ -23,7 +23,7 @@ Frames = dict[str, pd.DataFrame]
 def frames(source: Any, **options: Any) -> Frames:
     """Every frame of the comparison, by name."""
     result = sa.compare(source, **{"at_priors": PRIORS, **options})
-    return {name: getattr(result, name) for name in FRAMES}
+    return {name: result.tables[name] for name in FRAMES}
 
 
 def assert_same(changed: Frames, known: Frames) -> None:

@@ -70,7 +70,7 @@ def test_compare_warns_and_says_each_once():
         result = compare(frame, **SETTINGS)
     told = [note for note in result.warnings if "ranks worse than chance" in note]
     assert len(told) == 1
-    assert "smallest_auc" in result.assumptions["check"].tolist()
+    assert "smallest_auc" in result.tables["assumptions"]["check"].tolist()
     assert result.summary(width=10_000).count("ranks worse than chance") == 1
 
 

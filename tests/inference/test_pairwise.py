@@ -493,11 +493,11 @@ def test_pairs_of_the_bundled_data_are_those_of_compare():
     scores = load_satellite_scores()
     priors = (0.5, 0.2)
     measures, result = evaluate(scores, at_priors=priors), compare(scores, at_priors=priors)
-    known = result.posthoc[result.posthoc["role"] == "primary"].reset_index(drop=True)
+    known = result.pairs[result.pairs["role"] == "primary"].reset_index(drop=True)
     found = posthoc(measures, role="primary")
     pd.testing.assert_frame_equal(found, known, rtol=1e-12, check_dtype=False)
     assert not found["reject"].any()
-    pd.testing.assert_frame_equal(equivalence(measures), result.equivalence, rtol=1e-12)
+    pd.testing.assert_frame_equal(equivalence(measures), result.tables["equivalence"], rtol=1e-12)
 
 
 # --- the Bayesian correlated t test -------------------------------------------------------------------------

@@ -148,10 +148,10 @@ def test_what_cannot_be_grouped_is_refused():
     dunnett = posthoc(frame, method="dunnett", control="A")
     for options, message in (
         ({"test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
-        ({"posthoc": pairs, "test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
-        ({"posthoc": dunnett, "test": "dunnett"}, "`test` must compare every pair of the 3 models"),
-        ({"posthoc": pairs.drop(columns="reject")}, "`posthoc` must have the column reject"),
-        ({"posthoc": pairs.replace("A", "Z")}, "`posthoc` must name models of the first frame"),
+        ({"pairs": pairs, "test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
+        ({"pairs": dunnett, "test": "dunnett"}, "`test` must compare every pair of the 3 models"),
+        ({"pairs": pairs.drop(columns="reject")}, "`pairs` must have the column reject"),
+        ({"pairs": pairs.replace("A", "Z")}, "`pairs` must name models of the first frame"),
         ({"alpha": 0.0}, "`alpha` must"),
     ):
         with pytest.raises(InputError, match=re.escape(message)):

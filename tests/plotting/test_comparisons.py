@@ -104,7 +104,7 @@ def test_ruler_that_would_not_fit_is_said_in_words():
 def test_a_comparison_is_taken_with_any_family_of_all_pairs():
     frame = fold_frame(NAMES)
     families = pd.concat([sa.inference.posthoc(frame, method=m) for m in ("nemenyi", "paired_t")])
-    result = SimpleNamespace(iauprec=frame, posthoc=families, settings={"alpha": 0.1})
+    result = SimpleNamespace(iauprec=frame, pairs=families, settings={"alpha": 0.1})
     ax = plot_critical_difference(result, test="paired_t_holm", ax=Figure().subplots())
     assert plt.get_fignums() == []
     assert (
@@ -132,10 +132,10 @@ def test_bars_are_the_groups_of_the_primary_unless_it_has_a_control():
             for m, r in (("nemenyi", "secondary"), ("paired_t", "primary"))
         ]
     )
-    result = SimpleNamespace(iauprec=frame, posthoc=families, settings={"alpha": 0.05})
+    result = SimpleNamespace(iauprec=frame, pairs=families, settings={"alpha": 0.05})
     assert "Paired t, Holm" in plot_critical_difference(result).get_title(loc="left")
     control = families.assign(test=families["test"].replace("paired_t_holm", "paired_t_holm_control"))
-    result = SimpleNamespace(iauprec=frame, posthoc=control, settings={"alpha": 0.05})
+    result = SimpleNamespace(iauprec=frame, pairs=control, settings={"alpha": 0.05})
     assert "Nemenyi" in plot_critical_difference(result).get_title(loc="left")
 
 
@@ -181,7 +181,7 @@ def test_levels_follow_alpha(alpha, shade):
     one = pd.DataFrame([pair("A", "B", 0.1, 0.03)])
     ax = plot_p_values(one, alpha=alpha)
     assert list(cells(ax).values()) == [to_rgba(SHADES[shade])]
-    result = SimpleNamespace(posthoc=one, settings={"alpha": alpha})
+    result = SimpleNamespace(pairs=one, settings={"alpha": alpha})
     assert cells(plot_p_values(result)) == cells(ax)
 
 

@@ -72,7 +72,7 @@ class WithoutBands:
         self.regions = pd.DataFrame({"model": models[:1], "prior_low": 0.01, "prior_high": 0.1})
 
     @property
-    def auprec_bands(self):
+    def by_prior(self):
         raise RuntimeError("bands are wanted")
 
 

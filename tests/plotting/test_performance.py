@@ -129,7 +129,7 @@ def make_result(names=NAMES, folds=4):
             "runner_up": "B",
         }
     )
-    frames["posthoc"] = pd.DataFrame(
+    frames["pairs"] = pd.DataFrame(
         [difference(names[0], name, 0.04 * i) for i, name in enumerate(names) if i]
     )
     return SimpleNamespace(**frames)
@@ -147,7 +147,7 @@ PLOTS = {
     sp.plot_iauprec: "iauprec",
     sp.plot_surface: "surface",
     sp.plot_skew: "skew",
-    sp.plot_posthoc: "posthoc",
+    sp.plot_pairs: "pairs",
     sp.plot_regions: "auprec_by_prior",
 }
 
@@ -213,7 +213,7 @@ def test_frame_and_result_draw_the_same_lines(plot, result):
 
 @each("plot", PLOTS)
 def test_missing_columns_name_the_function_and_the_columns(plot, result):
-    last = {sp.plot_posthoc: "reject", sp.plot_iauprec: "iauprec"}.get(plot, "model")
+    last = {sp.plot_pairs: "reject", sp.plot_iauprec: "iauprec"}.get(plot, "model")
     frame = getattr(result, PLOTS[plot]).drop(columns=last)
     with pytest.raises(
         InputError, match=rf"`{plot.__name__}` draws the columns .* the frame lacks {last}; give it"
@@ -240,10 +240,10 @@ def test_objects_without_the_frame_are_refused(plot, wrong):
 def test_results_that_only_make_frames_are_accepted(result):
     class Posthoc:
         def to_frame(self):
-            return result.posthoc
+            return result.pairs
 
-    for source in (Posthoc(), SimpleNamespace(posthoc=Posthoc())):
-        assert len(sp.plot_posthoc(source, ax=Figure().subplots()).get_yticks()) == 2
+    for source in (Posthoc(), SimpleNamespace(pairs=Posthoc())):
+        assert len(sp.plot_pairs(source, ax=Figure().subplots()).get_yticks()) == 2
 
 
 @pytest.mark.slow
@@ -616,7 +616,7 @@ def test_surface_must_be_a_grid(result):
 
 
 def test_differences_are_a_forest(result):
-    ax = sp.plot_posthoc(result)
+    ax = sp.plot_pairs(result)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["C − A", "C − B"]  # noqa: RUF001
     assert ax.get_xlabel() == "Difference in IAUPREC (first minus second)"
     assert ax.get_title(loc="left") == "Pairwise differences\nTukey HSD, 2-way mean square"
@@ -642,7 +642,7 @@ def test_differences_choose_iauprec_first_then_test_and_prior():
     )
 
     def drawn(**options):
-        ax = sp.plot_posthoc(frame, **options)
+        ax = sp.plot_pairs(frame, **options)
         return [float(x) for line in ax.lines[1:] for x in line.get_xdata()], ax.get_xlabel()
 
     assert drawn() == ([0.1], "Difference in IAUPREC (first minus second)")
@@ -655,8 +655,8 @@ def test_differences_choose_iauprec_first_then_test_and_prior():
 
 
 def test_differences_may_lack_intervals_and_decisions(result):
-    frame = result.posthoc.assign(conf_low=np.nan, conf_high=np.nan, reject=np.nan)
-    ax = sp.plot_posthoc(frame)
+    frame = result.pairs.assign(conf_low=np.nan, conf_high=np.nan, reject=np.nan)
+    ax = sp.plot_pairs(frame)
     ax.figure.canvas.draw()
     assert len(ax.collections) == 0
     assert legend_texts(ax) == ["differs", "no significant\ndifference"]
@@ -672,7 +672,7 @@ def test_differences_may_lack_intervals_and_decisions(result):
 )
 def test_differences_options_are_checked(result, options, message):
     with pytest.raises(InputError, match=message):
-        sp.plot_posthoc(result, **options)
+        sp.plot_pairs(result, **options)
 
 
 # ---------------------------------------------------------------- regions
@@ -753,7 +753,7 @@ def decided(result):
     crossings = pd.DataFrame([change | flags, change | flags | {"lead": False, "prior": 0.2}])
     band = {"estimate": 0.0, "conf_low": -0.1, "conf_high": 0.1, "reject": False}
     curves = pd.DataFrame({"model_a": "C", "model_b": "A", "prior": PRIORS, **band})
-    added = {"support": support, "auprec_bands": bands, "crossings": crossings, "difference_curves": curves}
+    added = {"support": support, "by_prior": bands, "crossings": crossings, "difference_curves": curves}
     return SimpleNamespace(**{**vars(result), **added})
 
 
@@ -791,7 +791,7 @@ def test_regions_show_bands_and_changes_of_the_lead(result):
     ax = sp.plot_regions(full)
     collections = [c for c in ax.collections if isinstance(c, PolyCollection)]
     for model, band in zip(NAMES, collections, strict=True):
-        rows = full.auprec_bands[full.auprec_bands["model"] == model]
+        rows = full.by_prior[full.by_prior["model"] == model]
         path = band.get_paths()[0].vertices
         assert path[:, 1].min() == pytest.approx(rows["conf_low"].min())
         assert path[:, 1].max() == pytest.approx(rows["conf_high"].max())
@@ -808,7 +808,7 @@ def test_regions_show_bands_and_changes_of_the_lead(result):
 
 def test_regions_without_intervals_have_no_bands(result):
     full = decided(result)
-    full.auprec_bands = full.auprec_bands.assign(conf_low=np.nan, conf_high=np.nan)
+    full.by_prior = full.by_prior.assign(conf_low=np.nan, conf_high=np.nan)
     full.crossings = full.crossings.iloc[:0]
     ax = sp.plot_regions(full)
     assert not ax.collections

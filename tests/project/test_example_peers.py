@@ -111,8 +111,10 @@ def test_defaults_are_those_that_compare_would_choose(peers):
     scores = checks.score_table().assign(case=lambda rows: rows.groupby(["model", "fold"]).cumcount())
     with pytest.warns(sa.SkewanovaWarning):
         result = sa.compare(scores, design=sa.FoldDesign("repeated_holdout", 0.2))
-    table = result.iauprec.pivot(index="fold", columns="model", values="iauprec")[result.ranking["model"]]
-    primary = result.posthoc[result.posthoc["role"] == "primary"]
+    table = result.tables["iauprec"].pivot(index="fold", columns="model", values="iauprec")[
+        result.ranking["model"]
+    ]
+    primary = result.pairs[result.pairs["role"] == "primary"]
     assert set(primary["test"]) == {default_pairs(SCENARIOS["S2a"])}
     assert rates.corrected_pairs(table.to_numpy()) == pytest.approx(primary["p_adjusted"].min())
 

@@ -54,11 +54,11 @@ def test_of_many_pairs_the_best_is_drawn_against_the_rest(few, many):
     pairs = _pairs_along(many)
     assert len(pairs) == MOST_PANELS
     assert all(best in pair for pair in pairs)
-    assert len(many.posthoc[many.posthoc["role"] == "primary"]) > MOST_PAIRS
+    assert len(many.pairs[many.pairs["role"] == "primary"]) > MOST_PAIRS
     drawn = _pairs_drawn(many)[["model_a", "model_b"]].to_numpy().tolist()
     assert len(drawn) == 7
     assert all(best in pair for pair in drawn)
-    for kind in ("posthoc", "difference_curves"):
+    for kind in ("pairs", "difference_curves"):
         assert "Drawn is the first of the ranking with" in caption(kind, many)
         assert "Drawn is" not in caption(kind, few)
 

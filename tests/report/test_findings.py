@@ -24,9 +24,9 @@ def hostile():
 
 def test_the_primary_test_comes_first_and_every_number_is_that_of_a_frame(hostile):
     (text,) = hostile.results_paragraph.paragraphs
-    pairs = hostile.posthoc[hostile.posthoc["role"] == "primary"]
+    pairs = hostile.pairs[hostile.pairs["role"] == "primary"]
     first = next(pairs.itertuples())
-    effect = hostile.effects["effect"].iloc[0]
+    effect = hostile.tables["effects"]["effect"].iloc[0]
     assert f"{format_number(first.estimate)} ({format_number(first.conf_low)} to" in text
     assert f"t({first.df:.4g}) = {first.statistic:.2f}, adjusted p" in text
     assert f"d = {effect:.2f}" in text

@@ -40,6 +40,7 @@ from skewanova.report.document import TABLE_PLACES, TEST_ROLES
 from skewanova.report.figures import KINDS as EVERY_KIND
 from skewanova.report.folder import render_html, write_folder
 from skewanova.report.slider import slider_of
+from skewanova.report.source import FRAMES
 
 #: Figures of folds.
 KINDS = [kind for kind in EVERY_KIND if kind not in {"components", "prior_estimate"}]
@@ -60,9 +61,10 @@ class Like:
 
 def at_one_prior(result):
     """The same result as if there had been one prior."""
-    alone = {name: getattr(result, name) for name in ("auprec", "auprec_by_prior", "precision_recall")}
+    alone = {name: result.tables[name] for name in ("auprec", "auprec_by_prior", "precision_recall")}
     alone = {name: frame[frame["prior"] == frame["prior"].iloc[0]] for name, frame in alone.items()}
-    return Like(result, **alone, prior_pairs=result.prior_pairs.iloc[:0])
+    alone["prior_pairs"] = result.tables["prior_pairs"].iloc[:0]
+    return Like(result, tables={**result.tables, **alone})
 
 
 @pytest.fixture(scope="module")
@@ -153,9 +155,9 @@ def test_folder_holds_every_file_and_nothing_else(folder):
     assert all(c is None or len(c) > headers.get(name, 50) for name, c in tree(folder).items())
 
 
-@pytest.mark.parametrize("name", [*report_folder.FRAMES, *report_folder.POINTS])
+@pytest.mark.parametrize("name", [*FRAMES])
 def test_csv_gives_back_the_frame_exactly(folder, hostile, name):
-    frame = getattr(hostile, name)
+    frame = hostile.tables[name]
     with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
     assert header == list(frame)
@@ -176,7 +178,7 @@ def test_pandas_reads_names_with_line_breaks(folder, hostile):
 
 def test_empty_frame_is_a_file_with_a_header(undrawn, plain, tmp_path):
     text = (write_folder(at_one_prior(plain), tmp_path / "out") / "prior_pairs.csv").read_text()
-    assert text == ",".join(plain.prior_pairs) + "\n"
+    assert text == ",".join(plain.tables["prior_pairs"]) + "\n"
 
 
 def test_provenance_tells_versions_settings_and_input(folder, hostile):
@@ -317,8 +319,10 @@ def test_failing_second_rename_brings_the_earlier_output_back(plain, undrawn, tm
 
 
 def test_name_that_is_not_utf8_is_refused_whole(plain, undrawn, tmp_path):
-    regions = plain.regions.assign(model=pd.Series(["B\ud800"] * len(plain.regions), dtype=object))
-    result = Like(plain, regions=regions)
+    regions = plain.tables["regions"].assign(
+        model=pd.Series(["B\ud800"] * len(plain.tables["regions"]), dtype=object)
+    )
+    result = Like(plain, tables={**plain.tables, "regions": regions})
     with pytest.raises(InputError, match=r"names must be text .* one holds '\\ud800'; rename it"):
         write_folder(result, tmp_path / "out")
     assert tree(tmp_path) == {}
@@ -485,12 +489,12 @@ def test_every_table_and_figure_names_its_file(document):
 
 
 def test_document_opens_with_the_verdict_and_its_figure(plain, plain_document, undrawn):
-    number = VerdictNumber("choose", "p_adjusted", 0.01, "0.01", "posthoc")
+    number = VerdictNumber("choose", "p_adjusted", 0.01, "0.01", "pairs")
     said = Verdict("choose", ("A",), "Deploy <A> & be glad.", "Very.", "Nowhere.", "None.", numbers=(number,))
     document = render_html(Like(plain, verdict=said))
     verdict, figure = document.index("Deploy &lt;A&gt; &amp; be glad."), document.index('id="figure-regions"')
     assert document.index("<h1>") < verdict < figure < document.index("<table")
-    assert '<a href="#pairs">posthoc</a>' in document
+    assert '<a href="#pairs">pairs</a>' in document
     words = " ".join("".join(Outline(plain_document).words).split())
     assert all(text in words for _, text, _ in plain.verdict.lines())
     targets = {name for _, _, names in plain.verdict.lines() for name in names}
@@ -528,16 +532,16 @@ def test_sections_stand_in_order_and_the_contents_list_them(document):
 def test_findings_come_with_how_to_read_them(document, hostile):
     findings, rest = (" ".join("".join(Outline(part).words).split()) for part in parted(document))
     assert all(title in findings for title in LINES.values())
-    assert hostile.labels[report_source.primary_rows(hostile.anova)["test"].iloc[0]] in findings
+    assert hostile.labels[report_source.primary_rows(hostile.tests)["test"].iloc[0]] in findings
     shown = hostile.conclusions[: report_document.MOST_CONCLUSIONS]
     more = len(hostile.conclusions) - len(shown)
     assert (f"{more} more in the tables of pairwise differences." in findings) == (more > 0)
     assert all(" ".join(sentence.split()) in findings for sentence in shown)
     assert f"{len(hostile.warnings)} warnings to keep in mind" in findings
-    tests = {*hostile.anova["test"], *hostile.posthoc["test"]}
+    tests = {*hostile.tests["test"], *hostile.pairs["test"]}
     labels = [label for test, label in hostile.labels.items() if test in tests]
     assert all(" ".join(text.split()) in rest for text in (*labels, *hostile.warnings))
-    assert rest.count(report_document.ROLES["primary"]) == (hostile.posthoc["role"] == "primary").any()
+    assert rest.count(report_document.ROLES["primary"]) == (hostile.pairs["role"] == "primary").any()
 
 
 def parted(document):
@@ -653,14 +657,14 @@ def test_deployment_limits_shade_the_range(plain):
 @pytest.mark.slow
 def test_many_models_stay_readable():
     result = simulated([f"model {k}" for k in range(12)], n_folds=2)
-    pairs = report_figures.FIGURES["posthoc"].draw(result)
+    pairs = report_figures.FIGURES["pairs"].draw(result)
     assert len(pairs.axes[0].get_yticks()) == 11  # the first of the ranking against the rest
     surfaces = report_figures.FIGURES["surface"].draw(result)
     assert sum("model" in ax.get_title(loc="left") for ax in surfaces.axes) == report_figures.MOST_PANELS
     curves = report_figures.FIGURES["precision_recall"].draw(result)
     assert len(curves.axes) == 2  # one a prior
-    captions = report_document._pictures(result, {"posthoc": b"<svg/>", "surface": b"<svg/>"})
-    assert "Drawn is the first of the ranking with those behind it" in captions["posthoc"].caption
+    captions = report_document._pictures(result, {"pairs": b"<svg/>", "surface": b"<svg/>"})
+    assert "Drawn is the first of the ranking with those behind it" in captions["pairs"].caption
     assert captions["surface"].caption.endswith("The first 6.")
 
 

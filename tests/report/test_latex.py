@@ -31,7 +31,7 @@ def test_table_1_has_means_spreads_and_letters(hostile):
     table = publication_table(hostile, "performance")
     assert table.header == ("Model", "AUPREC(0.5)", "AUPREC(0.1)", "IAUPREC", "AUC", "Group")
     assert [row[-1] for row in table.rows] == hostile.ranking["group"].tolist()
-    values = hostile.iauprec.groupby("model")["iauprec"].agg(["mean", "std"])
+    values = hostile.tables["iauprec"].groupby("model")["iauprec"].agg(["mean", "std"])
     for row, model in zip(table.rows, hostile.ranking["model"], strict=True):
         assert row[3] == "{:.3f} ({:.3f})".format(*values.loc[model])
     assert (0, 3) in table.bold
@@ -39,10 +39,10 @@ def test_table_1_has_means_spreads_and_letters(hostile):
 
 def test_pairwise_holds_the_primary_test_alone(hostile):
     table = publication_table(hostile, "pairwise")
-    rows = hostile.posthoc[hostile.posthoc["role"] == "primary"]
+    rows = hostile.pairs[hostile.pairs["role"] == "primary"]
     assert len(table.rows) == len(rows) == 10
     assert table.header == ("Pair", "Difference", "Interval", "Adjusted p", "Differ at 0.05", "Effect")
-    assert float(table.rows[0][-1]) == round(hostile.effects["effect"].iloc[0], 2)
+    assert float(table.rows[0][-1]) == round(hostile.tables["effects"]["effect"].iloc[0], 2)
     assert [row[1] for row in table.rows] == [f"{x:.3f}".replace("-0.000", "0.000") for x in rows["estimate"]]
 
 
@@ -180,12 +180,12 @@ def test_rows_columns_digits_caption_and_label(hostile):
 def test_rows_are_named_by_model_pair_or_test(hostile):
     model = hostile.ranking["model"].iloc[3]
     assert [row[0] for row in publication_table(hostile, "ranking", rows=[model]).rows] == [model]
-    primary = hostile.anova.loc[hostile.anova["role"] == "primary", "test"].iloc[0]
-    rows = publication_table(hostile, "anova", rows=[primary]).rows
-    assert 0 < len(rows) < len(publication_table(hostile, "anova").rows)
+    primary = hostile.tests.loc[hostile.tests["role"] == "primary", "test"].iloc[0]
+    rows = publication_table(hostile, "tests", rows=[primary]).rows
+    assert 0 < len(rows) < len(publication_table(hostile, "tests").rows)
     assert {row[0].split(",")[0] for row in rows} == {get_test(primary).name}
-    tukey = publication_table(hostile, "posthoc", rows=["tukey"]).rows
-    assert len(tukey) == (hostile.posthoc["test"] == "tukey").sum()
+    tukey = publication_table(hostile, "pairs", rows=["tukey"]).rows
+    assert len(tukey) == (hostile.pairs["test"] == "tukey").sum()
 
 
 @each(

@@ -167,7 +167,7 @@ ANOVA = pd.DataFrame(
 
 
 def test_anova():
-    rows = report_tables.anova_table(ANOVA).rows
+    rows = report_tables.tests_table(ANOVA).rows
     assert rows[0] == (
         "2-way ANOVA, IAUPREC",
         "model",
@@ -244,7 +244,7 @@ def test_pairs():
         posthoc(("A", "B", 0.1234, 0.0456, True)),
         posthoc(("A|x", "B", -0.0001, NAN, False), prior=0.1, response="auprec", conf_low=NAN, test="new"),
     ])  # fmt: skip
-    found = report_tables.posthoc_table(frame, 0.005)
+    found = report_tables.pairs_table(frame, 0.005)
     assert found.header[-1] == "Differ at 0.005"
     assert found.rows == (
         ("A - B", "Tukey HSD, 2-way mean square", "IAUPREC", "0.123", "-0.100 to 0.300", "0.046", "yes"),

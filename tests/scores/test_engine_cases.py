@@ -44,9 +44,9 @@ def test_a_set_that_stays_without_spread_is_compared_as_in_memory():
     single = frame.assign(y_true=frame["case"] == 0)
     for rows in (perfect, single):
         found, here = (sa.compare(read(rows), **SET_OPTIONS) for read in (gathered, sa.read_scores))
-        for name in ("ranking", "posthoc", "plans", "equivalence", "assumptions"):
+        for name in ("ranking", "pairs", "plans", "equivalence", "assumptions"):
             pd.testing.assert_frame_equal(
-                getattr(found, name), getattr(here, name), rtol=1e-10, atol=1e-10, check_categorical=False
+                found.tables[name], here.tables[name], rtol=1e-10, atol=1e-10, check_categorical=False
             )
         assert found.warnings == here.warnings
 

@@ -51,7 +51,7 @@ OPTIONS = {
 }
 
 
-FRAMES = "auprec iauprec anova posthoc ranking regions crossings leaders difference_curves decisions plans"
+FRAMES = "auprec iauprec tests pairs ranking regions crossings leaders difference_curves decisions plans"
 
 
 def assert_compared_alike(source, frame):
@@ -59,7 +59,7 @@ def assert_compared_alike(source, frame):
     options = {"deployment_prior": (0.05, 0.2), "at_priors": (0.5, 0.2)}
     found, here = sa.compare(source, **options), sa.compare(frame, **options)
     for name in FRAMES.split():
-        pd.testing.assert_frame_equal(getattr(found, name), getattr(here, name), check_exact=True)
+        pd.testing.assert_frame_equal(found.tables[name], here.tables[name], check_exact=True)
     assert (found.design, found.warnings) == (here.design, here.warnings)
     assert str(found.verdict) == str(here.verdict)
     return found
