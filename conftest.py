@@ -24,10 +24,6 @@ MARKS = {
         (
             "tests/evaluation/test_distributed.py",
             "tests/inference/test_cases_elsewhere.py",
-            "tests/scores/test_engine_cases.py",
-            "tests/scores/test_engines.py",
-            "tests/scores/test_gathering.py",
-            "tests/scores/test_packing.py",
         ),
         "distributed",
     ),

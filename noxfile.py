@@ -89,7 +89,7 @@ def coverage(session: nox.Session) -> None:
 def spark(session: nox.Session) -> None:
     """Frames of Spark, run for real; needs Java."""
     session.install("-e", ".[all,spark]", "--group", "test")
-    pytest(session, *ALL, "-q", "tests/scores/test_engines.py", "-k", "spark")
+    pytest(session, *ALL, "-q", "tests/distributed/test_backends.py", "-k", "spark")
 
 
 @nox.session(default=False)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 import skewanova as sa
+from skewanova.distributed import backends, loading
 from skewanova.report.source import POINTS
-from skewanova.scores import engines, gathering
 
 SET_OPTIONS = {"deployment_prior": (0.05, 0.2), "at_priors": (0.5, 0.1)}
 
@@ -34,25 +34,25 @@ class Here:
         return self.frame[column].nunique()
 
     def largest_group(self, columns):
-        return int(self._chosen(columns).groupby(engines.keys_of(columns), dropna=False).size().max())
+        return int(self._chosen(columns).groupby(backends.keys_of(columns), dropna=False).size().max())
 
     def each_group(self, columns, function):
-        return engines.of_groups(self._chosen(columns), keys=engines.keys_of(columns), function=function)
+        return backends.of_groups(self._chosen(columns), keys=backends.keys_of(columns), function=function)
 
     def each_part(self, columns, function):
         return [function(part) for part in self._parts(columns)]
 
     def each_piece(self, columns, count, function):
         counts = pd.concat([count(part) for part in self._parts(columns)])
-        return engines.of_groups(counts, keys=[*engines.keys_of(columns), "piece"], function=function)
+        return backends.of_groups(counts, keys=[*backends.keys_of(columns), "piece"], function=function)
 
     def _parts(self, columns):
         rows = self._chosen(columns)
         return [rows[start : start + 150] for start in range(0, len(rows) + 1, 150)]
 
     def each_bucket(self, columns, function, by):
-        marked = engines.with_bucket(self._chosen(columns), by)
-        return engines.of_groups(marked, keys=("bucket",), function=function)
+        marked = backends.with_bucket(self._chosen(columns), by)
+        return backends.of_groups(marked, keys=("bucket",), function=function)
 
     def keep_buckets(self, columns, function, by):
         return KeptHere(self.each_bucket(columns, function, by))
@@ -66,13 +66,13 @@ class KeptHere:
         self.found = found
 
     def each(self, function):
-        return engines.of_all(pickle.loads(pickle.dumps(function)), self.found)
+        return backends.of_all(pickle.loads(pickle.dumps(function)), self.found)
 
 
 def gathered(frame, **options):
     names = ("model", "fold", "y_true", "y_score", "case", "cluster", "weight")
     columns = {name: name for name in names if name in frame}
-    return gathering.gather(Here(frame), columns, **{"pos_label": None, **options})
+    return loading.gather(Here(frame), columns, **{"pos_label": None, **options})
 
 
 def table(seed=0):

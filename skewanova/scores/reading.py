@@ -21,7 +21,7 @@ from skewanova.scores.table import Scores, ScoreTable, build_table
 from skewanova.scores.validation import check_any_row, raise_multiple_datasets, validate_scores
 
 #: Module that reads frames whose rows are elsewhere; it is imported for these alone.
-DISTRIBUTED = "skewanova.scores.gathering"
+DISTRIBUTED = "skewanova.distributed.loading"
 
 
 def read_scores(

@@ -22,7 +22,7 @@ from skewanova.scores.parquet import SUFFIXES, ParquetSource
 from skewanova.scores.text_files import is_text, read_text, reading_file
 
 #: Module that knows frames whose rows are elsewhere; it is imported for these alone.
-DISTRIBUTED = "skewanova.scores.engines"
+DISTRIBUTED = "skewanova.distributed.backends"
 
 
 #: Bytes that a row takes while it is read and checked, and the share of the free memory for that.

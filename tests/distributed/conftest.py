@@ -6,7 +6,7 @@ import pytest
 from rows_elsewhere import SET_OPTIONS, by_names
 
 import skewanova as sa
-from skewanova.scores import engine_cases, engines, packing
+from skewanova.distributed import backends, case_checks, packing
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def set_here(test_set):
 @pytest.fixture
 def stays(monkeypatch):
     """No rows of an engine come here."""
-    monkeypatch.setattr("skewanova.scores.gathering.MOST_ROWS_HERE", 0)
-    monkeypatch.setattr(engine_cases, "BUCKET_ROWS", 500)
-    for engine in (engines.DaskFrame, engines.SparkFrame):
+    monkeypatch.setattr("skewanova.distributed.loading.MOST_ROWS_HERE", 0)
+    monkeypatch.setattr(case_checks, "BUCKET_ROWS", 500)
+    for engine in (backends.DaskFrame, backends.SparkFrame):
         monkeypatch.setattr(engine, "rows", None)

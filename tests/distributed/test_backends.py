@@ -29,7 +29,7 @@ from rows_elsewhere import (
 
 import skewanova as sa
 from skewanova.base.checks import DiskFullError, InputError
-from skewanova.scores import engines, packing
+from skewanova.distributed import backends, packing
 from skewanova.scores.design import infer_design
 from studies.areas import estimators_study
 
@@ -217,10 +217,10 @@ def test_a_shuffle_that_tells_only_words_is_told_and_a_fault_of_ours_is_not_hidd
         pytest.raises(
             DiskFullError, match=r"^it cannot be read: Unexpected error .*; the disk where .* full$"
         ),
-        engines.told_as("it", (OSError,)),
+        backends.told_as("it", (OSError,)),
     ):
         raise RuntimeError("P2P 1 failed during barrier phase") from inner
-    with pytest.raises(RuntimeError, match="a bug"), engines.told_as("it", (OSError,)):
+    with pytest.raises(RuntimeError, match="a bug"), backends.told_as("it", (OSError,)):
         raise RuntimeError("a bug")
 
 
@@ -331,7 +331,7 @@ def test_designs_over_cases_are_compared_as_in_memory(design):
 
 
 def test_what_does_not_fit_is_refused_with_what_to_do(monkeypatch):
-    monkeypatch.setattr("skewanova.scores.gathering.available_memory", lambda: 180 * 200)
+    monkeypatch.setattr("skewanova.distributed.loading.available_memory", lambda: 180 * 200)
     rows = partitioned(cases_of("one test set").assign(part="holdout", halving=None))
     with dask_here(), pytest.raises(InputError, match=r"^a table with halvings must fit in memory, but this"):
         sa.compare(rows)
@@ -414,10 +414,10 @@ def test_a_lost_gateway_is_told_in_one_line(error):
     gone = GoneFrame(error)
     told = rf"^the Spark frame cannot be read: .*{error.args[-1]}; was the connection to the cluster lost\?$"
     with pytest.raises(InputError, match=told):
-        engines.SparkFrame(gone).n_rows()
+        backends.SparkFrame(gone).n_rows()
     with pytest.raises(InputError, match=told):
-        _ = engines.SparkFrame(gone).names
-    engines.SparkKept(gone, None)  # to be let go is no news either: pytest would tell
+        _ = backends.SparkFrame(gone).names
+    backends.SparkKept(gone, None)  # to be let go is no news either: pytest would tell
     gc.collect()
 
 
@@ -425,7 +425,7 @@ def test_a_lost_gateway_is_told_in_one_line(error):
 def test_an_error_of_java_is_not_taken_for_a_lost_gateway():
     for words in ("An error occurred while calling o6.count. Trace:\njava.lang", "Method f does not exist"):
         with pytest.raises(InputError) as told:
-            engines.SparkFrame(GoneFrame(Py4JError(words))).n_rows()
+            backends.SparkFrame(GoneFrame(Py4JError(words))).n_rows()
         assert str(told.value) == f"the Spark frame cannot be read: {words.splitlines()[0]}"
 
 
@@ -433,7 +433,7 @@ def test_an_error_of_java_is_not_taken_for_a_lost_gateway():
 def test_a_disk_that_spark_finds_full_is_told():
     words = "An error occurred while calling o6.count.\n: java.io.IOException: No space left on device"
     with pytest.raises(DiskFullError, match=r"o6\.count\.; the disk where rows are kept meanwhile is full$"):
-        engines.SparkFrame(GoneFrame(Py4JError(words))).n_rows()
+        backends.SparkFrame(GoneFrame(Py4JError(words))).n_rows()
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from rows_elsewhere import (
 
 import skewanova as sa
 from skewanova.base.checks import InputError
-from skewanova.scores import packing
+from skewanova.distributed import packing
 from skewanova.scores.pairing import describe_table
 
 pytest.importorskip("pyarrow")

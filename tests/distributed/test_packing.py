@@ -8,8 +8,8 @@ import pytest
 
 from skewanova import InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve, WeightedCurve
-from skewanova.scores import packing
-from skewanova.scores.packing import Groups, PieceOf, Refused, Sketch, Weights
+from skewanova.distributed import packing
+from skewanova.distributed.packing import Groups, PieceOf, Refused, Sketch, Weights
 
 
 def rows_of(n=200, digits=1, rng=0, **columns):

@@ -8,16 +8,28 @@ set, or of several runs on it, stay with the engine, each by its places on the c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from skewanova.base.checks import Bools, Floats, InputError, row_number
 from skewanova.curves.placed import PlacedCases, slots_among
+from skewanova.distributed.backends import Buckets, Engine, Kept
+from skewanova.distributed.packing import (
+    Group,
+    Groups,
+    Refused,
+    Weights,
+    accepted,
+    group_of,
+    read_labels,
+    refusing,
+)
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.clusters import (
     SamplingSummary,
@@ -30,17 +42,6 @@ from skewanova.scores.clusters import (
     shared_clusters,
 )
 from skewanova.scores.columns import SAMPLING_COLUMNS
-from skewanova.scores.engines import Buckets, Engine, Kept
-from skewanova.scores.packing import (
-    Group,
-    Groups,
-    Refused,
-    Weights,
-    accepted,
-    group_of,
-    read_labels,
-    refusing,
-)
 from skewanova.scores.table import CaseSummary
 from skewanova.scores.validation import (
     INTEGER_TEXT,
@@ -53,14 +54,73 @@ from skewanova.scores.validation import (
     with_fold,
 )
 
-if TYPE_CHECKING:
-    from skewanova.scores.streamed_cases import CaseFacts
-
 Found = TypeVar("Found")
 
 
 #: About how many rows of cases are looked at together.
 BUCKET_ROWS = 1 << 20
+
+
+#: Of so many offending cases at most the first are told; of more, the first of some.
+MAX_OFFENDERS = 100_000
+
+
+@dataclass(eq=False)
+class CaseFacts:
+    """Counts and examples of the cases that break a rule, of cases and of cases that folds share.
+
+    Attributes
+    ----------
+    shared : ndarray of shape (n_folds, n_folds)
+        Number of cases that two folds share.
+    n_cases, n_positive : int
+        Number of cases in all, and of the positive class.
+    repeated, mixed : int
+        Rows that repeat a (model, fold, case), and cases that have both labels.
+    unpaired : ndarray of shape (n_folds,)
+        Number of cases in each fold that lack a model.
+    repeated_keys, mixed_keys, unpaired_keys
+        As many of them as are kept: (cell, key), key, keys by fold; of an engine names stand for keys.
+    """
+
+    shared: NDArray[np.int64]
+    unpaired: NDArray[np.int64]
+    n_cases: int = 0
+    n_positive: int = 0
+    repeated: int = 0
+    mixed: int = 0
+    repeated_keys: list[tuple[Any, ...]] = field(default_factory=list)
+    mixed_keys: list[Any] = field(default_factory=list)
+    unpaired_keys: dict[int, list[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def none(cls, n_folds: int) -> CaseFacts:
+        """Facts of no rows."""
+        return cls(np.zeros((n_folds, n_folds), dtype=np.int64), np.zeros(n_folds, dtype=np.int64))
+
+
+def add_bucket(
+    facts: CaseFacts, n_models: NDArray[np.intp], fold: NDArray[Any], *, key: NDArray[Any], positive: Bools
+) -> None:
+    """Add to the facts those of all rows of some cases; `n_models` have each fold."""
+    n_folds = len(n_models)
+    keys, case = np.unique(key, return_inverse=True)
+    pair, seen = np.unique(case * n_folds + fold, return_counts=True)
+    case_of, fold_of = np.divmod(pair, n_folds)
+    member: Any = sparse.csr_array((np.ones_like(pair), (case_of, fold_of)), shape=(len(keys), n_folds))
+    facts.shared += (member.T @ member).toarray()
+    facts.n_cases += len(keys)
+    of_case = np.bincount(case, weights=positive, minlength=len(keys))
+    facts.n_positive += int(np.count_nonzero(of_case))
+    mixed = np.flatnonzero((of_case > 0) & (of_case < np.bincount(case, minlength=len(keys))))
+    facts.mixed += len(mixed)
+    facts.mixed_keys = sorted([*facts.mixed_keys, *keys[mixed[:MAX_OFFENDERS]].tolist()])[:MAX_OFFENDERS]
+    odd = np.flatnonzero(seen != n_models[fold_of])
+    facts.unpaired += np.bincount(fold_of[odd], minlength=n_folds)
+    room = max(MAX_EXAMPLES, MAX_OFFENDERS // n_folds)
+    for index in np.unique(fold_of[odd]).tolist():
+        lacking = keys[case_of[odd[fold_of[odd] == index]]][:room]
+        facts.unpaired_keys[index] = sorted([*facts.unpaired_keys.get(index, ()), *lacking.tolist()])[:room]
 
 
 class Known(NamedTuple):
@@ -237,8 +297,6 @@ class _OfCases:
 
     def facts(self, frame: pd.DataFrame) -> CaseFacts:
         """Which folds share cases, which models lack some, and which cases break a rule."""
-        from skewanova.scores.streamed_cases import CaseFacts, look_at_bucket  # needs an extra package
-
         facts = CaseFacts.none(len(self.look.folds))
         if not len(frame):
             return facts
@@ -247,7 +305,7 @@ class _OfCases:
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.argsort(order)
         fold, positive = self.look.fold(frame), self.look.positive(frame)
-        look_at_bucket(facts, self.look.n_models, fold, key=rank[case.codes], positive=positive)
+        add_bucket(facts, self.look.n_models, fold, key=rank[case.codes], positive=positive)
         named = [names[i] for i in order]
         unpaired = {at: [named[k] for k in keys[:MAX_EXAMPLES]] for at, keys in facts.unpaired_keys.items()}
         rows = pd.DataFrame(

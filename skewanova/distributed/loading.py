@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import InputError, check_labels, emit
 from skewanova.base.operating_system import available_memory
-from skewanova.scores import packing
-from skewanova.scores.columns import DATASET, HALVING_COLUMNS, NO_FOLD, ColumnMap
-from skewanova.scores.engine_cases import look_at_cases
-from skewanova.scores.engines import Engine, engine_of
-from skewanova.scores.halvings import HALVINGS_IN_MEMORY
-from skewanova.scores.packing import (
+from skewanova.distributed import packing
+from skewanova.distributed.backends import Engine, engine_of
+from skewanova.distributed.case_checks import look_at_cases
+from skewanova.distributed.packing import (
     Group,
     Groups,
     Packed,
@@ -41,6 +39,8 @@ from skewanova.scores.packing import (
     sketches,
     weights_of_groups,
 )
+from skewanova.scores.columns import DATASET, HALVING_COLUMNS, NO_FOLD, ColumnMap
+from skewanova.scores.halvings import HALVINGS_IN_MEMORY
 from skewanova.scores.pairing import STREAMED
 from skewanova.scores.reading import read_rows
 from skewanova.scores.table import ScoreTable, StreamedScores

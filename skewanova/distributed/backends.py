@@ -26,7 +26,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import DiskFullError, InputError, is_full_disk
-from skewanova.scores.packing import group_sizes, keys_of
+from skewanova.distributed.packing import group_sizes, keys_of
 
 #: What engines say of workers that are gone or out of reach, and what to do.
 ADVICE = (
