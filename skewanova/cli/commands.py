@@ -136,7 +136,7 @@ def threshold(
     settings = {**options, "costs": costs, "choose_on": choose_on}
     files: Files = {"threshold.csv": frame, "threshold.md": "\n\n".join(t.to_markdown() for t in tables)}
     write_results(out, files, command="threshold", table=table, settings=settings)
-    parts = [found.to_text(screen_width()) for found in tables]
+    parts = [result.to_text(screen_width()) for result in tables]
     text = "\n\n".join([*parts, *warning_lines(str(each.message) for each in caught)])
     show("threshold", text, as_json=as_json, quiet=quiet, threshold=frame)
 
@@ -176,11 +176,11 @@ def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **option
 
     table = read_table(scores, options)
     options["deployment_prior"] = with_estimate(options["deployment_prior"], table)
-    found = plan_comparison(table, **options)
-    files: Files = {"plans.csv": found.to_frame(), "plans.txt": found.summary()}
+    result = plan_comparison(table, **options)
+    files: Files = {"plans.csv": result.to_frame(), "plans.txt": result.summary()}
     write_results(out, files, command="plan", table=table, settings=options)
-    content = {"plan": found.to_frame(), "sentences": found.sentences}
-    show("plan", found.summary(), as_json=as_json, quiet=quiet, **content)
+    content = {"plan": result.to_frame(), "sentences": result.sentences}
+    show("plan", result.summary(), as_json=as_json, quiet=quiet, **content)
 
 
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
@@ -270,17 +270,17 @@ def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
     Nothing is computed or written. Exit status 0 means that `compare` will accept the table.
     """
     if options["classes"] is not None:
-        found = _checked_parts(read_classes(scores, options).tables, "class", "each against the rest")
+        result = _checked_parts(read_classes(scores, options).tables, "class", "each against the rest")
     else:
         del options["classes"]
         given = dict(options)
         try:
             table = read_table(scores, options)
         except MultipleDatasetsError:
-            found = _checked_datasets(read_several(scores, given))
+            result = _checked_datasets(read_several(scores, given))
         else:
-            found = _checked(table)
-    show("check", as_json=as_json, quiet=quiet, **found)
+            result = _checked(table)
+    show("check", as_json=as_json, quiet=quiet, **result)
 
 
 def _checked(table: Scores) -> dict[str, Any]:
@@ -340,10 +340,10 @@ def intervals(
     table = read_table(scores, options)
     frame = skewanova.inference.interval_table(table, rng=seed, **options)
     claim = population_of_cases(table)
-    shown = intervals_table(frame, claim)
-    files: Files = {"intervals.csv": frame, "intervals.md": shown.to_markdown()}
+    displayed = intervals_table(frame, claim)
+    files: Files = {"intervals.csv": frame, "intervals.md": displayed.to_markdown()}
     write_results(out, files, command="intervals", table=table, settings=options, seed=seed)
-    text = shown.to_text(screen_width())
+    text = displayed.to_text(screen_width())
     show("intervals", text, as_json=as_json, quiet=quiet, claim=claim, intervals=frame)
 
 
@@ -366,16 +366,16 @@ def diff(old: Path, new: Path, *, as_json: bool, quiet: bool) -> None:
     """  # noqa: D301 - click wants the sign \b itself
     from skewanova.comparison.changes import changes
 
-    found = changes(old, new)
+    result = changes(old, new)
     content = {
-        "leader_old": found.leader_old,
-        "leader_new": found.leader_new,
-        "leader_changed": found.leader_changed,
-        "sentences": found.sentences,
-        "changes": found.to_frame(),
+        "leader_old": result.leader_old,
+        "leader_new": result.leader_new,
+        "leader_changed": result.leader_changed,
+        "sentences": result.sentences,
+        "changes": result.to_frame(),
     }
-    show("diff", found.summary(screen_width()), as_json=as_json, quiet=quiet, **content)
-    if found.leader_changed:
+    show("diff", result.summary(screen_width()), as_json=as_json, quiet=quiet, **content)
+    if result.leader_changed:
         click.get_current_context().exit(LEADER_CHANGED)
 
 

@@ -94,20 +94,20 @@ def coloured(text: str) -> str:
 
     heading, *lines = text.split("\n")
     verdict = next((title for title in LINES.values() if heading.startswith(f"{title} ")), "")
-    shown = [click.style(heading, bold=True)] if not verdict else []
+    displayed = [click.style(heading, bold=True)] if not verdict else []
     colour: str | None = None
     for line in lines if not verdict else [heading, *lines]:
         title = next((title for title in LINES.values() if verdict and line.startswith(f"{title} ")), "")
         if title:
-            shown.append(click.style(title, bold=True) + line.removeprefix(title))
+            displayed.append(click.style(title, bold=True) + line.removeprefix(title))
         elif line in SECTIONS:
             colour = SECTIONS[line]
-            shown.append(click.style(line, bold=True))
+            displayed.append(click.style(line, bold=True))
         else:
             colour = colour if line else None
-            found = "green" if re.search(r"\bis ahead of\b", line) else None
-            shown.append(click.style(line, fg=colour or found) if colour or found else line)
-    return "\n".join(shown)
+            result = "green" if re.search(r"\bis ahead of\b", line) else None
+            displayed.append(click.style(line, fg=colour or result) if colour or result else line)
+    return "\n".join(displayed)
 
 
 def told(result: AnyComparison, *, full: bool) -> str:
@@ -115,8 +115,10 @@ def told(result: AnyComparison, *, full: bool) -> str:
     if full:
         return result.summary(screen_width())
     number = len(result.warnings)
-    kept = {0: "", 1: "1 warning, "}.get(number, f"{number} warnings, ")
-    return f"{result.brief(screen_width())}\n\n{wrapped(f'With --full: {kept}conclusions, tests, tables.')}"
+    retained = {0: "", 1: "1 warning, "}.get(number, f"{number} warnings, ")
+    return (
+        f"{result.brief(screen_width())}\n\n{wrapped(f'With --full: {retained}conclusions, tests, tables.')}"
+    )
 
 
 @contextmanager
@@ -170,8 +172,8 @@ def write_results(
     """Write what a command found in a score table to its folder, if one is asked for, with what made it."""
     if out is None:
         return
-    asked = {name: value for name, value in settings.items() if value is not None}
-    made = provenance_of(command, asked, seed=seed, source=table.source, sha256=table.sha256())
+    requested = {name: value for name, value in settings.items() if value is not None}
+    made = provenance_of(command, requested, seed=seed, source=table.source, sha256=table.sha256())
     with writing(), replace_folder(out, made, inputs=[table.source, *inputs]) as output:
         for name, content in files.items():
             if isinstance(content, str):
@@ -229,7 +231,7 @@ def parts_as_json(result: DatasetsComparison | ClassesComparison) -> dict[str, A
         "conclusions": result.conclusions,
         "warnings": result.warnings,
         **{name: getattr(result, name) for name in parts.frames},
-        parts.several: {name: comparison_as_json(one) for name, one in result.comparisons.items()},
+        parts.several: {name: comparison_as_json(item) for name, item in result.comparisons.items()},
     }
 
 

@@ -64,7 +64,7 @@ def prior(
     names = {"model": options["model_column"], "y_score": options["score_column"], "batch": batch_column}
     table = read_table(scores, options)
     field = _read(unlabelled, {column: name for column, name in names.items() if name is not None})
-    found = estimate_prior_from_tables(
+    result = estimate_prior_from_tables(
         table,
         field,
         fold=options["fold"],
@@ -72,24 +72,24 @@ def prior(
         confidence_level=options["confidence_level"],
         rng=seed,
     )
-    shown = prior_table(found)
-    warned = [f"warning: {text}" for text in found.warnings]
-    parts = ["\n".join(map(wrapped, lines)) for lines in (warned, prior_sentences(found))]
-    text = "\n\n".join(filter(None, [parts[0], shown.to_text(screen_width()), parts[1]]))
+    displayed = prior_table(result)
+    warned = [f"warning: {text}" for text in result.warnings]
+    parts = ["\n".join(map(wrapped, lines)) for lines in (warned, prior_sentences(result))]
+    text = "\n\n".join(filter(None, [parts[0], displayed.to_text(screen_width()), parts[1]]))
     if out is not None:
         files: Files = {
-            "prior.csv": found.to_frame(),
-            "bins.csv": found.bins_frame(),
-            "prior.md": "\n\n".join([*warned, shown.to_markdown(), *prior_sentences(found)]),
-            **_figures(found),
+            "prior.csv": result.to_frame(),
+            "bins.csv": result.bins_frame(),
+            "prior.md": "\n\n".join([*warned, displayed.to_markdown(), *prior_sentences(result)]),
+            **_figures(result),
         }
         settings = {**options, "unlabelled": unlabelled.name, "batch_column": batch_column}
         inputs = [field.source]
         write_results(out, files, command="prior", table=table, settings=settings, seed=seed, inputs=inputs)
     content = {
-        "prior": found.to_frame(),
-        "bins": found.bins_frame(),
-        "sentences": [*warned, *prior_sentences(found)],
+        "prior": result.to_frame(),
+        "bins": result.bins_frame(),
+        "sentences": [*warned, *prior_sentences(result)],
     }
     show("prior", text, as_json=as_json, quiet=quiet, **content)
 
@@ -127,29 +127,29 @@ def monitor(
     from skewanova.comparison.monitor import monitor as watched
 
     field = _read(unlabelled, {} if batch_column is None else {"batch": batch_column})
-    found = watched(directory, field, confidence_level=confidence_level, rng=seed)
+    result = watched(directory, field, confidence_level=confidence_level, rng=seed)
     if out is not None:
         from skewanova.plotting.priors import plot_monitor
         from skewanova.report.rendering import render_plot
 
         files: Files = {
-            "monitor.csv": found.to_frame(),
-            "monitor.md": "\n\n".join([*found.sentences, found.to_table().to_markdown()]),
-            "monitor.svg": render_plot(plot_monitor, found),
+            "monitor.csv": result.to_frame(),
+            "monitor.md": "\n\n".join([*result.sentences, result.to_table().to_markdown()]),
+            "monitor.svg": render_plot(plot_monitor, result),
         }
         settings = {"directory": directory.name, "confidence_level": confidence_level}
         write_results(out, files, command="monitor", table=field, settings=settings, seed=seed)
     content = {
-        "chosen": found.chosen,
-        "changed": found.changed,
-        "sentences": found.sentences,
-        "warnings": found.warnings,
-        "monitor": found.to_frame(),
+        "chosen": result.chosen,
+        "changed": result.changed,
+        "sentences": result.sentences,
+        "warnings": result.warnings,
+        "monitor": result.to_frame(),
     }
-    text = "\n".join([*map(wrapped, found.sentences), *(wrapped(f"warning: {t}") for t in found.warnings)])
-    text = "\n\n".join([text, found.to_table().to_text(screen_width())])
+    text = "\n".join([*map(wrapped, result.sentences), *(wrapped(f"warning: {t}") for t in result.warnings)])
+    text = "\n\n".join([text, result.to_table().to_text(screen_width())])
     show("monitor", text, as_json=as_json, quiet=quiet, **content)
-    if found.changed:
+    if result.changed:
         click.get_current_context().exit(LEADER_CHANGED)
 
 
@@ -197,4 +197,4 @@ def _figures(found: PriorEstimates) -> dict[str, bytes]:
     from skewanova.report.rendering import render_plot
 
     models = enumerate(found.by_model.values(), 1)
-    return {f"figures/prior_{i}.svg": render_plot(plot_prior_estimate, one) for i, one in models}
+    return {f"figures/prior_{i}.svg": render_plot(plot_prior_estimate, item) for i, item in models}

@@ -77,10 +77,10 @@ class Changes(Framed):
         old, new = names[self.leader_old], names[self.leader_new]
         first = f"The leader changed from {old} to {new}." if self.leader_changed else f"{new} still leads."
         both = self.table[self.table["rank_old"].notna() & self.table["rank_new"].notna()]
-        moved = both[both["group_old"] != both["group_new"]]
+        shifted = both[both["group_old"] != both["group_new"]]
         groups = [
             f"{names[row.model]}: group {row.group_old or 'none'}, now {row.group_new or 'none'}."
-            for row in records(moved)
+            for row in records(shifted)
         ]
         gone = [f"{names[m]} is gone." for m in self.table.loc[self.table["rank_new"].isna(), "model"]]
         come = [f"{names[m]} is new." for m in self.table.loc[self.table["rank_old"].isna(), "model"]]
@@ -205,10 +205,10 @@ def _read(ranking: pd.DataFrame, settings: Any) -> _Known:
 def checked_ranking(frame: pd.DataFrame) -> pd.DataFrame:
     """The ranking of a file that somebody may have edited: every model once, with a rank and an area."""
     areas = pd.to_numeric(frame["iauprec"], errors="raise")
-    found = frame[list(COMPARED)].assign(iauprec=areas).astype({"rank": float, "model": str})
-    if not found["rank"].between(1, len(found)).all() or found["model"].duplicated().any() or found.empty:
+    result = frame[list(COMPARED)].assign(iauprec=areas).astype({"rank": float, "model": str})
+    if not result["rank"].between(1, len(result)).all() or result["model"].duplicated().any() or result.empty:
         raise ValueError("every model has a rank, once")
-    return found
+    return result
 
 
 def _table(changed: pd.DataFrame) -> Table:

@@ -59,8 +59,8 @@ class ClassesComparison(ClassesSource):
         told = []
         for name, rows in self.pairs.groupby("class", sort=False):
             short = short_names([*rows["model_a"], *rows["model_b"]])
-            found = sentences.pair_findings(rows.reset_index(drop=True), self.alpha, short)
-            told += [f"class {visible(str(name))}: {sentence}" for sentence in found]
+            result = sentences.pair_findings(rows.reset_index(drop=True), self.alpha, short)
+            told += [f"class {visible(str(name))}: {sentence}" for sentence in result]
         return tuple(told)
 
     def brief(self, width: int = 80) -> str:

@@ -325,8 +325,8 @@ def _by_dataset(comparisons: Mapping[str, Comparison], pairs: pd.DataFrame, alph
         for name, result in comparisons.items()
     ]
     frame = pd.DataFrame(rows)
-    reach = stats.t.isf(alpha / 2, frame["df"]) * frame["std_error"]
-    limits = {"conf_low": frame["estimate"] - reach, "conf_high": frame["estimate"] + reach}
+    half_width = stats.t.isf(alpha / 2, frame["df"]) * frame["std_error"]
+    limits = {"conf_low": frame["estimate"] - half_width, "conf_high": frame["estimate"] + half_width}
     return frame.assign(**limits)[list(BY_DATASET_COLUMNS)]
 
 
@@ -350,7 +350,7 @@ def _hierarchical(differences: pd.DataFrame, alpha: float, *, p_adjust: str) -> 
     rows = []
     for (a, b), each in differences.groupby(["model_a", "model_b"], sort=False, observed=True):
         meta = random_effects(each["estimate"].to_numpy(), each["std_error"].to_numpy() ** 2)
-        reach = float(stats.t.isf(alpha / 2, meta.df))
+        half_width = float(stats.t.isf(alpha / 2, meta.df))
         spread = float(np.hypot(meta.std_error, meta.tau))
         rows.append(
             {
@@ -358,10 +358,10 @@ def _hierarchical(differences: pd.DataFrame, alpha: float, *, p_adjust: str) -> 
                 "model_b": b,
                 "n_datasets": len(each),
                 **meta._asdict(),
-                "conf_low": meta.estimate - reach * meta.std_error,
-                "conf_high": meta.estimate + reach * meta.std_error,
-                "prediction_low": meta.estimate - reach * spread,
-                "prediction_high": meta.estimate + reach * spread,
+                "conf_low": meta.estimate - half_width * meta.std_error,
+                "conf_high": meta.estimate + half_width * meta.std_error,
+                "prediction_low": meta.estimate - half_width * spread,
+                "prediction_high": meta.estimate + half_width * spread,
             }
         )
     frame = pd.DataFrame(rows)

@@ -149,22 +149,22 @@ class PriorEstimates(Framed):
                 f"the models do not agree about the prior ({p_words(pooled.p_value)}), so label shift does "
                 "not hold for all of them, and the estimate may be far off"
             )
-        of_models = [f"{model}: {text}" for model, found in self.by_model.items() for text in found.caveats]
+        of_models = [f"{model}: {text}" for model, result in self.by_model.items() for text in result.caveats]
         return (*told, *of_models)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for all models, if there are several, then one for each and its batches."""
         rows = [self.prior.to_frame()] if isinstance(self.prior, PooledPrior) else []
-        for model, found in self.by_model.items():
-            low, high = found.sensitivity()
-            rows.append(found.to_frame().assign(model=model))
+        for model, result in self.by_model.items():
+            low, high = result.sensitivity()
+            rows.append(result.to_frame().assign(model=model))
             rows[-1].loc[0, ["sensitivity_low", "sensitivity_high"]] = low, high
         frame: pd.DataFrame = pd.concat(rows, ignore_index=True)[list(MODEL_COLUMNS)]
         return frame
 
     def bins_frame(self) -> pd.DataFrame:
         """Return one row a bin of every model, with residuals."""
-        parts = [found.bins_frame().assign(model=model) for model, found in self.by_model.items()]
+        parts = [result.bins_frame().assign(model=model) for model, result in self.by_model.items()]
         frame: pd.DataFrame = pd.concat(parts, ignore_index=True)
         return frame[["model", *(column for column in frame if column != "model")]]
 
@@ -283,18 +283,18 @@ def _estimate(cases: LabelledCases, rows: pd.DataFrame, how: _How) -> PriorEstim
         raise InputError(
             f"model {model!r} says nothing of the prior: {error}, or leave the model out"
         ) from None
-    found = estimate_from_bins(bins, how.level, rng=how.rng)
+    result = estimate_from_bins(bins, how.level, rng=how.rng)
     if "batch" in rows:
         names = rows["batch"].astype(str).to_numpy()
-        found = with_batches(found, count_by_batch(names, scores, found.binned.edges), rng=how.rng)
-    return replace(found, warnings=(*note_beyond(cases.score, scores), *found.warnings))
+        result = with_batches(result, count_by_batch(names, scores, result.binned.edges), rng=how.rng)
+    return replace(result, warnings=(*note_beyond(cases.score, scores), *result.warnings))
 
 
 def _scale_notes(table: ScoreTable, found: Mapping[str, PriorEstimate]) -> Iterator[str]:
     """Say which models score on another scale from fold to fold, and so may again when they are refitted."""
-    for model, one in found.items():
+    for model, item in found.items():
         rows = table.frame[table.frame["model"] == model]
-        fold, bins = rows["fold"].cat.codes, np.searchsorted(one.binned.edges, rows["y_score"])
+        fold, bins = rows["fold"].cat.codes, np.searchsorted(item.binned.edges, rows["y_score"])
         counts = [pd.crosstab(fold[side], bins[side]) for side in (rows["y_true"], ~rows["y_true"])]
         several = [count for count in counts if min(count.shape) > 1]
         if min((2 * chi2_contingency(count).pvalue for count in several), default=1.0) < SHIFT_LEVEL:
@@ -311,11 +311,11 @@ def _pooled(
     how: _How,
 ) -> PooledPrior:
     """All models together: by their covariance, or as far as any reaches where batches are predicted."""
-    if any(one.method == "batches" for one in found.values()):
+    if any(item.method == "batches" for item in found.values()):
         return _widest(found, how.level)
     parts = [*found.values()]
     alike = _joined(parts, np.full(len(parts), 1 / len(parts)))
-    bins, n_bins = _bins_by_case(found, cases, field_scores), [len(one.binned.edges) + 1 for one in parts]
+    bins, n_bins = _bins_by_case(found, cases, field_scores), [len(item.binned.edges) + 1 for item in parts]
     told = agreement.assess_agreement(bins, n_bins, float(expit(alike.top)), rng=seeded(how.rng))
     if told.p_value < SHIFT_LEVEL:  # they are not estimates of one prior
         return replace(_widest(found, how.level), statistic=told.statistic, p_value=told.p_value)
@@ -366,8 +366,8 @@ class _Joined:
 
 def _joined(parts: Sequence[PriorEstimate], weights: Floats) -> _Joined:
     """Models together, looked at more and more closely."""
-    falls = [likelihood_ratio(one) for one in parts]
-    ends = mixtures.ends(np.asarray(float(max(one.n_unlabelled for one in parts))))
+    falls = [likelihood_ratio(item) for item in parts]
+    ends = mixtures.ends(np.asarray(float(max(item.n_unlabelled for item in parts))))
     low, high = map(float, ends)
     for _ in range(ZOOMS):
         places = np.linspace(low, high, 4 * PLACES)
@@ -383,15 +383,15 @@ def _bins_by_case(
     """Bin of every case by each model: labelled ones that all models scored, unlabelled ones as they pair."""
     common = _common(cases)
     columns = []
-    for model, one in found.items():
-        kept = np.isin(cases[model].case, common)
-        columns.append(np.searchsorted(one.binned.edges, cases[model].score[kept]))
+    for model, item in found.items():
+        retained = np.isin(cases[model].case, common)
+        columns.append(np.searchsorted(item.binned.edges, cases[model].score[retained]))
     first = next(iter(cases.values()))
     positive = first.positive[np.isin(first.case, common)]
     grid = np.stack(columns, axis=1)
     field_bins = [
-        np.searchsorted(one.binned.edges, field_scores.of(model)["y_score"].to_numpy())
-        for model, one in found.items()
+        np.searchsorted(item.binned.edges, field_scores.of(model)["y_score"].to_numpy())
+        for model, item in found.items()
     ]
     paired = [np.stack(field_bins, axis=1)] if field_scores.paired else field_bins
     return agreement.Cases(grid[positive], grid[~positive], paired)
@@ -399,27 +399,27 @@ def _bins_by_case(
 
 def _common(cases: Mapping[str, LabelledCases]) -> NDArray[np.intp]:
     """Cases that all models were scored on."""
-    kept = None
-    for one in cases.values():
-        kept = one.case if kept is None else np.intersect1d(kept, one.case)
-    if kept is None or not len(kept):
+    retained = None
+    for item in cases.values():
+        retained = item.case if retained is None else np.intersect1d(retained, item.case)
+    if retained is None or not len(retained):
         raise InputError("the models must share labelled cases, but have none in common; estimate one by one")
-    return kept
+    return retained
 
 
 def _widest(found: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
     """Where models do not agree, or predict further batches: equal parts of what each has."""
     parts: Sequence[PriorEstimate] = [*found.values()]
     log_odds = np.linspace(
-        min(one.log_odds[0] for one in parts), max(one.log_odds[-1] for one in parts), 2 * PLACES - 1
+        min(item.log_odds[0] for item in parts), max(item.log_odds[-1] for item in parts), 2 * PLACES - 1
     )
-    heights = np.stack([one.density(expit(log_odds)) for one in parts])
+    heights = np.stack([item.density(expit(log_odds)) for item in parts])
     density = (heights / heights.sum(axis=1, keepdims=True)).sum(axis=0)
     density = np.maximum(density / density.max(), np.exp(-50.0))
     return PooledPrior(
-        estimate=float(np.sin(np.mean([np.arcsin(np.sqrt(one.estimate)) for one in parts])) ** 2),
-        conf_low=min(one.conf_low for one in parts),
-        conf_high=max(one.conf_high for one in parts),
+        estimate=float(np.sin(np.mean([np.arcsin(np.sqrt(item.estimate)) for item in parts])) ** 2),
+        conf_low=min(item.conf_low for item in parts),
+        conf_high=max(item.conf_high for item in parts),
         confidence_level=level,
         log_odds=log_odds,
         log_density=np.log(density),

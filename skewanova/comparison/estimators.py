@@ -152,16 +152,16 @@ def compare_estimators(
 
 def named_estimators(estimators: object) -> dict[str, Any]:
     """Estimators by the name of the model; of a sequence by their class, numbered where it occurs again."""
-    found: Any = estimators
+    result: Any = estimators
     if isinstance(estimators, list | tuple):
         kinds = [type(estimator).__name__ for estimator in estimators]
         before = [kinds[:i].count(kind) for i, kind in enumerate(kinds)]
         names = [kind if not n else f"{kind} {n + 1}" for kind, n in zip(kinds, before, strict=True)]
-        found = dict(zip(names, estimators, strict=True))
-    check_named(found, "estimators")
-    if len(found) < 2:
-        raise InputError(f"`estimators` must hold at least 2 models to compare, but has {len(found)}")
-    return dict(found)
+        result = dict(zip(names, estimators, strict=True))
+    check_named(result, "estimators")
+    if len(result) < 2:
+        raise InputError(f"`estimators` must hold at least 2 models to compare, but has {len(result)}")
+    return dict(result)
 
 
 def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:

@@ -181,16 +181,16 @@ def monitor(
         )
     known, rows = _known_bins(frames["score_bins"], chosen), field_scores.of(chosen)
     parts = [("", rows)] if "batch" not in rows else [(str(name), part) for name, part in _batches(rows)]
-    found, notes = [], []
+    result, notes = [], []
     for name, part in parts:
         scores = check_scores(part["y_score"].to_numpy(), "unlabelled")
         counts = known.counts._replace(unlabelled=tally(scores, known.edges))
-        one = estimate_from_bins(replace(known, counts=counts), level, rng=rng)
-        leaders, state = _state(frames["leaders"], chosen, (one.conf_low, one.conf_high))
-        limits = one.conf_low, one.conf_high
-        found.append((name, len(part), one.estimate, *limits, one.label_shift.p_value, leaders, state))
-        notes += [f"{name}: {text}" if name else text for text in one.warnings]
-    table = pd.DataFrame(found, columns=list(MONITOR_COLUMNS))
+        item = estimate_from_bins(replace(known, counts=counts), level, rng=rng)
+        leaders, state = _state(frames["leaders"], chosen, (item.conf_low, item.conf_high))
+        limits = item.conf_low, item.conf_high
+        result.append((name, len(part), item.estimate, *limits, item.label_shift.p_value, leaders, state))
+        notes += [f"{name}: {text}" if name else text for text in item.warnings]
+    table = pd.DataFrame(result, columns=list(MONITOR_COLUMNS))
     return Monitoring(chosen, level, table, frames["leaders"], emit(notes))
 
 

@@ -280,8 +280,8 @@ class Comparison(ReportSource):
             lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), known_test.note)]
             if known_test.pairs:
                 rows = self._family(known_test.pairs, group["response"].iloc[0])
-                found = _first(sentences.pair_findings(rows, self.alpha, short), MOST_CONCLUSIONS)
-                lines += [item(sentence, width) for sentence in found]
+                result = _first(sentences.pair_findings(rows, self.alpha, short), MOST_CONCLUSIONS)
+                lines += [item(sentence, width) for sentence in result]
             parts.append("\n".join(lines))
         return parts
 

@@ -67,11 +67,11 @@ def _curves_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> lis
     n_negative = sizes - n_positive
     true = true[last] - (np.cumsum(n_positive) - n_positive)[group]
     false = last + 1 - (ends - sizes)[group] - true
-    place = np.arange(len(last)) + group + 1  # behind the origins of this group and those before
+    index = np.arange(len(last)) + group + 1  # behind the origins of this group and those before
     fpr, tpr, thresholds = np.zeros((3, len(last) + len(sizes)))
-    fpr[place], tpr[place] = false / n_negative[group], true / n_positive[group]
+    fpr[index], tpr[index] = false / n_negative[group], true / n_positive[group]
     thresholds[:] = np.inf
-    thresholds[place] = cases.scores(last)
+    thresholds[index] = cases.scores(last)
     cuts = edge + np.arange(len(edge))
     parts = zip(pairwise(cuts.tolist()), n_positive.tolist(), n_negative.tolist(), strict=True)
     return [RocCurve(fpr[i:j], tpr[i:j], thresholds[i:j], float(n), float(m)) for (i, j), n, m in parts]

@@ -318,8 +318,8 @@ def ranking_of(
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
     ratio, halves = measures.design.ratio, measures.iauprec_between_halves
     over_folds = np.where(measures.design.has_runs, np.nan, std)  # of runs it is not all
-    found = fold_mean_interval(mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves)
-    interval = found.clipped()
+    result = fold_mean_interval(mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves)
+    interval = result.clipped()
     frame = pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),

@@ -461,13 +461,13 @@ def band_intervals(
 
 def _joined(stretches: Iterable[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
     """The same stretches, those of one model that touch made one."""
-    found: list[tuple[int, float, float]] = []
+    result: list[tuple[int, float, float]] = []
     for model, low, high in sorted(stretches):
-        if found and found[-1][0] == model and low <= found[-1][2]:
-            found[-1] = (model, found[-1][1], max(high, found[-1][2]))
+        if result and result[-1][0] == model and low <= result[-1][2]:
+            result[-1] = (model, result[-1][1], max(high, result[-1][2]))
         else:
-            found.append((model, low, high))
-    return found
+            result.append((model, low, high))
+    return result
 
 
 def _between(edges: Floats, stretches: list[tuple[float, float]]) -> list[tuple[float, float]]:

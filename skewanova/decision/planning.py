@@ -333,8 +333,8 @@ class _CasePair(NamedTuple):
     def scaled(self, positive: float, negative: float) -> tuple[float, float]:
         """Variance, and its degrees of freedom (Satterthwaite 1946), with so many times either class."""
         factor = np.array([negative, positive, min(negative, positive)])  # clusters may hold both classes
-        variance, doubt = float((self.variance / factor).sum()), float((self.doubt / factor**3).sum())
-        return variance, max(2 * variance**2 / doubt, FEWEST_DF) if doubt > 0 else np.inf
+        variance, var_of_var = float((self.variance / factor).sum()), float((self.doubt / factor**3).sum())
+        return variance, max(2 * variance**2 / var_of_var, FEWEST_DF) if var_of_var > 0 else np.inf
 
     def power(
         self, size: float, alpha: float, pilot_df: float, *, positive: float = 1.0, negative: float = 1.0

@@ -185,8 +185,8 @@ def approximate_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: f
     """
     shift = np.minimum(shift, CERTAIN_SHIFT)
     limit = special.stdtrit(np.minimum(df, KNOWN_DF), 1 - alpha / 2)
-    (mean, variance), (seen, doubt) = chi_moments(df), chi_moments(pilot_df)
-    scale = np.sqrt(1 + shift**2 * doubt + limit**2 * variance)
+    (mean, variance), (seen, var_of_var) = chi_moments(df), chi_moments(pilot_df)
+    scale = np.sqrt(1 + shift**2 * var_of_var + limit**2 * variance)
     sides = (special.ndtr((side * shift * seen - limit * mean) / scale) for side in (1, -1))
     return np.asarray(sum(sides))[()]
 

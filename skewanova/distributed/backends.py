@@ -109,7 +109,7 @@ class Kept(Protocol):
 def engine_of(source: object) -> Engine | None:
     """The engine of a Dask or Spark frame; None of all else."""
     kind = type(source)  # a frame of Spark would ask Java for its columns
-    homes = {one.__module__ for one in kind.__mro__}
+    homes = {item.__module__ for item in kind.__mro__}
     if hasattr(kind, "map_partitions") and any(home.startswith("dask") for home in homes):
         return DaskFrame(source)
     if any(home.startswith("pyspark.pandas.frame") for home in homes):
@@ -151,8 +151,8 @@ class DaskFrame:
     def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
         """All rows, in this process."""
         with self._told():
-            found: pd.DataFrame = self._chosen(columns).compute()
-        return found
+            result: pd.DataFrame = self._chosen(columns).compute()
+        return result
 
     def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
         """What the function makes of the rows of every model and fold."""
@@ -192,8 +192,8 @@ class DaskFrame:
 
     def _each(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
         with self._told():
-            found = import_module("dask").compute(*self._work(rows, keys, function))
-        return [one for part in found for one in part]
+            result = import_module("dask").compute(*self._work(rows, keys, function))
+        return [item for part in result for item in part]
 
     def _work(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
         """What is to be done to every partition of the groups."""
@@ -225,7 +225,7 @@ class DaskFrame:
         steps = self.source.expr.walk() if hasattr(self.source, "expr") else ()
         read = [step.operand("path") for step in steps if "path" in step._parameters]
         given = [path for paths in read for path in (paths if isinstance(paths, list | tuple) else [paths])]
-        return _damage_of([path for one in given for path in _matching(_local(one))], self.names)
+        return _damage_of([path for item in given for path in _matching(_local(item))], self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,8 +240,8 @@ class DaskKept:
         dask = import_module("dask")
         work, sent = dask.delayed(of_all), dask.delayed(function)
         with self.told():
-            found = dask.compute(*(work(sent, part) for part in self.lists))
-        return [one for part in found for one in part]
+            result = dask.compute(*(work(sent, part) for part in self.lists))
+        return [item for part in result for item in part]
 
 
 def of_rows(function: OfRows, frame: pd.DataFrame) -> Any:
@@ -287,8 +287,8 @@ class SparkFrame:
     def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
         """All rows, in this process."""
         with self._told():
-            found: pd.DataFrame = self._chosen(columns).toArrow().to_pandas()
-        return found
+            result: pd.DataFrame = self._chosen(columns).toArrow().to_pandas()
+        return result
 
     def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
         """What the function makes of the rows of every model and fold."""
@@ -390,8 +390,8 @@ def _of_records(function: Callable[[Any], Any], batches: Iterator[Any]) -> Itera
     """Arrow batches of what the function makes of pickled values."""
     arrow = import_module("pyarrow")
     for batch in batches:
-        found = [function(pickle.loads(record)) for record in batch.column("record").to_pylist()]
-        yield arrow.RecordBatch.from_pydict({"record": [pickle.dumps(one) for one in found]})
+        result = [function(pickle.loads(record)) for record in batch.column("record").to_pylist()]
+        yield arrow.RecordBatch.from_pydict({"record": [pickle.dumps(item) for item in result]})
 
 
 def _of_batches(function: OfRows, batches: Iterator[Any]) -> Iterator[Any]:
@@ -406,8 +406,8 @@ def _counts(count: OfRows, batches: Iterator[Any]) -> Iterator[Any]:
     arrow = import_module("pyarrow")
     for batch in batches:
         schema = arrow.schema([*batch.schema, ("piece", arrow.int64()), ("n", arrow.int64())])
-        found = arrow.Table.from_pandas(count(batch.to_pandas()), preserve_index=False)
-        yield from found.cast(schema).combine_chunks().to_batches()
+        result = arrow.Table.from_pandas(count(batch.to_pandas()), preserve_index=False)
+        yield from result.cast(schema).combine_chunks().to_batches()
 
 
 def _collected(records: Any) -> list[Any]:
@@ -429,8 +429,8 @@ def _damage_of(paths: Iterable[str], columns: Sequence[str]) -> str | None:
     """What is said of the first damaged Parquet file; engines tell neither file nor row group."""
     parquet = import_module("skewanova.scores.parquet")  # needs an extra package
     files = [path for path in map(Path, paths) if path.is_dir() or path.suffix in parquet.SUFFIXES]
-    found: str | None = parquet.damage([path for path in files if path.exists()], columns)
-    return found
+    result: str | None = parquet.damage([path for path in files if path.exists()], columns)
+    return result
 
 
 @contextmanager
@@ -445,7 +445,7 @@ def told_as(
     except InputError:
         raise
     except caught as error:
-        known = next((one for one in (error, error.__cause__) if isinstance(one, errors)), None)
+        known = next((item for item in (error, error.__cause__) if isinstance(item, errors)), None)
         if known is None and "P2P" in str(error):  # the scheduler has only the words of what went wrong
             known = error.__cause__ or error
         if known is None:
@@ -499,7 +499,7 @@ def with_bucket(frame: pd.DataFrame, by: Buckets) -> pd.DataFrame:
 
 def bucket_of(named: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
     """Bucket of every case or cluster by a hash of its name; 3 and 3.0 share one."""
-    codes, found = pd.factorize(named)
-    names = np.array([str(value).removesuffix(".0") for value in [*found, ""]], dtype=object)
+    codes, result = pd.factorize(named)
+    names = np.array([str(value).removesuffix(".0") for value in [*result, ""]], dtype=object)
     hashed = pd.util.hash_array(names, categorize=False) % np.uint64(n_buckets)
     return np.asarray(hashed.astype(np.int64)[codes])

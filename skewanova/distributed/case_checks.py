@@ -140,7 +140,7 @@ class PartsKept:
 
     def each(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
         """What the function makes of each part that has cases."""
-        return [one for one in self.kept.each(_OfPlaced(function)) if one is not None]
+        return [item for item in self.kept.each(_OfPlaced(function)) if item is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,32 +160,32 @@ def look_at_cases(engine: Engine, columns: Mapping[str, str], groups: Groups, po
         models=groups.models,
         folds=groups.folds,
         n_models=(counts.sum(axis=2) > 0).sum(axis=0),
-        whole=all(one.whole for one in groups.packed),
+        whole=all(item.whole for item in groups.packed),
         labels=groups.packed[0].labels,
         pos_label=pos_label,
     )
     n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
-    asked = _Asked(engine, columns, n_buckets)
+    requested = _Asked(engine, columns, n_buckets)
     summary, sampled = None, any(column in columns for column in SAMPLING_COLUMNS)
     if "case" in columns and (len(groups.folds) > 1 or sampled):
-        summary = _summary(asked.each("case", _OfCases(look)), groups.folds)
-    sampling = _sampling(asked, groups, look) if sampled else None
+        summary = _summary(requested.each("case", _OfCases(look)), groups.folds)
+    sampling = _sampling(requested, groups, look) if sampled else None
     if "case" not in columns:
         return Known(None, sampling, None)
     if summary is not None and (summary.unpaired.any() or not (summary.shared == summary.n_cases).all()):
         return Known(summary, sampling, None)
-    levels = {(one.model, one.fold): one.levels for one in groups.packed if one.levels is not None}
+    levels = {(item.model, item.fold): item.levels for item in groups.packed if item.levels is not None}
     if not levels:
         needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
         levels = dict(engine.each_group(needed, _LevelsOf(look)))
     cells = tuple(groups.in_order())
-    place = _Placed(look, cells, tuple(levels[model, str(fold)] for model, fold in cells))
-    kept = engine.keep_buckets(
-        columns, place, Buckets(n_buckets, "cluster" if "cluster" in columns else "case")
+    place_cases = _Placed(look, cells, tuple(levels[model, str(fold)] for model, fold in cells))
+    retained = engine.keep_buckets(
+        columns, place_cases, Buckets(n_buckets, "cluster" if "cluster" in columns else "case")
     )
     if summary is None:
-        summary = _summary(kept.each(_facts), groups.folds)
-    return Known(summary, sampling, PartsKept(cells, kept))
+        summary = _summary(retained.each(_facts), groups.folds)
+    return Known(summary, sampling, PartsKept(cells, retained))
 
 
 class _Asked(NamedTuple):
@@ -214,17 +214,17 @@ class _Rows:
 
     def fold(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         """Position of every row's fold, whole numbers by their plain spelling, as groups tell them."""
-        codes, found = pd.factorize(with_fold(frame)["fold"])
-        place = {str(fold): i for i, fold in enumerate(self.folds)}
-        texts = [str(value) for value in found]
+        codes, result = pd.factorize(with_fold(frame)["fold"])
+        index = {str(fold): i for i, fold in enumerate(self.folds)}
+        texts = [str(value) for value in result]
         plain = [text.removesuffix(".0") if INTEGER_TEXT.fullmatch(text) else text for text in texts]
-        return np.array([place[text] for text in plain], dtype=np.intp)[codes]
+        return np.array([index[text] for text in plain], dtype=np.intp)[codes]
 
     def model(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         """Position of every row's model."""
-        codes, found = pd.factorize(frame["model"])
-        place = {model: i for i, model in enumerate(self.models)}
-        return np.array([place[str(value)] for value in found], dtype=np.intp)[codes]
+        codes, result = pd.factorize(frame["model"])
+        index = {model: i for i, model in enumerate(self.models)}
+        return np.array([index[str(value)] for value in result], dtype=np.intp)[codes]
 
     def positive(self, frame: pd.DataFrame) -> Bools:
         """Labels as all groups together read them."""
@@ -282,8 +282,8 @@ class _OfCases:
 
     def __call__(self, frame: pd.DataFrame) -> CaseFacts | Refused:
         """Facts of the rows, cases by their names."""
-        found: CaseFacts | Refused = refusing(lambda: self._facts(frame))
-        return found
+        result: CaseFacts | Refused = refusing(lambda: self._facts(frame))
+        return result
 
     def _facts(self, frame: pd.DataFrame) -> CaseFacts:
         facts = self.facts(frame)
@@ -291,9 +291,9 @@ class _OfCases:
             self.look.check_same(self.look.table(frame))
         if "weight" not in frame or (held := frame["weight"].to_numpy(dtype=np.float64) > 0).all():
             return facts
-        kept = self.facts(frame[held].reset_index(drop=True))
+        retained = self.facts(frame[held].reset_index(drop=True))
         every = {name: getattr(facts, name) for name in ("mixed", "mixed_keys", "repeated", "repeated_keys")}
-        return replace(kept, **every)
+        return replace(retained, **every)
 
     def facts(self, frame: pd.DataFrame) -> CaseFacts:
         """Which folds share cases, which models lack some, and which cases break a rule."""
@@ -326,8 +326,8 @@ def _summary(parts: Sequence[CaseFacts | Refused], folds: Sequence[Label]) -> Ca
     """What all buckets together tell."""
     known: list[CaseFacts] = accepted(parts)
     if repeated := sum(part.repeated for part in known):  # groups that came back whole have none
-        shown = sorted(name for part in known for name in part.repeated_keys)[:MAX_EXAMPLES]
-        raise_duplicates(repeated, ", ".join(map(str, shown)))
+        displayed = sorted(name for part in known for name in part.repeated_keys)[:MAX_EXAMPLES]
+        raise_duplicates(repeated, ", ".join(map(str, displayed)))
     if mixed := sum(part.mixed for part in known):
         raise_mixed_labels(mixed, sorted(name for part in known for name in part.mixed_keys)[:MAX_EXAMPLES])
     examples = [
@@ -366,8 +366,8 @@ class _OfClusters:
 
     def __call__(self, frame: pd.DataFrame) -> _Clusters | Refused:
         """Count them, and see that no fold cuts one."""
-        found: _Clusters | Refused = refusing(lambda: self._clusters(frame))
-        return found
+        result: _Clusters | Refused = refusing(lambda: self._clusters(frame))
+        return result
 
     def _clusters(self, frame: pd.DataFrame) -> _Clusters:
         rows = self.look.table(frame)
@@ -403,8 +403,8 @@ class _OfWeights:
     def __call__(self, frame: pd.DataFrame) -> Refused | None:
         """What is wrong, if anything."""
         rows = self.look.table(frame).drop(columns="cluster", errors="ignore")
-        found: Refused | None = refusing(lambda: self.look.check_same(rows))
-        return found
+        result: Refused | None = refusing(lambda: self.look.check_same(rows))
+        return result
 
 
 def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary:
@@ -412,10 +412,10 @@ def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary:
     columns, shape = asked.columns, groups.counts().shape
     known = groups.weights()
     if "weight" in columns:
-        check_any_weight(max((one.high for one in known.values()), default=0.0))
+        check_any_weight(max((item.high for item in known.values()), default=0.0))
         if "case" not in columns and len(groups.folds) > 1:
             accepted(asked.each("weight", _OfWeights(look)))
-    found, distinct = _range(known)
+    result, distinct = _range(known)
     if "cluster" in columns:
         parts: list[_Clusters] = accepted(asked.each("cluster", _OfClusters(look)))
         n_clusters = sum(part.n_clusters for part in parts)
@@ -424,12 +424,12 @@ def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary:
         negatives, positives, both = np.sum([part.kinds for part in parts], axis=0).tolist()
         held = UnitSums.joined([part.held for part in parts])
         shared = _most_shared([part.shared for part in parts if part.shared is not None])
-        return SamplingSummary(n_clusters, shared, (negatives, positives, both), held, found, distinct)
+        return SamplingSummary(n_clusters, shared, (negatives, positives, both), held, result, distinct)
     held = UnitSums(*np.zeros((3, *shape)))
-    for (model, fold), one in known.items():
-        for part, own in zip(held, one.held, strict=True):
+    for (model, fold), item in known.items():
+        for part, own in zip(held, item.held, strict=True):
             part[model, fold] = own
-    return SamplingSummary(0, None, (0, 0, 0), held, found, distinct)
+    return SamplingSummary(0, None, (0, 0, 0), held, result, distinct)
 
 
 def _range(known: Mapping[tuple[int, int], Weights]) -> tuple[WeightRange | None, tuple[Floats, Floats]]:

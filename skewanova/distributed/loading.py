@@ -61,22 +61,22 @@ def read_distributed(
     engine = engine_of(source)
     if engine is None:
         raise TypeError(type(source).__name__)
-    asked = ColumnMap.from_names(columns, pos_label=pos_label)
-    wanted = asked.select(engine.names, engine.name)
-    known = {column: name for column, name in asked.names.items() if name in wanted}
+    requested = ColumnMap.from_names(columns, pos_label=pos_label)
+    required = requested.select(engine.names, engine.name)
+    known = {column: name for column, name in requested.names.items() if name in required}
     if any(column in known for column in HALVING_COLUMNS):
         if _fits(engine.n_rows()):
             return _collected(engine, known, pos_label)
         raise InputError(HALVINGS_IN_MEMORY)
-    if DATASET in wanted and DATASET not in known.values():
+    if DATASET in required and DATASET not in known.values():
         raise_multiple_datasets(DATASET, engine.n_distinct(DATASET))
     if "fold" not in known:
         emit([NO_FOLD])
-    found = gather(engine, known, pos_label=pos_label)
-    n_rows = int(found.counts.sum())
-    if _over_cases(found) and _fits(n_rows) and (found.parts is None or n_rows <= MOST_ROWS_HERE):
+    result = gather(engine, known, pos_label=pos_label)
+    n_rows = int(result.counts.sum())
+    if _over_cases(result) and _fits(n_rows) and (result.parts is None or n_rows <= MOST_ROWS_HERE):
         return _collected(engine, known, pos_label)
-    return found
+    return result
 
 
 def _fits(n_rows: int) -> bool:
@@ -103,11 +103,11 @@ def _collected(engine: Engine, known: Mapping[str, str], pos_label: object) -> S
 
 def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
     """The packed curves of all groups, and what the cases tell."""
-    shown: list[Sketch] = []
+    displayed: list[Sketch] = []
     if _largest_group(engine, columns) > packing.MOST_ROWS_OF_GROUP:
-        shown = [one for part in accepted(engine.each_part(columns, sketches)) for one in part]
-    if cuts := cuts_of(shown, packing.MOST_ROWS_OF_GROUP):
-        packed = _in_pieces(engine, columns, shown, cuts=cuts, pos_label=pos_label)
+        displayed = [item for part in accepted(engine.each_part(columns, sketches)) for item in part]
+    if cuts := cuts_of(displayed, packing.MOST_ROWS_OF_GROUP):
+        packed = _in_pieces(engine, columns, displayed, cuts=cuts, pos_label=pos_label)
     else:
         packed = accepted(engine.each_group(columns, partial(pack_group, pos_label=pos_label)))
     check_any_row(len(packed))
@@ -152,7 +152,7 @@ def _in_pieces(
     test_set = "case" in columns and len({fold for _, fold in whole}) == 1
     pack = PieceOf(both, pos_label, with_levels=test_set)
     needed = {own: name for own, name in columns.items() if own not in {"case", "cluster"}}
-    found = joined(engine.each_piece(needed, partial(counted, cuts=cuts), pack))
+    result = joined(engine.each_piece(needed, partial(counted, cuts=cuts), pack))
     weights: dict[Group, list[Weights]] = {}
     if "weight" in columns:
         look = partial(weights_of_groups, labels=both, pos_label=pos_label)
@@ -160,7 +160,7 @@ def _in_pieces(
             weights.setdefault(group, []).append(one)
     packed = []
     for group, names in whole.items():
-        curve, levels = found.get(group, (None, None))
+        curve, levels = result.get(group, (None, None))
         known = Weights.joined(weights[group]) if group in weights else None
         packed.append(Packed(*group, curve, both, names, levels, known))
     groups = Groups.of(packed)

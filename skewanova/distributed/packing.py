@@ -82,13 +82,13 @@ class Weights(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence[Weights]) -> Weights:
         """All that is known of cases in parts."""
-        sides = zip(*(one.distinct for one in parts), strict=True)
+        sides = zip(*(item.distinct for item in parts), strict=True)
         distinct = [np.unique(np.concatenate(side))[: FEW_WEIGHTS + 1] for side in sides]
         return cls(
-            min(one.low for one in parts),
-            max(one.high for one in parts),
-            np.sum([one.total for one in parts], axis=0),
-            UnitSums.joined([one.held for one in parts]),
+            min(item.low for item in parts),
+            max(item.high for item in parts),
+            np.sum([item.total for item in parts], axis=0),
+            UnitSums.joined([item.held for item in parts]),
             (distinct[0], distinct[1]),
         )
 
@@ -132,8 +132,8 @@ class Refused:
 
 def pack_group(frame: pd.DataFrame, *, pos_label: object) -> Packed | Refused:
     """Check and pack all rows of one model and fold."""
-    found: Packed | Refused = refusing(lambda: _packed(frame.reset_index(drop=True), pos_label))
-    return found
+    result: Packed | Refused = refusing(lambda: _packed(frame.reset_index(drop=True), pos_label))
+    return result
 
 
 def refusing(find: Callable[[], Any]) -> Any:
@@ -151,8 +151,8 @@ def _packed(frame: pd.DataFrame, pos_label: object) -> Packed:
     where = locate_row_of_group(frame)
     rows = _without_clusters(frame, where)
     if "weight" in rows and not check_weight_column(rows["weight"], where).any():
-        found = [str(label) for label in pd.unique(rows["y_true"])]
-        return Packed(*group_of(rows), None, (found[0], found[-1]), _all_whole(rows, where))
+        result = [str(label) for label in pd.unique(rows["y_true"])]
+        return Packed(*group_of(rows), None, (result[0], result[-1]), _all_whole(rows, where))
     table = build_table(rows, where, pos_label, None)
     (model, fold, positive, score), *_ = table.groups()
     written = rows["y_true"].to_numpy()
@@ -194,8 +194,8 @@ def accepted(found: Sequence[Any]) -> list[Any]:
 
 def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object) -> Bools:
     """Labels as those of all groups together are read: these rows may have one class only."""
-    codes, found = pd.factorize(values)
-    texts = [*map(str, found), *labels]
+    codes, result = pd.factorize(values)
+    texts = [*map(str, result), *labels]
     return np.asarray(check_labels(texts, pos_label=pos_label)[codes])
 
 
@@ -232,20 +232,20 @@ def group_sizes(frame: pd.DataFrame) -> dict[str, int]:
 
 def sketches(frame: pd.DataFrame) -> list[Sketch] | Refused:
     """Look at the groups of a part of the table; every rule about a single row is applied here."""
-    found: list[Sketch] | Refused = refusing(lambda: [_sketch(rows) for rows in _groups(frame)])
-    return found
+    result: list[Sketch] | Refused = refusing(lambda: [_sketch(rows) for rows in _groups(frame)])
+    return result
 
 
 def weights_of_groups(
     frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: object
 ) -> list[tuple[Group, Weights]]:
     """What a part of the table tells of the weights of each group."""
-    found = []
+    result = []
     for rows in _groups(frame[frame["weight"] > 0]):
         positive = read_labels(rows["y_true"], labels, pos_label)
         weight = rows["weight"].to_numpy(dtype=np.float64)
-        found.append((group_of(with_fold(rows)), Weights.of(weight, positive)))
-    return found
+        result.append((group_of(with_fold(rows)), Weights.of(weight, positive)))
+    return result
 
 
 def _groups(frame: pd.DataFrame) -> list[pd.DataFrame]:
@@ -256,14 +256,16 @@ def _groups(frame: pd.DataFrame) -> list[pd.DataFrame]:
 def _sketch(rows: pd.DataFrame) -> Sketch:
     rows = with_fold(rows)
     model, fold = group_of(rows)
-    place = f"a row of model {model!r} in fold {fold!r}"
-    rows = _without_clusters(rows, lambda _: place)
+    location = f"a row of model {model!r} in fold {fold!r}"
+    rows = _without_clusters(rows, lambda _: location)
     if "weight" in rows:
-        check_weight_column(rows["weight"], lambda _: place)
-    score = np.sort(validate_scores(rows["y_score"], "y_score", lambda _: place))
-    shown = np.linspace(0, len(score) - 1, min(len(score), SCORES_SHOWN)).astype(np.intp)
+        check_weight_column(rows["weight"], lambda _: location)
+    score = np.sort(validate_scores(rows["y_score"], "y_score", lambda _: location))
+    displayed = np.linspace(0, len(score) - 1, min(len(score), SCORES_SHOWN)).astype(np.intp)
     labels = tuple(dict.fromkeys(map(str, pd.factorize(rows["y_true"], use_na_sentinel=False)[1])))
-    return Sketch((model, fold), len(rows), score[shown], labels[:5], _all_whole(rows, lambda _: place))
+    return Sketch(
+        (model, fold), len(rows), score[displayed], labels[:5], _all_whole(rows, lambda _: location)
+    )
 
 
 def group_of(rows: pd.DataFrame) -> Group:
@@ -277,27 +279,27 @@ def group_of(rows: pd.DataFrame) -> Group:
 def by_group(found: Sequence[Of]) -> dict[Group, list[Of]]:
     """What was found of every group, in the order of their names."""
     groups: dict[Group, list[Of]] = {}
-    for one in found:
-        groups.setdefault(one.group, []).append(one)
+    for item in found:
+        groups.setdefault(item.group, []).append(item)
     return dict(sorted(groups.items()))
 
 
 def cuts_of(shown: Sequence[Sketch], most: int) -> dict[Group, NDArray[Any]]:
     """Scores at which groups of more rows are cut, so that no piece has many more than half of that."""
-    found: dict[Group, NDArray[Any]] = {}
+    result: dict[Group, NDArray[Any]] = {}
     for group, parts in by_group(shown).items():
-        total = sum(one.n_rows for one in parts)
+        total = sum(item.n_rows for item in parts)
         if total > most:
-            score = np.concatenate([one.score for one in parts])
+            score = np.concatenate([item.score for item in parts])
             stands_for = np.concatenate(
-                [np.full(len(one.score), one.n_rows / len(one.score)) for one in parts]
+                [np.full(len(item.score), item.n_rows / len(item.score)) for item in parts]
             )
             order = np.argsort(score, kind="stable")
             upto = np.cumsum(stands_for[order])
             n_pieces = -(-2 * total // most)
             at = np.searchsorted(upto, upto[-1] * np.arange(1, n_pieces) / n_pieces)
-            found[group] = np.unique(score[order][at])
-    return found
+            result[group] = np.unique(score[order][at])
+    return result
 
 
 def counted(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.DataFrame:
@@ -350,7 +352,7 @@ class PieceOf:
         levels, at = np.unique(score, return_inverse=True)
         counts = np.zeros((len(levels), 2), dtype=np.int64)
         np.add.at(counts, (at, positive.astype(np.intp)), frame["n"].to_numpy())
-        kept = levels[counts[:, 1] > 0] if self.with_levels else None
+        retained = levels[counts[:, 1] > 0] if self.with_levels else None
         number = int(frame["piece"].iloc[0])
         curve: CompactCurve
         if "weight" in frame:
@@ -358,18 +360,18 @@ class PieceOf:
             curve = WeightedCurve.of_counts(counts[::-1], slot=slot, weight=weight)
         else:
             curve = PackedCurve.of_counts(counts[::-1])
-        return Piece(group_of(with_fold(frame)), number, curve, kept)
+        return Piece(group_of(with_fold(frame)), number, curve, retained)
 
 
 def joined(pieces: Sequence[Piece]) -> dict[Group, tuple[CompactCurve, NDArray[Any] | None]]:
     """Curve of every group, and the scores of its positives, if they were asked for."""
-    found = {}
+    result = {}
     for group, some in by_group(pieces).items():
         parts = sorted(some, key=lambda one: one.number)
         levels = [one.levels for one in parts if one.levels is not None]
         curves: Any = [one.curve for one in reversed(parts)]
-        found[group] = type(curves[0]).joined(curves), np.concatenate(levels) if levels else None
-    return found
+        result[group] = type(curves[0]).joined(curves), np.concatenate(levels) if levels else None
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,21 +399,21 @@ class Groups:
             raise InputError(
                 "a fold must be spelled in one way, but some are both whole numbers and fractions"
             )
-        written = [label for one in self.packed for label in one.labels]
+        written = [label for item in self.packed for label in item.labels]
         check_labels(written, pos_label=pos_label, where=lambda row: self._place(row // 2))
 
     def counts(self) -> NDArray[np.int64]:
         """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
         counts = np.zeros((len(self.models), len(self.folds), 2), dtype=np.int64)
-        for one, model, fold in zip(self.packed, self.model, self.fold, strict=True):
-            if one.curve is not None:
-                counts[model, fold] = one.curve.n_negative, one.curve.n_positive
+        for item, model, fold in zip(self.packed, self.model, self.fold, strict=True):
+            if item.curve is not None:
+                counts[model, fold] = item.curve.n_negative, item.curve.n_positive
         return counts
 
     def weights(self) -> dict[tuple[int, int], Weights]:
         """What is known of the weights of every model and fold that has any, by their positions."""
         cells = zip(self.model.tolist(), self.fold.tolist(), self.packed, strict=True)
-        return {(model, fold): one.weights for model, fold, one in cells if one.weights is not None}
+        return {(model, fold): item.weights for model, fold, item in cells if item.weights is not None}
 
     def in_order(self) -> dict[tuple[str, Label], CompactCurve]:
         """Curves, models first."""

@@ -104,9 +104,9 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
         model = [evaluation.models.index(name) for name in frame["model"]]
         prior = [evaluation.priors.index(value) for value in frame["prior"]]
         halves = halves[:, model, prior]
-    found = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, halves=halves)
-    limits = found.clipped()
-    spreads = {"std_error": found.std_error, "conf_low": limits.low, "conf_high": limits.high}
+    result = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, halves=halves)
+    limits = result.clipped()
+    spreads = {"std_error": result.std_error, "conf_low": limits.low, "conf_high": limits.high}
     if evaluation.design.has_runs:
         spreads = dict.fromkeys(spreads, np.full(len(mean), np.nan))
     frame = frame.assign(auprec=mean, n_folds=n_folds, **spreads)

@@ -105,8 +105,8 @@ class Evaluation(Framed):
         if self.halvings is None:
             return None
         grid = np.array([self.deployment_prior.low])
-        found = measures_of_groups(self.halvings.curves, grid, self.deployment_prior, self.area_estimator)
-        return self._of_models(self.halvings, found.iauprec)
+        result = measures_of_groups(self.halvings.curves, grid, self.deployment_prior, self.area_estimator)
+        return self._of_models(self.halvings, result.iauprec)
 
     def auprec_between_halves(self, priors: ArrayLike) -> Floats | None:
         """The same of AUPREC at priors: (n_halvings, n_models, n_priors)."""
@@ -144,9 +144,9 @@ class Evaluation(Framed):
     def over(self, weighting: DeploymentPrior) -> Evaluation:
         """Return the same curves averaged over another deployment prior."""
         grid = np.array([weighting.low])
-        found = measures_of_groups(self.curves, grid, weighting, self.area_estimator)
+        result = measures_of_groups(self.curves, grid, weighting, self.area_estimator)
         cells = pd.MultiIndex.from_tuples(list(self.curves), names=["model", "fold"])
-        areas = pd.Series(found.iauprec, index=cells)
+        areas = pd.Series(result.iauprec, index=cells)
         rows = pd.MultiIndex.from_frame(self.iauprec[["model", "fold"]])
         iauprec = self.iauprec.assign(iauprec=areas.loc[rows].to_numpy())
         same = replace(self, iauprec=iauprec, deployment_prior=weighting)

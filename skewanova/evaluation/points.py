@@ -127,29 +127,29 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     ['model', 'prior', 'recall', 'precision']
     """
     grid, recall = prior_grid(evaluation, 41), np.linspace(0.02, 1.0, 50)
-    found: dict[str, list[Floats]] = {}
+    result: dict[str, list[Floats]] = {}
     for (model, _), roc in _ordered_curves(evaluation).items():
-        total, count = found.setdefault(model, [np.zeros((len(grid), len(recall))), np.zeros(1)])
+        total, count = result.setdefault(model, [np.zeros((len(grid), len(recall))), np.zeros(1)])
         total += _precision(roc, recall, grid)
         count += 1
     return pd.DataFrame(
         {
-            "model": np.repeat(list(found), len(grid) * len(recall)),
-            "prior": np.tile(np.repeat(grid, len(recall)), len(found)),
-            "recall": np.tile(recall, len(grid) * len(found)),
-            "precision": np.concatenate([(total / count).ravel() for total, count in found.values()]),
+            "model": np.repeat(list(result), len(grid) * len(recall)),
+            "prior": np.tile(np.repeat(grid, len(recall)), len(result)),
+            "recall": np.tile(recall, len(grid) * len(result)),
+            "precision": np.concatenate([(total / count).ravel() for total, count in result.values()]),
         }
     )
 
 
 def _rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
     """Rates of at most 1, and above 0 or at least."""
-    found = np.atleast_1d(check_float_array(values, name))
-    wrong = found[~((found >= 0 if zero else found > 0) & (found <= 1))]
+    result = np.atleast_1d(check_float_array(values, name))
+    wrong = result[~((result >= 0 if zero else result > 0) & (result <= 1))]
     if wrong.size:
         least = "from 0 to 1" if zero else "above 0 and at most 1"
         raise InputError(f"`{name}` must hold numbers {least}, but has {wrong[0]:g}")
-    return found
+    return result
 
 
 def _precision(roc: RocCurve, recall: Floats, priors: Floats) -> Floats:

@@ -60,8 +60,8 @@ class _Table(NamedTuple):
 
     def at(self, part: PlacedCases, row: int) -> JackknifeValues:
         """The same for the cases of a part."""
-        place = self.places.place(part.positive, part.slot[row].astype(np.intp), part.weight)
-        return JackknifeValues(self.changes.estimate, self.changes.values, self.changes.number[place])
+        index = self.places.place(part.positive, part.slot[row].astype(np.intp), part.weight)
+        return JackknifeValues(self.changes.estimate, self.changes.values, self.changes.number[index])
 
 
 class _Whole(NamedTuple):
@@ -103,48 +103,48 @@ class _Values:
         """Those of the units of a part."""
         if self.sample.clustered:
             return self._of_clusters(part)
-        found = tuple(table.at(part, row) for table, row in zip(self.tables, self.rows, strict=True))
-        return CaseDeviations(Sample(part.positive), found)
+        result = tuple(table.at(part, row) for table, row in zip(self.tables, self.rows, strict=True))
+        return CaseDeviations(Sample(part.positive), result)
 
     @cached_property
     def tables(self) -> list[_Table]:
         """Values along every curve, of cases that were drawn one by one."""
-        asked, found = (self.weightings, self.area_estimator), []
+        requested, result = (self.weightings, self.area_estimator), []
         for model, curve in enumerate(self.curves):
             gain, fall = curve.counts()
             places = WeightedRanks(gain, fall, self.weights, self.sample.sizes[:2])
             if self.sample.sums is None:
-                changes = CurveJackknife.of(gain, fall, *asked)
+                changes = CurveJackknife.of(gain, fall, *requested)
             else:
-                changes = places.changes(*asked)
+                changes = places.changes(*requested)
                 held = np.flatnonzero(changes.number >= 0)
                 stratum = (held < places.n_of_positives).astype(np.intp)
                 changes = changes._replace(values=self._centred(model, changes.values, stratum))
-            found.append(_Table(changes, places))
-        return found
+            result.append(_Table(changes, places))
+        return result
 
     @cached_property
     def _wholes(self) -> list[_Whole]:
         """The curves of models whose cases come in clusters."""
-        found = []
+        result = []
         for curve in self.curves:
             gain, fall = (np.asarray(held, dtype=np.float64) for held in curve.counts())
             area = areas_over(curve.curve(), self.weightings, self.area_estimator)
-            found.append(_Whole(gain, fall, area))
-        return found
+            result.append(_Whole(gain, fall, area))
+        return result
 
     def _of_clusters(self, part: PlacedCases) -> CaseDeviations:
         cases = part.positive, part.cluster, part.weight
         stratum = np.array(self.sample.kinds)[kinds_of(Sample(*cases))]
         sample, sizes = SamplePartition(*cases, known=stratum), self.sample.stratum_sizes[stratum]
-        found = []
+        result = []
         for model, (whole, row) in enumerate(zip(self._wholes, self.rows, strict=True)):
             slot = part.slot[row].astype(np.intp)
             places = slot[part.positive] // 2, slot[~part.positive]
             units = ClusterRanks(sample, *places, whole.gain, whole.fall)
             left = units.jackknife_values(whole.area, sizes, self.weightings, self.area_estimator)
-            found.append(replace(left, values=self._centred(model, left.values, stratum)))
-        return CaseDeviations(sample, tuple(found))
+            result.append(replace(left, values=self._centred(model, left.values, stratum)))
+        return CaseDeviations(sample, tuple(result))
 
     def _centred(self, model: int, values: Floats, stratum: Codes) -> Floats:
         """Deviations, once the means are known."""
@@ -157,11 +157,11 @@ class _Values:
 
 def _stratum_sums(values: _Values, part: PlacedCases) -> Floats:
     """Sums (3, n_models, n_weightings) of the values of a part, by stratum."""
-    found = values.of(part)
-    sums = np.zeros((3, len(found.tables), len(values.weightings)))
-    for rows, _ in found.sample.strata:
-        kind = int(found.sample.stratum[rows[0]])
-        for model, table in enumerate(found.tables):
+    result = values.of(part)
+    sums = np.zeros((3, len(result.tables), len(values.weightings)))
+    for rows, _ in result.sample.strata:
+        kind = int(result.sample.stratum[rows[0]])
+        for model, table in enumerate(result.tables):
             sums[kind, model] = np.bincount(table.entry[rows], minlength=len(table.values)) @ table.values
     return sums
 
@@ -194,11 +194,11 @@ class _Question:
 
     def __call__(self, part: PlacedCases) -> _Sums:
         """Answer for the cases of a part."""
-        found = self.values.of(part)
-        estimate = np.stack([one.estimate for one in found.tables])
+        result = self.values.of(part)
+        estimate = np.stack([item.estimate for item in result.tables])
         turns = _both_scales(estimate.ravel()) if self.turns is None else self.turns
-        root = found.root if self.mix is None else np.empty((0, 0))  # known by then
-        return _Sums(estimate, root, [self._powers(found, *turn) for turn in turns])
+        root = result.root if self.mix is None else np.empty((0, 0))  # known by then
+        return _Sums(estimate, root, [self._powers(result, *turn) for turn in turns])
 
     def _powers(self, found: CaseDeviations, weight: Floats, scale: Floats) -> tuple[Floats, Floats]:
         """Unit, and sums by stratum: a part may lack one."""
@@ -284,15 +284,17 @@ class CasesElsewhere:
         rows = [self.parts.cells.index(cell) for cell in cells]
         curves = [self.curves[cell] for cell in cells]
         values = self._centred(_Values(curves, rows, weightings, area_estimator, self.sample, self.weights))
-        found: list[_Sums] = self.parts.each(_Question(values, turns, mix))
+        result: list[_Sums] = self.parts.each(_Question(values, turns, mix))
         powers = []
-        for one in zip(*(part.powers for part in found), strict=True):
-            units, sums = zip(*one, strict=True)  # that of curves is in all parts alike, that of clusters not
+        for item in zip(*(part.powers for part in result), strict=True):
+            units, sums = zip(
+                *item, strict=True
+            )  # that of curves is in all parts alike, that of clusters not
             unit = np.max(units, axis=0)
             scales = ((own / unit) ** np.array([[[2]], [[4]]]) for own in units)
             powers.append((unit, np.sum([part * by for part, by in zip(sums, scales, strict=True)], axis=0)))
-        estimate, *_ = (part.estimate for part in found)
-        return Measured(self.sample, estimate, triangle(part.root for part in found), powers)
+        estimate, *_ = (part.estimate for part in result)
+        return Measured(self.sample, estimate, triangle(part.root for part in result), powers)
 
     def _centred(self, values: _Values) -> _Values:
         """The same with the mean of every stratum; cases drawn one by one and alike need none."""
@@ -307,8 +309,8 @@ class CasesElsewhere:
         self, cells: Sequence[Cell], weighting: DeploymentPrior, area_estimator: str
     ) -> AnglesElsewhere:
         """Areas over a weighting, on the angular scale."""
-        found = self.measured(cells, [weighting], area_estimator)
-        return AnglesElsewhere(self, tuple(cells), weighting, area_estimator, found)
+        result = self.measured(cells, [weighting], area_estimator)
+        return AnglesElsewhere(self, tuple(cells), weighting, area_estimator, result)
 
     def rows_along(
         self, cells: Sequence[Cell], weightings: Sequence[DeploymentPrior], area_estimator: str
@@ -317,13 +319,13 @@ class CasesElsewhere:
 
         Their products are those of the deviations; many priors follow from those at some nodes.
         """
-        asked, weight = list(weightings), np.eye(len(weightings))
-        if all(isinstance(one, UniformPrior) and one.low == one.high for one in weightings):
-            priors = np.array([one.low for one in weightings])
+        requested, weight = list(weightings), np.eye(len(weightings))
+        if all(isinstance(item, UniformPrior) and item.low == item.high for item in weightings):
+            priors = np.array([item.low for item in weightings])
             nodes = nodes_for(priors, priors.min(), priors.max(), area_estimator)
-            asked, weight = [UniformPrior(prior, prior) for prior in nodes.priors.tolist()], nodes.weight
-        found = self.measured(cells, asked, area_estimator, turns=())
-        return found.estimate @ weight, found.root.reshape(-1, len(cells), len(asked)) @ weight
+            requested, weight = [UniformPrior(prior, prior) for prior in nodes.priors.tolist()], nodes.weight
+        result = self.measured(cells, requested, area_estimator, turns=())
+        return result.estimate @ weight, result.root.reshape(-1, len(cells), len(requested)) @ weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,9 +345,9 @@ class DeviationsElsewhere:
     def along(self, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
         """Rows that stand for the units, and spreads, at priors that follow by each weight."""
         at = [UniformPrior(prior, prior) for prior in self.nodes.tolist()]
-        found = self.cases.measured(self.cells, at, self.area_estimator, turns=turns)
-        spreads = found.spreads(len(self.cells))
-        return [(found.units(turn.weight), each) for turn, each in zip(turns, spreads, strict=True)]
+        result = self.cases.measured(self.cells, at, self.area_estimator, turns=turns)
+        spreads = result.spreads(len(self.cells))
+        return [(result.units(turn.weight), each) for turn, each in zip(turns, spreads, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,8 +403,8 @@ class AnglesElsewhere:
 
     def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
-        asked, (angular, _) = (self.cells, [self.weighting], self.area_estimator), _both_scales(self.area)
-        (spreads,) = self.cases.measured(*asked, turns=[angular], mix=contrasts).spreads(len(contrasts))
+        requested, (angular, _) = (self.cells, [self.weighting], self.area_estimator), _both_scales(self.area)
+        (spreads,) = self.cases.measured(*requested, turns=[angular], mix=contrasts).spreads(len(contrasts))
         return self._own(spreads)
 
     def _own(self, spreads: Spreads) -> tuple[Floats, Floats]:
@@ -412,6 +414,6 @@ class AnglesElsewhere:
     def pair_strata(self) -> tuple[Floats, Floats]:
         """What each stratum adds to the variance of every difference (n_pairs, 3); variances of these."""
         (unit, sums), held = self.found.powers[1], self.sample.stratum
-        found = np.zeros((2, 3, sums.shape[2] - len(self.cells)))
-        found[:, held] = self.sample.variances(sums[held])[:, :, len(self.cells) :, 0]
-        return found[0].T * unit**2, found[1].T * unit**4
+        result = np.zeros((2, 3, sums.shape[2] - len(self.cells)))
+        result[:, held] = self.sample.variances(sums[held])[:, :, len(self.cells) :, 0]
+        return result[0].T * unit**2, result[1].T * unit**4

@@ -59,12 +59,12 @@ def unsupported(ax: Axes, support: pd.DataFrame | None) -> list[Entry]:
     """Hatch the priors that the test set cannot speak for."""
     if support is None or support["supported"].all():
         return []
-    found = support.sort_values("prior")
+    result = support.sort_values("prior")
     limits = ax.get_xlim()
-    known = found.loc[found["supported"], "prior"]
-    end = known.min() if len(known) else found["prior"].max()
+    known = result.loc[result["supported"], "prior"]
+    end = known.min() if len(known) else result["prior"].max()
     look: dict[str, Any] = {"facecolor": "none", "edgecolor": NEUTRAL, "hatch": "///", "alpha": 0.35}
-    ax.axvspan(max(found["prior"].min(), limits[0]), min(end, limits[1]), linewidth=0, zorder=0, **look)
+    ax.axvspan(max(result["prior"].min(), limits[0]), min(end, limits[1]), linewidth=0, zorder=0, **look)
     ax.set_xlim(limits)
     return [("too few negatives\nto tell", Patch(linewidth=0, **look))]
 
@@ -296,12 +296,12 @@ def difference_band(ax: Axes, rows: pd.DataFrame, color: Any, *, level: str = ""
     ax.axhline(0, color="black", linewidth=0.9)
     ax.fill_between(rows["prior"], rows["conf_low"], rows["conf_high"], color=color, alpha=0.2, linewidth=0)
     (line,) = ax.plot(rows["prior"], rows["estimate"], color=color, linewidth=2)
-    found = rows["reject"].to_numpy(dtype=bool)
+    result = rows["reject"].to_numpy(dtype=bool)
     ax.fill_between(
-        rows["prior"], 0, 0.035, where=found, color=NEUTRAL, linewidth=0, transform=ax.get_xaxis_transform()
+        rows["prior"], 0, 0.035, where=result, color=NEUTRAL, linewidth=0, transform=ax.get_xaxis_transform()
     )
     entries: list[Entry] = [
         ("difference", line),
         (f"simultaneous\n{level}band", Patch(color=color, alpha=0.2)),
     ]
-    return [*entries, *([("differ", Patch(color=NEUTRAL))] if found.any() else [])]
+    return [*entries, *([("differ", Patch(color=NEUTRAL))] if result.any() else [])]

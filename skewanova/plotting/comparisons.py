@@ -379,8 +379,8 @@ def plot_by_dataset(
     entries = artists.forest(ax, rows.assign(reject=away), color, interval="interval of\nits own")
     labels = list(looks.model_labels(map(str, rows["dataset"]), width=20).values())
     if whole is not None:
-        wanted = ["prediction_low", "prediction_high"]
-        found = looks.find_frame(whole, "hierarchical", [*columns, *wanted], "plot_by_dataset")
+        required = ["prediction_low", "prediction_high"]
+        found = looks.find_frame(whole, "hierarchical", [*columns, *required], "plot_by_dataset")
         entries += artists.mean_of_all(ax, artists.pair_rows(found, (a, b)).iloc[0], len(rows), color)
         labels.append("all data sets")
     names = looks.model_labels([a, b], width=20)
@@ -494,9 +494,9 @@ def _family_of_all_pairs(pairs: pd.DataFrame) -> str:
     """The family that the conclusions rest on, unless that has pairs with a control alone."""
     if "role" in pairs:
         rows = pairs[(pairs["role"] == "primary") & (pairs["response"] == "iauprec")]
-        found = [str(test) for test in rows["test"].unique() if not get_test(str(test)).control]
-        if found:
-            return found[0]
+        result = [str(test) for test in rows["test"].unique() if not get_test(str(test)).control]
+        if result:
+            return result[0]
     return "nemenyi"
 
 
@@ -580,10 +580,10 @@ def _ruler(ax: Axes, found: RankComparison, n_models: int) -> None:
 
 def _cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, int, float, float]]:
     """Column, row, p and difference (column minus row) of each pair, below the diagonal."""
-    place = {model: i for i, model in enumerate(models)}
+    index = {model: i for i, model in enumerate(models)}
     cells = []
     for a, b, p_value, estimate in looks.tuples_of(rows, "model_a", "model_b", "p_adjusted", "estimate"):
-        column, row = place[a], place[b]
+        column, row = index[a], index[b]
         if column > row:
             column, row, estimate = row, column, -estimate
         cells.append((column, row, float(p_value), float(estimate)))

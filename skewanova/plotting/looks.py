@@ -113,13 +113,13 @@ def find_frame(
     if frame.empty:
         raise InputError(f"`{caller}` needs at least one row, but the frame is empty")
     names = [column for column in ("model", "model_a", "model_b") if column in columns]
-    found = frame.assign(**{name: _as_text(frame[name]) for name in names})
-    unknown = [model for model in distinct(found["model"]) if model not in models] if models else []
+    result = frame.assign(**{name: _as_text(frame[name]) for name in names})
+    unknown = [model for model in distinct(result["model"]) if model not in models] if models else []
     if unknown:
         raise InputError(
             f"`{attribute}` must name models of the first frame, {', '.join(models)}; but got {unknown[0]!r}"
         )
-    return found
+    return result
 
 
 def _as_text(names: pd.Series[Any]) -> pd.Categorical[str]:
@@ -148,11 +148,11 @@ def choose(wanted: str | None, present: Sequence[str], name: str) -> str:
 def choose_prior(wanted: float, present: pd.Series[float]) -> float:
     """The prior of the frame that equals the one asked for."""
     known = [float(prior) for prior in distinct(present)]
-    found = [prior for prior in known if np.isclose(prior, wanted, rtol=1e-9, atol=0)]
-    if not found:
-        shown = ", ".join(plain(prior) for prior in known) or "which has none"
-        raise InputError(f"`prior` must be one of the priors in the frame, {shown}; but got {wanted:g}")
-    return found[0]
+    result = [prior for prior in known if np.isclose(prior, wanted, rtol=1e-9, atol=0)]
+    if not result:
+        displayed = ", ".join(plain(prior) for prior in known) or "which has none"
+        raise InputError(f"`prior` must be one of the priors in the frame, {displayed}; but got {wanted:g}")
+    return result[0]
 
 
 #: What style sheets set, and what is so without any.
@@ -192,8 +192,8 @@ def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, C
     (0.00392156862745098, 0.45098039215686275, 0.6980392156862745)
     """
     names = distinct(models)
-    found = [_color_of(palette, name) for name in names] if isinstance(palette, Mapping) else palette
-    shades = _colors(found, len(names))
+    result = [_color_of(palette, name) for name in names] if isinstance(palette, Mapping) else palette
+    shades = _colors(result, len(names))
     return {model: shades[i % len(shades)] for i, model in enumerate(names)}
 
 
@@ -306,8 +306,10 @@ def _limits(rows: Any, mean: pd.Series[float], band: tuple[str, float]) -> tuple
     """Multiples of the standard deviation either side of the mean, or the middle percentage of the rows."""
     kind, amount = band
     if kind == "sd":
-        reach = amount * rows.std()
-        return (mean - reach).clip(lower=0), (mean + reach).clip(upper=1)  # as what is drawn lies between
+        half_width = amount * rows.std()
+        return (mean - half_width).clip(lower=0), (mean + half_width).clip(
+            upper=1
+        )  # as what is drawn lies between
     tail, several = (1 - amount / 100) / 2, rows.size() > 1  # one row shows no spread
     return rows.quantile(tail).where(several), rows.quantile(1 - tail).where(several)
 
@@ -433,18 +435,18 @@ def legend(
     """
     if not entries:
         return
-    place: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
+    options: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
     columns = -(-len(entries) // 20)
     small = is_small(ax)
     if corner is not None:
-        place = {"loc": corner, "frameon": False}
+        options = {"loc": corner, "frameon": False}
     elif small:
-        place |= {"handlelength": 1.2, "labelspacing": 0.2, "borderpad": 0.2}
+        options |= {"handlelength": 1.2, "labelspacing": 0.2, "borderpad": 0.2}
     elif has_layout(ax):
-        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "frameon": False}
+        options = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "frameon": False}
         if below or is_narrow(ax):
             under = ax.transAxes + ScaledTranslation(0, -0.55, ax.figure.dpi_scale_trans)
-            place |= {"bbox_to_anchor": (0, 0), "bbox_transform": under}
+            options |= {"bbox_to_anchor": (0, 0), "bbox_transform": under}
             columns = _columns_below(ax, [label for label, _ in entries])
     drawn = ax.legend(
         [handle for _, handle in entries],
@@ -454,7 +456,7 @@ def legend(
         fontsize="x-small" if small else "small",
         title_fontsize="small",
         ncols=columns,
-        **place,
+        **options,
     )
     for text, (label, _) in zip(drawn.get_texts(), entries, strict=True):
         text.set_text(label)
@@ -463,8 +465,8 @@ def legend(
 def set_title(ax: Axes, title: str) -> None:
     """Title on the left, smaller over narrow axes, unless a style sheet has it otherwise."""
     size = _SET["axes.titlesize"] if of_style("axes.titlesize") else "medium" if is_narrow(ax) else "large"
-    place: Any = _SET["axes.titlelocation"] if of_style("axes.titlelocation") else "left"
-    ax.set_title(title, loc=place, fontsize=size)
+    location: Any = _SET["axes.titlelocation"] if of_style("axes.titlelocation") else "left"
+    ax.set_title(title, loc=location, fontsize=size)
 
 
 def style(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
@@ -557,11 +559,11 @@ def label_lines(ax: Axes, ends: Mapping[str, tuple[float, float]], palette: Pale
     to_axes = ax.transScale + ax.transLimits
     points = to_axes.transform([*ends.values()])
     shades, markers = model_palette(list(ends), palette), model_markers(list(ends))
-    for model, (x, y), place in zip(ends, points, spread(points[:, 1], gap), strict=True):
+    for model, (x, y), height in zip(ends, points, spread(points[:, 1], gap), strict=True):
         look: dict[str, Any] = {"marker": markers[model], "markersize": 4, "markevery": [1]}
         look |= {"color": shades[model], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
-        ax.plot([x, PLACE - 0.015], [y, place], transform=ax.transAxes, **look)
-        ax.text(PLACE, place, labels[model], va="center", fontsize=FONT_SIZE, transform=ax.transAxes)
+        ax.plot([x, PLACE - 0.015], [y, height], transform=ax.transAxes, **look)
+        ax.text(PLACE, height, labels[model], va="center", fontsize=FONT_SIZE, transform=ax.transAxes)
     return True
 
 
@@ -569,9 +571,9 @@ def spread(heights: Floats, gap: float) -> Floats:
     """Places between 0 and 1 in the order of the heights, close to them, and at least `gap` apart."""
     order = np.argsort(heights, kind="stable")
     steps = gap * np.arange(len(heights))
-    wanted = heights[order] - steps
-    raised = np.maximum.accumulate(wanted)
-    lowered = np.minimum.accumulate(wanted[::-1])[::-1]
+    required = heights[order] - steps
+    raised = np.maximum.accumulate(required)
+    lowered = np.minimum.accumulate(required[::-1])[::-1]
     room = 1 - steps[-1]
     placed = np.empty(len(heights))
     placed[order] = np.clip((raised + lowered) / 2, 0, room) + steps

@@ -203,9 +203,9 @@ def plot_regions(
     ax, entries = artists.auprec_lines(frame, None, ax, shades)
     columns = ["model", "prior", "conf_low", "conf_high"]
     few = len(models) <= looks.MOST_BANDS  # else nothing is drawn of what takes long to draw from
-    shown = or_own(result, bands, "by_prior", columns) if few else None
-    if shown is not None and shown["conf_low"].notna().any():
-        entries += artists.bands(ax, shown, shades, level=looks.level_words(result))
+    displayed = or_own(result, bands, "by_prior", columns) if few else None
+    if displayed is not None and displayed["conf_low"].notna().any():
+        entries += artists.bands(ax, displayed, shades, level=looks.level_words(result))
     entries += looks.shade_priors(ax, limits)
     entries += artists.unsupported(ax, or_own(result, support, "support", ["prior", "supported"]))
     marks = ["prior", "conf_low", "conf_high", "model_above", "lead", "open_low", "open_high"]

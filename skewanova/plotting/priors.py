@@ -69,23 +69,23 @@ def plot_prior_estimate(
     >>> plot_prior_estimate(found, ax=Figure().subplots()).get_ylabel()
     'Unlabelled cases'
     """
-    found = _estimate_of(source, model)
-    bins = found.bins_frame()
+    result = _estimate_of(source, model)
+    bins = result.bins_frame()
     names = looks.model_palette(("positives", "negatives"), palette)
     ax = looks.new_axes(ax, (6.4, 4.4))
-    share = found.fit.positive * found.estimate * found.n_unlabelled
+    share = result.fit.positive * result.estimate * result.n_unlabelled
     ax.bar(bins["bin"], bins["expected"] - share, color=names["negatives"], width=0.9)
     ax.bar(bins["bin"], share, bottom=bins["expected"] - share, color=names["positives"], width=0.9)
     ax.plot(bins["bin"], bins["n_unlabelled"], "o", color=OBSERVED, markersize=5)
     ax.set_xticks(bins["bin"], [*(f"{edge:.3g}" for edge in bins["score_high"][:-1]), "above"])
     ax.set_ylim(0, 1.75 * max(bins["expected"].max(), bins["n_unlabelled"].max()))
-    looks.style(ax, title=f"Prior {found}", xlabel="Score up to", ylabel="Unlabelled cases")
+    looks.style(ax, title=f"Prior {result}", xlabel="Score up to", ylabel="Unlabelled cases")
     ax.tick_params(axis="x", labelsize="small")
     entries: list[looks.Entry] = [(name, Patch(color=colour)) for name, colour in names.items()]
     dots = Line2D([], [], marker="o", linestyle="", color=OBSERVED, markersize=5)
     if legend:
         looks.legend(ax, [*entries, ("observed", dots)], corner="upper left")
-    _likelihood(ax, found)
+    _likelihood(ax, result)
     return ax
 
 
@@ -134,10 +134,10 @@ def plot_monitor(
     spans = looks.or_own(source, leaders, "leaders", ["prior_low", "prior_high", "leader"])
     ax = looks.new_axes(ax, (6.4, 4.4))
     entries = [] if spans is None else _leads(ax, spans, palette)
-    for place, row in enumerate(records(table)):
+    for index, row in enumerate(records(table)):
         colour = STATE_COLOURS[str(row.state)]
-        ax.plot([place, place], [row.conf_low, row.conf_high], color=colour, linewidth=2)
-        ax.plot(place, row.estimate, "o", color=colour)
+        ax.plot([index, index], [row.conf_low, row.conf_high], color=colour, linewidth=2)
+        ax.plot(index, row.estimate, "o", color=colour)
     seen = dict.fromkeys(table["state"].astype(str))
     entries += [(state, Line2D([], [], color=STATE_COLOURS[state], marker="o")) for state in seen]
     names = looks.model_labels(table["batch"].astype(str))
@@ -160,14 +160,14 @@ def estimates_of(source: object) -> Mapping[str, PriorEstimate]:
 
 def _estimate_of(source: object, model: str | None) -> PriorEstimate:
     """The estimate itself, of a model or as a comparison has it."""
-    found = estimates_of(source)
-    if not found:
+    result = estimates_of(source)
+    if not result:
         raise InputTypeError(
             "plot_prior_estimate() needs an estimated prior, or a comparison over one, but got "
             f"{type(source).__name__}; see estimate_prior()"
         )
-    first = next(iter(found))
-    return found[first] if first == "" else found[check_choice(model or first, list(found), "model")]
+    first = next(iter(result))
+    return result[first] if first == "" else result[check_choice(model or first, list(result), "model")]
 
 
 def _likelihood(ax: Axes, found: PriorEstimate) -> None:

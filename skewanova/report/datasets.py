@@ -67,30 +67,30 @@ def across_tables(source: DatasetsSource) -> tuple[Table, ...]:
 
 def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
     """Say what the meta-analysis found of each pair that differs, or that none does."""
-    found = []
+    result = []
     for row in records(hierarchical[hierarchical["reject"].astype(bool)]):
         ahead, behind = (row.model_a, row.model_b) if row.estimate >= 0 else (row.model_b, row.model_a)
-        found.append(
+        result.append(
             f"Meta-analysis: {names[ahead]} is ahead of {names[behind]} by {abs(row.estimate):.3f} on "
             f"average over data sets (adjusted {p_words(row.p_adjusted)})."
         )
     untested = list(records(hierarchical[hierarchical["p_adjusted"].isna()]))
-    if not found and len(untested) < len(hierarchical):
+    if not result and len(untested) < len(hierarchical):
         some = "no two models" if not untested else "no two of the models it could test"
-        found.append(f"Meta-analysis: {some} were found to differ on average at {alpha:g}.")
+        result.append(f"Meta-analysis: {some} were found to differ on average at {alpha:g}.")
     if untested:
         pairs = "the models" if len(untested) == len(hierarchical) else _listed(untested, names)
-        found.append(
+        result.append(
             f"Meta-analysis: {pairs} could not be tested, because in some data set their difference does not "
             "vary, or how it varies is not known."
         )
-    return found
+    return result
 
 
 def _listed(rows: Sequence[Any], names: Mapping[str, str]) -> str:
     """The first pairs, and how many more."""
-    shown = [f"{names[row.model_a]} and {names[row.model_b]}" for row in rows[:MOST_LISTED]]
-    return "; ".join(shown) + (f"; {len(rows) - MOST_LISTED} more" if len(rows) > MOST_LISTED else "")
+    displayed = [f"{names[row.model_a]} and {names[row.model_b]}" for row in rows[:MOST_LISTED]]
+    return "; ".join(displayed) + (f"; {len(rows) - MOST_LISTED} more" if len(rows) > MOST_LISTED else "")
 
 
 def _ranking(ranking: pd.DataFrame) -> Table:
@@ -113,8 +113,8 @@ def _means(source: DatasetsSource) -> Table:
     models = source.ranking["model"].tolist()
     rows = []
     for name, group in source.iauprec.groupby("dataset", sort=False, observed=True):
-        found = {row.model: row for row in records(group)}
-        cells = [format_with_error(found[m].iauprec, found[m].std_error) for m in models]
+        result = {row.model: row for row in records(group)}
+        cells = [format_with_error(result[m].iauprec, result[m].std_error) for m in models]
         rows.append((str(name), *cells))
     return Table(
         "datasets", "Mean IAUPREC (corrected standard error) by data set", ("Data set", *models), tuple(rows)
@@ -186,11 +186,11 @@ def _shown(source: DatasetsSource, drawn: Mapping[str, bytes]) -> dict[str, Pict
     from skewanova.report.rendering import inline_svg
 
     ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in records(source.ranking))
-    one = next(records(source.hierarchical))
-    found = f"Over all data sets {number('estimate')(one)}, {limits(one)}."
+    item = next(records(source.hierarchical))
+    result = f"Over all data sets {number('estimate')(item)}, {limits(item)}."
     told = {
         "across": (across_caption(source.pairs), f"Mean ranks: {ranks}."),
-        "hierarchical": (hierarchical_caption(source.by_dataset, source.alpha), found),
+        "hierarchical": (hierarchical_caption(source.by_dataset, source.alpha), result),
     }
     return {
         name: Picture(inline_svg(svg, name), " ".join(told[name]), told[name][0], ACROSS.files[name])

@@ -204,23 +204,23 @@ def script() -> dict[str, str]:
 def _findings(source: ReportSource) -> dict[str, Any]:
     """The verdict, and what the tests found."""
     conclusions = source.conclusions
-    shown = conclusions[:MOST_CONCLUSIONS]
+    displayed = conclusions[:MOST_CONCLUSIONS]
     return {
         "verdict": [
             (heading, text, [(name, TABLE_PLACES[name]) for name in tables])
             for heading, text, tables in source.verdict.lines()
         ],
-        "conclusions": shown,
-        "more_conclusions": len(conclusions) - len(shown),
+        "conclusions": displayed,
+        "more_conclusions": len(conclusions) - len(displayed),
     }
 
 
 def _along(source: ReportSource) -> dict[str, Any]:
     """At which priors two models differ, in words."""
-    found = sentences.curve_sentences(
+    result = sentences.curve_sentences(
         source.tables["difference_curves"], source.tables["differing_priors"], control=control_of(source)
     )
-    return {"along": found[:MOST_STRETCHES], "more_along": len(found[MOST_STRETCHES:])}
+    return {"along": result[:MOST_STRETCHES], "more_along": len(result[MOST_STRETCHES:])}
 
 
 def _design(source: ReportSource) -> list[tuple[str, str]]:
@@ -291,20 +291,20 @@ def _test(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def _families(source: ReportSource) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     for name, rows in source.pairs.groupby("test", sort=False, observed=True):
         test = str(name)
-        shown = get_test(test).name
+        displayed = get_test(test).name
         table = without(tables.pairs_table(rows, source.alpha), "Test")
-        table = replace(table, name=f"pairs-{len(found) + 1}", caption=f"{table.caption}, {shown}")
-        found.append(
+        table = replace(table, name=f"pairs-{len(result) + 1}", caption=f"{table.caption}, {displayed}")
+        result.append(
             {
-                "name": shown,
+                "name": displayed,
                 "label": f"{ROLES.get(rows['role'].iloc[0], '')} {get_test(test).note}".strip(),
                 "table": view(table, "pairs.csv"),
             }
         )
-    return found
+    return result
 
 
 def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, Picture]:

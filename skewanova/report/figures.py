@@ -182,12 +182,12 @@ def _varies(source: ReportSource) -> bool:
 
 def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the name of each figure and its picture in each format."""
-    shown = _of_shown_models(source)
+    displayed = _of_shown_models(source)
 
     def drawings() -> Iterator[tuple[str, Callable[[], Figure]]]:
         for kind in kinds_of(source):
             stage(f"figure {kind.replace('_', ' ')}")
-            yield kind, partial(FIGURES[kind].draw, source if kind == "residuals" else shown)
+            yield kind, partial(FIGURES[kind].draw, source if kind == "residuals" else displayed)
 
     return render_figures(drawings(), formats)
 
@@ -195,12 +195,12 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
 def _legend_below(figure: Figure) -> Figure:
     """The legend beside the only axes moved below them, where a phone shows it with the curves."""
     ax = figure.axes[0]
-    shown = ax.get_legend()
-    if shown is None or len(shown.get_texts()) > MOST_BELOW:
+    displayed = ax.get_legend()
+    if displayed is None or len(displayed.get_texts()) > MOST_BELOW:
         return figure
-    entries = _entries(shown)
-    title = shown.get_title().get_text() or None
-    shown.remove()
+    entries = _entries(displayed)
+    title = displayed.get_title().get_text() or None
+    displayed.remove()
     legend(ax, entries, title, below=True)
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + LINE * _lines_below(ax.get_legend()))
@@ -284,9 +284,9 @@ def _draw_residuals(source: ReportSource) -> Figure:
     entries: list[Entry] = []
     for kind, ax in zip(("fitted", "fold", "qq"), panels, strict=True):
         residuals.plot_residuals(source.tables["residuals"], kind=kind, ax=ax)
-        shown = ax.get_legend()
-        entries = _entries(shown)
-        shown.remove()
+        displayed = ax.get_legend()
+        entries = _entries(displayed)
+        displayed.remove()
     spare.set_axis_off()
     few = len(source.ranking) <= MOST_MODELS
     legend(spare, entries if few else entries[len(source.ranking) :], corner="upper left")
@@ -312,10 +312,10 @@ def _pairs_drawn(source: ReportSource) -> pd.DataFrame:
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
     """One panel a pair, two a row."""
-    shown = _pairs_along(source)
+    displayed = _pairs_along(source)
     labels = model_labels(_models(source), width=18)
-    figure, panels = _two_a_row(len(shown), 2.7, sharey=True)
-    for pair, ax in zip(shown, panels, strict=True):
+    figure, panels = _two_a_row(len(displayed), 2.7, sharey=True)
+    for pair, ax in zip(displayed, panels, strict=True):
         # the caption says what band and strip are
         comparisons.plot_difference_curves(source, pair=pair, legend=False, ax=ax)
         first, second = f"{labels[pair[0]]} minus", labels[pair[1]]
@@ -355,10 +355,10 @@ def _draw_precision_recall(source: ReportSource) -> Figure:
     priors = source.tables["precision_recall"]["prior"].unique()
     if len(source.ranking) * len(priors) <= MOST_LINES:
         return _legend_below(draw_single(curves.plot_precision_recall, source, _size(source, 4.6)))
-    shown = evenly(priors, MOST_PANELS).tolist()
+    displayed = evenly(priors, MOST_PANELS).tolist()
     width, height = _size(source, 3.8)
-    figure = Figure(figsize=(width, height * len(shown)), layout="constrained")
-    for prior, ax in zip(shown, figure.subplots(len(shown), 1, squeeze=False).ravel(), strict=True):
+    figure = Figure(figsize=(width, height * len(displayed)), layout="constrained")
+    for prior, ax in zip(displayed, figure.subplots(len(displayed), 1, squeeze=False).ravel(), strict=True):
         curves.plot_precision_recall(source, prior=prior, ax=ax)
     return figure
 
@@ -383,20 +383,20 @@ def _draw_skew(source: ReportSource) -> Figure:
 
 def _draw_prior_estimate(source: ReportSource) -> Figure:
     """One panel a model, one below the other."""
-    found = estimates_of(source)
-    names = list(found)[:MOST_PANELS]
+    result = estimates_of(source)
+    names = list(result)[:MOST_PANELS]
     figure = Figure(figsize=(WIDTH, 4.2 * len(names)), layout="constrained")
     labels = model_labels(names, width=24)
     for name, ax in zip(names, figure.subplots(len(names), 1, squeeze=False).ravel(), strict=True):
-        plot_prior_estimate(found[name], ax=ax)
-        set_title(ax, f"{labels[name]}{': prior' if name else 'Prior'} {found[name]}")
+        plot_prior_estimate(result[name], ax=ax)
+        set_title(ax, f"{labels[name]}{': prior' if name else 'Prior'} {result[name]}")
     return figure
 
 
 def _estimates(source: ReportSource) -> str:
     """What each model says of the prior."""
-    found = estimates_of(source).items()
-    told = ", ".join(f"{shortened(name)} {one}".strip() for name, one in list(found)[:MOST_PANELS])
+    result = estimates_of(source).items()
+    told = ", ".join(f"{shortened(name)} {item}".strip() for name, item in list(result)[:MOST_PANELS])
     return f" Estimates: {told}."
 
 
@@ -646,9 +646,9 @@ def draw_across(iauprec: pd.DataFrame, tested: pd.DataFrame, alpha: float) -> Fi
     if not compares_all(pairs):
         return draw_single(comparisons.plot_pairs, pairs, (WIDTH, max(2.4, 1.5 + 0.3 * len(pairs))))
     blocks = iauprec[["model", "iauprec"]].assign(fold=iauprec["dataset"])
-    found = rank_comparison(blocks, tested, test=test, alpha=alpha)
-    figure = draw_single(comparisons.plot_critical_difference, found, _ranks_size(found.models))
-    counted = f"Mean ranks over {found.n_folds} data sets, 1 = best"
+    result = rank_comparison(blocks, tested, test=test, alpha=alpha)
+    figure = draw_single(comparisons.plot_critical_difference, result, _ranks_size(result.models))
+    counted = f"Mean ranks over {result.n_folds} data sets, 1 = best"
     set_title(figure.axes[0], f"{counted}\nBars: no difference found ({get_test(test).name})")
     return figure
 

@@ -137,9 +137,9 @@ class _Part:
     """Columns of a table that stand side by side: layout, heads and rows in LaTeX."""
 
     def __init__(self, columns: Sequence[_Column], places: Sequence[int], table: Table) -> None:
-        shown = [columns[j] for j in places]
-        self.layout = "".join(column.layout for column in shown)
-        self.head = rf"{' & '.join(column.latex_head for column in shown)} \\"
+        displayed = [columns[j] for j in places]
+        self.layout = "".join(column.layout for column in displayed)
+        self.head = rf"{' & '.join(column.latex_head for column in displayed)} \\"
         cells = (
             [columns[j].cell(i, bold=(i, j) in table.bold) for j in places] for i in range(len(table.rows))
         )
@@ -161,9 +161,9 @@ class _Column:
             pair[1] if pair and self.split else cell for pair, cell in zip(pairs, self.texts, strict=True)
         ]
         self.second = [pair[2] if pair else "" for pair in pairs]
-        found = [_NUMBER.fullmatch(cell) for cell in self.first]
-        self.numbers = [match for match in found if match]
-        others = {cell for cell, match in zip(self.first, found, strict=True) if not match}
+        result = [_NUMBER.fullmatch(cell) for cell in self.first]
+        self.numbers = [match for match in result if match]
+        others = {cell for cell, match in zip(self.first, result, strict=True) if not match}
         self.aligned = self.siunitx and bool(self.numbers) and others <= {"", "inf", "-inf"}
         self.numeric = any(self.texts) and all(map(_begins_with_a_number, self.texts))
         self.longest = max(map(len, self.texts), default=0)
@@ -211,10 +211,10 @@ class _Column:
         """One cell, or two behind each other."""
         text = self.first[row]
         if not self.aligned:
-            shown = _breakable(self.texts[row]) if self.wrapped else latex_escape(self.texts[row])
-            return rf"\textbf{{{shown}}}" if bold else shown
-        shown = text if _NUMBER.fullmatch(text) else f"{{{latex_escape(text)}}}" if text else ""
-        first = rf"\bfseries {shown}" if bold else shown
+            displayed = _breakable(self.texts[row]) if self.wrapped else latex_escape(self.texts[row])
+            return rf"\textbf{{{displayed}}}" if bold else displayed
+        displayed = text if _NUMBER.fullmatch(text) else f"{{{latex_escape(text)}}}" if text else ""
+        first = rf"\bfseries {displayed}" if bold else displayed
         return f"{first} & {latex_escape(self.second[row])}" if self.split else first
 
 

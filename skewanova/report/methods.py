@@ -42,8 +42,8 @@ class Reference:
     @cached_property
     def fields(self) -> dict[str, str]:
         """Fields of the entry by name, as a page shows them."""
-        found = re.findall(r"^  (\w+) = \{+(.*?)\}+,$", self.entry, flags=re.MULTILINE)
-        return {name: _shown(value) for name, value in found}
+        result = re.findall(r"^  (\w+) = \{+(.*?)\}+,$", self.entry, flags=re.MULTILINE)
+        return {name: _shown(value) for name, value in result}
 
     @property
     def surname(self) -> str:
@@ -58,11 +58,11 @@ class Reference:
     def to_text(self) -> str:
         """Return the reference as a line."""
         fields = self.fields
-        place = next(fields[name] for name in PLACES if name in fields)
+        venue = next(fields[name] for name in PLACES if name in fields)
         volume = f" {fields['volume']}" if "volume" in fields else ""
         pages = f", {fields['pages'].replace('--', chr(0x2013))}" if "pages" in fields else ""
         authors = fields["author"].replace(" and ", "; ")
-        return f"{authors} ({self.year}). {fields['title']}. {place}{volume}{pages}."
+        return f"{authors} ({self.year}). {fields['title']}. {venue}{volume}{pages}."
 
 
 def _shown(value: str) -> str:
@@ -325,9 +325,9 @@ def cited(paragraphs: Iterable[str]) -> list[Reference]:
     """Return the references whose first author stands in the text, by name."""
     text = " ".join(paragraphs).replace("Demsar", "Dem\u0161ar")
     first = re.sub(r"(\b[A-Z]\w+) and [A-Z]\w+", r"\1", text)  # second authors have no entry of their own
-    found = [reference for reference in REFERENCES if reference.surname in first]
-    surnames = [reference.surname for reference in found]
-    return [each for each in found if surnames.count(each.surname) == 1 or str(each.year) in text]
+    result = [reference for reference in REFERENCES if reference.surname in first]
+    surnames = [reference.surname for reference in result]
+    return [each for each in result if surnames.count(each.surname) == 1 or str(each.year) in text]
 
 
 def bibtex(references: Iterable[Reference]) -> str:

@@ -92,7 +92,7 @@ def _shared_provenance(results: Sequence[ReportSource]) -> tuple[dict[str, Any],
 
 def _folders(source: PartsSource, parts: Parts) -> dict[str, str]:
     """Names of parts by their folders: names are data and stay out of paths."""
-    return {f"{parts.one}-{place:03d}": name for place, name in enumerate(source.comparisons, start=1)}
+    return {f"{parts.one}-{index:03d}": name for index, name in enumerate(source.comparisons, start=1)}
 
 
 def parts_page(

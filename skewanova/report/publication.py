@@ -138,10 +138,10 @@ def _columns_asked(table: Table, columns: Sequence[str]) -> list[int]:
     """Places of columns by their heads."""
     if isinstance(columns, str):
         raise InputTypeError(f"`columns` must be a list of heads, but got {columns!r}")
-    found = [table.header.index(check_choice(head, table.header, "columns")) for head in columns]
-    if not found:
+    result = [table.header.index(check_choice(head, table.header, "columns")) for head in columns]
+    if not result:
         raise InputError(f"`columns` must name at least one of {', '.join(table.header)}, but is empty")
-    return found
+    return result
 
 
 def _rows_asked(table: Table, rows: int | Sequence[str]) -> list[int]:
@@ -150,14 +150,14 @@ def _rows_asked(table: Table, rows: int | Sequence[str]) -> list[int]:
         raise InputTypeError(f"`rows` must be a number or a list of names, but got {rows!r}")
     if isinstance(rows, int | np.integer):
         return list(range(min(check_count(rows, "rows", minimum=1), len(table.rows))))
-    found: list[int] = []
-    for asked in rows:
-        name = get_test(asked).name if asked in TESTS else asked
+    result: list[int] = []
+    for requested in rows:
+        name = get_test(requested).name if requested in TESTS else requested
         here = [i for i, row in enumerate(table.rows) if any(_names(cell, name) for cell in row)]
         if not here:
-            check_choice(asked, [row[0] for row in table.rows], "rows")
-        found += here
-    return list(dict.fromkeys(found))
+            check_choice(requested, [row[0] for row in table.rows], "rows")
+        result += here
+    return list(dict.fromkeys(result))
 
 
 def _names(cell: str, name: str) -> bool:

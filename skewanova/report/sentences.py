@@ -57,18 +57,18 @@ def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str])
         return pair_sentences(posthoc, alpha, names)
     untested = posthoc[posthoc["p_adjusted"].isna()]
     alike = posthoc[~differ & posthoc["p_adjusted"].notna()]
-    found = pair_sentences(posthoc[differ], alpha, names)
+    result = pair_sentences(posthoc[differ], alpha, names)
     if len(alike):
         smallest = f"adjusted {p_words(alike['p_adjusted'].min())}"
         told = f"{_pairs(len(alike), 'other')} not found to differ"
-        if not found and untested.empty:
+        if not result and untested.empty:
             told = _none_differs(posthoc, names)
         measure = response_name(posthoc["response"].iloc[0])
-        found.append(f"{told} in {measure} at {alpha:g} (smallest {smallest}).")
+        result.append(f"{told} in {measure} at {alpha:g} (smallest {smallest}).")
     if len(untested):
-        told = f"{len(untested)} of the {len(posthoc)} pairs could not" if found else "No pair could"
-        found.append(f"{told} be tested, because {untested_because(list(records(untested)))}.")
-    return found
+        told = f"{len(untested)} of the {len(posthoc)} pairs could not" if result else "No pair could"
+        result.append(f"{told} be tested, because {untested_because(list(records(untested)))}.")
+    return result
 
 
 def _none_differs(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:

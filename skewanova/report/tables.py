@@ -74,9 +74,9 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     """Mean and standard deviation over folds of every measure: table 1 of Landgrebe et al. 2006."""
     models = ranking["model"].tolist()
     priors = auprec["prior"].unique()
-    shown = evenly(priors, MOST_PRIORS)
-    by_prior = dict(iter(auprec[auprec["prior"].isin(shown)].groupby("prior", sort=False, observed=True)))
-    groups = dict(zip(_prior_heads(shown), by_prior.values(), strict=True))
+    displayed = evenly(priors, MOST_PRIORS)
+    by_prior = dict(iter(auprec[auprec["prior"].isin(displayed)].groupby("prior", sort=False, observed=True)))
+    groups = dict(zip(_prior_heads(displayed), by_prior.values(), strict=True))
     columns = {head: group.groupby("model", observed=True)["auprec"] for head, group in groups.items()}
     columns["IAUPREC"] = iauprec.groupby("model", observed=True)["iauprec"]
     columns["AUC"] = iauprec.groupby("model", observed=True)["auc"]
@@ -97,8 +97,8 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
         tuple(rows),
         bold=best,
         note=""
-        if len(shown) == len(priors)
-        else f"{len(shown)} of {len(priors):,} priors: auprec.csv holds them all.",
+        if len(displayed) == len(priors)
+        else f"{len(displayed)} of {len(priors):,} priors: auprec.csv holds them all.",
     )
 
 
@@ -192,11 +192,11 @@ def tests_table(tests: pd.DataFrame) -> Table:
 
 def pairs_table(pairs: pd.DataFrame, alpha: float) -> Table:
     """Pairwise differences with intervals."""
-    shown, cut = truncate_rows(pairs, "pairs.csv")
+    displayed, cut = truncate_rows(pairs, "pairs.csv")
     return table_of(
         "pairs",
         "Pairwise differences",
-        shown,
+        displayed,
         {
             "Pair": _pair,
             "Test": lambda row: get_test(row.test).name,
@@ -230,10 +230,10 @@ def _differs(row: Any) -> str:
 
 def prior_pairs_table(prior_pairs: pd.DataFrame, alpha: float) -> Table:
     """Pairwise differences between priors, all models together."""
-    shown, cut = truncate_rows(prior_pairs, "prior_pairs.csv")
+    displayed, cut = truncate_rows(prior_pairs, "prior_pairs.csv")
     caption = "Differences of AUPREC between priors (Tukey HSD, 3-way mean square)"
     cells = {"Priors": lambda row: f"{row.prior_a:g} - {row.prior_b:g}", **_difference(alpha)}
-    return table_of("priors", caption, shown, cells, note=cut)
+    return table_of("priors", caption, displayed, cells, note=cut)
 
 
 def regions_table(regions: pd.DataFrame) -> Table:
@@ -290,11 +290,11 @@ def _fold_or(row: Any) -> str:
 
 def effects_table(effects: pd.DataFrame, level: float, *, per: str = "fold") -> Table:
     """Effect size of every pair: the difference, and the same in standard deviations."""
-    shown, cut = truncate_rows(effects, "effects.csv")
+    displayed, cut = truncate_rows(effects, "effects.csv")
     return table_of(
         "effects",
         "Effect sizes: difference in IAUPREC, and in standard deviations",
-        shown,
+        displayed,
         {
             "Pair": _pair,
             "Difference": number("estimate"),
@@ -314,12 +314,12 @@ def _range_of(low: float, high: float) -> str:
 def equivalence_table(equivalence: pd.DataFrame, *, test_set: bool = False, halved: bool = False) -> Table:
     """Tests and probability that two models are practically equal."""
     over_folds = _HALVED_POSTERIOR if halved else _OVER_FOLDS_POSTERIOR
-    shown, cut = truncate_rows(equivalence, "equivalence.csv")
+    displayed, cut = truncate_rows(equivalence, "equivalence.csv")
     width = equivalence["rope"].iloc[0]
     return table_of(
         "equivalence",
         f"Whether a pair differs by less than {width:g} in IAUPREC",
-        shown,
+        displayed,
         {
             "Pair": _pair,
             "Adjusted p": lambda row: format_p(row.p_adjusted),
@@ -380,16 +380,18 @@ RULES = {
 def curves_by_skew_table(operating: pd.DataFrame) -> Table:
     """Operating points of every model: the mean over folds where there are several."""
     means = operating[operating["level"] == MEAN]
-    shown = means if len(means) else operating
-    costless = shown.loc[shown["measure"] == "expected_cost", "estimate"].isna().all()
+    displayed = means if len(means) else operating
+    costless = displayed.loc[displayed["measure"] == "expected_cost", "estimate"].isna().all()
     measures = [m for m in HEADS if m != "expected_cost" or not costless]
     keys = ["model", "chosen_prior", "prior"]
     rows = []
-    for _, group in shown.groupby(keys, sort=False, observed=True, dropna=False):
-        found = {row.measure: row for row in records(group)}
-        rows.append((_label(found["recall"]), *(_cell(found[measure]) for measure in measures)))
+    for _, group in displayed.groupby(keys, sort=False, observed=True, dropna=False):
+        result = {row.measure: row for row in records(group)}
+        rows.append((_label(result["recall"]), *(_cell(result[measure]) for measure in measures)))
     header = ("Model, prior", *(HEADS[m] for m in measures))
-    return Table("operating", "Operating points", header, tuple(rows), note=_note(shown, bool(len(means))))
+    return Table(
+        "operating", "Operating points", header, tuple(rows), note=_note(displayed, bool(len(means)))
+    )
 
 
 def thresholds_table(operating: pd.DataFrame) -> Table:
@@ -400,9 +402,9 @@ def thresholds_table(operating: pd.DataFrame) -> Table:
     keys: Any = ["model", "chosen_prior"]
     for (model, prior), group in chosen.groupby(keys, sort=False, observed=True, dropna=False):
         values = group["threshold"].to_numpy(dtype=np.float64)
-        found = values if len(values) == 1 else np.quantile(values, [0, 0.5, 1], method="lower")
+        result = values if len(values) == 1 else np.quantile(values, [0, 0.5, 1], method="lower")
         label = str(model) if pd.isna(prior) else f"{model} (for {prior:g})"
-        rows.append((label, *map(_threshold, found)))
+        rows.append((label, *map(_threshold, result)))
     several = max(map(len, rows)) > 2
     header = ("Model", *(("Smallest", "Median", "Largest") if several else ("Threshold",)))
     note = "A case that scores at least the threshold is flagged."
@@ -509,11 +511,11 @@ def leaders_table(leaders: pd.DataFrame, level: float) -> Table:
 def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
     """Where the curves of two models cross; first where the lead changes."""
     ordered = crossings.sort_values("lead", ascending=False, kind="stable")
-    shown, cut = truncate_rows(ordered, "crossings.csv")
+    displayed, cut = truncate_rows(ordered, "crossings.csv")
     return table_of(
         "crossings",
         "Priors at which the AUPREC of two models crosses",
-        shown,
+        displayed,
         {
             "Prior": lambda row: f"{row.prior:.3g}",
             f"{100 * level:g} % interval": open_interval,
@@ -528,12 +530,12 @@ def crossings_table(crossings: pd.DataFrame, level: float) -> Table:
 
 def plans_table(plans: pd.DataFrame, units: str = "cases") -> Table:
     """How much more data would tell each pair of models apart: one row a pair."""
-    shown, cut = truncate_rows(plans, "plans.csv")
+    displayed, cut = truncate_rows(plans, "plans.csv")
     power, alpha, assurance = (plans[name].iloc[0] for name in ("power", "alpha", "assurance"))
     return table_of(
         "plans",
         f"How much more data would tell a pair apart at {alpha:.3g} with power {power:g}",
-        shown,
+        displayed,
         {
             "Pair": _pair,
             "Observed difference": number("difference"),

@@ -27,8 +27,8 @@ def labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None)
     """Each case once: by its mean score over the folds that tested it, or in one fold."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
-        kept = check_choice(str(fold), [str(label) for label in table.folds], "fold")
-        rows = rows[rows["fold"].astype(str) == kept]
+        retained = check_choice(str(fold), [str(label) for label in table.folds], "fold")
+        rows = rows[rows["fold"].astype(str) == retained]
     positive, score = rows["y_true"].to_numpy(), rows["y_score"].to_numpy()
     if not table.has_cases:
         if rows["fold"].nunique() > 1:
@@ -37,10 +37,10 @@ def labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None)
                 f"name one of its {rows['fold'].nunique()} folds"
             )
         return LabelledCases(positive, score, np.arange(len(rows)))
-    case, first, place = np.unique(rows["case"].cat.codes.to_numpy(), return_index=True, return_inverse=True)
+    case, first, index = np.unique(rows["case"].cat.codes.to_numpy(), return_index=True, return_inverse=True)
     if len(case) == len(rows):
         return LabelledCases(positive[first], score[first], case.astype(np.intp))
-    mean = np.bincount(place, weights=score.astype(np.float64)) / np.bincount(place)
+    mean = np.bincount(index, weights=score.astype(np.float64)) / np.bincount(index)
     return LabelledCases(positive[first], mean, case.astype(np.intp))
 
 
@@ -54,8 +54,8 @@ def score_bins(table: Scores) -> pd.DataFrame:
     if not isinstance(table, ScoreTable) or (len(table.folds) > 1 and not table.has_cases):
         return empty
     parts = [_bins_of(table, model) for model in table.models]
-    kept = [part for part in parts if part is not None]
-    return pd.concat(kept, ignore_index=True) if kept else empty
+    retained = [part for part in parts if part is not None]
+    return pd.concat(retained, ignore_index=True) if retained else empty
 
 
 def _bins_of(table: ScoreTable, model: str) -> pd.DataFrame | None:
@@ -63,14 +63,14 @@ def _bins_of(table: ScoreTable, model: str) -> pd.DataFrame | None:
     cases = labelled_cases(table, model)
     if not np.isfinite(cases.score).all() or cases.score.min() == cases.score.max():
         return None
-    found = binned(cases.positive, cases.score, cases.score[:1], N_BINS)
+    result = binned(cases.positive, cases.score, cases.score[:1], N_BINS)
     return pd.DataFrame(
         {
             "model": model,
-            "bin": np.arange(1, len(found.edges) + 2),
-            "score_high": [*found.edges.astype(np.float64), np.nan],
-            "n_positive": found.counts.positive.astype(int),
-            "n_negative": found.counts.negative.astype(int),
+            "bin": np.arange(1, len(result.edges) + 2),
+            "score_high": [*result.edges.astype(np.float64), np.nan],
+            "n_positive": result.counts.positive.astype(int),
+            "n_negative": result.counts.negative.astype(int),
         },
         columns=list(SCORE_BIN_COLUMNS),
     )

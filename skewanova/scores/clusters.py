@@ -190,13 +190,13 @@ def _tested(frame: pd.DataFrame) -> pd.DataFrame:
     rows = pd.DataFrame(codes)
     if "case" in rows:
         cases = rows.drop_duplicates(["fold", "case"])
-        found = cases.groupby(["fold", "cluster"]).size().rename("tested").reset_index()
+        result = cases.groupby(["fold", "cluster"]).size().rename("tested").reset_index()
         known = rows.drop_duplicates("case").groupby("cluster").size()
     else:
         each = rows.groupby(["fold", "cluster", "model"]).size()
-        found = each.groupby(["fold", "cluster"]).max().rename("tested").reset_index()
-        known = found.groupby("cluster")["tested"].max()
-    return found.assign(known=known.loc[found["cluster"]].to_numpy())
+        result = each.groupby(["fold", "cluster"]).max().rename("tested").reset_index()
+        known = result.groupby("cluster")["tested"].max()
+    return result.assign(known=known.loc[result["cluster"]].to_numpy())
 
 
 def codes_of(frame: pd.DataFrame, column: str) -> Codes:

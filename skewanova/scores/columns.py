@@ -279,8 +279,8 @@ class KeyColumn:
 
     def add_texts(self, texts: Sequence[str]) -> None:
         """Append text."""
-        place = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-        self._add_codes(list(place), np.fromiter(map(place.__getitem__, texts), np.intp, len(texts)))
+        index = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+        self._add_codes(list(index), np.fromiter(map(index.__getitem__, texts), np.intp, len(texts)))
 
     def _add_whole(self) -> None:
         """Turn whole numbers so far into text, which other text follows."""

@@ -288,17 +288,19 @@ def _infer(table: Scores, stated: FoldDesign) -> FoldDesign:
 def _several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
     """Infer the design of several folds, without halvings."""
     n_folds = len(table.folds)
-    shown = _from_cases(table) if table.has_cases else None
+    displayed = _from_cases(table) if table.has_cases else None
     if stated.kind == "independent":
-        notes = _notes_on_independence(table, shown, stated)
+        notes = _notes_on_independence(table, displayed, stated)
         return FoldDesign("independent", n_folds=n_folds, reason="as stated", warnings=notes)
-    same_cases = table.has_cases and shown is None and (isinstance(table, ScoreTable) or bool(table.parts))
+    same_cases = (
+        table.has_cases and displayed is None and (isinstance(table, ScoreTable) or bool(table.parts))
+    )
     if stated.has_runs or (stated == FoldDesign() and same_cases):
         if not same_cases:
             raise InputError(NEEDS_SAME_CASES.format(design=_name_of(stated)))
         return FoldDesign("runs", runs=stated.runs, n_folds=n_folds, reason="every fold tests the same cases")
-    if shown is not None:
-        return _with_statement(shown, stated)
+    if displayed is not None:
+        return _with_statement(displayed, stated)
     ambiguous = _is_ambiguous(table, stated)
     notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if ambiguous else ()
     design = design_without_cases(n_folds, stated)

@@ -77,13 +77,13 @@ def _tells_halvings(raw: pd.DataFrame) -> bool:
 
 def _part_codes(raw: pd.DataFrame, where: Where) -> Codes:
     """Part of every row as a position in `PARTS`."""
-    found = to_categorical(raw["part"], "part", where)
-    unknown = [str(name) for name in found.categories if name not in PARTS]
+    result = to_categorical(raw["part"], "part", where)
+    unknown = [str(name) for name in result.categories if name not in PARTS]
     if unknown:
-        row = int(np.flatnonzero(np.asarray(found == unknown[0]))[0])
+        row = int(np.flatnonzero(np.asarray(result == unknown[0]))[0])
         raise InputError(f"`part` must be one of {', '.join(PARTS)}; but got {unknown[0]!r} at {where(row)}")
-    position = np.array([PARTS.index(str(name)) for name in found.categories], dtype=np.intp)
-    return np.asarray(position[found.codes])
+    position = np.array([PARTS.index(str(name)) for name in result.categories], dtype=np.intp)
+    return np.asarray(position[result.codes])
 
 
 def _halvings(raw: pd.DataFrame, half: Codes, where: Where, pos_label: object) -> Halvings:
@@ -108,11 +108,11 @@ def _halvings(raw: pd.DataFrame, half: Codes, where: Where, pos_label: object) -
     told = pd.Categorical.from_codes(code, dtype=pd.CategoricalDtype(labels))
     table = build_table(raw.drop(columns=list(HALVING_COLUMNS)).assign(fold=told), where, pos_label, None)
     order = np.array([labels.index(label) for label in map(str, table.folds)])
-    found = Halvings(
+    result = Halvings(
         table, of_halving[order], side[order], tuple(numbers[f] for f in at[order]), tuple(names)
     )
-    _check_halves(found)
-    return found
+    _check_halves(result)
+    return result
 
 
 def _first_text(labels: list[Label]) -> Label:

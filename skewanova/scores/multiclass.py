@@ -101,9 +101,9 @@ def scores_from_multiclass(
     rows: dict[str, object] = {"fold": 1 if fold is None else _rows(fold, "fold", labels)}
     rows["case"] = np.arange(len(labels)) if case is None else _rows(case, "case", labels)
     tables = {}
-    for place, (name, value) in enumerate(known.items()):
+    for index, (name, value) in enumerate(known.items()):
         parts = [
-            pd.DataFrame({"model": model, **rows, "y_true": labels == value, "y_score": values[:, place]})
+            pd.DataFrame({"model": model, **rows, "y_true": labels == value, "y_score": values[:, index]})
             for model, values in columns.items()
         ]
         with naming(f"class {name!r}"):
@@ -187,18 +187,18 @@ def _check_classes(labels: NDArray[np.generic], classes: Sequence[object] | None
 
 def _check_columns(values: ArrayLike, model: str, shape: tuple[int, int]) -> Floats:
     """Scores with a row a case and a column a class."""
-    found = to_array(values, f"y_score[{model!r}]")
-    if found.shape != shape:
+    result = to_array(values, f"y_score[{model!r}]")
+    if result.shape != shape:
         raise InputError(
             f"the scores of {model!r} must have shape {shape}, a row a case and a column a class, but have "
-            f"{found.shape}"
+            f"{result.shape}"
         )
-    return found
+    return result
 
 
 def _rows(values: ArrayLike, name: str, labels: NDArray[np.generic]) -> NDArray[np.generic]:
     """One value a case."""
-    found = to_array(values, name)
-    check_vector(found, name)
-    check_same_length(**{"y_true": labels, name: found})
-    return found
+    result = to_array(values, name)
+    check_vector(result, name)
+    check_same_length(**{"y_true": labels, name: result})
+    return result

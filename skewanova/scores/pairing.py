@@ -176,12 +176,12 @@ def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tu
             "drop the folds for all models with missing='drop'"
         )
     dropped = {table.folds[f] for _, f in absent}
-    kept = [fold for fold in table.folds if fold not in dropped]
-    if not kept:
+    retained = [fold for fold in table.folds if fold not in dropped]
+    if not retained:
         raise InputError(f"no fold holds every model; missing: {absences}")
     folds = f"{len(dropped)} of {len(table.folds)} folds"
     note = f"dropped {folds} for all models, since these are missing: {absences}"
-    return table.select_folds(kept), emit([note])
+    return table.select_folds(retained), emit([note])
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:
@@ -196,10 +196,10 @@ def check_paired(table: Scores) -> tuple[str, ...]:
         return _check_paired_counts(table)
     n_pairs, first = table.unpaired()
     if n_pairs:
-        shown = ", ".join(f"case {case!r} in fold {fold!r}" for case, fold in first)
+        displayed = ", ".join(f"case {case!r} in fold {fold!r}" for case, fold in first)
         raise InputError(
             f"all models of a fold must be scored on the same cases, but {n_pairs} (fold, case) pairs lack "
-            f"a model, the first: {shown}"
+            f"a model, the first: {displayed}"
         )
     return ()
 
@@ -248,7 +248,7 @@ def describe_table(table: Scores) -> list[str]:
     negative, positive = table.counts[..., 0], table.counts[..., 1]
     auc = auc_of_folds(table)
     suspicions = [
-        found.advice for found in (*ranking_findings(auc), *score_findings(table, auc)) if found.advice
+        result.advice for result in (*ranking_findings(auc), *score_findings(table, auc)) if result.advice
     ]
     return [
         f"{table.counts.sum():,} rows: {len(table.models)} models x {_folds(table)}",

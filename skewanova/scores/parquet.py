@@ -80,9 +80,11 @@ class ParquetSource:
         with told(files[0]):
             schema = pq.read_schema(files[0])
             index = _stored_index(schema.metadata)
-            kept = [field for field in schema if field.name not in index and field.name not in parts[0].keys]
+            retained = [
+                field for field in schema if field.name not in index and field.name not in parts[0].keys
+            ]
             keys = [pa.field(name, pa.string()) for name in parts[0].keys]
-            return cls(path, parts, pa.schema([*kept, *keys]))
+            return cls(path, parts, pa.schema([*retained, *keys]))
 
     @property
     def n_rows(self) -> int:
@@ -225,8 +227,8 @@ def _array(batch: Any, part: Part, field: Any) -> Any:
     if field.name not in batch.schema.names:
         return pa.nulls(len(batch), field.type)
     column = batch.column(field.name)
-    wanted = value_type(field.type)
-    return column if value_type(column.type) == wanted else plain(column).cast(wanted)
+    required = value_type(field.type)
+    return column if value_type(column.type) == required else plain(column).cast(required)
 
 
 def _is_text(kind: Any) -> bool:

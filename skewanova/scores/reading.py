@@ -193,8 +193,8 @@ def scores_from_wide(
     if not chosen:
         raise InputError("`models` must name at least one column of scores, but there is none left")
     scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
-    found = {role: wide[name] for role, name in named.items() if name in known and name in wide}
-    labels = pd.DataFrame({"fold": 1, **found})
+    result = {role: wide[name] for role, name in named.items() if name in known and name in wide}
+    labels = pd.DataFrame({"fold": 1, **result})
     parts = [labels.assign(model=str(column)) for column in chosen]
     # What is wrong with a row is wrong once: the first model's rows are checked by themselves.
     build_scores(parts[0].assign(y_score=scores[0]), raw.where, pos_label, raw.source)
@@ -204,10 +204,10 @@ def scores_from_wide(
 
 def _check_both_there(wide: pd.DataFrame, columns: Sequence[str]) -> None:
     """Columns about halvings go together; one alone may be a model's."""
-    found = [column for column in columns if column in wide]
-    if len(found) == 1:
+    result = [column for column in columns if column in wide]
+    if len(result) == 1:
         raise InputError(
-            f"the column {found[0]!r} tells of halvings only beside {' and '.join(HALVING_COLUMNS)}: if it "
+            f"the column {result[0]!r} tells of halvings only beside {' and '.join(HALVING_COLUMNS)}: if it "
             "holds scores of a model, name all such columns in `models`; else leave it out"
         )
 
@@ -282,8 +282,8 @@ def _read(name: str, table: object, *, columns: Mapping[str, str] | None, pos_la
 
 
 def _rows_by_name(frame: pd.DataFrame) -> dict[str, NDArray[np.intp]]:
-    codes, found = pd.factorize(frame[DATASET].map(str, na_action="ignore"))
-    names = [str(name) for name in found]
+    codes, result = pd.factorize(frame[DATASET].map(str, na_action="ignore"))
+    names = [str(name) for name in result]
     if (codes < 0).any() or not all(name.strip() for name in names):
         raise InputError("`dataset` must not be empty in any row")
     check_any_row(len(names))

@@ -70,11 +70,13 @@ def positive_scores(
 
 
 def _method(estimator: Any, response_method: str) -> str:
-    wanted = RESPONSES if response_method == "auto" else (response_method,)
-    for name in wanted:
+    required = RESPONSES if response_method == "auto" else (response_method,)
+    for name in required:
         if hasattr(estimator, name):
             return name
-    raise InputTypeError(f"{type(estimator).__name__} has no {' or '.join(wanted)}, so it cannot score cases")
+    raise InputTypeError(
+        f"{type(estimator).__name__} has no {' or '.join(required)}, so it cannot score cases"
+    )
 
 
 def at_data_prior(score: NDArray[Any], class_prior: float | None, prior: float) -> NDArray[Any]:
@@ -275,27 +277,27 @@ def splits_of(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
     model_selection = sklearn_module("model_selection")
     try:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)
-        found = [*splitter.split(data.features, data.labels, groups)]
+        result = [*splitter.split(data.features, data.labels, groups)]
     except ValueError as error:
         raise InputError(f"`cv` must split the cases, but got {cv!r}: {error}") from error
     n_cases = len(data.positive)
     return [
         Split(_positions(train, n_cases, fold), _positions(test, n_cases, fold), fold)
-        for fold, (train, test) in enumerate(found, 1)
+        for fold, (train, test) in enumerate(result, 1)
     ]
 
 
 def _positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
     """Cases of one side of a split, which may be a mask."""
     given = np.asarray(rows)
-    found = np.flatnonzero(given) if given.dtype == bool and given.shape == (n_cases,) else given
-    whole = found.ndim == 1 and len(found) > 0 and np.issubdtype(found.dtype, np.integer)
-    if not (whole and found.min() >= 0 and found.max() < n_cases):
+    result = np.flatnonzero(given) if given.dtype == bool and given.shape == (n_cases,) else given
+    whole = result.ndim == 1 and len(result) > 0 and np.issubdtype(result.dtype, np.integer)
+    if not (whole and result.min() >= 0 and result.max() < n_cases):
         raise InputError(
             f"`cv` must give the cases to train on and to test as positions from 0 to {n_cases - 1}, but "
             f"fold {fold} has {given!r:.60}"
         )
-    return found.astype(np.intp)
+    return result.astype(np.intp)
 
 
 def fitted_scores(

@@ -55,8 +55,8 @@ def auc_of_folds(table: Scores) -> pd.DataFrame:
     """AUC, a row a fold and a column a model."""
     curves = table.curves()
     cells = pd.MultiIndex.from_tuples(list(curves), names=["model", "fold"])
-    found = pd.Series(aucs_of_curves(list(curves.values())), index=cells).unstack("model")
-    return found.loc[list(table.folds), list(table.models)]
+    result = pd.Series(aucs_of_curves(list(curves.values())), index=cells).unstack("model")
+    return result.loc[list(table.folds), list(table.models)]
 
 
 def collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:

@@ -83,11 +83,11 @@ class Units:
     def check_enough(self, needed: int, name: str, why: str) -> None:
         """Enough units that hold each class."""
         for kind, word in ((True, "positive"), (False, "negative")):
-            found = len(np.unique(self.unit[self.positive == kind]))
-            if found < needed:
+            result = len(np.unique(self.unit[self.positive == kind]))
+            if result < needed:
                 raise InputError(
                     f"{name} needs at least {needed} {word} cases (or groups that hold one), {why}, but "
-                    f"there are {found}; ask for fewer, or add cases"
+                    f"there are {result}; ask for fewer, or add cases"
                 )
 
 
@@ -98,8 +98,8 @@ def hold_outs(units: Units, n_splits: int, *, test_fraction: float, rng: np.rand
     needed = max(2, int(np.ceil(1 / min(fraction, 1 - fraction))))
     units.check_enough(needed, f"`test_fraction`={fraction:g}", "so that training and test have one each")
     cut = _shuffled(units.stratum, n_splits, fraction, rng)
-    found = [Split(units.cases(train), units.cases(test), fold) for fold, (train, test) in enumerate(cut, 1)]
-    return _with_both_classes(found, units.positive)
+    result = [Split(units.cases(train), units.cases(test), fold) for fold, (train, test) in enumerate(cut, 1)]
+    return _with_both_classes(result, units.positive)
 
 
 def half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: np.random.Generator) -> list[Split]:
@@ -107,14 +107,14 @@ def half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: np.rando
     check_halvings(check_count(n_halvings, "n_halvings", minimum=1), "n_halvings")
     check_count(inner_folds, "inner_folds", minimum=2)
     units.check_enough(2 * inner_folds, f"`inner_folds`={inner_folds}", "one for each fold of each half")
-    found = []
+    result = []
     for halving, halves in enumerate(_shuffled(units.stratum, n_halvings, 0.5, rng), 1):
         for part, half in zip(PARTS[1:], halves, strict=True):
             for fold, test in enumerate(_dealt(units.stratum[half], inner_folds, rng), 1):
                 held = units.cases(half[test])
                 rest = units.cases(np.delete(half, test))
-                found.append(Split(rest, held, fold, part, halving))
-    return _with_both_classes(found, units.positive)
+                result.append(Split(rest, held, fold, part, halving))
+    return _with_both_classes(result, units.positive)
 
 
 def _shuffled(

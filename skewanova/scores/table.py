@@ -140,8 +140,8 @@ class ScoreTable:
         kind = 2 * self._cell.astype(np.intp) + self.frame["y_true"].to_numpy()
         unit = self.codes("cluster") if self.has_clusters else np.arange(len(kind))
         weight = self.frame["weight"].to_numpy() if self.has_weights else None
-        found = equal_units(kind, unit, weight, self.counts.size)
-        return np.asarray(found.reshape(self.counts.shape))
+        result = equal_units(kind, unit, weight, self.counts.size)
+        return np.asarray(result.reshape(self.counts.shape))
 
     @property
     def n_clusters(self) -> int:
@@ -371,9 +371,9 @@ def _sort_by_cell(
     for rows in chunks(len(cell)):
         order = np.argsort(cell[rows], kind="stable")
         count = np.bincount(cell[rows], minlength=len(sizes))
-        place = np.repeat(filled - (np.cumsum(count) - count), count) + np.arange(len(order))
-        for column, moved in zip(values, result, strict=True):
-            moved[place] = column[rows][order]
+        index = np.repeat(filled - (np.cumsum(count) - count), count) + np.arange(len(order))
+        for column, shifted in zip(values, result, strict=True):
+            shifted[index] = column[rows][order]
         filled += count
     return result
 
@@ -427,16 +427,16 @@ def _check_sampling(table: ScoreTable, where: Where) -> ScoreTable:
     rows = np.arange(len(table.frame))
     if table.has_weights:
         rows = np.flatnonzero(table.frame["weight"].to_numpy() > 0)
-    kept = table.frame.iloc[rows].reset_index(drop=True)
+    retained = table.frame.iloc[rows].reset_index(drop=True)
     for column in ("case", "cluster"):
-        if column in kept:
-            kept[column] = kept[column].cat.remove_unused_categories()
+        if column in retained:
+            retained[column] = retained[column].cat.remove_unused_categories()
     check_same_for_case(table.frame, where)
     if table.has_clusters:
-        check_clusters(kept)
-    found = replace(table, frame=kept)
-    check_both_classes(found.models, found.folds, found.counts)
-    return found
+        check_clusters(retained)
+    result = replace(table, frame=retained)
+    check_both_classes(result.models, result.folds, result.counts)
+    return result
 
 
 def _check_cases(table: ScoreTable, where: Where) -> None:
@@ -445,11 +445,11 @@ def _check_cases(table: ScoreTable, where: Where) -> None:
         key = table._cell.astype(np.int64) * len(table.frame["case"].cat.categories) + table.codes("case")
         repeated = np.flatnonzero(pd.Series(key).duplicated())
         columns = table.frame[["model", "fold", "case"]].iloc[repeated[:MAX_EXAMPLES]]
-        shown = ", ".join(
+        displayed = ", ".join(
             f"({m!r}, {f!r}, {c!r}) at {where(int(r))}"
             for (m, f, c), r in zip(columns.itertuples(index=False), repeated, strict=False)
         )
-        raise_duplicates(len(repeated), shown)
+        raise_duplicates(len(repeated), displayed)
     is_positive, is_negative = _case_labels(table)
     mixed = np.flatnonzero(is_positive & is_negative)
     if len(mixed):
@@ -643,11 +643,11 @@ class StreamedScores:
     def _sha256(self) -> str:
         if self.source is not None:
             return path_sha256(self.source)
-        found = hashlib.sha256()
+        result = hashlib.sha256()
         for cell, curve in self.packed.items():
-            found.update(repr((cell, curve.n_positive, curve.n_negative)).encode())
-            found.update(curve.tobytes())
-        return found.hexdigest()
+            result.update(repr((cell, curve.n_positive, curve.n_negative)).encode())
+            result.update(curve.tobytes())
+        return result.hexdigest()
 
 
 Scores = ScoreTable | StreamedScores

@@ -434,10 +434,10 @@ def _score_of_positive(cell: Any, pos_label: object) -> Any:
 def _score_by_name(cell: list[Any], positive: str) -> Any:
     known = _POSITIVE if positive in {"1", "true"} else {positive, f"label_{positive}"}
     named = [entry for entry in cell if isinstance(entry, dict) and {"label", "score"} <= entry.keys()]
-    found = [entry["score"] for entry in named if str(entry["label"]).strip().casefold() in known]
-    if not (len(cell) == len(named) == 2 and len(found) == 1):
+    result = [entry["score"] for entry in named if str(entry["label"]).strip().casefold() in known]
+    if not (len(cell) == len(named) == 2 and len(result) == 1):
         raise ValueError(
             f"has {cell!r:.60}, in which the score of the positive class cannot be told; write it alone, "
             "as [score of 0, score of 1], or as two {'label': ..., 'score': ...} of which one names it"
         )
-    return found[0]
+    return result[0]

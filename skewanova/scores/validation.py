@@ -73,10 +73,10 @@ def validate_scores(values: pd.Series[Any], name: str, where: Where) -> NDArray[
 def positive_labels(values: pd.Series[Any], pos_label: object, where: Where) -> Bools:
     """Which labels are positive; each category is looked at once, if none is wrong."""
     if isinstance(values.dtype, pd.CategoricalDtype):
-        codes, found = _used_categories(values)
+        codes, result = _used_categories(values)
         if len(codes) and codes.min() >= 0:
             with suppress(InputError):
-                return decode(codes, check_labels(np.asarray(found), pos_label=pos_label))
+                return decode(codes, check_labels(np.asarray(result), pos_label=pos_label))
     return check_labels(values.to_numpy(), pos_label=pos_label, where=where)
 
 
@@ -93,16 +93,16 @@ def to_categorical(
     if values.dtype == object:  # where 1, 1.0 and True are the same to pandas
         values = values.map(str, na_action="ignore")
     is_coded = isinstance(values.dtype, pd.CategoricalDtype)
-    codes, found = _used_categories(values) if is_coded else pd.factorize(values)
-    text = [str(value) for value in found]
+    codes, result = _used_categories(values) if is_coded else pd.factorize(values)
+    text = [str(value) for value in result]
     blank = [i for i, t in enumerate(text) if not t.strip()]
     if blank or codes.min() < 0:
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
         raise_empty(name, len(empty), where(int(empty[0])))
     numbers = _whole_numbers(text) if whole else None
     if numbers is None:
-        place = {name: i for i, name in enumerate(dict.fromkeys(text))}
-        return _recode([place[name] for name in text], codes, list(place))
+        index = {name: i for i, name in enumerate(dict.fromkeys(text))}
+        return _recode([index[name] for name in text], codes, list(index))
     levels, position = np.unique(numbers, return_inverse=True)
     return _recode(position, codes, levels)
 
@@ -124,18 +124,18 @@ def _used_categories(values: pd.Series[Any]) -> tuple[NDArray[Any], pd.Index[Any
     order = pd.unique(codes)
     order = order[order >= 0]
     if not np.array_equal(order, np.arange(len(order))):
-        place = np.full(len(values.cat.categories) + 1, -1, dtype=np.min_scalar_type(-len(order) - 1))
-        place[order] = np.arange(len(order))
-        codes = decode(codes, place)  # -1, a missing value, stays
+        index = np.full(len(values.cat.categories) + 1, -1, dtype=np.min_scalar_type(-len(order) - 1))
+        index[order] = np.arange(len(order))
+        codes = decode(codes, index)  # -1, a missing value, stays
     return codes, values.cat.categories[order]
 
 
 def _recode(position: ArrayLike, codes: NDArray[Any], levels: Any) -> pd.Categorical[Any]:
     """Return the levels, of which each code has one by its position."""
-    place = np.asarray(position)
-    small = np.min_scalar_type(-len(place))  # fewer bytes to move, and what pandas stores anyway
-    is_same = np.array_equal(place, np.arange(len(place)))
-    new = codes.astype(small, copy=False) if is_same else decode(codes, place.astype(small))
+    index = np.asarray(position)
+    small = np.min_scalar_type(-len(index))  # fewer bytes to move, and what pandas stores anyway
+    is_same = np.array_equal(index, np.arange(len(index)))
+    new = codes.astype(small, copy=False) if is_same else decode(codes, index.astype(small))
     return pd.Categorical.from_codes(new, dtype=pd.CategoricalDtype(pd.Index(levels)))
 
 
