@@ -77,7 +77,7 @@ def compare(path: Path) -> object:
     import skewanova as sa
 
     warnings.simplefilter("ignore")
-    return float(sa.compare(path, at_priors=PRIORS).auprec["auprec"].mean())
+    return float(sa.compare(path, at_priors=PRIORS).tables["auprec"]["auprec"].mean())
 
 
 def evaluate(path: Path) -> object:

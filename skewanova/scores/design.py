@@ -77,8 +77,8 @@ SAME_CASES = (
 class FoldDesign:
     """How the folds came about.
 
-    A user states `kind` and, where the cases do not show it, `test_fraction`; :func:`infer_design` fills in
-    the rest.
+    A user states `kind` and, where the cases do not show it, `test_fraction`;
+    :func:`~skewanova.scores.infer_design` fills in the rest.
 
     Attributes
     ----------
@@ -236,8 +236,8 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     design : str or FoldDesign, default "auto"
         "auto" uses halvings if the table has them, else looks at the cases (the same in every fold are
         ``runs`` on one test set) and, without cases, assumes repeated hold-out. Beside the kinds of a
-        :class:`FoldDesign`, "nested_runs" states that run j of one model has nothing in common with run j of
-        another, and "fixed_runs" that inference is about these runs and further cases.
+        :class:`~skewanova.FoldDesign`, "nested_runs" states that run j of one model has nothing in common
+        with run j of another, and "fixed_runs" that inference is about these runs and further cases.
 
     Returns
     -------
