@@ -21,10 +21,7 @@ MARKS = {
     "tests/distributed": "distributed",
     "tests/fuzz": "fuzz",
     **dict.fromkeys(
-        (
-            "tests/evaluation/test_distributed.py",
-            "tests/inference/test_cases_elsewhere.py",
-        ),
+        ("tests/evaluation/test_distributed.py",),
         "distributed",
     ),
     **{f"tests/project/{path.name}": "docs" for path in (ROOT / "tests/project").glob("test_example*.py")},

@@ -19,8 +19,14 @@ from skewanova.base.rounding import TIE
 from skewanova.curves.chebyshev import MeanCurves, panel_priors, panel_series
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
-from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for, symmetric, triangle
-from skewanova.inference.cases_elsewhere import DeviationsElsewhere
+from skewanova.inference.case_deviations import (
+    CaseDeviations,
+    Turn,
+    UnitDeviations,
+    nodes_for,
+    symmetric,
+    triangle,
+)
 from skewanova.inference.jackknife import SortedScores, ranked
 from skewanova.inference.paired_test_set import PairedTestSet, variable_test_set
 from skewanova.inference.run_areas import iter_run_areas, measure_runs
@@ -162,7 +168,7 @@ def _test_set_curves(test_set: PairedTestSet, evaluation: Evaluation, priors: Fl
 def _curves_over_cases(
     grids: Sequence[Floats],
     estimates: Sequence[Floats],
-    measure: Callable[[Floats], CaseDeviations | DeviationsElsewhere],
+    measure: Callable[[Floats], UnitDeviations],
     area_estimator: str,
 ) -> list[JointCurves]:
     """Return curves on several grids at once, given the areas there; `measure` takes priors."""

@@ -3,7 +3,6 @@
 - anova: The paper's 2-way and 3-way analyses of variance.
 - case_bootstrap: Bootstrap of the cases of a test set.
 - case_deviations: What leaving out each case changes at many priors, summed over blocks of cases.
-- cases_elsewhere: The same where the cases are elsewhere: sums come back.
 - catalogue: Every test once: its name, how to read it, how a paper describes it.
 - covariance: Covariance of the areas of several models on the same cases.
 - diagnostics: What the tests assume; residuals and their quantiles.

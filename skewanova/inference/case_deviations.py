@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
@@ -80,6 +80,17 @@ class Turn(NamedTuple):
 
     weight: Floats
     scale: Floats
+
+
+class UnitDeviations(Protocol):
+    """Deviations of the areas over the units of a sample, here or on workers."""
+
+    @property
+    def sample(self) -> Sample:
+        """The cases, or their numbers."""
+
+    def along(self, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
+        """Return rows that represent the units, and spreads, at priors that follow by each weight."""
 
 
 @dataclass(frozen=True, eq=False)

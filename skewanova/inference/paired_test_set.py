@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from skewanova.base.checks import Floats, InputError
-from skewanova.curves.groups import Cell
-from skewanova.curves.placed import Parts
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference.case_deviations import CaseDeviations
-from skewanova.inference.cases_elsewhere import CasesElsewhere, DeviationsElsewhere
-from skewanova.inference.intervals import IntervalInputs, PrecomputedInterval
+from skewanova.inference.case_deviations import CaseDeviations, UnitDeviations
+from skewanova.inference.intervals import IntervalInputs
 from skewanova.inference.jackknife import SortedScores, measure_models
-from skewanova.inference.sampling import Sample, SampleSummary
+from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import AreasOnArcsine, angles_of
-from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior
-from skewanova.scores.pairing import check_clustered_runs, check_paired, paired_cases
-from skewanova.scores.table import Scores, ScoreTable, StreamedScores
+from skewanova.scores.pairing import paired_cases
+from skewanova.scores.table import Scores, ScoreTable
+
+#: Home of the test sets whose cases are on workers, loaded when there is one.
+DISTRIBUTED = "skewanova.distributed.paired_cases"
 
 
 class PairedTestSet(ABC):
@@ -58,7 +58,7 @@ class PairedTestSet(ABC):
         """Return AUPREC of shape (n_models, n_priors)."""
 
     @abstractmethod
-    def deviations(self, evaluation: Evaluation, priors: Floats) -> CaseDeviations | DeviationsElsewhere:
+    def deviations(self, evaluation: Evaluation, priors: Floats) -> UnitDeviations:
         """Return the deviations of all units at priors."""
 
 
@@ -103,48 +103,6 @@ class InMemoryTestSet(PairedTestSet):
         return CaseDeviations.of(self.models(evaluation), priors, evaluation.area_estimator)
 
 
-class DistributedTestSet(PairedTestSet):
-    """A test set whose cases are on workers, which return sums over them."""
-
-    def __init__(self, table: StreamedScores, parts: Parts) -> None:
-        super().__init__()
-        self._cases, self._fold = distribute_cases(table, parts), table.folds[0]
-        self.sample = self._cases.sample
-
-    def cells(self, evaluation: Evaluation) -> list[Cell]:
-        """Return the cells of the models of an evaluation."""
-        return [(model, self._fold) for model in evaluation.models]
-
-    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[Any, Floats]:
-        """Return the areas of the models on the angular scale, and their covariance as they are."""
-        area_estimator = evaluation.area_estimator
-        key = "angles", evaluation.models, id(weighting), area_estimator  # the value refers to the weighting
-        if key not in self.cache:
-            self.cache[key] = self._cases.angles(self.cells(evaluation), weighting, area_estimator)
-        return self.cache[key], self.cache[key].area_covariance
-
-    def interval_inputs(self, evaluation: Evaluation, confidence_level: float) -> Sequence[IntervalInputs]:
-        """Return what an interval of every model's IAUPREC is computed from."""
-        angles, _ = self.angles(evaluation, evaluation.deployment_prior)
-        options = evaluation.deployment_prior, evaluation.area_estimator, confidence_level
-        spreads = zip(*(part.tolist() for part in (angles.area, *angles.own())), strict=True)
-        empty = SortedScores(self.sample, np.empty(0))
-        return [PrecomputedInterval(empty, *options, known=spread) for spread in spreads]
-
-    def pair_strata(self, evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:
-        """Return IAUPREC, what classes add to the variances of differences, and variances of these."""
-        angles, _ = self.angles(evaluation, evaluation.deployment_prior)
-        return angles.area, *angles.pair_strata()
-
-    def mean_auprec(self, evaluation: Evaluation, priors: Floats) -> Floats:
-        """Return AUPREC of shape (n_models, n_priors)."""
-        return evaluation.mean_auprec(priors)
-
-    def deviations(self, evaluation: Evaluation, priors: Floats) -> DeviationsElsewhere:
-        """Return the deviations of all units at priors."""
-        return DeviationsElsewhere(self._cases, self.cells(evaluation), priors, evaluation.area_estimator)
-
-
 def paired_test_set(evaluation: Evaluation) -> PairedTestSet:
     """Return the models on the cases of a single test set, matched once for all copies of an evaluation."""
     table = evaluation.scores
@@ -154,7 +112,7 @@ def paired_test_set(evaluation: Evaluation) -> PairedTestSet:
         if isinstance(table, ScoreTable) or table.parts is None:
             evaluation.cache[table] = InMemoryTestSet(table)
         else:
-            evaluation.cache[table] = DistributedTestSet(table, table.parts)
+            evaluation.cache[table] = import_module(DISTRIBUTED).DistributedTestSet(table, table.parts)
     test_set: PairedTestSet = evaluation.cache[table]
     return test_set
 
@@ -180,24 +138,3 @@ def strata_of_pairs(sample: Sample, values: Floats) -> tuple[Floats, Floats]:
     strata = [sample.spread_by_stratum(values[:, i] - values[:, j]) for i, j in pairs]
     variance, var_of_var = (np.array(part) for part in zip(*strata, strict=True))
     return variance, var_of_var
-
-
-def distribute_cases(table: StreamedScores, parts: Parts) -> CasesElsewhere:
-    """Return curves and cases of a distributed test set whose models have the same cases."""
-    check_paired(table)
-    if len(table.folds) > 1:
-        check_clustered_runs(table)
-    sample, sampling = count_sample(table), table.sampling
-    if sampling is None:
-        return CasesElsewhere(sample, table.packed, parts)
-    return CasesElsewhere(sample, table.packed, parts, sampling.distinct)
-
-
-def count_sample(table: StreamedScores) -> SampleSummary:
-    """Return how the cases of a distributed test set were drawn."""
-    sampling = table.sampling
-    if sampling is None:
-        return SampleSummary.of(table.counts[0, 0])
-    sums = UnitSums(*(part[0, 0] for part in sampling.held))
-    sizes = sampling.kinds if table.has_clusters else table.counts[0, 0]
-    return SampleSummary.of(sizes, sums=sums, clustered=table.has_clusters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from skewanova.base.checks import Floats, InputError
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.jackknife import measure_models
-from skewanova.inference.paired_test_set import count_sample, distribute_cases
+from skewanova.inference.paired_test_set import DISTRIBUTED
 from skewanova.inference.runs import Degrees, run_means, run_pairs
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import ArcsineAreas
@@ -20,12 +21,6 @@ from skewanova.scores.table import ScoreTable, StreamedScores
 
 #: Values of units held at once while runs are measured at many priors: 32 MB.
 MAX_VALUES = 1 << 22
-
-
-DISTRIBUTED_FIXED_RUNS = (
-    "fixed runs on one test set are compared by the tails of the changes over cases, which takes the scores "
-    "in memory: read them by read_scores(), or take the runs as crossed or nested"
-)
 
 
 class RunAreas(NamedTuple):
@@ -100,14 +95,7 @@ def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
     """Yield the areas over each deployment prior; few are measured at once, as all would not fit."""
     runs, n_models = evaluation.design.runs, len(evaluation.models)
     if isinstance(evaluation.scores, StreamedScores) and evaluation.scores.parts is not None:
-        if runs == "fixed":
-            raise InputError(DISTRIBUTED_FIXED_RUNS)
-        cases = distribute_cases(evaluation.scores, evaluation.scores.parts)
-        cells = [(model, fold) for model in evaluation.models for fold in evaluation.folds]
-        areas, rows = cases.rows_along(cells, weightings, evaluation.area_estimator)
-        for i in range(len(weightings)):
-            area = areas[:, i].reshape(n_models, -1)
-            yield RunAreas(area, np.ascontiguousarray(rows[..., i]), cases.sample.condensed(), runs)
+        yield from import_module(DISTRIBUTED).iter_run_areas(evaluation, weightings)
         return
     sample, columns = match_runs(evaluation)
     step = max(1, MAX_VALUES // (sample.n_units * len(columns)))
@@ -133,5 +121,6 @@ def run_sample(evaluation: Evaluation) -> Sample:
     """Return the cases of the test set that all runs share, or their numbers."""
     table = evaluation.scores
     if isinstance(table, StreamedScores) and table.parts is not None:
-        return count_sample(table)
+        sample: Sample = import_module(DISTRIBUTED).count_sample(table)
+        return sample
     return match_runs(evaluation)[0]

@@ -249,7 +249,7 @@ class Measured:
 
 
 @dataclass(frozen=True, eq=False)
-class CasesElsewhere:
+class DistributedCases:
     """Models, perhaps in several runs, on one test set whose cases are elsewhere.
 
     Attributes
@@ -307,10 +307,10 @@ class CasesElsewhere:
 
     def angles(
         self, cells: Sequence[Cell], weighting: DeploymentPrior, area_estimator: str
-    ) -> AnglesElsewhere:
+    ) -> DistributedArcsine:
         """Areas over a weighting, on the angular scale."""
         result = self.measured(cells, [weighting], area_estimator)
-        return AnglesElsewhere(self, tuple(cells), weighting, area_estimator, result)
+        return DistributedArcsine(self, tuple(cells), weighting, area_estimator, result)
 
     def rows_along(
         self, cells: Sequence[Cell], weightings: Sequence[DeploymentPrior], area_estimator: str
@@ -329,10 +329,10 @@ class CasesElsewhere:
 
 
 @dataclass(frozen=True, eq=False)
-class DeviationsElsewhere:
+class DistributedDeviations:
     """Deviations at the nodes, as of :class:`CaseDeviations`."""
 
-    cases: CasesElsewhere
+    cases: DistributedCases
     cells: Sequence[Cell]
     nodes: Floats
     area_estimator: str
@@ -351,10 +351,10 @@ class DeviationsElsewhere:
 
 
 @dataclass(frozen=True, eq=False)
-class AnglesElsewhere:
+class DistributedArcsine:
     """Areas on the angular scale, as :class:`~skewanova.inference.single_test_set.ArcsineAreas` has them."""
 
-    cases: CasesElsewhere
+    cases: DistributedCases
     cells: tuple[Cell, ...]
     weighting: DeploymentPrior
     area_estimator: str

@@ -12,8 +12,8 @@ from skewanova.base.checks import InputError
 from skewanova.curves.estimators import BY_STEPS
 from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.curves.placed import PlacedCases, slots_among
+from skewanova.distributed.jackknife import DistributedCases, DistributedDeviations
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
-from skewanova.inference.cases_elsewhere import CasesElsewhere, DeviationsElsewhere
 from skewanova.inference.jackknife import SortedScores, rank_cases
 from skewanova.inference.sampling import Sample, SampleSummary, kinds_of
 from skewanova.inference.single_test_set import angles_of
@@ -32,7 +32,7 @@ def cases():
     curves = {(name, 1): PackedCurve.of(positive, score) for name, score in scores.items()}
     sizes = SampleSummary.of([(~positive).sum(), positive.sum()])
     pieces = Pieces(positive, {(name, 1): score for name, score in scores.items()})
-    return Sample(positive), scores, CasesElsewhere(sizes, curves, pieces)
+    return Sample(positive), scores, DistributedCases(sizes, curves, pieces)
 
 
 @each("area_estimator", BY_STEPS)
@@ -63,7 +63,7 @@ def test_deviations_along_the_prior_are_those_of_memory(cases):
     turns = [Turn(nodes.weight, scale), Turn(nodes.weight[:, 3:5], scale[:, 3:5])]
     models = [SortedScores(sample, score) for score in scores.values()]
     here = CaseDeviations.of(models, nodes.priors, "trapezoid").along(turns)
-    found = DeviationsElsewhere(elsewhere, CELLS, nodes.priors, "trapezoid").along(turns)
+    found = DistributedDeviations(elsewhere, CELLS, nodes.priors, "trapezoid").along(turns)
     for (units, spreads), (other, expected) in zip(found, here, strict=True):
         assert units.T @ units == pytest.approx(other.T @ other, rel=1e-10, abs=1e-15)
         for ours, theirs in zip(spreads, expected, strict=True):
@@ -168,7 +168,7 @@ def sampled_cases(kind):
     kinds = np.bincount(kinds_of(sample), minlength=3)
     counted = SampleSummary.of(kinds, sums=sums, clustered=cluster is not None)
     distinct = np.unique(weights)
-    return sample, scores, CasesElsewhere(counted, curves, Sampled(sample, scores), (distinct, distinct))
+    return sample, scores, DistributedCases(counted, curves, Sampled(sample, scores), (distinct, distinct))
 
 
 SAMPLED = ("clusters", "weights", "clusters and weights")
@@ -238,7 +238,7 @@ def test_the_only_positive_adds_nothing_to_the_variance():
     sums = UnitSums.of(positive.astype(int), sample.unit, weight, 2)
     distinct = np.unique(weight)
     counted = SampleSummary.of([59, 1], sums=sums)
-    elsewhere = CasesElsewhere(counted, curves, Sampled(sample, scores), (distinct, distinct))
+    elsewhere = DistributedCases(counted, curves, Sampled(sample, scores), (distinct, distinct))
     weighting = UniformPrior(0.1, 0.1)
     here, covariance = angles_of(sample, scores.values(), weighting, "trapezoid")
     found = elsewhere.angles([*scores], weighting, "trapezoid")

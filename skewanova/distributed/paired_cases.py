@@ -1,0 +1,107 @@
+"""The cases of one test set, or of runs on it, that are on workers, which return sums over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from skewanova.base.checks import Floats, InputError
+from skewanova.curves.groups import Cell
+from skewanova.curves.placed import Parts
+from skewanova.distributed.jackknife import DistributedCases, DistributedDeviations
+from skewanova.evaluation.measures import Evaluation
+from skewanova.inference.intervals import IntervalInputs, PrecomputedInterval
+from skewanova.inference.jackknife import SortedScores
+from skewanova.inference.paired_test_set import PairedTestSet
+from skewanova.inference.run_areas import RunAreas
+from skewanova.inference.sampling import SampleSummary
+from skewanova.priors.evidence import UnitSums
+from skewanova.priors.weightings import DeploymentPrior
+from skewanova.scores.pairing import check_clustered_runs, check_paired
+from skewanova.scores.table import StreamedScores
+
+FIXED_RUNS = (
+    "fixed runs on one test set are compared by the tails of the changes over cases, which takes the scores "
+    "in memory: read them by read_scores(), or take the runs as crossed or nested"
+)
+
+
+class DistributedTestSet(PairedTestSet):
+    """A test set whose cases are on workers, which return sums over them."""
+
+    def __init__(self, table: StreamedScores, parts: Parts) -> None:
+        super().__init__()
+        self._cases, self._fold = distribute_cases(table, parts), table.folds[0]
+        self.sample = self._cases.sample
+
+    def cells(self, evaluation: Evaluation) -> list[Cell]:
+        """Return the cells of the models of an evaluation."""
+        return [(model, self._fold) for model in evaluation.models]
+
+    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[Any, Floats]:
+        """Return the areas of the models on the angular scale, and their covariance as they are."""
+        area_estimator = evaluation.area_estimator
+        key = "angles", evaluation.models, id(weighting), area_estimator  # the value refers to the weighting
+        if key not in self.cache:
+            self.cache[key] = self._cases.angles(self.cells(evaluation), weighting, area_estimator)
+        return self.cache[key], self.cache[key].area_covariance
+
+    def interval_inputs(self, evaluation: Evaluation, confidence_level: float) -> Sequence[IntervalInputs]:
+        """Return what an interval of every model's IAUPREC is computed from."""
+        angles, _ = self.angles(evaluation, evaluation.deployment_prior)
+        options = evaluation.deployment_prior, evaluation.area_estimator, confidence_level
+        spreads = zip(*(part.tolist() for part in (angles.area, *angles.own())), strict=True)
+        empty = SortedScores(self.sample, np.empty(0))
+        return [PrecomputedInterval(empty, *options, known=spread) for spread in spreads]
+
+    def pair_strata(self, evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:
+        """Return IAUPREC, what classes add to the variances of differences, and variances of these."""
+        angles, _ = self.angles(evaluation, evaluation.deployment_prior)
+        return angles.area, *angles.pair_strata()
+
+    def mean_auprec(self, evaluation: Evaluation, priors: Floats) -> Floats:
+        """Return AUPREC of shape (n_models, n_priors)."""
+        return evaluation.mean_auprec(priors)
+
+    def deviations(self, evaluation: Evaluation, priors: Floats) -> DistributedDeviations:
+        """Return the deviations of all units at priors."""
+        return DistributedDeviations(self._cases, self.cells(evaluation), priors, evaluation.area_estimator)
+
+
+def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
+    """Yield the areas of all runs over each deployment prior, as :func:`.run_areas.iter_run_areas`."""
+    table = evaluation.scores
+    if not isinstance(table, StreamedScores) or table.parts is None:
+        raise InputError("several runs on one test set need their cases")
+    if evaluation.design.runs == "fixed":
+        raise InputError(FIXED_RUNS)
+    cases = distribute_cases(table, table.parts)
+    cells = [(model, fold) for model in evaluation.models for fold in evaluation.folds]
+    areas, rows = cases.rows_along(cells, weightings, evaluation.area_estimator)
+    sample = cases.sample.condensed()
+    for i in range(len(weightings)):
+        area = areas[:, i].reshape(len(evaluation.models), -1)
+        yield RunAreas(area, np.ascontiguousarray(rows[..., i]), sample, evaluation.design.runs)
+
+
+def distribute_cases(table: StreamedScores, parts: Parts) -> DistributedCases:
+    """Return curves and cases of a distributed test set whose models have the same cases."""
+    check_paired(table)
+    if len(table.folds) > 1:
+        check_clustered_runs(table)
+    sample, sampling = count_sample(table), table.sampling
+    if sampling is None:
+        return DistributedCases(sample, table.packed, parts)
+    return DistributedCases(sample, table.packed, parts, sampling.distinct)
+
+
+def count_sample(table: StreamedScores) -> SampleSummary:
+    """Return how the cases of a distributed test set were drawn."""
+    sampling = table.sampling
+    if sampling is None:
+        return SampleSummary.of(table.counts[0, 0])
+    sums = UnitSums(*(part[0, 0] for part in sampling.held))
+    sizes = sampling.kinds if table.has_clusters else table.counts[0, 0]
+    return SampleSummary.of(sizes, sums=sums, clustered=table.has_clusters)
