@@ -6,7 +6,6 @@ joint is the adjustment, over all classes and pairs at once, which holds whateve
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,30 +81,10 @@ class ClassesComparison(ClassesSource):
         parts += [filled(["Warnings", *self.warnings], width)] if self.warnings else []
         return "\n\n".join(parts)
 
-    def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
-        """Write a folder for each class, and the frames and a short report of all.
-
-        Parameters
-        ----------
-        directory : path
-            Folder to write, whole or not at all; an earlier output there is replaced, anything else is left
-            alone. Classes are numbered there, since their names are data: ``classes.csv`` has both.
-        figures : str or sequence of str, default ("svg",)
-            Files of each figure: svg, png, pdf, as in ``"svg,pdf"``; ``"none"`` draws nothing.
-
-        Returns
-        -------
-        Path
-            The folder.
-
-        Raises
-        ------
-        ValueError
-            If a format is unknown, or something other than an earlier output stands there.
-        """
+    def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
         from skewanova.report.classes import write_classes_folder  # drawing is heavy
 
-        return write_classes_folder(self, Path(directory), figures=figures)
+        return write_classes_folder(self, directory, figures=figures)
 
 
 def compare_classes(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
@@ -139,30 +138,10 @@ class DatasetsComparison(DatasetsSource):
         parts += [section("Warnings", self.warnings, width)] if self.warnings else []
         return "\n\n".join(parts)
 
-    def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
-        """Write a folder for each data set, and the frames and a short report across them.
-
-        Parameters
-        ----------
-        directory : path
-            Folder to write, whole or not at all; an earlier output there is replaced, anything else is left
-            alone. Data sets are numbered there, since their names are data: ``datasets.csv`` has both.
-        figures : str or sequence of str, default ("svg",)
-            Files of each figure: svg, png, pdf, as in ``"svg,pdf"``; ``"none"`` draws nothing.
-
-        Returns
-        -------
-        Path
-            The folder.
-
-        Raises
-        ------
-        ValueError
-            If a format is unknown, or something other than an earlier output stands there.
-        """
+    def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
         from skewanova.report.datasets import write_datasets_folder  # drawing is heavy
 
-        return write_datasets_folder(self, Path(directory), figures=figures)
+        return write_datasets_folder(self, directory, figures=figures)
 
 
 def compare_datasets(

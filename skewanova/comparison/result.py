@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -75,10 +74,6 @@ class Comparison(ReportSource):
         How the numbers were made and what was found, in words for a paper.
     """
 
-    def __str__(self) -> str:
-        """Return the summary."""
-        return self.summary()
-
     def __repr__(self) -> str:
         """Return one line; the summary is ``print(result)``."""
         measures = self.evaluation
@@ -88,10 +83,6 @@ class Comparison(ReportSource):
     def _repr_html_(self) -> str:
         """Verdict and ranking, for a notebook."""
         return f"{self.verdict._repr_html_()}\n{self._ranking_table().to_html()}"
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the ranking; the other frames are in `tables`."""
-        return self.ranking.copy()
 
     @property
     def plot(self) -> Plots:
@@ -227,29 +218,10 @@ class Comparison(ReportSource):
         """Return one table as HTML; names and options as for :meth:`to_latex`."""
         return publication_table(self, table, **options).to_html()
 
-    def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
-        """Write every table, figure and the report to a folder, whole or not at all.
-
-        Parameters
-        ----------
-        directory : path
-            Folder to write; an earlier output there is replaced, anything else is left alone.
-        figures : str or sequence of str, default ("svg",)
-            Files of each figure: svg, png, pdf, as in ``"svg,pdf"``; ``"none"`` draws nothing.
-
-        Returns
-        -------
-        Path
-            The folder.
-
-        Raises
-        ------
-        ValueError
-            If a format is unknown, or something other than an earlier output stands there.
-        """
+    def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
         from skewanova.report.folder import write_folder  # drawing is heavy: loaded when something is drawn
 
-        return write_folder(self, Path(directory), figures=figures)
+        return write_folder(self, directory, figures=figures)
 
     def _ranking_table(self) -> Table:
         return TABLES["ranking"].make(self)

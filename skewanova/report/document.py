@@ -22,7 +22,7 @@ from skewanova.report.methods import cited, methods_of
 from skewanova.report.publication import TABLES, publication_tables
 from skewanova.report.rendering import inline_svg
 from skewanova.report.slider import slider_of
-from skewanova.report.source import ReportSource, control_of, is_test_set, primary_rows
+from skewanova.report.source import ReportSource, control_of, primary_rows
 
 #: Parts of the page below the verdict and the ranking, in order; each can be opened and closed.
 CONTENTS = {
@@ -230,7 +230,7 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
     return [
         ("Models", str(len(source.ranking))),
         (
-            "Data" if is_test_set(source) else "Folds",
+            "Data" if source.design.is_test_set else "Folds",
             str(source.settings.get("design_description", source.tables["iauprec"]["fold"].nunique())),
         ),
         ("Deployment prior", str(settings.get("deployment_prior", ""))),

@@ -26,7 +26,6 @@ from skewanova.report.source import (
     Tables,
     control_of,
     evenly,
-    is_test_set,
     level_of,
     primary_rows,
 )
@@ -121,7 +120,7 @@ def kinds_of(source: ReportSource) -> tuple[str, ...]:
 def caption(kind: str, source: ReportSource) -> str:
     """What a figure shows, and what it leaves out."""
     figure, tested = FIGURES[kind], next(records(primary_rows(source.pairs)))
-    text = figure.test_set_caption if is_test_set(source) else ""
+    text = figure.test_set_caption if source.design.is_test_set else ""
     filled = (text or figure.caption).format(
         level=level_of(source), test=get_test(tested.test).name, measure=response_name(tested.response)
     )
@@ -415,12 +414,12 @@ def _taken_for_granted(source: ReportSource) -> str:
 
 def _has_ranks(source: ReportSource) -> bool:
     """Whether there are folds to rank models in, and groups of models: with a control there are none."""
-    several = not is_test_set(source) and control_of(source) is None
+    several = not source.design.is_test_set and control_of(source) is None
     return several and len(source.ranking) <= MOST_MODELS
 
 
 def _means(source: ReportSource) -> str:
-    return f" {'IAUPREC' if is_test_set(source) else 'Means'}: {_list_of(source.ranking, 'iauprec')}."
+    return f" {'IAUPREC' if source.design.is_test_set else 'Means'}: {_list_of(source.ranking, 'iauprec')}."
 
 
 def _at_the_rarest(source: ReportSource) -> str:
@@ -456,7 +455,7 @@ def _largest_regrets(source: ReportSource) -> str:
 
 
 def _aucs(source: ReportSource) -> str:
-    return f" {'AUC' if is_test_set(source) else 'Mean AUC'}: {_list_of(source.ranking, 'auc')}."
+    return f" {'AUC' if source.design.is_test_set else 'Mean AUC'}: {_list_of(source.ranking, 'auc')}."
 
 
 def _list_of(ranking: pd.DataFrame, column: str) -> str:

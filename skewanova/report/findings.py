@@ -11,7 +11,7 @@ from skewanova.base.text import format_number, p_words, visible
 from skewanova.decision.verdict import untested_because
 from skewanova.inference.catalogue import get_test
 from skewanova.report.sentences import omnibus_sentence
-from skewanova.report.source import ReportSource, is_test_set, primary_rows, spread_of
+from skewanova.report.source import ReportSource, primary_rows, spread_of
 
 #: Pairs beyond these are left to a table.
 MOST_PAIRS = 10
@@ -46,7 +46,7 @@ def _means(source: ReportSource) -> str:
     level = f"; {100 * (1 - source.alpha):g} % intervals in brackets" if known_limits else ""
     more = f"; {len(rows) - MOST_MEANS} more in the table" if len(rows) > MOST_MEANS else ""
     n_folds = source.design.n_folds
-    mean = "IAUPREC" if is_test_set(source) else f"Mean IAUPREC over {n_folds} folds"
+    mean = "IAUPREC" if source.design.is_test_set else f"Mean IAUPREC over {n_folds} folds"
     prior = source.settings.get("deployment_prior", "")
     return f"{mean} ({prior}{level}): {', '.join(told)}{more}."
 

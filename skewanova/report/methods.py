@@ -13,7 +13,7 @@ import pandas as pd
 
 from skewanova.base.text import latex_escape, markdown_escape
 from skewanova.inference.catalogue import RUNS_DESIGN, get_test
-from skewanova.report.source import ReportSource, has_runs, is_test_set
+from skewanova.report.source import ReportSource
 from skewanova.scores.design import FoldDesign
 
 ESTIMATORS = {
@@ -154,8 +154,8 @@ def methods_of(source: ReportSource) -> list[str]:
             alpha=source.alpha,
             tests=rest,
             primary=first,
-            test_set=is_test_set(source),
-            fixed_runs=has_runs(source) and source.design.runs == "fixed",
+            test_set=source.design.is_test_set,
+            fixed_runs=source.design.has_runs and source.design.runs == "fixed",
             design=source.design,
         ),
         _made(source),
@@ -165,7 +165,7 @@ def methods_of(source: ReportSource) -> list[str]:
 def _made(source: ReportSource) -> str:
     """Design, sizes of folds, software and seed."""
     sizes = [_range(source.tables["iauprec"][column]) for column in ("n_positive", "n_negative")]
-    each = "It" if is_test_set(source) else "Each run" if has_runs(source) else "Each fold"
+    each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
     seed = source.settings.get("seed")
     seeded = "a random generator" if seed is None else f"seed {seed}"
     return (

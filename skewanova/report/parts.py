@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -12,9 +11,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from skewanova.base.folders import Output, provenance_of, replace_folder
-from skewanova.base.frames import Framed
 from skewanova.base.text import Table
-from skewanova.report.source import ReportSource
+from skewanova.report.source import ReportSource, Result
 
 
 class Parts(NamedTuple):
@@ -31,30 +29,11 @@ class Parts(NamedTuple):
     files: Mapping[str, tuple[str, ...]]
 
 
-class PartsSource(Framed):
+class PartsSource(Result):
     """What every comparison in several parts has."""
 
     comparisons: Mapping[str, ReportSource]
-    ranking: pd.DataFrame
     alpha: float
-    warnings: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """Return the summary."""
-        return self.summary()
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the ranking; the other frames are attributes."""
-        return self.ranking.copy()
-
-    @property
-    @abstractmethod
-    def conclusions(self) -> tuple[str, ...]:
-        """What was found, in words."""
-
-    @abstractmethod
-    def summary(self, width: int = 80) -> str:
-        """Return the findings as text of at most `width` columns."""
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -112,8 +113,61 @@ class Tables(Mapping[str, pd.DataFrame]):
         return "\n".join(f"{name:18}{text}" for name, text in FRAMES.items())
 
 
+class Result(Framed):
+    """What every comparison has: of one data set, of several data sets or of several classes."""
+
+    ranking: pd.DataFrame
+    warnings: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the summary."""
+        return self.summary()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the ranking."""
+        return self.ranking.copy()
+
+    @property
+    @abstractmethod
+    def conclusions(self) -> tuple[str, ...]:
+        """What the tests found, in sentences."""
+
+    @abstractmethod
+    def summary(self, width: int = 80) -> str:
+        """Return the findings as text of at most `width` columns."""
+
+    @abstractmethod
+    def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
+        """Write the folder."""
+
+    def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
+        """Write every table, figure and the report to a folder, whole or not at all.
+
+        Of several data sets or classes, each has a numbered folder in it, since their names are data:
+        ``datasets.csv`` and ``classes.csv`` list both.
+
+        Parameters
+        ----------
+        directory : path
+            Folder to write; an earlier output there is replaced, anything else is left alone.
+        figures : str or sequence of str, default ("svg",)
+            Files of each figure: svg, png, pdf, as in ``"svg,pdf"``; ``"none"`` draws nothing.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        ValueError
+            If a format is unknown, or something other than an earlier output stands there.
+        """
+        return self._write(Path(directory), figures)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class ReportSource(Framed):
+class ReportSource(Result):
     """What sentences, tables, figures and the report are made of; see :class:`~skewanova.Comparison`."""
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
@@ -141,7 +195,7 @@ class ReportSource(Framed):
         object.__setattr__(self, "tables", Tables(frames, makers))
 
     @property
-    def ranking(self) -> pd.DataFrame:
+    def ranking(self) -> pd.DataFrame:  # type: ignore[override]  # a field of the other results
         """The models in ranking order; columns of `decision.RANKING_COLUMNS`."""
         return self.tables["ranking"]
 
@@ -165,11 +219,6 @@ class ReportSource(Framed):
         """Which model to deploy, how sure that is, where it would change, what is weakest about it."""
         rope = float(str(self.settings["rope"]))
         return write_verdict(Judgement(self.tables, self.evaluation, rope=rope, control=control_of(self)))
-
-    @property
-    @abstractmethod
-    def conclusions(self) -> tuple[str, ...]:
-        """What the tests found, in sentences."""
 
     @property
     def alpha(self) -> float:
@@ -234,16 +283,6 @@ def has_halvings(source: ReportSource) -> bool:
     return source.design.n_halvings > 0
 
 
-def has_runs(source: ReportSource) -> bool:
-    """Whether the folds are runs on one test set."""
-    return source.design.has_runs
-
-
-def is_test_set(source: ReportSource) -> bool:
-    """Whether there is one test set, so that nothing is averaged over folds."""
-    return source.design.is_test_set
-
-
 def control_of(source: ReportSource) -> str | None:
     """The model that all others are compared with, if there is one."""
     control = source.settings.get("control")
@@ -252,7 +291,7 @@ def control_of(source: ReportSource) -> str | None:
 
 def spread_of(source: ReportSource) -> str:
     """What a difference varies over, one by one: the unit of effect sizes."""
-    return "test set" if is_test_set(source) else "run" if has_runs(source) else "fold"
+    return "test set" if source.design.is_test_set else "run" if source.design.has_runs else "fold"
 
 
 def primary_rows(frame: pd.DataFrame) -> pd.DataFrame:
