@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with warnings.catch_warnings():  # the summary repeats them
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
         result = sa.compare(scores, deployment_prior=RANGE, at_priors=(0.5, 0.1))
-    print(result.summary())
+    print(result.summary(full=True))
 
     train, test = next(splits.split(X, y))
     tuned.fit(X[train], y[train])

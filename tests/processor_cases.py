@@ -92,7 +92,9 @@ def main(folder):
         for name, result in results():
             report_folder.draw_figures = vectors if name == WITH_PICTURES else lambda *_: iter(())
             result.save(folder / name)
-            (folder / name / "said.txt").write_text("\n".join([result.summary(), *result.conclusions]))
+            (folder / name / "said.txt").write_text(
+                "\n".join([result.summary(full=True), *result.conclusions])
+            )
     kernels = [d.get("architecture") for d in threadpool_info() if d["internal_api"] == "openblas"]
     (folder / "kernels.json").write_text(json.dumps(kernels))
 

@@ -113,12 +113,11 @@ def coloured(text: str) -> str:
 def told(result: AnyComparison, *, full: bool) -> str:
     """All that was found, or verdict and ranking and what else there is."""
     if full:
-        return result.summary(screen_width())
+        return result.summary(screen_width(), full=True)
     number = len(result.warnings)
     retained = {0: "", 1: "1 warning, "}.get(number, f"{number} warnings, ")
-    return (
-        f"{result.brief(screen_width())}\n\n{wrapped(f'With --full: {retained}conclusions, tests, tables.')}"
-    )
+    rest = wrapped(f"With --full: {retained}conclusions, tests, tables.")
+    return f"{result.summary(screen_width())}\n\n{rest}"
 
 
 @contextmanager

@@ -62,14 +62,12 @@ class ClassesComparison(ClassesSource):
             told += [f"class {visible(str(name))}: {sentence}" for sentence in result]
         return tuple(told)
 
-    def brief(self, width: int = 80) -> str:
-        """Return what to deploy for each class, and the ranking, as text of at most `width` columns."""
+    def _brief(self, width: int) -> str:
         lines = [f"class {visible(name)}: {choice}" for name, choice in self.choices.items()]
         table = classes_tables(self)[0].to_text(width, names=short_names(self.ranking["model"]))
         return f"{filled(lines, width)}\n\n{table}"
 
-    def summary(self, width: int = 80) -> str:
-        """Return the findings as text of at most `width` columns."""
+    def _details(self, width: int) -> list[str]:
         heading = (
             f"{len(self.comparisons)} classes, each against the rest; pairs are adjusted over all classes "
             f"together, level {self.alpha:g}"
@@ -77,9 +75,8 @@ class ClassesComparison(ClassesSource):
         priors = [f"class {visible(name)}, IAUPREC over {prior}" for name, prior in priors_of(self).items()]
         pairs = classes_tables(self)[1].to_text(width, names=short_names(self.ranking["model"]))
         lines = [heading, *priors, *self.conclusions]
-        parts = [self.brief(width), filled(lines, width), pairs]
-        parts += [filled(["Warnings", *self.warnings], width)] if self.warnings else []
-        return "\n\n".join(parts)
+        warnings = [filled(["Warnings", *self.warnings], width)] if self.warnings else []
+        return [filled(lines, width), pairs, *warnings]
 
     def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
         from skewanova.report.classes import write_classes_folder  # drawing is heavy

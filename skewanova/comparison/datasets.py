@@ -117,26 +117,23 @@ class DatasetsComparison(DatasetsSource):
         """Verdict and ranking, for a notebook."""
         return f"{self.verdict._repr_html_()}\n{across_tables(self)[0].to_html()}"
 
-    def brief(self, width: int = 80) -> str:
-        """Return verdict and ranking across data sets as text of at most `width` columns."""
+    def _brief(self, width: int) -> str:
         short = short_names(self.ranking["model"])
         return f"{self.verdict.to_text(width)}\n\n{across_tables(self)[0].to_text(width, names=short)}"
 
-    def summary(self, width: int = 80) -> str:
-        """Return the findings across data sets as text of at most `width` columns."""
+    def _details(self, width: int) -> list[str]:
         short = short_names(self.ranking["model"])
         heading = [
             f"{len(self.comparisons)} data sets, {len(self.ranking)} models, level {self.alpha:g}",
             f"IAUPREC: mean AUPREC over the deployment prior, {self.deployment_prior}",
         ]
         parts = [
-            self.brief(width),
             filled(heading, width),
             section("Conclusions across data sets", self.conclusions, width),
             *(table.to_text(width, names=short) for table in across_tables(self)[1:]),
         ]
         parts += [section("Warnings", self.warnings, width)] if self.warnings else []
-        return "\n\n".join(parts)
+        return parts
 
     def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
         from skewanova.report.datasets import write_datasets_folder  # drawing is heavy

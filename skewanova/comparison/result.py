@@ -118,16 +118,13 @@ class Comparison(ReportSource):
             *sentences.winner_sentences(frames["decisions"], short),
         )
 
-    def brief(self, width: int = 80) -> str:
-        """Return verdict and ranking as text of at most `width` columns."""
+    def _brief(self, width: int) -> str:
         short = short_names(self.evaluation.models)
         return f"{self.verdict.to_text(width)}\n\n{self._ranking_table().to_text(width, names=short)}"
 
-    def summary(self, width: int = 80) -> str:
-        """Return the findings as text of at most `width` columns."""
+    def _details(self, width: int) -> list[str]:
         short, areas = short_names(self.evaluation.models), self.tables
         parts = [
-            self.brief(width),
             self._heading(width),
             section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
             tables.performance_table(areas["auprec"], areas["iauprec"], self.ranking).to_text(
@@ -141,7 +138,7 @@ class Comparison(ReportSource):
         told = [f"{check}: {text}" for check, text in zip(advised["check"], advised["advice"], strict=True)]
         parts += [section("Assumptions", told, width)] if told else []
         parts += [section("Warnings", self.warnings, width)] if self.warnings else []
-        return "\n\n".join(parts)
+        return parts
 
     def to_latex(
         self,

@@ -133,8 +133,16 @@ class Result(Framed):
         """What the tests found, in sentences."""
 
     @abstractmethod
-    def summary(self, width: int = 80) -> str:
-        """Return the findings as text of at most `width` columns."""
+    def _brief(self, width: int) -> str:
+        """Return verdict and ranking as text."""
+
+    @abstractmethod
+    def _details(self, width: int) -> list[str]:
+        """Return the other findings as parts of a text."""
+
+    def summary(self, width: int = 80, *, full: bool = False) -> str:
+        """Return verdict and ranking, or all findings, as text of at most `width` columns."""
+        return "\n\n".join([self._brief(width), *(self._details(width) if full else [])])
 
     @abstractmethod
     def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:

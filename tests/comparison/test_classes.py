@@ -70,11 +70,11 @@ def test_groups_are_those_of_the_joint_family(found):
 
 def test_words_name_each_class(found):
     _, result = found
-    text = result.summary()
+    text = result.summary(full=True)
     assert "3 classes, each against the rest; pairs are adjusted over all classes" in " ".join(text.split())
     assert all(f"class {name}, IAUPREC over" in text for name in "012")
     assert max(map(len, text.splitlines())) <= 80
-    assert str(result) == text
+    assert str(result) == result.summary()
     assert result.to_frame().equals(result.ranking)
 
 
@@ -113,7 +113,7 @@ def test_what_to_deploy_goes_by_the_joint_family(found):
         assert choice in {"Choose m0 or m1; m2 is behind.", "Choose m1 or m0; m2 is behind."}
     none = replace(result, pairs=result.pairs.assign(reject=False))
     assert none.choices["0"].startswith("The data cannot tell which of ")
-    assert result.summary().startswith(result.brief())
+    assert result.summary(full=True).startswith(result.summary())
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_command(found, table, tmp_path, monkeypatch):
     arguments = "compare", table, "--classes", "0,1,2", "--deployment-prior", "0.3"
     done = run(*arguments, "--out", tmp_path / "out", "--alpha", "0.01")
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith(result.brief())
+    assert done.stdout.startswith(result.summary())
     assert asked["tables"].to_frame().equals(scores.to_frame())
     assert (asked["low"], asked["alpha"], asked["rng"]) == (0.3, 0.01, 0)
     page = tmp_path / "out" / "report.html"

@@ -287,7 +287,7 @@ def test_other_bad_input():
 
 
 def test_summary(result):
-    text = result.summary()
+    text = result.summary(full=True)
     assert text.startswith(result.verdict.to_text(80))
     assert "\n\n3 data sets, 3 models, level 0.05\n" in text
     assert all(len(line) <= 80 for line in text.split("\n"))
@@ -383,7 +383,7 @@ def test_command(tmp_path, quick_parts, result):
     options = ["--deployment-prior", 0.4, "--at-priors", "0.5,0.4", "--design", "independent"]
     done = run("compare", tmp_path / "scores.csv", *options, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith(result.brief())
+    assert done.stdout.startswith(result.summary())
     assert (tmp_path / "out" / "hierarchical.csv").is_file()
     made = json.loads((tmp_path / "out" / "provenance.json").read_text())
     assert (made["tool"], made["seed"], made["input"]["name"]) == ("skewanova", 0, "scores.csv")

@@ -143,7 +143,7 @@ def test_conclusions_and_letters_follow_the_primary(result):
 
 
 def test_summary_fits_the_screen_and_names_what_was_done(result):
-    text = result.summary()
+    text = result.summary(full=True)
     assert all(len(line) <= 80 and line.isprintable() and line == line.rstrip() for line in text.split("\n"))
     assert text.startswith(f"{result.verdict.to_text(80)}\n\nRanking by mean IAUPREC")
     assert "\n\n3 models, 4 folds, level 0.05\nAUPREC: trapezoid estimator" in text
@@ -186,7 +186,7 @@ def test_options_change_no_columns(tmp_path):
     assert {name: list(frame) for name, frame in frames(other).items()} == COLUMNS
     assert set(other.tests["test"]) <= set(other.labels)
     assert (other.source, other.settings["seed"], other.settings["alpha"]) == (path, 5, 0.005)
-    assert "prior 0.4" in other.summary()
+    assert "prior 0.4" in other.summary(full=True)
     known = evaluate(scores(), deployment_prior=0.4, at_priors=(0.4,), area_estimator="exact")
     areas = other.tables["iauprec"]["iauprec"]
     assert sorted(areas) == pytest.approx(sorted(known.auprec["auprec"]), rel=1e-12)
@@ -310,7 +310,7 @@ def test_one_prior(result):
     assert "there is one prior only" in " ".join(one.warnings)
     three = one.tests[one.tests["test"] == "three_way"]
     assert three["term"].tolist() == ["model", "fold", "residual"]
-    assert all(len(line) <= 80 for line in one.summary().split("\n"))
+    assert all(len(line) <= 80 for line in one.summary(full=True).split("\n"))
     pd.testing.assert_frame_equal(one.tables["iauprec"], result.tables["iauprec"])
 
 
@@ -400,7 +400,7 @@ def test_identical_models_are_not_told_apart():
     assert model.loc["two_way", ["statistic", "p_value"]].isna().all()
     assert not (model["p_value"] < 0.99).any()
     assert any("the models are identical in every fold" in note for note in found.warnings)
-    assert all(len(line) <= 80 for line in found.summary().split("\n"))
+    assert all(len(line) <= 80 for line in found.summary(full=True).split("\n"))
 
 
 # --- hostile names ----------------------------------------------------------------------------------------
@@ -412,7 +412,7 @@ def test_names_do_not_change_numbers():
     plain = compare(scores(tuple(NAMES)), **QUICK)
     hostile = compare(scores(tuple(NAMES)).replace({"model": NAMES}), **QUICK)
     same_numbers(plain, hostile, NAMES)
-    text = hostile.summary()
+    text = hostile.summary(full=True)
     for name in NAMES.values():
         assert text.count(name) >= 3
 
@@ -432,7 +432,7 @@ def test_summary_of_many_priors_and_long_strange_names():
     long = "a classifier with a very, very long name that goes on"
     names = (f"{long} 1", f"{long} 2", "new\nline\x1b[2J", "x" * 300, "模型")
     found = compare(scores(names), (0.3, 0.5), at_priors=np.linspace(0.2, 0.9, 8), alpha=0.01)
-    lines = found.summary().split("\n")
+    lines = found.summary(full=True).split("\n")
     assert all(len(line) <= 80 and line.isprintable() for line in lines)
     ranked = lines[lines.index("Ranking by mean IAUPREC over folds") + 3 :][:5]
     assert len({line[:24] for line in ranked}) == 5

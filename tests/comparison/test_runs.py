@@ -125,7 +125,7 @@ def test_ranking_and_words(found):
     assert (top["conf_low"], top["conf_high"]) == pytest.approx(
         (expected.model_low[best], expected.model_high[best])
     )
-    text = result.summary()
+    text = result.summary(full=True)
     assert "4 runs on one test set (every fold tests the same cases)" in text
     assert "Interval: t over runs and cases, about learners over further runs and cases;" in " ".join(
         text.split()
@@ -215,7 +215,7 @@ def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     again = result.pairs[(result.pairs["role"] == "secondary") & (result.pairs["prior"] == 0.5)]
     assert len(at) == len(again)
     words = "4 runs of its own of each model" if runs == "nested" else "4 fixed runs"
-    assert f"{words} on one test set" in result.summary()
+    assert f"{words} on one test set" in result.summary(full=True)
     assert np.isclose(ranked["p_best"].sum(), 1)
 
 

@@ -285,7 +285,7 @@ def test_the_same_seed_gives_the_same_numbers(found):
 
 def test_summary_and_folder_of_one_set(found, undrawn, tmp_path):
     _, _, result = found
-    text = result.summary()
+    text = result.summary(full=True)
     assert "\n\n3 models, one test set, level 0.05\n" in text
     assert "Data: one test set (120 positives, 600 negatives)" in text
     assert "standard deviation over folds" not in text

@@ -134,7 +134,7 @@ def test_every_standard_error_is_that_of_leaving_out_clusters(clustered):
 
 def test_clusters_and_weights_stand_in_the_words(clustered):
     *_, result = clustered
-    text = result.summary(width=10_000)
+    text = result.summary(10_000, full=True)
     n_clusters = result.design.n_clusters
     assert f"cases in {n_clusters} clusters" in text
     assert result.settings["n_clusters"] == n_clusters

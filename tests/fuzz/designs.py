@@ -145,7 +145,7 @@ def assert_sane(result: Any) -> None:
             assert not (frame["conf_low"] > frame["conf_high"]).any(), name
     assert result.tables["auprec"]["auprec"].between(0, 1).all()
     assert result.tables["iauprec"]["iauprec"].between(0, 1 + 1e-12).all()
-    assert result.summary()
+    assert result.summary(full=True)
     assert result.verdict.to_text()
 
 

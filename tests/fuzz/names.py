@@ -274,7 +274,7 @@ def tables_escape(case: dict[str, Any]) -> None:
         ordinary, hostile = (
             sa.compare(sa.read_scores(name), at_priors=(0.5,)) for name in ("a.jsonl", "b.jsonl")
         )
-    assert_steers_nothing(hostile.summary())
+    assert_steers_nothing(hostile.summary(full=True))
     for table in ("performance", "ranking", "pairwise"):
         kinds = Elements(hostile.to_html(table)).kinds
         assert kinds == Elements(ordinary.to_html(table)).kinds, kinds

@@ -71,7 +71,7 @@ def test_compare_warns_and_says_each_once():
     told = [note for note in result.warnings if "ranks worse than chance" in note]
     assert len(told) == 1
     assert "smallest_auc" in result.tables["assumptions"]["check"].tolist()
-    assert result.summary(width=10_000).count("ranks worse than chance") == 1
+    assert result.summary(10_000, full=True).count("ranks worse than chance") == 1
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_the_claim_stands_in_summary_and_methods(columns, claim):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         result = compare(table({"a": [1.5] * 5, "b": [1.0] * 5}), **SETTINGS, **columns)
-    assert f"Tests and intervals are about {claim}" in result.summary(width=10_000)
+    assert f"Tests and intervals are about {claim}" in result.summary(10_000, full=True)
