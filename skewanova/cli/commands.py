@@ -37,6 +37,7 @@ from skewanova.cli.options import (
     read_several,
     read_table,
     table_options,
+    with_design,
 )
 from skewanova.cli.output import (
     Files,
@@ -131,7 +132,7 @@ def threshold(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
         options["at_priors"] = with_estimate(options["at_priors"], table)
-        frame = threshold_table(table, costs=costs, choose_on=choosing, **options)
+        frame = threshold_table(table, costs=costs, choose_on=choosing, **with_design(options))
     tables = thresholds_table(frame), curves_by_skew_table(frame)
     settings = {**options, "costs": costs, "choose_on": choose_on}
     files: Files = {"threshold.csv": frame, "threshold.md": "\n\n".join(t.to_markdown() for t in tables)}
@@ -176,7 +177,7 @@ def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **option
 
     table = read_table(scores, options)
     options["deployment_prior"] = with_estimate(options["deployment_prior"], table)
-    result = plan_comparison(table, **options)
+    result = plan_comparison(table, **with_design(options))
     files: Files = {"plans.csv": result.to_frame(), "plans.txt": result.summary()}
     write_results(out, files, command="plan", table=table, settings=options)
     content = {"plan": result.to_frame(), "sentences": result.sentences}
@@ -451,7 +452,7 @@ def _run(
     scores = scores if models is None else scores.select_models(models)
     with nullcontext() if quiet else stages_shown(len(STAGES) + _n_figures(out if figures else None)):
         weighting = with_estimate(deployment_prior, scores)
-        result = skewanova.compare(scores, weighting, rng=seed, **options)
+        result = skewanova.compare(scores, weighting, rng=seed, **with_design(options))
         written = saved(result, out, figures)
     if as_json:
         print_json(command, **comparison_as_json(result))
@@ -469,7 +470,8 @@ def _run_parts(
     names = ("out", "figures", "seed", "as_json", "quiet", "models")
     out, figures, rng, as_json, quiet, models = map(options.pop, names)
     table = read(scores, options)
-    result = compare(table if models is None else _selected(table, models), weighting, rng=rng, **options)
+    table = table if models is None else _selected(table, models)
+    result = compare(table, weighting, rng=rng, **with_design(options))
     written = saved(result, out, figures)
     if as_json:
         print_json("compare", **parts_as_json(result))

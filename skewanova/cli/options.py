@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
@@ -157,7 +157,7 @@ def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.simplefilter("ignore", SkewanovaWarning)
                 if options.get("out") is not None:
                     check_folder(options["out"], inputs=[options.get("scores")])
-                command(*args, **_state_design(options))
+                command(*args, **options)
         except (InputError, InputTypeError) as error:
             message = str(error)
             for argument, option in IN_THE_SHELL.items():
@@ -168,14 +168,15 @@ def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _state_design(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options with --design and --test-fraction as one."""
-    fraction = options.pop("test_fraction", None)
+def with_design(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with --design and --test-fraction as one keyword."""
+    keywords = dict(options)
+    fraction = keywords.pop("test_fraction")
     if fraction is not None:
         from skewanova.scores.design import as_design
 
-        options["design"] = replace(as_design(options["design"]), test_fraction=fraction)
-    return options
+        keywords["design"] = replace(as_design(keywords["design"]), test_fraction=fraction)
+    return keywords
 
 
 def comparison_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -31,7 +31,7 @@ from skewanova.curves.roc import RocCurve
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.intervals import wilson_limits
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
-from skewanova.scores.design import FoldDesign, fold_mean_interval, infer_design
+from skewanova.scores.design import FoldDesign, as_design, fold_mean_interval, infer_design
 from skewanova.scores.reading import read_parts, read_rows
 from skewanova.scores.table import Scores, ScoreTable
 from skewanova.scores.validation import Label
@@ -458,7 +458,7 @@ class _Curves(NamedTuple):
 
 def _measured(scores: object, stated: str | FoldDesign) -> _Curves:
     if isinstance(scores, Evaluation):
-        if stated != "auto":
+        if as_design(stated) != FoldDesign():
             raise InputError(
                 "`design` goes with a score table: an Evaluation knows its design, which evaluate(design=) "
                 "states"

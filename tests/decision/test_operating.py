@@ -260,6 +260,8 @@ def test_an_evaluation_knows_its_folds():
     measures = sa.evaluate(several_folds(), at_priors=(0.5,), deployment_prior=0.5, **stated)
     known = sa.threshold_table(several_folds(), recall=0.8, **stated)
     pd.testing.assert_frame_equal(sa.threshold_table(measures, recall=0.8), known)
+    nothing = sa.threshold_table(measures, recall=0.8, design=sa.FoldDesign())
+    pd.testing.assert_frame_equal(nothing, known)
     with pytest.raises(ValueError, match="an Evaluation knows its design"):
         sa.threshold_table(measures, recall=0.8, design="independent")
 
@@ -362,17 +364,19 @@ def test_command(tmp_path):
 
 def test_command_takes_the_design(tmp_path):
     several_folds().to_csv(tmp_path / "scores.csv", index=False)
-    for options, stated in (
-        (["--design", "independent"], {"design": "independent"}),
-        (["--test-fraction", 0.25], {"design": sa.FoldDesign("auto", 0.25)}),
+    for options, stated, recorded in (
+        (["--design", "independent"], "independent", {"design": "independent"}),
+        (["--test-fraction", 0.25], sa.FoldDesign("auto", 0.25), {"design": "auto", "test_fraction": 0.25}),
     ):
         chosen = ["--recall", 0.8, "--at-priors", "0.1", "--out", tmp_path / "out", "--quiet"]
         done = run("threshold", tmp_path / "scores.csv", *chosen, *options)
         assert (done.exit_code, done.output) == (0, "")
-        known = sa.threshold_table(several_folds(), recall=0.8, at_priors=(0.1,), **stated)
+        known = sa.threshold_table(several_folds(), recall=0.8, at_priors=(0.1,), design=stated)
         np.testing.assert_allclose(
             pd.read_csv(tmp_path / "out" / "threshold.csv")["conf_low"], known["conf_low"]
         )
+        settings = json.loads((tmp_path / "out" / "provenance.json").read_text())["settings"]
+        assert {key: settings[key] for key in ("design", "test_fraction") if key in settings} == recorded
 
 
 @pytest.mark.parametrize(

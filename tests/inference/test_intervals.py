@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.integrate import quad
 from strategies import tie_groups
 
-from skewanova import BetaPrior, SkewanovaWarning, UniformSkew, auprec_score, iauprec_score
+from skewanova import BetaPrior, SkewanovaWarning, UniformPrior, UniformSkew, auprec_score, iauprec_score
 from skewanova.curves import ESTIMATORS
 from skewanova.curves.distributions import true_auprec
 from skewanova.inference.case_bootstrap import block_seeds, bootstrap_estimates
@@ -521,3 +521,12 @@ def test_folds_that_lack_a_class_are_named_up_to_five():
     labels = np.where(folds < 7, 1, [0, 1] * 8)
     with pytest.raises(ValueError, match="but 0, 1, 2, 3, 4 lacks one"):
         confidence_interval(labels, np.arange(16.0), prior=0.3, method="cross_validation", folds=folds)
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_a_bootstrap_draws_2000_samples():
+    labels, scores = np.arange(20) % 2, np.random.default_rng(0).normal(size=20) + np.arange(20) % 2
+    found = confidence_interval(labels, scores, prior=0.3, method="bootstrap", rng=0)
+    options = {"area_estimator": "trapezoid", "n_resamples": 2000, "rng": 0}
+    drawn = bootstrap_estimates(Sample(labels == 1), scores, UniformPrior(0.3, 0.3), **options)
+    assert (found.conf_low, found.conf_high) == pytest.approx(np.quantile(drawn, [0.025, 0.975]), rel=1e-12)
