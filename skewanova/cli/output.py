@@ -115,8 +115,8 @@ def told(result: AnyComparison, *, full: bool) -> str:
     if full:
         return result.summary(screen_width(), full=True)
     number = len(result.warnings)
-    retained = {0: "", 1: "1 warning, "}.get(number, f"{number} warnings, ")
-    rest = wrapped(f"With --full: {retained}conclusions, tests, tables.")
+    counted = {0: "", 1: "1 warning, "}.get(number, f"{number} warnings, ")
+    rest = wrapped(f"With --full: {counted}conclusions, tests, tables.")
     return f"{result.summary(screen_width())}\n\n{rest}"
 
 
@@ -171,8 +171,8 @@ def write_results(
     """Write what a command found in a score table to its folder, if one is asked for, with what made it."""
     if out is None:
         return
-    requested = {name: value for name, value in settings.items() if value is not None}
-    made = provenance_of(command, requested, seed=seed, source=table.source, sha256=table.sha256())
+    stated = {name: value for name, value in settings.items() if value is not None}
+    made = provenance_of(command, stated, seed=seed, source=table.source, sha256=table.sha256())
     with writing(), replace_folder(out, made, inputs=[table.source, *inputs]) as output:
         for name, content in files.items():
             if isinstance(content, str):

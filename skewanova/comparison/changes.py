@@ -77,10 +77,10 @@ class Changes(Framed):
         old, new = names[self.leader_old], names[self.leader_new]
         first = f"The leader changed from {old} to {new}." if self.leader_changed else f"{new} still leads."
         both = self.table[self.table["rank_old"].notna() & self.table["rank_new"].notna()]
-        shifted = both[both["group_old"] != both["group_new"]]
+        changed = both[both["group_old"] != both["group_new"]]
         groups = [
             f"{names[row.model]}: group {row.group_old or 'none'}, now {row.group_new or 'none'}."
-            for row in records(shifted)
+            for row in records(changed)
         ]
         gone = [f"{names[m]} is gone." for m in self.table.loc[self.table["rank_new"].isna(), "model"]]
         come = [f"{names[m]} is new." for m in self.table.loc[self.table["rank_old"].isna(), "model"]]

@@ -189,10 +189,10 @@ def _posthoc(measures: Evaluation, published: Sequence[AnovaResult], options: Op
     common: dict[str, Any] = {"alpha": options.alpha, "order": measures.models}
     primary = choose_pairs(measures.design, options)
     tukey = tukey_hsd(published[0], **common).to_frame()
-    requested = primary == "tukey"
+    is_tukey = primary == "tukey"
     parts = [
-        tukey.assign(role="primary") if requested else _family(measures, primary, options, role="primary"),
-        *([] if requested else [tukey]),
+        tukey.assign(role="primary") if is_tukey else _family(measures, primary, options, role="primary"),
+        *([] if is_tukey else [tukey]),
         tukey_hsd(published[1], **common).to_frame(),
         tukey_by_prior(measures.auprec, **common),
     ]

@@ -54,8 +54,8 @@ def decision_frames(
     if critical is None or beside is None:
         joint = joint_curves(measures, decision_grid(measures))
         critical = pair_critical(joint, alpha, rng=rng)
-        retained = compared_pairs(measures.models, control)
-        beside = critical if retained.all() else pair_critical(joint, alpha, selected=retained, rng=rng)
+        compared = compared_pairs(measures.models, control)
+        beside = critical if compared.all() else pair_critical(joint, alpha, selected=compared, rng=rng)
     rarest = decision_floor(measures)
     return {
         "crossings": crossings_frame(panel, measures.models, alpha),

@@ -165,11 +165,11 @@ def look_at_cases(engine: Engine, columns: Mapping[str, str], groups: Groups, po
         pos_label=pos_label,
     )
     n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
-    requested = _Asked(engine, columns, n_buckets)
+    request = _Asked(engine, columns, n_buckets)
     summary, sampled = None, any(column in columns for column in SAMPLING_COLUMNS)
     if "case" in columns and (len(groups.folds) > 1 or sampled):
-        summary = _summary(requested.each("case", _OfCases(look)), groups.folds)
-    sampling = _sampling(requested, groups, look) if sampled else None
+        summary = _summary(request.each("case", _OfCases(look)), groups.folds)
+    sampling = _sampling(request, groups, look) if sampled else None
     if "case" not in columns:
         return Known(None, sampling, None)
     if summary is not None and (summary.unpaired.any() or not (summary.shared == summary.n_cases).all()):
@@ -180,12 +180,12 @@ def look_at_cases(engine: Engine, columns: Mapping[str, str], groups: Groups, po
         levels = dict(engine.each_group(needed, _LevelsOf(look)))
     cells = tuple(groups.in_order())
     place_cases = _Placed(look, cells, tuple(levels[model, str(fold)] for model, fold in cells))
-    retained = engine.keep_buckets(
+    buckets = engine.keep_buckets(
         columns, place_cases, Buckets(n_buckets, "cluster" if "cluster" in columns else "case")
     )
     if summary is None:
-        summary = _summary(retained.each(_facts), groups.folds)
-    return Known(summary, sampling, PartsKept(cells, retained))
+        summary = _summary(buckets.each(_facts), groups.folds)
+    return Known(summary, sampling, PartsKept(cells, buckets))
 
 
 class _Asked(NamedTuple):
@@ -291,9 +291,9 @@ class _OfCases:
             self.look.check_same(self.look.table(frame))
         if "weight" not in frame or (held := frame["weight"].to_numpy(dtype=np.float64) > 0).all():
             return facts
-        retained = self.facts(frame[held].reset_index(drop=True))
+        weighted = self.facts(frame[held].reset_index(drop=True))
         every = {name: getattr(facts, name) for name in ("mixed", "mixed_keys", "repeated", "repeated_keys")}
-        return replace(retained, **every)
+        return replace(weighted, **every)
 
     def facts(self, frame: pd.DataFrame) -> CaseFacts:
         """Which folds share cases, which models lack some, and which cases break a rule."""

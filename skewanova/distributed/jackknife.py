@@ -109,14 +109,14 @@ class _Values:
     @cached_property
     def tables(self) -> list[_Table]:
         """Values along every curve, of cases that were drawn one by one."""
-        requested, result = (self.weightings, self.area_estimator), []
+        arguments, result = (self.weightings, self.area_estimator), []
         for model, curve in enumerate(self.curves):
             gain, fall = curve.counts()
             places = WeightedRanks(gain, fall, self.weights, self.sample.sizes[:2])
             if self.sample.sums is None:
-                changes = CurveJackknife.of(gain, fall, *requested)
+                changes = CurveJackknife.of(gain, fall, *arguments)
             else:
-                changes = places.changes(*requested)
+                changes = places.changes(*arguments)
                 held = np.flatnonzero(changes.number >= 0)
                 stratum = (held < places.n_of_positives).astype(np.intp)
                 changes = changes._replace(values=self._centred(model, changes.values, stratum))
@@ -319,13 +319,13 @@ class DistributedCases:
 
         Their products are those of the deviations; many priors follow from those at some nodes.
         """
-        requested, weight = list(weightings), np.eye(len(weightings))
+        targets, weight = list(weightings), np.eye(len(weightings))
         if all(isinstance(item, UniformPrior) and item.low == item.high for item in weightings):
             priors = np.array([item.low for item in weightings])
             nodes = nodes_for(priors, priors.min(), priors.max(), area_estimator)
-            requested, weight = [UniformPrior(prior, prior) for prior in nodes.priors.tolist()], nodes.weight
-        result = self.measured(cells, requested, area_estimator, turns=())
-        return result.estimate @ weight, result.root.reshape(-1, len(cells), len(requested)) @ weight
+            targets, weight = [UniformPrior(prior, prior) for prior in nodes.priors.tolist()], nodes.weight
+        result = self.measured(cells, targets, area_estimator, turns=())
+        return result.estimate @ weight, result.root.reshape(-1, len(cells), len(targets)) @ weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,8 +403,8 @@ class DistributedArcsine:
 
     def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
-        requested, (angular, _) = (self.cells, [self.weighting], self.area_estimator), _both_scales(self.area)
-        (spreads,) = self.cases.measured(*requested, turns=[angular], mix=contrasts).spreads(len(contrasts))
+        arguments, (angular, _) = (self.cells, [self.weighting], self.area_estimator), _both_scales(self.area)
+        (spreads,) = self.cases.measured(*arguments, turns=[angular], mix=contrasts).spreads(len(contrasts))
         return self._own(spreads)
 
     def _own(self, spreads: Spreads) -> tuple[Floats, Floats]:

@@ -61,14 +61,14 @@ def read_distributed(
     engine = engine_of(source)
     if engine is None:
         raise TypeError(type(source).__name__)
-    requested = ColumnMap.from_names(columns, pos_label=pos_label)
-    required = requested.select(engine.names, engine.name)
-    known = {column: name for column, name in requested.names.items() if name in required}
+    column_map = ColumnMap.from_names(columns, pos_label=pos_label)
+    selected = column_map.select(engine.names, engine.name)
+    known = {column: name for column, name in column_map.names.items() if name in selected}
     if any(column in known for column in HALVING_COLUMNS):
         if _fits(engine.n_rows()):
             return _collected(engine, known, pos_label)
         raise InputError(HALVINGS_IN_MEMORY)
-    if DATASET in required and DATASET not in known.values():
+    if DATASET in selected and DATASET not in known.values():
         raise_multiple_datasets(DATASET, engine.n_distinct(DATASET))
     if "fold" not in known:
         emit([NO_FOLD])

@@ -121,8 +121,8 @@ def plot_precision_recall(
     xy = ("recall", "precision")
     parts = [(f"prior {looks.plain(at)}", frame[frame["prior"] == at], xy) for at in priors]
     ax, entries = artists.mean_lines(ax, (7.2, 4.6), parts, errorbar, palette=palette)
-    item = f" at {parts[0][0]}" if len(parts) == 1 else ""
-    looks.style(ax, title=f"Precision-recall curves{item}", xlabel="Recall", ylabel="Precision")
+    suffix = f" at {parts[0][0]}" if len(parts) == 1 else ""
+    looks.style(ax, title=f"Precision-recall curves{suffix}", xlabel="Recall", ylabel="Precision")
     looks.unit_limits(ax)
     if legend:
         looks.legend(ax, entries, looks.legend_title(frame))

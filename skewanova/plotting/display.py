@@ -126,8 +126,8 @@ class AUPRECDisplay:
         self.line_ = drawn[0] if len(drawn) == 1 else drawn
         self.chance_level_ = self._chance(prior) if plot_chance_level else None
         self._finish(prior)
-        displayed = [(self._label(name), drawn[0]), ("random ranking", self.chance_level_)]
-        entries = [(label, handle) for label, handle in displayed if label is not None and handle is not None]
+        handles = [(self._label(name), drawn[0]), ("random ranking", self.chance_level_)]
+        entries = [(label, handle) for label, handle in handles if label is not None and handle is not None]
         if entries:
             looks.legend(self.ax_, entries)
         return self

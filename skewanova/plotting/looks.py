@@ -150,8 +150,8 @@ def choose_prior(wanted: float, present: pd.Series[float]) -> float:
     known = [float(prior) for prior in distinct(present)]
     result = [prior for prior in known if np.isclose(prior, wanted, rtol=1e-9, atol=0)]
     if not result:
-        displayed = ", ".join(plain(prior) for prior in known) or "which has none"
-        raise InputError(f"`prior` must be one of the priors in the frame, {displayed}; but got {wanted:g}")
+        available = ", ".join(plain(prior) for prior in known) or "which has none"
+        raise InputError(f"`prior` must be one of the priors in the frame, {available}; but got {wanted:g}")
     return result[0]
 
 
@@ -571,9 +571,9 @@ def spread(heights: Floats, gap: float) -> Floats:
     """Places between 0 and 1 in the order of the heights, close to them, and at least `gap` apart."""
     order = np.argsort(heights, kind="stable")
     steps = gap * np.arange(len(heights))
-    required = heights[order] - steps
-    raised = np.maximum.accumulate(required)
-    lowered = np.minimum.accumulate(required[::-1])[::-1]
+    desired = heights[order] - steps
+    raised = np.maximum.accumulate(desired)
+    lowered = np.minimum.accumulate(desired[::-1])[::-1]
     room = 1 - steps[-1]
     placed = np.empty(len(heights))
     placed[order] = np.clip((raised + lowered) / 2, 0, room) + steps

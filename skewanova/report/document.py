@@ -294,12 +294,12 @@ def _families(source: ReportSource) -> list[dict[str, Any]]:
     result: list[dict[str, Any]] = []
     for name, rows in source.pairs.groupby("test", sort=False, observed=True):
         test = str(name)
-        displayed = get_test(test).name
+        test_name = get_test(test).name
         table = without(tables.pairs_table(rows, source.alpha), "Test")
-        table = replace(table, name=f"pairs-{len(result) + 1}", caption=f"{table.caption}, {displayed}")
+        table = replace(table, name=f"pairs-{len(result) + 1}", caption=f"{table.caption}, {test_name}")
         result.append(
             {
-                "name": displayed,
+                "name": test_name,
                 "label": f"{ROLES.get(rows['role'].iloc[0], '')} {get_test(test).note}".strip(),
                 "table": view(table, "pairs.csv"),
             }

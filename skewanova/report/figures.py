@@ -181,12 +181,12 @@ def _varies(source: ReportSource) -> bool:
 
 def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the name of each figure and its picture in each format."""
-    displayed = _of_shown_models(source)
+    selected = _of_shown_models(source)
 
     def drawings() -> Iterator[tuple[str, Callable[[], Figure]]]:
         for kind in kinds_of(source):
             stage(f"figure {kind.replace('_', ' ')}")
-            yield kind, partial(FIGURES[kind].draw, source if kind == "residuals" else displayed)
+            yield kind, partial(FIGURES[kind].draw, source if kind == "residuals" else selected)
 
     return render_figures(drawings(), formats)
 
@@ -194,12 +194,12 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
 def _legend_below(figure: Figure) -> Figure:
     """The legend beside the only axes moved below them, where a phone shows it with the curves."""
     ax = figure.axes[0]
-    displayed = ax.get_legend()
-    if displayed is None or len(displayed.get_texts()) > MOST_BELOW:
+    old_legend = ax.get_legend()
+    if old_legend is None or len(old_legend.get_texts()) > MOST_BELOW:
         return figure
-    entries = _entries(displayed)
-    title = displayed.get_title().get_text() or None
-    displayed.remove()
+    entries = _entries(old_legend)
+    title = old_legend.get_title().get_text() or None
+    old_legend.remove()
     legend(ax, entries, title, below=True)
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + LINE * _lines_below(ax.get_legend()))
@@ -283,9 +283,9 @@ def _draw_residuals(source: ReportSource) -> Figure:
     entries: list[Entry] = []
     for kind, ax in zip(("fitted", "fold", "qq"), panels, strict=True):
         residuals.plot_residuals(source.tables["residuals"], kind=kind, ax=ax)
-        displayed = ax.get_legend()
-        entries = _entries(displayed)
-        displayed.remove()
+        old_legend = ax.get_legend()
+        entries = _entries(old_legend)
+        old_legend.remove()
     spare.set_axis_off()
     few = len(source.ranking) <= MOST_MODELS
     legend(spare, entries if few else entries[len(source.ranking) :], corner="upper left")
@@ -311,10 +311,10 @@ def _pairs_drawn(source: ReportSource) -> pd.DataFrame:
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
     """One panel a pair, two a row."""
-    displayed = _pairs_along(source)
+    pairs = _pairs_along(source)
     labels = model_labels(_models(source), width=18)
-    figure, panels = _two_a_row(len(displayed), 2.7, sharey=True)
-    for pair, ax in zip(displayed, panels, strict=True):
+    figure, panels = _two_a_row(len(pairs), 2.7, sharey=True)
+    for pair, ax in zip(pairs, panels, strict=True):
         # the caption says what band and strip are
         comparisons.plot_difference_curves(source, pair=pair, legend=False, ax=ax)
         first, second = f"{labels[pair[0]]} minus", labels[pair[1]]

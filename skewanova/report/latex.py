@@ -211,10 +211,10 @@ class _Column:
         """One cell, or two behind each other."""
         text = self.first[row]
         if not self.aligned:
-            displayed = _breakable(self.texts[row]) if self.wrapped else latex_escape(self.texts[row])
-            return rf"\textbf{{{displayed}}}" if bold else displayed
-        displayed = text if _NUMBER.fullmatch(text) else f"{{{latex_escape(text)}}}" if text else ""
-        first = rf"\bfseries {displayed}" if bold else displayed
+            cell = _breakable(self.texts[row]) if self.wrapped else latex_escape(self.texts[row])
+            return rf"\textbf{{{cell}}}" if bold else cell
+        cell = text if _NUMBER.fullmatch(text) else f"{{{latex_escape(text)}}}" if text else ""
+        first = rf"\bfseries {cell}" if bold else cell
         return f"{first} & {latex_escape(self.second[row])}" if self.split else first
 
 

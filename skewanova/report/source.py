@@ -304,8 +304,8 @@ def spread_of(source: ReportSource) -> str:
 
 def primary_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of the test that the conclusions rest on: the primary test's on IAUPREC, or else the first."""
-    for column, required in (("response", "iauprec"), ("role", "primary")):
-        result = frame[frame[column] == required]
+    for column, value in (("response", "iauprec"), ("role", "primary")):
+        result = frame[frame[column] == value]
         frame = frame if result.empty else result
     rows: pd.DataFrame = frame[frame["test"] == frame["test"].iloc[0]]
     return rows

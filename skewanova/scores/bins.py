@@ -27,8 +27,8 @@ def labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None)
     """Each case once: by its mean score over the folds that tested it, or in one fold."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
-        retained = check_choice(str(fold), [str(label) for label in table.folds], "fold")
-        rows = rows[rows["fold"].astype(str) == retained]
+        label = check_choice(str(fold), [str(label) for label in table.folds], "fold")
+        rows = rows[rows["fold"].astype(str) == label]
     positive, score = rows["y_true"].to_numpy(), rows["y_score"].to_numpy()
     if not table.has_cases:
         if rows["fold"].nunique() > 1:

@@ -288,19 +288,17 @@ def _infer(table: Scores, stated: FoldDesign) -> FoldDesign:
 def _several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
     """Infer the design of several folds, without halvings."""
     n_folds = len(table.folds)
-    displayed = _from_cases(table) if table.has_cases else None
+    inferred = _from_cases(table) if table.has_cases else None
     if stated.kind == "independent":
-        notes = _notes_on_independence(table, displayed, stated)
+        notes = _notes_on_independence(table, inferred, stated)
         return FoldDesign("independent", n_folds=n_folds, reason="as stated", warnings=notes)
-    same_cases = (
-        table.has_cases and displayed is None and (isinstance(table, ScoreTable) or bool(table.parts))
-    )
+    same_cases = table.has_cases and inferred is None and (isinstance(table, ScoreTable) or bool(table.parts))
     if stated.has_runs or (stated == FoldDesign() and same_cases):
         if not same_cases:
             raise InputError(NEEDS_SAME_CASES.format(design=_name_of(stated)))
         return FoldDesign("runs", runs=stated.runs, n_folds=n_folds, reason="every fold tests the same cases")
-    if displayed is not None:
-        return _with_statement(displayed, stated)
+    if inferred is not None:
+        return _with_statement(inferred, stated)
     ambiguous = _is_ambiguous(table, stated)
     notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if ambiguous else ()
     design = design_without_cases(n_folds, stated)
@@ -347,10 +345,10 @@ def _single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
     return FoldDesign("test_set", n_folds=1, reason=reason, warnings=notes)
 
 
-def _notes_on_independence(table: Scores, shown: FoldDesign | None, stated: FoldDesign) -> tuple[str, ...]:
+def _notes_on_independence(table: Scores, inferred: FoldDesign | None, stated: FoldDesign) -> tuple[str, ...]:
     """Return the evidence against independent folds."""
     notes = []
-    if table.has_cases and (shown is None or shown.kind != "kfold"):
+    if table.has_cases and (inferred is None or inferred.kind != "kfold"):
         notes.append("cases occur in several folds, yet the folds were said to be independent")
     if stated.test_fraction is not None:
         fraction = f"test_fraction={stated.test_fraction:g}"
@@ -358,22 +356,22 @@ def _notes_on_independence(table: Scores, shown: FoldDesign | None, stated: Fold
     return tuple(notes)
 
 
-def _with_statement(shown: FoldDesign, stated: FoldDesign) -> FoldDesign:
+def _with_statement(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
     """Return the design that the cases show, overruled by what the user states."""
-    kind = shown.kind if stated.kind == "auto" else stated.kind
-    fraction = shown.test_fraction if stated.test_fraction is None else stated.test_fraction
-    design = replace(shown, kind=kind, test_fraction=fraction)
+    kind = inferred.kind if stated.kind == "auto" else stated.kind
+    fraction = inferred.test_fraction if stated.test_fraction is None else stated.test_fraction
+    design = replace(inferred, kind=kind, test_fraction=fraction)
     notes = []
-    if kind != shown.kind:
-        notes.append(f"the cases look like {shown.kind}, but design={kind!r} was stated and is used")
-    if not 1 / RATIO_SLACK <= design.ratio / shown.ratio <= RATIO_SLACK:
+    if kind != inferred.kind:
+        notes.append(f"the cases look like {inferred.kind}, but design={kind!r} was stated and is used")
+    if not 1 / RATIO_SLACK <= design.ratio / inferred.ratio <= RATIO_SLACK:
         notes.append(
-            f"the cases look like {shown.test_fraction:.3g} of the data set in each fold, but "
+            f"the cases look like {inferred.test_fraction:.3g} of the data set in each fold, but "
             f"test_fraction={fraction:g} was stated and is used"
         )
     words = {"design": stated.kind != "auto", "test_fraction": stated.test_fraction is not None}
     names = [word for word, is_stated in words.items() if is_stated]
-    reason = f"{' and '.join(names)} as stated" if names else shown.reason
+    reason = f"{' and '.join(names)} as stated" if names else inferred.reason
     return replace(design, reason=reason, warnings=tuple(notes))
 
 

@@ -227,8 +227,8 @@ def _array(batch: Any, part: Part, field: Any) -> Any:
     if field.name not in batch.schema.names:
         return pa.nulls(len(batch), field.type)
     column = batch.column(field.name)
-    required = value_type(field.type)
-    return column if value_type(column.type) == required else plain(column).cast(required)
+    target = value_type(field.type)
+    return column if value_type(column.type) == target else plain(column).cast(target)
 
 
 def _is_text(kind: Any) -> bool:

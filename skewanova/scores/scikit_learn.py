@@ -70,12 +70,12 @@ def positive_scores(
 
 
 def _method(estimator: Any, response_method: str) -> str:
-    required = RESPONSES if response_method == "auto" else (response_method,)
-    for name in required:
+    methods = RESPONSES if response_method == "auto" else (response_method,)
+    for name in methods:
         if hasattr(estimator, name):
             return name
     raise InputTypeError(
-        f"{type(estimator).__name__} has no {' or '.join(required)}, so it cannot score cases"
+        f"{type(estimator).__name__} has no {' or '.join(methods)}, so it cannot score cases"
     )
 
 

@@ -372,8 +372,8 @@ def _sort_by_cell(
         order = np.argsort(cell[rows], kind="stable")
         count = np.bincount(cell[rows], minlength=len(sizes))
         index = np.repeat(filled - (np.cumsum(count) - count), count) + np.arange(len(order))
-        for column, shifted in zip(values, result, strict=True):
-            shifted[index] = column[rows][order]
+        for column, target in zip(values, result, strict=True):
+            target[index] = column[rows][order]
         filled += count
     return result
 
