@@ -20,7 +20,7 @@ class Pieces:
         cuts = np.split(ordered, [n // 5, 2 * n // 3, 2 * n // 3 + 1])
         self.pieces = [PlacedCases(positive[rows], np.array(slots)[:, rows]) for rows in cuts]
 
-    def each(self, function):
+    def map(self, function):
         """What a function makes of each piece."""
         return [function(piece) for piece in self.pieces]
 

@@ -36,26 +36,28 @@ class Here:
     def largest_group(self, columns):
         return int(self._chosen(columns).groupby(backends.keys_of(columns), dropna=False).size().max())
 
-    def each_group(self, columns, function):
-        return backends.of_groups(self._chosen(columns), keys=backends.keys_of(columns), function=function)
+    def map_groups(self, columns, function):
+        return backends.apply_to_groups(
+            self._chosen(columns), keys=backends.keys_of(columns), function=function
+        )
 
-    def each_part(self, columns, function):
+    def map_partitions(self, columns, function):
         return [function(part) for part in self._parts(columns)]
 
-    def each_piece(self, columns, count, function):
+    def map_pieces(self, columns, count, function):
         counts = pd.concat([count(part) for part in self._parts(columns)])
-        return backends.of_groups(counts, keys=[*backends.keys_of(columns), "piece"], function=function)
+        return backends.apply_to_groups(counts, keys=[*backends.keys_of(columns), "piece"], function=function)
 
     def _parts(self, columns):
         rows = self._chosen(columns)
         return [rows[start : start + 150] for start in range(0, len(rows) + 1, 150)]
 
-    def each_bucket(self, columns, function, by):
+    def map_buckets(self, columns, function, by):
         marked = backends.with_bucket(self._chosen(columns), by)
-        return backends.of_groups(marked, keys=("bucket",), function=function)
+        return backends.apply_to_groups(marked, keys=("bucket",), function=function)
 
-    def keep_buckets(self, columns, function, by):
-        return KeptHere(self.each_bucket(columns, function, by))
+    def persist_buckets(self, columns, function, by):
+        return KeptHere(self.map_buckets(columns, function, by))
 
     def _chosen(self, columns):
         return self.frame[list(columns.values())].set_axis(list(columns), axis=1)
@@ -65,8 +67,8 @@ class KeptHere:
     def __init__(self, found):
         self.found = found
 
-    def each(self, function):
-        return backends.of_all(pickle.loads(pickle.dumps(function)), self.found)
+    def map(self, function):
+        return backends.apply_to_all(pickle.loads(pickle.dumps(function)), self.found)
 
 
 def gathered(frame, **options):

@@ -44,5 +44,5 @@ class Parts(Protocol):
     def cells(self) -> tuple[tuple[str, str | int], ...]:
         """Every (model, fold) in the order of the slots."""
 
-    def each(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
+    def map(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
         """What the function makes of each part."""

@@ -11,7 +11,7 @@ import re
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from glob import glob
@@ -23,13 +23,15 @@ from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from skewanova.base.checks import DiskFullError, InputError, is_full_disk
 from skewanova.distributed.packing import group_sizes, keys_of
+from skewanova.scores import parquet
 
 #: What engines say of workers that are gone or out of reach, and what to do.
-ADVICE = (
+ERROR_HINTS = (
     (
         "KilledWorker|MemoryError|OutOfMemory|worker exited|Executor(Lost|Exited)",
         "; if memory ran out: the rows of a group (one model in one fold) must fit in that of a worker",
@@ -46,7 +48,7 @@ FULL_DISK = "; the disk where rows are kept meanwhile is full"
 
 
 #: Characters of what an engine says that are shown.
-MOST_SAID = 300
+MAX_MESSAGE_LENGTH = 300
 
 
 #: What a worker makes of the rows of one group.
@@ -60,53 +62,73 @@ class Buckets(NamedTuple):
     column: str = "case"
 
 
-class Engine(Protocol):
-    """A frame whose rows are elsewhere."""
+class Backend(Protocol):
+    """A frame whose rows are on the workers of an engine."""
 
-    @property
-    def name(self) -> str:
-        """What messages call the frame."""
+    source: Any
+    name: str
 
     @property
     def names(self) -> list[str]:
         """Names of its columns."""
 
     def n_rows(self) -> int:
-        """Number of its rows."""
+        """Count its rows."""
 
     def n_distinct(self, column: str) -> int:
-        """Number of values of a column, missing ones aside."""
+        """Count the values of a column, missing ones aside."""
 
     def largest_group(self, columns: Mapping[str, str]) -> int:
-        """Rows of the model and fold that has most."""
+        """Count the rows of the model and fold that has most."""
 
     def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
-        """All rows, in this process; columns by their own names."""
+        """Return all rows, in this process; columns by their own names."""
 
-    def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
-        """What the function makes of the rows of every model and fold, columns by their own names."""
+    def map_groups(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+        """Apply a function to the rows of every model and fold, columns by their own names."""
+        return self._map(self._select(columns), keys_of(columns), function)
 
-    def each_part(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
-        """What the function makes of the rows that are together now."""
+    def map_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> list[Any]:
+        """Apply a function to all rows of some of the cases."""
+        return self._map(self._mark(columns, by), ("bucket",), function)
 
-    def each_piece(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
-        """What the function makes of the counts of every piece of a model and fold."""
+    def map_partitions(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+        """Apply a function to every partition, or batch of rows."""
 
-    def each_bucket(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> list[Any]:
-        """What the function makes of all rows of some of the cases."""
+    def map_pieces(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
+        """Apply a function to the counts of every piece of a model and fold."""
 
-    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> Kept:
-        """The same, which stays with the engine."""
+    def persist_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> Persisted:
+        """Apply a function to all rows of some of the cases; the results stay on the workers."""
+
+    def _select(self, columns: Mapping[str, str]) -> Any:
+        """Select columns by their own names."""
+
+    def _mark(self, columns: Mapping[str, str], by: Buckets) -> Any:
+        """Select columns, and add the bucket of every row."""
+
+    def _map(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
+        """Apply a function to the rows of every value of the keys."""
+
+    def _errors(self) -> tuple[type[BaseException], ...]:
+        """Return the errors of the engine."""
+
+    def _damage(self) -> str | None:
+        """Describe damage of the Parquet files of this machine that the rows come from."""
+
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        """Turn errors of workers and of damaged files into one clear line."""
+        return translate_errors(self.name, self._errors(), self._damage)
 
 
-class Kept(Protocol):
-    """What an engine keeps until this is gone."""
+class Persisted(Protocol):
+    """Results that stay on the workers until this is gone."""
 
-    def each(self, function: Callable[[Any], Any]) -> list[Any]:
-        """What the function makes of each."""
+    def map(self, function: Callable[[Any], Any]) -> list[Any]:
+        """Apply a function to each."""
 
 
-def engine_of(source: object) -> Engine | None:
+def detect_backend(source: object) -> Backend | None:
     """The engine of a Dask or Spark frame; None of all else."""
     kind = type(source)  # a frame of Spark would ask Java for its columns
     homes = {item.__module__ for item in kind.__mro__}
@@ -120,7 +142,7 @@ def engine_of(source: object) -> Engine | None:
 
 
 @dataclass(frozen=True, eq=False)
-class DaskFrame:
+class DaskFrame(Backend):
     """A Dask data frame."""
 
     source: Any
@@ -132,96 +154,80 @@ class DaskFrame:
         return list(self.source.columns)
 
     def n_rows(self) -> int:
-        """Number of its rows."""
-        with self._told():
+        """Count its rows."""
+        with self._translate_errors():
             return len(self.source)
 
     def n_distinct(self, column: str) -> int:
-        """Number of values of a column, missing ones aside."""
-        with self._told():
+        """Count the values of a column, missing ones aside."""
+        with self._translate_errors():
             return int(self.source[column].nunique().compute())
 
     def largest_group(self, columns: Mapping[str, str]) -> int:
-        """Rows of the model and fold that has most; partitions read the keys alone."""
+        """Count the rows of the model and fold that has most."""
         sizes: Counter[str] = Counter()
-        for part in self.each_part({key: columns[key] for key in keys_of(columns)}, group_sizes):
+        for part in self.map_partitions({key: columns[key] for key in keys_of(columns)}, group_sizes):
             sizes.update(part)
         return max(sizes.values(), default=0)
 
     def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
-        """All rows, in this process."""
-        with self._told():
-            result: pd.DataFrame = self._chosen(columns).compute()
+        """Return all rows, in this process; columns by their own names."""
+        with self._translate_errors():
+            result: pd.DataFrame = self._select(columns).compute()
         return result
 
-    def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
-        """What the function makes of the rows of every model and fold."""
-        return self._each(self._chosen(columns), keys_of(columns), function)
+    def persist_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> DaskPersisted:
+        """Apply a function to all rows of some of the cases; the results stay on the workers."""
+        work = self._work(self._mark(columns, by), ("bucket",), function)
+        with self._translate_errors():
+            return DaskPersisted(import_module("dask").persist(*work), self._translate_errors)
 
-    def each_bucket(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> list[Any]:
-        """What the function makes of all rows of some of the cases."""
-        return self._each(self._marked(columns, by), ("bucket",), function)
-
-    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> DaskKept:
-        """The same, which stays with the workers."""
-        work = self._work(self._marked(columns, by), ("bucket",), function)
-        with self._told():
-            return DaskKept(import_module("dask").persist(*work), self._told)
-
-    def each_part(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
-        """What the function makes of every partition."""
+    def map_partitions(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+        """Apply a function to every partition, or batch of rows."""
         dask = import_module("dask")
-        work, sent = dask.delayed(of_rows), dask.delayed(function)
-        with self._told():
-            return list(dask.compute(*(work(sent, part) for part in self._chosen(columns).to_delayed())))
+        work, sent = dask.delayed(apply_to_rows), dask.delayed(function)
+        with self._translate_errors():
+            return list(dask.compute(*(work(sent, part) for part in self._select(columns).to_delayed())))
 
-    def each_piece(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
-        """What the function makes of the counts of every piece of a model and fold."""
-        chosen = self._chosen(columns)
+    def map_pieces(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
+        """Apply a function to the counts of every piece of a model and fold."""
+        chosen = self._select(columns)
         counts = chosen.map_partitions(count, meta=count(chosen._meta))
-        return self._each(counts, (*keys_of(columns), "piece"), function)
+        return self._map(counts, (*keys_of(columns), "piece"), function)
 
-    def _marked(self, columns: Mapping[str, str], by: Buckets) -> Any:
-        chosen = self._chosen(columns)
+    def _mark(self, columns: Mapping[str, str], by: Buckets) -> Any:
+        chosen = self._select(columns)
         meta = chosen._meta.assign(bucket=np.int64(0))
         return chosen.map_partitions(with_bucket, by, meta=meta)
 
-    def _chosen(self, columns: Mapping[str, str]) -> Any:
+    def _select(self, columns: Mapping[str, str]) -> Any:
         own = {name: column for column, name in columns.items()}
         return self.source[list(own)].rename(columns=own)
 
-    def _each(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
-        with self._told():
+    def _map(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
+        with self._translate_errors():
             result = import_module("dask").compute(*self._work(rows, keys, function))
         return [item for part in result for item in part]
 
     def _work(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
         """What is to be done to every partition of the groups."""
         delayed = import_module("dask").delayed
-        work, sent = delayed(of_groups), delayed(function)  # which may be large, so that it is sent once
-        with self._told():
+        work = delayed(apply_to_groups)
+        sent = delayed(function)  # which may be large, so that it is sent once
+        with self._translate_errors():
             parts = rows.shuffle(on=list(keys)).to_delayed()
         return [work(part, keys=keys, function=sent) for part in parts]
 
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Tell of workers that are gone and files that are damaged as of any source that cannot be read."""
-        errors: tuple[type[BaseException], ...] = (
-            OSError,
-            MemoryError,
-            import_module("pyarrow").ArrowException,
-        )
+    def _errors(self) -> tuple[type[BaseException], ...]:
+        errors = OSError, MemoryError, pa.ArrowException
         try:
             distributed = import_module("distributed")
-            lost = distributed.CancelledError, distributed.comm.CommClosedError
-            errors = (*errors, distributed.KilledWorker, *lost)
-        except ImportError:
-            pass  # Dask may run without it, in this process
-        with told_as(self.name, errors, self._damage):
-            yield
+        except ImportError:  # Dask may run without it, in this process
+            return errors
+        lost = distributed.CancelledError, distributed.comm.CommClosedError
+        return (*errors, distributed.KilledWorker, *lost)
 
     def _damage(self) -> str | None:
-        """What is wrong with the Parquet files of this machine that the rows come from."""
         steps = self.source.expr.walk() if hasattr(self.source, "expr") else ()
         read = [step.operand("path") for step in steps if "path" in step._parameters]
         given = [path for paths in read for path in (paths if isinstance(paths, list | tuple) else [paths])]
@@ -229,33 +235,33 @@ class DaskFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class DaskKept:
+class DaskPersisted:
     """Results that stay with the workers of Dask, a list of each partition."""
 
     lists: Sequence[Any]
-    told: Callable[[], Any]
+    translate_errors: Callable[[], Any]
 
-    def each(self, function: Callable[[Any], Any]) -> list[Any]:
-        """What the function makes of each."""
+    def map(self, function: Callable[[Any], Any]) -> list[Any]:
+        """Apply a function to each."""
         dask = import_module("dask")
-        work, sent = dask.delayed(of_all), dask.delayed(function)
-        with self.told():
+        work, sent = dask.delayed(apply_to_all), dask.delayed(function)
+        with self.translate_errors():
             result = dask.compute(*(work(sent, part) for part in self.lists))
         return [item for part in result for item in part]
 
 
-def of_rows(function: OfRows, frame: pd.DataFrame) -> Any:
+def apply_to_rows(function: OfRows, frame: pd.DataFrame) -> Any:
     """What the function makes of the rows of a partition."""
     return function(frame)
 
 
-def of_all(function: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
+def apply_to_all(function: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
     """What the function makes of each value."""
     return [function(value) for value in values]
 
 
 @dataclass(frozen=True, eq=False)
-class SparkFrame:
+class SparkFrame(Backend):
     """A Spark frame of SQL; one of the pandas API is turned into it."""
 
     source: Any
@@ -264,64 +270,56 @@ class SparkFrame:
     @property
     def names(self) -> list[str]:
         """Names of its columns."""
-        with self._told():
+        with self._translate_errors():
             return list(self.source.columns)
 
     def n_rows(self) -> int:
-        """Number of its rows."""
-        with self._told():
+        """Count its rows."""
+        with self._translate_errors():
             return int(self.source.count())
 
     def n_distinct(self, column: str) -> int:
-        """Number of values of a column, missing ones aside."""
-        with self._told():
-            return int(self._chosen({column: column}).dropna().distinct().count())
+        """Count the values of a column, missing ones aside."""
+        with self._translate_errors():
+            return int(self._select({column: column}).dropna().distinct().count())
 
     def largest_group(self, columns: Mapping[str, str]) -> int:
-        """Rows of the model and fold that has most, counted in Java."""
+        """Count the rows of the model and fold that has most."""
         keys = keys_of(columns)
-        with self._told():
-            sizes = self._chosen({key: columns[key] for key in keys}).groupBy(*keys).count()
+        with self._translate_errors():
+            sizes = self._select({key: columns[key] for key in keys}).groupBy(*keys).count()
             return int(sizes.agg({"count": "max"}).collect()[0][0] or 0)
 
     def rows(self, columns: Mapping[str, str]) -> pd.DataFrame:
-        """All rows, in this process."""
-        with self._told():
-            result: pd.DataFrame = self._chosen(columns).toArrow().to_pandas()
+        """Return all rows, in this process; columns by their own names."""
+        with self._translate_errors():
+            result: pd.DataFrame = self._select(columns).toArrow().to_pandas()
         return result
 
-    def each_group(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
-        """What the function makes of the rows of every model and fold."""
-        return self._each(self._chosen(columns), keys_of(columns), function)
+    def persist_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> SparkPersisted:
+        """Apply a function to all rows of some of the cases; the results stay on the workers."""
+        with self._translate_errors():
+            records = self._records(self._mark(columns, by), ("bucket",), function).persist()
+        return SparkPersisted(records, self._translate_errors)
 
-    def each_bucket(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> list[Any]:
-        """What the function makes of all rows of some of the cases."""
-        return self._each(self._marked(columns, by), ("bucket",), function)
-
-    def keep_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> SparkKept:
-        """The same, which stays with the workers."""
-        with self._told():
-            records = self._records(self._marked(columns, by), ("bucket",), function).persist()
-        return SparkKept(records, self._told)
-
-    def each_part(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
-        """What the function makes of every batch."""
-        with self._told():
+    def map_partitions(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+        """Apply a function to every partition, or batch of rows."""
+        with self._translate_errors():
             return _collected(
-                self._chosen(columns).mapInArrow(partial(_of_batches, function), "record binary")
+                self._select(columns).mapInArrow(partial(_apply_to_batches, function), "record binary")
             )
 
-    def each_piece(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
-        """What the function makes of the counts of every piece of a model and fold."""
+    def map_pieces(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
+        """Apply a function to the counts of every piece of a model and fold."""
         keys, weight = keys_of(columns), ["weight"] * ("weight" in columns)
-        chosen = self._chosen({column: columns[column] for column in (*keys, "y_true", "y_score", *weight)})
+        chosen = self._select({column: columns[column] for column in (*keys, "y_true", "y_score", *weight)})
         if weight:
             chosen = chosen.withColumn("weight", chosen["weight"].cast("double"))
         counts = chosen.mapInArrow(partial(_counts, count), self._with(chosen, "piece", "n"))
-        return self._each(counts, (*keys, "piece"), function)
+        return self._map(counts, (*keys, "piece"), function)
 
-    def _marked(self, columns: Mapping[str, str], by: Buckets) -> Any:
-        chosen = self._chosen(columns)
+    def _mark(self, columns: Mapping[str, str], by: Buckets) -> Any:
+        chosen = self._select(columns)
         return chosen.mapInArrow(partial(_marked, by=by), self._with(chosen, "bucket"))
 
     def _with(self, chosen: Any, *numbers: str) -> Any:
@@ -330,28 +328,21 @@ class SparkFrame:
         more = [types.StructField(name, types.LongType()) for name in numbers]
         return types.StructType([*chosen.schema.fields, *more])
 
-    def _chosen(self, columns: Mapping[str, str]) -> Any:
+    def _select(self, columns: Mapping[str, str]) -> Any:
         column = import_module("pyspark.sql.functions").col
         quoted = {name: "`" + name.replace("`", "``") + "`" for name in columns.values()}
-        with self._told():
+        with self._translate_errors():
             return self.source.select(*(column(quoted[name]).alias(own) for own, name in columns.items()))
 
-    def _each(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
-        with self._told():
+    def _map(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
+        with self._translate_errors():
             return _collected(self._records(rows, keys, function))
 
     def _records(self, rows: Any, keys: Sequence[str], function: OfRows) -> Any:
         """What the function makes of every group, pickled."""
-        return rows.groupBy(*keys).applyInArrow(_of_arrow(function), "record binary")
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Tell in one line what Spark tells in many."""
-        with told_as(self.name, self._errors(), self._damage):
-            yield
+        return rows.groupBy(*keys).applyInArrow(_apply_to_arrow(function), "record binary")
 
     def _damage(self) -> str | None:
-        """What is wrong with the Parquet files of this machine that the rows come from."""
         names, files = [], []
         with suppress(*self._errors()):  # the session may be gone
             names = list(self.source.columns)
@@ -359,54 +350,50 @@ class SparkFrame:
         return _damage_of(files, names)
 
     def _errors(self) -> tuple[type[BaseException], ...]:
-        """What Spark raises."""
         errors = import_module("pyspark.errors").PySparkException, import_module("py4j.protocol").Py4JError
         return (*errors, ConnectionError)
 
 
 @dataclass(frozen=True, eq=False)
-class SparkKept:
+class SparkPersisted:
     """Results that Spark keeps in memory or on disk until this is gone."""
 
     records: Any
-    told: Callable[[], Any]
+    translate_errors: Callable[[], Any]
 
     def __post_init__(self) -> None:
-        weakref.finalize(self, _let_go, self.records).atexit = False  # the session ends before
+        weakref.finalize(self, _unpersist, self.records).atexit = False  # the session ends before
 
-    def each(self, function: Callable[[Any], Any]) -> list[Any]:
-        """What the function makes of each."""
-        with self.told():
-            return _collected(self.records.mapInArrow(partial(_of_records, function), "record binary"))
+    def map(self, function: Callable[[Any], Any]) -> list[Any]:
+        """Apply a function to each."""
+        with self.translate_errors():
+            return _collected(self.records.mapInArrow(partial(_apply_to_records, function), "record binary"))
 
 
-def _let_go(records: Any) -> None:
+def _unpersist(records: Any) -> None:
     """Tell Spark that rows need not be kept; what is gone keeps none."""
     with suppress(ConnectionError, import_module("py4j.protocol").Py4JError):
         records.unpersist()
 
 
-def _of_records(function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
+def _apply_to_records(function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
     """Arrow batches of what the function makes of pickled values."""
-    arrow = import_module("pyarrow")
     for batch in batches:
         result = [function(pickle.loads(record)) for record in batch.column("record").to_pylist()]
-        yield arrow.RecordBatch.from_pydict({"record": [pickle.dumps(item) for item in result]})
+        yield pa.RecordBatch.from_pydict({"record": [pickle.dumps(item) for item in result]})
 
 
-def _of_batches(function: OfRows, batches: Iterator[Any]) -> Iterator[Any]:
+def _apply_to_batches(function: OfRows, batches: Iterator[Any]) -> Iterator[Any]:
     """Arrow batches of what the function makes of each batch of rows."""
-    arrow = import_module("pyarrow")
     for batch in batches:
-        yield arrow.RecordBatch.from_pydict({"record": [pickle.dumps(function(batch.to_pandas()))]})
+        yield pa.RecordBatch.from_pydict({"record": [pickle.dumps(function(batch.to_pandas()))]})
 
 
 def _counts(count: OfRows, batches: Iterator[Any]) -> Iterator[Any]:
     """Arrow batches of the counts of each batch of rows."""
-    arrow = import_module("pyarrow")
     for batch in batches:
-        schema = arrow.schema([*batch.schema, ("piece", arrow.int64()), ("n", arrow.int64())])
-        result = arrow.Table.from_pandas(count(batch.to_pandas()), preserve_index=False)
+        schema = pa.schema([*batch.schema, ("piece", pa.int64()), ("n", pa.int64())])
+        result = pa.Table.from_pandas(count(batch.to_pandas()), preserve_index=False)
         yield from result.cast(schema).combine_chunks().to_batches()
 
 
@@ -427,14 +414,12 @@ def _matching(path: str) -> list[str]:
 
 def _damage_of(paths: Iterable[str], columns: Sequence[str]) -> str | None:
     """What is said of the first damaged Parquet file; engines tell neither file nor row group."""
-    parquet = import_module("skewanova.scores.parquet")  # needs an extra package
     files = [path for path in map(Path, paths) if path.is_dir() or path.suffix in parquet.SUFFIXES]
-    result: str | None = parquet.damage([path for path in files if path.exists()], columns)
-    return result
+    return parquet.damage([path for path in files if path.exists()], columns)
 
 
 @contextmanager
-def told_as(
+def translate_errors(
     name: str, errors: tuple[type[BaseException], ...], damage: Callable[[], str | None] = lambda: None
 ) -> Iterator[None]:
     """Turn what an engine says when it cannot go on into one clear line."""
@@ -457,7 +442,7 @@ def told_as(
         is_known = advice or getattr(known, "errno", None) or "OSError(" in lines[0]
         if not is_known and (said := damage()) is not None:
             raise InputError(f"{name}: {said}") from error
-        line = shorten(lines[0], MOST_SAID, placeholder=" ...")
+        line = shorten(lines[0], MAX_MESSAGE_LENGTH, placeholder=" ...")
         kind = DiskFullError if is_full else InputError
         raise kind(f"{name} cannot be read: {line}{advice}") from error
 
@@ -465,23 +450,22 @@ def told_as(
 def _advice(error: BaseException) -> str:
     """What to do about workers that are gone or out of reach."""
     told = f"{type(error).__name__} {error}"
-    return next((advice for pattern, advice in ADVICE if re.search(pattern, told)), "")
+    return next((advice for pattern, advice in ERROR_HINTS if re.search(pattern, told)), "")
 
 
-def of_groups(frame: pd.DataFrame, *, keys: Sequence[str], function: OfRows) -> list[Any]:
+def apply_to_groups(frame: pd.DataFrame, *, keys: Sequence[str], function: OfRows) -> list[Any]:
     """What the function makes of every group of a partition."""
     groups = frame.groupby(list(keys), sort=False, observed=True, dropna=False)
     return [function(rows) for _, rows in groups]
 
 
-def _of_arrow(function: OfRows) -> Callable[[Any], Any]:
+def _apply_to_arrow(function: OfRows) -> Callable[[Any], Any]:
     """What the function makes of an Arrow table, as a table that Spark takes; Spark looks at the types."""
-    arrow = import_module("pyarrow")
 
     def pickled(table: Any) -> Any:
-        return arrow.table({"record": [pickle.dumps(function(table.to_pandas()))]})
+        return pa.table({"record": [pickle.dumps(function(table.to_pandas()))]})
 
-    pickled.__annotations__ = {"table": arrow.Table, "return": arrow.Table}
+    pickled.__annotations__ = {"table": pa.Table, "return": pa.Table}
     return pickled
 
 
@@ -489,7 +473,7 @@ def _marked(batches: Iterator[Any], *, by: Buckets) -> Iterator[Any]:
     """Arrow batches with the buckets of their rows."""
     for batch in batches:
         bucket = bucket_of(batch.column(by.column).to_pandas(), by.number)
-        yield batch.append_column("bucket", import_module("pyarrow").array(bucket))
+        yield batch.append_column("bucket", pa.array(bucket))
 
 
 def with_bucket(frame: pd.DataFrame, by: Buckets) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from skewanova.base.checks import Bools, Floats, InputError, row_number
 from skewanova.curves.placed import PlacedCases, slots_among
-from skewanova.distributed.backends import Buckets, Engine, Kept
+from skewanova.distributed.backends import Backend, Buckets, Persisted
 from skewanova.distributed.packing import (
     Group,
     Groups,
@@ -136,11 +136,11 @@ class PartsKept:
     """Cases of one test set that an engine keeps."""
 
     cells: tuple[tuple[str, Label], ...]
-    kept: Kept
+    kept: Persisted
 
-    def each(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
+    def map(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
         """What the function makes of each part that has cases."""
-        return [item for item in self.kept.each(_OfPlaced(function)) if item is not None]
+        return [item for item in self.kept.map(_OfPlaced(function)) if item is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ class _OfPlaced:
         return self.function(found.placed) if len(found.placed.positive) else None
 
 
-def look_at_cases(engine: Engine, columns: Mapping[str, str], groups: Groups, pos_label: object) -> Known:
+def look_at_cases(engine: Backend, columns: Mapping[str, str], groups: Groups, pos_label: object) -> Known:
     """What the cases of all groups together tell; those of one test set stay with the engine."""
     counts = groups.counts()
     look = _Rows(
@@ -177,28 +177,28 @@ def look_at_cases(engine: Engine, columns: Mapping[str, str], groups: Groups, po
     levels = {(item.model, item.fold): item.levels for item in groups.packed if item.levels is not None}
     if not levels:
         needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
-        levels = dict(engine.each_group(needed, _LevelsOf(look)))
+        levels = dict(engine.map_groups(needed, _LevelsOf(look)))
     cells = tuple(groups.in_order())
     place_cases = _Placed(look, cells, tuple(levels[model, str(fold)] for model, fold in cells))
-    buckets = engine.keep_buckets(
+    buckets = engine.persist_buckets(
         columns, place_cases, Buckets(n_buckets, "cluster" if "cluster" in columns else "case")
     )
     if summary is None:
-        summary = _summary(buckets.each(_facts), groups.folds)
+        summary = _summary(buckets.map(_facts), groups.folds)
     return Known(summary, sampling, PartsKept(cells, buckets))
 
 
 class _Asked(NamedTuple):
     """An engine and the columns of its table."""
 
-    engine: Engine
+    engine: Backend
     columns: Mapping[str, str]
     n_buckets: int
 
     def each(self, column: str, function: Callable[[pd.DataFrame], Any]) -> list[Any]:
         """What the function makes of all rows of some of the names in a column, scores aside."""
         needed = {own: name for own, name in self.columns.items() if own != "y_score"}
-        return self.engine.each_bucket(needed, function, Buckets(self.n_buckets, column))
+        return self.engine.map_buckets(needed, function, Buckets(self.n_buckets, column))
 
 
 @dataclass(frozen=True, eq=False)

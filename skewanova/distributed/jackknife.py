@@ -284,7 +284,7 @@ class DistributedCases:
         rows = [self.parts.cells.index(cell) for cell in cells]
         curves = [self.curves[cell] for cell in cells]
         values = self._centred(_Values(curves, rows, weightings, area_estimator, self.sample, self.weights))
-        result: list[_Sums] = self.parts.each(_Question(values, turns, mix))
+        result: list[_Sums] = self.parts.map(_Question(values, turns, mix))
         powers = []
         for item in zip(*(part.powers for part in result), strict=True):
             units, sums = zip(
@@ -302,7 +302,7 @@ class DistributedCases:
             return values
         if not self.sample.clustered and max(map(len, self.weights)) > FEW_WEIGHTS:
             raise InputError(MANY_WEIGHTS.format(FEW_WEIGHTS))
-        sums = np.sum(self.parts.each(partial(_stratum_sums, values)), axis=0)
+        sums = np.sum(self.parts.map(partial(_stratum_sums, values)), axis=0)
         return replace(values, means=sums / np.maximum(self.sample.stratum_sizes, 1)[:, None, None])
 
     def angles(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from skewanova.base.checks import InputError, check_labels, emit
 from skewanova.base.operating_system import available_memory
 from skewanova.distributed import packing
-from skewanova.distributed.backends import Engine, engine_of
+from skewanova.distributed.backends import Backend, detect_backend
 from skewanova.distributed.case_checks import look_at_cases
 from skewanova.distributed.packing import (
     Group,
@@ -58,7 +58,7 @@ def read_distributed(
     source: object, columns: Mapping[str, str] | None, pos_label: object
 ) -> ScoreTable | StreamedScores:
     """Curves from where the rows are or, where cases are compared one by one, the rows if they fit."""
-    engine = engine_of(source)
+    engine = detect_backend(source)
     if engine is None:
         raise TypeError(type(source).__name__)
     column_map = ColumnMap.from_names(columns, pos_label=pos_label)
@@ -91,7 +91,7 @@ def _over_cases(scores: StreamedScores) -> bool:
     return cases is not None and bool((cases.shared == cases.n_cases).all())
 
 
-def _collected(engine: Engine, known: Mapping[str, str], pos_label: object) -> ScoreTable:
+def _collected(engine: Backend, known: Mapping[str, str], pos_label: object) -> ScoreTable:
     """All rows of an engine in memory, in the order of names, so that no engine's own order tells."""
     datasets = {DATASET: DATASET} if DATASET in engine.names and DATASET not in known.values() else {}
     frame = engine.rows({**known, **datasets})
@@ -101,15 +101,15 @@ def _collected(engine: Engine, known: Mapping[str, str], pos_label: object) -> S
     return read_rows(frame.sort_values(keys, key=lambda v: v.astype(str), kind="stable"), pos_label=pos_label)
 
 
-def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
+def gather(engine: Backend, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
     """The packed curves of all groups, and what the cases tell."""
     displayed: list[Sketch] = []
     if _largest_group(engine, columns) > packing.MOST_ROWS_OF_GROUP:
-        displayed = [item for part in accepted(engine.each_part(columns, sketches)) for item in part]
+        displayed = [item for part in accepted(engine.map_partitions(columns, sketches)) for item in part]
     if cuts := cuts_of(displayed, packing.MOST_ROWS_OF_GROUP):
         packed = _in_pieces(engine, columns, displayed, cuts=cuts, pos_label=pos_label)
     else:
-        packed = accepted(engine.each_group(columns, partial(pack_group, pos_label=pos_label)))
+        packed = accepted(engine.map_groups(columns, partial(pack_group, pos_label=pos_label)))
     check_any_row(len(packed))
     groups = Groups.of(packed)
     groups.check(pos_label)
@@ -126,14 +126,14 @@ def gather(engine: Engine, columns: Mapping[str, str], *, pos_label: object) -> 
     )
 
 
-def _largest_group(engine: Engine, columns: Mapping[str, str]) -> int:
+def _largest_group(engine: Backend, columns: Mapping[str, str]) -> int:
     """Rows of the largest group, or of all if they are few."""
     total = engine.n_rows()
     return total if total <= packing.MOST_ROWS_OF_GROUP else engine.largest_group(columns)
 
 
 def _in_pieces(
-    engine: Engine,
+    engine: Backend,
     columns: Mapping[str, str],
     shown: Sequence[Sketch],
     *,
@@ -152,11 +152,11 @@ def _in_pieces(
     test_set = "case" in columns and len({fold for _, fold in whole}) == 1
     pack = PieceOf(both, pos_label, with_levels=test_set)
     needed = {own: name for own, name in columns.items() if own not in {"case", "cluster"}}
-    result = joined(engine.each_piece(needed, partial(counted, cuts=cuts), pack))
+    result = joined(engine.map_pieces(needed, partial(counted, cuts=cuts), pack))
     weights: dict[Group, list[Weights]] = {}
     if "weight" in columns:
         look = partial(weights_of_groups, labels=both, pos_label=pos_label)
-        for group, one in (each for part in engine.each_part(needed, look) for each in part):
+        for group, one in (each for part in engine.map_partitions(needed, look) for each in part):
             weights.setdefault(group, []).append(one)
     packed = []
     for group, names in whole.items():

@@ -45,7 +45,8 @@ class RawTable:
 def detect_backend(source: object) -> Any:
     """Return the backend of a frame of Dask or Spark, whose rows are elsewhere; None for all else."""
     homes = {base.__module__.partition(".")[0] for base in type(source).__mro__}
-    return import_module(DISTRIBUTED).engine_of(source) if homes & {"dask", "dask_expr", "pyspark"} else None
+    is_distributed = homes & {"dask", "dask_expr", "pyspark"}
+    return import_module(DISTRIBUTED).detect_backend(source) if is_distributed else None
 
 
 def load_table(source: object, columns: ColumnMap) -> RawTable:

@@ -217,10 +217,10 @@ def test_a_shuffle_that_tells_only_words_is_told_and_a_fault_of_ours_is_not_hidd
         pytest.raises(
             DiskFullError, match=r"^it cannot be read: Unexpected error .*; the disk where .* full$"
         ),
-        backends.told_as("it", (OSError,)),
+        backends.translate_errors("it", (OSError,)),
     ):
         raise RuntimeError("P2P 1 failed during barrier phase") from inner
-    with pytest.raises(RuntimeError, match="a bug"), backends.told_as("it", (OSError,)):
+    with pytest.raises(RuntimeError, match="a bug"), backends.translate_errors("it", (OSError,)):
         raise RuntimeError("a bug")
 
 
@@ -417,7 +417,7 @@ def test_a_lost_gateway_is_told_in_one_line(error):
         backends.SparkFrame(gone).n_rows()
     with pytest.raises(InputError, match=told):
         _ = backends.SparkFrame(gone).names
-    backends.SparkKept(gone, None)  # to be let go is no news either: pytest would tell
+    backends.SparkPersisted(gone, None)  # to be let go is no news either: pytest would tell
     gc.collect()
 
 

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_a_set_that_stays_is_compared_as_in_memory(test_set, set_here, monkeypatch):
     monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", 400)
     found = gathered(test_set.sample(frac=1, random_state=0).drop(columns="fold"))
-    assert len(found.parts.each(len)) > 3
+    assert len(found.parts.map(len)) > 3
     assert_nearly_alike(sa.compare(found, **SET_OPTIONS), set_here)
     assert describe_table(found)[-1] == "The table can be compared."
 
@@ -110,7 +110,7 @@ def test_clusters_and_weights_of_a_set_that_stays_are_those_of_memory(kind, n_fo
     """More clusters than columns, of which rows stand for them in memory too: bands draw from the same."""
     frame = sampled(kind, n=2400, n_folds=n_folds)
     found = gathered(mixed(frame))
-    assert len(found.parts.each(len)) > 3
+    assert len(found.parts.map(len)) > 3
     assert_nearly_alike(sa.compare(found, **SET_OPTIONS), sa.compare(by_names(frame), **SET_OPTIONS))
     assert describe_table(found)[-1] == "The table can be compared."
     few = sampled(kind, n=100, n_folds=n_folds)

@@ -141,7 +141,7 @@ class Sampled:
         weight = None if sample.weight is None else sample.weight[rows]
         return PlacedCases(sample.positive[rows], slots[:, rows], cluster, weight)
 
-    def each(self, function):
+    def map(self, function):
         return [function(piece) for piece in self.pieces]
 
 
