@@ -20,10 +20,6 @@ MARKS = {
     "studies": "studies",
     "tests/distributed": "distributed",
     "tests/fuzz": "fuzz",
-    **dict.fromkeys(
-        ("tests/evaluation/test_distributed.py",),
-        "distributed",
-    ),
     **{f"tests/project/{path.name}": "docs" for path in (ROOT / "tests/project").glob("test_example*.py")},
     **{f"tests/project/test_{name}.py": "docs" for name in ("gallery", "papers", "readme", "measured_tests")},
 }

@@ -20,7 +20,6 @@ from scipy import optimize, stats
 from scipy.special import logit
 
 from skewanova.base.checks import Bools, Floats
-from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.curves.chebyshev import panel_priors
 from skewanova.curves.distributions import true_auprec
 from skewanova.decision.bands import BAND_PRIORS, pair_critical
@@ -31,6 +30,7 @@ from skewanova.inference.fold_resampling import fold_bootstrap_means, fraction_b
 from skewanova.inference.jackknife import measure_models
 from skewanova.inference.sampling import Sample
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, smallest_supported_prior
+from skewanova.priors.quadrature import gauss_nodes
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, one_by_one, share_and_error
 from studies.scenarios import DEPLOYMENT, Splits, Task, lda, measures, summed_gains

@@ -3,7 +3,6 @@
 - checks: Errors, and checks that return the cleaned value or raise, naming argument, rule and value.
 - folders: Folders written whole or not at all; only an earlier output of ours is replaced.
 - frames: What results and frames share: to_polars, records, distinct values.
-- gauss_rules: Nodes and weights of numpy's Gauss rules, worked out once each.
 - operating_system: What differs between systems: closed pipes and free memory.
 - progress: Stages of a long computation, for whoever listens.
 - rounding: Numbers that differ by rounding only count as equal, so that no result depends on the processor.

@@ -28,10 +28,10 @@ from skewanova.base.checks import (
     check_prior,
     emit,
 )
-from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.base.text import p_words
 from skewanova.curves.distributions import curve_at
 from skewanova.curves.roc import RocCurve
+from skewanova.priors.quadrature import gauss_nodes
 from skewanova.priors.weightings import Target, as_deployment_prior
 
 #: Standard scores of positives beyond which nothing is left to integrate (1e-19 on either side).

@@ -22,8 +22,8 @@ from skewanova.base.checks import (
     check_prior,
     seeded,
 )
-from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.curves.roc import RocCurve
+from skewanova.priors.quadrature import gauss_nodes
 from skewanova.priors.weightings import Target, as_deployment_prior
 
 #: Logit of the recall beyond which nothing is left to integrate (4e-20 on either side).

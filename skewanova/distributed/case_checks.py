@@ -7,6 +7,7 @@ set, or of several runs on it, stay with the engine, each by its places on the c
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -168,7 +169,7 @@ def look_at_cases(engine: Backend, columns: Mapping[str, str], groups: Groups, p
     request = _Asked(engine, columns, n_buckets)
     summary, sampled = None, any(column in columns for column in SAMPLING_COLUMNS)
     if "case" in columns and (len(groups.folds) > 1 or sampled):
-        summary = _summary(request.each("case", _OfCases(look)), groups.folds)
+        summary = _summary(request.each("case", _CaseCheck(look)), groups.folds)
     sampling = _sampling(request, groups, look) if sampled else None
     if "case" not in columns:
         return Known(None, sampling, None)
@@ -275,17 +276,25 @@ def in_order(look: Callable[[pd.DataFrame], Found], rows: pd.DataFrame) -> Found
 
 
 @dataclass(frozen=True, eq=False)
-class _OfCases:
-    """Looks at all rows of some of the cases."""
+class _Check:
+    """A check on the workers, which returns what is wrong instead of raising it."""
 
     look: _Rows
 
-    def __call__(self, frame: pd.DataFrame) -> CaseFacts | Refused:
-        """Facts of the rows, cases by their names."""
-        result: CaseFacts | Refused = refusing(lambda: self._facts(frame))
-        return result
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Check the rows."""
+        return refusing(lambda: self.check(frame))
 
-    def _facts(self, frame: pd.DataFrame) -> CaseFacts:
+    @abstractmethod
+    def check(self, frame: pd.DataFrame) -> Any:
+        """Check the rows, or raise."""
+
+
+class _CaseCheck(_Check):
+    """A check of all rows of some of the cases."""
+
+    def check(self, frame: pd.DataFrame) -> CaseFacts:
+        """Return the facts of the rows, cases by their names."""
         facts = self.facts(frame)
         if any(column in frame for column in SAMPLING_COLUMNS):
             self.look.check_same(self.look.table(frame))
@@ -358,18 +367,11 @@ class _Clusters(NamedTuple):
     held: UnitSums
 
 
-@dataclass(frozen=True, eq=False)
-class _OfClusters:
-    """Looks at all rows of some of the clusters."""
+class _ClusterCheck(_Check):
+    """A check of all rows of some of the clusters."""
 
-    look: _Rows
-
-    def __call__(self, frame: pd.DataFrame) -> _Clusters | Refused:
-        """Count them, and see that no fold cuts one."""
-        result: _Clusters | Refused = refusing(lambda: self._clusters(frame))
-        return result
-
-    def _clusters(self, frame: pd.DataFrame) -> _Clusters:
+    def check(self, frame: pd.DataFrame) -> _Clusters:
+        """Count the clusters, and check that no fold cuts one."""
         rows = self.look.table(frame)
         if "case" not in rows:
             self.look.check_same(rows.drop(columns="weight", errors="ignore"))
@@ -394,17 +396,12 @@ class _OfClusters:
         return _Clusters(cut, len(names), next(iter(names), None), shared, kinds, held.reshape(*shape))
 
 
-@dataclass(frozen=True, eq=False)
-class _OfWeights:
-    """Looks at all rows of some of the weights: without cases, every model has as many in a fold."""
+class _WeightCheck(_Check):
+    """A check of all rows of some of the weights: without cases, every model has as many in a fold."""
 
-    look: _Rows
-
-    def __call__(self, frame: pd.DataFrame) -> Refused | None:
-        """What is wrong, if anything."""
-        rows = self.look.table(frame).drop(columns="cluster", errors="ignore")
-        result: Refused | None = refusing(lambda: self.look.check_same(rows))
-        return result
+    def check(self, frame: pd.DataFrame) -> None:
+        """Check that a case weighs the same in all models."""
+        self.look.check_same(self.look.table(frame).drop(columns="cluster", errors="ignore"))
 
 
 def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary:
@@ -414,10 +411,10 @@ def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary:
     if "weight" in columns:
         check_any_weight(max((item.high for item in known.values()), default=0.0))
         if "case" not in columns and len(groups.folds) > 1:
-            accepted(asked.each("weight", _OfWeights(look)))
+            accepted(asked.each("weight", _WeightCheck(look)))
     result, distinct = _range(known)
     if "cluster" in columns:
-        parts: list[_Clusters] = accepted(asked.each("cluster", _OfClusters(look)))
+        parts: list[_Clusters] = accepted(asked.each("cluster", _ClusterCheck(look)))
         n_clusters = sum(part.n_clusters for part in parts)
         check_several_clusters(n_clusters, next((part.name for part in parts if part.n_clusters), None))
         accepted([part.cut for part in parts])
@@ -489,7 +486,7 @@ class _Placed:
 
     def __call__(self, frame: pd.DataFrame) -> _Found:
         """Facts and places."""
-        return _Found(_OfCases(self.look)(frame), self._placed(frame))
+        return _Found(_CaseCheck(self.look)(frame), self._placed(frame))
 
     def _placed(self, frame: pd.DataFrame) -> PlacedCases | None:
         if "weight" in frame:

@@ -1,7 +1,6 @@
 """How good every model is, in every fold, at every prior.
 
 - along_prior: Means, intervals, regret and support by prior.
-- distributed: One group measured where its rows are, by an engine of one's own.
 - measures: Every model in every fold, measured at every prior.
 - points: Points of ROC, precision-recall, the P-ROC surface, and one threshold by skew.
 """

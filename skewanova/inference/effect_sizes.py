@@ -9,12 +9,12 @@ import pandas as pd
 from scipy import special
 
 from skewanova.base.checks import Floats, check_fraction
-from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.families import orient_to_control
 from skewanova.inference.fold_statistics import REACH, deviation_nodes
 from skewanova.inference.pairwise import paired_tests
+from skewanova.priors.quadrature import gauss_nodes
 
 EFFECT_COLUMNS = (
     "model_a",

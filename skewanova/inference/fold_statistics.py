@@ -18,8 +18,8 @@ from scipy.interpolate import PPoly
 from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats
-from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.base.rounding import snap_ties
+from skewanova.priors.quadrature import gauss_nodes
 
 #: Differences below this share of the largest value are rounding.
 ROUNDING = 8 * float(np.finfo(np.float64).eps)

@@ -21,7 +21,6 @@ from skewanova.base.checks import (
     check_rope,
 )
 from skewanova.base.frames import Framed
-from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
@@ -35,6 +34,7 @@ from skewanova.inference.families import equivalence_family, family
 from skewanova.inference.fold_resampling import max_t_test, sign_flips, split_signs, squared_t
 from skewanova.inference.fold_statistics import deviation_nodes, pair_indices, range_isf, range_sf
 from skewanova.inference.omnibus import fold_table, kernel_arguments
+from skewanova.priors.quadrature import gauss_nodes
 
 #: Columns of every post-hoc frame about models, whatever the test.
 POSTHOC_COLUMNS = (

@@ -9,7 +9,7 @@
 - evidence: How many cases speak for a prior, and how many are enough.
 - mixtures: Profile likelihood of the prior from counts in bins.
 - parsing: Priors and deployment priors as the command line writes them.
-- quadrature: Nodes over the log of the skew.
+- quadrature: Gauss rules, and nodes over the log of the skew.
 - weightings: Class priors, skew and deployment priors.
 """
 

@@ -15,9 +15,9 @@ from scipy.special import expit, log_expit
 from scipy.stats import norm
 
 from skewanova.base.checks import Floats
-from skewanova.base.gauss_rules import gauss_nodes
 from skewanova.priors import mixtures
 from skewanova.priors.mixtures import Counts, Fit
+from skewanova.priors.quadrature import gauss_nodes
 
 #: Batches from which a spread between them can be told.
 ENOUGH_BATCHES = 4

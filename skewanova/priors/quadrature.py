@@ -1,15 +1,18 @@
-"""Nodes over the log of the skew."""
+"""Gauss rules, and nodes over the log of the skew."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 import scipy
+from numpy.polynomial.hermite import hermgauss
+from numpy.polynomial.hermite_e import hermegauss
+from numpy.polynomial.legendre import leggauss
 
 from skewanova.base.checks import SMALLEST_PRIOR, Floats
-from skewanova.base.gauss_rules import gauss_nodes
 
 #: Aim of the rules, below the spacing of doubles, so that rounding is all that is left.
 QUADRATURE_TOLERANCE = 1e-18
@@ -21,6 +24,17 @@ PANEL_WIDTH = 4.0
 
 #: The prior nearest to 1 that a node may have.
 LARGEST_PRIOR = 1 - float(np.finfo(np.float64).epsneg)
+
+
+RULES = {"legendre": leggauss, "hermite": hermgauss, "hermite_e": hermegauss}
+
+
+@cache
+def gauss_nodes(rule: str, size: int) -> tuple[Floats, Floats]:
+    """Return read-only nodes and weights of one of numpy's Gauss rules; they are eigenvalues, kept."""
+    node, weight = RULES[rule](size)
+    node.flags.writeable = weight.flags.writeable = False
+    return node, weight
 
 
 def log_skew(prior: float) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from loops import each
 
-from skewanova.base.gauss_rules import RULES, gauss_nodes
+from skewanova.priors.quadrature import RULES, gauss_nodes
 
 
 @each("size", [1, 24])
