@@ -205,14 +205,14 @@ def _json_sign(sign: str) -> str:
 
 def comparison_as_json(result: Comparison) -> dict[str, Any]:
     """Every frame as records, by the name of its CSV file, with what is said in words."""
-    from skewanova.report.source import POINTS
+    from skewanova.report.source import FRAMES, POINTS
 
     return {
         "settings": result.settings,
         "verdict": asdict(result.verdict),
         "conclusions": result.conclusions,
         "warnings": result.warnings,
-        **{name: frame for name, frame in result.tables.items() if name not in POINTS},
+        **{name: result.tables[name] for name in FRAMES if name not in {*POINTS, "residuals"}},
     }
 
 

@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -65,23 +65,6 @@ FRAMES: Mapping[str, str] = MappingProxyType(
         "surface": "precision of every model by recall and prior",
         "skew": "accuracy and precision of one threshold by skew",
         "score_bins": "labelled cases in bins of each model's score, for monitoring",
-    }
-)
-
-
-#: Points of curves and figures, which are for files.
-POINTS = frozenset(
-    {
-        "roc",
-        "precision_recall",
-        "by_prior",
-        "auprec_by_prior",
-        "auprec_intervals",
-        "regret",
-        "surface",
-        "skew",
-        "residuals",
-        "score_bins",
     }
 )
 
@@ -186,20 +169,10 @@ class ReportSource(Result):
     scores: Scores = field(repr=False)
 
     def __post_init__(self) -> None:
-        makers = {
-            "roc": self._roc,
-            "precision_recall": self._precision_recall,
-            "by_prior": self._by_prior,
-            "auprec_by_prior": lambda: along_prior.auprec_by_prior(self.evaluation),
-            "auprec_intervals": lambda: auprec_intervals(self.evaluation, alpha=self.alpha),
-            "regret": lambda: regret(self.evaluation),
-            "surface": lambda: points.surface(self.evaluation),
-            "skew": lambda: points.skew(self.evaluation),
-            "score_bins": lambda: score_bins(self.scores),
-        }
+        makers = {name: partial(make, self) for name, make in POINTS.items()}
         tables = self.tables  # of another comparison, those that are not computed from its settings
-        lazy = makers if isinstance(tables, Tables) else {}
-        frames = {name: tables[name] for name in tables if name not in lazy}
+        computed = makers if isinstance(tables, Tables) else {}
+        frames = {name: tables[name] for name in tables if name not in computed}
         object.__setattr__(self, "tables", Tables(frames, makers))
 
     @property
@@ -243,23 +216,6 @@ class ReportSource(Result):
         """Fingerprint of the input."""
         return self.scores.sha256()
 
-    def _roc(self) -> pd.DataFrame:
-        """Compute the ROC curves, at 51 rates instead of 201 if that is more than half a million rows."""
-        step = _step(len(self.evaluation.curves) * len(points.RATE_GRID))
-        return points.roc(self.evaluation, fpr=points.RATE_GRID[::step])
-
-    def _precision_recall(self) -> pd.DataFrame:
-        """Compute the precision-recall curves at 16 priors at most, and at 50 recalls instead of 200."""
-        priors = evenly(self.evaluation.priors, MOST_PRIORS)
-        step = _step(len(self.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
-        recall = points.RECALL_GRID[step - 1 :: step]
-        return points.precision_recall(self.evaluation, priors, recall=recall)
-
-    def _by_prior(self) -> pd.DataFrame:
-        seed = self.settings["seed"]
-        rng = seed if isinstance(seed, int) else 0
-        return by_prior_of(self.evaluation, self.tables["leaders"], alpha=self.alpha, rng=rng)
-
     @cached_property
     def prior_frames(self) -> dict[str, pd.DataFrame]:
         """Estimates and bins of a deployment prior that was estimated from unlabelled scores, else none."""
@@ -279,6 +235,42 @@ def evenly(values: Sequence[float] | Floats, most: int) -> Floats:
 def _step(n_rows: int) -> int:
     """Every how many-th point of curves to keep."""
     return 1 if n_rows <= MOST_POINTS else 4
+
+
+def _roc(source: ReportSource) -> pd.DataFrame:
+    """Compute the ROC curves, at 51 rates instead of 201 if that is more than half a million rows."""
+    step = _step(len(source.evaluation.curves) * len(points.RATE_GRID))
+    return points.roc(source.evaluation, fpr=points.RATE_GRID[::step])
+
+
+def _precision_recall(source: ReportSource) -> pd.DataFrame:
+    """Compute the precision-recall curves at 16 priors at most, and at 50 recalls instead of 200."""
+    priors = evenly(source.evaluation.priors, MOST_PRIORS)
+    step = _step(len(source.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
+    recall = points.RECALL_GRID[step - 1 :: step]
+    return points.precision_recall(source.evaluation, priors, recall=recall)
+
+
+def _by_prior(source: ReportSource) -> pd.DataFrame:
+    seed = source.settings["seed"]
+    rng = seed if isinstance(seed, int) else 0
+    return by_prior_of(source.evaluation, source.tables["leaders"], alpha=source.alpha, rng=rng)
+
+
+#: Points of curves, computed when they are first read.
+POINTS: Mapping[str, Callable[[ReportSource], pd.DataFrame]] = MappingProxyType(
+    {
+        "roc": _roc,
+        "precision_recall": _precision_recall,
+        "by_prior": _by_prior,
+        "auprec_by_prior": lambda source: along_prior.auprec_by_prior(source.evaluation),
+        "auprec_intervals": lambda source: auprec_intervals(source.evaluation, alpha=source.alpha),
+        "regret": lambda source: regret(source.evaluation),
+        "surface": lambda source: points.surface(source.evaluation),
+        "skew": lambda source: points.skew(source.evaluation),
+        "score_bins": lambda source: score_bins(source.scores),
+    }
+)
 
 
 def level_of(source: ReportSource) -> str:
