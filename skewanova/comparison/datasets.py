@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from skewanova.comparison.analysis import group_models
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
+from skewanova.decision.planning import n_compared
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.families import adjust_p_values
 from skewanova.inference.omnibus import omnibus_test
@@ -219,26 +219,34 @@ def compare_datasets(
     order = _order(means)
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
     how: dict[str, Any] = {"p_adjust": options.get("p_adjust"), "control": options.get("control")}
-    n_pairs = comb(len(order), 2) if how["control"] is None else len(order) - 1
-    few = n_pairs * 2.0 ** (1 - len(comparisons)) >= alpha  # signed ranks cannot reject, whatever they are
-    method = "paired_t" if few else "wilcoxon"
-    pairs = [posthoc(blocks, method=method, alpha=alpha, order=order, role="primary", **how)]
-    if how["control"] is None:
-        pairs.append(posthoc(blocks, method="nemenyi", alpha=alpha, order=order))
+    smallest_p = n_compared(len(order), how["control"]) * 2.0 ** (1 - len(comparisons))
+    few = smallest_p >= alpha  # signed ranks cannot reject, whatever they are
+    pairs = _compare_pairs(blocks, order, alpha, "paired_t" if few else "wilcoxon", **how)
     first = next(iter(comparisons.values()))
-    differences = _by_dataset(comparisons, pairs[0], alpha)
+    primary = pairs[pairs["role"] == "primary"]
+    differences = _by_dataset(comparisons, primary, alpha)
     return DatasetsComparison(
         comparisons=comparisons,
         iauprec=means,
         tests=omnibus_test(blocks, method="friedman", role="primary").to_frame(),
-        pairs=pd.concat(pairs, ignore_index=True),
+        pairs=pairs,
         by_dataset=differences,
         hierarchical=_hierarchical(differences, alpha, p_adjust=how["p_adjust"] or "holm"),
-        ranking=_ranking(means, order, group_models(order, pairs[0], how["control"])),
+        ranking=_ranking(means, order, group_models(order, primary, how["control"])),
         alpha=alpha,
         deployment_prior=first.evaluation.deployment_prior.describe(),
         warnings=(*emit(_few(len(comparisons)) if few else ()), *_warnings(comparisons)),
     )
+
+
+def _compare_pairs(
+    blocks: pd.DataFrame, order: Sequence[str], alpha: float, method: str, **how: Any
+) -> pd.DataFrame:
+    """Compare pairs, the data sets being blocks; by Nemenyi's test too if there is no control."""
+    pairs = [posthoc(blocks, method=method, alpha=alpha, order=order, role="primary", **how)]
+    if how["control"] is None:
+        pairs.append(posthoc(blocks, method="nemenyi", alpha=alpha, order=order))
+    return pd.concat(pairs, ignore_index=True)
 
 
 def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
