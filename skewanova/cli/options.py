@@ -45,6 +45,7 @@ BAD_INPUT, FAILED = 2, 1
 IN_THE_SHELL = {
     "with `pos_label`": "with --positive",
     "missing='drop'": "--missing drop",
+    "a test_fraction, as in FoldDesign('repeated_kfold', test_fraction=0.1)": "--test-fraction, 0.1",
     "`directory`": "--out",
 }
 

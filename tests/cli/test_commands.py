@@ -301,6 +301,10 @@ def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
         (["--alpha", "x"], "'x' is not a valid float"),
         (["--area-estimator", "auc"], "'auc' is not one of 'trapezoid', 'exact'"),
         (["--missing", "ignore"], "'ignore' is not one of 'raise', 'drop'"),
+        (
+            ["--design", "repeated_kfold"],
+            "design='repeated_kfold' needs --test-fraction, 0.1 for 10-fold",
+        ),
         (["--seed", "-1"], "-1 is not in the range x>=0"),
         (["--seed", "1.5"], "'1.5' is not a valid integer"),
         (["--out", "scores.csv"], "'scores.csv' is a file"),
