@@ -32,8 +32,9 @@ papers:
 # Search for hostile input that breaks a rule: make fuzz SEED=1 MINUTES=20 ONLY=names
 SEED ?= 0
 MINUTES ?= 60
+ONLY ?= rule
 fuzz:
-	python tests/fuzz/run.py --seed $(SEED) --minutes $(MINUTES) --only '$(ONLY)'
+	FUZZ_SEED=$(SEED) FUZZ_MINUTES=$(MINUTES) python -m pytest tests/fuzz -m fuzz -k 'breaks_the_rule and $(ONLY)'
 # Would the tests notice? 100 random mutants of a module (MODULE=skewanova/curves/roc.py; group mutants): docs/mutants.md.
 mutants:
 	python tests/mutants.py $(MODULE) --seed $(SEED)

@@ -25,7 +25,6 @@ MARKS = {
 }
 
 settings.register_profile("local", deadline=None, max_examples=15)
-settings.register_profile("fuzz", deadline=None, max_examples=2000)
 settings.register_profile(
     "ci",
     deadline=None,

@@ -12,7 +12,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 import skewanova as sa
-from fuzz.search import Generator
+from fuzz.generator import Generator
 from skewanova.base.checks import InputTypeError
 
 FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -27,37 +27,9 @@ FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 #: Whole numbers that floats or 64 bits cannot all tell apart.
 NUMBERS = (
-    *(
-        0,
-        1,
-        2,
-        3,
-        -1,
-        127,
-        128,
-        255,
-        256,
-        2**24,
-        2**24 + 1,
-        2**53,
-        2**53 + 1,
-        2**53 + 2,
-        2**62,
-        2**63 - 1,
-        2**63,
-    ),
-    *(
-        2**63 + 1,
-        2**64 - 1,
-        2**64,
-        2**64 + 1,
-        -(2**53) - 1,
-        -(2**63),
-        -(2**63) - 1,
-        10**40,
-        10**400,
-        -(10**400),
-    ),
+    *(0, 1, 2, 3, -1, 127, 128, 255, 256, 10**40, 10**400, -(10**400)),
+    *(2**n + more for n in (24, 53, 62, 63, 64) for more in (-1, 0, 1, 2)),
+    *(-(2**n) - more for n in (53, 63) for more in (0, 1)),
 )
 
 

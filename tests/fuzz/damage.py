@@ -12,51 +12,14 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from fuzz.command import checked_run, folder_of
-from fuzz.search import Generator
+from fuzz.generator import HOSTILE, Generator
 from fuzz.tables import as_csv, as_json_lines, as_parquet, damaged, outcome, rows_of
 
 SHAPE = {"seed": 0, "models": 2, "folds": 2, "size": 12, "digits": 1, "cases": 1, "datasets": 1}
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "latin-1", "cp037", "utf-7", "cp1252")
 #: What other programs write into the footer of a Parquet file, and what they should not.
-FOOTERS = (
-    *(
-        "{",
-        "[]",
-        "null",
-        "1",
-        '""',
-        "{}",
-        '{"columns": 1}',
-        '{"columns": [], "index_columns": ["x"]}',
-        "\x00",
-    ),
-    *(
-        '{"columns": [{"name": 1}]}',
-        '{"index_columns": [{"kind": "range"}]}',
-        '{"index_columns": 5, "columns": {}}',
-    ),
-    *('{"index_columns": ["model"], "columns": [], "column_indexes": []}', '{"columns": [null]}', "{" * 5000),
-)
-NAMES = (
-    *(
-        "scores.csv",
-        "scores.csv.gz",
-        "scores.jsonl",
-        "scores.jsonl.gz",
-        "scores.ndjson",
-        "scores.parquet",
-        "scores",
-    ),
-    *(
-        "scores.txt",
-        "SCORES.CSV",
-        "scores.csv.zip",
-        "scores.xlsx",
-        "scores.json",
-        "scores.feather",
-        "scores.pkl",
-    ),
-)
+FOOTERS = (*HOSTILE["footers"], "{" * 5000)
+NAMES = HOSTILE["file_names"]
 _damages = st.lists(
     st.tuples(
         st.sampled_from(["flip", "flip", "cut", "insert", "remove"]),

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skewanova as sa
 from fuzz.command import checked_run, folder_of
-from fuzz.search import Generator
+from fuzz.generator import Generator
 from fuzz.tables import as_csv, changed, changes
 from skewanova.base.checks import InputTypeError
 from skewanova.inference import auprec_covariance, compare_runs

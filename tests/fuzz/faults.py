@@ -15,8 +15,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from fuzz.command import DONE, FAILED, REFUSED, assert_told, content, folder_of, is_root, run
+from fuzz.generator import Generator
 from fuzz.options import files
-from fuzz.search import Generator
 
 NOBODY = 65534
 COMMANDS = (["intervals", "folds.csv"], ["plan", "folds.csv"])

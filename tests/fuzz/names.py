@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from fuzz.command import STEERS, checked_run, folder_of
-from fuzz.search import Generator
+from fuzz.generator import Generator
 from fuzz.tables import as_json_lines, rows_of
 from skewanova.cli import commands
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import skewanova as sa
 from fuzz.command import CHANGED, DONE, REFUSED, checked_run, folder_of
 from fuzz.designs import SCORES, answered, near
-from fuzz.search import Generator
+from fuzz.generator import Generator
 from fuzz.tables import CELLS, as_csv, as_json_lines, as_parquet, changed, changes, damaged, damages, rows_of
 from skewanova.comparison.changes import changes as changes_between
 from skewanova.comparison.monitor import STATES, monitor

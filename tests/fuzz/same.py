@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from fuzz.command import folder_of
-from fuzz.search import Generator
+from fuzz.generator import Generator
 from fuzz.tables import as_csv, as_json_lines, as_parquet, rows_of, shapes
 from skewanova.report.folder import FRAMES
 

@@ -16,85 +16,13 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from fuzz.command import checked_run, folder_of
-from fuzz.search import Generator
+from fuzz.generator import HOSTILE, Generator
 from skewanova.base.checks import InputTypeError
 
 Rows = list[dict[str, Any]]
 
 #: Cells that a table may hold by mistake or malice, as text.
-CELLS = (
-    *(
-        "",
-        " ",
-        "nan",
-        "NaN",
-        "NA",
-        "inf",
-        "-inf",
-        "Infinity",
-        "1e308",
-        "1e309",
-        "-1e-320",
-        "5e-324",
-        "0",
-        "-0",
-    ),
-    *(
-        "1",
-        "0.5",
-        "-1",
-        "2",
-        "1,5",
-        "1_000",
-        "0x1F",
-        "1e",
-        "True",
-        "no",
-        "None",
-        "null",
-        "<NA>",
-        "99999999999",
-    ),
-    *("9223372036854775808", "18446744073709551616", "-9223372036854775809", "1" * 400, "0." + "3" * 60),
-    *(
-        "m0",
-        "m1",
-        "=1+1",
-        "@x",
-        "a,b",
-        'say "hi"',
-        "two\nlines",
-        "cr\rhere",
-        "tab\there",
-        "\x00",
-        "\x1b]0;x\x07",
-    ),
-    *(
-        "\x9b31m",
-        "\u202egnp",
-        "e\u0301",
-        "\U0001f600",
-        "\ufeff",
-        "\u0663",
-        "x" * 3000,
-        "\\N",
-        "#",
-        "%s",
-        "{0}",
-    ),
-    *(
-        "2024-01-01",
-        "[0.1, 0.9]",
-        "{}",
-        "\\textbf{x}",
-        "<b>x</b>",
-        "$x$",
-        "../x",
-        "/",
-        "C(model)",
-        "Intercept",
-    ),
-)
+CELLS = (*HOSTILE["cells"], "1" * 400, "x" * 3000)
 #: The same for JSON, where a cell has a type.
 VALUES = (
     *(None, True, False, 0, 1, -1, 2, 0.5, 2**53 + 1, 2**63, 2**64, -(2**63) - 1, 10**400, 1e308, 5e-324),
@@ -168,29 +96,28 @@ changes = st.lists(
     ),
     max_size=3,
 )
+DAMAGES = (
+    b"\x00",
+    b"\xff",
+    b"\x80",
+    b"\r",
+    b"\n",
+    b"\n\n",
+    b'"',
+    b",",
+    b"\t",
+    b"\xef\xbb\xbf",
+    b"{",
+    b"}",
+    b"\\",
+    b"\x1a",
+)
 #: What is done to the bytes of a file: kind, place as a share of its length, what.
 damages = st.lists(
     st.tuples(
         st.sampled_from(["flip", "cut", "insert", "remove"]),
         st.integers(0, 1000),
-        st.sampled_from(
-            [
-                b"\x00",
-                b"\xff",
-                b"\x80",
-                b"\r",
-                b"\n",
-                b"\n\n",
-                b'"',
-                b",",
-                b"\t",
-                b"\xef\xbb\xbf",
-                b"{",
-                b"}",
-                b"\\",
-                b"\x1a",
-            ]
-        ),
+        st.sampled_from(DAMAGES),
     ),
     max_size=2,
 )

@@ -1,0 +1,45 @@
+"""Cases of one kind with the rule that each must keep, and the cases that once broke a rule."""
+
+import ast
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from skewanova import SkewanovaWarning
+
+CORPUS = Path(__file__).with_name("corpus")
+#: Texts that a file, an option or a name may hold by mistake or malice.
+HOSTILE: dict[str, list[str]] = json.loads(
+    Path(__file__).with_name("hostile.json").read_text(encoding="ascii")
+)
+
+
+@dataclass(frozen=True)
+class Generator:
+    """Cases of one kind, the rule for each, and how many the ordinary tests try (0: only `make fuzz`).
+
+    What depends on the moment is not `repeatable`: a case that breaks the rule is not made smaller.
+    """
+
+    name: str
+    cases: SearchStrategy[Any]
+    rule: Callable[[Any], None]
+    examples: int
+    repeatable: bool = True
+
+    def check(self, case: Any) -> None:
+        """Raise if the case breaks the rule; a warning that is not the package's own breaks every rule."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", SkewanovaWarning)
+            self.rule(case)
+
+    def corpus(self) -> Iterator[tuple[str, Any]]:
+        """Yield names and cases of what once broke the rule."""
+        for path in sorted((CORPUS / self.name).glob("*.txt")):
+            yield path.stem, ast.literal_eval(path.read_text(encoding="ascii"))
