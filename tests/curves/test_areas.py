@@ -10,7 +10,6 @@ from loops import each
 from sklearn import metrics
 from strategies import priors, ranges, tie_groups, untied_groups
 
-from skewanova.curves import estimators
 from skewanova.curves.areas import auprec, auprec_score, iauprec, iauprec_score, precision_recall_curve
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import RocCurve, roc_curve
@@ -99,13 +98,6 @@ def test_published_examples(golden, name):
         assert score == pytest.approx(truth, abs=6e-13)
 
 
-def test_published_counts(golden):
-    sample = golden["statisticalmeasures_example"]
-    curve = roc_curve(sample["y_true"], sample["y_score"], pos_label=sample["pos_label"])
-    assert (curve.tpr * curve.n_positive).tolist() == sample["tp"]
-    assert (curve.fpr * curve.n_negative).tolist() == sample["fp"]
-
-
 # --- AUPREC against a 40-digit twin -------------------------------------------------------------------------
 
 
@@ -115,18 +107,6 @@ def test_auprec_equals_twin(estimator, groups, prior):
     found = auprec(curve_of(groups), prior, area_estimator=estimator)
     truth = twins.auprec_twin(twins.vertices(groups), prior, estimator)
     assert twins.relative_error(found, truth) < TOLERANCE
-
-
-@pytest.mark.no_cover
-@each("estimator", ESTIMATORS)
-def test_auprec_of_a_large_sample_equals_twin(estimator):
-    rng = np.random.default_rng(1)
-    groups = [tuple(g) for g in rng.poisson((0.3, 3.0), (300, 2)).tolist() if sum(g)]
-    for prior in (1e-6, 0.01, 0.5, 0.999):
-        truth = twins.auprec_twin(twins.vertices(groups), prior, estimator)
-        assert (
-            twins.relative_error(auprec(curve_of(groups), prior, area_estimator=estimator), truth) < TOLERANCE
-        )
 
 
 @given(tie_groups())
@@ -266,14 +246,6 @@ def test_iauprec_of_segments_over_beta_priors(estimator, a, b, limits):
 
 
 @pytest.mark.no_cover
-@each("estimator", ESTIMATORS)
-def test_flat_beta_prior_is_a_uniform_prior(estimator):
-    curve = curve_of([(0, 1), (2, 1), (1, 3), (3, 0), (0, 4), (2, 2)])
-    flat = iauprec(curve, BetaPrior(1, 1), area_estimator=estimator)
-    assert flat == pytest.approx(iauprec(curve, (1e-15, 1 - 1e-15), area_estimator=estimator), rel=1e-12)
-
-
-@pytest.mark.no_cover
 @each(
     ("estimator", "shapes"),
     [*((e, (2, 0.2)) for e in ESTIMATORS), ("trapezoid", (0.1, 0.1)), ("exact", (0.1, 2))],
@@ -316,22 +288,6 @@ def test_neighbouring_priors_are_a_range(groups, prior):
         assert value == pytest.approx(auprec(curve, prior, area_estimator=estimator), rel=1e-13)
 
 
-@given(tie_groups(), ranges())
-def test_iauprec_lies_between_the_ends(groups, limits):
-    curve = curve_of(groups)
-    for estimator in ESTIMATORS:
-        low, high = auprec(curve, limits, area_estimator=estimator)
-        for weighting in (UniformPrior(*limits), UniformSkew(*in_skews(limits))):
-            assert (
-                low * (1 - 1e-13) <= iauprec(curve, weighting, area_estimator=estimator) <= high * (1 + 1e-13)
-            )
-
-
-def test_uniform_prior_weighs_high_priors_more_than_uniform_skew():
-    curve = curve_of([(3, 1), (1, 3)])
-    assert iauprec(curve, (0.05, 0.2)) > iauprec(curve, UniformSkew(4, 19))
-
-
 # --- identities ---------------------------------------------------------------------------------------------
 
 
@@ -350,19 +306,6 @@ def test_average_precision_equals_scikit_learn(groups):
     assert found == pytest.approx(truth, rel=1e-14)
 
 
-@given(untied_groups(), priors())
-def test_order_of_estimators_on_untied_data(groups, prior):
-    value = {e: auprec(curve_of(groups), prior, area_estimator=e) * (1 - 1e-14) for e in ESTIMATORS}
-    slack = 1 + 3e-14
-    assert value["interpolated_max"] <= value["upper_trapezoid"] * slack
-    assert value["interpolated_max"] <= value["convex_hull"] * slack
-    assert value["average_precision"] <= value["upper_trapezoid"] * slack
-    assert value["trapezoid"] <= value["upper_trapezoid"] * slack
-    assert value["exact"] <= value["convex_hull"] * slack
-    for aggregate in ("interpolated_mean", "interpolated_median"):
-        assert value[aggregate] <= value["interpolated_max"] * slack
-
-
 @given(tie_groups(), priors(), st.integers(2, 5))
 def test_exact_ignores_collinear_vertices(groups, prior, pieces):
     """Every segment cut in equal pieces."""
@@ -374,23 +317,6 @@ def test_exact_ignores_collinear_vertices(groups, prior, pieces):
         assert parts == pytest.approx(whole, rel=1e-13)
 
 
-def test_trapezoid_does_not_ignore_collinear_vertices():
-    with_vertex = RocCurve.from_rates([0, 0, 0.5, 1], [0, 0.5, 0.75, 1])
-    without = RocCurve.from_rates([0, 0, 1], [0, 0.5, 1])
-    assert abs(auprec(with_vertex, 0.1) - auprec(without, 0.1)) > 1e-4
-    assert auprec(with_vertex, 0.1, area_estimator="exact") == pytest.approx(
-        auprec(without, 0.1, area_estimator="exact"), rel=1e-15
-    )
-
-
-def test_hull_is_the_exact_area_of_the_hull():
-    groups = [(0, 2), (3, 1), (1, 1), (0, 2), (2, 0)]
-    hull = [(float(t), float(f)) for t, f in twins.upper_hull(twins.vertices(groups))]
-    along = RocCurve.from_rates([f for _, f in hull], [t for t, _ in hull])
-    truth = auprec(along, 0.2, area_estimator="exact")
-    assert auprec(curve_of(groups), 0.2, area_estimator="convex_hull") == pytest.approx(truth, rel=1e-15)
-
-
 # --- metamorphic --------------------------------------------------------------------------------------------
 
 
@@ -400,13 +326,6 @@ def test_constant_classifier_scores_exactly_its_prior(n, m, prior):
     for estimator in EXACT_AT_CHANCE:
         assert auprec(curve, prior, area_estimator=estimator) == prior, estimator
     assert auprec(curve, prior, area_estimator="upper_trapezoid") == pytest.approx((1 + prior) / 2, rel=1e-15)
-
-
-@given(st.integers(1, 50), st.integers(1, 50), ranges())
-def test_constant_classifier_scores_the_mean_prior(n, m, limits):
-    for estimator in EXACT_AT_CHANCE:
-        value = iauprec(curve_of([(n, m)]), limits, area_estimator=estimator)
-        assert value == pytest.approx(sum(limits) / 2, rel=1e-14)
 
 
 @given(untied_groups(max_cases=20), priors(), ranges(), st.booleans())
@@ -437,30 +356,6 @@ def test_perfect_weighted_ranking_scores_exactly_one(n, m, tenths):
         assert auprec(curve, 0.013, area_estimator=estimator) == 1.0, estimator
 
 
-@each("estimator", EXACT_WHEN_PERFECT)
-@each("shapes", [(2, 30), (0.9, 0.9), (1e5, 3e5)])
-def test_perfect_ranking_over_a_beta_prior(estimator, shapes):
-    assert iauprec(curve_of([(3, 0), (0, 7)]), BetaPrior(*shapes), area_estimator=estimator) == 1.0
-
-
-@given(tie_groups(max_groups=12), ranges())
-def test_auprec_never_falls_with_the_prior(groups, limits):
-    curve = curve_of(groups)
-    for estimator in ESTIMATORS:
-        low, high = auprec(curve, limits, area_estimator=estimator)
-        assert low <= high * (1 + 1e-15), estimator
-
-
-@given(tie_groups(max_groups=12), priors(), ranges())
-def test_values_lie_in_the_unit_interval(groups, prior, limits):
-    curve = curve_of(groups)
-    weightings = (UniformPrior(*limits), UniformSkew(*in_skews(limits)), DiscretePrior(limits))
-    for estimator in ESTIMATORS:
-        assert 0 < auprec(curve, prior, area_estimator=estimator) <= 1, estimator
-        for weighting in weightings:
-            assert 0 < iauprec(curve, weighting, area_estimator=estimator) <= 1, (estimator, weighting)
-
-
 @given(tie_groups(), priors(), st.randoms(use_true_random=False))
 def test_order_of_rows_and_increasing_transforms_do_not_matter(groups, prior, random):
     labels, scores = map(np.array, twins.labels_and_scores(groups))
@@ -488,15 +383,6 @@ def test_integer_weights_equal_repeated_rows(groups, data, prior):
         assert mean == iauprec_score(*repeated, **deployment)
 
 
-@given(tie_groups(), priors(), st.integers(2, 9))
-def test_size_of_a_class_does_not_matter(groups, prior, times):
-    """The same rates from `times` as many negatives."""
-    more = [(p, times * n) for p, n in groups]
-    for estimator in ESTIMATORS:
-        truth = auprec(curve_of(groups), prior, area_estimator=estimator)
-        assert auprec(curve_of(more), prior, area_estimator=estimator) == pytest.approx(truth, rel=1e-14)
-
-
 @given(tie_groups(max_groups=12), st.integers(0, 2**31))
 def test_fractional_weights_equal_scikit_learn(groups, seed):
     labels, scores = map(np.array, twins.labels_and_scores(groups))
@@ -519,11 +405,6 @@ def test_class_weights_shift_the_prior(groups, prior):
         labels, scores, prior=prior, area_estimator="average_precision", sample_weight=weights
     )
     assert weighted == pytest.approx(found, rel=1e-13)
-
-
-@given(tie_groups(), priors())
-def test_at_least_chance_once_hulled(groups, prior):
-    assert auprec(curve_of(groups), prior, area_estimator="convex_hull") >= prior * (1 - 1e-15)
 
 
 # --- scores and errors --------------------------------------------------------------------------------------
@@ -619,13 +500,6 @@ def test_precision_recall_curve_of_weighted_rows():
     assert thresholds.tolist() == [4, 3, 2]
 
 
-def test_precision_recall_curve_of_named_labels():
-    precision, recall, thresholds = precision_recall_curve(["n", "y"], [1, 1], pos_label="y")
-    assert precision.tolist() == [1.0, 0.5]
-    assert recall.tolist() == [0.0, 1.0]
-    assert thresholds.tolist() == [1.0]
-
-
 @pytest.mark.parametrize(
     ("prior", "error", "message"),
     [
@@ -642,24 +516,3 @@ def test_precision_recall_curve_of_named_labels():
 def test_precision_recall_curve_at_a_bad_prior(prior, error, message):
     with pytest.raises(error, match=exact(message)):
         precision_recall_curve([0, 1], [1, 2], prior=prior)
-
-
-def test_linear_estimators_are_those_with_closed_forms():
-    assert set(estimators.LINEAR) == set(LINEAR)
-    assert set(LINEAR) | set(SEGMENTS) == set(ESTIMATORS)
-
-
-class Twice:
-    """A weighting of one's own: two priors, with weights that sum to 2."""
-
-    low, high = 0.1, 0.4
-
-    def quadrature(self, breaks=()):
-        return np.array([0.1, 0.4]), np.array([1.5, 0.5])
-
-
-@each("estimator", ESTIMATORS)
-def test_only_the_relative_size_of_weights_matters(estimator):
-    curve = curve_of([(0, 1), (2, 0), (1, 2), (0, 2), (3, 1)])
-    once = iauprec(curve, DiscretePrior([0.1, 0.4], [3, 1]), area_estimator=estimator)
-    assert iauprec(curve, Twice(), area_estimator=estimator) == pytest.approx(once, rel=1e-15)

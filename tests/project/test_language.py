@@ -1,0 +1,40 @@
+"""The language of the package: plain names of values, docstrings that begin with a verb."""
+
+import ast
+from pathlib import Path
+
+from loops import each
+
+import skewanova
+
+ROOT = Path(skewanova.__file__).parent
+#: Words that say nothing of what a value is.
+BANNED = frozenset(
+    "told found given asked known one kept held shown at place moved own look say wanted reach doubt more whole "
+    "alarms hits".split()
+)
+#: First words of a docstring that puts a question, or points to another docstring.
+OPENINGS = ("What ", "Whether ", "How ", "Which ", "Where ", "Who ", "Those ", "As above", "The same ")
+TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in ROOT.rglob("*.py")}
+
+
+def bound_names(node):
+    """Names that a node of the syntax tree binds."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return {node.id}
+    if isinstance(node, ast.arg):
+        return {node.arg}
+    return {node.name} if isinstance(node, ast.FunctionDef | ast.ClassDef) else set()
+
+
+@each("file", TREES)
+def test_no_value_has_a_name_that_says_nothing(file):
+    bound = {(name, node.lineno) for node in ast.walk(TREES[file]) for name in bound_names(node) & BANNED}
+    assert bound == set()
+
+
+@each("file", TREES)
+def test_docstrings_begin_with_what_the_function_does(file):
+    documented = (ast.FunctionDef, ast.ClassDef, ast.Module)
+    texts = [ast.get_docstring(node) or "" for node in ast.walk(TREES[file]) if isinstance(node, documented)]
+    assert [text.partition("\n")[0] for text in texts if text.startswith(OPENINGS)] == []
