@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from skewanova.cli.options import exits_on_bad_input, out_option, with_options
-from skewanova.cli.output import say
+from skewanova.cli.options import handle_errors, out_option, with_options
+from skewanova.cli.output import echo
 
 
 class _Simulation(NamedTuple):
@@ -103,7 +103,7 @@ def _options(simulation: _Simulation) -> list[Callable[..., Any]]:
 
 
 def _command(name: str, simulation: _Simulation) -> click.Command:
-    @exits_on_bad_input
+    @handle_errors
     def run(*, seed: int, jobs: int, out: Path | None, **options: Any) -> None:
         """Run a study, write it if a folder is named, print its tables."""
         if options.get("scenarios") is not None:
@@ -116,11 +116,11 @@ def _command(name: str, simulation: _Simulation) -> click.Command:
             from studies.output import write_study
 
             write_study(result, out, options)
-        say("\n\n".join(table.to_text() for table in result.to_tables()))
+        echo("\n\n".join(table.to_text() for table in result.to_tables()))
 
     short = f"{simulation.told.split(' (')[0].removesuffix('.')}."  # the first full stop would end it
     command = click.command(name, help=simulation.told, short_help=short)
-    return command(with_options(_options(simulation), run))
+    return command(with_options(*_options(simulation))(run))
 
 
 for _name, _simulation in STUDIES.items():

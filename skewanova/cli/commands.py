@@ -7,184 +7,43 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import BashComplete, FishComplete, ZshComplete
+from click.shell_completion import get_completion_class
 
 import skewanova
-from skewanova.base.checks import InputError, MultipleDatasetsError, SkewanovaWarning, naming
+from skewanova.base.checks import InputError, SkewanovaWarning, naming
 from skewanova.base.progress import STAGES
-from skewanova.cli.estimates import (
-    Unlabelled,
-    parse_prior_or_estimate,
-    parse_priors_or_estimate,
-    refuse_estimate,
-    with_estimate,
-)
-from skewanova.cli.options import (
-    Group,
-    Parsed,
-    classes_option,
-    comparison_options,
-    design_options,
-    exits_on_bad_input,
-    out_option,
-    output_options,
-    read_chosen_part,
-    read_classes,
-    read_several,
-    read_table,
-    table_options,
-    with_design,
-)
+from skewanova.base.text import Table, format_number, format_p, interval, table_of, visible_lines
+from skewanova.cli import options as shared
 from skewanova.cli.output import (
-    Files,
+    Findings,
+    coloured,
     comparison_as_json,
-    parts_as_json,
+    echo,
     print_json,
-    saved,
-    say,
-    say_summary,
+    progress_bar,
+    render_summary,
+    report_findings,
     screen_width,
-    show,
-    stages_shown,
-    told,
     warning_lines,
     wrapped,
-    write_results,
+    writing,
 )
-from skewanova.cli.priors import LEADER_CHANGED, monitor, prior
 from skewanova.inference.catalogue import INTERVALS
-from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors
+from skewanova.priors.binning import N_BINS
+from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors, parse_priors_or_range
 
 if TYPE_CHECKING:
+    from skewanova.comparison.estimated_prior import PriorEstimates
     from skewanova.priors.weightings import DeploymentPrior
-    from skewanova.scores.table import (
-        Scores,
-        ScoreTable,
-    )
+    from skewanova.scores.table import Scores, ScoreTable
 
-
-@click.command()
-@click.argument("scores", type=click.Path(path_type=Path))
-@click.option("--threshold", type=float, help="Flag cases that score at least this.")
-@click.option("--recall", type=float, help="Instead: the highest threshold with this recall.")
-@click.option("--precision", type=float, help="Instead: the lowest threshold with this precision.")
-@click.option("--flagged", type=float, help="Instead: the lowest threshold that flags this share at most.")
-@click.option("--cost-fp", type=float, help="Cost of a false positive.")
-@click.option(
-    "--cost-fn", type=float, help="Cost of a false negative; costs alone choose the cheapest threshold."
-)
-@click.option(
-    "--at-priors",
-    type=Parsed("LIST", parse_priors_or_estimate),
-    default="0.5,0.1,0.01",
-    help="Priors of the deployment, separated by commas, or a distribution of them, such as beta:2:98: its "
-    "mean and 5 % and 95 % quantiles, with the threshold chosen for the mean.",
-)
-@click.option(
-    "--chosen-prior",
-    type=Parsed("LIST", parse_priors),
-    help="Priors for which the threshold is chosen; by default each of --at-priors for itself.",
-)
-@click.option(
-    "--choose-on",
-    metavar="PART",
-    help="Choose the threshold on the rows of this part (column part), and judge it on all others.",
-)
-@click.option("--confidence-level", type=float, default=0.95, help="Level of the intervals.")
-@design_options
-@out_option("threshold.csv and its tables")
-@table_options
-@output_options
-@exits_on_bad_input
-def threshold(
-    scores: Path,
-    *,
-    choose_on: str | None,
-    cost_fp: float | None,
-    cost_fn: float | None,
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
-    """Choose one threshold, and tell what it does where it is used.
-
-    \b
-    Example:
-      skewanova threshold scores.csv --recall 0.8 --at-priors 0.1,0.01 \\
-          --cost-fp 1 --cost-fn 20
-    """  # noqa: D301 - click wants the sign \b itself
-    from skewanova.decision.operating import threshold_table
-    from skewanova.report.tables import curves_by_skew_table, thresholds_table
-
-    costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
-    if costs is None and (cost_fp, cost_fn) != (None, None):
-        raise click.UsageError("--cost-fp and --cost-fn go together")
-    choosing, table = (
-        (None, read_table(scores, options))
-        if choose_on is None
-        else read_chosen_part(scores, choose_on, options)
-    )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SkewanovaWarning)
-        options["at_priors"] = with_estimate(options["at_priors"], table)
-        frame = threshold_table(table, costs=costs, choose_on=choosing, **with_design(options))
-    tables = thresholds_table(frame), curves_by_skew_table(frame)
-    settings = {**options, "costs": costs, "choose_on": choose_on}
-    files: Files = {"threshold.csv": frame, "threshold.md": "\n\n".join(t.to_markdown() for t in tables)}
-    write_results(out, files, command="threshold", table=table, settings=settings)
-    parts = [result.to_text(screen_width()) for result in tables]
-    text = "\n\n".join([*parts, *warning_lines(str(each.message) for each in caught)])
-    show("threshold", text, as_json=as_json, quiet=quiet, threshold=frame)
-
-
-@click.command()
-@click.argument("scores", type=click.Path(path_type=Path))
-@click.option(
-    "--deployment-prior",
-    type=Parsed("RANGE", parse_prior_or_estimate),
-    default="0.05:0.20",
-    help="Where the prior of the deployment lies, as for compare.",
-)
-@click.option("--difference", type=float, help="Difference of IAUPREC to find; by default the observed one.")
-@click.option("--power", type=float, default=0.8, help="Probability of finding it.")
-@click.option("--alpha", type=float, default=0.05, help="Level of each pair's test.")
-@click.option(
-    "--assurance",
-    type=float,
-    default=0.8,
-    help="Probability with which the assured sizes have the power.",
-)
-@click.option("--bonferroni", is_flag=True, help="Divide the level by the number of pairs.")
-@click.option("--control", metavar="MODEL", help="Plan for the pairs with this model alone.")
-@design_options
-@out_option("plans.csv and its text")
-@table_options
-@output_options
-@exits_on_bad_input
-def plan(scores: Path, *, out: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Tell how much more data would tell the models apart.
-
-    \b
-    Example:
-      skewanova plan scores.csv --deployment-prior 0.05:0.20 --difference 0.02
-    """  # noqa: D301 - click wants the sign \b itself
-    from skewanova.decision.planning import plan_comparison
-
-    table = read_table(scores, options)
-    options["deployment_prior"] = with_estimate(options["deployment_prior"], table)
-    result = plan_comparison(table, **with_design(options))
-    files: Files = {"plans.csv": result.to_frame(), "plans.txt": result.summary()}
-    write_results(out, files, command="plan", table=table, settings=options)
-    content = {"plan": result.to_frame(), "sentences": result.sentences}
-    show("plan", result.summary(), as_json=as_json, quiet=quiet, **content)
-
-
-SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+#: Exit status where another model leads.
+LEADER_CHANGED = 3
 
 
 #: How the names of what is read first in a folder end, best first.
@@ -192,7 +51,7 @@ PAGES = ("report.html", ".md", ".txt")
 
 
 @click.group(
-    cls=Group,
+    cls=shared.Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80, "show_default": True},
 )
 @click.version_option(skewanova.__version__, prog_name="skewanova")
@@ -208,31 +67,36 @@ def main(context: click.Context) -> None:
         context.color = False
 
 
-@main.command()
-@comparison_options
-@output_options
-@exits_on_bad_input
+def add_command(*options: shared.Option) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a command of a function, with these options in the order listed, then those of the output."""
+    decorate = shared.with_options(*options, *shared.OUTPUT_OPTIONS)
+    return lambda function: main.command()(decorate(shared.handle_errors(function)))
+
+
+# --- comparisons --------------------------------------------------------------------------------------------
+
+
+@add_command(*shared.COMPARISON_OPTIONS)
 def demo(**options: Any) -> None:
     """Compare three models on real data (Satellite, bundled).
 
     The models and the 20 random hold-outs are those of Landgrebe et al. (2006), whose level was 0.005.
     """
-    _run("demo", skewanova.load_satellite_scores(), **options)
+    _compare("demo", skewanova.load_satellite_scores(), **options)
 
 
-@main.command()
-@click.argument("scores", type=click.Path(path_type=Path))
-@comparison_options
-@click.option(
-    "--missing",
-    type=click.Choice(["raise", "drop"]),
-    default="raise",
-    help="What to do if a model lacks a fold.",
+@add_command(
+    shared.SCORES,
+    *shared.COMPARISON_OPTIONS,
+    click.option(
+        "--missing",
+        type=click.Choice(["raise", "drop"]),
+        default="raise",
+        help="What to do if a model lacks a fold.",
+    ),
+    shared.CLASSES_OPTION,
+    *shared.TABLE_OPTIONS,
 )
-@classes_option
-@table_options
-@output_options
-@exits_on_bad_input
 def compare(scores: Path, **options: Any) -> None:
     """Compare the models in the table SCORES.
 
@@ -246,114 +110,117 @@ def compare(scores: Path, **options: Any) -> None:
       skewanova compare scores.csv --deployment-prior 0.05:0.20 \\
           --at-priors 0.5,0.1,0.01 --alpha 0.005 --out report
     """  # noqa: D301 - click wants the sign \b itself
-    if options["classes"] is not None:
-        _run_parts(scores, read_classes, skewanova.compare_classes, **options)
-        return
-    del options["classes"]
-    given = dict(options)
-    try:
-        table = read_table(scores, options)
-    except MultipleDatasetsError:
-        _run_parts(scores, read_several, skewanova.compare_datasets, **given)
-    else:
-        _run("compare", table, **options)
+    _compare("compare", shared.read_tables(scores, options), **options)
 
 
-@main.command()
-@click.argument("scores", type=click.Path(path_type=Path))
-@classes_option
-@table_options
-@output_options
-@exits_on_bad_input
-def check(scores: Path, as_json: bool, quiet: bool, **options: Any) -> None:
+def _compare(
+    command: str,
+    scores: Any,
+    *,
+    deployment_prior: DeploymentPrior | Path,
+    seed: int,
+    out: Path | None,
+    figures: Sequence[str],
+    as_json: bool,
+    quiet: bool,
+    full: bool,
+    models: Sequence[str] | None,
+    **options: Any,
+) -> None:
+    several, scores = _is_several(scores), scores if models is None else _select_models(scores, models)
+    if several and isinstance(deployment_prior, Path):
+        raise InputError(
+            "--deployment-prior estimate: needs one labelled table, but there are several data sets: run "
+            "`skewanova prior` on one and give what it prints"
+        )
+    compare_scores: Any = skewanova.compare
+    if several:
+        datasets = isinstance(scores, Mapping)
+        compare_scores = skewanova.compare_datasets if datasets else skewanova.compare_classes
+    with nullcontext() if quiet or several else progress_bar(_count_stages(out if figures else None)):
+        weighting = shared.with_estimate(deployment_prior, scores)
+        result = compare_scores(scores, weighting, rng=seed, **shared.with_design(options))
+        if out is not None:
+            with writing():
+                result.save(out, figures=figures)
+    if as_json:
+        print_json(command, **comparison_as_json(result))
+    elif not quiet:
+        summary = render_summary(result, full=full)
+        click.echo(visible_lines(summary) if several else coloured(summary))
+        if out is not None:
+            echo(f"\nWritten to {out}: open {out / 'report.html'} in a browser.")
+
+
+def _is_several(scores: Any) -> bool:
+    return isinstance(scores, Mapping | skewanova.scores.MulticlassScores)
+
+
+def _select_models(scores: Any, models: Sequence[str]) -> Any:
+    if isinstance(scores, Mapping):
+        return {name: table.select_models(models) for name, table in scores.items()}
+    if _is_several(scores):
+        return replace(scores, tables=_select_models(scores.tables, models))
+    return scores.select_models(models)
+
+
+def _count_stages(figures: Path | None) -> int:
+    if figures is None:
+        return len(STAGES)
+    from skewanova.report.figures import KINDS
+
+    return len(STAGES) + len(KINDS)
+
+
+@add_command(shared.SCORES, shared.CLASSES_OPTION, *shared.TABLE_OPTIONS)
+@report_findings
+def check(scores: Path, **options: Any) -> Findings:
     """Check the table SCORES, and tell what it holds.
 
     Nothing is computed or written. Exit status 0 means that `compare` will accept the table.
     """
-    if options["classes"] is not None:
-        result = _checked_parts(read_classes(scores, options).tables, "class", "each against the rest")
-    else:
-        del options["classes"]
-        given = dict(options)
-        try:
-            table = read_table(scores, options)
-        except MultipleDatasetsError:
-            result = _checked_datasets(read_several(scores, given))
-        else:
-            result = _checked(table)
-    show("check", as_json=as_json, quiet=quiet, **result)
-
-
-def _checked(table: Scores) -> dict[str, Any]:
-    """What `check` says of one table, in words and for programs."""
-    from skewanova.scores.pairing import describe_table
-
-    lines = describe_table(table)
-    return {"text": "\n".join(map(wrapped, lines)), **_facts(table, lines)}
-
-
-def _checked_datasets(tables: Mapping[str, ScoreTable]) -> dict[str, Any]:
+    tables = shared.read_tables(scores, options)
+    if not _is_several(tables):
+        return _check_table(tables)
+    if not isinstance(tables, Mapping):
+        return _check_parts(tables.tables, ("class", "classes"), "each against the rest")
     from skewanova.comparison.datasets import check_same_models
 
     check_same_models({name: table.models for name, table in tables.items()})
-    return _checked_parts(tables, "data set", "each by itself, then across all")
+    return _check_parts(tables, ("data set", "data sets"), "each by itself, then across all")
 
 
-def _checked_parts(tables: Mapping[str, ScoreTable], part: str, how: str) -> dict[str, Any]:
-    """What `check` says of every data set or class, and how `compare` will compare the models on them."""
-    facts = {}
+def _check_table(table: Scores) -> Findings:
+    from skewanova.scores.pairing import describe_table
+
+    lines = describe_table(table)
+    content = {
+        "models": table.models,
+        "folds": [str(fold) for fold in table.folds],
+        "n_rows": int(table.counts.sum()),
+        "n_positive": int(table.counts[..., 1].sum()),
+        "n_negative": int(table.counts[..., 0].sum()),
+        **{name: getattr(table, name) for name in ("has_cases", "has_clusters", "has_weights")},
+        "warnings": [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")],
+    }
+    return Findings("\n".join(map(wrapped, lines)), content)
+
+
+def _check_parts(tables: Mapping[str, ScoreTable], words: tuple[str, str], manner: str) -> Findings:
+    part, parts = words
+    texts, content = [], {}
     for name, table in tables.items():
         with naming(f"{part} {name!r}"):
-            facts[name] = _checked(table)
-    texts = [f"{wrapped(f'{part} {name}')}\n{each.pop('text')}" for name, each in facts.items()]
-    parts = {"class": "classes", "data set": "data sets"}[part]
-    texts.append(wrapped(f"{len(tables)} {parts}: `compare` will compare the models on {how}."))
-    return {"text": "\n\n".join(texts), parts.replace(" ", ""): facts}
+            findings = _check_table(table)
+        texts.append(f"{wrapped(f'{part} {name}')}\n{findings.text}")
+        content[name] = findings.content
+    texts.append(wrapped(f"{len(tables)} {parts}: `compare` will compare the models on {manner}."))
+    return Findings("\n\n".join(texts), {parts.replace(" ", ""): content})
 
 
-@main.command()
-@click.argument("scores", type=click.Path(path_type=Path))
-@click.option("--prior", type=Parsed("PRIOR", parse_prior), help="Prior of the deployment.")
-@click.option(
-    "--deployment-prior",
-    type=Parsed("RANGE", parse_deployment_prior),
-    help="Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or "
-    "quantiles:0.05=LOW:0.95=HIGH.",
-)
-@click.option("--method", type=click.Choice(INTERVALS), default="auto", help="How intervals are made.")
-@click.option("--confidence-level", type=float, default=0.95, help="Coverage of the intervals.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of bootstraps.")
-@out_option("intervals.csv and its table")
-@table_options
-@output_options
-@exits_on_bad_input
-def intervals(
-    scores: Path, seed: int, out: Path | None, *, as_json: bool, quiet: bool, **options: Any
-) -> None:
-    """Give a confidence interval for every model and fold of SCORES.
-
-    At one prior, over a deployment prior, or (with neither) at each fold's own prior. Where no case is in two
-    folds, all folds are also pooled. Intervals are about these fitted models on further cases.
-    """
-    from skewanova.report.tables import intervals_table
-    from skewanova.scores.design import population_of_cases
-
-    table = read_table(scores, options)
-    frame = skewanova.inference.interval_table(table, rng=seed, **options)
-    claim = population_of_cases(table)
-    displayed = intervals_table(frame, claim)
-    files: Files = {"intervals.csv": frame, "intervals.md": displayed.to_markdown()}
-    write_results(out, files, command="intervals", table=table, settings=options, seed=seed)
-    text = displayed.to_text(screen_width())
-    show("intervals", text, as_json=as_json, quiet=quiet, claim=claim, intervals=frame)
-
-
-@main.command()
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
-@output_options
-@exits_on_bad_input
-def diff(old: Path, new: Path, *, as_json: bool, quiet: bool) -> None:
+@add_command(shared.path_argument("old"), shared.path_argument("new"))
+@report_findings
+def diff(old: Path, new: Path) -> Findings:
     """Tell what changed from one comparison to another.
 
     That is the leader, the groups and IAUPREC.
@@ -368,30 +235,318 @@ def diff(old: Path, new: Path, *, as_json: bool, quiet: bool) -> None:
     from skewanova.comparison.changes import changes
 
     result = changes(old, new)
-    content = {
-        "leader_old": result.leader_old,
-        "leader_new": result.leader_new,
-        "leader_changed": result.leader_changed,
-        "sentences": result.sentences,
-        "changes": result.to_frame(),
-    }
-    show("diff", result.summary(screen_width()), as_json=as_json, quiet=quiet, **content)
-    if result.leader_changed:
-        click.get_current_context().exit(LEADER_CHANGED)
+    content = {name: getattr(result, name) for name in ("leader_old", "leader_new", "leader_changed")}
+    content |= {"sentences": result.sentences, "changes": result.to_frame()}
+    status = LEADER_CHANGED if result.leader_changed else 0
+    return Findings(result.summary(screen_width()), content, exit_status=status)
+
+
+# --- thresholds, plans, intervals ---------------------------------------------------------------------------
+
+
+@add_command(
+    shared.SCORES,
+    click.option("--threshold", type=float, help="Flag cases that score at least this."),
+    click.option("--recall", type=float, help="Instead: the highest threshold with this recall."),
+    click.option("--precision", type=float, help="Instead: the lowest threshold with this precision."),
+    click.option(
+        "--flagged", type=float, help="Instead: the lowest threshold that flags this share at most."
+    ),
+    click.option("--cost-fp", type=float, help="Cost of a false positive."),
+    click.option(
+        "--cost-fn", type=float, help="Cost of a false negative; costs alone choose the cheapest threshold."
+    ),
+    shared.parsed_option(
+        "--at-priors",
+        "LIST",
+        shared.accept_estimate(parse_priors_or_range),
+        "Priors of the deployment, separated by commas, or a distribution of them, such as beta:2:98: its "
+        "mean and 5 % and 95 % quantiles, with the threshold chosen for the mean.",
+        default="0.5,0.1,0.01",
+    ),
+    shared.parsed_option(
+        "--chosen-prior",
+        "LIST",
+        parse_priors,
+        "Priors for which the threshold is chosen; by default each of --at-priors for itself.",
+    ),
+    click.option(
+        "--choose-on",
+        metavar="PART",
+        help="Choose the threshold on the rows of this part (column part), and judge it on all others.",
+    ),
+    shared.level_option("Level of the intervals."),
+    *shared.DESIGN_OPTIONS,
+    shared.out_option("threshold.csv and its tables"),
+    *shared.TABLE_OPTIONS,
+)
+@report_findings
+def threshold(
+    scores: Path, *, choose_on: str | None, cost_fp: float | None, cost_fn: float | None, **options: Any
+) -> Findings:
+    """Choose one threshold, and tell what it does where it is used.
+
+    \b
+    Example:
+      skewanova threshold scores.csv --recall 0.8 --at-priors 0.1,0.01 \\
+          --cost-fp 1 --cost-fn 20
+    """  # noqa: D301 - click wants the sign \b itself
+    from skewanova.decision.operating import threshold_table
+    from skewanova.report.tables import curves_by_skew_table, thresholds_table
+    from skewanova.scores.reading import read_parts
+
+    costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
+    if costs is None and (cost_fp, cost_fn) != (None, None):
+        raise click.UsageError("--cost-fp and --cost-fn go together")
+    if choose_on is None:
+        choosing, table = None, shared.read_table(scores, options)
+    else:
+        refusal = "--choose-on needs a table with a column part: leave out --wide"
+        choosing, table = shared.read_long(scores, options, partial(read_parts, part=choose_on), refusal)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SkewanovaWarning)
+        options["at_priors"] = shared.with_estimate(options["at_priors"], table)
+        frame = threshold_table(table, costs=costs, choose_on=choosing, **shared.with_design(options))
+    tables = thresholds_table(frame), curves_by_skew_table(frame)
+    texts = [each.to_text(screen_width()) for each in tables]
+    markdown = "\n\n".join(each.to_markdown() for each in tables)
+    return Findings(
+        "\n\n".join([*texts, *warning_lines(str(each.message) for each in caught)]),
+        {"threshold": frame},
+        files=lambda: {"threshold.csv": frame, "threshold.md": markdown},
+        table=table,
+        settings={**options, "costs": costs, "choose_on": choose_on},
+    )
+
+
+@add_command(
+    shared.SCORES,
+    shared.deployment_option("Where the prior of the deployment lies, as for compare."),
+    click.option(
+        "--difference", type=float, help="Difference of IAUPREC to find; by default the observed one."
+    ),
+    click.option("--power", type=float, default=0.8, help="Probability of finding it."),
+    click.option("--alpha", type=float, default=0.05, help="Level of each pair's test."),
+    click.option(
+        "--assurance",
+        type=float,
+        default=0.8,
+        help="Probability with which the assured sizes have the power.",
+    ),
+    click.option("--bonferroni", is_flag=True, help="Divide the level by the number of pairs."),
+    click.option("--control", metavar="MODEL", help="Plan for the pairs with this model alone."),
+    *shared.DESIGN_OPTIONS,
+    shared.out_option("plans.csv and its text"),
+    *shared.TABLE_OPTIONS,
+)
+@report_findings
+def plan(scores: Path, **options: Any) -> Findings:
+    """Tell how much more data would tell the models apart.
+
+    \b
+    Example:
+      skewanova plan scores.csv --deployment-prior 0.05:0.20 --difference 0.02
+    """  # noqa: D301 - click wants the sign \b itself
+    from skewanova.decision.planning import plan_comparison
+
+    table = shared.read_table(scores, options)
+    options["deployment_prior"] = shared.with_estimate(options["deployment_prior"], table)
+    result = plan_comparison(table, **shared.with_design(options))
+    frame, summary = result.to_frame(), result.summary()
+    return Findings(
+        summary,
+        {"plan": frame, "sentences": result.sentences},
+        files=lambda: {"plans.csv": frame, "plans.txt": summary},
+        table=table,
+        settings=options,
+    )
+
+
+@add_command(
+    shared.SCORES,
+    shared.parsed_option("--prior", "PRIOR", parse_prior, "Prior of the deployment."),
+    shared.parsed_option(
+        "--deployment-prior",
+        "RANGE",
+        parse_deployment_prior,
+        "Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or "
+        "quantiles:0.05=LOW:0.95=HIGH.",
+    ),
+    click.option("--method", type=click.Choice(INTERVALS), default="auto", help="How intervals are made."),
+    shared.level_option("Coverage of the intervals."),
+    shared.seed_option("bootstraps"),
+    shared.out_option("intervals.csv and its table"),
+    *shared.TABLE_OPTIONS,
+)
+@report_findings
+def intervals(scores: Path, seed: int, **options: Any) -> Findings:
+    """Give a confidence interval for every model and fold of SCORES.
+
+    At one prior, over a deployment prior, or (with neither) at each fold's own prior. Where no case is in two
+    folds, all folds are also pooled. Intervals are about these fitted models on further cases.
+    """
+    from skewanova.report.tables import intervals_table
+    from skewanova.scores.design import population_of_cases
+
+    table = shared.read_table(scores, options)
+    frame = skewanova.inference.interval_table(table, rng=seed, **options)
+    claim = population_of_cases(table)
+    rendered = intervals_table(frame, claim)
+    return Findings(
+        rendered.to_text(screen_width()),
+        {"claim": claim, "intervals": frame},
+        files=lambda: {"intervals.csv": frame, "intervals.md": rendered.to_markdown()},
+        table=table,
+        settings=options,
+        seed=seed,
+    )
+
+
+# --- priors of the deployment -------------------------------------------------------------------------------
+
+
+@add_command(
+    shared.path_argument("scores", metavar="LABELLED"),
+    shared.UNLABELLED,
+    shared.BATCH_COLUMN,
+    click.option("--fold", metavar="LABEL", help="Take the labelled cases of this fold alone."),
+    click.option("--bins", type=int, default=N_BINS, help="Bins of the score, fewer with few cases."),
+    shared.level_option("Level of the intervals."),
+    shared.seed_option("bootstraps"),
+    shared.out_option("prior.csv, bins.csv, their tables and a figure for each model"),
+    *shared.TABLE_OPTIONS,
+)
+@report_findings
+def prior(scores: Path, unlabelled: Path, *, batch_column: str | None, seed: int, **options: Any) -> Findings:
+    """Estimate the prior where the models run.
+
+    LABELLED is a table as for compare. UNLABELLED holds scores of the same models where they run: model,
+    y_score and, if there are any, batch and case.
+
+    \b
+    Example:
+      skewanova prior scores.csv field.csv --batch-column week --out prior
+    """  # noqa: D301 - click wants the sign \b itself
+    from skewanova.comparison.estimated_prior import estimate_prior_from_tables
+
+    columns = {"model": options["model_column"], "y_score": options["score_column"], "batch": batch_column}
+    table, field = shared.read_table(scores, options), shared.read_field(unlabelled, columns)
+    result = estimate_prior_from_tables(
+        table,
+        field,
+        fold=options["fold"],
+        n_bins=options["bins"],
+        confidence_level=options["confidence_level"],
+        rng=seed,
+    )
+    frames, rendered = {"prior": result.to_frame(), "bins": result.bins_frame()}, _prior_table(result)
+    notes = [f"warning: {text}" for text in result.warnings]
+    sentences = [
+        f"As a deployment prior: {result.describe()}.",
+        *(f"It is assumed that {text}." for text in result.assumptions),
+    ]
+    warning_text, sentence_text = ("\n".join(map(wrapped, lines)) for lines in (notes, sentences))
+    return Findings(
+        "\n\n".join(filter(None, [warning_text, rendered.to_text(screen_width()), sentence_text])),
+        {**frames, "sentences": [*notes, *sentences]},
+        files=lambda: {
+            **{f"{name}.csv": frame for name, frame in frames.items()},
+            "prior.md": "\n\n".join([*notes, rendered.to_markdown(), *sentences]),
+            **{  # by number, since a name may be no name of a file
+                f"figures/prior_{i}.svg": _draw("plot_prior_estimate", estimate)
+                for i, estimate in enumerate(result.by_model.values(), 1)
+            },
+        },
+        table=table,
+        settings={**options, "unlabelled": unlabelled.name, "batch_column": batch_column},
+        seed=seed,
+        inputs=[field.source],
+    )
+
+
+def _prior_table(result: PriorEstimates) -> Table:
+    return table_of(
+        "prior",
+        "Prior where the models run",
+        result.to_frame(),
+        {
+            "Model": lambda row: row.model or "(all together)",
+            "Batch": lambda row: row.batch,
+            "Prior": lambda row: format_number(row.estimate),
+            f"{100 * result.prior.confidence_level:g} % interval": lambda row: interval(
+                row.conf_low, row.conf_high
+            ),
+            "Shifted by 0.1 SD": lambda row: interval(row.sensitivity_low, row.sensitivity_high),
+            "Label shift p": lambda row: format_p(row.p_value),
+            "By": lambda row: row.method,
+        },
+    )
+
+
+def _draw(plot: str, result: Any) -> bytes:
+    from skewanova import plotting  # drawing is heavy: loaded when something is drawn
+    from skewanova.report.rendering import render_plot
+
+    return render_plot(getattr(plotting, plot), result)
+
+
+@add_command(
+    shared.path_argument("directory", metavar="DIR"),
+    shared.UNLABELLED,
+    shared.BATCH_COLUMN,
+    shared.level_option("Level of the intervals of the prior."),
+    shared.seed_option("bootstraps"),
+    shared.out_option("monitor.csv, its table and a figure"),
+)
+@report_findings
+def monitor(
+    directory: Path, unlabelled: Path, *, batch_column: str | None, confidence_level: float, seed: int
+) -> Findings:
+    """Tell whether the chosen model is still the choice.
+
+    DIR is a folder that compare --out wrote, UNLABELLED later scores of the model that it ranked first:
+    model, y_score and, if there are any, batch. Exit status 3 means that another model is ahead at every
+    prior that the scores of a batch allow.
+
+    \b
+    Example:
+      skewanova monitor report field.csv --batch-column week
+    """  # noqa: D301 - click wants the sign \b itself
+    from skewanova.comparison.monitor import monitor as watch
+
+    field = shared.read_field(unlabelled, {"batch": batch_column})
+    result = watch(directory, field, confidence_level=confidence_level, rng=seed)
+    frame, rendered = result.to_frame(), result.to_table()
+    content = {name: getattr(result, name) for name in ("chosen", "changed", "sentences", "warnings")}
+    lines = [*result.sentences, *(f"warning: {text}" for text in result.warnings)]
+    return Findings(
+        "\n".join([*map(wrapped, lines), "", rendered.to_text(screen_width())]),
+        {**content, "monitor": frame},
+        files=lambda: {
+            "monitor.csv": frame,
+            "monitor.md": "\n\n".join([*result.sentences, rendered.to_markdown()]),
+            "monitor.svg": _draw("plot_monitor", result),
+        },
+        table=field,
+        settings={"directory": directory.name, "confidence_level": confidence_level},
+        seed=seed,
+        exit_status=LEADER_CHANGED if result.changed else 0,
+    )
+
+
+# --- reports and shells -------------------------------------------------------------------------------------
 
 
 @main.command()
-@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@shared.path_argument("directory", metavar="DIR")
 @click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
-@exits_on_bad_input
+@shared.handle_errors
 def report(directory: Path, in_browser: bool) -> None:
     """Tell where the report in the output folder DIR is, or open it."""
     from skewanova.base.folders import read_manifest
 
-    pages = sorted(
-        (name for name in read_manifest(directory) if Path(name).name == name),
-        key=_by_readability,
-    )
+    pages = [name for name in read_manifest(directory) if Path(name).name == name]
+    pages.sort(key=lambda name: [not name.endswith(end) for end in PAGES])
     if not pages or not (directory / pages[0]).is_file():
         raise InputError(
             f"{str(directory)!r} is not a folder that skewanova wrote; write one by `skewanova compare "
@@ -400,16 +555,11 @@ def report(directory: Path, in_browser: bool) -> None:
     page = directory / pages[0]
     if in_browser and click.launch(page.resolve().as_uri()):
         raise InputError(f"no browser could be started; open {str(page)!r} yourself")
-    say(str(page))
-
-
-def _by_readability(name: str) -> tuple[bool, ...]:
-    """The report comes first, then tables of text."""
-    return tuple(not name.endswith(end) for end in PAGES)
+    echo(str(page))
 
 
 @main.command()
-@click.argument("shell", type=click.Choice(list(SHELLS)))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print the script that completes commands and options in SHELL.
 
@@ -417,102 +567,9 @@ def completion(shell: str) -> None:
     For example, in ~/.bashrc:
       eval "$(skewanova completion bash)"
     """  # noqa: D301 - click wants the sign \b itself
-    click.echo(SHELLS[shell](main, {}, "skewanova", "_SKEWANOVA_COMPLETE").source())
-
-
-def _facts(table: Scores, lines: list[str]) -> dict[str, Any]:
-    """What `check` says, for programs."""
-    return {
-        "models": table.models,
-        "folds": [str(fold) for fold in table.folds],
-        "n_rows": int(table.counts.sum()),
-        "n_positive": int(table.counts[..., 1].sum()),
-        "n_negative": int(table.counts[..., 0].sum()),
-        "has_cases": table.has_cases,
-        "has_clusters": table.has_clusters,
-        "has_weights": table.has_weights,
-        "warnings": [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")],
-    }
-
-
-def _run(
-    command: str,
-    scores: Scores,
-    *,
-    deployment_prior: DeploymentPrior | Unlabelled,
-    seed: int,
-    out: Path | None,
-    figures: Sequence[str],
-    as_json: bool,
-    quiet: bool,
-    full: bool,
-    models: Sequence[str] | None,
-    **options: Any,
-) -> None:
-    scores = scores if models is None else scores.select_models(models)
-    with nullcontext() if quiet else stages_shown(len(STAGES) + _n_figures(out if figures else None)):
-        weighting = with_estimate(deployment_prior, scores)
-        result = skewanova.compare(scores, weighting, rng=seed, **with_design(options))
-        written = saved(result, out, figures)
-    if as_json:
-        print_json(command, **comparison_as_json(result))
-    elif not quiet:
-        say_summary(told(result, full=full))
-        if written is not None:
-            say(_where(written).removeprefix("\n"))
-
-
-def _run_parts(
-    scores: Path, read: Callable[..., Any], compare: Callable[..., Any], *, full: bool, **options: Any
-) -> None:
-    """Compare on several data sets, or each class against the rest, and print what was found of all."""
-    weighting = refuse_estimate(options.pop("deployment_prior"))
-    names = ("out", "figures", "seed", "as_json", "quiet", "models")
-    out, figures, rng, as_json, quiet, models = map(options.pop, names)
-    table = read(scores, options)
-    table = table if models is None else _selected(table, models)
-    result = compare(table, weighting, rng=rng, **with_design(options))
-    written = saved(result, out, figures)
-    if as_json:
-        print_json("compare", **parts_as_json(result))
-    elif not quiet:
-        say(f"{told(result, full=full)}{_where(written)}")
-
-
-def _selected(scores: Any, models: Sequence[str]) -> Any:
-    """Select models in every table of several data sets or classes."""
-    if isinstance(scores, Mapping):
-        return {name: table.select_models(models) for name, table in scores.items()}
-    tables = {name: table.select_models(models) for name, table in scores.tables.items()}
-    return replace(scores, tables=tables)
-
-
-def _where(written: Path | None) -> str:
-    """Where the output is, if one was written."""
-    if written is None:
-        return ""
-    return f"\n\nWritten to {written}: open {written / 'report.html'} in a browser."
-
-
-def _n_figures(out: Path | None) -> int:
-    """How many figures are drawn at most."""
-    if out is None:
-        return 0
-    from skewanova.report.figures import KINDS
-
-    return len(KINDS)
-
-
-main.add_command(monitor)
-
-
-main.add_command(threshold)
-
-
-main.add_command(plan)
-
-
-main.add_command(prior)
+    complete = get_completion_class(shell)
+    if complete is not None:
+        click.echo(complete(main, {}, "skewanova", "_SKEWANOVA_COMPLETE").source())
 
 
 if __name__ == "__main__":

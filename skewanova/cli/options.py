@@ -1,4 +1,4 @@
-"""What the commands share: options, how they are read, and how bad input is told."""
+"""What the commands share: options, reading of the tables, and errors in one line."""
 
 from __future__ import annotations
 
@@ -19,23 +19,31 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import skewanova
-from skewanova.base.checks import DiskFullError, InputError, InputTypeError, SkewanovaWarning
+from skewanova.base.checks import (
+    DiskFullError,
+    InputError,
+    InputTypeError,
+    MultipleDatasetsError,
+    SkewanovaWarning,
+)
 from skewanova.base.folders import OutputError, check_folder, check_formats
 from skewanova.base.operating_system import is_closed_pipe
 from skewanova.base.text import visible
-from skewanova.cli.estimates import parse_prior_or_estimate
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS
-from skewanova.priors.parsing import parse_priors
+from skewanova.priors.parsing import parse_deployment_prior, parse_priors
 from skewanova.scores.kinds import DESIGNS
 
 if TYPE_CHECKING:
-    pass
+    from skewanova.priors.weightings import DeploymentPrior
+    from skewanova.scores.table import Scores
+    from skewanova.scores.unlabelled import UnlabelledScores
 
-if TYPE_CHECKING:
-    _ParamType = click.ParamType[Any]
-else:
-    _ParamType = click.ParamType  # generic in late versions only
+#: An option or argument, as click's decorators make it.
+Option = Callable[..., Any]
+
+
+T = TypeVar("T")
 
 
 BAD_INPUT, FAILED = 2, 1
@@ -50,25 +58,11 @@ IN_THE_SHELL = {
 }
 
 
-class Parsed(_ParamType):
-    """An option read by one of the package's own parsers."""
-
-    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
-        self.name = name
-        self.parse = parse
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the text, or tell the rule that it breaks."""
-        if not isinstance(value, str):
-            return value
-        try:
-            return self.parse(value)
-        except (InputError, InputTypeError) as error:
-            self.fail(str(error), param, ctx)
+# --- errors and signals -------------------------------------------------------------------------------------
 
 
 class Failure(click.ClickException):
-    """One line that tells what went wrong."""
+    """One line that says what went wrong."""
 
     exit_code = FAILED
 
@@ -82,13 +76,13 @@ class Failure(click.ClickException):
 
 
 class Refusal(Failure):
-    """The same where what was given is at fault."""
+    """The same where the input is at fault."""
 
     exit_code = BAD_INPUT
 
 
 class Group(click.Group):
-    """Commands that tell in one line what the system refuses, wherever it happens, also in printing.
+    """Commands that report in one line what the system refuses, wherever it happens, also in printing.
 
     rich-click would bring three packages more for headings among the options of one command.
     """
@@ -99,26 +93,20 @@ class Group(click.Group):
             return super().main(*args, **extra)
         except (OSError, MemoryError) as error:
             if not (isinstance(error, OSError) and is_closed_pipe(error)):
-                Failure(failure_text(error)).show()
-            _drop_output()
+                Failure(_failure_text(error)).show()
+            with suppress(OSError, ValueError):  # what was not printed must not fail again when Python ends
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, sys.stdout.fileno())
+                os.close(nowhere)
             sys.exit(FAILED)
 
 
-def failure_text(error: OSError | MemoryError) -> str:
-    """What the system refused, on one line."""
+def _failure_text(error: OSError | MemoryError) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory; a larger table is compared in parts by Dask"
     if isinstance(error, OutputError) or not error.strerror:
         return str(error)
     return f"{error.strerror}: {error.filename!r}" if error.filename is not None else error.strerror
-
-
-def _drop_output() -> None:
-    """Let what was not printed go, so that its end at the exit of Python is not told a second time."""
-    with suppress(OSError, ValueError):  # what stands in for it may have no file
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
 
 
 @contextmanager
@@ -140,10 +128,8 @@ def _raised_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn bad input into one clear line and exit status 2, a full disk into one and status 1.
-
-    Warnings are part of what is printed.
+def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn bad input into one line and exit status 2, a full disk into one and status 1.
 
     A folder that could not be written is refused before the work begins.
     """
@@ -169,141 +155,183 @@ def exits_on_bad_input(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def with_design(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with --design and --test-fraction as one keyword."""
-    keywords = dict(options)
-    fraction = keywords.pop("test_fraction")
-    if fraction is not None:
-        from skewanova.scores.design import as_design
+# --- deployment priors that are estimated -------------------------------------------------------------------
 
-        keywords["design"] = replace(as_design(keywords["design"]), test_fraction=fraction)
-    return keywords
+#: How a deployment prior that is to be estimated begins.
+ESTIMATE = "estimate:"
 
 
-def comparison_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What a comparison can be asked for."""
-    options: list[Callable[..., Any]] = [
-        click.option(
-            "--deployment-prior",
-            type=Parsed("RANGE", parse_prior_or_estimate),
-            default="0.05:0.20",
-            help="Where the prior of the deployment lies: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per "
-            "positive), beta:A:B, quantiles:0.05=LOW:0.95=HIGH or estimate:UNLABELLED, a file of scores "
-            "without labels.",
-        ),
-        click.option(
-            "--at-priors",
-            type=Parsed("LIST", parse_priors),
-            default="0.5,0.1,0.01",
-            help="Priors at which AUPREC is tabulated, separated by commas.",
-        ),
-        click.option("--alpha", type=float, default=0.05, help="Level of the tests and intervals."),
-        named_option("--area-estimator", ESTIMATORS, "How the area is computed", default="trapezoid"),
-        design_options,
-        family_options,
-        click.option("--rope", type=float, default=0.01, help="Difference of IAUPREC that would not matter."),
-        click.option(
-            "--seed",
-            type=click.IntRange(min=0),
-            default=0,
-            help="Seed of all resampling.",
-        ),
-        click.option(
-            "--full/--brief",
-            "full",
-            default=False,
-            help="Print all that was found, or verdict and ranking alone.",
-        ),
-        out_option("report.html, tables, figures and CSV files"),
-        click.option(
-            "--figures",
-            type=Parsed("LIST", check_formats),
-            default="svg",
-            help="Files of each figure that --out writes: svg, png and pdf, separated by commas, or none "
-            "(fastest).",
-        ),
-    ]
-    return with_options(options, command)
+def accept_estimate(parse: Callable[[str], T]) -> Callable[[str], T | Path]:
+    """Return a parser that also takes ``estimate:UNLABELLED``, and returns the path of that file."""
+
+    def parse_or_path(text: str) -> T | Path:
+        if not text.strip().startswith(ESTIMATE):
+            return parse(text)
+        name = text.strip().removeprefix(ESTIMATE)
+        if not name:
+            raise InputError("estimate: needs a file of unlabelled scores, such as estimate:field.csv")
+        return Path(name)
+
+    return parse_or_path
 
 
-def family_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Which models and pairs are compared, by which test and adjustment."""
-    options = [
-        click.option(
-            "--models",
-            type=Parsed("LIST", names_of),
-            multiple=True,
-            callback=_all_named,
-            help="Compare these only: names separated by commas (in quotes where a name has one), or the "
-            "option once for each.",
-        ),
-        named_option("--pairwise", PAIRS, "Test of pairs behind conclusions and groups", default="auto"),
-        named_option("--p-adjust", ADJUSTMENTS, "How p-values of pairs are adjusted"),
-        click.option(
-            "--control",
-            metavar="MODEL",
-            help="Compare all models with this one only, by the test of the design.",
-        ),
-    ]
-    return with_options(options, command)
+def with_estimate(prior: T | Path, table: Scores) -> T | DeploymentPrior:
+    """Return the weighting, estimated from the unlabelled scores if it is the path of such a file."""
+    if not isinstance(prior, Path):
+        return prior
+    from skewanova.comparison.estimated_prior import estimate_prior_from_tables
+
+    return estimate_prior_from_tables(table, prior)
 
 
-def named_option(
-    flag: str, names: Sequence[str], text: str, more: str = "", **default: Any
-) -> Callable[..., Any]:
-    """Give an option that takes one of several names, which its help lists."""
-    told = f"{text}: {', '.join(names)}{more}."
-    return click.option(flag, type=click.Choice(names), metavar="NAME", help=told, **default)
+# --- options ------------------------------------------------------------------------------------------------
 
 
-def names_of(text: str) -> list[str]:
-    """Names separated by commas, as a row of CSV has them."""
+def with_options(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options, in the order listed."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def parsed_option(flag: str, metavar: str, parse: Callable[[str], Any], text: str, **settings: Any) -> Option:
+    """Declare an option that one of the package's own parsers reads."""
+
+    def convert(value: str) -> Any:
+        try:
+            return parse(value)
+        except (InputError, InputTypeError) as error:
+            raise click.BadParameter(str(error)) from error
+
+    return click.option(flag, metavar=metavar, type=convert, help=text, **settings)
+
+
+def named_option(flag: str, names: Sequence[str], text: str, remark: str = "", **settings: Any) -> Option:
+    """Declare an option that takes one of several names, which its help lists."""
+    text = f"{text}: {', '.join(names)}{remark}."
+    return click.option(flag, type=click.Choice(names), metavar="NAME", help=text, **settings)
+
+
+def path_argument(name: str, **settings: Any) -> Option:
+    """Declare a path on the command line."""
+    return click.argument(name, type=click.Path(path_type=Path), **settings)
+
+
+def seed_option(use: str) -> Option:
+    """Declare the seed of a command."""
+    return click.option("--seed", type=click.IntRange(min=0), default=0, help=f"Seed of {use}.")
+
+
+def level_option(text: str) -> Option:
+    """Declare the confidence level of a command."""
+    return click.option("--confidence-level", type=float, default=0.95, help=text)
+
+
+def deployment_option(text: str) -> Option:
+    """Declare the deployment prior, which may be estimated."""
+    parse = accept_estimate(parse_deployment_prior)
+    return parsed_option("--deployment-prior", "RANGE", parse, text, default="0.05:0.20")
+
+
+def out_option(content: str) -> Option:
+    """Declare the folder that a command writes, whole or not at all."""
+    text = f"Write {content} to this folder."
+    return click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=text)
+
+
+def split_names(text: str) -> list[str]:
+    """Return names separated by commas, as a row of CSV has them."""
     rows = list(csv.reader([text], skipinitialspace=True))
     return [name for row in rows for name in row if name]
 
 
-def _all_named(
-    context: click.Context, option: click.Parameter, value: Sequence[Sequence[str]]
-) -> list[str] | None:
-    """All names of an option that may be there several times; none where it is not."""
+def _join_names(_context: object, _option: object, value: Sequence[Sequence[str]]) -> list[str] | None:
     return [name for names in value for name in names] if value else None
 
 
-def design_options(command: Callable[..., None]) -> Callable[..., None]:
-    """How the folds came about."""
-    options = [
-        named_option(
-            "--design",
-            DESIGNS,
-            "How the folds were made",
-            "; auto looks at the case column",
-            default="auto",
-        ),
-        click.option(
-            "--test-fraction",
-            type=float,
-            help="Share of the data set that each fold tests, where the cases do not tell.",
-        ),
-    ]
-    return with_options(options, command)
+SCORES, UNLABELLED = path_argument("scores"), path_argument("unlabelled")
 
 
-def out_option(content: str) -> Callable[..., Any]:
-    """The folder that a command writes, whole or not at all."""
-    return click.option(
-        "--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write {content} to this folder."
-    )
+BATCH_COLUMN = click.option("--batch-column", metavar="NAME", help="Column of UNLABELLED to use as batch.")
 
 
-def output_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What is printed."""
-    options = [
-        click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object."),
-        click.option(
-            "--quiet", "-q", is_flag=True, help="Print nothing but errors (and JSON, if asked for)."
-        ),
-    ]
-    return with_options(options, command)
+DESIGN_OPTIONS = (
+    named_option(
+        "--design", DESIGNS, "How the folds were made", "; auto looks at the case column", default="auto"
+    ),
+    click.option(
+        "--test-fraction",
+        type=float,
+        help="Share of the data set that each fold tests, where the cases do not tell.",
+    ),
+)
+
+
+COMPARISON_OPTIONS = (
+    deployment_option(
+        "Where the prior of the deployment lies: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per "
+        "positive), beta:A:B, quantiles:0.05=LOW:0.95=HIGH or estimate:UNLABELLED, a file of scores "
+        "without labels."
+    ),
+    parsed_option(
+        "--at-priors",
+        "LIST",
+        parse_priors,
+        "Priors at which AUPREC is tabulated, separated by commas.",
+        default="0.5,0.1,0.01",
+    ),
+    click.option("--alpha", type=float, default=0.05, help="Level of the tests and intervals."),
+    named_option("--area-estimator", ESTIMATORS, "How the area is computed", default="trapezoid"),
+    *DESIGN_OPTIONS,
+    parsed_option(
+        "--models",
+        "LIST",
+        split_names,
+        "Compare these only: names separated by commas (in quotes where a name has one), or the option once "
+        "for each.",
+        multiple=True,
+        callback=_join_names,
+    ),
+    named_option("--pairwise", PAIRS, "Test of pairs behind conclusions and groups", default="auto"),
+    named_option("--p-adjust", ADJUSTMENTS, "How p-values of pairs are adjusted"),
+    click.option(
+        "--control",
+        metavar="MODEL",
+        help="Compare all models with this one only, by the test of the design.",
+    ),
+    click.option("--rope", type=float, default=0.01, help="Difference of IAUPREC that would not matter."),
+    seed_option("all resampling"),
+    click.option(
+        "--full/--brief", default=False, help="Print all that was found, or verdict and ranking alone."
+    ),
+    out_option("report.html, tables, figures and CSV files"),
+    parsed_option(
+        "--figures",
+        "LIST",
+        check_formats,
+        "Files of each figure that --out writes: svg, png and pdf, separated by commas, or none (fastest).",
+        default="svg",
+    ),
+)
+
+
+CLASSES_OPTION = parsed_option(
+    "--classes",
+    "LIST",
+    split_names,
+    "Of classifiers with several classes: columns of scores in the place of y_score, one a class, named as "
+    "the classes in y_true. Each class is compared against the rest.",
+)
+
+
+OUTPUT_OPTIONS = (
+    click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object."),
+    click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors (and JSON, if asked for)."),
+)
 
 
 #: Columns of a score table by the words that options have for them.
@@ -320,85 +348,35 @@ COLUMN_WORDS = {
 }
 
 
-def table_options(command: Callable[..., None]) -> Callable[..., None]:
-    """How the score table is laid out."""
-    options = [
+TABLE_OPTIONS = (
+    *(
         click.option(f"--{word}-column", metavar="NAME", help=f"Column to use as {column}.")
         for word, column in COLUMN_WORDS.items()
-    ]
-    positive = "Label of the positive class, unless labels are 0/1 or -1/1."
-    options.append(click.option("--positive", metavar="LABEL", help=positive))
-    wide = "The table has one column of scores for each model."
-    return with_options([*options, click.option("--wide", is_flag=True, help=wide)], command)
+    ),
+    click.option(
+        "--positive", metavar="LABEL", help="Label of the positive class, unless labels are 0/1 or -1/1."
+    ),
+    click.option("--wide", is_flag=True, help="The table has one column of scores for each model."),
+)
 
 
-def with_options(options: Sequence[Callable[..., Any]], command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options, in the order listed."""
-    for option in reversed(options):
-        command = option(command)
-    return command
+def with_design(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with --design and --test-fraction as one keyword."""
+    keywords = dict(options)
+    fraction = keywords.pop("test_fraction")
+    if fraction is not None:
+        from skewanova.scores.design import as_design
+
+        keywords["design"] = replace(as_design(keywords["design"]), test_fraction=fraction)
+    return keywords
 
 
-_Table = TypeVar("_Table")
-
-
-def classes_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Columns of scores where classifiers have several classes."""
-    option = click.option(
-        "--classes",
-        type=Parsed("LIST", names_of),
-        help="Of classifiers with several classes: columns of scores in the place of y_score, one a class, "
-        "named as the classes in y_true. Each class is compared against the rest.",
-    )
-    return option(command)
-
-
-def read_classes(path: Path, options: dict[str, Any]) -> skewanova.scores.MulticlassScores:
-    """Read the scores of several classes into memory, taking the options about them out of `options`."""
-    if options["wide"]:
-        raise InputError("--classes needs a row for each model and case: leave out --wide")
-    columns, positive = column_names(options)
-    if positive is not None:
-        raise InputError("--classes takes each class as the positive one in turn: leave out --positive")
-    with reading(path):
-        return skewanova.scores.read_multiclass(path, options.pop("classes"), columns=columns)
-
-
-def column_names(options: dict[str, Any]) -> tuple[dict[str, str], str | None]:
-    """Names of columns and the positive label, taken out of `options` with what belongs to them."""
-    named = {column: options.pop(f"{word}_column") for word, column in COLUMN_WORDS.items()}
-    options.pop("wide")
-    return {column: name for column, name in named.items() if name is not None}, options.pop("positive")
-
-
-def read_several(path: Path, options: dict[str, Any]) -> dict[str, skewanova.ScoreTable]:
-    """Read the tables of several data sets into memory, taking the options about them out of `options`."""
-    with reading(path):
-        return _long(path, options, skewanova.read_datasets)
-
-
-def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
-    """Read the score table into memory, taking the options about it out of `options`."""
-    with reading(path):
-        return _wide(path, options) if options["wide"] else _long(path, options, skewanova.read_scores)
-
-
-def read_chosen_part(
-    path: Path, part: str, options: dict[str, Any]
-) -> tuple[skewanova.ScoreTable, skewanova.ScoreTable]:
-    """As :func:`read_table`, the rows of one part and those of all others."""
-    from skewanova.scores.reading import read_parts
-
-    if options["wide"]:
-        raise InputError("--choose-on needs a table with a column part: leave out --wide")
-    with reading(path):
-        columns, positive = column_names(options)
-        return read_parts(path, part, columns=columns, pos_label=positive)
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Tell of a table that cannot be read, or takes more memory than there is, as of any bad input."""
+    """Report a table that cannot be read, or takes more memory than there is, as any bad input."""
     try:
         yield
     except OSError as error:
@@ -412,20 +390,60 @@ def reading(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _long(path: Path, options: dict[str, Any], read: Callable[..., _Table]) -> _Table:
-    given, positive = column_names(options)
-    return read(path, columns=given, pos_label=positive)
+def _pop_columns(options: dict[str, Any]) -> tuple[dict[str, str], str | None, bool]:
+    named = {column: options.pop(f"{word}_column") for word, column in COLUMN_WORDS.items()}
+    columns = {column: name for column, name in named.items() if name is not None}
+    return columns, options.pop("positive"), options.pop("wide")
 
 
-def _wide(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
-    given, positive = column_names(options)
-    if "model" in given or "y_score" in given:
-        raise InputError(
-            "--wide takes every other column as a model: leave out --model-column, --score-column"
-        )
-    if "part" in given or "halving" in given:
-        raise InputError(
-            "--wide finds the columns part and halving by these names: leave out --part-column, "
-            "--halving-column"
-        )
-    return skewanova.scores_from_wide(path, pos_label=positive, **given)
+def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
+    """Read the score table into memory, taking the options about it out of `options`."""
+    columns, positive, wide = _pop_columns(options)
+    with reading(path):
+        if not wide:
+            return skewanova.read_scores(path, columns=columns, pos_label=positive)
+        if {"model", "y_score"} & columns.keys():
+            raise InputError(
+                "--wide takes every other column as a model: leave out --model-column, --score-column"
+            )
+        if {"part", "halving"} & columns.keys():
+            raise InputError(
+                "--wide finds the columns part and halving by these names: leave out --part-column, "
+                "--halving-column"
+            )
+        return skewanova.scores_from_wide(path, pos_label=positive, **columns)
+
+
+def read_long(path: Path, options: dict[str, Any], read: Callable[..., T], refusal: str = "") -> T:
+    """Read a table with a row for each model and case by a function; with --wide, raise the refusal."""
+    columns, positive, wide = _pop_columns(options)
+    if wide:
+        raise InputError(refusal)
+    with reading(path):
+        return read(path, columns=columns, pos_label=positive)
+
+
+def read_tables(path: Path, options: dict[str, Any]) -> Any:
+    """Read a score table or, by name, those of several data sets; with --classes, scores of classes."""
+    classes, settings = options.pop("classes"), dict(options)
+    if classes is None:
+        try:
+            return read_table(path, options)
+        except MultipleDatasetsError:
+            return read_long(path, settings, skewanova.read_datasets)  # which are never wide
+
+    def read_classes(path: Path, *, columns: Mapping[str, str], pos_label: object) -> Any:
+        if pos_label is not None:
+            raise InputError("--classes takes each class as the positive one in turn: leave out --positive")
+        return skewanova.scores.read_multiclass(path, classes, columns=columns)
+
+    refusal = "--classes needs a row for each model and case: leave out --wide"
+    return read_long(path, options, read_classes, refusal)
+
+
+def read_field(path: Path, columns: Mapping[str, str | None]) -> UnlabelledScores:
+    """Read scores of cases without labels; columns without a name of their own have the usual one."""
+    from skewanova.scores.unlabelled import read_unlabelled
+
+    with reading(path):
+        return read_unlabelled(path, columns={key: name for key, name in columns.items() if name is not None})

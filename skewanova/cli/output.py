@@ -1,4 +1,4 @@
-"""What the commands print: colours, progress, JSON."""
+"""What the commands print: colours, progress, JSON; what they write."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import wraps
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from tqdm import tqdm
@@ -28,20 +30,11 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from skewanova.comparison.classes import ClassesComparison
-    from skewanova.comparison.datasets import DatasetsComparison
-    from skewanova.comparison.result import Comparison
-    from skewanova.scores.table import (
-        Scores,
-    )
+    from skewanova.scores.table import Scores
     from skewanova.scores.unlabelled import UnlabelledScores
 
 #: Columns of a terminal that are filled; beyond these lines are hard to read. And those of a pipe.
 WIDEST, NARROWEST, OF_A_PIPE = 140, 40, 80
-
-
-#: A comparison of one kind or another.
-AnyComparison: TypeAlias = "Comparison | DatasetsComparison | ClassesComparison"
 
 
 #: What a command writes, by the name of the file.
@@ -49,11 +42,7 @@ Files = Mapping[str, "pd.DataFrame | str | bytes"]
 
 
 #: Headings of a summary, and the colour of what stands under them.
-SECTIONS: Mapping[str, str | None] = {
-    "Conclusions": None,
-    "Assumptions": "yellow",
-    "Warnings": "yellow",
-}
+SECTIONS = {"Conclusions": None, "Assumptions": "yellow", "Warnings": "yellow"}
 
 
 def screen_width() -> int:
@@ -67,15 +56,15 @@ def wrapped(line: str) -> str:
 
 
 def warning_lines(notes: Iterable[str]) -> list[str]:
-    """Warnings of one kind on one line."""
+    """Return warnings of one kind on one line."""
     lines = []
     for (_, first), *others in group_notes(("", note) for note in notes):
-        more = f" (and {len(others)} more like it)" if others else ""
-        lines.append(wrapped(f"warning: {first}{more}"))
+        rest = f" (and {len(others)} more like it)" if others else ""
+        lines.append(wrapped(f"warning: {first}{rest}"))
     return lines
 
 
-def say(text: str, *, err: bool = False) -> None:
+def echo(text: str, *, err: bool = False) -> None:
     """Print text that may hold names from outside; all that commands print goes through here or `print_json`.
 
     What names bring along is written out before colours are added, so that none of it reaches a terminal.
@@ -83,21 +72,13 @@ def say(text: str, *, err: bool = False) -> None:
     click.echo(visible_lines(text), err=err)
 
 
-def say_summary(text: str) -> None:
-    """As :func:`say`, in colours."""
-    click.echo(coloured(visible_lines(text)))
-
-
 def coloured(text: str) -> str:
-    """Headings of a summary bold, warnings yellow, findings green; a pipe gets none of it."""
+    """Return a summary with bold headings, yellow warnings and green findings; a pipe gets none of it."""
     from skewanova.decision.verdict import LINES
 
-    heading, *lines = text.split("\n")
-    verdict = next((title for title in LINES.values() if heading.startswith(f"{title} ")), "")
-    displayed = [click.style(heading, bold=True)] if not verdict else []
-    colour: str | None = None
-    for line in lines if not verdict else [heading, *lines]:
-        title = next((title for title in LINES.values() if verdict and line.startswith(f"{title} ")), "")
+    displayed, colour = [], None
+    for line in visible_lines(text).split("\n"):
+        title = next((title for title in LINES.values() if line.startswith(f"{title} ")), "")
         if title:
             displayed.append(click.style(title, bold=True) + line.removeprefix(title))
         elif line in SECTIONS:
@@ -105,15 +86,15 @@ def coloured(text: str) -> str:
             displayed.append(click.style(line, bold=True))
         else:
             colour = colour if line else None
-            result = "green" if re.search(r"\bis ahead of\b", line) else None
-            displayed.append(click.style(line, fg=colour or result) if colour or result else line)
+            foreground = colour or ("green" if re.search(r"\bis ahead of\b", line) else None)
+            displayed.append(click.style(line, fg=foreground) if foreground else line)
     return "\n".join(displayed)
 
 
-def told(result: AnyComparison, *, full: bool) -> str:
-    """All that was found, or verdict and ranking and what else there is."""
+def render_summary(result: Any, *, full: bool) -> str:
+    """Return verdict and ranking of a comparison of any kind, and what else there is, or all findings."""
     if full:
-        return result.summary(screen_width(), full=True)
+        return str(result.summary(screen_width(), full=True))
     number = len(result.warnings)
     counted = {0: "", 1: "1 warning, "}.get(number, f"{number} warnings, ")
     rest = wrapped(f"With --full: {counted}conclusions, tests, tables.")
@@ -121,18 +102,18 @@ def told(result: AnyComparison, *, full: bool) -> str:
 
 
 @contextmanager
-def stages_shown(total: int) -> Iterator[None]:
+def progress_bar(total: int) -> Iterator[None]:
     """Show the stages of the block as a bar, on a terminal only; it leaves no trace."""
     layout = "{desc} {bar:20} {n_fmt}/{total_fmt}"
     with tqdm(
         total=total, disable=None, leave=False, mininterval=0, bar_format=layout, file=sys.stderr
     ) as bar:
 
-        def show(name: str) -> None:
+        def advance(name: str) -> None:
             bar.set_description_str(f"{visible(name):<22}", refresh=False)
             bar.update(1)
 
-        with listening(show):
+        with listening(advance):
             yield
 
 
@@ -142,53 +123,55 @@ def writing() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
         yield
-    own = [str(each.message) for each in caught if issubclass(each.category, SkewanovaWarning)]
-    for line in warning_lines(own):
-        say(line, err=True)
+    notes = [str(each.message) for each in caught if issubclass(each.category, SkewanovaWarning)]
+    for line in warning_lines(notes):
+        echo(line, err=True)
     for warning in caught:
         if not issubclass(warning.category, SkewanovaWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-def saved(result: AnyComparison, out: Path | None, figures: Sequence[str]) -> Path | None:
-    """Write the folder of a comparison, if one is asked for; where it is."""
-    if out is None:
-        return None
-    with writing():
-        return result.save(out, figures=figures)
+class Findings(NamedTuple):
+    """What a command computed: text, content of JSON, and the files of its folder with what made them."""
+
+    text: str
+    content: Mapping[str, Any]
+    files: Callable[[], Files] = dict
+    table: Scores | UnlabelledScores | None = None
+    settings: Mapping[str, Any] = MappingProxyType({})
+    seed: int | None = None
+    inputs: Sequence[Path | None] = ()
+    exit_status: int = 0
 
 
-def write_results(
-    out: Path | None,
-    files: Files,
-    *,
-    command: str,
-    table: Scores | UnlabelledScores,
-    settings: Mapping[str, Any],
-    seed: int | None = None,
-    inputs: Sequence[Path | None] = (),
-) -> None:
-    """Write what a command found in a score table to its folder, if one is asked for, with what made it."""
-    if out is None:
-        return
-    stated = {name: value for name, value in settings.items() if value is not None}
-    made = provenance_of(command, stated, seed=seed, source=table.source, sha256=table.sha256())
-    with writing(), replace_folder(out, made, inputs=[table.source, *inputs]) as output:
-        for name, content in files.items():
+def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
+    """Write what a command found to its folder, if one is named, and print it as text or JSON."""
+
+    @wraps(command)
+    def run(*, as_json: bool, quiet: bool, out: Path | None = None, **options: Any) -> None:
+        findings, name = command(**options), command.__name__
+        if out is not None and findings.table is not None:
+            _write_folder(out, name, findings, findings.table)
+        if as_json:
+            print_json(name, **findings.content)
+        elif not quiet:
+            echo(findings.text)
+        click.get_current_context().exit(findings.exit_status)
+
+    return run
+
+
+def _write_folder(out: Path, command: str, findings: Findings, table: Scores | UnlabelledScores) -> None:
+    settings = {name: value for name, value in findings.settings.items() if value is not None}
+    made = provenance_of(command, settings, seed=findings.seed, source=table.source, sha256=table.sha256())
+    with writing(), replace_folder(out, made, inputs=[table.source, *findings.inputs]) as output:
+        for name, content in findings.files().items():
             if isinstance(content, str):
                 output.write(name, content.rstrip("\n") + "\n")
             elif isinstance(content, bytes):
                 output.write(name, content)
             else:
                 output.write_csv(name, content)
-
-
-def show(command: str, text: str, *, as_json: bool, quiet: bool, **content: Any) -> None:
-    """Print what a command found: as text, as JSON, or not at all."""
-    if as_json:
-        print_json(command, **content)
-    elif not quiet:
-        say(text)
 
 
 def print_json(command: str, **content: Any) -> None:
@@ -203,35 +186,23 @@ def _json_sign(sign: str) -> str:
     return sign if sign == "\n" or visible(sign) == sign else json.dumps(sign)[1:-1]
 
 
-def comparison_as_json(result: Comparison) -> dict[str, Any]:
-    """Every frame as records, by the name of its CSV file, with what is said in words."""
-    from skewanova.report.source import FRAMES, POINTS
-
-    return {
-        "settings": result.settings,
-        "verdict": asdict(result.verdict),
-        "conclusions": result.conclusions,
-        "warnings": result.warnings,
-        **{name: result.tables[name] for name in FRAMES if name not in {*POINTS, "residuals"}},
-    }
-
-
-def parts_as_json(result: DatasetsComparison | ClassesComparison) -> dict[str, Any]:
-    """Frames across data sets or of all classes, and the comparison on each."""
+def comparison_as_json(result: Any) -> dict[str, Any]:
+    """Return every frame by the name of its CSV file, with sentences; of several parts each comparison."""
     from skewanova.report.classes import ALL_CLASSES
     from skewanova.report.datasets import ACROSS, DatasetsSource
+    from skewanova.report.source import FRAMES, POINTS, ReportSource
 
-    if isinstance(result, DatasetsSource):
-        parts, judged = ACROSS, {"verdict": asdict(result.verdict)}
-    else:
-        parts, judged = ALL_CLASSES, {"choices": result.choices}
-    return {
-        **judged,
-        "conclusions": result.conclusions,
-        "warnings": result.warnings,
-        **{name: getattr(result, name) for name in parts.frames},
-        parts.several: {name: comparison_as_json(item) for name, item in result.comparisons.items()},
-    }
+    verdict = (
+        {"verdict": asdict(result.verdict)} if hasattr(result, "verdict") else {"choices": result.choices}
+    )
+    words = {**verdict, "conclusions": result.conclusions, "warnings": result.warnings}
+    if isinstance(result, ReportSource):
+        names = [name for name in FRAMES if name not in {*POINTS, "residuals"}]
+        return {"settings": result.settings, **words, **{name: result.tables[name] for name in names}}
+    parts = ACROSS if isinstance(result, DatasetsSource) else ALL_CLASSES
+    frames = {name: getattr(result, name) for name in parts.frames}
+    comparisons = {name: comparison_as_json(item) for name, item in result.comparisons.items()}
+    return {**words, **frames, parts.several: comparisons}
 
 
 def _plain(value: Any) -> Any:

@@ -185,9 +185,9 @@ def test_diff_tells_what_changed_by_its_exit_status(folder):
 
 
 def test_what_is_coloured():
-    text = "Two models\n\nConclusions\n- a is ahead of b.\n- c\n\nWarnings\n- few\n\nlast"
+    text = "Choose  a\n\nConclusions\n- a is ahead of b.\n- c\n\nWarnings\n- few\n\nlast"
     red = cli_output.coloured(text).split("\n")
-    assert red[0] == "\x1b[1mTwo models\x1b[0m"
+    assert red[0] == "\x1b[1mChoose\x1b[0m  a"
     assert red[3:5] == ["\x1b[32m- a is ahead of b.\x1b[0m", "- c"]
     assert red[7:] == ["\x1b[33m- few\x1b[0m", "", "last"]
 

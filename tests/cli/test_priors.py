@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from command_runs import assert_refused, content, run
 
-from skewanova.cli import commands, estimates
+from skewanova.cli import options
 from skewanova.priors import agreement, estimation
 
 LABELS, FIELD = np.repeat([1, 0], [120, 360]), np.repeat([1, 0], [120, 1080])
@@ -95,8 +95,8 @@ def test_a_deployment_prior_is_estimated_where_it_is_asked_for(files, command, m
         seen.append(estimate(prior, table))
         return seen[-1]
 
-    estimate = estimates.with_estimate
-    monkeypatch.setattr(commands, "with_estimate", record)
+    estimate = options.with_estimate
+    monkeypatch.setattr(options, "with_estimate", record)
     done = run(*command, "--deployment-prior", "estimate:field.csv")
     assert done.exit_code == 0, done.output
     assert seen[0].describe().startswith("the prior estimated from unlabelled scores of 2 models")
