@@ -20,7 +20,6 @@ from skewanova.curves.distributions import sample_scores, true_auc, true_auprec
 from skewanova.curves.estimators import ESTIMATORS, area_kernel
 from skewanova.curves.roc import auc, curve_from_scores
 from skewanova.inference.intervals import IntervalInputs, compute_interval
-from skewanova.inference.jackknife import SortedScores
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 from studies.results import Study, study_of
@@ -92,7 +91,8 @@ def _limits(
     """
     n = int(positive.sum())
     question = IntervalInputs(
-        model=SortedScores(Sample(positive), score),
+        sample=Sample(positive),
+        score=score,
         weighting=UniformPrior(prior, prior),
         area_estimator="average_precision",
         confidence_level=LEVEL,

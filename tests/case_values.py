@@ -4,7 +4,7 @@ import numpy as np
 
 from skewanova.curves.groups import PackedCurve
 from skewanova.curves.placed import PlacedCases, slots_among
-from skewanova.inference import jackknife
+from skewanova.inference.jackknife import SortedScores
 from skewanova.inference.sampling import Sample
 from skewanova.scores.table import CaseSummary, StreamedScores
 
@@ -43,11 +43,14 @@ def moved_elsewhere(table):
     )
 
 
+def unit_values(sample, score, weightings, area_estimator):
+    """Areas over several weightings, and the values of all units, as the package has them."""
+    return SortedScores(sample, score).jackknife_values(weightings, area_estimator)
+
+
 def jackknife_values(positive, score, weighting, area_estimator="trapezoid"):
     """Area, and the value of every case."""
-    found = jackknife.jackknife_values(
-        Sample(np.asarray(positive)), np.asarray(score), [weighting], area_estimator
-    )
+    found = unit_values(Sample(np.asarray(positive)), np.asarray(score), [weighting], area_estimator)
     return found.estimate[0], found.rows()[:, 0]
 
 

@@ -31,7 +31,7 @@ from skewanova.inference.intervals import delta_logit_limits
 from skewanova.inference.pairwise import tukey_hsd
 from skewanova.inference.run_areas import RunAreas, iter_run_areas, measure_runs
 from skewanova.inference.runs import RunsComparison, compare_runs, no_components
-from skewanova.inference.single_test_set import ArcsineAreas, TestSetComparison, compare_areas
+from skewanova.inference.single_test_set import TestSetComparison, compare_areas
 from skewanova.priors.weightings import Target, as_deployment_prior
 
 
@@ -57,8 +57,7 @@ class RunsAnalysis(DesignAnalysis):
                 case_df=areas.sample.df,
             )
         return compare_areas(
-            ArcsineAreas.of(areas.area.mean(axis=1), areas.mean_values, areas.sample),
-            areas.covariance_of_means,
+            areas.means,
             weighting=self.evaluation.deployment_prior.describe(),
             models=models,
             confidence_level=level,
@@ -125,7 +124,7 @@ def _intervals(
     """Interval of every model's mean over runs."""
     if isinstance(result, RunsComparison):
         return np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
-    spread = zip(*areas.sample.spread(areas.mean_values), strict=True)
+    spread = zip(*areas.means.singles(), strict=True)
     limits = [
         delta_logit_limits(area, error, 1 - alpha, df=df) if 0 < area < 1 else (area, area)
         for area, (error, df) in zip(result.estimate.tolist(), spread, strict=True)

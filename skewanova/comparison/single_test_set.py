@@ -29,7 +29,7 @@ from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.catalogue import name_family
 from skewanova.inference.effect_sizes import effect_family
 from skewanova.inference.families import equivalence_family, family
-from skewanova.inference.intervals import Interval, compute_interval
+from skewanova.inference.intervals import Interval, IntervalInputs, compute_interval
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.paired_test_set import PairedTestSet, paired_test_set
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
@@ -66,10 +66,8 @@ class TestSetAnalysis(DesignAnalysis):
     def compare(self, target: Target) -> TestSetComparison:
         """Compare at one prior or over a deployment prior."""
         weighting = as_deployment_prior(target)
-        areas, covariance = self.test_set.angles(self.evaluation, weighting)
         return compare_areas(
-            areas,
-            covariance,
+            self.test_set.angles(self.evaluation, weighting),
             weighting=weighting.describe(),
             models=self.evaluation.models,
             confidence_level=1 - self.options.alpha,
@@ -112,10 +110,14 @@ class TestSetAnalysis(DesignAnalysis):
 
     def _intervals(self) -> list[Interval]:
         """Return the interval of every model's IAUPREC, in the order of the measures."""
-        inputs = self.test_set.interval_inputs(self.evaluation, 1 - self.options.alpha)
+        measures, level = self.evaluation, 1 - self.options.alpha
+        areas = self.test_set.angles(measures, measures.deployment_prior)
+        options = areas.sample, np.empty(0), measures.deployment_prior, measures.area_estimator, level
+        estimate = measures.iauprec.set_index("model")["iauprec"].loc[list(measures.models)]
+        spreads = zip(estimate.tolist(), *(part.tolist() for part in areas.singles()), strict=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SkewanovaWarning)  # each interval carries its own
-            return [compute_interval(each, "auto") for each in inputs]
+            return [compute_interval(IntervalInputs(*options, measured=each), "auto") for each in spreads]
 
 
 def omnibus_result(result: TestSetComparison | RunsComparison, test: str) -> OmnibusResult:

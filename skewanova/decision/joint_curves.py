@@ -16,21 +16,22 @@ from scipy import stats
 
 from skewanova.base.checks import Floats
 from skewanova.base.rounding import TIE
+from skewanova.curves.areas import auprec
 from skewanova.curves.chebyshev import MeanCurves, panel_priors, panel_series
+from skewanova.curves.roc import curve_from_scores
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.case_deviations import (
     CaseDeviations,
     Turn,
-    UnitDeviations,
     nodes_for,
     symmetric,
     triangle,
 )
-from skewanova.inference.jackknife import SortedScores, ranked
+from skewanova.inference.jackknife import SortedScores
 from skewanova.inference.paired_test_set import PairedTestSet, variable_test_set
 from skewanova.inference.run_areas import iter_run_areas, measure_runs
-from skewanova.inference.sampling import ReducedSample, Sample
+from skewanova.inference.sampling import Sample, SampleSummary, Spreads
 from skewanova.inference.single_test_set import ArcsineScale, t_from_z
 from skewanova.priors.weightings import UniformPrior
 
@@ -142,13 +143,17 @@ def fold_curves(priors: Floats, values: Floats, *, ratio: float, halves: Floats 
 
 
 def case_curves(
-    priors: Floats, sample: Sample, scores: Sequence[NDArray[Any] | SortedScores], area_estimator: str
+    priors: Floats, sample: Sample, scores: Sequence[NDArray[Any]], area_estimator: str
 ) -> JointCurves:
     """Return curves of models on one test set, with the jackknife's covariance over its units."""
-    models = [ranked(sample, score) for score in scores]
-    estimate = np.stack([model.areas(priors, area_estimator) for model in models])
-    measure = partial(CaseDeviations.of, models, area_estimator=area_estimator)
-    return _curves_over_cases([priors], [estimate], measure, area_estimator)[0]
+    models = [SortedScores(sample, score) for score in scores]
+    curves = [curve_from_scores(sample.positive, score, sample.weight) for score in scores]
+    estimate = np.stack([auprec(curve, priors, area_estimator=area_estimator) for curve in curves])
+
+    def measure(nodes: Floats, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
+        return CaseDeviations.of(models, nodes, area_estimator).along(turns)
+
+    return _curves_over_cases([(priors, estimate)], measure, sample, area_estimator)[0]
 
 
 def _test_set_curves(test_set: PairedTestSet, evaluation: Evaluation, priors: Floats) -> JointCurves:
@@ -157,36 +162,34 @@ def _test_set_curves(test_set: PairedTestSet, evaluation: Evaluation, priors: Fl
     cache: dict[bytes, JointCurves] = test_set.cache.setdefault(key, {})
     if priors.tobytes() not in cache:
         grids = {grid.tobytes(): grid for grid in (priors, _evaluation_panels(evaluation)[1])}
-        missing = [grid for name, grid in grids.items() if name not in cache]
-        estimates = [test_set.mean_auprec(evaluation, grid) for grid in missing]
-        measure = partial(test_set.deviations, evaluation)
-        for curves in _curves_over_cases(missing, estimates, measure, evaluation.area_estimator):
+        missing = [(grid, evaluation.mean_auprec(grid)) for name, grid in grids.items() if name not in cache]
+        measure, sample = partial(test_set.deviations, evaluation), test_set.sample
+        for curves in _curves_over_cases(missing, measure, sample, evaluation.area_estimator):
             cache[curves.priors.tobytes()] = curves
     return cache[priors.tobytes()]
 
 
 def _curves_over_cases(
-    grids: Sequence[Floats],
-    estimates: Sequence[Floats],
-    measure: Callable[[Floats], UnitDeviations],
+    estimates: Sequence[tuple[Floats, Floats]],
+    measure: Callable[[Floats, Sequence[Turn]], list[tuple[Floats, Spreads]]],
+    sample: Sample,
     area_estimator: str,
 ) -> list[JointCurves]:
-    """Return curves on several grids at once, given the areas there; `measure` takes priors."""
-    priors = np.concatenate(grids)
+    """Return curves on several grids at once, from the areas on each; `measure` takes priors and turns."""
+    priors = np.concatenate([grid for grid, _ in estimates])
     nodes = nodes_for(priors, float(priors.min()), float(priors.max()), area_estimator)
-    weights = np.split(nodes.weight, np.cumsum([*map(len, grids)])[:-1], axis=1)
-    scales = [[ArcsineScale.of(area) for area in estimate.T] for estimate in estimates]
+    weights = np.split(nodes.weight, np.cumsum([len(grid) for grid, _ in estimates])[:-1], axis=1)
+    scales = [[ArcsineScale.of(area) for area in estimate.T] for _, estimate in estimates]
     slopes = [np.transpose([1 / scale.slope for scale in row]) for row in scales]
-    deviations = measure(nodes.priors)
-    parts = deviations.along([Turn(*turn) for turn in zip(weights, slopes, strict=True)])
+    parts = measure(nodes.priors, [Turn(*turn) for turn in zip(weights, slopes, strict=True)])
     result = []
-    for grid, estimate, row, (units, spreads) in zip(grids, estimates, scales, parts, strict=True):
-        columns = zip(row, spreads.pair.T, spreads.own.T, strict=True)
+    for (grid, estimate), row, (units, spreads) in zip(estimates, scales, parts, strict=True):
+        columns = zip(row, spreads.pair.T, spreads.model.T, strict=True)
         error = np.transpose([scale.errors(pair, own) for scale, pair, own in columns])
-        if deviations.sample.alone:
+        if sample.alone:
             error = np.full(error.shape, np.nan)
         units = units.reshape(-1, *estimate.shape)
-        result.append(JointCurves(grid, estimate, units, np.inf, error, spreads.pair_df, spreads.own_df))
+        result.append(JointCurves(grid, estimate, units, np.inf, error, spreads.pair_df, spreads.model_df))
     return result
 
 
@@ -199,12 +202,12 @@ def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     means, units, roots, spreads = [], [], [], []
     for areas in iter_run_areas(evaluation, [UniformPrior(prior, prior) for prior in priors.tolist()]):
         means.append(areas.area.mean(axis=1))
-        units.append(areas.sample.deviations(areas.mean_values))
+        units.append(areas.sample.deviations(areas.means.values))
         roots.append(areas.run_deviations)
         spreads.append((*areas.pair_errors(), areas.means_df()))
     error, pair_df, model_df = (np.stack(column, axis=1) for column in zip(*spreads, strict=True))
     over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
-    if len(over_cases) > over_cases[0].size or isinstance(areas.sample, ReducedSample):
+    if len(over_cases) > over_cases[0].size or isinstance(areas.sample, SampleSummary):
         flat = over_cases.reshape(len(over_cases), -1)
         root = symmetric(triangle(flat[start : start + MAX_ROWS] for start in range(0, len(flat), MAX_ROWS)))
         over_cases = root.reshape(-1, *over_cases.shape[1:])
@@ -259,14 +262,18 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
     if not np.isfinite(values).all():
         return None
     if evaluation.design.has_runs:
-        areas = measure_runs(evaluation, evaluation.deployment_prior)
-        df = np.inf if areas.runs == "fixed" else float(areas.pair_errors()[1].min())
-        return areas.area.mean(axis=1), areas.covariance_of_means, df
+        runs = measure_runs(evaluation, evaluation.deployment_prior)
+        df = np.inf if runs.runs == "fixed" else float(runs.pair_errors()[1].min())
+        return runs.area.mean(axis=1), runs.covariance_of_means, df
     if len(values) == 1:
         test_set = variable_test_set(evaluation)
         if test_set is None:
             return None
-        return values[0], test_set.angles(evaluation, evaluation.deployment_prior)[1], test_set.sample.df
+        return (
+            values[0],
+            test_set.angles(evaluation, evaluation.deployment_prior).area_covariance,
+            test_set.sample.df,
+        )
     halves, mean = evaluation.iauprec_between_halves, values.mean(axis=0)
     if halves is not None:
         return mean, fold_statistics.split_half_covariance(values, halves), float(len(halves))

@@ -31,10 +31,11 @@ from skewanova.decision.power import (
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.omnibus import fold_table
-from skewanova.inference.paired_test_set import paired_test_set, strata_of_pairs
+from skewanova.inference.paired_test_set import paired_test_set
 from skewanova.inference.run_areas import RunAreas, measure_runs
 from skewanova.inference.runs import Degrees
 from skewanova.inference.sampling import FEWEST_DF
+from skewanova.inference.single_test_set import ArcsineAreas
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
@@ -129,14 +130,11 @@ def plans(
     design, table = measures.design, measures.scores
     pairs = list(combinations(measures.models, 2))
     if design.has_runs:
-        areas = measure_runs(measures, measures.deployment_prior)
-        if design.runs == "fixed":
-            spreads = strata_of_pairs(areas.sample, areas.mean_values)
-            columns = _over_cases(areas.area.mean(axis=1), *spreads, target=target)
-        else:
-            columns = _over_runs(areas, target)
+        runs = measure_runs(measures, measures.deployment_prior)
+        columns = _over_cases(runs.means, target) if design.runs == "fixed" else _over_runs(runs, target)
     elif table is not None and design.is_test_set:
-        columns = _over_cases(*paired_test_set(measures).pair_strata(measures), target=target)
+        areas = paired_test_set(measures).angles(measures, measures.deployment_prior)
+        columns = _over_cases(areas, target)
     else:
         columns = _over_folds(measures, target)
     frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(**columns)
@@ -346,11 +344,9 @@ class _CasePair(NamedTuple):
         return float(approximate_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
 
 
-def _over_cases(
-    area: Floats, variance: Floats, doubt: Floats, *, target: PowerTarget
-) -> dict[str, pd.Series[float]]:
+def _over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, pd.Series[float]]:
     """Pairs one by one, from the variance that the units of each stratum add to their difference."""
-    pairs = zip(combinations(area.tolist(), 2), variance, doubt, strict=True)
+    pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_strata(), strict=True)
     rows = [_case_plan(_CasePair(a - b, *strata), target) for (a, b), *strata in pairs]
     return dict(pd.DataFrame(rows))
 

@@ -23,21 +23,20 @@ from skewanova.curves.placed import FEW_WEIGHTS, Parts, PlacedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for, triangle, units_of
 from skewanova.inference.jackknife import (
     ClusterRanks,
-    CurveJackknife,
+    CurvePlaces,
     JackknifeValues,
-    WeightedRanks,
+    StepTable,
     areas_over,
+    number_places,
 )
 from skewanova.inference.sampling import (
     Codes,
     Sample,
-    SamplePartition,
     SampleSummary,
     Spreads,
     kinds_of,
-    spreads_of_sums,
 )
-from skewanova.inference.single_test_set import ArcsineScale
+from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 
 NOT_BY_RISES = (
@@ -53,15 +52,19 @@ MANY_WEIGHTS = (
 
 
 class _Table(NamedTuple):
-    """Jackknife values at every place of a model's curve that holds cases."""
+    """Places on a model's curve, the entry of each, and the jackknife values of the entries."""
 
-    changes: CurveJackknife
-    places: WeightedRanks
+    places: CurvePlaces
+    entry: Codes
+    estimate: Floats
+    values: Floats
 
-    def at(self, part: PlacedCases, row: int) -> JackknifeValues:
-        """The same for the cases of a part."""
-        index = self.places.place(part.positive, part.slot[row].astype(np.intp), part.weight)
-        return JackknifeValues(self.changes.estimate, self.changes.values, self.changes.number[index])
+    def of_part(self, part: PlacedCases, row: int) -> JackknifeValues:
+        """Values of the cases of a part."""
+        slot = part.slot[row].astype(np.intp)
+        sides = slot[part.positive] // 2, slot[~part.positive]
+        position = self.places.position(part.positive, *sides, part.weight)
+        return JackknifeValues(self.estimate, self.values, self.entry[position])
 
 
 class _Whole(NamedTuple):
@@ -103,24 +106,28 @@ class _Values:
         """Those of the units of a part."""
         if self.sample.clustered:
             return self._of_clusters(part)
-        result = tuple(table.at(part, row) for table, row in zip(self.tables, self.rows, strict=True))
+        result = tuple(table.of_part(part, row) for table, row in zip(self.tables, self.rows, strict=True))
         return CaseDeviations(Sample(part.positive), result)
 
     @cached_property
     def tables(self) -> list[_Table]:
         """Values along every curve, of cases that were drawn one by one."""
-        arguments, result = (self.weightings, self.area_estimator), []
+        result = []
         for model, curve in enumerate(self.curves):
             gain, fall = curve.counts()
-            places = WeightedRanks(gain, fall, self.weights, self.sample.sizes[:2])
-            if self.sample.sums is None:
-                changes = CurveJackknife.of(gain, fall, *arguments)
-            else:
-                changes = places.changes(*arguments)
-                held = np.flatnonzero(changes.number >= 0)
-                stratum = (held < places.n_of_positives).astype(np.intp)
-                changes = changes._replace(values=self._centred(model, changes.values, stratum))
-            result.append(_Table(changes, places))
+            sizes = self.sample.sizes[:2]
+            places = CurvePlaces(StepTable.of(gain, fall), self.weights, sizes)
+            repeats = zip((gain, fall), map(len, self.weights[::-1]), strict=True)
+            counts = np.concatenate([np.tile(side, n_weights) for side, n_weights in repeats])
+            entry = number_places(counts > 0)
+            estimate, values = places.changes(entry, self.weightings, self.area_estimator)
+            present = np.flatnonzero(entry >= 0)
+            stratum = (present < places.n_of_positives).astype(np.intp)
+            means = None if self.means is None else self.means[:, model]
+            if self.sample.sums is None:  # all weigh alike
+                of_stratum = [np.where(stratum == kind, counts[present], 0) for kind in (0, 1)]
+                means = np.array([n @ values / size for n, size in zip(of_stratum, sizes, strict=True)])
+            result.append(_Table(places, entry, estimate, self._centred(values, stratum, means)))
         return result
 
     @cached_property
@@ -136,23 +143,24 @@ class _Values:
     def _of_clusters(self, part: PlacedCases) -> CaseDeviations:
         cases = part.positive, part.cluster, part.weight
         stratum = np.array(self.sample.kinds)[kinds_of(Sample(*cases))]
-        sample, sizes = SamplePartition(*cases, known=stratum), self.sample.stratum_sizes[stratum]
+        sample, sizes = Sample(*cases, stratum), self.sample.stratum_sizes[stratum]
         result = []
         for model, (whole, row) in enumerate(zip(self._wholes, self.rows, strict=True)):
             slot = part.slot[row].astype(np.intp)
             places = slot[part.positive] // 2, slot[~part.positive]
             units = ClusterRanks(sample, *places, whole.gain, whole.fall)
             left = units.jackknife_values(whole.area, sizes, self.weightings, self.area_estimator)
-            result.append(replace(left, values=self._centred(model, left.values, stratum)))
+            means = None if self.means is None else self.means[:, model]
+            result.append(replace(left, values=self._centred(left.values, stratum, means)))
         return CaseDeviations(sample, tuple(result))
 
-    def _centred(self, model: int, values: Floats, stratum: Codes) -> Floats:
-        """Deviations, once the means are known."""
-        if self.means is None:
+    def _centred(self, values: Floats, stratum: Codes, means: Floats | None) -> Floats:
+        """Deviations, once the means of the strata are known."""
+        if means is None:
             return values
         size = self.sample.stratum_sizes[stratum]
         scale = np.sqrt(size * np.maximum(size - 1, 1))[:, None]
-        return np.asarray((values - self.means[stratum, model]) / scale)
+        return np.asarray((values - means[stratum]) / scale)
 
 
 def _stratum_sums(values: _Values, part: PlacedCases) -> Floats:
@@ -198,14 +206,14 @@ class _Question:
         estimate = np.stack([item.estimate for item in result.tables])
         turns = _both_scales(estimate.ravel()) if self.turns is None else self.turns
         root = result.root if self.mix is None else np.empty((0, 0))  # known by then
-        return _Sums(estimate, root, [self._powers(result, *turn) for turn in turns])
+        return _Sums(estimate, root, [self._powers(result, turn) for turn in turns])
 
-    def _powers(self, found: CaseDeviations, weight: Floats, scale: Floats) -> tuple[Floats, Floats]:
+    def _powers(self, deviations: CaseDeviations, turn: Turn) -> tuple[Floats, Floats]:
         """Unit, and sums by stratum: a part may lack one."""
-        unit = found.unit(weight, scale)
-        sums = found.sums(weight, scale / unit, self.mix)
+        unit = deviations.unit(turn)
+        sums = deviations.sums(turn._replace(scale=turn.scale / unit), self.mix)
         by_stratum = np.zeros((3, *sums.shape[1:]))
-        by_stratum[[int(found.sample.stratum[rows[0]]) for rows, _ in found.sample.strata]] = sums
+        by_stratum[deviations.sample.strata_kinds] = sums
         return unit, by_stratum
 
 
@@ -244,8 +252,8 @@ class Measured:
 
     def spreads(self, n_curves: int) -> list[Spreads]:
         """Spreads of so many models or combinations of them, for every turn."""
-        held = self.sample.stratum
-        return [spreads_of_sums(self.sample, sums[held], n_curves).times(unit) for unit, sums in self.powers]
+        stratum = self.sample.stratum
+        return [Spreads.of(self.sample, sums[stratum], n_curves, unit) for unit, sums in self.powers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +318,18 @@ class DistributedCases:
     ) -> DistributedArcsine:
         """Areas over a weighting, on the angular scale."""
         result = self.measured(cells, [weighting], area_estimator)
-        return DistributedArcsine(self, tuple(cells), weighting, area_estimator, result)
+        scale = ArcsineScale.of(result.estimate.ravel())
+        question = tuple(cells), weighting, area_estimator
+        return DistributedArcsine(scale, result.root, self.sample, self, question, result)
+
+    def along(
+        self, cells: Sequence[Cell], nodes: Floats, area_estimator: str, turns: Sequence[Turn]
+    ) -> list[tuple[Floats, Spreads]]:
+        """Rows that stand for the units, and spreads, for each turn from the nodes."""
+        weightings = [UniformPrior(prior, prior) for prior in nodes.tolist()]
+        result = self.measured(cells, weightings, area_estimator, turns=turns)
+        spreads = result.spreads(len(cells))
+        return [(result.units(turn.weight), each) for turn, each in zip(turns, spreads, strict=True)]
 
     def rows_along(
         self, cells: Sequence[Cell], weightings: Sequence[DeploymentPrior], area_estimator: str
@@ -329,91 +348,32 @@ class DistributedCases:
 
 
 @dataclass(frozen=True, eq=False)
-class DistributedDeviations:
-    """Deviations at the nodes, as of :class:`CaseDeviations`."""
+class DistributedArcsine(ArcsineAreas):
+    """Areas on the angular scale; rows stand for the values of all units, and sums of powers are known."""
 
     cases: DistributedCases
-    cells: Sequence[Cell]
-    nodes: Floats
-    area_estimator: str
+    question: tuple[tuple[Cell, ...], DeploymentPrior, str]
+    measured: Measured
 
-    @property
-    def sample(self) -> SampleSummary:
-        """The numbers of cases."""
-        return self.cases.sample
+    def spreads(self) -> Spreads:
+        """Variances of the angles and of their differences."""
+        return self.measured.spreads(len(self.area))[0]
 
-    def along(self, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
-        """Rows that stand for the units, and spreads, at priors that follow by each weight."""
-        at = [UniformPrior(prior, prior) for prior in self.nodes.tolist()]
-        result = self.cases.measured(self.cells, at, self.area_estimator, turns=turns)
-        spreads = result.spreads(len(self.cells))
-        return [(result.units(turn.weight), each) for turn, each in zip(turns, spreads, strict=True)]
-
-
-@dataclass(frozen=True, eq=False)
-class DistributedArcsine:
-    """Areas on the angular scale, as :class:`~skewanova.inference.single_test_set.ArcsineAreas` has them."""
-
-    cases: DistributedCases
-    cells: tuple[Cell, ...]
-    weighting: DeploymentPrior
-    area_estimator: str
-    found: Measured
-
-    @property
-    def sample(self) -> SampleSummary:
-        """The numbers of cases."""
-        return self.cases.sample
-
-    @property
-    def area(self) -> Floats:
-        """Areas of the models."""
-        return self.found.estimate.ravel()
-
-    @property
-    def angle(self) -> Floats:
-        """Areas on the angular scale."""
-        return self.scale.angle
-
-    @cached_property
-    def scale(self) -> ArcsineScale:
-        """The angular scale at the areas."""
-        return ArcsineScale.of(self.area)
-
-    @property
-    def area_covariance(self) -> Floats:
-        """Covariance of the areas."""
-        return np.asarray(self.found.root.T @ self.found.root)
-
-    @property
-    def covariance(self) -> Floats:
-        """Covariance of the angles."""
-        root = self.found.root / self.scale.slope
-        return np.asarray(root.T @ root)
-
-    def pairs(self) -> tuple[Floats, Floats]:
-        """Standard error of the difference of every two areas, and its degrees of freedom."""
-        spreads = self.found.spreads(len(self.cells))[0]
-        error = self.scale.errors(spreads.pair.ravel(), spreads.own.ravel())
-        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.pair_df.ravel()
-
-    def own(self) -> tuple[Floats, Floats]:
+    def singles(self) -> tuple[Floats, Floats]:
         """Standard error of every area, and its degrees of freedom."""
-        return self._own(self.found.spreads(len(self.cells))[1])
-
-    def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
-        """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
-        arguments, (angular, _) = (self.cells, [self.weighting], self.area_estimator), _both_scales(self.area)
-        (spreads,) = self.cases.measured(*arguments, turns=[angular], mix=contrasts).spreads(len(contrasts))
-        return self._own(spreads)
-
-    def _own(self, spreads: Spreads) -> tuple[Floats, Floats]:
-        error = np.sqrt(spreads.own.ravel())
-        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.own_df.ravel()
+        spreads = self.measured.spreads(len(self.area))[1]
+        return self.sample.std_errors(spreads.model.ravel()), spreads.model_df.ravel()
 
     def pair_strata(self) -> tuple[Floats, Floats]:
         """What each stratum adds to the variance of every difference (n_pairs, 3); variances of these."""
-        (unit, sums), held = self.found.powers[1], self.sample.stratum
-        result = np.zeros((2, 3, sums.shape[2] - len(self.cells)))
-        result[:, held] = self.sample.variances(sums[held])[:, :, len(self.cells) :, 0]
+        (unit, sums), stratum = self.measured.powers[1], self.sample.stratum
+        result = np.zeros((2, 3, sums.shape[2] - len(self.area)))
+        result[:, stratum] = self.sample.variances(sums[stratum])[:, :, len(self.area) :, 0]
         return result[0].T * unit**2, result[1].T * unit**4
+
+    def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
+        """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
+        (cells, weighting, area_estimator), (angular, _) = self.question, _both_scales(self.area)
+        result = self.cases.measured(cells, [weighting], area_estimator, turns=[angular], mix=contrasts)
+        (spreads,) = result.spreads(len(contrasts))
+        return self.sample.std_errors(spreads.model.ravel()), spreads.model_df.ravel()

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.curves.groups import Cell
 from skewanova.curves.placed import Parts
-from skewanova.distributed.jackknife import DistributedCases, DistributedDeviations
+from skewanova.distributed.jackknife import DistributedCases
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference.intervals import IntervalInputs, PrecomputedInterval
-from skewanova.inference.jackknife import SortedScores
+from skewanova.inference.case_deviations import Turn
 from skewanova.inference.paired_test_set import PairedTestSet
 from skewanova.inference.run_areas import RunAreas
-from skewanova.inference.sampling import SampleSummary
+from skewanova.inference.sampling import SampleSummary, Spreads
+from skewanova.inference.single_test_set import ArcsineAreas
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior
 from skewanova.scores.pairing import check_clustered_runs, check_paired
@@ -40,34 +39,20 @@ class DistributedTestSet(PairedTestSet):
         """Return the cells of the models of an evaluation."""
         return [(model, self._fold) for model in evaluation.models]
 
-    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[Any, Floats]:
-        """Return the areas of the models on the angular scale, and their covariance as they are."""
+    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
+        """Return the areas of the models on the angular scale."""
         area_estimator = evaluation.area_estimator
         key = "angles", evaluation.models, id(weighting), area_estimator  # the value refers to the weighting
         if key not in self.cache:
             self.cache[key] = self._cases.angles(self.cells(evaluation), weighting, area_estimator)
-        return self.cache[key], self.cache[key].area_covariance
+        areas: ArcsineAreas = self.cache[key]
+        return areas
 
-    def interval_inputs(self, evaluation: Evaluation, confidence_level: float) -> Sequence[IntervalInputs]:
-        """Return what an interval of every model's IAUPREC is computed from."""
-        angles, _ = self.angles(evaluation, evaluation.deployment_prior)
-        options = evaluation.deployment_prior, evaluation.area_estimator, confidence_level
-        spreads = zip(*(part.tolist() for part in (angles.area, *angles.own())), strict=True)
-        empty = SortedScores(self.sample, np.empty(0))
-        return [PrecomputedInterval(empty, *options, known=spread) for spread in spreads]
-
-    def pair_strata(self, evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:
-        """Return IAUPREC, what classes add to the variances of differences, and variances of these."""
-        angles, _ = self.angles(evaluation, evaluation.deployment_prior)
-        return angles.area, *angles.pair_strata()
-
-    def mean_auprec(self, evaluation: Evaluation, priors: Floats) -> Floats:
-        """Return AUPREC of shape (n_models, n_priors)."""
-        return evaluation.mean_auprec(priors)
-
-    def deviations(self, evaluation: Evaluation, priors: Floats) -> DistributedDeviations:
-        """Return the deviations of all units at priors."""
-        return DistributedDeviations(self._cases, self.cells(evaluation), priors, evaluation.area_estimator)
+    def deviations(
+        self, evaluation: Evaluation, priors: Floats, turns: Sequence[Turn]
+    ) -> list[tuple[Floats, Spreads]]:
+        """Return rows that represent the units, and spreads, for each turn from the priors."""
+        return self._cases.along(self.cells(evaluation), priors, evaluation.area_estimator, turns)
 
 
 def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
@@ -80,10 +65,9 @@ def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
     cases = distribute_cases(table, table.parts)
     cells = [(model, fold) for model in evaluation.models for fold in evaluation.folds]
     areas, rows = cases.rows_along(cells, weightings, evaluation.area_estimator)
-    sample = cases.sample.condensed()
     for i in range(len(weightings)):
         area = areas[:, i].reshape(len(evaluation.models), -1)
-        yield RunAreas(area, np.ascontiguousarray(rows[..., i]), sample, evaluation.design.runs)
+        yield RunAreas(area, np.ascontiguousarray(rows[..., i]), cases.sample, evaluation.design.runs)
 
 
 def distribute_cases(table: StreamedScores, parts: Parts) -> DistributedCases:

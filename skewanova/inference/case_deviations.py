@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
@@ -20,7 +20,7 @@ from skewanova.base.checks import Floats
 from skewanova.curves.chebyshev import chebyshev_transform
 from skewanova.curves.estimators import BY_STEPS
 from skewanova.inference.jackknife import JackknifeValues, SortedScores
-from skewanova.inference.sampling import Sample, Spreads, power_sums, spreads_of_sums
+from skewanova.inference.sampling import Sample, Spreads, power_of_two, power_sums
 from skewanova.priors.weightings import UniformPrior
 
 #: What interpolation may leave out, beside the largest value of a panel.
@@ -82,17 +82,6 @@ class Turn(NamedTuple):
     scale: Floats
 
 
-class UnitDeviations(Protocol):
-    """Deviations of the areas over the units of a sample, here or on workers."""
-
-    @property
-    def sample(self) -> Sample:
-        """The cases, or their numbers."""
-
-    def along(self, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
-        """Return rows that represent the units, and spreads, at priors that follow by each weight."""
-
-
 @dataclass(frozen=True, eq=False)
 class CaseDeviations:
     """Deviations, over the units of a sample, of the areas of several models at the nodes.
@@ -135,30 +124,30 @@ class CaseDeviations:
         step = max(ROWS_A_COLUMN * len(self.tables) * self.tables[0].values.shape[1], FEWEST_ROWS)
         return triangle(np.hstack(parts) for _, parts in self._blocks(step))
 
-    def spreads(self, weight: Floats, scale: Floats) -> Spreads:
-        """Spreads at priors that follow by `weight` (n_nodes, n_priors), times `scale` for every model."""
-        unit = self.unit(weight, scale)
-        return spreads_of_sums(self.sample, self.sums(weight, scale / unit), len(scale)).times(unit)
-
     def along(self, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
         """Units and spreads at priors that follow by each weight, times each scale."""
-        return [(self.units(weight), self.spreads(weight, scale)) for weight, scale in turns]
+        return [(self.units(turn.weight), self.spreads(turn)) for turn in turns]
 
-    def sums(self, weight: Floats, scale: Floats, mix: Floats | None = None) -> Floats:
-        """Sums of powers at priors that follow by `weight`, times `scale`, of models or a mix of them."""
-        turn = [weight * row for row in scale]
-        blocks = self._blocks(max(16, BLOCK_SIZE // (len(turn) * weight.shape[1])))
-        turned = ((k, [part @ by for part, by in zip(parts, turn, strict=True)]) for k, parts in blocks)
+    def spreads(self, turn: Turn) -> Spreads:
+        """Variances of all models and pairs for a turn."""
+        unit = self.unit(turn)
+        sums = self.sums(turn._replace(scale=turn.scale / unit))
+        return Spreads.of(self.sample, sums, len(turn.scale), unit)
+
+    def sums(self, turn: Turn, mix: Floats | None = None) -> Floats:
+        """Sums of powers (n_strata, 2, n_curves + n_pairs, n_priors) of models or a mix of them."""
+        turns = [turn.weight * row for row in turn.scale]
+        blocks = self._blocks(max(16, BLOCK_SIZE // (len(turns) * turn.weight.shape[1])))
+        curves = ((k, [part @ by for part, by in zip(parts, turns, strict=True)]) for k, parts in blocks)
         if mix is not None:
-            turned = ((k, list(np.tensordot(mix, np.stack(parts), 1))) for k, parts in turned)
-        n_curves = len(turn) if mix is None else len(mix)
-        return power_sums(turned, len(self.sample.strata), n_curves, weight.shape[1])
+            curves = ((k, list(np.tensordot(mix, np.stack(parts), 1))) for k, parts in curves)
+        n_curves = len(turns) if mix is None else len(mix)
+        return power_sums(curves, len(self.sample.strata), n_curves, turn.weight.shape[1])
 
-    def unit(self, weight: Floats, scale: Floats) -> Floats:
-        """A power of two near the largest deviation at every prior: fourth powers may leave the doubles."""
+    def unit(self, turn: Turn) -> Floats:
+        """A power of two near the largest deviation at every prior."""
         largest = np.array([np.abs(table.values).max(axis=0) for table in self.tables])
-        bound = (scale * (largest @ np.abs(weight))).max(axis=0)
-        return np.asarray(np.ldexp(1.0, np.frexp(bound)[1]))
+        return power_of_two((turn.scale * (largest @ np.abs(turn.weight))).max(axis=0))
 
     def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
         """Number of a stratum, and deviations (n_rows, n_nodes) of every model for some of its units."""

@@ -31,7 +31,7 @@ from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference.case_bootstrap import bootstrap_estimates
 from skewanova.inference.catalogue import INTERVALS
-from skewanova.inference.jackknife import SortedScores
+from skewanova.inference.jackknife import measure_models
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, is_sufficient
@@ -174,25 +174,21 @@ class Interval:
 
 @dataclass(frozen=True)
 class IntervalInputs:
-    """Clean input, and what several methods need of it, computed once: :func:`answer` takes it."""
+    """Clean input, and what several methods need of it, computed once.
 
-    model: SortedScores
+    `measured` are the area, its standard error and its degrees of freedom, where they are known; no more
+    scores are needed then.
+    """
+
+    sample: Sample
+    score: NDArray[Any]
     weighting: DeploymentPrior
     area_estimator: str
     confidence_level: float
+    measured: tuple[float, float, float] | None = None
     n_resamples: int = 2000
     rng: Seed = 0
     folds: NDArray[np.intp] | None = None
-
-    @property
-    def sample(self) -> Sample:
-        """The cases."""
-        return self.model.sample
-
-    @property
-    def score(self) -> NDArray[Any]:
-        """Their scores."""
-        return self.model.score
 
     @cached_property
     def n_positive(self) -> float:
@@ -214,16 +210,18 @@ class IntervalInputs:
     @cached_property
     def estimate(self) -> float:
         """The area."""
-        return self.area(slice(None))
+        return self.area(slice(None)) if self.measured is None else self.measured[0]
 
     @cached_property
     def jackknife_values(self) -> Floats:
         """Jackknife value of every unit."""
-        return self.model.jackknife_values([self.weighting], self.area_estimator).rows()[:, 0]
+        return measure_models(self.sample, [self.score], [self.weighting], self.area_estimator)[1][:, 0, 0]
 
     @cached_property
     def spread(self) -> tuple[float, float]:
         """Jackknife standard error of the area, and its degrees of freedom."""
+        if self.measured is not None:
+            return self.measured[1:]
         std_error, df = self.sample.spread(self.jackknife_values)
         return float(std_error), float(df)
 
@@ -250,23 +248,6 @@ class IntervalInputs:
             n_resamples=self.n_resamples,
             rng=self.rng,
         )
-
-
-@dataclass(frozen=True)
-class PrecomputedInterval(IntervalInputs):
-    """The same about cases that are elsewhere, whose area and spread came back."""
-
-    known: tuple[float, float, float] = (np.nan, np.nan, np.nan)
-
-    @property
-    def estimate(self) -> float:
-        """The area."""
-        return self.known[0]
-
-    @property
-    def spread(self) -> tuple[float, float]:
-        """Jackknife standard error of the area, and its degrees of freedom."""
-        return self.known[1:]
 
 
 def confidence_interval(
@@ -349,9 +330,9 @@ def confidence_interval(
     >>> from skewanova.inference.intervals import confidence_interval
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([0, 1], [900, 100])
-    >>> found = confidence_interval(labels, rng.normal(labels), prior=0.2)
-    >>> found.method, round(found.estimate, 3), round(found.conf_low, 3), round(found.conf_high, 3)
-    ('jackknife', 0.388, 0.313, 0.469)
+    >>> interval = confidence_interval(labels, rng.normal(labels), prior=0.2)
+    >>> interval.method, round(interval.estimate, 3)
+    ('jackknife', 0.388)
     """
     check_choice(method, INTERVALS, "method")
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
@@ -361,7 +342,8 @@ def confidence_interval(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
     question = IntervalInputs(
-        model=SortedScores(sample, columns[:, 0]),
+        sample=sample,
+        score=columns[:, 0],
         weighting=target_prior(prior, deployment_prior, sample),
         area_estimator=area_estimator,
         confidence_level=confidence_level,

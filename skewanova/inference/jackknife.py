@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from skewanova.base.checks import Bools, Floats
-from skewanova.curves.areas import auprec, iauprec
-from skewanova.curves.estimators import BY_REACHED, BY_STEPS, areas, step_terms
+from skewanova.curves.areas import iauprec
+from skewanova.curves.estimators import BY_REACHED, BY_STEPS, step_terms
 from skewanova.curves.placed import FEW_WEIGHTS, slots_among
-from skewanova.curves.roc import RecallSteps, RocCurve, curve_from_scores, iter_blocks
+from skewanova.curves.roc import RecallSteps, RocCurve, curve_from_scores
 from skewanova.curves.sorting import Counts
 from skewanova.inference.sampling import Codes, Sample, is_all
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
@@ -33,8 +34,8 @@ from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 BLOCK_SIZE = 1 << 15
 
 
-#: Priors whose values are found together.
-WEIGHTINGS_AT_ONCE = 64
+#: Priors whose values are computed together.
+PRIORS_AT_ONCE = 64
 
 
 #: Entries whose values are moved at once.
@@ -79,134 +80,95 @@ def _centre(values: Floats, count: Codes, size: int) -> None:
         values[rows] = (values[rows] - mean) / np.sqrt(size * max(size - 1, 1))
 
 
-@dataclass(frozen=True, eq=False)
 class SortedScores:
-    """Scores of one model on the cases of a sample, sorted once however often they are asked about."""
+    """Scores of one model on the cases of a sample, sorted once for all weightings."""
 
-    sample: Sample
-    score: NDArray[Any]
+    def __init__(self, sample: Sample, score: NDArray[Any]) -> None:
+        self.sample, self.score = sample, score
+        self._latest: list[tuple[DeploymentPrior, str, JackknifeValues]] = []
 
     @cached_property
-    def layout(self) -> _Layout | None:
-        """Where the cases stand; None where no entry can be shared between units."""
-        distinct = None if self.sample.cluster is not None else _distinct_weights(self.sample)
-        return None if distinct is None else _layout(self.sample, self.score, distinct)
+    def layout(self) -> tuple[CurvePlaces, Codes, Codes] | None:
+        """Places on the curve, and the entry of each and of every unit; None if no units share any."""
+        if self.sample.cluster is not None:
+            return None
+        positive, weight = self.sample.positive, self.sample.weight
+        distinct = [np.ones(1) if weight is None else np.unique(weight[positive == side]) for side in (0, 1)]
+        if max(map(len, distinct)) > FEW_WEIGHTS:
+            return None
+        steps, rise, slot = rank_cases(self.sample, self.score)
+        places = CurvePlaces(steps, (distinct[0], distinct[1]), (len(slot), len(rise)))
+        position = places.position(positive, rise, slot, weight)
+        entry = number_places(np.bincount(position, minlength=places.n_places) > 0).astype(position.dtype)
+        return places, entry, entry[position]
 
     def jackknife_values(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
         """Areas over several weightings, and what leaving out each unit changes in them.
 
-        Those of the latest one that is no single prior are kept: tests, intervals and P(best) ask for them.
+        Those of the latest one that is no single prior are cached, for tests, intervals and P(best).
         """
         if len(weightings) > 1 or _is_prior(weightings[0]):
-            return self._left_out(weightings, area_estimator)
-        key = weightings[0], area_estimator
-        if not any(over is key[0] and by == key[1] for over, by, _ in self._kept):
-            self._kept[:] = [(*key, self._left_out(weightings, area_estimator))]
-        return self._kept[0][2]
+            return self._leave_out(weightings, area_estimator)
+        for weighting, estimator, values in self._latest:
+            if weighting is weightings[0] and estimator == area_estimator:
+                return values
+        values = self._leave_out(weightings, area_estimator)
+        self._latest = [(weightings[0], area_estimator, values)]
+        return values
 
-    @cached_property
-    def _kept(self) -> list[tuple[DeploymentPrior, str, JackknifeValues]]:
-        return []
-
-    def _left_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
+    def _leave_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
         if area_estimator not in BY_STEPS or self.layout is None:
-            return _refitted(self.sample, self.score, weightings, area_estimator)
-        result = _changes_at(self.layout, weightings, area_estimator)
-        return JackknifeValues(*result, self.layout.entry)
-
-    def areas(self, priors: Floats, area_estimator: str) -> Floats:
-        """Area at every prior."""
-        if area_estimator in BY_STEPS and self.layout is not None:
-            return areas(iter_blocks(self.layout.steps.without_negative(0.0)), priors, area_estimator)
-        curve = curve_from_scores(self.sample.positive, self.score, self.sample.weight)
-        return auprec(curve, priors, area_estimator=area_estimator)
+            return _refit(self.sample, self.score, weightings, area_estimator)
+        places, entry, entry_of_unit = self.layout
+        return JackknifeValues(*places.changes(entry, weightings, area_estimator), entry_of_unit)
 
 
-def _changes_at(
-    layout: _Layout, weightings: Sequence[DeploymentPrior], area_estimator: str
-) -> tuple[Floats, Floats]:
-    """Areas, and the value of every entry (n_entries, n_weightings)."""
-    estimate, values = np.empty(len(weightings)), np.empty((layout.n_entries, len(weightings)))
-    start = 0
-    for part in _together(weightings, WEIGHTINGS_AT_ONCE):
-        columns = slice(start, start + (len(part) if isinstance(part, np.ndarray) else 1))
-        estimate[columns] = _LeaveOneOut(layout, part, area_estimator).fill(values[:, columns])
-        start = columns.stop
-    return estimate, values
+class CurvePlaces(NamedTuple):
+    """Places on a curve where cases may stand: positives at every rise, then negatives in every slot.
 
-
-class CurveJackknife(NamedTuple):
-    """Deviations of cases that weigh alike, at every place of a curve that holds any.
-
-    Areas (n_weightings,), values (n_entries, n_weightings), and the entry of every place: of positives at
-    every rise, then of negatives in every slot.
+    Each for every different weight of a class; `weights` and `sizes` are of the negatives and the positives.
     """
 
-    estimate: Floats
-    values: Floats
-    number: Codes
-
-    @classmethod
-    def of(
-        cls,
-        n_pos: Floats | Counts,
-        n_neg: Floats | Counts,
-        weightings: Sequence[DeploymentPrior],
-        area_estimator: str,
-    ) -> CurveJackknife:
-        """Measure a curve with so many positives at every rise and negatives in every slot."""
-        sizes, ones = (int(n_neg.sum()), int(n_pos.sum())), np.ones(1)
-        result = WeightedRanks(n_pos, n_neg, (ones, ones), sizes).changes(weightings, area_estimator)
-        for start, counts, size in ((len(n_pos), n_neg, sizes[0]), (0, n_pos, sizes[1])):
-            of_entry = np.zeros(len(result.values), dtype=np.intp)
-            positions = start + np.flatnonzero(counts)
-            of_entry[result.number[positions]] = counts[positions - start]
-            _centre(result.values, of_entry, size)
-        return result
-
-
-class WeightedRanks(NamedTuple):
-    """A curve with so much weight of positives at every rise and of negatives in every slot.
-
-    `weights` are the different ones of negatives and of positives, `sizes` the numbers of these cases.
-    """
-
-    n_pos: Floats | Counts
-    n_neg: Floats | Counts
+    steps: StepTable
     weights: tuple[Floats, Floats]
     sizes: tuple[int, int]
-
-    def changes(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> CurveJackknife:
-        """What leaving out a case of each weight changes, at every place that holds any: not yet centred."""
-        sides = (self.n_pos, self.weights[1]), (self.n_neg, self.weights[0])
-        present = np.concatenate([np.tile(counts > 0, len(weight)) for counts, weight in sides])
-        number, n_entries = np.where(present, np.cumsum(present) - 1, -1), int(np.count_nonzero(present))
-        negatives, positives = (
-            _Weights(weight, number, size) for weight, size in zip(self.weights, self.sizes, strict=True)
-        )
-        steps = _step_table(self.n_pos, self.n_neg)
-        layout = _Layout(steps, (negatives, positives), number, number, n_entries)  # of no cases
-        return CurveJackknife(*_changes_at(layout, weightings, area_estimator), number)
-
-    def place(self, positive: Bools, slot: Codes, weight: Floats | None) -> Codes:
-        """Place of every case: positives at the rises, weight by weight, then negatives in the slots."""
-        if weight is None:
-            return np.where(positive, slot // 2, self.n_of_positives + slot)
-        code = [np.searchsorted(distinct, weight) for distinct in self.weights]
-        of_positive = slot // 2 + len(self.n_pos) * code[1]
-        return np.where(positive, of_positive, self.n_of_positives + slot + len(self.n_neg) * code[0])
 
     @property
     def n_of_positives(self) -> int:
         """Number of places of positives."""
-        return len(self.n_pos) * len(self.weights[1])
+        return len(self.steps.n_pos) * len(self.weights[1])
+
+    @property
+    def n_places(self) -> int:
+        """Number of places."""
+        return self.n_of_positives + (2 * len(self.steps.n_pos) + 1) * len(self.weights[0])
+
+    def position(self, positive: Bools, rise: Codes, slot: Codes, weight: Floats | None) -> Codes:
+        """Place of every case, from the rise of every positive and the slot of every negative."""
+        n_rises, fits = len(self.steps.n_pos), self.n_places <= np.iinfo(np.int32).max
+        position: Codes = np.empty(len(positive), dtype=np.int32 if fits else np.intp)
+        sides = (positive, rise, n_rises), (~positive, self.n_of_positives + slot, 2 * n_rises + 1)
+        for (rows, first, size), distinct in zip(sides, self.weights[::-1], strict=True):
+            code = 0 if weight is None else np.searchsorted(distinct, weight[rows])
+            position[rows] = first + size * code
+        return position
+
+    def changes(
+        self, entry: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
+    ) -> tuple[Floats, Floats]:
+        """Areas, and what leaving out a case changes (n_entries, n_weightings), by the entry of its place."""
+        estimate, values = np.empty(len(weightings)), np.empty((int(entry.max()) + 1, len(weightings)))
+        start = 0
+        for part in _join_priors(weightings):
+            columns = slice(start, start + (len(part) if isinstance(part, np.ndarray) else 1))
+            estimate[columns] = _LeaveOneOut(self, part, area_estimator).fill(values[:, columns], entry)
+            start = columns.stop
+        return estimate, values
 
 
-def jackknife_values(
-    sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
-) -> JackknifeValues:
-    """Areas of one model over several weightings, and what leaving out each unit changes in them."""
-    return SortedScores(sample, score).jackknife_values(weightings, area_estimator)
+def number_places(present: Bools) -> Codes:
+    """Number the places that hold cases; -1 of the others."""
+    return np.asarray(np.where(present, np.cumsum(present) - 1, -1))
 
 
 def measure_models(
@@ -216,62 +178,12 @@ def measure_models(
     area_estimator: str,
 ) -> tuple[Floats, Floats]:
     """Areas (n_models, n_weightings) on the same cases, and values (n_units, n_models, n_weightings)."""
-    results = [ranked(sample, score).jackknife_values(weightings, area_estimator) for score in scores]
+    models = (score if isinstance(score, SortedScores) else SortedScores(sample, score) for score in scores)
+    results = [model.jackknife_values(weightings, area_estimator) for model in models]
     values = np.empty((sample.n_units, len(results), len(weightings)))
     for k, result in enumerate(results):
         values[:, k] = result.rows()
     return np.stack([result.estimate for result in results]), values
-
-
-def ranked(sample: Sample, score: NDArray[Any] | SortedScores) -> SortedScores:
-    """The same, ready to be sorted once."""
-    return score if isinstance(score, SortedScores) else SortedScores(sample, score)
-
-
-class _Layout(NamedTuple):
-    """A steps, the different weights, the entry of every place (-1 without a case), and of every case."""
-
-    steps: StepTable
-    weights: tuple[_Weights, _Weights]
-    number: Codes
-    entry: Codes
-    n_entries: int
-
-
-def _layout(sample: Sample, score: NDArray[Any], distinct: tuple[_Weights, _Weights]) -> _Layout:
-    """CaseRanks of positives at every rise, then of negatives in every slot, weight by weight."""
-    places = rank_cases(sample, score)
-    n_rises = len(places.steps.n_pos)
-    n_first, n_slots = n_rises * len(distinct[1].weight), 2 * n_rises + 1
-    n_places = n_first + n_slots * len(distinct[0].weight)
-    position = np.empty(len(score), dtype=np.intp if n_places > np.iinfo(np.int32).max else np.int32)
-    position[sample.positive] = places.rise + n_rises * distinct[1].code
-    position[~sample.positive] = n_first + places.slot + n_slots * distinct[0].code
-    present = np.bincount(position, minlength=n_places) > 0
-    number = np.where(present, np.cumsum(present) - 1, -1).astype(position.dtype)
-    return _Layout(places.steps, distinct, number, number[position], int(np.count_nonzero(present)))
-
-
-class _Weights(NamedTuple):
-    """Different weights within a class, which of them each case has, and how many cases there are."""
-
-    weight: Floats
-    code: Codes
-    n_cases: int
-
-
-def _distinct_weights(sample: Sample) -> tuple[_Weights, _Weights] | None:
-    """Weights of the negatives and of the positives; None if there are too many to go one by one."""
-    classes = []
-    for rows in (~sample.positive, sample.positive):
-        n_cases = int(np.count_nonzero(rows))
-        weight, code = np.ones(1), np.broadcast_to(np.intp(0), n_cases)
-        if sample.weight is not None:
-            weight, code = np.unique(sample.weight[rows], return_inverse=True)
-        if len(weight) > FEW_WEIGHTS:
-            return None
-        classes.append(_Weights(weight, code, n_cases))
-    return classes[0], classes[1]
 
 
 class StepTable(NamedTuple):
@@ -289,6 +201,16 @@ class StepTable(NamedTuple):
     fp_prev2: Floats
     n_positive: float
     n_negative: float
+
+    @classmethod
+    def of(cls, n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
+        """Count the steps with such weights of positives at each rise, and of negatives in every slot."""
+        fp = np.cumsum(n_neg).astype(np.float64)
+        tp = np.cumsum(n_pos, dtype=np.float64)
+        fp_step = fp[1::2]
+        before, long_before = (np.append(np.zeros(back), fp_step)[: len(fp_step)] for back in (1, 2))
+        totals = float(tp[-1]), float(fp[-1])
+        return cls(n_pos.astype(np.float64), tp, fp[:-1:2], fp_step, before, long_before, *totals)
 
     def part(self, rows: slice) -> StepTable:
         """Some of the rises."""
@@ -338,31 +260,27 @@ def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
     weights = (None, None) if weight is None else (weight[positive], weight[~positive])
     n_pos = np.bincount(rise, weights=weights[0], minlength=len(distinct))
     n_neg = np.bincount(slot, weights=weights[1], minlength=2 * len(distinct) + 1)
-    return CaseRanks(_step_table(n_pos, n_neg), rise, slot)
+    return CaseRanks(StepTable.of(n_pos, n_neg), rise, slot)
 
 
-def _step_table(n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
-    """Rises with such weights of positives at each, and of negatives in every slot."""
-    fp = np.cumsum(n_neg).astype(np.float64)
-    tp = np.cumsum(n_pos, dtype=np.float64)
-    fp_step = fp[1::2]
-    before, long_before = (np.append(np.zeros(back), fp_step)[: len(fp_step)] for back in (1, 2))
-    totals = float(tp[-1]), float(fp[-1])
-    return StepTable(n_pos.astype(np.float64), tp, fp[:-1:2], fp_step, before, long_before, *totals)
-
-
-def _together(weightings: Sequence[DeploymentPrior], most: int) -> Iterator[DeploymentPrior | Floats]:
+def _join_priors(weightings: Sequence[DeploymentPrior]) -> Iterator[DeploymentPrior | Floats]:
     """The weightings in order, those that are one prior as columns of a few."""
     for is_prior, group in groupby(weightings, key=_is_prior):
-        if not is_prior:
+        if is_prior:
+            priors = np.array([prior.low for prior in group])[:, None]
+            yield from (priors[i : i + PRIORS_AT_ONCE] for i in range(0, len(priors), PRIORS_AT_ONCE))
+        else:
             yield from group
-            continue
-        priors = np.array([prior.low for prior in group])[:, None]
-        yield from (priors[i : i + max(1, most)] for i in range(0, len(priors), max(1, most)))
 
 
 def _is_prior(weighting: DeploymentPrior) -> bool:
     return isinstance(weighting, UniformPrior) and weighting.low == weighting.high
+
+
+#: How a case that is left out counts at a rise: one below it, one tied with it, one above it.
+BELOW: dict[str, bool] = {}
+TIED = {"end": True}
+ABOVE = {"start": True, "end": True}
 
 
 class _LeaveOneOut:
@@ -372,41 +290,38 @@ class _LeaveOneOut:
     carried from block to block. Changes are summed, not areas: what is left of two areas is mostly rounding.
     """
 
-    def __init__(self, layout: _Layout, weighting: DeploymentPrior | Floats, area_estimator: str) -> None:
-        """Take what all places share."""
-        self.layout, self.weighting, self.area_estimator = layout, weighting, area_estimator
+    def __init__(self, places: CurvePlaces, weighting: DeploymentPrior | Floats, area_estimator: str) -> None:
+        self.places, self.steps = places, places.steps
+        self.weighting, self.area_estimator = weighting, area_estimator
         self.size = len(weighting) if isinstance(weighting, np.ndarray) else 1
         self.step = max(1, BLOCK_SIZE // self.size)
 
-    def fill(self, values: Floats) -> Floats:
-        """Write the values (n_entries, n_weightings), and return the areas."""
-        negatives, positives = self.layout.weights
-        n_rises, position = len(self.layout.steps.n_pos), 0
+    def fill(self, values: Floats, entry: Codes) -> Floats:
+        """Write the values (n_entries, n_weightings) of places, and return the areas."""
+        n_rises, position = len(self.steps.n_pos), 0
         area = np.zeros(self.size)
         for _, steps in self._blocks(0):
             area += self._terms(steps.without_negative(0.0)).sum(axis=-1)
-        for weight in positives.weight.tolist():
-            entry = self.layout.number[position : position + n_rises]
-            values[entry[entry >= 0]] = 0.0
-            if not is_all(weight, self.layout.steps.n_positive):
-                self._without_positive(values, entry, weight, 1 - positives.n_cases)
-            position += n_rises
-        for weight in negatives.weight.tolist():
-            entry = self.layout.number[position : position + 2 * n_rises + 1]
-            values[entry[entry >= 0]] = 0.0
-            if not is_all(weight, self.layout.steps.n_negative):
-                self._without_negative(values, entry, weight, 1 - negatives.n_cases)
-            position += 2 * n_rises + 1
+        sides = (
+            (n_rises, self.steps.n_positive, self._without_positive),
+            (2 * n_rises + 1, self.steps.n_negative, self._without_negative),
+        )
+        for (size, total, without), side in zip(sides, (1, 0), strict=True):
+            for weight in self.places.weights[side].tolist():
+                entries = entry[position : position + size]
+                values[entries[entries >= 0]] = 0.0
+                if not is_all(weight, total):
+                    without(values, entries, weight, 1 - self.places.sizes[side])
+                position += size
         return area
 
     def _blocks(self, beyond: int) -> Iterator[tuple[int, StepTable]]:
         """First rise of a block, and the rises of it and some beyond."""
-        steps = self.layout.steps
-        for start in range(0, len(steps.n_pos), self.step):
-            yield start, steps.part(slice(start, start + self.step + beyond))
+        for start in range(0, len(self.steps.n_pos), self.step):
+            yield start, self.steps.part(slice(start, start + self.step + beyond))
 
     def _terms(self, rises: RecallSteps) -> Floats:
-        """Parts of the rises in the areas; nan of places without a case, which nobody looks up."""
+        """Parts of the rises in the areas; nan at places without a case."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.atleast_2d(step_terms(rises, self.weighting, self.area_estimator))
 
@@ -417,14 +332,9 @@ class _LeaveOneOut:
             baseline = self._terms(steps.without_negative(0.0))
             unmoved, tied, fewer, skip = (
                 self._terms(steps.without_positive(weight, **where)) - baseline
-                for where in (
-                    {},
-                    {"end": True},
-                    {"start": True, "end": True},
-                    {"start": True, "end": True, "skip": True},
-                )
+                for where in (BELOW, TIED, ABOVE, ABOVE | {"skip": True})
             )
-            n = min(self.step, len(self.layout.steps.n_pos) - start)
+            n = min(self.step, len(self.steps.n_pos) - start)
             behind = np.zeros((2, self.size, n))  # the next rise, of the last there is none
             behind[:, :, : fewer.shape[1] - 1] = fewer[:, 1:], skip[:, 1:]
             below = below if start else fewer[:, :1]
@@ -443,28 +353,20 @@ class _LeaveOneOut:
             baseline = self._terms(steps.without_negative(0.0))
             unmoved, tied, between, fewer = (
                 self._terms(steps.without_negative(weight, **where)) - baseline
-                for where in (
-                    {},
-                    {"end": True},
-                    {"start": True, "end": True},
-                    {"start": True, "end": True, "reached": True},
-                )
+                for where in (BELOW, TIED, ABOVE, ABOVE | {"reached": True})
             )
             over, upto = above + np.cumsum(unmoved, axis=1), below + np.cumsum(fewer, axis=1)
             beside = over - unmoved - upto
             slots = slice(2 * start, 2 * (start + unmoved.shape[1]))
-            _put(
-                values,
-                entry[slots],
-                np.stack([beside + between, beside + tied], axis=2).reshape(self.size, -1),
-            )
+            change = np.stack([beside + between, beside + tied], axis=2)
+            _put(values, entry[slots], change.reshape(self.size, -1))
             above, below = over[:, -1:], upto[:, -1:]
         _finish(values, entry[:-1], below.ravel(), factor)
         _put(values, entry[-1:], factor * above)
 
 
 def _put(values: Floats, entry: Codes, changes: Floats) -> None:
-    """Write what was found (n_weightings, n_places) of the places that hold a case."""
+    """Write the changes (n_weightings, n_places) at places that hold a case."""
     present = entry >= 0
     values[entry[present]] = changes[:, present].T
 
@@ -478,7 +380,7 @@ def _finish(values: Floats, entry: Codes, total: Floats | float, factor: float) 
         values[rows] *= factor
 
 
-def _refitted(
+def _refit(
     sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> JackknifeValues:
     """Values of units without which the areas are computed again; one that leaves a class empty has 0."""
@@ -529,48 +431,39 @@ class ClusterRanks:
     ) -> JackknifeValues:
         """Jackknife values of units whose strata have so many; one that leaves a class empty has 0."""
         values = (sizes[:, None] - 1) * (estimate - self.areas(weightings, area_estimator))
-        return JackknifeValues(estimate, np.where(np.isnan(values), 0.0, values), self.sample.unit_numbers)
+        units = np.arange(self.sample.n_units)
+        return JackknifeValues(estimate, np.where(np.isnan(values), 0.0, values), units)
 
     def areas(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
         """Areas (n_units, n_weightings) without each unit, many at once; nan where a class would be empty."""
-        step, blocks = max(1, BLOCK_SIZE // len(self.n_neg)), []
+        step, totals, blocks = max(1, BLOCK_SIZE // len(self.n_neg)), (self.n_pos, self.n_neg), []
         for start in range(0, self.sample.n_units, step):
-            stop = min(start + step, self.sample.n_units)
-            n_pos, n_neg = (total - side.of_units(start, stop, len(total)) for side, total in self._whole)
-            rises = rises_of_counts(np.maximum(n_pos, 0.0), np.maximum(n_neg, 0.0), area_estimator)
-            areas = np.stack(
-                [step_terms(rises, weighting, area_estimator).sum(axis=1) for weighting in weightings], axis=1
-            )
-            for left, (_, total) in zip((n_pos, n_neg), self._whole, strict=True):
-                areas[is_all(total.sum() - left.sum(axis=1), total.sum())] = np.nan
-            blocks.append(areas)
+            counts = [
+                np.maximum(total - held[start : start + step].toarray(), 0.0)
+                for total, held in zip(totals, self._unit_weights, strict=True)
+            ]
+            rises = rises_of_counts(counts[0], counts[1], area_estimator)
+            areas = [step_terms(rises, weighting, area_estimator).sum(axis=1) for weighting in weightings]
+            blocks.append(np.stack(areas, axis=1))
+            for rest, total in zip(counts, totals, strict=True):
+                blocks[-1][is_all(total.sum() - rest.sum(axis=1), total.sum())] = np.nan
         return np.concatenate(blocks)
 
     @cached_property
-    def _whole(self) -> tuple[tuple[_ClassCases, Floats], tuple[_ClassCases, Floats]]:
-        """Cases of each class, and the weight of all at every place."""
+    def _unit_weights(self) -> list[sparse.csr_array]:
+        """Weight of every unit at every rise (of positives) and in every slot (of negatives)."""
         positive, weight = self.sample.positive, self.sample.weight
-        sides = []
-        for rows, position in ((positive, self.rise), (~positive, self.slot)):
-            order = np.argsort(self.sample.unit[rows], kind="stable")
-            weights = np.ones(len(order)) if weight is None else weight[rows][order]
-            sides.append(_ClassCases(self.sample.unit[rows][order], position[order], weights))
-        return (sides[0], self.n_pos), (sides[1], self.n_neg)
-
-
-class _ClassCases(NamedTuple):
-    """Unit, place and weight of the cases of a class, unit after unit."""
-
-    unit: Codes
-    place: Codes
-    weight: Floats
-
-    def of_units(self, start: int, stop: int, n_places: int) -> Floats:
-        """Weight of some of the units at every place, a row each."""
-        rows = slice(*np.searchsorted(self.unit, [start, stop]).tolist())
-        index = (self.unit[rows] - start) * n_places + self.place[rows]
-        counts = np.bincount(index, weights=self.weight[rows], minlength=(stop - start) * n_places)
-        return np.asarray(counts.reshape(-1, n_places), dtype=np.float64)
+        sides = (positive, self.rise, len(self.n_pos)), (~positive, self.slot, len(self.n_neg))
+        return [
+            sparse.coo_array(
+                (
+                    np.ones(len(position)) if weight is None else weight[rows],
+                    (self.sample.unit[rows], position),
+                ),
+                shape=(self.sample.n_units, n_places),
+            ).tocsr()
+            for rows, position, n_places in sides
+        ]
 
 
 def rises_of_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str) -> RecallSteps:
@@ -596,7 +489,8 @@ def _reached(n_pos: Floats | Counts, fpr: Floats) -> Floats:
 def _alike(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
     """First unit of each kind that leaves the same curve when left out, and the kind of every unit."""
     if sample.cluster is not None:
-        return np.arange(sample.n_units), sample.unit_numbers
+        units = np.arange(sample.n_units)
+        return units, units
     weight = np.zeros(len(score)) if sample.weight is None else sample.weight
     keys = [np.unique(column, return_inverse=True)[1] for column in (score, weight)]
     _, first, kind = np.unique(
@@ -616,7 +510,7 @@ def _without(
     """Areas of a curve without one unit; nan where a class would be empty."""
     included = sample.unit != unit
     positive = sample.positive[included]
-    weights = (sample.held(positive=side) for side in (True, False))
+    weights = (sample.unit_weights(positive=side) for side in (True, False))
     if any(is_all(weight[unit], weight.sum()) for weight in weights):
         return [np.nan] * len(weightings)
     weight = None if sample.weight is None else sample.weight[included]

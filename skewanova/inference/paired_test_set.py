@@ -5,18 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
-from itertools import combinations
 from typing import Any
-
-import numpy as np
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference.case_deviations import CaseDeviations, UnitDeviations
-from skewanova.inference.intervals import IntervalInputs
-from skewanova.inference.jackknife import SortedScores, measure_models
-from skewanova.inference.sampling import Sample
-from skewanova.inference.single_test_set import AreasOnArcsine, angles_of
+from skewanova.inference.case_deviations import CaseDeviations, Turn
+from skewanova.inference.jackknife import SortedScores
+from skewanova.inference.sampling import Sample, Spreads
+from skewanova.inference.single_test_set import ArcsineAreas, angles_of
 from skewanova.priors.weightings import DeploymentPrior
 from skewanova.scores.pairing import paired_cases
 from skewanova.scores.table import Scores, ScoreTable
@@ -42,24 +38,14 @@ class PairedTestSet(ABC):
         self.cache: dict[tuple[object, ...], Any] = {}
 
     @abstractmethod
-    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[AreasOnArcsine, Floats]:
-        """Return the areas of the models on the angular scale, and their covariance as they are."""
+    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
+        """Return the areas of the models on the angular scale."""
 
     @abstractmethod
-    def interval_inputs(self, evaluation: Evaluation, confidence_level: float) -> Sequence[IntervalInputs]:
-        """Return what an interval of every model's IAUPREC is computed from."""
-
-    @abstractmethod
-    def pair_strata(self, evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:
-        """Return IAUPREC, what strata add to the variances of differences, and variances of these."""
-
-    @abstractmethod
-    def mean_auprec(self, evaluation: Evaluation, priors: Floats) -> Floats:
-        """Return AUPREC of shape (n_models, n_priors)."""
-
-    @abstractmethod
-    def deviations(self, evaluation: Evaluation, priors: Floats) -> UnitDeviations:
-        """Return the deviations of all units at priors."""
+    def deviations(
+        self, evaluation: Evaluation, priors: Floats, turns: Sequence[Turn]
+    ) -> list[tuple[Floats, Spreads]]:
+        """Return rows that represent the units, and spreads, for each turn from the priors."""
 
 
 class InMemoryTestSet(PairedTestSet):
@@ -74,33 +60,21 @@ class InMemoryTestSet(PairedTestSet):
             for name, scores in zip(table.models, cases.scores, strict=True)
         }
 
-    def models(self, evaluation: Evaluation) -> list[SortedScores]:
-        """Return the models in the order of an evaluation."""
+    def sorted_scores(self, evaluation: Evaluation) -> list[SortedScores]:
+        """Return the scores of the models in the order of an evaluation."""
         return [self._models[name] for name in evaluation.models]
 
-    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> tuple[AreasOnArcsine, Floats]:
-        """Return the areas of the models on the angular scale, and their covariance as they are."""
-        return angles_of(self.sample, self.models(evaluation), weighting, evaluation.area_estimator)
+    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
+        """Return the areas of the models on the angular scale."""
+        return angles_of(self.sample, self.sorted_scores(evaluation), weighting, evaluation.area_estimator)
 
-    def interval_inputs(self, evaluation: Evaluation, confidence_level: float) -> Sequence[IntervalInputs]:
-        """Return what an interval of every model's IAUPREC is computed from."""
-        options = evaluation.deployment_prior, evaluation.area_estimator, confidence_level
-        return [IntervalInputs(model, *options) for model in self.models(evaluation)]
-
-    def pair_strata(self, evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:
-        """Return IAUPREC, what strata add to the variances of differences, and variances of these."""
-        prior, models = evaluation.deployment_prior, self.models(evaluation)
-        area, values = measure_models(self.sample, models, [prior], evaluation.area_estimator)
-        return area[:, 0], *strata_of_pairs(self.sample, values[..., 0])
-
-    def mean_auprec(self, evaluation: Evaluation, priors: Floats) -> Floats:
-        """Return AUPREC of shape (n_models, n_priors)."""
-        models = self.models(evaluation)
-        return np.stack([model.areas(priors, evaluation.area_estimator) for model in models])
-
-    def deviations(self, evaluation: Evaluation, priors: Floats) -> CaseDeviations:
-        """Return the deviations of all units at priors."""
-        return CaseDeviations.of(self.models(evaluation), priors, evaluation.area_estimator)
+    def deviations(
+        self, evaluation: Evaluation, priors: Floats, turns: Sequence[Turn]
+    ) -> list[tuple[Floats, Spreads]]:
+        """Return rows that represent the units, and spreads, for each turn from the priors."""
+        return CaseDeviations.of(self.sorted_scores(evaluation), priors, evaluation.area_estimator).along(
+            turns
+        )
 
 
 def paired_test_set(evaluation: Evaluation) -> PairedTestSet:
@@ -130,11 +104,3 @@ def variable_test_set(evaluation: Evaluation) -> PairedTestSet | None:
     except InputError:
         return None
     return None if test_set.sample.alone else test_set
-
-
-def strata_of_pairs(sample: Sample, values: Floats) -> tuple[Floats, Floats]:
-    """Return what strata add to the variance of every difference, from values (n_units, n_models)."""
-    pairs = combinations(range(values.shape[1]), 2)
-    strata = [sample.spread_by_stratum(values[:, i] - values[:, j]) for i, j in pairs]
-    variance, var_of_var = (np.array(part) for part in zip(*strata, strict=True))
-    return variance, var_of_var

@@ -44,9 +44,10 @@ class RunAreas(NamedTuple):
     runs: str
 
     @property
-    def mean_values(self) -> Floats:
-        """Jackknife values (n_units, n_models) of the means over runs."""
-        return np.asarray(self.values.reshape(len(self.values), *self.area.shape).mean(axis=2))
+    def means(self) -> ArcsineAreas:
+        """Means over runs, as areas that vary with the cases alone."""
+        values = self.values.reshape(len(self.values), *self.area.shape).mean(axis=2)
+        return ArcsineAreas.of(self.area.mean(axis=1), values, self.sample)
 
     @property
     def covariance(self) -> Floats:
@@ -70,19 +71,19 @@ class RunAreas(NamedTuple):
     def covariance_of_means(self) -> Floats:
         """Covariance of the models' means: over cases and, unless the runs are fixed, over runs too."""
         over_runs = self.run_deviations
-        return np.asarray(self.sample.covariance(self.mean_values) + over_runs.T @ over_runs)
+        return np.asarray(self.means.area_covariance + over_runs.T @ over_runs)
 
     def pair_errors(self) -> tuple[Floats, Floats]:
         """Return the standard error and the degrees of freedom of every difference of two means."""
         if self.runs == "fixed":
-            return ArcsineAreas.of(self.area.mean(axis=1), self.mean_values, self.sample).pairs()
+            return self.means.pairs()
         degrees, nested = Degrees(of_cases=self.sample.df), self.runs == "nested"
         return run_pairs(self.area, self.covariance, degrees, nested=nested)[1:]
 
     def means_df(self) -> Floats:
         """Return the degrees of freedom of every mean, as its interval has them."""
         if self.runs == "fixed":
-            return self.sample.spread(self.mean_values)[1]
+            return self.means.singles()[1]
         return run_means(self.area, self.covariance, Degrees(of_cases=self.sample.df))[1]
 
 

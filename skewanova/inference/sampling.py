@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple, Self
@@ -25,7 +25,7 @@ from skewanova.base.checks import (
     to_array,
     to_numbers,
 )
-from skewanova.priors.evidence import UnitSums, equal_units
+from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deployment_prior
 
 #: Degrees of freedom that heavy-tailed values cannot fall below.
@@ -56,11 +56,14 @@ class Sample:
         Number from 0 of the cluster of every case, such as the patient; None where each was drawn by itself.
     weight : ndarray of shape (n_cases,), or None
         How many cases of the population each stands for; None where all stand for as many.
+    unit_stratum : ndarray of int, shape (n_units,), or None
+        Stratum of every unit, where the cases are some of a larger sample that decides it.
     """
 
     positive: Bools
     cluster: Codes | None = None
     weight: Floats | None = None
+    unit_stratum: Codes | None = None
 
     @property
     def clustered(self) -> bool:
@@ -77,44 +80,43 @@ class Sample:
         """Number of units."""
         return len(self.positive) if self.cluster is None else int(self.cluster.max()) + 1
 
-    @property
-    def unit_numbers(self) -> Codes:
-        """All units, in order."""
-        return np.arange(self.n_units)
-
     @cached_property
     def stratum(self) -> Codes:
         """Stratum of every unit: 0 of negatives alone, 1 of positives alone, 2 of both.
 
         A single cluster of its kind joins the largest stratum, as by itself it would show no spread.
         """
+        if self.unit_stratum is not None:
+            return self.unit_stratum
         if self.cluster is None:
             return self.positive.astype(np.intp)
         kind = kinds_of(self)
-        return _joined_kinds(kind, np.bincount(kind, minlength=3), clustered=True)
+        return _join_single_kinds(kind, np.bincount(kind, minlength=3), clustered=True)
 
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
-        """Rows of the units of every stratum, and how many they are."""
+        """Rows of the units of every stratum that has any, and their number."""
         strata = [np.flatnonzero(self.stratum == kind) for kind in range(3)]
         return [(rows, len(rows)) for rows in strata if len(rows)]
+
+    @property
+    def strata_kinds(self) -> list[int]:
+        """Which of the three strata each of `strata` is."""
+        return [int(self.stratum[rows[0]]) for rows, _ in self.strata]
+
+    @cached_property
+    def unit_sums(self) -> UnitSums:
+        """Sums of the weights of units in the class of negatives and in that of positives."""
+        return UnitSums.of(self.positive.astype(np.intp), self.unit, self.weight, 2)
 
     @cached_property
     def alone(self) -> tuple[str, ...]:
         """Classes with a single sampling unit, whose variance is not estimable: in words."""
         template = "the only cluster with {} cases" if self.clustered else "the only {} case"
-        return tuple(
-            template.format("positive" if side else "negative")
-            for side in (True, False)
-            if is_all(*self._heaviest(positive=side))
-        )
+        weights = zip(("negative", "positive"), self.unit_sums.total, strict=True)
+        return tuple(template.format(name) for name, total in weights if is_all(1.0, total))[::-1]
 
-    def _heaviest(self, *, positive: bool) -> tuple[float, float]:
-        """Largest weight of a unit in a class, and the weight of all."""
-        weights = self.held(positive=positive)
-        return float(weights.max()), float(weights.sum())
-
-    def held(self, *, positive: bool) -> Floats:
+    def unit_weights(self, *, positive: bool) -> Floats:
         """Weight of every unit (n_units,) in a class."""
         rows = self.positive == positive
         weight = None if self.weight is None else self.weight[rows]
@@ -122,13 +124,9 @@ class Sample:
 
     def effective_size(self, *, positive: bool) -> float:
         """Units with cases of a class; of unequal ones, as many equal ones as weigh the same."""
-        return float(self._effective_sizes[int(positive)])
+        return float(self.unit_sums.equal()[int(positive)])
 
-    @cached_property
-    def _effective_sizes(self) -> Floats:
-        return equal_units(self.positive.astype(np.intp), self.unit, self.weight, 2)
-
-    @cached_property
+    @property
     def stratum_size(self) -> Codes:
         """Units in the stratum of every unit."""
         return np.bincount(self.stratum, minlength=3)[self.stratum]
@@ -170,34 +168,37 @@ class Sample:
         fewer degrees of freedom than units (Satterthwaite 1946, without the normal's kurtosis of 3). Standard
         errors are nan where all cases of a class are one unit.
         """
-        largest = np.maximum(values.max(axis=0), -values.min(axis=0))
-        unit = np.ldexp(1.0, np.frexp(largest)[1])  # fourth powers may leave the doubles
-        variance, var_of_var = (part.sum(axis=0) for part in self.spread_by_stratum(values, unit))
-        std_error = np.full(variance.shape, np.nan) if self.alone else unit * np.sqrt(variance)
-        return std_error, satterthwaite(variance, var_of_var)
+        flat = values.reshape(len(values), -1)
+        unit = power_of_two(np.maximum(flat.max(axis=0), -flat.min(axis=0)))
+        variance, df = np.reshape(
+            _add_strata(self.variances(self._sum_powers(flat, unit))), (2, *values.shape[1:])
+        )
+        return unit.reshape(variance.shape) * self.std_errors(variance), df
+
+    def spread_by_stratum(self, values: Floats) -> Floats:
+        """Variances (2, 3) that the strata add, and variances of these, from values (n_units,)."""
+        result = np.zeros((2, 3))
+        result[:, self.strata_kinds] = self.variances(self._sum_powers(values[:, None], np.ones(1)))[..., 0]
+        return result
+
+    def _sum_powers(self, values: Floats, unit: Floats) -> Floats:
+        """Sums (n_strata, 2, n) of squares and fourth powers of deviations over the unit."""
+        sums = np.zeros((len(self.strata), 2, values.shape[1]))
+        for number, centered in self.blocks(values):
+            centered /= unit[:, None]
+            for power in sums[number]:
+                centered *= centered
+                power += centered.sum(axis=1)
+        return sums
+
+    def std_errors(self, variances: Floats) -> Floats:
+        """Standard errors, nan where all cases of a class are one unit."""
+        return np.full(variances.shape, np.nan) if self.alone else np.sqrt(variances)
 
     @cached_property
     def df(self) -> float:
         """Degrees of freedom of a covariance over the units: those of the smaller class, less one."""
-        return max(min(self.effective_size(positive=side) for side in (True, False)) - 1, 1.0)
-
-    def spread_by_stratum(self, values: Floats, unit: Floats | float = 1.0) -> tuple[Floats, Floats]:
-        """Return each stratum's contribution to the variance, and the variance of that estimate.
-
-        Of values over the unit.
-        """
-        flat, of_columns = values.reshape(len(values), -1), np.reshape(unit, (-1, 1))
-        sums = np.zeros((len(self.strata), 2, flat.shape[1]))
-        for number, centered in self.blocks(flat):
-            centered /= of_columns
-            centered *= centered
-            sums[number, 0] += centered.sum(axis=1)
-            centered *= centered
-            sums[number, 1] += centered.sum(axis=1)
-        kinds = [self.stratum[rows[0]] for rows, _ in self.strata]
-        variances = np.zeros((2, 3, flat.shape[1]))
-        variances[:, kinds] = self.variances(sums)
-        return variances[0].reshape(3, *values.shape[1:]), variances[1].reshape(3, *values.shape[1:])
+        return max(float(self.unit_sums.equal().min()) - 1, 1.0)
 
     def variances(self, sums: Floats) -> Floats:
         """Variances that the strata add, and the variances of these, from sums (n_strata, 2, ...).
@@ -212,7 +213,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class SampleSummary(Sample):
-    """Cases that are elsewhere: here one unit of each kind stands for all.
+    """Cases on workers: one unit stands for each stratum, and rows of values for all units.
 
     Attributes
     ----------
@@ -231,14 +232,9 @@ class SampleSummary(Sample):
     @classmethod
     def of(cls, sizes: Sequence[int], *, sums: UnitSums | None = None, clustered: bool = False) -> Self:
         """So many units of negatives, of positives and, where they are clusters, of both."""
-        counts = [int(size) for size in (*sizes, 0)[:3]]
-        return cls(
-            np.array([False, True]), sizes=(counts[0], counts[1], counts[2]), sums=sums, clustered=clustered
-        )
-
-    def condensed(self) -> ReducedSample:
-        """The same where rows stand for the units."""
-        return ReducedSample.of(self.sizes, sums=self.sums, clustered=self.clustered)
+        n_negative, n_positive, n_both = [int(size) for size in (*sizes, 0)[:3]]
+        both = np.array([False, True])
+        return cls(both, sizes=(n_negative, n_positive, n_both), sums=sums, clustered=clustered)
 
     @cached_property
     def n_units(self) -> int:
@@ -248,13 +244,13 @@ class SampleSummary(Sample):
     @cached_property
     def kinds(self) -> list[int]:
         """Stratum of units of each kind: a single one joins the largest, as that of a sample does."""
-        kinds = _joined_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
+        kinds = _join_single_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
         return [int(kind) for kind in kinds]
 
     @cached_property
     def stratum(self) -> Codes:
         """Strata that hold units."""
-        return np.flatnonzero(np.bincount(self.kinds, weights=self.sizes, minlength=3))
+        return np.flatnonzero(self.stratum_sizes)
 
     @cached_property
     def stratum_sizes(self) -> Codes:
@@ -266,18 +262,11 @@ class SampleSummary(Sample):
         """The unit that stands for every stratum, and how many there are."""
         return [(np.array([i]), int(self.stratum_sizes[kind])) for i, kind in enumerate(self.stratum)]
 
-    def effective_size(self, *, positive: bool) -> float:
-        """Units with cases of a class, or as many equal ones."""
-        sizes = self.sizes if self.sums is None else self.sums.equal()
-        return float(sizes[int(positive)])
-
-    def _heaviest(self, *, positive: bool) -> tuple[float, float]:
-        total = self.sizes if self.sums is None else self.sums.total
-        return 1.0, float(total[int(positive)])
-
-
-class ReducedSample(SampleSummary):
-    """The same where rows stand for the units: their products are those of all deviations."""
+    @cached_property
+    def unit_sums(self) -> UnitSums:
+        """Sums of the weights of units in each class."""
+        counts = np.array(self.sizes[:2], dtype=np.float64)
+        return UnitSums(np.ones(2), counts, counts) if self.sums is None else self.sums
 
     def deviations(self, values: Floats) -> Floats:
         """The rows."""
@@ -288,102 +277,68 @@ class ReducedSample(SampleSummary):
         return np.asarray(values.T @ values)
 
 
-@dataclass(frozen=True, eq=False)
-class SamplePartition(Sample):
-    """Some of the cases of a sample, with the stratum of each unit among all of them.
-
-    Attributes
-    ----------
-    known : ndarray of int, shape (n_units,)
-        Strata.
-    """
-
-    known: Codes = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-
-    @cached_property
-    def n_units(self) -> int:
-        """Number of units."""
-        return len(self.known)
-
-    @cached_property
-    def stratum(self) -> Codes:
-        """Stratum of every unit."""
-        return self.known
-
-
 def kinds_of(sample: Sample) -> Codes:
     """Kind of every unit: 0 of negatives alone, 1 of positives alone, 2 of both."""
-    negatives, positives = (sample.held(positive=side) > 0 for side in (False, True))
+    negatives, positives = (sample.unit_weights(positive=side) > 0 for side in (False, True))
     return np.where(positives & negatives, 2, positives.astype(np.intp))
 
 
-def _joined_kinds(kind: Codes, counts: Codes, *, clustered: bool) -> Codes:
+def _join_single_kinds(kind: Codes, counts: Codes, *, clustered: bool) -> Codes:
     """Kinds that are strata: a single cluster of its kind joins the largest."""
     alone = np.isin(kind, np.flatnonzero(counts == 1)) & clustered
     return np.where(alone, counts.argmax(), kind)
 
 
-def satterthwaite(variance: Floats, var_of_var: Floats) -> Floats:
-    """Degrees of freedom of variances that vary by `doubt`; infinite where they are certain."""
-    certain = var_of_var <= 0
-    df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, var_of_var))
-    return np.maximum(df, FEWEST_DF)
-
-
 class Spreads(NamedTuple):
-    """Variances of the differences of all pairs and of every model, and their degrees of freedom.
-
-    Of shape (n_pairs, n_priors) and (n_models, n_priors).
-    """
+    """Variances of the differences of all pairs (n_pairs, n_priors) and of the models, and their df."""
 
     pair: Floats
     pair_df: Floats
-    own: Floats
-    own_df: Floats
+    model: Floats
+    model_df: Floats
 
-    def times(self, factor: Floats) -> Spreads:
-        """Spreads of the same deviations times a factor."""
-        return self._replace(pair=self.pair * factor**2, own=self.own * factor**2)
+    @classmethod
+    def of(cls, sample: Sample, sums: Floats, n_models: int, unit: Floats) -> Spreads:
+        """Variances from sums over powers of deviations over the unit (n_priors,), as of `power_sums`."""
+        variance, df = _add_strata(sample.variances(sums))
+        variance = variance * unit**2
+        return cls(variance[n_models:], df[n_models:], variance[:n_models], df[:n_models])
 
 
-def spreads_of(
-    sample: Sample, blocks: Iterable[tuple[int, Sequence[Floats]]], n_models: int, n_priors: int
-) -> Spreads:
-    """Spreads from deviations (n_rows, n_priors) of every model, for some units of a stratum at a time."""
-    sums = power_sums(blocks, len(sample.strata), n_models, n_priors)
-    return spreads_of_sums(sample, sums, n_models)
+def _add_strata(variances: Floats) -> tuple[Floats, Floats]:
+    """Variances over all strata and their degrees of freedom (Satterthwaite), infinite if certain."""
+    variance, var_of_var = variances.sum(axis=1)
+    certain = var_of_var <= 0
+    df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, var_of_var))
+    return variance, np.maximum(df, FEWEST_DF)
+
+
+def power_of_two(size: Floats) -> Floats:
+    """Power of two near the largest deviations, to divide them by: fourth powers may leave the doubles."""
+    return np.asarray(np.ldexp(1.0, np.frexp(size)[1]))
 
 
 def power_sums(
     blocks: Iterable[tuple[int, Sequence[Floats]]], n_strata: int, n_models: int, n_priors: int
 ) -> Floats:
-    """Sums (n_strata, 2, n_models + n_pairs, n_priors) of squares and fourth powers of such deviations."""
+    """Sums (n_strata, 2, n_models + n_pairs, n_priors) of squares and fourth powers of deviations.
+
+    Those are of every model (n_rows, n_priors), for some units of a stratum at a time; differences of pairs
+    come after the models.
+    """
     sums = np.zeros((n_strata, 2, n_models * (n_models + 1) // 2, n_priors))
-    for number, deviations in blocks:
-        _add_powers(deviations, sums[number])
+    pairs = [*((i, i) for i in range(n_models)), *combinations(range(n_models), 2)]
+    for number, values in blocks:
+        ones, centered = np.ones(len(values[0])), np.empty(values[0].shape)
+        for row, (i, j) in enumerate(pairs):
+            if i == j:
+                np.copyto(centered, values[i])
+            else:
+                np.subtract(values[i], values[j], out=centered)
+            for power in sums[number]:
+                centered *= centered
+                power[row] += ones @ centered
     return sums
-
-
-def spreads_of_sums(sample: Sample, sums: Floats, n_models: int) -> Spreads:
-    """Spreads from sums of squares and fourth powers."""
-    variance, var_of_var = sample.variances(sums).sum(axis=1)
-    df = satterthwaite(variance, var_of_var)
-    return Spreads(variance[n_models:], df[n_models:], variance[:n_models], df[:n_models])
-
-
-def _add_powers(values: Sequence[Floats], sums: Floats) -> None:
-    """Add the sums of squares and of fourth powers of all columns, then of the differences of all pairs."""
-    ones, centered = np.ones(len(values[0])), np.empty(values[0].shape)
-    pairs = combinations(range(len(values)), 2)
-    for row, pair in enumerate((*((i, i) for i in range(len(values))), *pairs)):
-        first, second = (values[i] for i in pair)
-        if first is second:
-            np.copyto(centered, first)
-        else:
-            np.subtract(first, second, out=centered)
-        for power in sums:
-            centered *= centered
-            power[row] += ones @ centered
 
 
 def _columns(values: Floats, rows: Codes) -> Floats:

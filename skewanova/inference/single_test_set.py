@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +21,15 @@ from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.fold_statistics import helmert, holm, split_rows
 from skewanova.inference.jackknife import SortedScores, measure_models
-from skewanova.inference.sampling import Sample, check_model_names, check_sample, spreads_of, target_prior
+from skewanova.inference.sampling import (
+    Sample,
+    Spreads,
+    check_model_names,
+    check_sample,
+    power_of_two,
+    power_sums,
+    target_prior,
+)
 from skewanova.priors.weightings import DeploymentPrior, Target
 
 #: Eigenvalues of a covariance below this share of its size count as zero.
@@ -114,72 +123,81 @@ class ArcsineScale(NamedTuple):
         return np.where(varies, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
 
 
-class ArcsineAreas(NamedTuple):
-    """Areas on the angular scale, and the jackknife values of every unit on it."""
+@dataclass(frozen=True, eq=False)
+class ArcsineAreas:
+    """Areas of several models over one weighting, compared on the angular scale.
 
-    area: Floats
-    angle: Floats
+    Attributes
+    ----------
+    scale : ArcsineScale
+        The areas, on either scale.
+    values : ndarray of shape (n_units, n_models)
+        Jackknife values of every unit in the areas as they are.
+    sample : Sample
+        How the cases were drawn.
+    """
+
+    scale: ArcsineScale
     values: Floats
     sample: Sample
 
     @classmethod
-    def of(cls, area: Floats, values: Floats, sample: Sample) -> ArcsineAreas:
-        """Carry areas and values of shape (n_units, n_models) over (delta method)."""
-        scale = ArcsineScale.of(area)
-        return cls(area, scale.angle, values / scale.slope, sample)
-
-    @property
-    def covariance(self) -> Floats:
-        """Covariance of the angles."""
-        return self.sample.covariance(self.values)
-
-    def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
-        """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
-        return self.sample.spread(self.values @ contrasts.T)
-
-    def pairs(self) -> tuple[Floats, Floats]:
-        """Standard error of the difference of every two areas, and its degrees of freedom."""
-        largest = np.maximum(self.values.max(axis=0), -self.values.min(axis=0)).max()
-        unit = np.ldexp(1.0, np.frexp(largest)[1])  # fourth powers may leave the doubles
-        blocks = self.sample.blocks(self.values)
-        apart = ((number, list((deviations / unit)[:, :, None])) for number, deviations in blocks)
-        spreads = spreads_of(self.sample, apart, len(self.area), 1)
-        error = self._scale.errors(spreads.pair[:, 0], spreads.own[:, 0]) * unit
-        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.pair_df[:, 0]
-
-    @property
-    def _scale(self) -> ArcsineScale:
-        slope = np.ones(len(self.area)) if self.angle is self.area else np.sqrt(self.area * (1 - self.area))
-        return ArcsineScale(self.area, self.angle, slope)
-
-
-class AreasOnArcsine(Protocol):
-    """What the tests need of areas on the angular scale, wherever the jackknife values are."""
+    def of(cls, area: Floats, values: Floats, sample: Sample) -> Self:
+        """Carry areas (n_models,) over."""
+        return cls(ArcsineScale.of(area), values, sample)
 
     @property
     def area(self) -> Floats:
         """Areas of the models."""
+        return self.scale.area
+
+    @cached_property
+    def area_covariance(self) -> Floats:
+        """Covariance of the areas."""
+        return self.sample.covariance(self.values)
 
     @property
-    def angle(self) -> Floats:
-        """Areas on the angular scale."""
-
-    @property
-    def sample(self) -> Sample:
-        """How the cases were drawn."""
+    def angle_values(self) -> Floats:
+        """Jackknife values of every unit in the angles (delta method)."""
+        return self.values / self.scale.slope
 
     @property
     def covariance(self) -> Floats:
         """Covariance of the angles."""
-
-    def pairs(self) -> tuple[Floats, Floats]:
-        """Standard error of the difference of every two areas, and its degrees of freedom."""
+        return self.sample.covariance(self.angle_values)
 
     def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
+        return self.sample.spread(self.angle_values @ contrasts.T)
+
+    def spreads(self) -> Spreads:
+        """Variances of the angles and of their differences."""
+        values = self.angle_values
+        unit = power_of_two(np.maximum(values.max(axis=0), -values.min(axis=0)).max())
+        blocks = self.sample.blocks(values)
+        models = ((number, [*(deviations / unit)[:, :, None]]) for number, deviations in blocks)
+        sums = power_sums(models, len(self.sample.strata), len(self.area), 1)
+        return Spreads.of(self.sample, sums, len(self.area), unit)
+
+    def pairs(self) -> tuple[Floats, Floats]:
+        """Standard error of the difference of every two areas, and its degrees of freedom."""
+        spreads = self.spreads()
+        error = self.scale.errors(spreads.pair[:, 0], spreads.model[:, 0])
+        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.pair_df[:, 0]
+
+    def singles(self) -> tuple[Floats, Floats]:
+        """Standard error of every area, and its degrees of freedom."""
+        return self.sample.spread(self.values)
+
+    def pair_strata(self) -> tuple[Floats, Floats]:
+        """What each stratum adds to the variance of every difference (n_pairs, 3); variances of these."""
+        pairs = combinations(range(len(self.area)), 2)
+        strata = [self.sample.spread_by_stratum(self.values[:, i] - self.values[:, j]) for i, j in pairs]
+        variance, var_of_var = np.stack(strata, axis=1)
+        return variance, var_of_var
 
 
-def pair_tests(angles: AreasOnArcsine, *, level: float, simultaneous: str) -> PairTests:
+def pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str) -> PairTests:
     """Test every pair a - b, in the order of :func:`numpy.triu_indices`.
 
     A difference without spread has neither test nor limits, however large: a perfect model and a constant one
@@ -230,7 +248,7 @@ def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, F
     return statistic, np.asarray(2 * special.stdtr(df, -np.abs(statistic)))
 
 
-def omnibus_test(angles: AreasOnArcsine) -> tuple[float, int, float, float]:
+def omnibus_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
     """F of equal areas over the contrasts that vary, their number, the error's df, and p (Moore-Penrose).
 
     The error's degrees of freedom are the harmonic mean of those of the contrasts made uncorrelated. These
@@ -248,7 +266,7 @@ def omnibus_test(angles: AreasOnArcsine) -> tuple[float, int, float, float]:
     error, df_error = angles.along(along)
     inverse = float((1 / df_error).mean())
     shared = 1 / inverse if inverse else np.inf  # a spread that is the same for all cases
-    statistic = float((((along @ angles.angle) / error) ** 2).mean()) * (1 - (df - 1) / (2 * shared))
+    statistic = float((((along @ angles.scale.angle) / error) ** 2).mean()) * (1 - (df - 1) / (2 * shared))
     return statistic, df, shared, float(special.fdtrc(df, min(shared, LARGEST_DF), statistic))
 
 
@@ -402,10 +420,8 @@ def compare_test_set(
     )
     names = check_model_names(models, columns.shape[1])
     weighting = target_prior(prior, deployment_prior, sample)
-    angles, covariance = angles_of(sample, columns.T, weighting, area_estimator)
     return compare_areas(
-        angles,
-        covariance,
+        angles_of(sample, columns.T, weighting, area_estimator),
         weighting=weighting.describe(),
         models=names,
         confidence_level=confidence_level,
@@ -418,29 +434,27 @@ def angles_of(
     scores: Iterable[NDArray[Any] | SortedScores],
     weighting: DeploymentPrior,
     area_estimator: str,
-) -> tuple[ArcsineAreas, Floats]:
-    """Areas of the models of a clean sample on the angular scale, and their covariance as they are."""
+) -> ArcsineAreas:
+    """Areas of the models of a clean sample on the angular scale."""
     estimate, values = measure_models(sample, scores, [weighting], area_estimator)
-    angles = ArcsineAreas.of(estimate[:, 0], values[..., 0], sample)
-    return angles, sample.covariance(values[..., 0])
+    return ArcsineAreas.of(estimate[:, 0], values[..., 0], sample)
 
 
 def compare_areas(
-    angles: AreasOnArcsine,
-    covariance: Floats,
+    angles: ArcsineAreas,
     *,
     weighting: str,
     models: tuple[str, ...],
     confidence_level: float,
     simultaneous: str = "max_z",
 ) -> TestSetComparison:
-    """Compare areas that were measured, of that covariance; says what cannot be tested."""
+    """Compare areas that were measured; warn of what cannot be tested."""
     f_omnibus, df, df_omnibus, p_omnibus = omnibus_test(angles)
     result = TestSetComparison(
         **vars(pair_tests(angles, level=confidence_level, simultaneous=simultaneous)),
         models=models,
         estimate=angles.area,
-        covariance=covariance,
+        covariance=angles.area_covariance,
         confidence_level=confidence_level,
         f_omnibus=f_omnibus,
         df=df,

@@ -12,7 +12,7 @@ from skewanova.base.checks import InputError
 from skewanova.curves.estimators import BY_STEPS
 from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.curves.placed import PlacedCases, slots_among
-from skewanova.distributed.jackknife import DistributedCases, DistributedDeviations
+from skewanova.distributed.jackknife import DistributedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
 from skewanova.inference.jackknife import SortedScores, rank_cases
 from skewanova.inference.sampling import Sample, SampleSummary, kinds_of
@@ -39,17 +39,17 @@ def cases():
 @each("weighting", [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)])
 def test_angles_are_those_of_memory(cases, area_estimator, weighting):
     sample, scores, elsewhere = cases
-    here, covariance = angles_of(sample, scores.values(), weighting, area_estimator)
+    here = angles_of(sample, scores.values(), weighting, area_estimator)
     found = elsewhere.angles(CELLS, weighting, area_estimator)
     close = {"rel": 1e-10, "abs": 1e-16}
     assert found.area == pytest.approx(here.area, **close)
-    assert found.area_covariance == pytest.approx(covariance, **close)
+    assert found.area_covariance == pytest.approx(here.area_covariance, **close)
     assert found.covariance == pytest.approx(here.covariance, **close)
     contrasts = np.array([[1.0, -1.0, 0.0], [0.5, 0.5, -1.0]])
     for ours, theirs in (
         (found.pairs(), here.pairs()),
         (found.along(contrasts), here.along(contrasts)),
-        (found.own(), sample.spread(here.values * found.scale.slope)),
+        (found.singles(), here.singles()),
     ):
         assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-7)  # of x and z half the digits go
 
@@ -63,7 +63,7 @@ def test_deviations_along_the_prior_are_those_of_memory(cases):
     turns = [Turn(nodes.weight, scale), Turn(nodes.weight[:, 3:5], scale[:, 3:5])]
     models = [SortedScores(sample, score) for score in scores.values()]
     here = CaseDeviations.of(models, nodes.priors, "trapezoid").along(turns)
-    found = DistributedDeviations(elsewhere, CELLS, nodes.priors, "trapezoid").along(turns)
+    found = elsewhere.along(CELLS, nodes.priors, "trapezoid", turns)
     for (units, spreads), (other, expected) in zip(found, here, strict=True):
         assert units.T @ units == pytest.approx(other.T @ other, rel=1e-10, abs=1e-15)
         for ours, theirs in zip(spreads, expected, strict=True):
@@ -73,12 +73,10 @@ def test_deviations_along_the_prior_are_those_of_memory(cases):
 def test_what_classes_add_to_the_variance_of_differences_is_that_of_memory(cases):
     sample, scores, elsewhere = cases
     weighting = UniformPrior(0.05, 0.2)
-    here, _ = angles_of(sample, scores.values(), weighting, "trapezoid")
+    here = angles_of(sample, scores.values(), weighting, "trapezoid")
     found = elsewhere.angles(CELLS, weighting, "trapezoid")
-    values = here.values * found.scale.slope
-    pairs = [sample.spread_by_stratum(values[:, i] - values[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
-    for ours, theirs in zip(found.pair_strata(), zip(*pairs, strict=True), strict=True):
-        assert ours == pytest.approx(np.array(theirs), rel=1e-7)
+    for ours, theirs in zip(found.pair_strata(), here.pair_strata(), strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-7)
         assert ours.shape == (3, 3)
 
 
@@ -96,9 +94,9 @@ def test_rows_stand_for_the_units(cases, weightings):
     assert (area.shape, rows.shape[1:]) == ((3, len(weightings)), (3, len(weightings)))
     assert len(rows) <= 3 * 36  # three models at a few nodes serve for 40 priors
     for k in (0, len(weightings) // 2, len(weightings) - 1):
-        here, covariance = angles_of(sample, scores.values(), weightings[k], "trapezoid")
+        here = angles_of(sample, scores.values(), weightings[k], "trapezoid")
         assert area[:, k] == pytest.approx(here.area, rel=1e-10)
-        assert rows[..., k].T @ rows[..., k] == pytest.approx(covariance, rel=1e-9, abs=1e-16)
+        assert rows[..., k].T @ rows[..., k] == pytest.approx(here.area_covariance, rel=1e-9, abs=1e-16)
 
 
 def test_a_count_of_cases_is_a_sample():
@@ -184,18 +182,16 @@ def test_angles_of_clusters_and_weights_are_those_of_memory(kind, area_estimator
     assert [size for _, size in counted.strata] == [size for _, size in sample.strata]
     if "clusters" in kind:
         assert counted.kinds == [0, 2, 2]  # one cluster has positives alone
-    here, covariance = angles_of(sample, scores.values(), weighting, area_estimator)
+    here = angles_of(sample, scores.values(), weighting, area_estimator)
     found = elsewhere.angles([*scores], weighting, area_estimator)
     assert found.area == pytest.approx(here.area, rel=1e-12)
-    assert found.area_covariance == pytest.approx(covariance, rel=1e-9, abs=1e-14)
+    assert found.area_covariance == pytest.approx(here.area_covariance, rel=1e-9, abs=1e-14)
     for ours, theirs in (
         (found.pairs(), here.pairs()),
-        (found.own(), sample.spread(here.values * found.scale.slope)),
+        (found.singles(), here.singles()),
     ):
         assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-9)
-    values = here.values * found.scale.slope
-    pairs = [sample.spread_by_stratum(values[:, i] - values[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
-    for ours, theirs in zip(found.pair_strata(), zip(*pairs, strict=True), strict=True):
+    for ours, theirs in zip(found.pair_strata(), here.pair_strata(), strict=True):
         assert ours == pytest.approx(np.array(theirs), rel=1e-9, abs=1e-20)
 
 
@@ -240,7 +236,7 @@ def test_the_only_positive_adds_nothing_to_the_variance():
     counted = SampleSummary.of([59, 1], sums=sums)
     elsewhere = DistributedCases(counted, curves, Sampled(sample, scores), (distinct, distinct))
     weighting = UniformPrior(0.1, 0.1)
-    here, covariance = angles_of(sample, scores.values(), weighting, "trapezoid")
+    here = angles_of(sample, scores.values(), weighting, "trapezoid")
     found = elsewhere.angles([*scores], weighting, "trapezoid")
     assert (counted.alone, found.area.tolist()) == (sample.alone, pytest.approx(here.area.tolist()))
-    assert found.area_covariance == pytest.approx(covariance, rel=1e-9)
+    assert found.area_covariance == pytest.approx(here.area_covariance, rel=1e-9)

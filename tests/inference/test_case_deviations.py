@@ -3,13 +3,14 @@
 import mpmath
 import numpy as np
 import pytest
+from case_values import unit_values
 from loops import each
 from scipy.special import expit, logit
 
 from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
 from skewanova.inference import case_deviations
-from skewanova.inference.case_deviations import CaseDeviations, nodes_for
-from skewanova.inference.jackknife import SortedScores, jackknife_values
+from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
+from skewanova.inference.jackknife import SortedScores
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 
@@ -49,7 +50,7 @@ def test_what_is_left_of_two_areas_is_no_rounding():
     positive, (score, _) = scored(1200, 0.5)
     with mpmath.workdps(30):
         whole = area_without(positive, score, -1, 0.9)
-        found = jackknife_values(Sample(positive), score, [UniformPrior(0.9, 0.9)], "trapezoid").rows()[:, 0]
+        found = unit_values(Sample(positive), score, [UniformPrior(0.9, 0.9)], "trapezoid").rows()[:, 0]
         for side in (positive, ~positive):
             for case in np.flatnonzero(side)[::250].tolist():
                 value = (np.count_nonzero(side) - 1) * (whole - area_without(positive, score, case, 0.9))
@@ -70,8 +71,9 @@ def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     found = deviations(sample, scores, nodes.priors, area_estimator)
     few, scale = np.arange(0, 150, 37), np.array([[1.0], [0.8]])
     alone = deviations(sample, scores, priors[few], area_estimator)
-    expected = alone.spreads(np.eye(len(few)), np.repeat(scale, len(few), axis=1))
-    for one, other in zip(found.spreads(nodes.weight, np.repeat(scale, 150, axis=1)), expected, strict=True):
+    expected = alone.spreads(Turn(np.eye(len(few)), np.repeat(scale, len(few), axis=1)))
+    spreads = found.spreads(Turn(nodes.weight, np.repeat(scale, 150, axis=1)))
+    for one, other in zip(spreads, expected, strict=True):
         np.testing.assert_allclose(one[:, few], other, rtol=1e-10)
     columns = np.concatenate([few, 150 + few])
     units = found.units(nodes.weight)[:, columns]
@@ -123,7 +125,7 @@ def test_sums_of_a_mix_of_models_are_those_of_its_deviations():
     values = np.stack([one.rows()[:, :2] * row for one, row in zip(found.tables, scale, strict=True)])
     mixed = np.einsum("km,mup->kup", mix, values)
     columns = np.array([*mixed, mixed[0] - mixed[1], mixed[0] - mixed[2], mixed[1] - mixed[2]])
-    sums = found.sums(weight, scale, mix)
+    sums = found.sums(Turn(weight, scale), mix)
     for number, (rows, _) in enumerate(found.sample.strata):
         for power in (2, 4):
             expected = (columns[:, rows] ** power).sum(axis=1)
@@ -138,13 +140,13 @@ def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch)
     cluster = np.arange(90) // 3 if clustered else None
     sample, priors = Sample(positive, cluster), np.array([0.1, 0.4])
     at = [UniformPrior(prior, prior) for prior in priors]
-    first, second = (jackknife_values(sample, score, at, "trapezoid").rows() for score in scores)
+    first, second = (unit_values(sample, score, at, "trapezoid").rows() for score in scores)
     scale = np.array([[2.0, 1e-90], [0.5, 3e-90]])  # whose fourth powers are no doubles
-    found = deviations(sample, scores, priors, "trapezoid").spreads(np.eye(2), scale)
+    found = deviations(sample, scores, priors, "trapezoid").along([Turn(np.eye(2), scale)])[0][1]
     expected = [sample.spread(values) for values in (first * scale[0], second * scale[1])]
     error, df = sample.spread(first * scale[0] - second * scale[1])
-    np.testing.assert_allclose(found.own, [error**2 for error, _ in expected], rtol=1e-10)
-    np.testing.assert_allclose(found.own_df, [df for _, df in expected], rtol=1e-9)
+    np.testing.assert_allclose(found.model, [error**2 for error, _ in expected], rtol=1e-10)
+    np.testing.assert_allclose(found.model_df, [df for _, df in expected], rtol=1e-9)
     np.testing.assert_allclose(found.pair, [error**2], rtol=1e-10)
     np.testing.assert_allclose(found.pair_df, [df], rtol=1e-9)
 
@@ -161,11 +163,11 @@ def test_blocks_hold_no_more_rows_than_the_cache(monkeypatch):
     monkeypatch.setattr(CaseDeviations, "_blocks", noted)
     monkeypatch.setattr(case_deviations, "BLOCK_SIZE", 600)
     monkeypatch.setattr(case_deviations, "FEWEST_ROWS", 1)
-    found.spreads(priors, np.ones((2, 3)))
-    found.spreads(priors[:, :2], np.ones((2, 2)))
+    found.spreads(Turn(priors, np.ones((2, 3))))
+    found.spreads(Turn(priors[:, :2], np.ones((2, 2))))
     assert found.root.shape == (6, 6)
     monkeypatch.setattr(case_deviations, "BLOCK_SIZE", 1)
-    found.spreads(priors, np.ones((2, 3)))
+    found.spreads(Turn(priors, np.ones((2, 3))))
     assert steps == [100, 150, case_deviations.ROWS_A_COLUMN * 6, 16]
 
 
@@ -175,7 +177,7 @@ def test_deviations_are_measured_in_a_power_of_two_just_above_the_largest():
         deviations(Sample(positive), scores, np.array([0.1, 0.4]), "exact"),
         np.array([[3.0], [5.0]]),
     )
-    unit = found.unit(np.eye(2), scale)
+    unit = found.unit(Turn(np.eye(2), scale))
     largest = (scale * [np.abs(one.rows()).max(axis=0) for one in found.tables]).max(axis=0)
     np.testing.assert_array_equal(np.log2(unit) % 1, 0)
     assert (largest < unit).all()

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import twins
+from case_values import unit_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loops import each
@@ -17,7 +18,7 @@ from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
 from skewanova.curves.placed import slots_among
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference import auprec_covariance, jackknife
-from skewanova.inference.jackknife import SortedScores, WeightedRanks, jackknife_values
+from skewanova.inference.jackknife import CurvePlaces, SortedScores, StepTable, number_places
 from skewanova.inference.sampling import Sample, check_sample
 
 WEIGHTINGS = (
@@ -51,7 +52,7 @@ def brute_values(sample, score, weighting, area_estimator):
 
 
 def assert_brute(sample, score, area_estimator):
-    found = jackknife_values(sample, score, WEIGHTINGS, area_estimator)
+    found = unit_values(sample, score, WEIGHTINGS, area_estimator)
     for k, weighting in enumerate(WEIGHTINGS):
         whole, values = brute_values(sample, score, weighting, area_estimator)
         assert found.estimate[k] == pytest.approx(whole, abs=1e-13)
@@ -96,20 +97,18 @@ def test_many_different_weights_go_one_by_one(monkeypatch):
     rng = np.random.default_rng(2)
     positive, score = np.arange(40) < 12, np.round(rng.normal(size=40), 1)
     sample = Sample(positive, None, rng.choice([0.5, 1.0, 3.0], size=40))
-    together = jackknife_values(sample, score, WEIGHTINGS, "trapezoid").rows()
+    together = unit_values(sample, score, WEIGHTINGS, "trapezoid").rows()
     monkeypatch.setattr(jackknife, "FEW_WEIGHTS", 1)
-    assert jackknife_values(sample, score, WEIGHTINGS, "trapezoid").rows() == pytest.approx(
-        together, abs=1e-12
-    )
+    assert unit_values(sample, score, WEIGHTINGS, "trapezoid").rows() == pytest.approx(together, abs=1e-12)
 
 
 def test_blocks_of_clusters_do_not_matter(monkeypatch):
     rng = np.random.default_rng(3)
     sample = Sample(np.arange(60) < 20, rng.permutation(60) // 3)
     score = np.round(rng.normal(size=60), 1)
-    whole = jackknife_values(sample, score, WEIGHTINGS, "exact").rows()
+    whole = unit_values(sample, score, WEIGHTINGS, "exact").rows()
     monkeypatch.setattr(jackknife, "BLOCK_SIZE", 50)
-    assert jackknife_values(sample, score, WEIGHTINGS, "exact").rows().tolist() == whole.tolist()
+    assert unit_values(sample, score, WEIGHTINGS, "exact").rows().tolist() == whole.tolist()
 
 
 @pytest.mark.slow
@@ -122,7 +121,7 @@ def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_est
     score = np.round(rng.normal(size=40) + positive, 1)
     weight = 1.0 + (np.arange(40) % 3 == 0)
     at = [UniformPrior(0.1, 0.1), UniformPrior(0.5, 0.5), UniformPrior(0.1, 0.6), UniformPrior(0.2, 0.2)]
-    found = jackknife_values(Sample(positive, None, weight), score, at, area_estimator)
+    found = unit_values(Sample(positive, None, weight), score, at, area_estimator)
     whole = curve_from_scores(positive, score, weight)
     for case in range(40):
         kept = np.arange(40) != case
@@ -138,7 +137,7 @@ def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_est
 
 @each("area_estimator", BY_STEPS)
 @each("digits", [0, 2])
-def test_deviations_along_a_curve_are_those_of_its_cases(area_estimator, digits):
+def test_values_along_a_curve_are_those_of_its_cases(area_estimator, digits):
     rng = np.random.default_rng(8)
     positive = np.arange(50) < 20
     score = (rng.normal(size=50) + positive).round(digits)
@@ -146,12 +145,15 @@ def test_deviations_along_a_curve_are_those_of_its_cases(area_estimator, digits)
     places = jackknife.rank_cases(sample, score)
     gain = np.bincount(places.rise)
     fall = np.bincount(places.slot, minlength=2 * len(gain) + 1)
-    found = jackknife.CurveJackknife.of(gain, fall, WEIGHTINGS, area_estimator)
-    expected = jackknife_values(sample, score, WEIGHTINGS, area_estimator)
-    of_cases = found.values[found.number[np.append(places.rise, len(gain) + places.slot)]]
-    assert found.estimate == pytest.approx(expected.estimate, rel=1e-14)
-    assert of_cases == pytest.approx(expected.deviations(sample).rows(), rel=1e-9, abs=1e-14)
-    assert (found.number >= 0).tolist() == (np.append(gain, fall) > 0).tolist()  # the others hold no case
+    steps, ones = StepTable.of(gain, fall), np.ones(1)
+    curve = CurvePlaces(steps, (ones, ones), (30, 20))
+    entry = number_places(np.append(gain, fall) > 0)
+    estimate, values = curve.changes(entry, WEIGHTINGS, area_estimator)
+    expected = unit_values(sample, score, WEIGHTINGS, area_estimator)
+    of_cases = values[entry[curve.position(positive, places.rise, places.slot, None)]]
+    assert estimate == pytest.approx(expected.estimate, rel=1e-14)
+    assert of_cases == pytest.approx(expected.rows(), rel=1e-9, abs=1e-14)
+    assert (entry >= 0).tolist() == (np.append(gain, fall) > 0).tolist()  # the others hold no case
 
 
 def test_the_latest_weighting_that_is_no_prior_is_kept():
@@ -167,15 +169,6 @@ def test_the_latest_weighting_that_is_no_prior_is_kept():
     assert model.jackknife_values([first], "trapezoid").estimate != kept.estimate
     assert model.jackknife_values([skew], "exact").estimate == pytest.approx(both.estimate[1:])
     assert model.jackknife_values([first], "exact") is not kept
-
-
-@pytest.mark.parametrize("clustered", [False, True])
-def test_areas_of_ranked_scores_at_every_prior(clustered):
-    positive, score = np.arange(12) < 4, np.round(np.random.default_rng(6).normal(size=12), 0)
-    model = SortedScores(Sample(positive, np.arange(12) // 3 if clustered else None), score)
-    priors = np.array([0.01, 0.3, 0.9])
-    expected = [iauprec_score(positive, score, deployment_prior=(prior, prior)) for prior in priors]
-    assert model.areas(priors, "trapezoid") == pytest.approx(expected, abs=1e-14)
 
 
 def simulated(seed=0, n=30, m=70, decimals=1):
@@ -250,7 +243,7 @@ def test_with_ties_it_has_the_spread_of_fresh_samples():
 def test_spread_counts_clusters():
     labels, scores = simulated(5)
     sample, columns = check_sample(labels, scores, cluster=np.arange(100) // 5)
-    values = jackknife_values(sample, columns[:, 0], WEIGHTINGS[:1], "trapezoid").rows()[:, 0]
+    values = unit_values(sample, columns[:, 0], WEIGHTINGS[:1], "trapezoid").rows()[:, 0]
     error, df = sample.spread(values)
     assert sample.n_units == 20
     assert error == pytest.approx(np.sqrt(sample.covariance(values[:, None])[0, 0]))
@@ -262,11 +255,11 @@ def test_deviations_of_alike_units_sum_to_the_covariance():
     """Units that leave the same curve share an entry; their deviations are weighed by how many they are."""
     positive, score = np.arange(40) < 12, np.round(np.random.default_rng(4).normal(size=40), 0)
     sample = Sample(positive)
-    found = jackknife_values(sample, score, WEIGHTINGS[:2], "trapezoid")
+    found = unit_values(sample, score, WEIGHTINGS[:2], "trapezoid")
     assert len(found.values) < 40
     assert found.deviations(sample).rows() == pytest.approx(sample.deviations(found.rows()), abs=1e-15)
     pair = Sample(np.arange(4) < 2)  # two units a class: values over sqrt(2), about their mean
-    few = jackknife_values(pair, np.array([3.0, 1.0, 2.0, 0.0]), WEIGHTINGS[:1], "trapezoid")
+    few = unit_values(pair, np.array([3.0, 1.0, 2.0, 0.0]), WEIGHTINGS[:1], "trapezoid")
     apart = few.deviations(pair).rows()[:, 0]
     values = few.rows()[:, 0]
     assert apart[:2] == pytest.approx((values[:2] - values[:2].mean()) / np.sqrt(2))
@@ -280,7 +273,7 @@ def test_a_unit_with_all_the_weight_of_a_class_is_the_only_one(area_estimator, c
     positive, score = np.arange(6) < 2, np.array([3.0, 1.0, 2.0, 2.5, 0.5, 0.5])
     weight = np.array([1, 2, 1e-300, 1, 1e-12, 5e-324])
     sample = Sample(positive, np.arange(6) if clustered else None, weight)
-    found = jackknife_values(sample, score, WEIGHTINGS[:1], area_estimator)
+    found = unit_values(sample, score, WEIGHTINGS[:1], area_estimator)
     assert found.rows()[3, 0] == 0
     assert np.isfinite(found.rows()).all()
     assert (found.rows()[:2, 0] != 0).all()
@@ -329,13 +322,16 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, monk
     gain = np.bincount(slot[positive] // 2, weights=held[positive])
     fall = np.bincount(slot[~positive], weights=held[~positive], minlength=2 * len(gain) + 1)
     weights = np.unique(held[~positive]), np.unique(held[positive])
-    places = WeightedRanks(gain, fall, weights, (int((~positive).sum()), int(positive.sum())))
-    found = places.changes(weightings, "trapezoid")
-    at = found.number[places.place(positive, slot, weight)]
+    sizes = int((~positive).sum()), int(positive.sum())
+    places = CurvePlaces(StepTable.of(gain, fall), weights, sizes)
+    present = [np.tile(gain > 0, len(weights[1])), np.tile(fall > 0, len(weights[0]))]
+    entry = number_places(np.concatenate(present))
+    estimate, values = places.changes(entry, weightings, "trapezoid")
+    at = entry[places.position(positive, slot[positive] // 2, slot[~positive], weight)]
     expected = SortedScores(sample, score).jackknife_values(weightings, "trapezoid")
     curve = curve_from_scores(positive, score, weight)
-    assert found.estimate == pytest.approx([iauprec(curve, weighting) for weighting in weightings])
-    assert found.values[at] == pytest.approx(expected.rows(), rel=1e-9, abs=1e-12)
+    assert estimate == pytest.approx([iauprec(curve, weighting) for weighting in weightings])
+    assert values[at] == pytest.approx(expected.rows(), rel=1e-9, abs=1e-12)
     assert set(at[positive]).isdisjoint(at[~positive])
     assert places.n_of_positives == len(gain) * (2 if weighted else 1)
 

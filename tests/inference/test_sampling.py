@@ -10,13 +10,13 @@ from skewanova.inference import sampling
 from skewanova.inference.sampling import (
     FEWEST_DF,
     NO_WEIGHT,
-    ReducedSample,
     Sample,
     SampleSummary,
+    Spreads,
     check_model_names,
     check_sample,
     is_all,
-    spreads_of,
+    power_sums,
     target_prior,
 )
 
@@ -35,7 +35,7 @@ def test_strata_by_the_classes_that_a_cluster_holds():
     sample = Sample(POSITIVE, CLUSTER)
     assert sample.stratum.tolist() == [1, 0, 2, 0, 1, 2]
     assert [(rows.tolist(), size) for rows, size in sample.strata] == [([1, 3], 2), ([0, 4], 2), ([2, 5], 2)]
-    assert (sample.n_units, sample.unit_numbers.tolist()) == (6, [0, 1, 2, 3, 4, 5])
+    assert sample.n_units == 6
     assert sample.stratum_size.tolist() == [2] * 6
     single = Sample(POSITIVE)
     assert single.stratum.tolist() == POSITIVE.astype(int).tolist()
@@ -99,12 +99,13 @@ def test_sums_of_powers_tell_the_spreads_of_models_and_of_their_differences():
     sample, factor = Sample(np.arange(15) < 6), np.array([2.0, 0.5])
     moved = sample.deviations(values).swapaxes(0, 1)
     blocks = [(k, [*moved[:, rows]]) for k in (0, 1) for rows in np.split(sample.strata[k][0], [4])]
-    found = spreads_of(sample, blocks, 3, 2)
+    sums = power_sums(blocks, 2, 3, 2)
     pairs = values[:, [0, 0, 1]] - values[:, [1, 2, 2]]
-    for known, scale in ((found, 1.0), (found.times(factor), factor)):
+    for scale in (np.ones(2), factor):
+        spreads = Spreads.of(sample, sums, 3, scale)
         for (error, df), variance, of_df in (
-            (sample.spread(values * scale), known.own, known.own_df),
-            (sample.spread(pairs * scale), known.pair, known.pair_df),
+            (sample.spread(values * scale), spreads.model, spreads.model_df),
+            (sample.spread(pairs * scale), spreads.pair, spreads.pair_df),
         ):
             assert variance == pytest.approx(error**2)
             assert of_df == pytest.approx(df)
@@ -120,9 +121,8 @@ def test_counts_stand_for_cases():
     one_of_each = SampleSummary(np.array([False, True]))
     assert one_of_each.alone == ("the only positive case", "the only negative case")
     rows = np.array([[3.0, 1.0], [0.0, 2.0]])
-    condensed = ReducedSample.of([9, 6])
-    assert condensed.deviations(rows) is rows
-    assert condensed.covariance(rows).tolist() == [[9, 3], [3, 5]]
+    assert counted.deviations(rows) is rows
+    assert counted.covariance(rows).tolist() == [[9, 3], [3, 5]]
 
 
 def test_heavy_tails_leave_four_degrees_of_freedom():
@@ -154,7 +154,7 @@ def test_rounding_is_no_doubt_about_a_spread():
 
 def test_effective_sizes():
     sample = Sample(POSITIVE, CLUSTER, np.array([1.0, 2, 1, 1, 3, 1, 1, 1, 1, 5]))
-    assert sample.held(positive=True).tolist() == [3, 0, 3, 0, 1, 1]
+    assert sample.unit_weights(positive=True).tolist() == [3, 0, 3, 0, 1, 1]
     assert sample.effective_size(positive=True) == pytest.approx(8**2 / (9 + 9 + 1 + 1))
     assert sample.effective_size(positive=False) == pytest.approx(9**2 / (4 + 1 + 1 + 25))
     heavy = Sample(np.arange(6) < 3, None, np.array([1.0, 2, 3, 1, 1, 1]) * 1e250)

@@ -12,6 +12,7 @@ from skewanova.inference.single_test_set import (
     RANK_TOLERANCE,
     SAME_ANGLE,
     ArcsineAreas,
+    ArcsineScale,
     bonferroni_value,
     compare_test_set,
     contrast_errors,
@@ -43,7 +44,12 @@ def covariance_of(values):
 
 
 def chord(angles, i, j):
-    return angles._scale.secant_slopes(np.array([i]), np.array([j]))[0]
+    return angles.scale.secant_slopes(np.array([i]), np.array([j]))[0]
+
+
+def unscaled(area, values, sample):
+    """Areas that stay on their own scale."""
+    return ArcsineAreas(ArcsineScale(np.array(area), np.array(area), np.ones(len(area))), values, sample)
 
 
 # --- angles -------------------------------------------------------------------------------------------------
@@ -54,16 +60,16 @@ def test_angles_have_the_slope_of_the_arcsine():
     found = ArcsineAreas.of(area, values, SAMPLE)
     step = 1e-6
     slope = [(2 * np.arcsin(np.sqrt(a + step)) - 2 * np.arcsin(np.sqrt(a - step))) / (2 * step) for a in area]
-    assert found.angle == pytest.approx(2 * np.arcsin(np.sqrt(area)))
-    assert found.values == pytest.approx(values * slope, rel=1e-6)
+    assert found.scale.angle == pytest.approx(2 * np.arcsin(np.sqrt(area)))
+    assert found.angle_values == pytest.approx(values * slope, rel=1e-6)
     assert found.covariance == pytest.approx(covariance_of(values * slope), rel=1e-6)
 
 
 @pytest.mark.parametrize("area", [[0.0, 0.5], [0.5, 1.0], [0.5, 1 - TIE / 2], [0.5, 1 + 1e-16]])
 def test_an_area_at_a_limit_keeps_all_on_their_own_scale(area):
     found = ArcsineAreas.of(np.array(area), drawn(2), SAMPLE)
-    assert found.angle is found.area
-    assert found.values == pytest.approx(drawn(2))
+    assert found.scale.angle is found.area
+    assert found.angle_values == pytest.approx(drawn(2))
     assert chord(found, 0, 1) == pytest.approx(1.0)
     assert chord(found, 0, 0) == 1.0
 
@@ -84,20 +90,26 @@ def test_rounding_of_a_perfect_area_does_not_choose_the_scale():
 @pytest.mark.parametrize("area", [[0.001, 0.5], [0.5, 0.999], [0.5, 1 - 2 * TIE]])
 def test_an_area_near_a_limit_has_an_angle(area):
     found = ArcsineAreas.of(np.array(area), drawn(2), SAMPLE)
-    assert chord(found, 0, 1) == pytest.approx((area[0] - area[1]) / (found.angle[0] - found.angle[1]))
+    assert chord(found, 0, 1) == pytest.approx(
+        (area[0] - area[1]) / (found.scale.angle[0] - found.scale.angle[1])
+    )
     assert chord(found, 0, 1) == pytest.approx(chord(found, 1, 0))
     assert chord(found, 0, 0) == pytest.approx(np.sqrt(area[0] * (1 - area[0])))
 
 
 @pytest.mark.parametrize("rise", [-2.0, 2.0])
 def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
-    area, values = np.array([0.2, 0.9]), drawn(2)
-    far = ArcsineAreas(area, np.array([1 + rise * SAME_ANGLE, 1.0]), values, SAMPLE)
-    near = ArcsineAreas(area, np.array([1 + rise * SAME_ANGLE / 4, 1.0]), values, SAMPLE)
+    area = np.array([0.2, 0.9])
+    slope = np.sqrt(area * (1 - area))
+
+    def with_angles(*angles):
+        return ArcsineAreas(ArcsineScale(area, np.array(angles), slope), drawn(2), SAMPLE)
+
+    far, near = with_angles(1 + rise * SAME_ANGLE, 1.0), with_angles(1 + rise * SAME_ANGLE / 4, 1.0)
     assert chord(far, 0, 1) == pytest.approx(-0.7 / (rise * SAME_ANGLE), rel=1e-6)
     assert chord(near, 0, 1) == pytest.approx(0.4)  # sqrt(0.2 * 0.8)
-    at = ArcsineAreas(area, np.array([np.sign(rise) * SAME_ANGLE, 0.0]), values, SAMPLE)
-    assert chord(at, 0, 1) == pytest.approx(0.4)
+    at_limit = with_angles(np.sign(rise) * SAME_ANGLE, 0.0)
+    assert chord(at_limit, 0, 1) == pytest.approx(0.4)
 
 
 # --- pairs --------------------------------------------------------------------------------------------------
@@ -106,12 +118,12 @@ def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
 def test_pairs_are_tested_on_the_angles_and_told_on_the_areas():
     area = np.array([0.5, 0.65, 0.9])
     angles = ArcsineAreas.of(area, drawn(3), SAMPLE)
-    found = pair_tests(angles, level=0.9, simultaneous="none")
+    found, values = pair_tests(angles, level=0.9, simultaneous="none"), angles.angle_values
     for row, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
-        d = angles.values[:, i] - angles.values[:, j]
+        d = values[:, i] - values[:, j]
         # Spread of each class with n (n - 1), as for a mean.
         error = np.sqrt(sum(d[rows].var(ddof=1) / rows.sum() for rows in (POSITIVE, ~POSITIVE)))
-        t = (angles.angle[i] - angles.angle[j]) / error
+        t = (angles.scale.angle[i] - angles.scale.angle[j]) / error
         df = found.df_error[row]
         assert found.difference[row] == pytest.approx(area[i] - area[j])
         assert found.statistic[row] == pytest.approx(t)
@@ -153,17 +165,13 @@ def test_a_difference_without_spread_has_neither_test_nor_limits():
 def test_a_spread_of_rounding_alone_is_none(share, left):
     values = drawn(1)
     faint = np.sqrt(share * 2 * RANK_TOLERANCE) * drawn(1, seed=3)
-    angles = ArcsineAreas(
-        np.array([0.5, 0.5]), np.array([0.5, 0.5]), np.hstack([values, values + faint]), SAMPLE
-    )
+    angles = unscaled([0.5, 0.5], np.hstack([values, values + faint]), SAMPLE)
     assert (angles.pairs()[0][0] > 0) == left
 
 
 def test_what_counts_as_rounding_grows_with_the_variances():
     values, faint = 1e3 * drawn(1), 1e3 * np.sqrt(0.2 * RANK_TOLERANCE) * drawn(1, seed=3)
-    angles = ArcsineAreas(
-        np.array([0.5, 0.5]), np.array([0.5, 0.5]), np.hstack([values, values + faint]), SAMPLE
-    )
+    angles = unscaled([0.5, 0.5], np.hstack([values, values + faint]), SAMPLE)
     assert angles.pairs()[0].tolist() == [0.0]
 
 
@@ -240,14 +248,14 @@ def test_the_omnibus_of_two_models_is_the_square_of_their_t():
 def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
     angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.85]), drawn(3), SAMPLE)
     centre = np.eye(3) - 1 / 3
-    values, vectors = np.linalg.eigh(centre @ covariance_of(angles.values) @ centre)
+    values, vectors = np.linalg.eigh(centre @ covariance_of(angles.angle_values) @ centre)
     squares, dfs = [], []
     for k in np.argsort(values)[1:]:
-        along = angles.values @ vectors[:, k]
+        along = angles.angle_values @ vectors[:, k]
         parts = [along[rows] for rows in (POSITIVE, ~POSITIVE)]
         variance = sum(part.var(ddof=1) / len(part) for part in parts)
         doubt = sum(((part - part.mean()) ** 2).var() / len(part) ** 3 for part in parts)
-        squares.append((vectors[:, k] @ angles.angle) ** 2 / variance)
+        squares.append((vectors[:, k] @ angles.scale.angle) ** 2 / variance)
         dfs.append(max(2 * variance**2 / doubt, 4))
     statistic, df, shared, p_value = omnibus_test(angles)
     assert shared == pytest.approx(stats.hmean(dfs))
@@ -271,21 +279,14 @@ def test_a_contrast_counts_from_the_tolerance_on(share, df):
     pair, own = drawn(2, seed=4), drawn(1, seed=5)
     # Variance of the faint contrast over the trace is near share * RANK_TOLERANCE.
     values = np.hstack([pair, pair[:, :1] + np.sqrt(share * RANK_TOLERANCE) * own])
-    found = omnibus_test(
-        ArcsineAreas(np.array([0.5, 0.5, 0.6]), np.array([0.5, 0.5, 0.6]), centred(values), SAMPLE)
-    )
+    found = omnibus_test(unscaled([0.5, 0.5, 0.6], centred(values), SAMPLE))
     assert found[1] == df
 
 
 def test_no_doubt_about_the_spread_gives_infinite_degrees_of_freedom():
     # Values of +1 and -1 alone: their squares do not vary.
     flip = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
-    angles = ArcsineAreas(
-        np.array([0.5, 0.6]),
-        np.array([0.5, 0.6]),
-        np.stack([flip, 0 * flip], axis=1),
-        Sample(np.arange(40) < 20),
-    )
+    angles = unscaled([0.5, 0.6], np.stack([flip, 0 * flip], axis=1), Sample(np.arange(40) < 20))
     statistic, df, shared, p_value = omnibus_test(angles)
     variance = 2 * 1 / 19  # of each class: mean square 1 over (20 - 1)
     assert statistic == pytest.approx(0.01 / variance)
@@ -339,7 +340,7 @@ def test_the_value_does_not_depend_on_the_order_of_models(seed):
 def test_pairs_share_the_value_of_their_own_contrasts():
     angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
     contrasts = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
-    normal = max_z_value(contrasts, covariance_of(angles.values), 0.9)
+    normal = max_z_value(contrasts, covariance_of(angles.angle_values), 0.9)
     found = pair_tests(angles, level=0.9, simultaneous="max_z")
     assert found.critical_value == pytest.approx(stats.t.ppf(stats.norm.cdf(normal), found.df_error))
 
