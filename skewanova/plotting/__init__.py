@@ -4,10 +4,9 @@
 - comparisons: Plots of differences, p-values and critical differences.
 - curves: Plots of ROC, precision-recall, the surface, and one threshold by skew.
 - display: AUPRECDisplay, in the way of scikit-learn's displays.
-- looks: Colours, markers, names, axes, legends, labels at lines.
-- performance: Plots of AUPREC and IAUPREC: by prior, by fold, who leads, regret.
+- looks: Colours, markers, names, axes, legends, labels at lines, and texts that plots share.
+- performance: Plots of AUPREC and IAUPREC: by prior, by fold, who leads, regret, residuals.
 - priors: The prior estimated from unlabelled scores, and what becomes of it.
-- residuals: Plots of residuals.
 """
 
 import lazy_loader

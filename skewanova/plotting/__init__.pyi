@@ -18,4 +18,4 @@ from .performance import plot_regions as plot_regions
 from .performance import plot_regret as plot_regret
 from .priors import plot_monitor as plot_monitor
 from .priors import plot_prior_estimate as plot_prior_estimate
-from .residuals import plot_residuals as plot_residuals
+from .performance import plot_residuals as plot_residuals

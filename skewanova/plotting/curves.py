@@ -8,11 +8,12 @@ from matplotlib.axes import Axes
 from skewanova.base import frames
 from skewanova.base.checks import check_choice
 from skewanova.plotting import artists, looks
-from skewanova.plotting.looks import ErrorBar, Palette
+from skewanova.plotting.looks import ErrorBar, Palette, document_plot
 
 SURFACE_KINDS = ("contour", "3d")
 
 
+@document_plot
 def plot_roc(
     result: object,
     *,
@@ -27,26 +28,6 @@ def plot_roc(
     ----------
     result : Comparison or DataFrame
         A result with `roc`, or that frame: model, fold, fpr, tpr on one grid of fpr.
-    errorbar : tuple or None, optional
-        Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. Beyond nine
-        lines bands would hide each other and are left out.
-    legend : bool, default True
-        Whether there is a legend.
-    palette : mapping, sequence or str, optional
-        Colours by model, in the order of the models, or the name of a palette of seaborn; by default those of
-        the style sheet in use, or ten that colour-blind readers can tell apart.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on.
-
-    Raises
-    ------
-    ValueError
-        If columns are missing, the frame is empty or `errorbar` is unknown.
 
     Examples
     --------
@@ -57,22 +38,21 @@ def plot_roc(
     >>> plot_roc(points, ax=Figure().subplots()).get_xlabel()
     'False positive rate'
     """
-    frame = looks.find_frame(result, "roc", ["model", "fold", "fpr", "tpr"], "plot_roc")
-    styles = looks.line_looks(frames.distinct(frame["model"]), palette)
+    frame = looks.find_frame(result, "roc", "model fold fpr tpr", "plot_roc")
+    styles = looks.line_styles(frames.distinct(frame["model"]), palette)
     band = looks.check_errorbar(errorbar, frame["fold"], len(styles))
     ax = looks.new_axes(ax, (6.8, 4.4))
-    for model, look in styles.items():
-        looks.mean_line(ax, frame[frame["model"] == model], ("fpr", "tpr"), errorbar=band, **look)
+    for model, style in styles.items():
+        looks.mean_line(ax, frame[frame["model"] == model], ("fpr", "tpr"), errorbar=band, **style)
     chance = ax.axline((0, 0), slope=1, color=looks.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
-    looks.style(ax, title="ROC curves", xlabel="False positive rate", ylabel="True positive rate")
     looks.unit_limits(ax)
     ax.set_aspect("equal", anchor="W")
-    if legend:
-        others = [("random ranking", chance), *looks.band_entries(band)]
-        looks.legend(ax, [*looks.line_entries(styles), *others], looks.legend_title(frame))
-    return ax
+    entries = [*looks.line_entries(styles), ("random ranking", chance), *looks.band_entries(band)]
+    labels = ("ROC curves", "False positive rate", "True positive rate")
+    return looks.finish(ax, labels, entries if legend else [], looks.legend_title(frame))
 
 
+@document_plot
 def plot_precision_recall(
     result: object,
     *,
@@ -91,18 +71,6 @@ def plot_precision_recall(
         grid of recall.
     prior : float, optional
         The one prior to draw; by default all.
-    errorbar, legend, palette, ax
-        As for :func:`plot_roc`.
-
-    Returns
-    -------
-    Axes
-        As for :func:`plot_roc`.
-
-    Raises
-    ------
-    ValueError
-        If columns are missing, the frame is empty, or `prior` or `errorbar` is unknown.
 
     Examples
     --------
@@ -113,22 +81,20 @@ def plot_precision_recall(
     >>> plot_precision_recall(pd.DataFrame(points), ax=Figure().subplots()).get_title(loc="left")
     'Precision-recall curves at prior 0.1'
     """
-    columns = ["model", "fold", "prior", "recall", "precision"]
+    columns = "model fold prior recall precision"
     frame = looks.find_frame(result, "precision_recall", columns, "plot_precision_recall")
     if prior is not None:
-        frame = frame[frame["prior"] == looks.choose_prior(prior, frame["prior"])]
-    priors = frames.distinct(frame["prior"])
-    xy = ("recall", "precision")
-    parts = [(f"prior {looks.plain(at)}", frame[frame["prior"] == at], xy) for at in priors]
+        frame = frame[frame["prior"] == looks.select_prior(prior, frame["prior"])]
+    priors, xy = frames.distinct(frame["prior"]), ("recall", "precision")
+    parts = [(f"prior {looks.plain(value)}", frame[frame["prior"] == value], xy) for value in priors]
     ax, entries = artists.mean_lines(ax, (7.2, 4.6), parts, errorbar, palette=palette)
     suffix = f" at {parts[0][0]}" if len(parts) == 1 else ""
-    looks.style(ax, title=f"Precision-recall curves{suffix}", xlabel="Recall", ylabel="Precision")
     looks.unit_limits(ax)
-    if legend:
-        looks.legend(ax, entries, looks.legend_title(frame))
-    return ax
+    labels = (f"Precision-recall curves{suffix}", "Recall", "Precision")
+    return looks.finish(ax, labels, entries if legend else [], looks.legend_title(frame))
 
 
+@document_plot
 def plot_surface(
     result: object,
     *,
@@ -147,24 +113,11 @@ def plot_surface(
     model : str, optional
         The model to draw; by default the first.
     kind : {"contour", "3d"}, optional
-        Filled contours or a surface in space.
+        Filled contours or a surface in space, for which `ax` must be 3-D.
     legend : bool, default True
         Whether contours have a bar of their colours.
     palette : str, default "viridis"
         Name of a colour map of matplotlib.
-    ax : Axes, optional
-        Where to draw, 3-D for ``kind="3d"``; by default a new figure.
-
-    Returns
-    -------
-    Axes
-        As for :func:`plot_roc`.
-
-    Raises
-    ------
-    ValueError
-        If columns are missing, the frame is empty or no grid, `model`, `kind` or `palette` is unknown, or
-        `ax` has the wrong dimension.
 
     Examples
     --------
@@ -178,9 +131,9 @@ def plot_surface(
     """
     check_choice(kind, SURFACE_KINDS, "kind")
     check_choice(palette, list(colormaps), "palette")
-    frame = looks.find_frame(result, "surface", ["model", "prior", "recall", "precision"], "plot_surface")
+    frame = looks.find_frame(result, "surface", "model prior recall precision", "plot_surface")
     models = frames.distinct(frame["model"])
-    chosen = looks.choose(model, models, "model")
+    chosen = models[0] if model is None else check_choice(model, models, "model")
     grid = artists.surface_grid(frame[frame["model"] == chosen], chosen)
     ax = looks.new_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
     (artists.space if kind == "3d" else artists.contours)(ax, grid, legend=legend, cmap=palette)
@@ -188,6 +141,7 @@ def plot_surface(
     return ax
 
 
+@document_plot
 def plot_skew(
     result: object,
     *,
@@ -199,23 +153,12 @@ def plot_skew(
     """Accuracy and precision against the skew at one operating point (Landgrebe et al. 2006, figure 1).
 
     Accuracy tends to the true negative rate as the skew grows; precision keeps telling about the positives.
+    Colours differ by model; lines are solid for accuracy, dashed for precision.
 
     Parameters
     ----------
     result : Comparison or DataFrame
         A result with `skew`, or that frame: model, fold, skew, accuracy, precision.
-    errorbar, legend, palette, ax
-        As for :func:`plot_roc`.
-
-    Returns
-    -------
-    Axes
-        The axes drawn on; colour by model, solid for accuracy, dashed for precision.
-
-    Raises
-    ------
-    ValueError
-        If columns are missing, the frame is empty or `errorbar` is unknown.
 
     Examples
     --------
@@ -226,18 +169,10 @@ def plot_skew(
     >>> plot_skew(pd.DataFrame(points), ax=Figure().subplots()).get_xlabel()
     'Skew (negatives per positive)'
     """
-    columns = ["model", "fold", "skew", "accuracy", "precision"]
-    frame = looks.find_frame(result, "skew", columns, "plot_skew")
+    frame = looks.find_frame(result, "skew", "model fold skew accuracy precision", "plot_skew")
     parts = [(measure, frame, ("skew", measure)) for measure in ("accuracy", "precision")]
     ax, entries = artists.mean_lines(ax, (7.2, 4.4), parts, errorbar, palette=palette)
     looks.log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
     looks.unit_limits(ax, x=False)
-    looks.style(
-        ax,
-        title="Accuracy and precision by skew",
-        xlabel="Skew (negatives per positive)",
-        ylabel="Accuracy, precision",
-    )
-    if legend:
-        looks.legend(ax, entries, looks.legend_title(frame))
-    return ax
+    labels = ("Accuracy and precision by skew", "Skew (negatives per positive)", "Accuracy, precision")
+    return looks.finish(ax, labels, entries if legend else [], looks.legend_title(frame))

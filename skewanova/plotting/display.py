@@ -118,51 +118,42 @@ class AUPRECDisplay:
         ValueError
             If `prior` is not strictly between 0 and 1.
         """
-        lines = self._by_prior() if prior is None else self._by_recall(check_prior(prior))
+        title, xlabel, ylabel = "AUPREC by prior", looks.PRIOR_LABEL, "AUPREC"
+        lines, chance = [(self.priors, areas) for areas in self.auprec], (self.priors, self.priors)
+        if prior is not None:
+            title = f"Precision-recall curve at prior {looks.plain(check_prior(prior))}"
+            xlabel, ylabel = "Recall", "Precision"
+            lines, chance = self._precision_recall(prior), (np.arange(2.0), np.full(2, prior))
         self.ax_ = looks.new_axes(ax, (6.4, 4.4))
         self.figure_ = self.ax_.figure
-        many = {"color": "C0", "alpha": 0.5, "linewidth": 1} if len(lines) > 1 else {}
-        drawn = [self.ax_.plot(*line, **{**many, **(curve_kwargs or {})})[0] for line in lines]
+        options = {"color": "C0", "alpha": 0.5, "linewidth": 1} if len(lines) > 1 else {}
+        drawn = [self.ax_.plot(*line, **{**options, **(curve_kwargs or {})})[0] for line in lines]
         self.line_ = drawn[0] if len(drawn) == 1 else drawn
-        self.chance_level_ = self._chance(prior) if plot_chance_level else None
-        self._finish(prior)
+        self.chance_level_ = None
+        if plot_chance_level:
+            self.chance_level_ = self.ax_.plot(*chance, color=looks.NEUTRAL, linestyle=":", linewidth=1)[0]
+        if prior is None:
+            looks.log_axis(self.ax_, "x", float(self.priors.min()), float(self.priors.max()))
+        looks.unit_limits(self.ax_, x=prior is not None)
         handles = [(self._label(name), drawn[0]), ("random ranking", self.chance_level_)]
         entries = [(label, handle) for label, handle in handles if label is not None and handle is not None]
-        if entries:
-            looks.legend(self.ax_, entries)
+        looks.finish(self.ax_, (title, xlabel, ylabel), entries)
         return self
 
-    def _by_prior(self) -> list[tuple[Floats, Floats]]:
-        return [(self.priors, areas) for areas in self.auprec]
-
-    def _by_recall(self, prior: float) -> list[tuple[Floats, Floats]]:
-        """Recall and precision at every vertex; at recall 0 the precision of the first, its limit."""
+    def _precision_recall(self, prior: float) -> list[tuple[Floats, Floats]]:
+        """Return recall and precision at every vertex; at recall 0 the precision of the first, its limit."""
         lines = []
         for curve in self.curves:
             precision = vertex_precision(curve.tpr[1:], curve.fpr[1:], prior)
             lines.append((curve.tpr, np.concatenate((precision[:1], precision))))
         return lines
 
-    def _chance(self, prior: float | None) -> Line2D:
-        look: dict[str, Any] = {"color": looks.NEUTRAL, "linestyle": ":", "linewidth": 1}
-        x, y = (self.priors, self.priors) if prior is None else ([0, 1], [prior, prior])
-        return self.ax_.plot(x, y, **look)[0]
-
-    def _finish(self, prior: float | None) -> None:
-        if prior is None:
-            looks.log_axis(self.ax_, "x", float(self.priors.min()), float(self.priors.max()))
-            looks.style(self.ax_, title="AUPREC by prior", xlabel=looks.PRIOR_LABEL, ylabel="AUPREC")
-        else:
-            title = f"Precision-recall curve at prior {looks.plain(prior)}"
-            looks.style(self.ax_, title=title, xlabel="Recall", ylabel="Precision")
-        looks.unit_limits(self.ax_, x=prior is not None)
-
     def _label(self, name: str | None) -> str | None:
-        """Name as it is drawn, with the number of folds."""
-        named = self.name if name is None else name
-        if named is None:
+        """Return the name as it is drawn, with the number of folds."""
+        full = self.name if name is None else name
+        if full is None:
             return None
-        label = looks.model_labels([named])[named]
+        label = looks.model_labels([full])[full]
         return label if len(self.curves) == 1 else f"{label}\n({len(self.curves)} folds)"
 
     @classmethod
@@ -237,8 +228,8 @@ class AUPRECDisplay:
         """
         check_response(response_method, None)
         score = positive_scores(estimator, as_rows(X), response_method=response_method, pos_label=pos_label)
-        named = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, score, pos_label=pos_label, name=named, **options)
+        full = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, score, pos_label=pos_label, name=full, **options)
 
     @classmethod
     def from_cv_results(
@@ -281,18 +272,12 @@ class AUPRECDisplay:
         """
         check_response(response_method, None)
         features, labels = as_rows(X), np.asarray(y)
-        weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
         tests = held_out_rows(cv_results, len(labels), "the model")
-        curves = [
-            roc_curve(
-                labels[rows],
-                positive_scores(
-                    fitted, cut_rows(features, rows), response_method=response_method, pos_label=pos_label
-                ),
-                pos_label=pos_label,
-                sample_weight=None if sample_weight is None else weight[rows],
-            )
-            for rows, fitted in zip(tests, cv_results["estimator"], strict=True)
-        ]
-        named = type(cv_results["estimator"][0]).__name__ if name is None else name
-        return cls(curves, priors=priors, area_estimator=area_estimator, name=named).plot(**options)
+        curves = []
+        for rows, fitted in zip(tests, cv_results["estimator"], strict=True):
+            cases = cut_rows(features, rows)
+            score = positive_scores(fitted, cases, response_method=response_method, pos_label=pos_label)
+            weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
+            curves.append(roc_curve(labels[rows], score, pos_label=pos_label, sample_weight=weights))
+        full = type(cv_results["estimator"][0]).__name__ if name is None else name
+        return cls(curves, priors=priors, area_estimator=area_estimator, name=full).plot(**options)

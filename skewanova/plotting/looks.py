@@ -1,10 +1,11 @@
-"""Colours, markers, names, axes, legends, labels at lines."""
+"""Colours, markers, names, axes, legends, labels at lines, and the texts that describe options of plots."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from inspect import ismethod
-from typing import Any
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,15 +24,16 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     InputTypeError,
-    check_choice,
     check_ordered,
     check_priors,
-    check_rope,
 )
 from skewanova.base.frames import distinct
 from skewanova.base.text import visible
 
 Color = tuple[float, float, float]
+
+
+Plot = TypeVar("Plot", bound=Callable[..., Axes])
 
 
 ErrorBar = tuple[str, float] | None
@@ -84,35 +86,86 @@ LOW = 3.0
 _BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
 
 
+#: Parameters that several plots have, as their docstrings describe them.
+_PARAMETERS = {
+    "deployment_prior": """tuple of float, optional
+    Range of priors to shade; by default that of the comparison, if `result` is one.""",
+    "support": """DataFrame, optional
+    Columns prior, supported; by default that of the result, if it has one.""",
+    "rope": """float, optional
+    Difference that would not matter, to shade; by default that of the comparison, if `result` is one.""",
+    "errorbar": """tuple or None, optional
+    Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. Beyond nine
+    lines bands would hide each other and are left out.""",
+    "legend": """bool, default True
+    Whether there is a legend.""",
+    "palette": """mapping, sequence or str, optional
+    Colours by model, in the order of the models, or the name of a palette of seaborn; by default those of
+    the style sheet in use, or ten that colour-blind readers can tell apart.""",
+    "ax": """Axes, optional
+    Where to draw; by default a new figure.""",
+}
+
+
+#: Sections of a docstring in order, with the text of those that plots share.
+_SECTIONS = {
+    "Parameters": "",
+    "Returns": "Returns\n-------\nAxes\n    The axes drawn on.",
+    "Raises": """Raises
+------
+ValueError
+    If columns are missing, a frame is empty, or an argument is unknown or out of range.""",
+    "References": "",
+    "Examples": "",
+}
+
+
+def document_plot(plot: Plot) -> Plot:
+    """Add shared parameters, the returned axes and the errors to a docstring that leaves them out."""
+    summary, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n---)", inspect.cleandoc(plot.__doc__ or ""))
+    texts = _SECTIONS | {text.split("\n")[0]: text for text in sections}
+    described = " ".join(re.findall(r"^\w.*?(?= :|$)", texts["Parameters"], flags=re.MULTILINE))
+    names = [name for name in inspect.signature(plot).parameters if name not in re.split(r"\W+", described)]
+    texts["Parameters"] += "".join(f"\n{name} : {_PARAMETERS[name]}" for name in names)
+    plot.__doc__ = "\n\n".join([summary, *filter(None, texts.values())]) + "\n"
+    return plot
+
+
 def table_of(source: object, name: str, default: object = None) -> Any:
     """Return the table or attribute of that name that a result has."""
     tables = getattr(source, "tables", {})
     return tables[name] if name in tables else getattr(source, name, default)
 
 
-def find_frame(
-    source: object, attribute: str, columns: Sequence[str], caller: str, *, models: Sequence[str] = ()
-) -> pd.DataFrame:
-    """The frame itself, or that attribute of a result, with the columns the caller draws; names as text.
+def setting_of(source: object, name: str) -> Any:
+    """Return a setting of a comparison, or None."""
+    return getattr(source, "settings", {}).get(name)
 
-    Where `models` are given, it names no others.
+
+def find_frame(
+    source: object, attribute: str, columns: str, caller: str, *, models: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return the frame itself, or that attribute of a result; model names become text.
+
+    The columns (separated by spaces) that the caller draws must occur, and no models but `models`, if any.
     """
     value = source if isinstance(source, pd.DataFrame) else table_of(source, attribute, source)
-    frame = _as_frame(value() if ismethod(value) else value)
+    frame = _as_frame(value() if inspect.ismethod(value) else value)
     if frame is None:
         raise InputTypeError(
             f"`{caller}` takes a pandas DataFrame or a result that has `{attribute}`, "
             f"but got {type(source).__name__}"
         )
-    missing = [column for column in columns if column not in frame.columns]
+    required = columns.split()
+    missing = [column for column in required if column not in frame.columns]
     if missing:
         raise InputError(
-            f"`{caller}` draws the columns {', '.join(columns)}, but the frame lacks {', '.join(missing)}; "
+            f"`{caller}` draws the columns {', '.join(required)}, but the frame lacks {', '.join(missing)}; "
             f"give it `{attribute}` of a comparison"
         )
     if frame.empty:
         raise InputError(f"`{caller}` needs at least one row, but the frame is empty")
-    names = [column for column in ("model", "model_a", "model_b") if column in columns]
+    names = [column for column in ("model", "model_a", "model_b") if column in required]
     result = frame.assign(**{name: _as_text(frame[name]) for name in names})
     unknown = [model for model in distinct(result["model"]) if model not in models] if models else []
     if unknown:
@@ -123,35 +176,39 @@ def find_frame(
 
 
 def _as_text(names: pd.Series[Any]) -> pd.Categorical[str]:
-    """Names as text, each turned once: there are many rows of few names."""
-    codes, known = pd.factorize(names, use_na_sentinel=False)
-    return pd.Categorical([str(name) for name in known]).take(codes)
+    """Return names as text; each distinct name is converted once."""
+    codes, values = pd.factorize(names, use_na_sentinel=False)
+    return pd.Categorical([str(name) for name in values]).take(codes)
 
 
 def _as_frame(value: object) -> pd.DataFrame | None:
-    """A frame, or what a result's `to_frame` returns."""
+    """Return a frame, or what a result's `to_frame` returns."""
     if hasattr(value, "to_frame") and not isinstance(value, pd.DataFrame):
         value = value.to_frame()
     return value if isinstance(value, pd.DataFrame) else None
 
 
-def tuples_of(frame: pd.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
-    """Rows as tuples of those columns."""
-    return list(zip(*(frame[column] for column in columns), strict=True))
+def find_optional_frame(
+    result: object, frame: pd.DataFrame | None, attribute: str, columns: str
+) -> pd.DataFrame | None:
+    """Return the frame, or that of the result, or None where there is none or it has no rows."""
+    source = result if frame is None and not isinstance(result, pd.DataFrame) else frame
+    value = source if isinstance(source, pd.DataFrame) else _as_frame(table_of(source, attribute))
+    return None if value is None or value.empty else find_frame(value, attribute, columns, attribute)
 
 
-def choose(wanted: str | None, present: Sequence[str], name: str) -> str:
-    """The one asked for, which must occur, or else the first."""
-    return present[0] if wanted is None else check_choice(wanted, present, name)
+def tuples_of(frame: pd.DataFrame, columns: str) -> list[tuple[Any, ...]]:
+    """Return rows as tuples of those columns, which spaces separate."""
+    return list(zip(*(frame[column] for column in columns.split()), strict=True))
 
 
-def choose_prior(wanted: float, present: pd.Series[float]) -> float:
-    """The prior of the frame that equals the one asked for."""
-    known = [float(prior) for prior in distinct(present)]
-    result = [prior for prior in known if np.isclose(prior, wanted, rtol=1e-9, atol=0)]
+def select_prior(prior: float, present: pd.Series[float]) -> float:
+    """Return the prior of the frame that equals `prior`."""
+    priors = [float(value) for value in distinct(present)]
+    result = [value for value in priors if np.isclose(value, prior, rtol=1e-9, atol=0)]
     if not result:
-        available = ", ".join(plain(prior) for prior in known) or "which has none"
-        raise InputError(f"`prior` must be one of the priors in the frame, {available}; but got {wanted:g}")
+        available = ", ".join(map(plain, priors)) or "which has none"
+        raise InputError(f"`prior` must be one of the priors in the frame, {available}; but got {prior:g}")
     return result[0]
 
 
@@ -192,26 +249,24 @@ def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, C
     (0.00392156862745098, 0.45098039215686275, 0.6980392156862745)
     """
     names = distinct(models)
-    result = [_color_of(palette, name) for name in names] if isinstance(palette, Mapping) else palette
-    shades = _colors(result, len(names))
+    if isinstance(palette, Mapping):
+        missing = [model for model in names if model not in palette]
+        if missing:
+            raise InputError(f"`palette` must have a colour for every model, but has none for {missing[0]!r}")
+        palette = [palette[model] for model in names]
+    shades = _resolve_colors(palette, len(names))
     return {model: shades[i % len(shades)] for i, model in enumerate(names)}
 
 
-def _color_of(palette: Mapping[str, Any], model: str) -> Any:
-    if model not in palette:
-        raise InputError(f"`palette` must have a colour for every model, but has none for {model!r}")
-    return palette[model]
-
-
-def _colors(palette: Sequence[Any] | str | None, number: int) -> Sequence[Color]:
-    """The colours asked for, or else those of the style sheet, or else ten."""
-    if palette is None:
-        cycle = _SET["axes.prop_cycle"].by_key()
-        if of_style("axes.prop_cycle") and "color" in cycle:
-            return [colors.to_rgb(shade) for shade in cycle["color"]]
-        return list(sns.color_palette("colorblind", 10))
+def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequence[Color]:
+    """Return the colours of the palette, or else those of the style sheet, or else ten."""
+    cycle = _SET["axes.prop_cycle"].by_key()
+    if palette is None and of_style("axes.prop_cycle") and "color" in cycle:
+        return [colors.to_rgb(shade) for shade in cycle["color"]]
     try:
-        return list(sns.color_palette(palette, number))
+        return list(
+            sns.color_palette("colorblind", 10) if palette is None else sns.color_palette(palette, number)
+        )
     except ValueError as error:
         raise InputError(
             "`palette` must be colours by model, a list of colours, or the name of a palette of seaborn, but "
@@ -224,7 +279,7 @@ def model_markers(models: Sequence[str]) -> dict[str, str]:
     return {model: MARKERS[i % len(MARKERS)] for i, model in enumerate(distinct(models))}
 
 
-def line_looks(models: Sequence[str], palette: Palette = None) -> dict[str, dict[str, Any]]:
+def line_styles(models: Sequence[str], palette: Palette = None) -> dict[str, dict[str, Any]]:
     """Colour, marker and dashes of each model; markers are sparse and start apart, not to hide others."""
     shades, markers = model_palette(models, palette), model_markers(models)
     return {
@@ -244,28 +299,15 @@ def model_labels(models: Iterable[str], width: int = NAME_WIDTH) -> dict[str, st
     """Names as they are drawn: literal, on one line, shortened, and still distinct."""
     labels: dict[str, str] = {}
     for model in distinct(models):
-        short = label = _shorten(_drawn(model), width)
+        text = " ".join(visible(model).split()) or repr(model)
+        tail = width // 3  # the middle is left out: names often differ at either end
+        short = label = text if len(text) <= width else f"{text[: width - tail - 1]}…{text[-tail:]}"
         copy = 1
         while label in labels.values():
             copy += 1
             label = f"{short} ({copy})"
         labels[model] = label
-    return {
-        model: label.replace("$", r"\$") for model, label in labels.items()
-    }  # else $...$ is set as a formula
-
-
-def _drawn(name: str) -> str:
-    """Name with single spaces; one with nothing to see in quotes."""
-    return " ".join(visible(name).split()) or repr(name)
-
-
-def _shorten(text: str, width: int) -> str:
-    """The middle left out of a long name: names often differ at either end."""
-    if len(text) <= width:
-        return text
-    tail = width // 3
-    return f"{text[: width - tail - 1]}…{text[-tail:]}"
+    return {model: label.replace("$", r"\$") for model, label in labels.items()}  # $...$ would be a formula
 
 
 def plain(number: float, _position: object = None) -> str:
@@ -285,54 +327,50 @@ def new_axes(ax: Axes | None, size: tuple[float, float], projection: str | None 
     return ax
 
 
-def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **look: Any) -> None:
-    """Mean over the rows at each x with a band around it (`errorbar`).
+def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **style: Any) -> None:
+    """Draw the mean over the rows at each x with a band around it (`errorbar`).
 
-    As seaborn's lineplot has it, which calls a function of Python at every x: most of the time of a figure.
+    Equal to seaborn's lineplot, which calls a function of Python at every x: most of the time of a figure.
     """
     x, y = xy
     if frame[x].nunique() < 2:  # a line of one point is its marker
-        look.pop("markevery", None)
-    opacity, band = look.pop("opacity", 0.2), look.pop("errorbar")
+        style.pop("markevery", None)
+    alpha, band = style.pop("opacity", 0.2), style.pop("errorbar")
     rows = frame.dropna(subset=[x, y]).groupby(x, sort=True, observed=True)[y]
     mean = rows.mean()
-    ax.plot(mean.index, mean, **{"markeredgecolor": "white", **look})
-    if band is not None:
-        low, high = _limits(rows, mean, band)
-        ax.fill_between(mean.index, low, high, color=look["color"], alpha=opacity, linewidth=0)
-
-
-def _limits(rows: Any, mean: pd.Series[float], band: tuple[str, float]) -> tuple[Any, Any]:
-    """Multiples of the standard deviation either side of the mean, or the middle percentage of the rows."""
+    ax.plot(mean.index, mean, **{"markeredgecolor": "white", **style})
+    if band is None:
+        return
     kind, amount = band
+    low: Any
+    high: Any
     if kind == "sd":
         half_width = amount * rows.std()
-        return (mean - half_width).clip(lower=0), (mean + half_width).clip(
-            upper=1
-        )  # as what is drawn lies between
-    tail, several = (1 - amount / 100) / 2, rows.size() > 1  # one row shows no spread
-    return rows.quantile(tail).where(several), rows.quantile(1 - tail).where(several)
+        low, high = (mean - half_width).clip(lower=0), (mean + half_width).clip(upper=1)
+    else:
+        tail, several = (1 - amount / 100) / 2, rows.size() > 1  # one row shows no spread
+        low, high = rows.quantile(tail).where(several), rows.quantile(1 - tail).where(several)
+    ax.fill_between(mean.index, low, high, color=style["color"], alpha=alpha, linewidth=0)
 
 
 def level_words(source: object) -> str:
-    """Level of a comparison's intervals, with a space behind it; nothing where it is not known."""
-    alpha = getattr(source, "settings", {}).get("alpha")
+    """Return the level of a comparison's intervals with a space behind it, or nothing if unknown."""
+    alpha = setting_of(source, "alpha")
     return "" if alpha is None else f"{plain(100 * (1 - float(alpha)))} % "
 
 
 def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:
-    """A band of the kinds that have a label here; none for one fold or where many would hide each other."""
-    known = isinstance(errorbar, tuple) and len(errorbar) == 2 and errorbar[0] in _BANDS
-    if errorbar is not None and not known:
+    """Return a band of a kind that has a label; None for one fold or where many would hide each other."""
+    valid = isinstance(errorbar, tuple) and len(errorbar) == 2 and errorbar[0] in _BANDS
+    if errorbar is not None and not valid:
         raise InputError(
             f"`errorbar` must be ('sd', multiple), ('pi', percentage) or None, but got {errorbar!r}"
         )
-    band: ErrorBar = errorbar
-    return band if folds.nunique() > 1 and lines <= MOST_BANDS else None
+    return errorbar if folds.nunique() > 1 and lines <= MOST_BANDS else None
 
 
 def band_entries(errorbar: ErrorBar) -> list[Entry]:
-    """Legend entry that says what the band is."""
+    """Return the legend entry that says what the band is."""
     if errorbar is None:
         return []
     kind, amount = errorbar
@@ -340,51 +378,37 @@ def band_entries(errorbar: ErrorBar) -> list[Entry]:
     return [(f"band: {label}", (Patch(facecolor=NEUTRAL, alpha=0.25), Line2D([], [], color=NEUTRAL)))]
 
 
-def line_entries(looks: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
-    """Legend entry of each model's line."""
-    labels = model_labels(looks)
-    without = {"markevery"}
+def line_entries(styles: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
+    """Return the legend entry of each model's line."""
+    labels = model_labels(styles)
     return [
-        (labels[model], Line2D([], [], **{key: value for key, value in look.items() if key not in without}))
-        for model, look in looks.items()
+        (labels[model], Line2D([], [], **{**style, "markevery": None})) for model, style in styles.items()
     ]
-
-
-def dash_entries(dashes: Mapping[str, Dash]) -> list[Entry]:
-    """Legend entry of each line style."""
-    return [(label, Line2D([], [], color=NEUTRAL, linestyle=dash)) for label, dash in dashes.items()]
-
-
-def rope_of(source: object, rope: float | None) -> float | None:
-    """The margin given, or that of the comparison."""
-    known = getattr(source, "settings", {}).get("rope") if rope is None else check_rope(rope)
-    return None if known is None else float(known)
 
 
 def deployment_limits(
     source: object, deployment_prior: tuple[float, float] | None
 ) -> tuple[float, float] | None:
-    """The range given, in ascending order, or that of the comparison."""
-    own = getattr(source, "settings", {}).get("deployment_limits")
-    limits = own if deployment_prior is None else deployment_prior
+    """Return the range of priors in ascending order, or that of the comparison."""
+    limits = setting_of(source, "deployment_limits") if deployment_prior is None else deployment_prior
     if limits is None:
         return None
     priors = check_priors(limits, "deployment_prior")
     if priors.shape != (2,):
         raise InputError(f"`deployment_prior` must be given as (low, high), but got {limits!r}")
-    low, high = float(priors[0]), float(priors[1])
+    low, high = map(float, priors)
     check_ordered(low, high, "deployment_prior")
     return low, high
 
 
 def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:
-    """Shade a range of priors; its legend entry."""
+    """Shade a range of priors; return its legend entry."""
     if limits is None:
         return []
-    look: dict[str, Any] = {"color": NEUTRAL, "alpha": 0.12}
-    ax.axvspan(*limits, linewidth=1, zorder=0, **look)
+    style: dict[str, Any] = {"color": NEUTRAL, "alpha": 0.12}
+    ax.axvspan(*limits, linewidth=1, zorder=0, **style)
     span = plain(limits[0]) if limits[0] == limits[1] else f"{plain(limits[0])} to {plain(limits[1])}"
-    return [(f"deployment prior\n{span}", Patch(**look))]
+    return [(f"deployment prior\n{span}", Patch(**style))]
 
 
 def has_layout(ax: Axes) -> bool:
@@ -469,7 +493,7 @@ def set_title(ax: Axes, title: str) -> None:
     ax.set_title(title, loc=location, fontsize=size)
 
 
-def style(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
+def style(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     """Title, labels, light grid, open frame, but for what a style sheet has set; nothing else is touched."""
     set_title(ax, title)
     ax.set_xlabel("Prior" if xlabel == PRIOR_LABEL and is_narrow(ax) else xlabel)
@@ -481,8 +505,23 @@ def style(ax: Axes, *, title: str, xlabel: str, ylabel: str) -> None:
         ax.spines[["top", "right"]].set_visible(False)
 
 
+def finish(
+    ax: Axes, labels: tuple[str, str, str], entries: Sequence[Entry], legend_title: str | None = None
+) -> Axes:
+    """Set title, label of x and of y, and draw a legend of the entries, if any; return the axes."""
+    style(ax, *labels)
+    legend(ax, entries, legend_title)
+    return ax
+
+
+def name_rows(ax: Axes, labels: Sequence[str]) -> None:
+    """Name rows at 0, 1, ... from top to bottom."""
+    ax.set_yticks(range(len(labels)), labels=labels)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+
+
 def unit_limits(ax: Axes, *, x: bool = True) -> None:
-    """Axes from 0 to 1 with a little air, for rates."""
+    """Set limits to 0 and 1 with a little air, for rates."""
     ax.set_ylim(-0.02, 1.02)
     if x:
         ax.set_xlim(-0.02, 1.02)
@@ -560,9 +599,9 @@ def label_lines(ax: Axes, ends: Mapping[str, tuple[float, float]], palette: Pale
     points = to_axes.transform([*ends.values()])
     shades, markers = model_palette(list(ends), palette), model_markers(list(ends))
     for model, (x, y), height in zip(ends, points, spread(points[:, 1], gap), strict=True):
-        look: dict[str, Any] = {"marker": markers[model], "markersize": 4, "markevery": [1]}
-        look |= {"color": shades[model], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
-        ax.plot([x, PLACE - 0.015], [y, height], transform=ax.transAxes, **look)
+        style: dict[str, Any] = {"marker": markers[model], "markersize": 4, "markevery": [1]}
+        style |= {"color": shades[model], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
+        ax.plot([x, PLACE - 0.015], [y, height], transform=ax.transAxes, **style)
         ax.text(PLACE, height, labels[model], va="center", fontsize=FONT_SIZE, transform=ax.transAxes)
     return True
 
@@ -574,16 +613,6 @@ def spread(heights: Floats, gap: float) -> Floats:
     desired = heights[order] - steps
     raised = np.maximum.accumulate(desired)
     lowered = np.minimum.accumulate(desired[::-1])[::-1]
-    room = 1 - steps[-1]
-    placed = np.empty(len(heights))
-    placed[order] = np.clip((raised + lowered) / 2, 0, room) + steps
-    return placed
-
-
-def or_own(
-    result: object, given: pd.DataFrame | None, attribute: str, columns: list[str]
-) -> pd.DataFrame | None:
-    """The frame given, or that of the result, or None where there is none or it has no rows."""
-    source = result if given is None and not isinstance(result, pd.DataFrame) else given
-    found = source if isinstance(source, pd.DataFrame) else _as_frame(table_of(source, attribute))
-    return None if found is None or found.empty else find_frame(found, attribute, columns, attribute)
+    result = np.empty(len(heights))
+    result[order] = np.clip((raised + lowered) / 2, 0, 1 - steps[-1]) + steps
+    return result

@@ -14,7 +14,7 @@ from scipy.special import expit
 from skewanova.base.checks import InputTypeError, check_choice
 from skewanova.base.frames import records
 from skewanova.plotting import looks
-from skewanova.plotting.looks import Palette
+from skewanova.plotting.looks import Palette, document_plot
 from skewanova.priors.estimation import PriorEstimate
 
 #: Colours of positives and negatives, and of what was observed.
@@ -25,6 +25,7 @@ POSITIVE, NEGATIVE, OBSERVED = "#d55e00", "#56b4e9", "0.2"
 STATE_COLOURS = {"choice": "#009e73", "open": "#e69f00", "changed": "#d55e00", "beyond": "0.5"}
 
 
+@document_plot
 def plot_prior_estimate(
     source: object,
     *,
@@ -33,7 +34,7 @@ def plot_prior_estimate(
     palette: Palette = (POSITIVE, NEGATIVE),
     ax: Axes | None = None,
 ) -> Axes:
-    """Unlabelled scores in bins as a mixture of the two classes, and the likelihood of the prior.
+    """Unlabelled scores in bins as a mixture of the two classes, and in an inset the likelihood of the prior.
 
     Parameters
     ----------
@@ -43,13 +44,6 @@ def plot_prior_estimate(
         The model, where there are several; by default the first.
     palette : mapping, sequence or str, optional
         Colours of positives and negatives.
-    legend, ax
-        As for :func:`plot_roc`.
-
-    Returns
-    -------
-    Axes
-        As for :func:`plot_roc`; the likelihood stands in an inset.
 
     Raises
     ------
@@ -65,11 +59,11 @@ def plot_prior_estimate(
     >>> from skewanova import estimate_prior
     >>> from skewanova.plotting import plot_prior_estimate
     >>> draw, labels = np.random.default_rng(0).normal, np.repeat([1, 0], 200)
-    >>> found = estimate_prior(labels, draw(2 * labels), draw(size=300))
-    >>> plot_prior_estimate(found, ax=Figure().subplots()).get_ylabel()
+    >>> estimate = estimate_prior(labels, draw(2 * labels), draw(size=300))
+    >>> plot_prior_estimate(estimate, ax=Figure().subplots()).get_ylabel()
     'Unlabelled cases'
     """
-    result = _estimate_of(source, model)
+    result = _select_estimate(source, model)
     bins = result.bins_frame()
     names = looks.model_palette(("positives", "negatives"), palette)
     ax = looks.new_axes(ax, (6.4, 4.4))
@@ -79,16 +73,17 @@ def plot_prior_estimate(
     ax.plot(bins["bin"], bins["n_unlabelled"], "o", color=OBSERVED, markersize=5)
     ax.set_xticks(bins["bin"], [*(f"{edge:.3g}" for edge in bins["score_high"][:-1]), "above"])
     ax.set_ylim(0, 1.75 * max(bins["expected"].max(), bins["n_unlabelled"].max()))
-    looks.style(ax, title=f"Prior {result}", xlabel="Score up to", ylabel="Unlabelled cases")
+    looks.style(ax, f"Prior {result}", "Score up to", "Unlabelled cases")
     ax.tick_params(axis="x", labelsize="small")
     entries: list[looks.Entry] = [(name, Patch(color=colour)) for name, colour in names.items()]
     dots = Line2D([], [], marker="o", linestyle="", color=OBSERVED, markersize=5)
     if legend:
         looks.legend(ax, [*entries, ("observed", dots)], corner="upper left")
-    _likelihood(ax, result)
+    _draw_likelihood(ax, result)
     return ax
 
 
+@document_plot
 def plot_monitor(
     source: object,
     leaders: pd.DataFrame | None = None,
@@ -105,18 +100,6 @@ def plot_monitor(
         What `monitor` found, or its table.
     leaders : DataFrame, optional
         Who may be the best at which prior; by default that of `source`.
-    legend, palette, ax
-        As for :func:`plot_roc`.
-
-    Returns
-    -------
-    Axes
-        As for :func:`plot_roc`.
-
-    Raises
-    ------
-    ValueError
-        If columns are missing or the frame is empty.
 
     Examples
     --------
@@ -129,37 +112,33 @@ def plot_monitor(
     >>> plot_monitor(table, leads, ax=Figure().subplots()).get_xlabel()
     'Batch'
     """
-    columns = ["batch", "estimate", "conf_low", "conf_high", "state"]
-    table = looks.find_frame(source, "table", columns, "plot_monitor")
-    spans = looks.or_own(source, leaders, "leaders", ["prior_low", "prior_high", "leader"])
+    table = looks.find_frame(source, "table", "batch estimate conf_low conf_high state", "plot_monitor")
+    spans = looks.find_optional_frame(source, leaders, "leaders", "prior_low prior_high leader")
     ax = looks.new_axes(ax, (6.4, 4.4))
-    entries = [] if spans is None else _leads(ax, spans, palette)
+    entries = _shade_leads(ax, spans, palette)
     for index, row in enumerate(records(table)):
         colour = STATE_COLOURS[str(row.state)]
         ax.plot([index, index], [row.conf_low, row.conf_high], color=colour, linewidth=2)
         ax.plot(index, row.estimate, "o", color=colour)
-    seen = dict.fromkeys(table["state"].astype(str))
-    entries += [(state, Line2D([], [], color=STATE_COLOURS[state], marker="o")) for state in seen]
+    states = dict.fromkeys(table["state"].astype(str))
+    entries += [(state, Line2D([], [], color=STATE_COLOURS[state], marker="o")) for state in states]
     names = looks.model_labels(table["batch"].astype(str))
     ax.set_xticks(range(len(table)), [names[str(name)] if name else "all" for name in table["batch"]])
     ax.tick_params(axis="x", labelsize="small", labelrotation=90 if len(table) > 12 else 0)
-    looks.style(ax, title="Prior by batch", xlabel="Batch", ylabel="Prior")
-    if legend:
-        looks.legend(ax, entries)
-    return ax
+    return looks.finish(ax, ("Prior by batch", "Batch", "Prior"), entries if legend else [])
 
 
 def estimates_of(source: object) -> Mapping[str, PriorEstimate]:
-    """The estimates by model, of one alone under an empty name; none where the prior is not estimated."""
-    held = getattr(getattr(source, "evaluation", None), "deployment_prior", source)
-    if isinstance(held, PriorEstimate):
-        return {"": held}
-    by_model = getattr(held, "by_model", None)
+    """Return the estimates by model, a single one under an empty name; none where no prior is estimated."""
+    prior = getattr(getattr(source, "evaluation", None), "deployment_prior", source)
+    if isinstance(prior, PriorEstimate):
+        return {"": prior}
+    by_model = getattr(prior, "by_model", None)
     return by_model if isinstance(by_model, Mapping) else {}
 
 
-def _estimate_of(source: object, model: str | None) -> PriorEstimate:
-    """The estimate itself, of a model or as a comparison has it."""
+def _select_estimate(source: object, model: str | None) -> PriorEstimate:
+    """Return the estimate itself, that of a model, or that of a comparison."""
     result = estimates_of(source)
     if not result:
         raise InputTypeError(
@@ -170,25 +149,25 @@ def _estimate_of(source: object, model: str | None) -> PriorEstimate:
     return result[first] if first == "" else result[check_choice(model or first, list(result), "model")]
 
 
-def _likelihood(ax: Axes, found: PriorEstimate) -> None:
-    """Relative likelihood along the log-odds, with the interval, in a corner."""
+def _draw_likelihood(ax: Axes, estimate: PriorEstimate) -> None:
+    """Draw the relative likelihood along the log-odds, with the interval, in a corner."""
     inset = ax.inset_axes((0.56, 0.68, 0.42, 0.24))
-    priors = np.asarray(expit(np.linspace(found.log_odds[0], found.log_odds[-1], 200)))
-    height = found.density(np.clip(priors, found.low, found.high))
+    priors = np.asarray(expit(np.linspace(estimate.log_odds[0], estimate.log_odds[-1], 200)))
+    height = estimate.density(np.clip(priors, estimate.low, estimate.high))
     inset.plot(priors, height, color=OBSERVED, linewidth=1.2)
-    inside = (priors >= found.conf_low) & (priors <= found.conf_high)
+    inside = (priors >= estimate.conf_low) & (priors <= estimate.conf_high)
     inset.fill_between(priors, height, where=inside.tolist(), color=POSITIVE, alpha=0.3, linewidth=0)
-    inset.set_yticks([])
-    inset.set_ylim(0, 1.05)
+    inset.set(yticks=[], ylim=(0, 1.05))
     inset.tick_params(labelsize="x-small")
     inset.set_title("likelihood of the prior", fontsize="x-small", loc="left")
 
 
-def _leads(ax: Axes, spans: pd.DataFrame, palette: Palette) -> list[looks.Entry]:
-    """Shade the stretches by their leader."""
-    shades = looks.model_palette([*dict.fromkeys(spans["leader"].astype(str))], palette)
-    stretches = spans.drop_duplicates(["prior_low", "prior_high"])
-    for row in records(stretches):
+def _shade_leads(ax: Axes, spans: pd.DataFrame | None, palette: Palette) -> list[looks.Entry]:
+    """Shade the ranges of priors by their leader, where that is known."""
+    if spans is None:
+        return []
+    shades = looks.model_palette(spans["leader"].astype(str).tolist(), palette)
+    for row in records(spans.drop_duplicates(["prior_low", "prior_high"])):
         ax.axhspan(row.prior_low, row.prior_high, color=shades[str(row.leader)], alpha=0.12, linewidth=0)
     names = looks.model_labels(shades)
     return [(f"{names[model]} leads", Patch(color=colour, alpha=0.3)) for model, colour in shades.items()]

@@ -17,7 +17,7 @@ from skewanova.base.text import format_number, shortened
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.catalogue import get_test, response_name
 from skewanova.inference.ranks import rank_comparison
-from skewanova.plotting import comparisons, curves, performance, residuals
+from skewanova.plotting import comparisons, curves, performance
 from skewanova.plotting.looks import MOST_BANDS, Entry, legend, model_labels, set_title, text_width
 from skewanova.plotting.priors import estimates_of, plot_prior_estimate
 from skewanova.report.rendering import PRIOR_AREA, draw_single, render_figures
@@ -282,7 +282,7 @@ def _draw_residuals(source: ReportSource) -> Figure:
     *panels, spare = figure.subplots(2, 2).ravel()
     entries: list[Entry] = []
     for kind, ax in zip(("fitted", "fold", "qq"), panels, strict=True):
-        residuals.plot_residuals(source.tables["residuals"], kind=kind, ax=ax)
+        performance.plot_residuals(source.tables["residuals"], kind=kind, ax=ax)
         old_legend = ax.get_legend()
         entries = _entries(old_legend)
         old_legend.remove()

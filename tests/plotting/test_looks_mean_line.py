@@ -57,7 +57,7 @@ def test_a_single_point_is_its_marker():
 
 def test_names_become_text_in_their_order():
     frame = pd.DataFrame({"model": [2, "1", 2, 3, 1], "fold": 0})
-    found = find_frame(frame, "x", ["model", "fold"], "plot")["model"]
+    found = find_frame(frame, "x", "model fold", "plot")["model"]
     assert found.tolist() == ["2", "1", "2", "3", "1"]
     assert found.unique().tolist() == ["2", "1", "3"]
     assert frame["model"].tolist() == [2, "1", 2, 3, 1]

@@ -16,7 +16,7 @@ from skewanova.base.checks import InputError
 from skewanova.inference import residual_quantiles, three_way_anova, two_way_anova
 from skewanova.plotting import plot_residuals
 from skewanova.plotting.looks import model_labels, model_markers, model_palette
-from skewanova.plotting.residuals import RESIDUAL_KINDS
+from skewanova.plotting.performance import RESIDUAL_KINDS
 
 mpl.use("Agg")
 NAMES = ("C", "A", "B")
