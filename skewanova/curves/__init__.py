@@ -6,10 +6,9 @@
 - distributions: True curves and areas of known distributions, and samples from them.
 - estimators: Kernels of the eight estimators of AUPREC, with their sums by moments.
 - groups: Curves and measures of all (model, fold), in memory or two bits a case.
-- placed: Cases by their places on the curves of several models.
 - possible: Whether published areas can belong to complete curves.
 - roc: ROC curves, the area under them, and the rises of a curve.
-- sorting: Cases sorted by one integer key.
+- sorting: Cases sorted by one integer key, and their places among the scores of positives.
 """
 
 import lazy_loader

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,13 +42,13 @@ from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSk
 
 
 def curves_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
-    """Curve of every group of clean cases, `sizes` rows after one another, with both classes in each."""
+    """Return the curve of every group of clean cases, `sizes` rows after one another, with both classes."""
     parts = (_curves_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes))
     return [curve for part in parts for curve in part]
 
 
 def _batches(sizes: Counts) -> Iterator[tuple[slice, Counts]]:
-    """Rows and sizes of as many groups at a time as fit the cache."""
+    """Yield rows and sizes of as many groups at a time as fit the cache."""
     stops = np.cumsum(sizes)
     batch = (stops - 1) // BLOCK_SIZE
     cuts = np.flatnonzero(np.diff(batch, prepend=-1, append=batch[-1] + 1))
@@ -85,32 +85,13 @@ class GroupMeasures(NamedTuple):
     auc: Floats
 
 
-def measures_of_rises(
-    rises: Iterable[RecallSteps], prior: Floats, weighting: DeploymentPrior, area_estimator: str
-) -> GroupMeasures:
-    """Measures of every curve by an estimator of `BY_STEPS`, each batch of curves being looked at once."""
-    parts = [
-        (_areas(batch, prior, area_estimator), _mean_areas(batch, weighting, area_estimator), _aucs(batch))
-        for batch in rises
-    ]
-    return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))
+def steps_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[RecallSteps]:
+    """Yield the steps of all groups, of as many at a time as fit the cache."""
+    return (_steps_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes))
 
 
-def measures_of_curves(
-    curves: Sequence[RocCurve], prior: Floats, weighting: DeploymentPrior, area_estimator: str
-) -> GroupMeasures:
-    """Measures of every curve."""
-    means = mean_areas_of_curves(curves, weighting, area_estimator)
-    return GroupMeasures(areas_of_curves(curves, prior, area_estimator), means, aucs_of_curves(curves))
-
-
-def rises_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[RecallSteps]:
-    """Rises of all groups, of as many at a time as fit the cache."""
-    return (_rises_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes))
-
-
-def _rises_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> RecallSteps:
-    """Rises of all groups in a row: runs of ties are numbered through, so that groups stay apart."""
+def _steps_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> RecallSteps:
+    """Return the steps of all groups; runs of ties are numbered through, so that groups stay apart."""
     keys = sort_cases(positive, score, sizes).keys
     run = np.zeros(len(keys), dtype=np.intp)
     run[run_ends(keys, sizes)[:-1] + 1] = 2
@@ -129,105 +110,80 @@ def _rises_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> Reca
     return RecallSteps(start_tpr, start_fpr, tpr, fpr, np.where(start_tpr == 0, 0.0, np.roll(fpr, 1)))
 
 
-def _curve_batches(curves: Sequence[RocCurve]) -> Iterator[Sequence[RocCurve]]:
-    """As many curves at a time as have vertices that fit the cache."""
-    sizes = np.array([len(roc.fpr) for roc in curves])
+def _step_batches(curves: Iterable[RocCurve]) -> Iterator[RecallSteps]:
+    """Yield the steps of as many curves at a time as have vertices that fit the cache."""
+    rocs = list(curves)
     start = 0
-    for _, part in _batches(sizes):
-        yield curves[start : start + len(part)]
+    for _, part in _batches(np.array([len(roc.fpr) for roc in rocs])):
+        batch = rocs[start : start + len(part)]
         start += len(part)
+        yield steps_from_vertices(
+            np.concatenate([roc.tpr for roc in batch]), np.concatenate([roc.fpr for roc in batch])
+        )
 
 
-def areas_of_curves(curves: Sequence[RocCurve], prior: Floats, area_estimator: str) -> Floats:
-    """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
-    if area_estimator in BY_STEPS:
-        return areas_of_rises(map(_rises_of, _curve_batches(curves)), prior, area_estimator)
-    return np.array([area_kernel(roc, area_estimator)(prior) for roc in curves])
-
-
-def areas_of_rises(rises: Iterable[RecallSteps], prior: Floats, area_estimator: str) -> Floats:
-    """AUPREC of every curve by an estimator of `BY_STEPS`, of shape (n_curves, n_priors)."""
-    return np.concatenate([_areas(batch, prior, area_estimator) for batch in rises])
-
-
-def mean_areas_of_curves(
-    curves: Sequence[RocCurve], weighting: DeploymentPrior, area_estimator: str
-) -> Floats:
-    """IAUPREC of every curve."""
-    if area_estimator in BY_STEPS:
-        parts = (_mean_areas(_rises_of(part), weighting, area_estimator) for part in _curve_batches(curves))
-        return np.concatenate(list(parts))
-    priors, weights = weighting.quadrature()
-    return _weighted(areas_of_curves(curves, priors, area_estimator), weights)
-
-
-def _areas(rises: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
-    first = _first_rises(rises)
-    if _has_long(rises, first):
-        if len(first) > 1:
-            return np.concatenate([_areas(part, prior, area_estimator) for part in _one_by_one(rises, first)])
-        return areas(iter_blocks(rises), prior, area_estimator)[None]
+def _areas(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
+    """Return AUPREC of the curves of a batch at every prior by an estimator of `BY_STEPS`."""
+    first = _first_steps(steps)
+    if _has_long(steps, first):
+        if len(first) == 1:
+            return areas(iter_blocks(steps), prior, area_estimator)[None]
+        return np.concatenate([_areas(part, prior, area_estimator) for part in _split_curves(steps, first)])
     if area_estimator in LINEAR:
-        points = LINEAR[area_estimator](rises)
+        points = LINEAR[area_estimator](steps)
         terms = (points.mean(partial(vertex_precision, prior=pi)) for pi in prior)
     else:
-        terms = (segment_areas(segments(rises, area_estimator), pi) for pi in prior)
-    return np.stack([_sums(term, first) for term in terms], axis=1) / _sums(rises.height, first)[:, None]
+        terms = (segment_areas(segments(steps, area_estimator), pi) for pi in prior)
+    return np.stack([_sums(term, first) for term in terms], axis=1) / _sums(steps.height, first)[:, None]
 
 
-def _mean_areas(rises: RecallSteps, weighting: DeploymentPrior, area_estimator: str) -> Floats:
-    first = _first_rises(rises)
-    if _has_long(rises, first):
-        if len(first) > 1:
-            return np.concatenate(
-                [_mean_areas(part, weighting, area_estimator) for part in _one_by_one(rises, first)]
-            )
-        return np.array([prior_averaged_area(iter_blocks(rises), weighting, area_estimator)])
+def _mean_areas(steps: RecallSteps, weighting: DeploymentPrior, area_estimator: str) -> Floats:
+    """Return IAUPREC of the curves of a batch by an estimator of `BY_STEPS`."""
+    first = _first_steps(steps)
+    if _has_long(steps, first):
+        if len(first) == 1:
+            return np.array([prior_averaged_area(iter_blocks(steps), weighting, area_estimator)])
+        parts = _split_curves(steps, first)
+        return np.concatenate([_mean_areas(part, weighting, area_estimator) for part in parts])
     if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        terms = step_terms(rises, weighting, area_estimator)
-        return np.asarray(_sums(terms, first) / _sums(rises.height, first))
+        terms = step_terms(steps, weighting, area_estimator)
+        return np.asarray(_sums(terms, first) / _sums(steps.height, first))
     priors, weights = weighting.quadrature()
-    return _weighted(_areas(rises, priors, area_estimator), weights)
+    return _average(_areas(steps, priors, area_estimator), weights)
 
 
-def _first_rises(rises: RecallSteps) -> NDArray[np.intp]:
-    """Where each curve begins: it has one rise that starts from recall 0."""
-    return np.flatnonzero(rises.start_tpr == 0)
+def _first_steps(steps: RecallSteps) -> NDArray[np.intp]:
+    """Return where each curve begins: it has one step that starts from recall 0."""
+    return np.flatnonzero(steps.start_tpr == 0)
 
 
-def _has_long(rises: RecallSteps, first: NDArray[np.intp]) -> bool:
-    """Whether there is a curve that is measured by itself, since moments and blocks pay for it."""
-    return bool(np.diff(first, append=len(rises.tpr)).max() >= MANY_STEPS)
+def _has_long(steps: RecallSteps, first: NDArray[np.intp]) -> bool:
+    """Return True if any curve is long enough to be measured by itself, by moments and blocks."""
+    return bool(np.diff(first, append=len(steps.tpr)).max() >= MANY_STEPS)
 
 
-def _one_by_one(rises: RecallSteps, first: NDArray[np.intp]) -> Iterator[RecallSteps]:
-    cuts = pairwise([*first.tolist(), len(rises.tpr)])
-    return (rises.part(slice(start, stop)) for start, stop in cuts)
+def _split_curves(steps: RecallSteps, first: NDArray[np.intp]) -> Iterator[RecallSteps]:
+    cuts = pairwise([*first.tolist(), len(steps.tpr)])
+    return (steps.part(slice(start, stop)) for start, stop in cuts)
 
 
-def _weighted(areas: Floats, weights: Floats) -> Floats:
+def _average(areas: Floats, weights: Floats) -> Floats:
     return np.asarray((areas * weights).sum(axis=1) / weights.sum())
 
 
-def aucs_of_curves(curves: Sequence[RocCurve]) -> Floats:
-    """Area under every ROC curve, by the trapezoidal rule."""
-    return np.concatenate([_aucs(_rises_of(part)) for part in _curve_batches(curves)])
-
-
-def _aucs(rises: RecallSteps) -> Floats:
-    first, height = _first_rises(rises), rises.height
-    area = height * (1 - (rises.start_fpr + rises.fpr) / 2)
+def _aucs(steps: RecallSteps) -> Floats:
+    first, height = _first_steps(steps), steps.height
+    area = height * (1 - (steps.start_fpr + steps.fpr) / 2)
     return np.asarray(_sums(area, first) / _sums(height, first))
 
 
-def _rises_of(curves: Sequence[RocCurve]) -> RecallSteps:
-    return steps_from_vertices(
-        *(np.concatenate([getattr(roc, name) for roc in curves]) for name in ("tpr", "fpr"))
-    )
+def aucs_of_curves(curves: Iterable[RocCurve]) -> Floats:
+    """Return the area under every ROC curve, by the trapezoidal rule."""
+    return np.concatenate([_aucs(steps) for steps in _step_batches(curves)])
 
 
 def _sums(values: Floats, first: NDArray[np.intp]) -> Floats:
-    """Sum of every part, equal in the last bit to that of the part alone, to which a zero is added first."""
+    """Sum every part, equal in the last bit to that of the part alone, to which a zero is added first."""
     padded = np.insert(values, first, 0.0)
     return np.asarray(np.add.reduceat(padded, first + np.arange(len(first))))
 
@@ -239,48 +195,15 @@ Cell = tuple[str, str | int]
 MAX_CACHED_CURVES = 512
 
 
-class AreaCache:
-    """Areas of curves at many priors, with cached sums for long curves.
+class MeasuredCurves(Mapping[Cell, RocCurve]):
+    """ROC curve of every (model, fold), whose steps are at hand without building curves.
 
-    Parameters
-    ----------
-    batches : list of callables
-        Rises of all curves in order, of a few curves at a time.
+    Sums over long curves at many priors are cached.
     """
 
-    def __init__(self, batches: list[Callable[[], RecallSteps]]) -> None:
-        self._batches = batches
+    def __init__(self, cells: Mapping[Cell, Any]) -> None:
+        self._cells = cells
         self._kernels: dict[tuple[str, int], list[Kernel]] = {}
-
-    def areas(self, prior: Floats, area_estimator: str) -> Floats:
-        """AUPREC of every curve at every prior by an estimator of `LINEAR`."""
-        return np.concatenate([self._areas(i, prior, area_estimator) for i in range(len(self._batches))])
-
-    def _areas(self, batch: int, prior: Floats, area_estimator: str) -> Floats:
-        kernels = self._kernels.get((area_estimator, batch))
-        if kernels is None:
-            rises = self._batches[batch]()
-            first = _first_rises(rises)
-            if not _has_long(rises, first):
-                return _areas(rises, prior, area_estimator)
-            kernels = [_kernel(part, area_estimator) for part in _one_by_one(rises, first)]
-            if sum(map(len, self._kernels.values())) + len(kernels) <= MAX_CACHED_CURVES:
-                self._kernels[area_estimator, batch] = kernels
-        return np.array([kernel(prior) for kernel in kernels])
-
-
-def _kernel(rises: RecallSteps, area_estimator: str) -> Kernel:
-    """Areas of one curve at many priors by an estimator of `LINEAR`."""
-    if len(rises.tpr) >= MANY_STEPS:
-        return moment_sums(iter_blocks(rises), area_estimator).mean
-    copy = concatenate_steps([rises])  # a view would keep the whole batch in memory
-    return lambda prior: np.asarray(_areas(copy, prior, area_estimator)[0])
-
-
-class MeasuredCurves(Mapping[Cell, RocCurve]):
-    """ROC curve of every (model, fold), whose steps are at hand without building curves."""
-
-    _cells: Mapping[Cell, Any]
 
     def __iter__(self) -> Iterator[Cell]:
         return iter(self._cells)
@@ -295,17 +218,35 @@ class MeasuredCurves(Mapping[Cell, RocCurve]):
         return f"<{len(self)} ROC curves>"
 
     @abstractmethod
-    def batches(self) -> list[Callable[[], RecallSteps]]:
+    def batches(self) -> Sequence[Callable[[], RecallSteps]]:
         """Return functions that compute the steps of all curves in order, a few curves each."""
 
-    def rises(self) -> Iterator[RecallSteps]:
-        """Yield the steps of all curves in order, a few curves at a time."""
-        return (batch() for batch in self.batches())
+    def areas(self, prior: Floats, area_estimator: str) -> Floats:
+        """Return AUPREC of every curve at every prior by an estimator of `LINEAR`."""
+        parts = enumerate(self.batches())
+        return np.concatenate([self._areas_of_batch(i, load, prior, area_estimator) for i, load in parts])
 
-    @cached_property
-    def area_cache(self) -> AreaCache:
-        """Areas at further priors."""
-        return AreaCache(self.batches())
+    def _areas_of_batch(
+        self, index: int, load: Callable[[], RecallSteps], prior: Floats, area_estimator: str
+    ) -> Floats:
+        kernels = self._kernels.get((area_estimator, index))
+        if kernels is None:
+            steps = load()
+            first = _first_steps(steps)
+            if not _has_long(steps, first):
+                return _areas(steps, prior, area_estimator)
+            kernels = [_kernel(part, area_estimator) for part in _split_curves(steps, first)]
+            if sum(map(len, self._kernels.values())) + len(kernels) <= MAX_CACHED_CURVES:
+                self._kernels[area_estimator, index] = kernels
+        return np.array([kernel(prior) for kernel in kernels])
+
+
+def _kernel(steps: RecallSteps, area_estimator: str) -> Kernel:
+    """Return a function from many priors to the areas of one curve by an estimator of `LINEAR`."""
+    if len(steps.tpr) >= MANY_STEPS:
+        return moment_sums(iter_blocks(steps), area_estimator).mean
+    copy = concatenate_steps([steps])  # a view would keep the whole batch in memory
+    return lambda prior: np.asarray(_areas(copy, prior, area_estimator)[0])
 
 
 class GroupCurves(MeasuredCurves):
@@ -330,7 +271,7 @@ class GroupCurves(MeasuredCurves):
         sizes: Counts,
         weight: Floats | None = None,
     ) -> None:
-        self._cells = dict.fromkeys(cells)
+        super().__init__(dict.fromkeys(cells))
         self._cases = positive, score, sizes
         self._weight = weight
 
@@ -339,7 +280,7 @@ class GroupCurves(MeasuredCurves):
 
     def batches(self) -> list[Callable[[], RecallSteps]]:
         """Return functions that look up the steps of all curves in order, a few curves each."""
-        return [partial(self._rises.__getitem__, i) for i in range(len(self._rises))]
+        return [partial(self._steps.__getitem__, i) for i in range(len(self._steps))]
 
     @cached_property
     def _curves(self) -> dict[Cell, RocCurve]:
@@ -350,18 +291,64 @@ class GroupCurves(MeasuredCurves):
         return dict(zip(self._cells, map(curve_from_scores, *columns), strict=True))
 
     @cached_property
-    def _rises(self) -> list[RecallSteps]:
+    def _steps(self) -> list[RecallSteps]:
         if self._weight is None:
-            return list(rises_of_groups(*self._cases))
+            return list(steps_of_groups(*self._cases))
         return list(batch_steps(steps_from_vertices(roc.tpr, roc.fpr) for roc in self._curves.values()))
 
 
 Bits = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class PackedCurve:
-    """A curve as its cases in descending order of score, thresholds forgotten.
+@dataclass(frozen=True, eq=False)
+class CompactCurve:
+    """A curve without its thresholds.
+
+    Attributes
+    ----------
+    n_positive, n_negative : int
+        Number of cases of each class.
+    """
+
+    n_positive: int
+    n_negative: int
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return self.n_positive + self.n_negative
+
+    @abstractmethod
+    def _totals(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return true and false positives, or their weight, at every distinct score, the best first."""
+
+    def curve(self) -> RocCurve:
+        """Return the curve, its thresholds unknown (nan)."""
+        true, false = (np.append(0, totals) for totals in self._totals())
+        unknown = np.broadcast_to(np.nan, len(true))
+        return RocCurve(false / false[-1], true / true[-1], unknown, float(true[-1]), float(false[-1]))
+
+    def steps(self) -> RecallSteps:
+        """Return the steps of the curve."""
+        roc = self.curve()
+        return steps_from_vertices(roc.tpr, roc.fpr)
+
+    @abstractmethod
+    def counts(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return (the weight of) positives at every step, and negatives above, at each, and below all."""
+
+    @abstractmethod
+    def ties(self) -> tuple[int, int]:
+        """Return the number of cases at the best score, and of different scores."""
+
+    @abstractmethod
+    def tobytes(self) -> bytes:
+        """Return the content, for a fingerprint."""
+
+
+@dataclass(frozen=True, eq=False)
+class PackedCurve(CompactCurve):
+    """A curve as its cases in descending order of score.
 
     Attributes
     ----------
@@ -369,205 +356,141 @@ class PackedCurve:
         One bit a case: whether it is positive; within a tie, negatives first.
     ends : ndarray of uint8 or None
         One bit a case: whether it is the last of its tie; None where no scores are tied.
-    n_positive, n_negative : int
-        Number of cases of each class.
     """
 
     labels: Bits
     ends: Bits | None
-    n_positive: int
-    n_negative: int
-
-    @property
-    def n_cases(self) -> int:
-        """Number of cases."""
-        return self.n_positive + self.n_negative
-
-    @property
-    def most_rises(self) -> int:
-        """No fewer than its rises."""
-        return self.n_positive
 
     @classmethod
-    def of(cls, positive: Bools, score: NDArray[Any]) -> PackedCurve:
+    def _pack(cls, labels: NDArray[Any], ends: NDArray[Any]) -> Self:
+        n_positive = int(np.count_nonzero(labels))
+        packed_ends = None if ends.all() else np.packbits(ends)
+        return cls(n_positive, len(labels) - n_positive, np.packbits(labels), packed_ends)
+
+    @classmethod
+    def of(cls, positive: Bools, score: NDArray[Any]) -> Self:
         """Pack the curve of clean cases of both classes."""
         keys = sort_cases(positive, score).keys
-        last = run_ends(keys)
-        ends = None
-        if len(last) < len(keys):
-            ends = np.zeros(len(keys), dtype=bool)
-            ends[last] = True
-            ends = np.packbits(ends)
-        n_positive = int(np.count_nonzero(positive))
-        return cls(np.packbits((keys & 1).astype(bool)), ends, n_positive, len(keys) - n_positive)
-
-    def rises(self) -> RecallSteps:
-        """Rises of the curve; unless scores are tied, only positives are looked at."""
-        if self.ends is not None:
-            return steps_from_vertices(*self._rates())
-        at = np.flatnonzero(np.unpackbits(self.labels, count=self.n_cases))
-        true = np.arange(1, self.n_positive + 1)
-        tpr, fpr = true / self.n_positive, (at + 1 - true) / self.n_negative
-        return RecallSteps((true - 1) / self.n_positive, fpr, tpr, fpr, np.append(0.0, fpr[:-1]))
-
-    def curve(self) -> RocCurve:
-        """Return the curve, its thresholds unknown (nan)."""
-        tpr, fpr = self._rates()
-        unknown = np.broadcast_to(np.nan, len(tpr))
-        return RocCurve(fpr, tpr, unknown, float(self.n_positive), float(self.n_negative))
+        ends = np.zeros(len(keys), dtype=bool)
+        ends[run_ends(keys)] = True
+        return cls._pack((keys & 1).astype(bool), ends)
 
     @classmethod
-    def of_counts(cls, counts: Counts) -> PackedCurve:
+    def of_counts(cls, counts: Counts) -> Self:
         """Pack so many negatives and positives (n_levels, 2) at each score, the best first."""
         labels = np.repeat(np.tile([False, True], len(counts)), counts.ravel())
-        last, ends = np.cumsum(counts.sum(axis=1)) - 1, None
-        if len(last) < len(labels):
-            ends = np.zeros(len(labels), dtype=bool)
-            ends[last] = True
-            ends = np.packbits(ends)
-        negative, positive = counts.sum(axis=0).tolist()
-        return cls(np.packbits(labels), ends, positive, negative)
+        ends = np.zeros(len(labels), dtype=bool)
+        ends[np.cumsum(counts.sum(axis=1)) - 1] = True
+        return cls._pack(labels, ends)
 
     @classmethod
-    def joined(cls, parts: Sequence[PackedCurve]) -> PackedCurve:
-        """Curve of cases packed in parts, those of the best scores first; no part is tied with another."""
-        sizes = [part.n_cases for part in parts]
-        cases = list(zip(parts, sizes, strict=True))
-        labels = np.packbits(np.concatenate([np.unpackbits(part.labels, count=n) for part, n in cases]))
-        ends = None
-        if any(part.ends is not None for part in parts):
-            bits = [
-                np.ones(n, dtype=np.uint8) if part.ends is None else np.unpackbits(part.ends, count=n)
-                for part, n in cases
-            ]
-            ends = np.packbits(np.concatenate(bits))
-        n_positive = sum(part.n_positive for part in parts)
-        return cls(labels, ends, n_positive, sum(sizes) - n_positive)
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Join the cases of parts, those of the best scores first; no part is tied with another."""
+        return cls._pack(*map(np.concatenate, zip(*(part._unpack() for part in parts), strict=True)))
+
+    def _unpack(self) -> tuple[Bits, Bits]:
+        labels = np.unpackbits(self.labels, count=self.n_cases)
+        return labels, (
+            np.ones_like(labels) if self.ends is None else np.unpackbits(self.ends, count=self.n_cases)
+        )
+
+    def steps(self) -> RecallSteps:
+        """Return the steps of the curve; unless scores are tied, only positives are looked at."""
+        if self.ends is not None:
+            return super().steps()
+        index = np.flatnonzero(np.unpackbits(self.labels, count=self.n_cases))
+        true = np.arange(1, self.n_positive + 1)
+        tpr, fpr = true / self.n_positive, (index + 1 - true) / self.n_negative
+        return RecallSteps((true - 1) / self.n_positive, fpr, tpr, fpr, np.append(0.0, fpr[:-1]))
 
     def counts(self) -> tuple[Counts, Counts]:
-        """Number of positives at every rise, and of negatives above each, at each, and below all."""
-        rises = self.rises()
-        hits = np.rint(rises.tpr * self.n_positive).astype(np.intp)
-        alarms = (np.rint(fpr * self.n_negative).astype(np.intp) for fpr in (rises.start_fpr, rises.fpr))
-        false = np.append(np.stack([*alarms], axis=1).ravel(), self.n_negative)
-        return np.diff(hits, prepend=0), np.diff(false, prepend=0)
+        """Return positives at every step, and negatives above, at each, and below all."""
+        steps = self.steps()
+        true = np.rint(steps.tpr * self.n_positive).astype(np.intp)
+        false = np.rint(np.stack([steps.start_fpr, steps.fpr], axis=1).ravel() * self.n_negative)
+        total = np.append(false.astype(np.intp), self.n_negative)
+        return np.diff(true, prepend=0), np.diff(total, prepend=0)
 
     def ties(self) -> tuple[int, int]:
-        """Number of cases at the best score, and of different scores."""
-        if self.ends is None:
-            return 1, self.n_cases
-        ends = np.unpackbits(self.ends, count=self.n_cases)
+        """Return the number of cases at the best score, and of different scores."""
+        _, ends = self._unpack()
         return int(np.argmax(ends)) + 1, int(np.count_nonzero(ends))
 
     def tobytes(self) -> bytes:
-        """All that it tells, for a fingerprint."""
+        """Return the content, for a fingerprint."""
         return self.labels.tobytes() + (b"" if self.ends is None else self.ends.tobytes())
 
-    def _rates(self) -> tuple[Floats, Floats]:
-        """True and false positive rates at all vertices."""
-        size = self.n_cases
-        true = np.cumsum(np.unpackbits(self.labels, count=size), dtype=np.int64)
-        false = np.arange(1, size + 1) - true
-        if self.ends is not None:
-            last = np.flatnonzero(np.unpackbits(self.ends, count=size))
-            true, false = true[last], false[last]
-        rates = true / self.n_positive, false / self.n_negative
-        return np.append(0.0, rates[0]), np.append(0.0, rates[1])
+    def _totals(self) -> tuple[Counts, Counts]:
+        labels, ends = self._unpack()
+        last = np.flatnonzero(ends)
+        true = np.cumsum(labels, dtype=np.int64)[last]
+        return true, last + 1 - true
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class WeightedCurve:
-    """A curve of cases that stand for unequal numbers, thresholds forgotten.
+@dataclass(frozen=True, eq=False)
+class WeightedCurve(CompactCurve):
+    """A curve of cases that stand for unequal numbers.
 
     Attributes
     ----------
-    held : ndarray of shape (n_scores, 2)
+    weights : ndarray of shape (n_scores, 2)
         Weight of the negatives and of the positives at every score, the best first.
-    n_positive, n_negative : int
-        Number of cases of each class.
     n_best : int
         Number of cases at the best score.
     """
 
-    held: Floats
-    n_positive: int
-    n_negative: int
+    weights: Floats
     n_best: int
 
-    @property
-    def n_cases(self) -> int:
-        """Number of cases."""
-        return self.n_positive + self.n_negative
-
-    @property
-    def most_rises(self) -> int:
-        """No fewer than its rises."""
-        return min(self.n_positive, len(self.held))
-
     @classmethod
-    def of(cls, positive: Bools, score: NDArray[Any], weight: Floats) -> WeightedCurve:
+    def of(cls, positive: Bools, score: NDArray[Any], weight: Floats) -> Self:
         """Pack the curve of clean cases of both classes."""
-        levels, at = np.unique(score, return_inverse=True)
-        slot = 2 * (len(levels) - 1 - at.reshape(-1)) + positive
+        levels, index = np.unique(score, return_inverse=True)
+        slot = 2 * (len(levels) - 1 - index.reshape(-1)) + positive
         counts = np.bincount(slot, minlength=2 * len(levels)).reshape(-1, 2)
         return cls.of_counts(counts, slot=slot, weight=weight)
 
     @classmethod
-    def of_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> WeightedCurve:
+    def of_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> Self:
         """Sum weights at every score, of which slot 2 k are negatives and 2 k + 1 positives at score k.
 
         There are so many negatives and positives (n_scores, 2). They are summed by their size, since the
         order of the rows may be any.
         """
         order = np.lexsort((weight, slot))
-        held = np.bincount(slot[order], weights=weight[order], minlength=counts.size).reshape(-1, 2)
+        sums = np.bincount(slot[order], weights=weight[order], minlength=counts.size).reshape(-1, 2)
         n_negative, n_positive = counts.sum(axis=0).tolist()
-        return cls(held.astype(np.float64), n_positive, n_negative, int(counts[0].sum()))
+        return cls(n_positive, n_negative, sums.astype(np.float64), int(counts[0].sum()))
 
     @classmethod
-    def joined(cls, parts: Sequence[WeightedCurve]) -> WeightedCurve:
-        """Curve of cases in parts, those of the best scores first; no part is tied with another."""
-        n_positive, n_negative = (
-            sum(getattr(part, name) for part in parts) for name in ("n_positive", "n_negative")
-        )
-        return cls(np.concatenate([part.held for part in parts]), n_positive, n_negative, parts[0].n_best)
-
-    def rises(self) -> RecallSteps:
-        """Rises of the curve."""
-        roc = self.curve()
-        return steps_from_vertices(roc.tpr, roc.fpr)
-
-    def curve(self) -> RocCurve:
-        """Return the curve, its thresholds unknown (nan)."""
-        false, true = np.insert(np.cumsum(self.held, axis=0), 0, 0.0, axis=0).T
-        unknown = np.broadcast_to(np.nan, len(true))
-        return RocCurve(false / false[-1], true / true[-1], unknown, float(true[-1]), float(false[-1]))
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Join cases in parts, those of the best scores first; no part is tied with another."""
+        n_positive, n_negative = (sum(getattr(p, n) for p in parts) for n in ("n_positive", "n_negative"))
+        return cls(n_positive, n_negative, np.concatenate([p.weights for p in parts]), parts[0].n_best)
 
     def counts(self) -> tuple[Floats, Floats]:
-        """Weight of positives at every rise, and of negatives above each, at each, and below all."""
-        at = np.flatnonzero(self.held[:, 1])
-        below, at_or_below = (
-            np.searchsorted(at, np.arange(len(self.held)), side=s) for s in ("left", "right")
-        )
-        fall = np.bincount(below + at_or_below, weights=self.held[:, 0], minlength=2 * len(at) + 1)
-        return np.asarray(self.held[at, 1]), fall.astype(np.float64)
+        """Return the weight of positives at every step, and of negatives above, at each, and below all."""
+        index, scores = np.flatnonzero(self.weights[:, 1]), np.arange(len(self.weights))
+        slot = sum(np.searchsorted(index, scores, side=side) for side in ("left", "right"))
+        fall = np.bincount(slot, weights=self.weights[:, 0], minlength=2 * len(index) + 1)
+        return np.asarray(self.weights[index, 1]), fall.astype(np.float64)
 
     def ties(self) -> tuple[int, int]:
-        """Number of cases at the best score, and of different scores."""
-        return self.n_best, len(self.held)
+        """Return the number of cases at the best score, and of different scores."""
+        return self.n_best, len(self.weights)
 
     def tobytes(self) -> bytes:
-        """All that it tells, for a fingerprint."""
-        return self.held.tobytes()
+        """Return the content, for a fingerprint."""
+        return self.weights.tobytes()
 
-
-#: A curve without its thresholds.
-CompactCurve = PackedCurve | WeightedCurve
+    def _totals(self) -> tuple[Floats, Floats]:
+        false, true = np.cumsum(self.weights, axis=0).T
+        return true, false
 
 
 def _unpacked(curves: Sequence[CompactCurve]) -> RecallSteps:
     """Compute the steps of some curves in a row."""
-    return concatenate_steps([curve.rises() for curve in curves])
+    return concatenate_steps([curve.steps() for curve in curves])
 
 
 class PackedCurves(MeasuredCurves):
@@ -579,8 +502,7 @@ class PackedCurves(MeasuredCurves):
         The packed curve of every (model, fold), in order.
     """
 
-    def __init__(self, packed: Mapping[Cell, CompactCurve]) -> None:
-        self._cells: Mapping[Cell, CompactCurve] = packed
+    _cells: Mapping[Cell, CompactCurve]
 
     def __getitem__(self, cell: Cell) -> RocCurve:
         return self._cells[cell].curve()
@@ -591,7 +513,7 @@ class PackedCurves(MeasuredCurves):
     def batches(self) -> list[Callable[[], RecallSteps]]:
         """Return functions that unpack the steps of all curves in order, a few curves each."""
         curves = list(self._cells.values())
-        stops = np.cumsum([curve.most_rises for curve in curves])
+        stops = np.cumsum([curve.n_positive for curve in curves])  # no fewer than its steps
         cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
         return [partial(_unpacked, curves[i:j]) for i, j in pairwise(cuts.tolist())]
 
@@ -600,50 +522,53 @@ class PackedCurves(MeasuredCurves):
         return PackedCurves({cell: self._cells[cell] for cell in cells})
 
 
-def select_curves(curves: Mapping[Cell, RocCurve], cells: Sequence[Cell]) -> Mapping[Cell, RocCurve]:
-    """Return some of the curves, in the order given; packed ones stay packed."""
-    return (
-        curves.select(cells) if isinstance(curves, PackedCurves) else {cell: curves[cell] for cell in cells}
-    )
-
-
-#: Vertices of all curves that are measured together.
-MOST_VERTICES = 100_000
-
-
 Curves = Mapping[Cell, RocCurve]
 
 
-def _group_batches(curves: Curves) -> Iterator[list[RocCurve]]:
-    """Curves one after another, as many together as may be unpacked at once."""
-    batch: list[RocCurve] = []
-    size = 0
-    for roc in curves.values():
-        batch.append(roc)
-        size += len(roc.fpr)
-        if size >= MOST_VERTICES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+def select_curves(curves: Curves, cells: Sequence[Cell]) -> Curves:
+    """Return some of the curves, in the order given; packed ones stay packed."""
+    if isinstance(curves, PackedCurves):
+        return curves.select(cells)
+    return {cell: curves[cell] for cell in cells}
+
+
+def _steps_of(curves: Curves) -> Iterator[RecallSteps]:
+    """Yield the steps of all curves in order, a few curves at a time."""
+    if isinstance(curves, MeasuredCurves):
+        return (load() for load in curves.batches())
+    return _step_batches(curves.values())
 
 
 def areas_of_groups(curves: Curves, priors: Floats, area_estimator: str) -> Floats:
-    """AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
-    if area_estimator in BY_STEPS and isinstance(curves, MeasuredCurves):
-        if area_estimator in LINEAR and len(priors) >= MANY_PRIORS:
-            return curves.area_cache.areas(priors, area_estimator)
-        return areas_of_rises(curves.rises(), priors, area_estimator)
-    return np.concatenate(
-        [areas_of_curves(batch, priors, area_estimator) for batch in _group_batches(curves)]
-    )
+    """Return AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
+    if area_estimator not in BY_STEPS:
+        return np.array([area_kernel(roc, area_estimator)(priors) for roc in curves.values()])
+    if area_estimator in LINEAR and len(priors) >= MANY_PRIORS and isinstance(curves, MeasuredCurves):
+        return curves.areas(priors, area_estimator)
+    return np.concatenate([_areas(steps, priors, area_estimator) for steps in _steps_of(curves)])
 
 
 def measures_of_groups(
     curves: Curves, priors: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:
-    """AUPREC at every prior, IAUPREC and AUC of every curve, each curve being looked at once."""
-    if area_estimator in BY_STEPS and isinstance(curves, MeasuredCurves):
-        return measures_of_rises(curves.rises(), priors, weighting, area_estimator)
-    parts = [measures_of_curves(batch, priors, weighting, area_estimator) for batch in _group_batches(curves)]
+    """Return AUPREC at every prior, IAUPREC and AUC of every curve, each curve being looked at once."""
+    if area_estimator in BY_STEPS:
+        return measures_of_steps(_steps_of(curves), priors, weighting, area_estimator)
+    nodes, weights = weighting.quadrature()
+    measures = []
+    for roc in curves.values():
+        area = area_kernel(roc, area_estimator)
+        mean = _average(area(nodes)[None], weights)
+        measures.append((area(priors)[None], mean, aucs_of_curves([roc])))
+    return GroupMeasures(*map(np.concatenate, zip(*measures, strict=True)))
+
+
+def measures_of_steps(
+    batches: Iterable[RecallSteps], prior: Floats, weighting: DeploymentPrior, area_estimator: str
+) -> GroupMeasures:
+    """Return the measures of every curve by an estimator of `BY_STEPS`, a batch of curves at a time."""
+    parts = [
+        (_areas(steps, prior, area_estimator), _mean_areas(steps, weighting, area_estimator), _aucs(steps))
+        for steps in batches
+    ]
     return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))

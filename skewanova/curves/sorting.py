@@ -1,4 +1,4 @@
-"""Cases sorted by one integer key.
+"""Cases sorted by one integer key, and their places among the scores of positives.
 
 Sorting integers in place is vectorised; sorting positions (``argsort``) or splitting the classes first costs
 several times as much. A score becomes an integer ``v`` that keeps its order, ties included, and its key is
@@ -7,9 +7,9 @@ several times as much. A score becomes an integer ``v`` that keeps its order, ti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -249,3 +249,40 @@ def _integer_packing(score: NDArray[Any]) -> _IntegerPacking | None:
     low = score.min()
     span = int(score.max()) - int(low)
     return _IntegerPacking(low, span) if span < 2**62 else None
+
+
+#: Different weights of a class that are told apart; with more, cases are left out one by one.
+FEW_WEIGHTS = 64
+
+
+def slots_among(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
+    """Return the slots of scores among the different ones of positives, which ascend.
+
+    Slot 2 k is above rise k and below the one before, slot 2 k + 1 is tied with rise k; rise 0 is the best.
+    """
+    below, at_or_below = (np.searchsorted(levels, score, side=side) for side in ("left", "right"))
+    return np.asarray(2 * (len(levels) - at_or_below) + (at_or_below > below))
+
+
+class PlacedCases(NamedTuple):
+    """Labels of some cases (n_cases,), and the slots (n_cells, n_cases) where their scores stand.
+
+    Where cases come in clusters, these are numbered from 0, and all cases of each are here; where they stand
+    for unequal numbers of the population, by weights.
+    """
+
+    positive: Bools
+    slot: Counts
+    cluster: NDArray[np.intp] | None = None
+    weight: NDArray[np.float64] | None = None
+
+
+class Parts(Protocol):
+    """Placed cases in several parts, each where its rows are."""
+
+    @property
+    def cells(self) -> tuple[tuple[str, str | int], ...]:
+        """Every (model, fold) in the order of the slots."""
+
+    def map(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
+        """Return the result of the function for each part."""

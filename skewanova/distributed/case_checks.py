@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skewanova.base.checks import Bools, Floats, InputError, row_number
-from skewanova.curves.placed import PlacedCases, slots_among
+from skewanova.curves.sorting import PlacedCases, slots_among
 from skewanova.distributed.backends import Backend, Buckets, Persisted
 from skewanova.distributed.packing import (
     Group,

@@ -19,7 +19,7 @@ import numpy as np
 from skewanova.base.checks import Floats, InputError
 from skewanova.curves.estimators import BY_STEPS
 from skewanova.curves.groups import Cell, CompactCurve
-from skewanova.curves.placed import FEW_WEIGHTS, Parts, PlacedCases
+from skewanova.curves.sorting import FEW_WEIGHTS, Parts, PlacedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for, triangle, units_of
 from skewanova.inference.jackknife import (
     ClusterRanks,

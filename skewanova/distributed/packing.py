@@ -27,7 +27,7 @@ from skewanova.base.checks import (
     row_number,
 )
 from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
-from skewanova.curves.placed import FEW_WEIGHTS
+from skewanova.curves.sorting import FEW_WEIGHTS
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.clusters import check_weight_column
 from skewanova.scores.table import build_table

@@ -8,7 +8,7 @@ import numpy as np
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.curves.groups import Cell
-from skewanova.curves.placed import Parts
+from skewanova.curves.sorting import Parts
 from skewanova.distributed.jackknife import DistributedCases
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.case_deviations import Turn

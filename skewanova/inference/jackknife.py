@@ -24,9 +24,8 @@ from scipy import sparse
 from skewanova.base.checks import Bools, Floats
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_REACHED, BY_STEPS, step_terms
-from skewanova.curves.placed import FEW_WEIGHTS, slots_among
 from skewanova.curves.roc import RecallSteps, RocCurve, curve_from_scores
-from skewanova.curves.sorting import Counts
+from skewanova.curves.sorting import FEW_WEIGHTS, Counts, slots_among
 from skewanova.inference.sampling import Codes, Sample, is_all
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 

@@ -21,7 +21,7 @@ from skewanova.base.checks import (
     check_subset,
 )
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
-from skewanova.curves.placed import Parts
+from skewanova.curves.sorting import Parts
 from skewanova.priors.evidence import equal_units
 from skewanova.scores.clusters import (
     SamplingSummary,

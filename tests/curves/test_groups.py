@@ -55,12 +55,11 @@ def test_curves_are_those_of_each_group(table, block_size):
 def group_measures(table, weighting, estimator):
     """Measures of every group, from its rises where these are enough."""
     if estimator in BY_STEPS:
-        return curves_groups.measures_of_rises(
-            curves_groups.rises_of_groups(*table), PRIORS, weighting, estimator
+        return curves_groups.measures_of_steps(
+            curves_groups.steps_of_groups(*table), PRIORS, weighting, estimator
         )
-    return curves_groups.measures_of_curves(
-        curves_groups.curves_of_groups(*table), PRIORS, weighting, estimator
-    )
+    curves = dict(enumerate(curves_groups.curves_of_groups(*table)))
+    return curves_groups.measures_of_groups(curves, PRIORS, weighting, estimator)
 
 
 @each("estimator", ESTIMATORS)
@@ -70,8 +69,10 @@ def test_measures_are_those_of_each_curve(estimator, table, weighting, block_siz
     curves = [curve_from_scores(*part) for part in parts(*table)]
     areas = [auprec(curve, PRIORS, area_estimator=estimator).tolist() for curve in curves]
     means = [iauprec(curve, weighting, area_estimator=estimator) for curve in curves]
-    assert curves_groups.areas_of_curves(curves, PRIORS, estimator).tolist() == areas
-    assert curves_groups.mean_areas_of_curves(curves, weighting, estimator) == pytest.approx(means, rel=1e-14)
+    plain = dict(enumerate(curves))
+    assert curves_groups.areas_of_groups(plain, PRIORS, estimator).tolist() == areas
+    measures = curves_groups.measures_of_groups(plain, PRIORS, weighting, estimator)
+    assert measures.iauprec == pytest.approx(means, rel=1e-14)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(curves_groups, "BLOCK_SIZE", block_size)
         patch.setattr(sorting, "BLOCK_SIZE", block_size)
@@ -138,9 +139,9 @@ def test_only_the_relative_size_of_weights_matters(estimator):
 def test_a_curve_of_2048_rises_is_long(n_rises, expected):
     curve = curve_from_scores(np.arange(2 * n_rises) % 2 == 0, -np.arange(2 * n_rises))
     short = curve_from_scores(np.array([True, False]), np.array([1.0, 0.0]))
-    rises = curves_groups._rises_of([short, curve])
-    assert len(rises.tpr) == n_rises + 1
-    assert curves_groups._has_long(rises, curves_groups._first_rises(rises)) == expected
+    (steps,) = curves_groups._step_batches([short, curve])
+    assert len(steps.tpr) == n_rises + 1
+    assert curves_groups._has_long(steps, curves_groups._first_steps(steps)) == expected
 
 
 def test_a_long_curve_among_others_is_cut_out_whole(monkeypatch):
@@ -171,7 +172,7 @@ def test_a_packed_curve_is_the_curve_without_thresholds(score):
     assert np.isnan(found.thresholds).all()
     assert (packed.ends is None) == (len(set(score.tolist())) == 11)
     assert packed.labels.nbytes == 2
-    rises, expected = packed.rises(), steps_from_vertices(whole.tpr, whole.fpr)
+    rises, expected = packed.steps(), steps_from_vertices(whole.tpr, whole.fpr)
     for name in ("start_tpr", "start_fpr", "tpr", "fpr", "fpr_at_first_reach"):
         assert getattr(rises, name).tolist() == getattr(expected, name).tolist()
 
@@ -182,10 +183,10 @@ def packed_and_plain():
     return packed, {cell: curve_from_scores(LABELS, score) for cell, score in scores.items()}
 
 
-@pytest.mark.parametrize("most", [1, 13, 14, 10**5])
+@pytest.mark.parametrize("block", [1, 13, 14, 10**5])
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_packed_curves_are_measured_as_plain_ones(estimator, most, monkeypatch):
-    monkeypatch.setattr(curves_groups, "MOST_VERTICES", most)
+def test_packed_curves_are_measured_as_plain_ones(estimator, block, monkeypatch):
+    monkeypatch.setattr(curves_groups, "BLOCK_SIZE", block)
     packed, plain = packed_and_plain()
     expected = np.array([auprec(curve, PRIORS, area_estimator=estimator) for curve in plain.values()])
     assert curves_groups.areas_of_groups(packed, PRIORS, estimator) == pytest.approx(expected, rel=1e-13)
@@ -196,13 +197,6 @@ def test_packed_curves_are_measured_as_plain_ones(estimator, most, monkeypatch):
         assert found.auc == pytest.approx([auc(curve) for curve in plain.values()], rel=1e-13)
         means = [iauprec(curve, WEIGHTINGS[0], area_estimator=estimator) for curve in plain.values()]
         assert found.iauprec == pytest.approx(means, rel=1e-12)
-
-
-def test_as_many_curves_are_unpacked_together_as_reach_the_limit(monkeypatch):
-    plain = packed_and_plain()[1]  # of 12, 6 and 12 vertices
-    for most, sizes in ((12, [1, 2]), (13, [2, 1]), (18, [2, 1]), (19, [3]), (1, [1, 1, 1])):
-        monkeypatch.setattr(curves_groups, "MOST_VERTICES", most)
-        assert [len(batch) for batch in curves_groups._group_batches(plain)] == sizes
 
 
 def test_packed_curves_are_a_mapping_that_is_selected_packed():
@@ -248,7 +242,8 @@ def long_and_short(sizes=(6000, 40, 5000, 30)):
 def test_what_is_kept_of_long_curves_gives_the_areas_of_rises(estimator, block, monkeypatch):
     monkeypatch.setattr(curves_groups, "BLOCK_SIZE", block)
     for curves in long_and_short():
-        expected = curves_groups.areas_of_rises(curves.rises(), MANY, estimator)
+        batches = (load() for load in curves.batches())
+        expected = curves_groups.measures_of_steps(batches, MANY, WEIGHTINGS[0], estimator).auprec
         for at in (slice(None), slice(3, 18), slice(None)):
             found = curves_groups.areas_of_groups(curves, MANY[at], estimator)
             assert found.tolist() == expected[:, at].tolist()
@@ -307,5 +302,5 @@ def test_weights_of_rises_and_slots_are_those_of_equal_cases(table):
     )
     for ours, theirs in zip(weighted.counts(), packed.counts(), strict=True):
         assert ours.tolist() == (2.0 * theirs).tolist()
-    assert len(weighted.rises().tpr) <= weighted.most_rises
+    assert len(weighted.steps().tpr) <= weighted.n_positive
     assert weighted.n_cases == packed.n_cases

@@ -11,7 +11,7 @@ import skewanova as sa
 from skewanova.base.checks import InputError
 from skewanova.curves.estimators import BY_STEPS
 from skewanova.curves.groups import PackedCurve, WeightedCurve
-from skewanova.curves.placed import PlacedCases, slots_among
+from skewanova.curves.sorting import PlacedCases, slots_among
 from skewanova.distributed.jackknife import DistributedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
 from skewanova.inference.jackknife import SortedScores, rank_cases

@@ -252,7 +252,7 @@ def test_weighted_pieces_join_to_the_curve_of_all():
         kept = frame[(frame["model"] == model) & (frame["weight"] > 0)]
         positive, score = kept["y_true"].to_numpy() == 1, kept["y_score"].to_numpy()
         expected = WeightedCurve.of(positive, score, kept["weight"].to_numpy())
-        assert curve.held == pytest.approx(expected.held, rel=1e-15)
+        assert curve.weights == pytest.approx(expected.weights, rel=1e-15)
         assert (curve.n_positive, curve.n_negative, curve.n_best) == (
             expected.n_positive, expected.n_negative, expected.n_best,
         )  # fmt: skip

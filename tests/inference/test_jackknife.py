@@ -15,8 +15,8 @@ from strategies import tie_groups
 from skewanova import DiscretePrior, UniformPrior, UniformSkew, iauprec_score
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
-from skewanova.curves.placed import slots_among
 from skewanova.curves.roc import curve_from_scores
+from skewanova.curves.sorting import slots_among
 from skewanova.inference import auprec_covariance, jackknife
 from skewanova.inference.jackknife import CurvePlaces, SortedScores, StepTable, number_places
 from skewanova.inference.sampling import Sample, check_sample

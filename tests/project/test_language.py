@@ -10,8 +10,30 @@ import skewanova
 ROOT = Path(skewanova.__file__).parent
 #: Words that say nothing of what a value is.
 BANNED = frozenset(
-    "told found given asked known one kept held shown at place moved own look say wanted reach doubt more whole "
-    "alarms hits".split()
+    [
+        "told",
+        "found",
+        "given",
+        "asked",
+        "known",
+        "one",
+        "kept",
+        "held",
+        "shown",
+        "at",
+        "place",
+        "moved",
+        "own",
+        "look",
+        "say",
+        "wanted",
+        "reach",
+        "doubt",
+        "more",
+        "whole",
+        "alarms",
+        "hits",
+    ]
 )
 #: First words of a docstring that puts a question, or points to another docstring.
 OPENINGS = ("What ", "Whether ", "How ", "Which ", "Where ", "Who ", "Those ", "As above", "The same ")

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skewanova.curves.placed import slots_among
+from skewanova.curves.sorting import slots_among
 
 SCORES = st.lists(st.integers(0, 6), min_size=1, max_size=12)
 
