@@ -31,7 +31,7 @@ from skewanova.base.checks import (
 from skewanova.base.text import p_words
 from skewanova.curves.distributions import curve_at
 from skewanova.curves.roc import RocCurve
-from skewanova.priors.quadrature import gauss_nodes
+from skewanova.priors.quadrature import gauss_panels
 from skewanova.priors.weightings import Target, as_deployment_prior
 
 #: Standard scores of positives beyond which nothing is left to integrate (1e-19 on either side).
@@ -52,16 +52,23 @@ LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 POWERS = (-5.0, 5.0)
 
 
+#: Lowest statistic, whether the exponential is the upper tail or the lower, and terms of its logarithm.
+ANDERSON_DARLING = (
+    (-np.inf, False, (-13.436, 101.14, -223.73)),
+    (0.2, False, (-8.318, 42.796, -59.938)),
+    (0.34, True, (0.9177, -4.279, -1.38)),
+    (0.6, True, (1.2937, -5.709, 0.0186)),
+)
+
+
 def positive_nodes(a: float, b: float) -> tuple[Floats, Floats]:
     """Return the standard scores of positives and their weights, finer where these pass the negatives."""
     edges = np.arange(-REACH, REACH + 0.25, 0.5)
     if b > 1:  # else even panels are fine enough for x = a + b z as well
         crossing = (np.arange(-NEGATIVE_REACH, NEGATIVE_REACH + 0.25, 0.5) - a) / b
         edges = np.unique(np.concatenate([edges, crossing[np.abs(crossing) < REACH]]))
-    node, weight = gauss_nodes("legendre", PANEL_NODES)
-    half = np.diff(edges)[:, None] / 2
-    z = (edges[:-1, None] + half * (node + 1)).ravel()
-    return z, (half * weight).ravel() * np.exp(-(z**2) / 2 - LOG_ROOT_TWO_PI)
+    z, step = gauss_panels(edges, PANEL_NODES)
+    return z, step * np.exp(-(z**2) / 2 - LOG_ROOT_TWO_PI)
 
 
 def precision_at(z: Floats, a: float, b: float, log_skew: float) -> Floats:
@@ -127,20 +134,12 @@ def normality_p(values: Floats) -> float:
     z = np.sort((values - values.mean()) / values.std(ddof=1))
     odd = np.arange(1, 2 * n, 2)
     square = -n - float(odd @ (special.log_ndtr(z) + special.log_ndtr(-z[::-1]))) / n
-    return _anderson_p(square * (1 + 0.75 / n + 2.25 / n**2))
-
-
-def _anderson_p(adjusted: float) -> float:
-    a2 = adjusted
+    a2 = square * (1 + 0.75 / n + 2.25 / n**2)
     if a2 >= 10:
         return 0.0
-    if a2 >= 0.6:
-        return float(np.exp(1.2937 - 5.709 * a2 + 0.0186 * a2**2))
-    if a2 >= 0.34:
-        return float(np.exp(0.9177 - 4.279 * a2 - 1.38 * a2**2))
-    if a2 >= 0.2:
-        return float(1 - np.exp(-8.318 + 42.796 * a2 - 59.938 * a2**2))
-    return float(1 - np.exp(-13.436 + 101.14 * a2 - 223.73 * a2**2))
+    _, is_upper, (constant, linear, square) = [row for row in ANDERSON_DARLING if a2 >= row[0]][-1]
+    p = float(np.exp(constant + linear * a2 + square * a2**2))
+    return p if is_upper else 1 - p
 
 
 #: Chance of a warning when the model holds, over both classes.
@@ -225,10 +224,9 @@ class BinormalFit:
             Points of the curve.
         """
         recalls = np.arange(1, 1001) / 1000 if recall is None else np.asarray(recall, dtype=np.float64)
-        if not ((recalls > 0) & (recalls <= 1)).all():
-            raise InputError(
-                f"`recall` must lie in (0, 1], but got {recalls[~((recalls > 0) & (recalls <= 1))].flat[0]:g}"
-            )
+        invalid = recalls[~((recalls > 0) & (recalls <= 1))]
+        if invalid.size:
+            raise InputError(f"`recall` must lie in (0, 1], but got {invalid.flat[0]:g}")
         log_skew = float(-special.logit(self._prior(prior)))
         return precision_at(-special.ndtri(recalls), *self._shape, log_skew), recalls
 
@@ -363,11 +361,8 @@ def _power(positive: Bools, score: Floats) -> float:
 
 def _normality_notes(p_values: list[float], power: float | None) -> list[str]:
     """Return a note naming the classes that fail at half the level each."""
-    failed = [
-        f"{name} ({p_words(p)})"
-        for name, p in zip(("positives", "negatives"), p_values, strict=True)
-        if p < CHECK_LEVEL / 2
-    ]
+    pairs = zip(("positives", "negatives"), p_values, strict=True)
+    failed = [f"{name} ({p_words(p)})" for name, p in pairs if p < CHECK_LEVEL / 2]
     if not failed:
         return []
     scale = "scores" if power is None else f"scores transformed by the Box-Cox power {power:.3g}"

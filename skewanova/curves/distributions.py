@@ -22,8 +22,9 @@ from skewanova.base.checks import (
     check_prior,
     seeded,
 )
-from skewanova.curves.roc import RocCurve
-from skewanova.priors.quadrature import gauss_nodes
+from skewanova.curves.estimators import vertex_precision
+from skewanova.curves.roc import RocCurve, without_repeats
+from skewanova.priors.quadrature import gauss_panels
 from skewanova.priors.weightings import Target, as_deployment_prior
 
 #: Logit of the recall beyond which nothing is left to integrate (4e-20 on either side).
@@ -120,8 +121,7 @@ def true_iauprec(
     """
     recall, weight, fpr = _recall_nodes(negative, positive)
     nodes = zip(*as_deployment_prior(deployment_prior).quadrature(), strict=True)
-    total = sum(share * (weight @ (pi * recall / (pi * recall + (1 - pi) * fpr))) for pi, share in nodes)
-    return float(total)
+    return float(sum(share * (weight @ vertex_precision(recall, fpr, prior)) for prior, share in nodes))
 
 
 def true_auc(negative: Distribution, positive: Distribution) -> float:
@@ -180,12 +180,9 @@ def true_roc(negative: Distribution, positive: Distribution, *, n_points: int = 
 
 def curve_at(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
     """Return the curve through rates at falling thresholds, without repeated points."""
-    thresholds, false, true = (
-        np.concatenate(([first], values, [last]))
-        for first, values, last in ((np.inf, thresholds, -np.inf), (0.0, fpr, 1.0), (0.0, tpr, 1.0))
-    )
-    changes = np.append(True, (np.diff(false) > 0) | (np.diff(true) > 0))
-    return RocCurve(false[changes], true[changes], thresholds[changes], np.nan, np.nan)
+    ends = ((0.0, fpr, 1.0), (0.0, tpr, 1.0), (np.inf, thresholds, -np.inf))
+    false, true, levels = (np.concatenate(([first], values, [last])) for first, values, last in ends)
+    return without_repeats(RocCurve(false, true, levels, np.nan, np.nan))
 
 
 def sample_scores(
@@ -246,13 +243,10 @@ def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Float
     In the logit of recall, tails are as smooth as the middle. A kink lies where the negatives end.
     """
     _check_distributions(negative, positive)
-    node, weight = gauss_nodes("legendre", PANEL_NODES)
-    edges = _edges(negative, positive)
-    half = np.diff(edges)[:, None] / 2
-    log_odds = (edges[:-1, None] + half * (node + 1)).ravel()
+    log_odds, step = gauss_panels(_edges(negative, positive), PANEL_NODES)
     recall = special.expit(log_odds)
     score = np.where(log_odds < 0, positive.isf(recall), positive.ppf(special.expit(-log_odds)))
-    return recall, (half * weight).ravel() * recall * special.expit(-log_odds), np.asarray(negative.sf(score))
+    return recall, step * recall * special.expit(-log_odds), np.asarray(negative.sf(score))
 
 
 def _edges(negative: Distribution, positive: Distribution) -> Floats:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -142,8 +143,13 @@ class PossibleAreas:
         ValueError
             If no such number was given.
         """
-        index = self._search.names.index(check_choice(measure, self._search.names, "measure"))
-        return _range(self._search, self._limits, index, float(self._values[index]))
+        names, search = self._search.names, self._search
+        index, last = names.index(check_choice(measure, names, "measure")), len(names) - 1
+        others = [k for k in range(last + 1) if k != index]
+        by_auc = search.with_auc and index < last
+        given_auc = search.range_of(index, self._limits, [last]) if by_auc else (np.nan, np.nan)
+        limits = search.range_of(index, self._limits, others)
+        return AreaRange(measure, float(self._values[index]), *limits, *given_auc)
 
     def __str__(self) -> str:
         """One line: possible, or how much recall is missing."""
@@ -203,22 +209,15 @@ def loss_ratio(
         raise InputError(f"`rarer_prior` must not be above `prior`, but got {rare:g} > {common:g}")
     if area_estimator == "convex_hull":
         return (1 - common) / (1 - rare)
-    skews = (1 - common) / common, (1 - rare) / rare
-    untied = _worst_loss(skews[0]) / _worst_loss(skews[1])
-    return _TIED[area_estimator](*skews, untied) if ties and area_estimator in _TIED else untied
+    skew, rarer = (1 - common) / common, (1 - rare) / rare
+    # losses of the exact area where every negative scores above every positive
+    untied = float(skew * np.log1p(1 / skew) / (rarer * np.log1p(1 / rarer)))
+    if not ties or area_estimator in ("exact", "interpolated_max"):
+        return untied
+    return _ratio_of_steps(skew, rarer, untied) if area_estimator == "average_precision" else 1.0
 
 
-def _worst_loss(skew: float) -> float:
-    """Return loss of the exact area where every negative scores above every positive."""
-    return float(skew * np.log1p(1 / skew))
-
-
-def _no_limit(_skew: float, _rarer: float, _untied: float) -> float:
-    """Return 1: the losses may be the same at every prior."""
-    return 1.0
-
-
-def _of_steps(skew: float, rarer: float, untied: float) -> float:
+def _ratio_of_steps(skew: float, rarer: float, untied: float) -> float:
     """Return the constant of average precision: the smallest that no step curve exceeds.
 
     A step counts the precision at its upper end, so the largest sum takes for every recall the best point
@@ -234,12 +233,6 @@ def _of_steps(skew: float, rarer: float, untied: float) -> float:
         return float(np.sum(np.diff(point) * (best[1:] + best[:-1]) / 2))
 
     return untied if skew == rarer or excess(untied) <= 0 else float(brentq(excess, untied, 1))
-
-
-_TIED = {
-    **dict.fromkeys(("trapezoid", "upper_trapezoid", "interpolated_mean", "interpolated_median"), _no_limit),
-    "average_precision": _of_steps,
-}
 
 
 def possible_areas(
@@ -306,7 +299,7 @@ def possible_areas(
     values = np.array([*printed.values(), *([] if printed_auc is None else [printed_auc])])
     off = np.array([slack + steps] * len(printed) + [slack] * (printed_auc is not None))
     limits = np.clip([values - off, values + off], 0, 1)
-    missing = search.least(limits)
+    missing = search.solve(limits, range(len(search.names)))
     return PossibleAreas(
         possible=bool(missing <= LEAST_MISSING),
         missing_recall=0.0 if missing <= LEAST_MISSING else missing,
@@ -345,23 +338,12 @@ def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
 def _pairs(printed: Mapping[float, float], slack: float, area_estimator: str) -> Sequence[AreaPair]:
     """Compare every two priors with the bound on the ratio of their losses."""
     pairs = []
-    for prior, area in printed.items():
-        for rarer, other in printed.items():
-            if rarer < prior:
-                constant = loss_ratio(prior, rarer, area_estimator=area_estimator)
-                most = constant * (1 - other)
-                holds = 1 - area <= most + slack * (1 + constant)
-                pairs.append(AreaPair(prior, rarer, constant, 1 - area, most, bool(holds)))
+    for (prior, area), (rarer, other) in combinations(printed.items(), 2):
+        constant = loss_ratio(prior, rarer, area_estimator=area_estimator)
+        most = constant * (1 - other)
+        holds = 1 - area <= most + slack * (1 + constant)
+        pairs.append(AreaPair(prior, rarer, constant, 1 - area, most, bool(holds)))
     return pairs
-
-
-def _range(search: _Search, limits: Floats, measure: int, value: float) -> AreaRange:
-    """Return the range of a number given all others, and given the AUC alone."""
-    last = len(search.names) - 1
-    others = [k for k in range(last + 1) if k != measure]
-    by_auc = search.with_auc and measure < last
-    alone = search.range_of(measure, limits, [last]) if by_auc else (np.nan, np.nan)
-    return AreaRange(search.names[measure], value, *search.range_of(measure, limits, others), *alone)
 
 
 class _Curve(NamedTuple):
@@ -372,12 +354,13 @@ class _Curve(NamedTuple):
 
 
 class _Search:
-    """Worst curves for combinations of areas, kept for the next question."""
+    """Worst curves for combinations of areas, stored for the next question."""
 
     def __init__(self, priors: Sequence[float], with_auc: bool, *, not_below_diagonal: bool) -> None:
         self.with_auc = with_auc
         self.names = [f"AUPREC({prior:g})" for prior in priors] + ["AUC"] * with_auc
         self._edges = np.linspace(0, 1, N_CELLS + 1) ** 2
+        self._width = np.diff(self._edges)
         steps = np.append(0.0, np.geomspace(LOWEST_LEVEL, 1, N_LEVELS - 1))
         self._levels = self._edges if not_below_diagonal else steps
         barred = not_below_diagonal & (self._levels > self._edges[1:, None])
@@ -385,10 +368,6 @@ class _Search:
         cells = [self._areas((1 - prior) / prior) for prior in priors]
         self._cells = np.array([*cells, *([self._width[:, None] * (1 - self._levels)] * with_auc)])
         self._curves = [self._curve(np.zeros(N_CELLS, dtype=np.intp), np.zeros(N_CELLS, dtype=bool))]
-
-    @cached_property
-    def _width(self) -> Floats:
-        return np.asarray(np.diff(self._edges))
 
     def _areas(self, skew: float) -> Floats:
         """Return the integral of T / (T + skew F) over each cell, at each level of F."""
@@ -402,17 +381,16 @@ class _Search:
         cells[: len(cells) - self.with_auc, lost] = 0
         return _Curve(cells.sum(axis=1), float(self._width[lost].sum()))
 
-    def least(self, limits: Floats) -> float:
-        """Return the least recall missing from a mean of curves whose areas are within the limits."""
-        return self._solve(limits, list(range(len(self.names))), None)
-
     def range_of(self, measure: int, limits: Floats, fixed: Sequence[int]) -> tuple[float, float]:
         """Return lowest and highest value of an area among means of complete curves, given others."""
         goal = np.eye(len(self.names))[measure]
-        return self._solve(limits, fixed, goal), -self._solve(limits, fixed, -goal)
+        return self.solve(limits, fixed, goal), -self.solve(limits, fixed, -goal)
 
-    def _solve(self, limits: Floats, fixed: Sequence[int], goal: Floats | None) -> float:
-        """Minimise the goal, or else the missing recall, by adding worst curves until none helps."""
+    def solve(self, limits: Floats, fixed: Sequence[int], goal: Floats | None = None) -> float:
+        """Minimise the goal, or else the missing recall, by adding worst curves until none helps.
+
+        The areas that are fixed stay within their limits.
+        """
         for _ in range(MOST_CURVES):
             curves = [curve for curve in self._curves if goal is None or not curve.missing]
             cost = np.array([curve.missing if goal is None else goal @ curve.areas for curve in curves])
@@ -428,8 +406,8 @@ class _Search:
 
     def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, _Curve]:
         """Return the curve with the largest sum of prices times areas, less the recall that it leaves out."""
-        n_kept = len(price) - self.with_auc
-        states = np.tensordot(price[:n_kept], self._cells[:n_kept], 1)
+        n_priors = len(price) - self.with_auc
+        states = np.tensordot(price[:n_priors], self._cells[:n_priors], 1)
         lost = may_lose & (states < -self._width[:, None])
         reward = np.where(lost, -self._width[:, None], states) + self._barred
         if self.with_auc:
@@ -466,9 +444,5 @@ def _cheapest_mean(cost: Floats, areas: Floats, limits: Floats) -> tuple[float, 
     )
     missed = float(np.asarray(solution.x)[n_curves:].sum())
     rises, falls = np.split(solution.ineqlin.marginals, 2)
-    return (
-        float(np.asarray(solution.fun)) - PENALTY * missed,
-        missed,
-        rises - falls,
-        float(solution.eqlin.marginals[0]),
-    )
+    value = float(np.asarray(solution.fun)) - PENALTY * missed
+    return value, missed, rises - falls, float(solution.eqlin.marginals[0])

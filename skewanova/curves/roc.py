@@ -7,7 +7,7 @@ precision at any skew is ``tpr / (tpr + skew * fpr)`` (Landgrebe et al. 2006, eq
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -80,9 +80,14 @@ class RocCurve:
         """
         false, true = _check_rates(fpr, "fpr"), _check_rates(tpr, "tpr")
         check_same_length(fpr=false, tpr=true)
-        moves = np.append(True, (np.diff(false) > 0) | (np.diff(true) > 0))
-        unknown = np.full(np.count_nonzero(moves), np.nan)
-        return cls(false[moves], true[moves], unknown, float(n_positive), float(n_negative))
+        unknown = np.full(len(false), np.nan)
+        return without_repeats(cls(false, true, unknown, float(n_positive), float(n_negative)))
+
+
+def without_repeats(roc: RocCurve) -> RocCurve:
+    """Return the curve without repeated vertices."""
+    changes = np.append(True, (np.diff(roc.fpr) > 0) | (np.diff(roc.tpr) > 0))
+    return replace(roc, fpr=roc.fpr[changes], tpr=roc.tpr[changes], thresholds=roc.thresholds[changes])
 
 
 def roc_curve(
@@ -170,18 +175,9 @@ def _weighted_curve(positive: Bools, score: NDArray[Any], weight: Floats) -> Roc
     # Summed from the best score, so that small rates keep their digits.
     true = np.cumsum(np.where(label, weight[order], 0.0))[last]
     false = np.cumsum(np.where(label, 0.0, weight[order]))[last]
-    return _curve_of_counts(true, false, ranked[last])
-
-
-def _curve_of_counts(true: NDArray[Any], false: NDArray[Any], threshold: NDArray[Any]) -> RocCurve:
-    """Return the curve through cumulated counts or weights at every distinct score."""
-    return RocCurve(
-        fpr=np.concatenate(([0.0], false / false[-1])),
-        tpr=np.concatenate(([0.0], true / true[-1])),
-        thresholds=np.concatenate(([np.inf], threshold.astype(np.float64))),
-        n_positive=float(true[-1]),
-        n_negative=float(false[-1]),
-    )
+    fpr, tpr = np.append(0.0, false / false[-1]), np.append(0.0, true / true[-1])
+    thresholds = np.append(np.inf, ranked[last].astype(np.float64))
+    return RocCurve(fpr, tpr, thresholds, float(true[-1]), float(false[-1]))
 
 
 def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalised: bool = False) -> float:
@@ -220,20 +216,17 @@ def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalis
     (0.75, 0.25, 0.5)
     """
     if fpr_range is not None:
-        low, high = _check_range(fpr_range)
+        limits = check_float_array(fpr_range, "fpr_range")
+        if limits.shape != (2,) or not 0 <= limits[0] < limits[1] <= 1:
+            raise InputError(
+                f"`fpr_range` must be (low, high) with 0 <= low < high <= 1, but got {fpr_range!r}"
+            )
+        low, high = map(float, limits)
         return _area_between(roc, low, high) / (high - low if normalised else 1.0)
     up = np.flatnonzero(roc.tpr[1:] > roc.tpr[:-1])
     height = roc.tpr[up + 1] - roc.tpr[up]  # strips to the right of the curve, mostly few
     area = np.sum(height * (1 - (roc.fpr[up] + roc.fpr[up + 1]) / 2))
     return float(area / height.sum())  # the heights sum to 1 but for rounding, which the division takes out
-
-
-def _check_range(fpr_range: tuple[float, float]) -> tuple[float, float]:
-    """Return the two rates of a range with low < high."""
-    limits = check_float_array(fpr_range, "fpr_range")
-    if limits.shape != (2,) or not 0 <= limits[0] < limits[1] <= 1:
-        raise InputError(f"`fpr_range` must be (low, high) with 0 <= low < high <= 1, but got {fpr_range!r}")
-    return float(limits[0]), float(limits[1])
 
 
 def _area_between(roc: RocCurve, low: float, high: float) -> float:

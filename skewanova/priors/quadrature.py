@@ -56,7 +56,7 @@ def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Fl
     ratio = 2 * np.pi / np.diff(edges).max()
     rho = ratio + np.hypot(1.0, ratio)
     n_nodes = int(np.ceil(-np.log(QUADRATURE_TOLERANCE) / (2 * np.log(rho)))) + 2
-    return _panels(edges, n_nodes)
+    return gauss_panels(edges, n_nodes)
 
 
 def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
@@ -66,7 +66,7 @@ def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Flo
     tail = 3 - np.log(QUADRATURE_TOLERANCE)  # the tails fall like exp(-a v) and exp(-b v)
     low, high = centre - spread * 10 - tail / a, centre + spread * 10 + tail / b
     cuts = [-log_skew(p) for p in breaks]
-    odds, step = _panels(_panel_edges(low, high, width=min(2.0, 2 * spread), cuts=cuts), 24)
+    odds, step = gauss_panels(_panel_edges(low, high, width=min(2.0, 2 * spread), cuts=cuts), 24)
     weights = step * np.exp(
         -a * np.logaddexp(0, -odds) - b * np.logaddexp(0, odds) - scipy.special.betaln(a, b)
     )
@@ -79,7 +79,7 @@ def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats
     edges = np.unique(
         scipy.special.logit(np.concatenate([priors, [p for p in breaks if priors.min() < p < priors.max()]]))
     )
-    odds, step = _panels(edges, 12)
+    odds, step = gauss_panels(edges, 12)
     return prior_at(odds), step
 
 
@@ -93,7 +93,7 @@ def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]
     return np.concatenate([*pieces, [high]])
 
 
-def _panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
+def gauss_panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
     """Return Gauss-Legendre nodes and weights on every panel."""
     node, weight = gauss_nodes("legendre", n_nodes)
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
