@@ -385,7 +385,7 @@ def test_pairs_by_hand():
     ("least", "told"), [(LEAST_MISSING / 2, 0.0), (LEAST_MISSING, 0.0), (0.0006, 0.0006), (np.nan, np.nan)]
 )
 def test_recall_missing_within_the_error_of_the_grid_is_none(least, told, monkeypatch):
-    monkeypatch.setattr(_Search, "least", lambda *_: least)
+    monkeypatch.setattr(_Search, "solve", lambda *_: least)
     found = possible_areas({0.5: 0.8})
     assert found.missing_recall == pytest.approx(told, abs=0, nan_ok=True)
     assert found.possible == (told == 0)
