@@ -12,7 +12,7 @@ import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
 from benchmarks.measuring import Row, interleaved, ratio
-from skewanova.inference.fold_resampling import max_t_test, permutation_test, sign_flip_test
+from skewanova.inference.fold_statistics import max_t_test, permutation_test, sign_flip_test
 
 MODELS, FOLDS, PRIORS, PERMUTATIONS = 10, 20, 5, 9999
 PEER_PERMUTATIONS = 10

@@ -21,8 +21,7 @@ from skewanova.base.checks import Floats
 from skewanova.base.rounding import TIE_SLACK
 from skewanova.comparison.folds import omnibus_method, pairs_test
 from skewanova.inference import fold_statistics
-from skewanova.inference.fold_resampling import max_t_test, sign_flip_test
-from skewanova.inference.fold_statistics import pair_indices
+from skewanova.inference.fold_statistics import max_t_test, pair_indices, sign_flip_test
 from studies.results import OMNIBUS_DEFAULT, PAIRS_DEFAULT, Study, role, study_of
 from studies.runner import Cell, Run, chosen, means
 from studies.scenarios import LEVELS, SCENARIOS, Scenario, Tables

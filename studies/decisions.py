@@ -19,14 +19,14 @@ import numpy as np
 from scipy import optimize, stats
 from scipy.special import logit
 
-from skewanova.base.checks import Bools, Floats
+from skewanova.base.checks import Bools, Floats, InputError, Seed, check_count, seeded
 from skewanova.curves.chebyshev import panel_priors
 from skewanova.curves.distributions import true_auprec
 from skewanova.decision.bands import BAND_PRIORS, pair_critical
 from skewanova.decision.choice import probability_best
 from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curves, fold_curves
 from skewanova.decision.leads import find_crossings, intervals_covering_zero, leader_intervals
-from skewanova.inference.fold_resampling import fold_bootstrap_means, fraction_best
+from skewanova.inference.fold_statistics import fraction_best
 from skewanova.inference.jackknife import measure_models
 from skewanova.inference.sampling import Sample
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, smallest_supported_prior
@@ -484,6 +484,23 @@ def _best_rows(cell: Cell, found: Floats) -> Iterator[tuple[object, ...]]:
     for j, method in enumerate(P_BEST_METHODS):
         for values in _reliability(found[:, 1 + j].ravel(), found[:, 0].ravel()):
             yield (name, setting.describe(), setting.spread, method, *values, len(found))
+
+
+def fold_bootstrap_means(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
+    """Return means of the models (n_resamples, n_models) over folds drawn with replacement.
+
+    They cover the variation from fold to fold. Folds of one data set share training data, so their spread
+    understates the uncertainty about new data sets.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or len(table) < 2 or not np.isfinite(table).all():
+        raise InputError(
+            f"`values` must be finite, of shape (at least 2 folds, models), but has shape {table.shape}"
+        )
+    check_count(n_resamples, "n_resamples", minimum=1)
+    n_folds = len(table)
+    draws = seeded(rng).multinomial(n_folds, np.full(n_folds, 1 / n_folds), size=n_resamples)
+    return np.asarray(draws @ table / n_folds)
 
 
 def _best_measures(setting: BestSetting, rng: np.random.Generator) -> Floats:

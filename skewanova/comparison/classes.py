@@ -19,8 +19,7 @@ from skewanova.comparison.analysis import group_models
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.choice import RANKING_COLUMNS
-from skewanova.inference.families import adjust_p_values, family
-from skewanova.inference.pairwise import POSTHOC_COLUMNS
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_p_values, family
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
 from skewanova.report.classes import ClassesSource, classes_tables, priors_of

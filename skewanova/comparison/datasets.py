@@ -20,9 +20,8 @@ from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.planning import n_compared
 from skewanova.inference.catalogue import get_test
-from skewanova.inference.families import adjust_p_values
 from skewanova.inference.omnibus import omnibus_test
-from skewanova.inference.pairwise import posthoc
+from skewanova.inference.pairwise import adjust_p_values, posthoc
 from skewanova.inference.random_effects import random_effects
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences

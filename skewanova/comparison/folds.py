@@ -23,15 +23,9 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
 from skewanova.inference.catalogue import get_test, name_family
 from skewanova.inference.diagnostics import assumptions
-from skewanova.inference.effect_sizes import effects
+from skewanova.inference.effect_sizes import effects, equivalence
 from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
-from skewanova.inference.pairwise import (
-    PAIRWISE_TESTS,
-    equivalence,
-    posthoc,
-    tukey_by_prior,
-    tukey_hsd,
-)
+from skewanova.inference.pairwise import PAIRWISE_TESTS, posthoc, tukey_by_prior, tukey_hsd
 from skewanova.inference.random_effects import split_plot_anova
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import FoldDesign

@@ -27,12 +27,11 @@ from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.catalogue import name_family
-from skewanova.inference.effect_sizes import effect_family
-from skewanova.inference.families import equivalence_family, family
+from skewanova.inference.effect_sizes import effect_family, equivalence_family
 from skewanova.inference.intervals import Interval, IntervalInputs, compute_interval
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.paired_test_set import PairedTestSet, paired_test_set
-from skewanova.inference.pairwise import POSTHOC_COLUMNS
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, family
 from skewanova.inference.runs import RunsComparison
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import ALONE, TestSetComparison, compare_areas

@@ -26,7 +26,7 @@ from skewanova.decision.joint_curves import JointCurves, fold_curves, joint_curv
 from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
-from skewanova.inference.fold_resampling import BLOCK_SIZE
+from skewanova.inference.fold_statistics import BLOCK_SIZE
 from skewanova.inference.paired_test_set import variable_test_set
 from skewanova.inference.run_areas import run_sample
 from skewanova.inference.single_test_set import t_from_z, t_test

@@ -24,8 +24,7 @@ from skewanova.base.rounding import TIE, argsort_descending, is_maximum
 from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference.fold_resampling import fraction_best
-from skewanova.inference.fold_statistics import helmert
+from skewanova.inference.fold_statistics import fraction_best, helmert
 from skewanova.priors.weightings import DiscretePrior
 from skewanova.scores.design import fold_mean_interval
 

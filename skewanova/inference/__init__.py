@@ -6,16 +6,14 @@
 - catalogue: Every test once: its name, how to read it, how a paper describes it.
 - covariance: Covariance of the areas of several models on the same cases.
 - diagnostics: What the tests assume; residuals and their quantiles.
-- effect_sizes: Differences of pairs standardised by their spread.
-- families: Pairs tested together: adjusted p, intervals that agree, a control, equivalence.
-- fold_resampling: Bootstrap, sign flips, permutations and max-T over folds.
-- fold_statistics: Statistics of fold x model tables, and the studentized range.
+- effect_sizes: How large differences of pairs are: effect sizes, practical equivalence.
+- fold_statistics: Statistics of fold x model tables, sign flips, permutations, the studentized range.
 - influence: Influence values of average precision, and its first-order variance.
 - intervals: Confidence intervals of AUPREC and IAUPREC of one model.
 - jackknife: Leave-one-out values of the area of a model, by case or cluster.
 - omnibus: Tests of all models at once.
 - paired_test_set: The cases of one test set with every model's scores on them.
-- pairwise: Comparisons of pairs of models: Tukey, t, rank, resampling and Bayesian.
+- pairwise: Comparisons of pairs of models, adjusted as a family.
 - random_effects: Split plot, mixed model, and random-effects meta-analysis.
 - ranks: Mean ranks, the critical difference, compact letters.
 - runs: Several runs of every model on one test set.

@@ -10,6 +10,7 @@ from .diagnostics import assumptions as assumptions
 from .diagnostics import residuals as residuals
 from .diagnostics import residual_quantiles as residual_quantiles
 from .effect_sizes import effects as effects
+from .effect_sizes import equivalence as equivalence
 from .diagnostics import soundness as soundness
 from .influence import auprec_influence as auprec_influence
 from .influence import auprec_variance as auprec_variance
@@ -20,7 +21,6 @@ from .omnibus import omnibus_test as omnibus_test
 from .single_test_set import TestSetComparison as TestSetComparison
 from .single_test_set import compare_test_set as compare_test_set
 from .pairwise import PosthocResult as PosthocResult
-from .pairwise import equivalence as equivalence
 from .pairwise import posthoc as posthoc
 from .pairwise import tukey_by_prior as tukey_by_prior
 from .pairwise import tukey_hsd as tukey_hsd

@@ -1,4 +1,4 @@
-"""Effect sizes: how large a difference is, in IAUPREC and in standard deviations, with intervals."""
+"""How large differences are: effect sizes with intervals, and tests of practical equivalence."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import special
+from scipy import special, stats
 
-from skewanova.base.checks import Floats, check_fraction
-from skewanova.evaluation.measures import Evaluation
+from skewanova.base.checks import Floats, check_choice, check_fraction, check_rope
+from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
-from skewanova.inference.families import orient_to_control
-from skewanova.inference.fold_statistics import REACH, deviation_nodes
-from skewanova.inference.pairwise import paired_tests
+from skewanova.inference.catalogue import ADJUSTMENTS
+from skewanova.inference.fold_statistics import REACH, deviation_nodes, pair_indices
+from skewanova.inference.pairwise import adjust_p_values, ordered_table, orient_to_control
 from skewanova.priors.quadrature import gauss_nodes
 
 EFFECT_COLUMNS = (
@@ -99,6 +99,141 @@ def effects(
     variance = fold_statistics.paired_t(values).std_error ** 2 * len(values)
     one_fold = pairs["std_error"] ** 2 + variance * (1 - 1 / len(values))  # s^2 (1 + ratio) without halvings
     return effect_family(pairs.assign(spread=np.sqrt(one_fold)), alpha=alpha, control=control)
+
+
+def equivalence(
+    iauprec: Evaluation | pd.DataFrame,
+    *,
+    rope: float = 0.01,
+    alpha: float = 0.05,
+    p_adjust: str = "holm",
+    control: str | None = None,
+    ratio: float | None = None,
+    order: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Test whether models are practically equal: two one-sided t tests, and the Bayesian correlated t test.
+
+    Parameters
+    ----------
+    iauprec : Evaluation or DataFrame
+        Every model in every fold: an evaluation, which knows how its folds came about, or a frame with the
+        columns model, fold, iauprec.
+    rope : float, default 0.01
+        Half-width of the region of practical equivalence: differences of IAUPREC that would not matter.
+    alpha : float, default 0.05
+        Family-wise level of the claims that pairs are practically equal.
+    p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, default "holm"
+        How their p-values are adjusted.
+    control : str, optional
+        Model that the others are compared with; by default all pairs are.
+    ratio : float, optional
+        Test cases for each training case, needed where a frame is given; 0 for independent folds.
+    order : sequence of str, optional
+        As for :func:`posthoc`.
+
+    Returns
+    -------
+    DataFrame
+        Columns model_a, model_b, rope; p_a_ahead, p_equal, p_b_ahead, the probabilities, which sum to 1 in
+        each row; p_value and p_adjusted of the two one-sided tests that the difference lies within `rope`,
+        and equivalent, whether the latter is below `alpha`.
+
+    Raises
+    ------
+    ValueError
+        If the table is incomplete, `rope` is negative, or a frame is given without `ratio`.
+
+    Notes
+    -----
+    The posterior of a difference is the t distribution of its corrected test or, where the design has
+    halvings, of its split-half test. Two one-sided tests (Schuirmann 1987) ask for the difference to be
+    significantly above ``-rope`` and significantly below ``rope``; the p of either is the posterior
+    probability of the side it speaks against.
+
+    References
+    ----------
+    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach;
+    Corani and Benavoli (2015), A Bayesian approach for comparing cross-validated algorithms on multiple data
+    sets.
+
+    Examples
+    --------
+    >>> from skewanova import evaluate, load_satellite_scores
+    >>> from skewanova.inference import equivalence
+    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> equivalence(measures, rope=0.02)[["p_equal", "p_value"]].round(2).to_numpy().tolist()
+    [[0.39, 0.56], [0.03, 0.93], [0.05, 0.89]]
+    """
+    check_rope(rope)
+    check_fraction(alpha, "alpha")
+    check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
+    _, pairs = paired_tests(
+        iauprec, ratio=ratio, order=order, control=control, needed="the correlated t test"
+    )
+    columns = ("estimate", "std_error", "statistic")
+    estimate, std_error, statistic = (pairs[column].to_numpy() for column in columns)
+    certain = std_error == 0  # all of the posterior on the estimate
+    estimate = np.where(np.isnan(statistic), 0.0, estimate)
+    posterior = stats.t(pairs["df"].to_numpy(), loc=estimate, scale=np.where(certain, 1.0, std_error))
+    ahead = np.where(certain, estimate > rope, posterior.sf(rope))
+    behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
+    names = pairs["model_a"].tolist(), pairs["model_b"].tolist()
+    return equivalence_family(
+        names, ahead, behind, rope=rope, alpha=alpha, p_adjust=p_adjust, control=control
+    )
+
+
+def equivalence_family(
+    names: tuple[Sequence[str], Sequence[str]],
+    ahead: Floats,
+    behind: Floats,
+    *,
+    rope: float,
+    alpha: float,
+    p_adjust: str = "holm",
+    control: str | None = None,
+) -> pd.DataFrame:
+    """Two one-sided t tests of each pair at the limits of practical equivalence, adjusted over the family.
+
+    Under a flat prior the posterior is t about the estimate, so that the p of either test is the probability
+    of the side it is about (Schuirmann 1987; Berger and Hsu 1996).
+    """
+    model_a, model_b = names
+    posterior = pd.DataFrame(
+        {
+            "model_a": model_a,
+            "model_b": model_b,
+            "rope": rope,
+            "p_a_ahead": ahead,
+            "p_equal": np.maximum(1 - ahead - behind, 0),
+            "p_b_ahead": behind,
+        }
+    )
+    chosen = posterior if control is None else orient_to_control(posterior, control)
+    p_value = chosen[["p_a_ahead", "p_b_ahead"]].max(axis=1, skipna=False).to_numpy(dtype=np.float64)
+    p_adjusted = adjust_p_values(p_value, p_adjust)
+    return chosen.assign(p_value=p_value, p_adjusted=p_adjusted, equivalent=p_adjusted < alpha)
+
+
+def paired_tests(
+    iauprec: Evaluation | pd.DataFrame,
+    *,
+    ratio: float | None,
+    order: Sequence[str] | None,
+    control: str | None,
+    needed: str,
+) -> tuple[Floats, pd.DataFrame]:
+    """Return the fold table, and the t test of every pair by the variance of the design."""
+    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=needed)
+    values, models = ordered_table(frame, order)
+    if control is not None:
+        check_choice(control, models, "control")
+    halves = between_halves(iauprec, models)
+    tests = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio, halves=halves)
+    a, b = pair_indices(len(models))
+    names = {"model_a": [models[i] for i in a], "model_b": [models[i] for i in b]}
+    df = float(fold_statistics.mean_df(values, halves))
+    return values, pd.DataFrame({**names, **tests._asdict(), "df": df})
 
 
 def effect_family(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:

@@ -1,13 +1,15 @@
-"""Statistics of fold x model tables, and the studentized range.
+"""Statistics of fold x model tables, tests by sign flips and permutations, and the studentized range.
 
-Every kernel takes values of shape (..., n_folds, n_models), so that one call serves one table, or all
-replicates of a simulation at once.
+Every function takes values of shape (..., n_folds, n_models), so that one call serves one table, or all
+replicates of a simulation at once. Models stay paired, because a fold brings the values of all models.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import permutations, product
+from math import lgamma, log
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +19,16 @@ from scipy import special, stats
 from scipy.interpolate import PPoly
 from scipy.optimize import brentq
 
-from skewanova.base.checks import Floats
-from skewanova.base.rounding import snap_ties
+from skewanova.base.checks import Floats, Seed, seeded
+from skewanova.base.rounding import TIE_SLACK, is_maximum, snap_ties
 from skewanova.priors.quadrature import gauss_nodes
 
 #: Differences below this share of the largest value are rounding.
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
+
+#: Numbers in memory at a time.
+BLOCK_SIZE = 4_000_000
 
 
 class BlockedF(NamedTuple):
@@ -109,31 +115,6 @@ def full_rank(values: Floats) -> bool:
     return bool(rank == values.shape[1] - 1)
 
 
-def hotelling_t2(values: Floats) -> Floats:
-    """Hotelling's T2 of the contrasts between models against 0 (needs n_folds >= n_models)."""
-    contrasts = values @ helmert(values.shape[-1]).T
-    mean = contrasts.mean(axis=-2)
-    solved = np.linalg.solve(fold_covariance(contrasts), mean[..., None])[..., 0]
-    return np.asarray(values.shape[-2] * (mean * solved).sum(axis=-1))
-
-
-def hotelling_f(t2: Floats, n_folds: int, n_models: int) -> tuple[Floats, int, int]:
-    """F equivalent of T2, with its degrees of freedom."""
-    df, df_error = n_models - 1, n_folds - n_models + 1
-    return np.asarray(t2 * df_error / ((n_folds - 1) * df)), df, df_error
-
-
-def friedman_f(values: Floats) -> Floats:
-    """Iman and Davenport's (1980) F of Friedman's ranks, ties at mid-ranks."""
-    n_folds, n_models = values.shape[-2:]
-    ranks = stats.rankdata(snap_ties(values), axis=-1)
-    spread = ((ranks - (n_models + 1) / 2) ** 2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))
-    sums = ((ranks.sum(axis=-2) - n_folds * (n_models + 1) / 2) ** 2).sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        chi2 = sums / (n_folds * spread)  # Friedman's statistic, corrected for ties
-        return np.asarray((n_folds - 1) * chi2 / (n_folds * (n_models - 1) - chi2))
-
-
 def contrast_f(contrasts: Floats) -> tuple[Floats, Floats, Floats]:
     """F, sum of squares and error of orthonormal contrast scores (..., n_folds, df) against 0."""
     n_folds = contrasts.shape[-2]
@@ -153,16 +134,28 @@ class FTest(NamedTuple):
     p_value: Floats
 
 
+def _f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
+    shape = np.shape(statistic)
+    df, df_error = np.broadcast_to(df, shape), np.broadcast_to(df_error, shape)
+    return FTest(np.asarray(statistic), df, df_error, np.asarray(stats.f.sf(statistic, df, df_error)))
+
+
 def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
     """Blocked F, divided by `inflation` (1 + J r for J folds that share training data)."""
     test = blocked_f(values)
-    statistic = test.statistic / inflation
-    return _f_test(statistic, test.df, test.df_error)
+    return _f_test(test.statistic / inflation, test.df, test.df_error)
 
 
-def gg_test(values: Floats, *, inflation: float = 1.0) -> FTest:
-    """Blocked F with Greenhouse and Geisser's (1959) degrees of freedom, divided by `inflation`."""
-    return contrast_test(values @ helmert(values.shape[-1]).T, inflation=inflation)
+def gg_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
+    """Blocked F with Greenhouse and Geisser's (1959) degrees of freedom, divided by `inflation`.
+
+    With halves: the sum of squares of the contrasts between mean models over its expectation.
+    """
+    if halves is None:
+        return contrast_test(values @ helmert(values.shape[-1]).T, inflation=inflation)
+    mean, cov = _mean_contrasts(values, halves)
+    df = mean.shape[-1] * epsilon_gg(cov)
+    return _f_test((mean**2).sum(axis=-1) / np.trace(cov, axis1=-2, axis2=-1), df, df * halves.shape[-2])
 
 
 def contrast_test(contrasts: Floats, *, inflation: float = 1.0) -> FTest:
@@ -172,26 +165,35 @@ def contrast_test(contrasts: Floats, *, inflation: float = 1.0) -> FTest:
     return _f_test(contrast_f(contrasts)[0] / inflation, df, df * (n_folds - 1))
 
 
-def hotelling_test(values: Floats, *, inflation: float = 1.0) -> FTest:
-    """Hotelling's T2 of the contrasts between models as an F, divided by `inflation`."""
-    return _f_test(*hotelling_f(hotelling_t2(values) / inflation, *values.shape[-2:]))
+def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
+    """Hotelling's T2 of the contrasts between mean models as an F, divided by `inflation`.
+
+    Without halves it needs as many folds as models, with halves one for each contrast.
+    """
+    if halves is None:
+        contrasts, scale = values @ helmert(values.shape[-1]).T, values.shape[-2]
+        mean, cov = contrasts.mean(axis=-2), fold_covariance(contrasts)
+    else:
+        (mean, cov), scale = _mean_contrasts(values, halves), 1
+    t2 = scale * (mean * np.linalg.solve(cov, mean[..., None])[..., 0]).sum(axis=-1)
+    df, df_cov = mean.shape[-1], mean_df(values, halves)
+    return _f_test(t2 / inflation * (df_cov - df + 1) / (df_cov * df), df, df_cov - df + 1)
 
 
 def friedman_test(values: Floats) -> FTest:
-    """Friedman's ranks with Iman and Davenport's F.
+    """Friedman's ranks with Iman and Davenport's (1980) F, ties at mid-ranks.
 
     Where all folds agree the F is infinite: p is then the chance of that, ``n_models! ** (1 - n_folds)``.
     """
     n_folds, n_models = values.shape[-2:]
-    test = _f_test(friedman_f(values), n_models - 1, (n_models - 1) * (n_folds - 1))
+    ranks = stats.rankdata(snap_ties(values), axis=-1) - (n_models + 1) / 2
+    spread = (ranks**2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chi2 = (ranks.sum(axis=-2) ** 2).sum(axis=-1) / (n_folds * spread)  # Friedman's, corrected for ties
+        statistic = np.asarray((n_folds - 1) * chi2 / (n_folds * (n_models - 1) - chi2))
+    test = _f_test(statistic, n_models - 1, (n_models - 1) * (n_folds - 1))
     agreed = np.exp((1 - n_folds) * special.gammaln(n_models + 1))
-    return test._replace(p_value=np.where(np.isinf(test.statistic), agreed, test.p_value))
-
-
-def _f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
-    shape = np.shape(statistic)
-    df, df_error = np.broadcast_to(df, shape), np.broadcast_to(df_error, shape)
-    return FTest(statistic, df, df_error, np.asarray(stats.f.sf(statistic, df, df_error)))
+    return test._replace(p_value=np.where(np.isinf(statistic), agreed, test.p_value))
 
 
 def split_half_covariance(values: Floats, halves: Floats) -> Floats:
@@ -203,26 +205,15 @@ def split_half_covariance(values: Floats, halves: Floats) -> Floats:
     return np.asarray(between + fold_covariance(values) / values.shape[-2])
 
 
-def split_half_hotelling_test(values: Floats, *, halves: Floats) -> FTest:
-    """Hotelling's T2 of the contrasts between mean models with that covariance, on M degrees of freedom."""
-    mean, cov = _split_half_contrasts(values, halves)
-    t2 = (mean * np.linalg.solve(cov, mean[..., None])[..., 0]).sum(axis=-1)
-    return _f_test(*hotelling_f(np.asarray(t2), halves.shape[-2] + 1, values.shape[-1]))
+def mean_df(values: Floats, halves: Floats | None = None) -> int:
+    """Degrees of freedom of the variance of a mean over folds: folds less one, or the number of halvings."""
+    return int(values.shape[-2]) - 1 if halves is None else int(halves.shape[-2])
 
 
-def split_half_gg_test(values: Floats, *, halves: Floats) -> FTest:
-    """Sum of squares of the same contrasts over its expectation, with Greenhouse and Geisser's epsilon."""
-    mean, cov = _split_half_contrasts(values, halves)
-    statistic = (mean**2).sum(axis=-1) / np.trace(cov, axis1=-2, axis2=-1)
-    df = (values.shape[-1] - 1) * epsilon_gg(cov)
-    return _f_test(np.asarray(statistic), df, df * halves.shape[-2])
-
-
-def _split_half_contrasts(values: Floats, halves: Floats) -> tuple[Floats, Floats]:
+def _mean_contrasts(values: Floats, halves: Floats) -> tuple[Floats, Floats]:
     """Orthonormal contrasts of the mean models, and their covariance."""
     contrasts = helmert(values.shape[-1])
-    mean = values.mean(axis=-2) @ contrasts.T
-    return mean, contrasts @ split_half_covariance(values, halves) @ contrasts.T
+    return values.mean(axis=-2) @ contrasts.T, contrasts @ split_half_covariance(values, halves) @ contrasts.T
 
 
 def pair_indices(n_models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -273,11 +264,6 @@ def paired_t_p(values: Floats, *, inflation: float = 1.0, halves: Floats | None 
     return np.asarray(2 * stats.t.sf(statistic, mean_df(values, halves)))
 
 
-def mean_df(values: Floats, halves: Floats | None = None) -> int:
-    """Degrees of freedom of the variance of a mean over folds: folds less one, or the number of halvings."""
-    return int(values.shape[-2]) - 1 if halves is None else int(halves.shape[-2])
-
-
 def holm(p_values: Floats) -> Floats:
     """Adjust by Holm's (1979) step-down procedure along the last axis; nan stays nan and is not tested.
 
@@ -291,6 +277,112 @@ def holm(p_values: Floats) -> Floats:
     adjusted = np.empty_like(stepped)
     np.put_along_axis(adjusted, order, np.where(np.isnan(ranked), np.nan, stepped), axis=-1)
     return adjusted
+
+
+def fraction_best(means: Floats) -> Floats:
+    """Return the fraction of resamples in which each model has the largest mean; ties share it equally."""
+    best = is_maximum(means)
+    return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
+
+
+class ResamplingPValues(NamedTuple):
+    """p-values of a resampling test, how many arrangements were tried, and whether these were all."""
+
+    p_value: Floats
+    n_arrangements: int
+    exact: bool
+
+
+def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
+    """Return rows of signs (n_arrangements, n_folds), the first all +1, and whether they are exhaustive.
+
+    A two-sided statistic does not see a flip of all folds, so enumerated rows fix the first fold's sign.
+    """
+    if 2 ** (n_folds - 1) <= n_resamples + 1:
+        return np.array([(1.0, *row) for row in product((1.0, -1.0), repeat=n_folds - 1)]), True
+    signs = seeded(rng).choice((1.0, -1.0), size=(n_resamples + 1, n_folds))
+    signs[0] = 1.0
+    return signs, False
+
+
+def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
+    """Test equal means by sign flips of fold profiles; the statistic is the blocked F.
+
+    The test is valid when profiles are independent and symmetric about their mean, whatever the models'
+    spreads. The smallest possible p is ``2 ** (1 - n_folds)``.
+    """
+    centred = _centre_folds(values)
+    signs, exact = sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
+    effects = signs @ centred  # (..., n_arrangements, n_models)
+    return ResamplingPValues(_upper_tail((effects**2).sum(axis=-1)), len(signs), exact)
+
+
+def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
+    """Test exchangeable models of one table by permuting them within folds; the statistic is the blocked F.
+
+    The hypothesis includes equal spreads: with unequal ones the test rejects too often. The smallest possible
+    p is ``factorial(n_models) ** (1 - n_folds)``.
+    """
+    centred = _centre_folds(values)
+    n_folds, n_models = centred.shape
+    exact = (n_folds - 1) * lgamma(n_models + 1) <= log(n_resamples + 1) + TIE_SLACK
+    if exact:
+        sums = centred[:1]  # the first fold fixed, all others permuted in every way
+        orders: NDArray[np.intp] = np.array(list(permutations(range(n_models))))
+        for fold in centred[1:]:
+            sums = (sums[:, None, :] + fold[orders]).reshape(-1, n_models)
+    else:
+        generator, parts = seeded(rng), [centred.sum(axis=0)[None]]
+        for block in split_rows(np.empty(n_resamples), max(1, BLOCK_SIZE // centred.size)):
+            tables = np.broadcast_to(centred, (len(block), n_folds, n_models))
+            parts.append(generator.permuted(tables, axis=-1).sum(axis=-2))
+        sums = np.concatenate(parts)
+    return ResamplingPValues(_upper_tail((sums**2).sum(axis=-1)), len(sums), exact)
+
+
+def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
+    """Test all pairs of models by step-down max-T under sign flips: p-values (..., n_pairs).
+
+    They are adjusted by algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do.
+    """
+    signs, exact = sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
+    difference = pair_differences(values)
+    order = np.argsort(squared_t(difference, signs[:1])[..., 0, :], axis=-1)[..., None, :]
+    ranked = np.take_along_axis(difference, order, axis=-1)  # the least extreme first: its maximum is itself
+    limit = squared_t(ranked, signs[:1]) * (1 - TIE_SLACK)
+    counts = np.zeros(limit.shape)
+    for part in split_rows(signs, max(1, BLOCK_SIZE // limit.size)):
+        largest = np.maximum.accumulate(squared_t(ranked, part), axis=-1)
+        counts += (largest >= limit).sum(axis=-2, keepdims=True)
+    falling = np.maximum.accumulate(counts[..., ::-1] / len(signs), axis=-1)[..., ::-1]
+    adjusted = np.empty_like(falling)
+    np.put_along_axis(adjusted, order, falling, axis=-1)
+    return ResamplingPValues(adjusted[..., 0, :], len(signs), exact)
+
+
+def squared_t(difference: Floats, signs: Floats) -> Floats:
+    """Squared t of differences (..., n_folds, n) under every row of signs, increasing in its square only."""
+    total = (difference**2).sum(axis=-2)[..., None, :]
+    square = np.asarray(signs @ difference)  # in place from here on: these are large
+    square *= square
+    square /= difference.shape[-2]  # J mean^2
+    rest = total - square
+    np.maximum(rest, 1e-15 * total, out=rest)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.divide(square, rest, out=square, where=total != 0)  # where all is 0, so is the square
+    return square
+
+
+def _centre_folds(values: Floats) -> Floats:
+    """Take out the mean of every fold; what is only rounding is 0."""
+    centred = values - values.mean(axis=-1, keepdims=True)
+    rounding = ROUNDING * np.abs(values).max(axis=(-2, -1), keepdims=True)
+    return np.where(np.abs(centred) <= rounding, 0.0, centred)
+
+
+def _upper_tail(statistic: Floats) -> Floats:
+    """Share of arrangements (last axis) that reach the first, the observed one."""
+    return np.asarray((statistic >= statistic[..., :1] * (1 - TIE_SLACK)).mean(axis=-1))
 
 
 #: The range of standard normal values left out beyond this is below 1e-16.
@@ -310,27 +402,17 @@ ENDLESS_DF = 1e10
 DEGREE, PIECE = 7, 1 / 16
 
 
-#: Values at a time, times the nodes of each.
-BLOCK_SIZE = 1_000_000
-
-
 def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
     """Upper tail of the studentized range; 0 at infinity, nan for nan.
 
     E_s [1 - R(q s)], s the pooled deviation with `df` degrees of freedom and R the distribution of the range
     of `n_levels` standard normal values (Tukey 1949). Within 1e-13 of ``scipy.stats.studentized_range.sf``.
     """
-    value = np.asarray(value, dtype=float)
     node, weight = deviation_nodes(df)
-    normal = _normal_range(n_levels)
-    nothing = value * node.min() > 2 * REACH  # left beyond, whatever the deviation
-    tail = np.where(nothing, 0.0, np.nan)
-    finite = np.isfinite(value) & ~nothing
-    finite_values = value[finite]
-    rows = max(1, BLOCK_SIZE // len(node))
-    parts = [normal(part[:, None] * node) @ weight for part in split_rows(finite_values, rows)]
-    tail[finite] = np.clip(np.concatenate([finite_values[:0], *parts]), 0.0, 1.0)
-    return tail
+    normal, largest = _normal_range(n_levels), 2 * REACH / node.min()  # nothing lies beyond
+    blocks = split_rows(np.minimum(value, largest), max(1, BLOCK_SIZE // len(node)))
+    tail = [normal(block[:, None] * node) @ weight for block in blocks]
+    return np.where(value > largest, 0.0, np.clip(np.concatenate([value[:0], *tail]), 0.0, 1.0))
 
 
 @cache

@@ -16,8 +16,7 @@ from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS, variation_limit
 from skewanova.inference.catalogue import TestInfo, get_test
-from skewanova.inference.fold_resampling import ResamplingPValues, permutation_test, sign_flip_test
-from skewanova.inference.fold_statistics import FTest
+from skewanova.inference.fold_statistics import FTest, ResamplingPValues, permutation_test, sign_flip_test
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,8 +209,8 @@ KERNELS: dict[str, Callable[..., FTest]] = {
     "corrected_f": fold_statistics.blocked_test,
     "corrected_gg": fold_statistics.gg_test,
     "corrected_hotelling": fold_statistics.hotelling_test,
-    "split_half_gg": fold_statistics.split_half_gg_test,
-    "split_half_hotelling": fold_statistics.split_half_hotelling_test,
+    "split_half_gg": fold_statistics.gg_test,
+    "split_half_hotelling": fold_statistics.hotelling_test,
 }
 
 

@@ -1,4 +1,7 @@
-"""Comparisons of pairs of models: Tukey, t, rank, resampling and Bayesian."""
+"""Comparisons of pairs of models: Tukey's, t, rank and resampling tests, adjusted as a family.
+
+An interval agrees with the decision about its pair: it is at the level of the step that decided it.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +13,15 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 from scipy.optimize import brentq
+from statsmodels.stats.multitest import multipletests
 
-from skewanova.base.checks import (
-    Floats,
-    InputError,
-    Seed,
-    check_choice,
-    check_fraction,
-    check_prior,
-    check_rope,
-)
+from skewanova.base.checks import Floats, InputError, Seed, check_choice, check_fraction, check_prior
 from skewanova.base.frames import Framed
-from skewanova.base.rounding import argsort_descending, snap_ties
+from skewanova.base.rounding import TIE, argsort_descending, snap_ties
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
-from skewanova.inference.anova import (
-    AnovaResult,
-    check_frame,
-    two_way_anova,
-)
+from skewanova.inference.anova import AnovaResult, check_frame, two_way_anova
 from skewanova.inference.catalogue import ADJUSTMENTS, get_test, name_family
-from skewanova.inference.families import equivalence_family, family
-from skewanova.inference.fold_resampling import max_t_test, sign_flips, split_signs, squared_t
-from skewanova.inference.fold_statistics import deviation_nodes, pair_indices, range_isf, range_sf
 from skewanova.inference.omnibus import fold_table, kernel_arguments
 from skewanova.priors.quadrature import gauss_nodes
 
@@ -148,26 +137,27 @@ def tukey_hsd(
         check_prior(prior)
     check_choice(factor, [c for c in ("model", "prior") if c in {*result.to_frame()["term"]}], "factor")
     levels, effect, cov = result.effects(factor)
-    ranks = _positions(levels, effect, order)
-    a, b = (np.array(ranks)[side] for side in pair_indices(len(ranks)))
-    df = float(result.row("model")["df_error"])
+    ranks = _rank_levels(levels, effect, order)
+    a, b = (np.array(ranks)[side] for side in fold_statistics.pair_indices(len(ranks)))
     estimate = effect[a] - effect[b]
     std_error = np.sqrt(np.maximum(cov[a, a] + cov[b, b] - 2 * cov[a, b], 0.0))
     if result.rounding:  # no residual variation
         estimate, std_error = np.where(np.abs(estimate) > result.rounding, estimate, 0.0), 0.0 * std_error
-    frame = _compare(estimate, std_error, df, n_levels=len(levels), alpha=alpha)
-    test = get_test(result.test).pairs
-    frame = frame.assign(test=test, role=result.role, response=result.response)
-    frame[f"{factor}_a"], frame[f"{factor}_b"] = [levels[i] for i in a], [levels[i] for i in b]
-    columns = list(POSTHOC_COLUMNS) if factor == "model" else prior_pair_columns()
-    return PosthocResult(
-        test=test,
-        role=result.role,
-        response=result.response,
-        factor=factor,
-        alpha=alpha,
-        _table=frame.assign(prior=prior)[columns],
+    df, size = float(result.row("model")["df_error"]), np.abs(estimate)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t_value = size / std_error
+    frame = _pair_frame(
+        (a, b),
+        estimate,
+        std_error,
+        df=df,
+        statistic=np.sqrt(2.0) * t_value,
+        p_value=2 * stats.t.sf(t_value, df),
+        **_range_adjusted(t_value, std_error, len(levels), df=df, alpha=alpha),
     )
+    names = {"test": get_test(result.test).pairs, "role": result.role, "response": result.response}
+    frame = _name_pairs(frame, levels, factor=factor, alpha=alpha, prior=prior, **names)
+    return PosthocResult(**names, factor=factor, alpha=alpha, _table=frame)
 
 
 def tukey_by_prior(
@@ -216,37 +206,14 @@ def prior_pair_columns() -> list[str]:
     return [names.get(column, column) for column in POSTHOC_COLUMNS if column != "prior"]
 
 
-def _positions(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
+def _rank_levels(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
+    """Return positions of the levels in the order given, or by falling effects."""
     if order is None:
         return argsort_descending(effect)
     if sorted(map(str, order)) != sorted(map(str, levels)):
         raise InputError(f"`order` must name every level once, but got {list(order)!r} for {list(levels)!r}")
     position = {str(level): i for i, level in enumerate(levels)}
     return [position[str(level)] for level in order]
-
-
-def _compare(estimate: Floats, std_error: Floats, df: float, *, n_levels: int, alpha: float) -> pd.DataFrame:
-    """Studentized-range tests and intervals of pairwise differences."""
-    size = np.abs(estimate)
-    flat = std_error == 0  # no residual variation
-    t_value = np.where(flat, np.where(size > 0, np.inf, np.nan), size / np.where(flat, 1.0, std_error))
-    range_value = np.sqrt(2.0) * t_value
-    p_value = 2 * stats.t.sf(t_value, df)
-    p_adjusted = range_sf(range_value, n_levels, df)
-    margin = range_isf(alpha, n_levels, df) / np.sqrt(2.0) * std_error
-    return pd.DataFrame(
-        {
-            "estimate": estimate,
-            "std_error": std_error,
-            "df": df,
-            "statistic": range_value,
-            "p_value": p_value,
-            "p_adjusted": p_adjusted,
-            "conf_low": estimate - margin,
-            "conf_high": estimate + margin,
-            "reject": p_adjusted < alpha,
-        }
-    )
 
 
 def posthoc(
@@ -338,12 +305,12 @@ def posthoc(
     inflation = 1 + len(values) * ratio
     needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     frame = _FAMILIES[method](values, alpha, **needs)
-    names = {"model_a": [models[i] for i in frame.pop("a")], "model_b": [models[i] for i in frame.pop("b")]}
-    frame = frame.assign(role=role, response="iauprec", prior=np.nan, **names)
-    if p_adjust:
-        frame = family(frame, alpha=alpha, p_adjust=p_adjust, control=control)
     test_name = name_family(method, p_adjust, control=control is not None)
-    return frame.assign(test=test_name, reject=frame["p_adjusted"] < alpha)[list(POSTHOC_COLUMNS)]
+    if p_adjust:
+        chosen = frame if control is None else frame[frame["b"] == len(models) - 1]
+        frame = family(chosen, alpha=alpha, p_adjust=p_adjust)
+    names = {"test": test_name, "role": role, "response": "iauprec"}
+    return _name_pairs(frame, models, alpha=alpha, prior=np.nan, **names)
 
 
 def check_family(method: str, p_adjust: str | None, control: str | None, *, name: str = "method") -> str:
@@ -366,180 +333,170 @@ def check_family(method: str, p_adjust: str | None, control: str | None, *, name
     return p_adjust or ("holm" if test.adjusted else "")
 
 
-def equivalence(
-    iauprec: Evaluation | pd.DataFrame,
-    *,
-    rope: float = 0.01,
-    alpha: float = 0.05,
-    p_adjust: str = "holm",
-    control: str | None = None,
-    ratio: float | None = None,
-    order: Sequence[str] | None = None,
-) -> pd.DataFrame:
-    """Test whether models are practically equal: two one-sided t tests, and the Bayesian correlated t test.
-
-    Parameters
-    ----------
-    iauprec : Evaluation or DataFrame
-        Every model in every fold: an evaluation, which knows how its folds came about, or a frame with the
-        columns model, fold, iauprec.
-    rope : float, default 0.01
-        Half-width of the region of practical equivalence: differences of IAUPREC that would not matter.
-    alpha : float, default 0.05
-        Family-wise level of the claims that pairs are practically equal.
-    p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, default "holm"
-        How their p-values are adjusted.
-    control : str, optional
-        Model that the others are compared with; by default all pairs are.
-    ratio : float, optional
-        Test cases for each training case, needed where a frame is given; 0 for independent folds.
-    order : sequence of str, optional
-        As for :func:`posthoc`.
-
-    Returns
-    -------
-    DataFrame
-        Columns model_a, model_b, rope; p_a_ahead, p_equal, p_b_ahead, the probabilities, which sum to 1 in
-        each row; p_value and p_adjusted of the two one-sided tests that the difference lies within `rope`,
-        and equivalent, whether the latter is below `alpha`.
-
-    Raises
-    ------
-    ValueError
-        If the table is incomplete, `rope` is negative, or a frame is given without `ratio`.
-
-    Notes
-    -----
-    The posterior of a difference is the t distribution of its corrected test or, where the design has
-    halvings, of its split-half test. Two one-sided tests (Schuirmann 1987) ask for the difference to be
-    significantly above ``-rope`` and significantly below ``rope``; the p of either is the posterior
-    probability of the side it speaks against.
-
-    References
-    ----------
-    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach;
-    Corani and Benavoli (2015), A Bayesian approach for comparing cross-validated algorithms on multiple data
-    sets.
-
-    Examples
-    --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import equivalence
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> equivalence(measures, rope=0.02)[["p_equal", "p_value"]].round(2).to_numpy().tolist()
-    [[0.39, 0.56], [0.03, 0.93], [0.05, 0.89]]
-    """
-    check_rope(rope)
-    check_fraction(alpha, "alpha")
-    check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
-    _, pairs = paired_tests(
-        iauprec, ratio=ratio, order=order, control=control, needed="the correlated t test"
-    )
-    columns = ("estimate", "std_error", "statistic")
-    estimate, std_error, statistic = (pairs[column].to_numpy() for column in columns)
-    certain = std_error == 0  # all of the posterior on the estimate
-    estimate = np.where(np.isnan(statistic), 0.0, estimate)
-    posterior = stats.t(pairs["df"].to_numpy(), loc=estimate, scale=np.where(certain, 1.0, std_error))
-    ahead = np.where(certain, estimate > rope, posterior.sf(rope))
-    behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
-    names = pairs["model_a"].tolist(), pairs["model_b"].tolist()
-    return equivalence_family(
-        names, ahead, behind, rope=rope, alpha=alpha, p_adjust=p_adjust, control=control
-    )
-
-
-def paired_tests(
-    iauprec: Evaluation | pd.DataFrame,
-    *,
-    ratio: float | None,
-    order: Sequence[str] | None,
-    control: str | None,
-    needed: str,
-) -> tuple[Floats, pd.DataFrame]:
-    """Return the fold table, and the t test of every pair by the variance of the design."""
-    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=needed)
-    values, models = ordered_table(frame, order)
-    if control is not None:
-        check_choice(control, models, "control")
-    halves = between_halves(iauprec, models)
-    tests = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio, halves=halves)
-    a, b = pair_indices(len(models))
-    names = {"model_a": [models[i] for i in a], "model_b": [models[i] for i in b]}
-    df = float(fold_statistics.mean_df(values, halves))
-    return values, pd.DataFrame({**names, **tests._asdict(), "df": df})
-
-
 def ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:
     """Table of folds and models, in the order given or by falling means, and the models."""
     values, models = fold_table(iauprec)
-    if order is None:
-        ranks = np.array(argsort_descending(values.mean(axis=0)))
-    elif sorted(order) == sorted(models):
-        ranks = np.array([models.index(model) for model in order])
-    else:
+    if order is not None and sorted(order) != sorted(models):
         raise InputError(f"`order` must name every model once, but got {list(order)!r}")
+    ranks = _rank_levels(models, values.mean(axis=0), order)
     return values[:, ranks], [models[i] for i in ranks]
 
 
-def _frame(
-    values: Floats,
-    tests: fold_statistics.PairedT | None = None,
+#: What statsmodels calls the adjustments; Holm's is :func:`~.fold_statistics.holm`, equal to the last digit.
+_OTHERS = {"bonferroni": "bonferroni", "hochberg": "simes-hochberg", "bh": "fdr_bh"}
+
+
+#: Columns that change places where a pair is turned round.
+_SIDES = (("model_a", "model_b"), ("p_a_ahead", "p_b_ahead"))
+
+
+def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
+    """Adjusted p-values of one family; nan stays nan and counts as not tested."""
+    if p_adjust == "holm":
+        return fold_statistics.holm(p_values)
+    p_adjusted = np.full(p_values.shape, np.nan)
+    tested = np.isfinite(p_values)
+    if tested.any():
+        p_adjusted[tested] = multipletests(p_values[tested], method=_OTHERS[p_adjust])[1]
+    return p_adjusted
+
+
+def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
+    """Level of each pair's interval: that of the step which decided the pair, so that the two agree.
+
+    Of m pairs tested, r are rejected. Bonferroni: alpha / m. Benjamini and Hochberg: alpha r / m (Benjamini
+    and Yekutieli 2005). Holm: the i-th smallest p by alpha / (m - i + 1), all pairs kept by that of the first
+    of them. Hochberg: the same, but all rejected pairs by that of the last of them.
+    """
+    tested = max(int(np.isfinite(p_values).sum()), 1)
+    rejected = int((adjust_p_values(p_values, p_adjust) < alpha).sum())
+    if p_adjust == "bonferroni":
+        return np.full(p_values.shape, alpha / tested)
+    if p_adjust == "bh":
+        return np.full(p_values.shape, alpha * max(rejected, 1) / tested)
+    before = np.argsort(np.argsort(p_values))  # pairs of smaller p: i - 1
+    step = np.minimum(before, rejected) if p_adjust == "holm" else np.maximum(before, rejected - 1)
+    return np.asarray(alpha / (tested - np.minimum(step, tested - 1)))
+
+
+def family(
+    pairs: pd.DataFrame, *, alpha: float, p_adjust: str = "holm", control: str | None = None
+) -> pd.DataFrame:
+    """Adjusted p, intervals and decisions of pairs tested together: all of them, or those with the control.
+
+    Of `pairs` the columns model_a, model_b, estimate, std_error, df, statistic and p_value are used; with a
+    control, a difference is the other model less the control.
+    """
+    chosen = pairs if control is None else orient_to_control(pairs, control)
+    estimate, error, df, p_value = (
+        chosen[column].to_numpy(dtype=np.float64) for column in ("estimate", "std_error", "df", "p_value")
+    )
+    level, p_adjusted = stepwise_levels(p_value, alpha, p_adjust=p_adjust), adjust_p_values(p_value, p_adjust)
+    unknown = np.isnan(p_value) & (np.abs(estimate) > TIE)  # a difference without spread tells nothing
+    half_width = np.where(error == 0, np.where(unknown, np.nan, 0.0), stats.t.isf(level / 2, df) * error)
+    return chosen.assign(
+        p_adjusted=p_adjusted,
+        conf_low=estimate - half_width,
+        conf_high=estimate + half_width,
+        reject=p_adjusted < alpha,
+    )
+
+
+def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
+    """Pairs that hold the control, as the other model less the control."""
+    selected = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)].reset_index(drop=True)
+    turned = selected["model_a"] == control
+    for side, other in _SIDES:
+        if side in selected:
+            selected.loc[turned, [side, other]] = selected.loc[turned, [other, side]].to_numpy(copy=True)
+    for column in ("estimate", "statistic"):
+        if column in selected:
+            selected.loc[turned, column] *= -1
+    return selected
+
+
+def _pair_frame(
+    pairs: tuple[Any, Any],
+    estimate: Floats,
+    std_error: Floats | float = np.nan,
+    *,
     margin: Floats | float = np.nan,
     **columns: object,
 ) -> pd.DataFrame:
-    """Return pairs in order, with their t tests, intervals of this half-width, and the columns given."""
-    a, b = pair_indices(values.shape[1])
-    estimate = (values[:, a] - values[:, b]).mean(axis=0)
-    empty = dict.fromkeys(("std_error", "df", "statistic", "p_value", "conf_low", "conf_high"), np.nan)
-    data: dict[str, object] = {"a": a, "b": b, "estimate": estimate, **empty}
-    if tests is not None:
-        data |= {"std_error": tests.std_error, "statistic": tests.statistic}
-        data |= {"conf_low": tests.estimate - margin, "conf_high": tests.estimate + margin}
-    return pd.DataFrame(data | columns)
+    """Return a frame of pairs by position, with intervals of this half-width and further columns."""
+    limits = {"conf_low": estimate - margin, "conf_high": estimate + margin}
+    data: dict[str, object] = {"a": pairs[0], "b": pairs[1], "estimate": estimate, "std_error": std_error}
+    return pd.DataFrame(data | dict.fromkeys(("df", "statistic", "p_value"), np.nan) | limits | columns)
+
+
+def _name_pairs(
+    frame: pd.DataFrame, levels: Sequence[Any], *, alpha: float, factor: str = "model", **columns: Any
+) -> pd.DataFrame:
+    """Return pairs with the names of their levels, decisions and these columns, as in every such frame."""
+    names = {f"{factor}_{side}": [levels[i] for i in frame[side]] for side in ("a", "b")}
+    order = list(POSTHOC_COLUMNS) if factor == "model" else prior_pair_columns()
+    frame = frame.assign(**names, reject=frame["p_adjusted"] < alpha, **columns)
+    return frame[order].reset_index(drop=True)
+
+
+def _range_adjusted(
+    t_value: Floats, std_error: Floats | float, n_levels: int, *, df: float, alpha: float
+) -> dict[str, Any]:
+    """Return p-values and half-widths of simultaneous intervals by the studentized range."""
+    p_adjusted = fold_statistics.range_sf(np.sqrt(2) * np.abs(t_value), n_levels, df)
+    critical = fold_statistics.range_isf(alpha, n_levels, df) / np.sqrt(2)
+    return {"p_adjusted": p_adjusted, "margin": critical * std_error}
+
+
+def _mean_differences(values: Floats, std_error: Floats | float = np.nan, **columns: Any) -> pd.DataFrame:
+    """Return all pairs of models with their mean differences and these columns."""
+    a, b = fold_statistics.pair_indices(values.shape[1])
+    return _pair_frame((a, b), (values[:, a] - values[:, b]).mean(axis=0), std_error, **columns)
 
 
 def _paired_t(
-    values: Floats, alpha: float, *, inflation: float = 1.0, halves: Floats | None = None
+    values: Floats, alpha: float, *, inflation: float = 1.0, halves: Floats | None = None, **columns: object
 ) -> pd.DataFrame:
+    """Paired t tests; further columns may stand in for theirs."""
     tests = fold_statistics.paired_t(values, inflation=inflation, halves=halves)
-    p_value = fold_statistics.paired_t_p(values, inflation=inflation, halves=halves)
-    return _frame(values, tests, df=fold_statistics.mean_df(values, halves), p_value=p_value)
+    defaults: dict[str, Any] = {
+        "statistic": tests.statistic,
+        "df": fold_statistics.mean_df(values, halves),
+        "p_value": fold_statistics.paired_t_p(values, inflation=inflation, halves=halves),
+    }
+    return _mean_differences(values, tests.std_error, **defaults | columns)
 
 
 def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
-    tests, df, n_models = fold_statistics.paired_t(values), len(values) - 1, values.shape[1]
-    adjusted = range_sf(np.sqrt(2) * np.abs(tests.statistic), n_models, df)
-    margin = range_isf(alpha, n_models, df) / np.sqrt(2) * tests.std_error
-    p_value = fold_statistics.paired_t_p(values)
-    return _frame(values, tests, margin, df=df, p_value=p_value, p_adjusted=adjusted)
+    tests, n_models = fold_statistics.paired_t(values), values.shape[1]
+    adjusted = _range_adjusted(tests.statistic, tests.std_error, n_models, df=len(values) - 1, alpha=alpha)
+    return _paired_t(values, alpha, **adjusted)
 
 
 def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.DataFrame:
     """Interval: the single-step critical value of the largest |t| under sign flips, where it is reachable."""
     tests, n_folds = fold_statistics.paired_t(values), len(values)
-    adjusted = max_t_test(values, n_resamples=n_resamples, rng=rng).p_value
-    a, b = pair_indices(values.shape[1])
-    signs, _ = sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
+    adjusted = fold_statistics.max_t_test(values, n_resamples=n_resamples, rng=rng).p_value
+    a, b = fold_statistics.pair_indices(values.shape[1])
+    signs, _ = fold_statistics.sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
     difference = values[:, a] - values[:, b]
     centred = difference - difference.mean(axis=0)
-    largest = np.concatenate(
-        [squared_t(centred, part).max(axis=-1) for part in split_signs(signs[1:], len(a))]
-    )
+    blocks = fold_statistics.split_rows(signs[1:], fold_statistics.BLOCK_SIZE // len(a))
+    largest = np.concatenate([fold_statistics.squared_t(centred, block).max(axis=-1) for block in blocks])
     critical = np.sqrt((n_folds - 1) * np.quantile(largest, 1 - alpha, method="higher"))
-    margin = critical * tests.std_error if len(signs) * alpha >= 1 else np.full(len(a), np.nan)
+    margin = critical * tests.std_error if len(signs) * alpha >= 1 else np.nan
     adjusted = np.where(np.isnan(tests.statistic), np.nan, adjusted)
-    return _frame(values, tests, margin, df=np.nan, p_value=np.nan, p_adjusted=adjusted)
+    return _paired_t(values, alpha, margin=margin, df=np.nan, p_value=np.nan, p_adjusted=adjusted)
 
 
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
     n_folds, n_models = values.shape
-    a, b = pair_indices(n_models)
+    a, b = fold_statistics.pair_indices(n_models)
     mean_rank = stats.rankdata(snap_ties(values), axis=1).mean(axis=0)
     z_value = (mean_rank[a] - mean_rank[b]) / np.sqrt(n_models * (n_models + 1) / (6 * n_folds))
-    adjusted = range_sf(np.sqrt(2) * np.abs(z_value), n_models, np.inf)
-    return _frame(
-        values, df=np.inf, statistic=z_value, p_value=2 * stats.norm.sf(np.abs(z_value)), p_adjusted=adjusted
-    )
+    adjusted = _range_adjusted(z_value, np.nan, n_models, df=np.inf, alpha=alpha)
+    p_value = 2 * stats.norm.sf(np.abs(z_value))
+    return _mean_differences(values, df=np.inf, statistic=z_value, p_value=p_value, **adjusted)
 
 
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
@@ -552,7 +509,7 @@ def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
         statistic[plain], p_value[plain] = stats.wilcoxon(difference[:, plain], axis=0)
     for i in np.flatnonzero(~plain):
         statistic[i], p_value[i] = _signed_rank(difference[:, i])
-    return _frame(values, statistic=statistic, p_value=p_value)
+    return _mean_differences(values, statistic=statistic, p_value=p_value)
 
 
 def _signed_rank(difference: Floats) -> tuple[float, float]:
@@ -574,24 +531,20 @@ def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
     certain = np.where(np.abs(estimate) <= 1e-12 * scale, np.nan, np.copysign(np.inf, estimate))
     flat = std_error <= 1e-12 * scale
     statistic = certain if flat else estimate / std_error
-    df, count = blocked.df_error, len(others)
-    single, bonferroni = (float(stats.t.isf(tail, df)) for tail in (alpha / 2, alpha / 2 / count))  # limits
-    below, above = 0.99 * single, 1.01 * bonferroni
-    reached = dunnett_sf(below, count, df) > alpha > dunnett_sf(above, count, df)
-    critical = brentq(lambda c: dunnett_sf(c, count, df) - alpha, below, above) if reached else bonferroni
-    return pd.DataFrame(
-        {
-            "a": others,
-            "b": control,
-            "estimate": estimate,
-            "std_error": std_error,
-            "df": df,
-            "statistic": statistic,
-            "p_value": 2 * stats.t.sf(np.abs(statistic), df),
-            "p_adjusted": [dunnett_sf(abs(float(t)), count, df) for t in statistic],
-            "conf_low": estimate - critical * std_error,
-            "conf_high": estimate + critical * std_error,
-        }
+    df = blocked.df_error
+    single, bonferroni = (float(stats.t.isf(tail, df)) for tail in (alpha / 2, alpha / 2 / control))
+    low, high = 0.99 * single, 1.01 * bonferroni
+    reached = dunnett_sf(low, control, df) > alpha > dunnett_sf(high, control, df)
+    critical = brentq(lambda c: dunnett_sf(c, control, df) - alpha, low, high) if reached else bonferroni
+    return _pair_frame(
+        (others, control),
+        estimate,
+        std_error,
+        margin=critical * std_error,
+        df=df,
+        statistic=statistic,
+        p_value=2 * stats.t.sf(np.abs(statistic), df),
+        p_adjusted=[dunnett_sf(abs(float(t)), control, df) for t in statistic],
     )
 
 
@@ -604,7 +557,7 @@ def dunnett_sf(value: float, count: int, df: int) -> float:
     if not np.isfinite(value):
         return 0.0 if np.isinf(value) else np.nan
     node, weight = gauss_nodes("hermite_e", 80)
-    deviation, density = deviation_nodes(df)
+    deviation, density = fold_statistics.deviation_nodes(df)
     half_width = np.sqrt(2) * value * deviation[:, None]
     inside = (special.ndtr(node + half_width) - special.ndtr(node - half_width)) ** count
     return float(np.clip(1 - density @ (inside @ (weight / weight.sum())), 0.0, 1.0))

@@ -8,8 +8,7 @@ from scipy import stats
 
 from skewanova.base.checks import InputError
 from skewanova.inference import three_way_anova, tukey_hsd, two_way_anova
-from skewanova.inference.fold_resampling import permutation_test
-from skewanova.inference.fold_statistics import blocked_f, pair_indices
+from skewanova.inference.fold_statistics import blocked_f, pair_indices, permutation_test
 from studies import calibration
 from studies.calibration import (
     POWER_COLUMNS,

@@ -20,7 +20,7 @@ from skewanova.decision import bands, decisions
 from skewanova.decision import power as decision_power
 from skewanova.decision.power import factor_needed, folds_needed, t_power
 from skewanova.evaluation.points import precision_recall
-from skewanova.inference import fold_resampling, two_way_anova
+from skewanova.inference import fold_statistics, two_way_anova
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
 from skewanova.inference.pairwise import posthoc, tukey_by_prior, tukey_hsd
 from skewanova.report import figures as report_figures
@@ -61,9 +61,9 @@ def test_pieces_of_the_normal_range_are_the_integral(n_levels):
 
 def test_sign_flips_in_blocks_are_those_at_once(monkeypatch):
     values = np.random.default_rng(3).normal(size=(14, 5))
-    whole = fold_resampling.max_t_test(values, n_resamples=999).p_value
-    monkeypatch.setattr(fold_resampling, "BLOCK_SIZE", 130)
-    np.testing.assert_array_equal(fold_resampling.max_t_test(values, n_resamples=999).p_value, whole)
+    whole = fold_statistics.max_t_test(values, n_resamples=999).p_value
+    monkeypatch.setattr(fold_statistics, "BLOCK_SIZE", 130)
+    np.testing.assert_array_equal(fold_statistics.max_t_test(values, n_resamples=999).p_value, whole)
 
 
 def test_signed_ranks_of_all_pairs_are_scipys():

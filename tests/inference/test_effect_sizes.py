@@ -6,7 +6,7 @@ import pytest
 from fold_tables import correlated_folds, evaluation_of, frame_of, random_table
 from scipy import stats
 
-from skewanova.inference import effects, pairwise, posthoc
+from skewanova.inference import effect_sizes, effects, posthoc
 from skewanova.inference.effect_sizes import EFFECT_COLUMNS, effect_family, shift_limits
 
 #: R 4.2, base: uniroot(function(l) pt(t, df, l) - p, tol = 1e-12) at p = 1 - alpha / 2 and alpha / 2.
@@ -59,7 +59,7 @@ def test_effects_by_hand(kind, ratio):
 
 def test_with_halvings_the_spread_in_one_fold_is_that_of_folds_and_of_their_mean(monkeypatch):
     values, halves = random_table(7, 3, effect=0.02), random_table(9, 3, seed=4) - 0.8
-    monkeypatch.setattr(pairwise, "between_halves", lambda *_: halves)
+    monkeypatch.setattr(effect_sizes, "between_halves", lambda *_: halves)
     found = effects(frame_of(values), ratio=0.0, order=["M2", "M1", "M0"])
     for row in found.to_dict("records"):
         d = values[:, int(row["model_a"][1])] - values[:, int(row["model_b"][1])]

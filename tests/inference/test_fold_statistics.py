@@ -89,7 +89,9 @@ def test_mauchly_rejects_sphericity_at_its_level():
 @pytest.mark.parametrize("name", INPUTS)
 def test_hotelling_equals_r(name):
     values = table_of(name)
-    close(fold_statistics.hotelling_t2(values), r_number(MEASURES, name, "hotelling", "t_squared"))
+    plain = fold_statistics.hotelling_test(values)
+    t2 = plain.statistic * (len(values) - 1) * plain.df / plain.df_error
+    close(t2, r_number(MEASURES, name, "hotelling", "t_squared"))
     for test, inflation in (("hotelling", 1.0), ("corrected_hotelling", 1 + len(values) * RATIO)):
         found = fold_statistics.hotelling_test(values, inflation=inflation)
         for field in ("statistic", "df", "df_error", "p_value"):
@@ -116,7 +118,7 @@ def test_friedman_with_ties_equals_scipys_chi_square():
     values = np.round(random_table(9, 4, seed=3), 2)
     assert any(len(set(row)) < 4 for row in values)
     chi2 = stats.friedmanchisquare(*values.T).statistic
-    close(fold_statistics.friedman_f(values), 8 * chi2 / (9 * 3 - chi2))
+    close(fold_statistics.friedman_test(values).statistic, 8 * chi2 / (9 * 3 - chi2))
 
 
 @pytest.mark.parametrize("n_folds", [2, 3])
@@ -373,12 +375,12 @@ def test_tests_with_halvings_by_hand(halved):
         centre = np.eye(4) - 1 / 4
         apart = np.column_stack([-np.ones(3), np.eye(3)])
         t2 = ahead @ np.linalg.solve(apart @ cov @ apart.T, ahead)
-        found = fold_statistics.split_half_hotelling_test(values, halves=halves)
+        found = fold_statistics.hotelling_test(values, halves=halves)
         assert (found.df, found.df_error) == (3, 7)
         assert found.statistic == pytest.approx(t2 * 7 / (9 * 3))
         spread = np.linalg.eigvalsh(centre @ cov @ centre)[1:]
         df = spread.sum() ** 2 / (spread**2).sum()
-        found = fold_statistics.split_half_gg_test(values, halves=halves)
+        found = fold_statistics.gg_test(values, halves=halves)
         assert found.statistic == pytest.approx(((centre @ values.mean(axis=0)) ** 2).sum() / spread.sum())
         assert (found.df, found.df_error) == (pytest.approx(df), pytest.approx(9 * df))
         paired = fold_statistics.paired_t(values, halves=halves)
@@ -393,8 +395,8 @@ def test_tables_with_halvings_are_tested_at_once_as_one_by_one(halved):
     values, halves = halved
     for test in (
         fold_statistics.split_half_covariance,
-        lambda v, h: fold_statistics.split_half_hotelling_test(v, halves=h),
-        lambda v, h: fold_statistics.split_half_gg_test(v, halves=h),
+        lambda v, h: fold_statistics.hotelling_test(v, halves=h),
+        lambda v, h: fold_statistics.gg_test(v, halves=h),
         lambda v, h: fold_statistics.paired_t(v, halves=h),
     ):
         alone = [test(*one) for one in zip(values, halves, strict=True)]

@@ -12,8 +12,7 @@ from skewanova import SkewanovaWarning, evaluate, load_satellite_scores
 from skewanova.inference import omnibus_test, two_way_anova
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
 from skewanova.inference.catalogue import get_test
-from skewanova.inference.fold_resampling import permutation_test, sign_flip_test
-from skewanova.inference.fold_statistics import FTest, blocked_test
+from skewanova.inference.fold_statistics import FTest, blocked_test, permutation_test, sign_flip_test
 from skewanova.inference.omnibus import (
     OMNIBUS_TESTS,
     _check_enough,

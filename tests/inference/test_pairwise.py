@@ -14,8 +14,7 @@ from scipy import integrate, special, stats
 from skewanova import compare, evaluate, load_satellite_scores
 from skewanova.inference import equivalence, posthoc, tukey_hsd, two_way_anova
 from skewanova.inference.catalogue import get_test
-from skewanova.inference.fold_resampling import max_t_test
-from skewanova.inference.fold_statistics import pair_indices
+from skewanova.inference.fold_statistics import max_t_test, pair_indices
 from skewanova.inference.pairwise import PAIRWISE_TESTS, POSTHOC_COLUMNS, dunnett_sf
 
 OF_FRAMES = [test for test in PAIRWISE_TESTS if not get_test(test).halved]  # a frame has no halvings

@@ -6,10 +6,9 @@ import pytest
 from fold_tables import correlated_folds, random_table
 from loops import each
 
-from skewanova.inference import fold_resampling, fold_statistics
-from skewanova.inference.fold_resampling import (
-    _monotone,
-    _stepdown_exceedances,
+from skewanova.inference import fold_statistics
+from skewanova.inference.fold_statistics import (
+    fraction_best,
     max_t_test,
     permutation_test,
     sign_flip_test,
@@ -110,14 +109,15 @@ def test_squared_t_is_the_paired_t():
 
 
 def test_step_down_is_monotone_and_no_smaller_than_each_alone():
-    statistic = np.random.default_rng(0).exponential(size=(5, 200, 6))
-    observed = statistic[:, 0]
-    adjusted = _monotone(_stepdown_exceedances(statistic, observed) / statistic.shape[1], observed)
-    alone = (statistic >= statistic[:, :1]).mean(axis=1)
-    single = (statistic.max(axis=-1, keepdims=True) >= statistic[:, :1]).mean(axis=1)
+    values = np.random.default_rng(0).normal(size=(5, 8, 4))
+    adjusted = max_t_test(values).p_value
+    statistic = squared_t(fold_statistics.pair_differences(values), sign_flips(8)[0])
+    limit = statistic[:, :1] * (1 - 1e-9)
+    alone = (statistic >= limit).mean(axis=1)
+    single = (statistic.max(axis=-1, keepdims=True) >= limit).mean(axis=1)
     assert (adjusted >= alone - 1e-12).all()
     assert (adjusted <= single + 1e-12).all()
-    for p, seen in zip(adjusted, observed, strict=True):
+    for p, seen in zip(adjusted, statistic[:, 0], strict=True):
         assert (np.diff(p[np.argsort(-seen)]) >= 0).all()
 
 
@@ -155,7 +155,7 @@ def test_the_seed_decides_and_blocks_do_not(test, monkeypatch):
     generator = test(values, n_resamples=500, rng=np.random.default_rng(7)).p_value
     np.testing.assert_array_equal(first, generator)
     assert any((test(values, n_resamples=500, rng=s).p_value != first).any() for s in range(8, 12))
-    monkeypatch.setattr(fold_resampling, "BLOCK_SIZE", 60 * 33)
+    monkeypatch.setattr(fold_statistics, "BLOCK_SIZE", 60 * 33)
     blocks = test(values, n_resamples=500, rng=7).p_value
     np.testing.assert_array_equal(first, blocks)
 
@@ -233,6 +233,48 @@ def test_permutation_enumerates_up_to_the_number_asked_for():
     values = random_table(3, 3)  # 36 arrangements
     assert permutation_test(values, n_resamples=35).exact
     assert not permutation_test(values, n_resamples=34).exact
+
+
+# --- share of the best --------------------------------------------------------------------------------------
+
+
+def test_shares_by_hand():
+    means = np.array([[3.0, 1.0, 2.0], [1.0, 2.0, 2.0], [1.0, 1.0, 1.0], [0.0, 0.0, 5.0]])
+    third, half = 1 / 3, 1 / 2
+    np.testing.assert_allclose(
+        fraction_best(means) * 4, [1 + third, half + third, half + third + 1], rtol=1e-14
+    )
+
+
+def test_shares_sum_to_one():
+    for models in (1, 2, 5, 30):
+        means = np.random.default_rng(models).integers(0, 4, (500, models)).astype(float)
+        share = fraction_best(means)
+        assert share.shape == (models,)
+        assert share.sum() == pytest.approx(1, abs=1e-12)
+        assert (share >= 0).all()
+
+
+def test_shares_follow_the_models():
+    means = np.random.default_rng(0).normal(size=(999, 3)).round(1)
+    np.testing.assert_array_equal(fraction_best(means[:, ::-1]), fraction_best(means)[::-1])
+
+
+def test_identical_models_share_alike():
+    for models in range(2, 18):
+        column = np.random.default_rng(models).random((999, 1))
+        share = fraction_best(np.tile(column, models))
+        np.testing.assert_allclose(share, 1 / models, rtol=1e-12)
+
+
+def test_rounding_does_not_break_a_tie():
+    sums = [0.1 + 0.2 + 0.3, 0.2 + 0.3 + 0.1, 0.3 + 0.1 + 0.2]  # the same, summed in another order
+    np.testing.assert_allclose(fraction_best(np.array([sums])), 1 / 3)
+    assert fraction_best(np.array([[0.1 + 0.2, 0.3]])).tolist() == [0.5, 0.5]
+
+
+def test_a_small_lead_is_a_lead():
+    assert fraction_best(np.array([[0.5, 0.5 + 1e-9]])).tolist() == [0.0, 1.0]
 
 
 # --- levels, by simulation ----------------------------------------------------------------------------------

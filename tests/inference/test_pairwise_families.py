@@ -14,13 +14,8 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from skewanova.inference import equivalence, posthoc
 from skewanova.inference.catalogue import ADJUSTMENTS, METHODS, TESTS, name_family
-from skewanova.inference.families import (
-    adjust_p_values,
-    equivalence_family,
-    family,
-    orient_to_control,
-    stepwise_levels,
-)
+from skewanova.inference.effect_sizes import equivalence_family
+from skewanova.inference.pairwise import adjust_p_values, family, orient_to_control, stepwise_levels
 
 #: R 4.2: p.adjust(c(.002, .01, .03, .04, .2), method), to 7 digits.
 P_VALUES = np.array([0.03, 0.002, 0.2, 0.01, 0.04])

@@ -6,7 +6,7 @@ import pytest
 from loops import each
 
 from skewanova import InputError, InputTypeError
-from skewanova.inference.fold_resampling import fold_bootstrap_means, fraction_best
+from studies.decisions import fold_bootstrap_means
 
 VALUES = np.random.default_rng(0).normal(0.8, [0.02, 0.05, 0.2], (12, 3))
 COUNT = 40_000
@@ -116,47 +116,3 @@ def test_resamples_are_counted_in_whole_numbers(count):
         InputTypeError, match=exact(f"`n_resamples` must be a whole number, but got {count!r}")
     ):
         fold_bootstrap_means(VALUES, n_resamples=count)
-
-
-# --- share of the best --------------------------------------------------------------------------------------
-
-
-def test_shares_by_hand():
-    means = np.array([[3.0, 1.0, 2.0], [1.0, 2.0, 2.0], [1.0, 1.0, 1.0], [0.0, 0.0, 5.0]])
-    third, half = 1 / 3, 1 / 2
-    np.testing.assert_allclose(
-        fraction_best(means) * 4, [1 + third, half + third, half + third + 1], rtol=1e-14
-    )
-
-
-def test_shares_sum_to_one():
-    for models in (1, 2, 5, 30):
-        means = np.random.default_rng(models).integers(0, 4, (500, models)).astype(float)
-        share = fraction_best(means)
-        assert share.shape == (models,)
-        assert share.sum() == pytest.approx(1, abs=1e-12)
-        assert (share >= 0).all()
-
-
-def test_shares_follow_the_models():
-    means = fold_bootstrap_means(VALUES)
-    np.testing.assert_array_equal(fraction_best(means[:, ::-1]), fraction_best(means)[::-1])
-
-
-def test_identical_models_share_alike():
-    for models in range(2, 18):
-        column = np.random.default_rng(models).random((13, 1))
-        share = fraction_best(fold_bootstrap_means(np.tile(column, models), n_resamples=999))
-        np.testing.assert_allclose(share, 1 / models, rtol=1e-12)
-
-
-def test_rounding_does_not_break_a_tie():
-    # drawn equally often, the folds give every model the same mean, summed in another order
-    values = np.array([[0.1, 0.2, 0.3], [0.2, 0.3, 0.1], [0.3, 0.1, 0.2]])
-    share = fraction_best(fold_bootstrap_means(values, n_resamples=COUNT))
-    np.testing.assert_allclose(share, 1 / 3, atol=4 * 0.5 / np.sqrt(COUNT))
-    assert fraction_best(np.array([[0.1 + 0.2, 0.3]])).tolist() == [0.5, 0.5]
-
-
-def test_a_small_lead_is_a_lead():
-    assert fraction_best(np.array([[0.5, 0.5 + 1e-9]])).tolist() == [0.0, 1.0]
