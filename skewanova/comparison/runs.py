@@ -20,7 +20,7 @@ from skewanova.comparison.folds import published_tests
 from skewanova.comparison.single_test_set import (
     check_sizes,
     effects_over_cases,
-    omnibus_result,
+    equality_test,
     pair_families,
     posterior_over_cases,
 )
@@ -84,7 +84,7 @@ class RunsAnalysis(DesignAnalysis):
         low, high = _intervals(areas, result, alpha)
         error = float(high[0] - result.estimate[0]) / float(special.ndtri(1 - alpha / 2))
         return Analysis(
-            tests=(omnibus_result(result, self.test), *published),
+            tests=(equality_test(result, self.test), *published),
             pairs=pd.concat([pairs, tukey], ignore_index=True),
             prior_pairs=compare_priors(published[1], alpha),
             ranking=ranked.assign(conf_low=low, conf_high=high),

@@ -25,11 +25,11 @@ from skewanova.comparison.analysis import (
 )
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
-from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.catalogue import name_family
 from skewanova.inference.effect_sizes import effect_family, equivalence_family
+from skewanova.inference.fold_statistics import FTest
 from skewanova.inference.intervals import Interval, IntervalInputs, compute_interval
-from skewanova.inference.omnibus import OmnibusResult
+from skewanova.inference.omnibus import OmnibusResult, omnibus_result
 from skewanova.inference.paired_test_set import PairedTestSet, paired_test_set
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, family
 from skewanova.inference.runs import RunsComparison
@@ -89,7 +89,7 @@ class TestSetAnalysis(DesignAnalysis):
         notes = [ALONE.format(unit) for unit in sample.alone]
         notes += emit(dict.fromkeys(each.warning for each in intervals if each.warning))
         return Analysis(
-            tests=(omnibus_result(result, "jackknife"),),
+            tests=(equality_test(result, "jackknife"),),
             pairs=pairs,
             prior_pairs=no_prior_pairs(),
             ranking=ranked.assign(**limits),
@@ -119,20 +119,10 @@ class TestSetAnalysis(DesignAnalysis):
             return [compute_interval(IntervalInputs(*options, measured=each), "auto") for each in spreads]
 
 
-def omnibus_result(result: TestSetComparison | RunsComparison, test: str) -> OmnibusResult:
+def equality_test(result: TestSetComparison | RunsComparison, test: str) -> OmnibusResult:
     """F test that all models are equal, as a row of the ANOVA frame."""
-    row = dict.fromkeys(ANOVA_COLUMNS, np.nan) | {
-        "test": test,
-        "role": "primary",
-        "response": "iauprec",
-        "term": "model",
-        "df": float(result.df),
-        "df_error": result.df_omnibus,
-        "statistic": result.f_omnibus,
-        "p_value": result.p_omnibus,
-    }
-    frame = pd.DataFrame([row])[list(ANOVA_COLUMNS)]
-    return OmnibusResult(test, "primary", "iauprec", (), frame)
+    numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
+    return omnibus_result(test, "primary", FTest(*map(np.asarray, numbers)))
 
 
 def supported(sample: Sample, prior: float) -> bool:

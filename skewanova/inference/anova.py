@@ -1,11 +1,12 @@
 """The paper's 2-way and 3-way analyses of variance.
 
-A table with every cell is fitted by its means. Others are fitted by statsmodels: factors enter its
-formulas under fixed names and as whole numbers, so no name of a model or fold becomes part of a formula.
+A table with every cell is fitted by its means, others by statsmodels, where levels enter as whole numbers so
+that no name of a model or fold becomes part of a formula.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -62,6 +63,25 @@ NO_RESIDUALS = (
 IDENTICAL = "the models are identical in every fold: F and p are undefined (nan)"
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HypothesisTest(Framed):
+    """A test by name, its role among the tests of a comparison, the measure it is about, and its frame."""
+
+    test: str
+    role: str
+    response: str
+    _table: pd.DataFrame = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        """How the test may be read."""
+        return get_test(self.test).note
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a term, or a pair, in the columns of every such frame."""
+        return self._table.copy()
+
+
 class CompleteFit:
     """Least squares where every cell stands once: all effects are differences of means.
 
@@ -70,51 +90,82 @@ class CompleteFit:
 
     def __init__(self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool) -> None:
         """Take the centred values, the level of each by factor, and whether model and prior interact."""
-        self.names, index = tuple(codes), tuple(codes.values())
+        names, index = list(codes), tuple(codes.values())
         cube = np.empty([int(code.max()) + 1 for code in index])
         cube[index] = values
-        self._means = {name: _over_others(cube, (i,)) for i, name in enumerate(self.names)}
-        terms = {f"C({name})": (mean, mean.size - 1) for name, mean in self._means.items()}
+        self._means = {name: _average_others(cube, (i,)) for i, name in enumerate(names)}
+        terms = {name: (mean, mean.size - 1) for name, mean in self._means.items()}
         if crossed:
-            m, p = self.names.index("m"), self.names.index("p")
-            both = _over_others(cube, (m, p)) - self._means["m"] - self._means["p"]
-            terms["C(m):C(p)"] = both, (cube.shape[m] - 1) * (cube.shape[p] - 1)
+            m, p = names.index("model"), names.index("prior")
+            both = _average_others(cube, (m, p)) - self._means["model"] - self._means["prior"]
+            terms["model:prior"] = both, (cube.shape[m] - 1) * (cube.shape[p] - 1)
         rest = cube - sum(effect for effect, _ in terms.values())
         self.resid: Floats = rest[index]
-        self.df_resid = cube.size - 1 - sum(df for _, df in terms.values())
-        self._size = cube.size
-        self._terms = {name: (cube.size * float((e**2).mean()), df) for name, (e, df) in terms.items()}
-
-    def sums_of_squares(self) -> pd.DataFrame:
-        """The table as statsmodels has it: types 1, 2 and 3 are one here."""
-        error = float((self.resid**2).sum())
-        table = pd.DataFrame(
-            [*self._terms.values(), (error, self.df_resid)],
-            index=[*self._terms, "Residual"],
-            columns=["sum_sq", "df"],
-        ).astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            table["F"] = table["sum_sq"] / table["df"] / np.float64(error / self.df_resid)
-        table.loc["Residual", "F"] = np.nan
-        return table.assign(**{"PR(>F)": stats.f.sf(table["F"], table["df"], self.df_resid)})
+        df_error, error = cube.size - 1 - sum(df for _, df in terms.values()), float((self.resid**2).sum())
+        sums = {name: (cube.size * float((e**2).mean()), df) for name, (e, df) in terms.items()}
+        sums["residual"] = error, df_error
+        self.sums = pd.DataFrame.from_dict(sums, orient="index", columns=["sum_sq", "df"], dtype=np.float64)
+        self._mean_variance = {
+            name: error / df_error * mean.size / cube.size for name, mean in self._means.items()
+        }
 
     def effects(self, name: str) -> tuple[Floats, Floats]:
         """Effects of a factor against its first level, and their covariance."""
         mean = self._means[name].ravel()
-        variance = float((self.resid**2).sum()) / self.df_resid * mean.size / self._size  # of one mean
-        cov = variance * (np.ones((mean.size, mean.size)) + np.eye(mean.size))
+        cov = self._mean_variance[name] * (np.ones((mean.size, mean.size)) + np.eye(mean.size))
         cov[0] = cov[:, 0] = 0.0
         return mean - mean[0], cov
 
 
-def _over_others(cube: Floats, axes: tuple[int, ...]) -> Floats:
-    """Means over all axes but those kept, in the shape of the cube."""
+def _average_others(cube: Floats, axes: tuple[int, ...]) -> Floats:
+    """Return means over all axes but these, in the dimensions of the cube."""
     others = tuple(i for i in range(cube.ndim) if i not in axes)
     return np.asarray(cube.mean(axis=others, keepdims=True))
 
 
-@dataclass(frozen=True, eq=False)
-class AnovaResult(Framed):
+class FormulaFit:
+    """Least squares by statsmodels, with sums of squares of a type."""
+
+    def __init__(
+        self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool, sum_of_squares: int
+    ) -> None:
+        """Take the centred values, the level of each by factor, and whether model and prior interact."""
+        formula = " + ".join([*(f"C({name})" for name in codes), *(["C(model):C(prior)"] if crossed else [])])
+        model = smf.ols(f"y ~ {formula}", pd.DataFrame(codes).assign(y=values))
+        n_cells, n_effects = model.exog.shape
+        if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
+            raise InputError(
+                f"the {n_cells} cells there are cannot tell {n_effects} effects apart and leave an error to "
+                "test them against: leave out folds or models with missing cells"
+            )
+        self._fit = model.fit()
+        self.resid: Floats = np.asarray(self._fit.resid)
+        if self._fit.ssr == 0:  # types 2 and 3 divide by the residual variance on the way
+            table = anova_lm(self._fit, typ=1)
+        elif sum_of_squares < 3:
+            table = anova_lm(self._fit, typ=sum_of_squares)
+        else:  # type 3 means what it should only under contrasts that sum to zero
+            sums = smf.ols(f"y ~ {formula.replace(')', ', Sum)')}", model.data.frame).fit()
+            table = anova_lm(sums, typ=3).drop(index="Intercept")
+        names = {name: re.sub(r"C\((\w+)(, Sum)?\)", r"\1", str(name)).lower() for name in table.index}
+        self.sums = table[["sum_sq", "df"]].rename(index=names)
+
+    def effects(self, name: str) -> tuple[Floats, Floats]:
+        """Effects of a factor against its first level, and their covariance."""
+        names = [column for column in self._fit.params.index if column.startswith(f"C({name})[")]
+        size = len(names) + 1
+        effect, cov = np.zeros(size), np.zeros((size, size))
+        effect[1:] = self._fit.params[names]
+        cov[1:, 1:] = self._fit.cov_params().loc[names, names]
+        return effect, cov
+
+
+#: Factors of the three-way analysis.
+FACTORS: tuple[str, ...] = ("model", "fold", "prior")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnovaResult(HypothesisTest):
     """One analysis of variance.
 
     Attributes
@@ -131,24 +182,11 @@ class AnovaResult(Framed):
         What went beyond the ordinary.
     """
 
-    test: str
-    role: str
-    response: str
     alpha: float
     warnings: tuple[str, ...]
-    _table: pd.DataFrame = field(repr=False)
     _frame: pd.DataFrame = field(repr=False)
-    _fit: Any = field(repr=False)
+    _fit: CompleteFit | FormulaFit = field(repr=False)
     rounding: float = field(repr=False)  # differences up to this are none; 0 if residuals vary
-
-    @property
-    def label(self) -> str:
-        """How the test may be read."""
-        return get_test(self.test).note
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row a term, in the columns of every ANOVA frame."""
-        return self._table.copy()
 
     def row(self, term: str) -> pd.Series[Any]:
         """Return the row of one term, such as ``model``."""
@@ -160,56 +198,26 @@ class AnovaResult(Framed):
     def effect_sizes(self) -> pd.DataFrame:
         """Effect sizes: columns term, eta_sq, partial_eta_sq, omega_sq, cohen_f."""
         table, error = self._table[:-1], self._table.iloc[-1]
-        total = self._table["sum_sq"].sum()
+        sum_sq, total = table["sum_sq"], self._table["sum_sq"].sum()
         with np.errstate(divide="ignore", invalid="ignore"):
-            omega = (table["sum_sq"] - table["df"] * error["mean_sq"]) / (total + error["mean_sq"])
-            cohen = np.sqrt(table["sum_sq"] / error["sum_sq"])
-        return pd.DataFrame(
-            {
-                "term": table["term"],
-                "eta_sq": table["sum_sq"] / total,
-                "partial_eta_sq": table["partial_eta_sq"],
-                "omega_sq": omega,
-                "cohen_f": cohen,
-            }
-        )
+            return table[["term"]].assign(
+                eta_sq=sum_sq / total,
+                partial_eta_sq=table["partial_eta_sq"],
+                omega_sq=(sum_sq - table["df"] * error["mean_sq"]) / (total + error["mean_sq"]),
+                cohen_f=np.sqrt(sum_sq / error["sum_sq"]),
+            )
 
     def residuals(self) -> pd.DataFrame:
         """Residual of every observation: columns model, fold, [prior, recall,] fitted, residual."""
-        factors = [c for c in INTERNAL if c in self._frame]
-        values = self._frame[self.response].to_numpy(dtype=np.float64)
-        residual = np.asarray(self._fit.resid)
+        factors = [c for c in (*FACTORS, "recall") if c in self._frame]
+        values, residual = self._frame[self.response].to_numpy(dtype=np.float64), self._fit.resid
         return self._frame[factors].assign(fitted=values - residual, residual=residual)
 
     def effects(self, factor: str) -> tuple[list[Any], Floats, Floats]:
         """Levels of a factor, their effects against the first level, and the covariance of these."""
-        levels = distinct(self._frame[factor])
         if self.test == "three_way_interaction":
             raise InputError("effects of single factors are not defined in a model with an interaction")
-        if isinstance(self._fit, CompleteFit):
-            return levels, *self._fit.effects(INTERNAL[factor])
-        names = [f"C({INTERNAL[factor]})[T.{code}]" for code in range(1, len(levels))]
-        effect, cov = np.zeros(len(levels)), np.zeros((len(levels), len(levels)))
-        effect[1:] = self._fit.params[names]
-        cov[1:, 1:] = self._fit.cov_params().loc[names, names]
-        return levels, effect, cov
-
-
-INTERNAL = {"model": "m", "fold": "f", "prior": "p", "recall": "r"}
-
-
-#: Factors of the three-way analysis.
-FACTORS: tuple[str, ...] = ("model", "fold", "prior")
-
-
-_TERMS = {
-    "C(m)": "model",
-    "C(f)": "fold",
-    "C(p)": "prior",
-    "C(r)": "recall",
-    "C(m):C(p)": "model:prior",
-    "Residual": "residual",
-}
+        return distinct(self._frame[factor]), *self._fit.effects(factor)
 
 
 def two_way_anova(
@@ -435,18 +443,14 @@ def _finite(values: pd.Series[Any], name: str) -> Floats:
 
 
 def _check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
-    """Every row says its cell, and no cell stands twice."""
+    """Check that every row says its cell, and that no cell stands twice."""
     for factor in factors:
-        if frame[factor].isna().any():
-            rows = int(frame[factor].isna().sum())
-            raise InputError(f"`{factor}` must be there in every row, but is missing in {rows}")
-    repeated = frame.duplicated(list(factors))
-    if repeated.any():
-        first = frame[repeated].astype(object).iloc[0]
-        cell = ", ".join(f"{f}={first[f]!r}" for f in factors)
-        raise InputError(
-            f"every cell must stand once, but {int(repeated.sum())} rows repeat one, such as {cell}"
-        )
+        if missing := int(frame[factor].isna().sum()):
+            raise InputError(f"`{factor}` must be there in every row, but is missing in {missing}")
+    repeated = frame[frame.duplicated(list(factors))].astype(object)
+    if len(repeated):
+        cell = ", ".join(f"{f}={repeated.iloc[0][f]!r}" for f in factors)
+        raise InputError(f"every cell must stand once, but {len(repeated)} rows repeat one, such as {cell}")
 
 
 def _analyse(
@@ -461,66 +465,29 @@ def _analyse(
 ) -> AnovaResult:
     check_sum_of_squares(sum_of_squares)
     check_fraction(alpha, "alpha")
-    codes = {INTERNAL[f]: np.asarray(pd.factorize(frame[f])[0]) for f in factors}
-    values = frame[response].to_numpy(dtype=np.float64)
-    fit, squares = _fit(values - values.mean(), codes, test == "three_way_interaction", sum_of_squares)
-    table = _tidy(squares)
+    codes = {factor: np.asarray(pd.factorize(frame[factor])[0]) for factor in factors}
+    values, crossed = frame[response].to_numpy(dtype=np.float64), test == "three_way_interaction"
+    complete = "fold" in codes and len(values) == prod(int(code.max()) + 1 for code in codes.values())
+    centred = values - values.mean()
+    fit = (
+        CompleteFit(centred, codes, crossed=crossed)
+        if complete
+        else FormulaFit(centred, codes, crossed=crossed, sum_of_squares=sum_of_squares)
+    )
     limit = variation_limit(values)
-    messages = _mark_no_variation(table, limit)
+    table, message = _complete_table(fit.sums, limit)
     if test == "two_way":
-        _set_breakdown(table, frame["fold"].nunique(), alpha)
-    table = table.assign(test=test, role="published", response=response)
+        table.loc[0, "breakdown_correlation"] = _break_down(table.iloc[0], frame["fold"].nunique(), alpha)
+    names = {"test": test, "role": "published", "response": response}
     return AnovaResult(
-        test=test,
-        role="published",
-        response=response,
+        **names,
         alpha=alpha,
-        warnings=emit([*notes, *messages]),
-        _table=table[list(ANOVA_COLUMNS)],
+        warnings=emit([*notes, *message]),
+        _table=table.assign(**names)[list(ANOVA_COLUMNS)],
         _frame=frame,
         _fit=fit,
-        rounding=max(float(np.sqrt(limit / len(frame))), TINY) if messages else 0.0,
+        rounding=max(float(np.sqrt(limit / len(frame))), TINY) if message else 0.0,
     )
-
-
-def _fit(
-    values: Floats, codes: dict[str, NDArray[np.intp]], crossed: bool, sum_of_squares: int
-) -> tuple[Any, pd.DataFrame]:
-    """Fit centred values, and return the sums of squares: by means where every cell has a value."""
-    if "f" in codes and len(values) == prod(int(code.max()) + 1 for code in codes.values()):
-        complete = CompleteFit(values, codes, crossed=crossed)
-        return complete, complete.sums_of_squares()
-    formula = " + ".join([*(f"C({name})" for name in codes), *(["C(m):C(p)"] if crossed else [])])
-    model = smf.ols(f"y ~ {formula}", pd.DataFrame(codes).assign(y=values))
-    n_cells, n_effects = model.exog.shape
-    if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
-        raise InputError(
-            f"the {n_cells} cells there are cannot tell {n_effects} effects apart and leave an error to test "
-            "them against: leave out folds or models with missing cells"
-        )
-    fit = model.fit()
-    if fit.ssr == 0:  # types 2 and 3 divide by the residual variance on the way
-        return fit, pd.DataFrame(anova_lm(fit, typ=1))
-    if sum_of_squares < 3:
-        return fit, pd.DataFrame(anova_lm(fit, typ=sum_of_squares))
-    # type 3 means what it should only under contrasts that sum to zero
-    sums = smf.ols(f"y ~ {formula.replace(')', ', Sum)')}", fit.model.data.frame).fit()
-    return fit, pd.DataFrame(anova_lm(sums, typ=3))
-
-
-def _tidy(table: pd.DataFrame) -> pd.DataFrame:
-    """Rename what statsmodels returns: the only place that knows ``PR(>F)``."""
-    tidy = table.rename(index=lambda name: str(name).replace(", Sum", "")).rename(
-        columns={"F": "statistic", "PR(>F)": "p_value"}
-    )
-    tidy = tidy.drop(index="Intercept", errors="ignore").rename(index=_TERMS)
-    tidy["mean_sq"] = tidy["sum_sq"] / tidy["df"]
-    tidy["df_error"] = tidy["df"].iloc[-1]
-    tidy.loc["residual", "df_error"] = np.nan
-    total = tidy["sum_sq"] + tidy["sum_sq"].iloc[-1]
-    tidy["partial_eta_sq"] = (tidy["sum_sq"] / total).where(tidy.index != "residual")
-    tidy["breakdown_correlation"] = np.nan
-    return tidy.rename_axis("term").reset_index()
 
 
 def variation_limit(values: Floats) -> float:
@@ -529,24 +496,29 @@ def variation_limit(values: Floats) -> float:
     return max(NO_VARIATION * total, values.size * (ROUNDING * float(np.abs(values).max())) ** 2)
 
 
-def _mark_no_variation(table: pd.DataFrame, limit: float) -> list[str]:
-    """F is inf, or nan for a factor without effect, where the residuals are nothing but rounding."""
-    if table["sum_sq"].iloc[-1] > limit:
-        return []
-    effect = (table["sum_sq"] > limit).to_numpy() & (table["term"] != "residual").to_numpy()
-    table["statistic"] = np.where(effect, np.inf, np.nan)
-    table["p_value"] = np.where(effect, 0.0, np.nan)
-    if effect[table["term"] == "model"].any():
-        return [NO_RESIDUALS]
-    return [IDENTICAL]
+def _complete_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, list[str]]:
+    """Return F tests from sums of squares, and a message where the residuals are nothing but rounding.
+
+    F is then infinite, or nan for a factor without effect.
+    """
+    table = sums.rename_axis("term").reset_index()
+    table["mean_sq"] = table["sum_sq"] / table["df"]
+    error, is_factor = table.iloc[-1], table["term"] != "residual"
+    table["df_error"] = np.where(is_factor, error["df"], np.nan)
+    table["partial_eta_sq"] = (table["sum_sq"] / (table["sum_sq"] + error["sum_sq"])).where(is_factor)
+    table["breakdown_correlation"] = np.nan
+    if error["sum_sq"] > limit:
+        table["statistic"] = (table["mean_sq"] / error["mean_sq"]).where(is_factor)
+        return table.assign(p_value=stats.f.sf(table["statistic"], table["df"], error["df"])), []
+    effect = (table["sum_sq"] > limit) & is_factor
+    table["statistic"], table["p_value"] = np.where(effect, np.inf, np.nan), np.where(effect, 0.0, np.nan)
+    return table, [NO_RESIDUALS if effect[0] else IDENTICAL]
 
 
-def _set_breakdown(table: pd.DataFrame, n_folds: int, alpha: float) -> None:
+def _break_down(model: pd.Series[Any], n_folds: int, alpha: float) -> float:
     """Solve F / (1 + J rho / (1 - rho)) = F_crit for the correlation rho between folds."""
-    model = table["term"] == "model"
-    f_value, df, df_error = (float(table.loc[model, c].iloc[0]) for c in ("statistic", "df", "df_error"))
-    excess = (f_value / stats.f.isf(alpha, df, df_error) - 1) / n_folds
+    critical = stats.f.isf(alpha, model["df"], model["df_error"])
+    excess = (model["statistic"] / critical - 1) / n_folds
     if np.isinf(excess):
-        table.loc[model, "breakdown_correlation"] = 1.0
-    elif excess > 0:
-        table.loc[model, "breakdown_correlation"] = excess / (1 + excess)
+        return 1.0
+    return float(excess / (1 + excess)) if excess > 0 else np.nan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,16 +11,21 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.checks import Floats, InputError, Seed, check_choice, emit
-from skewanova.base.frames import Framed
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
-from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS, variation_limit
+from skewanova.inference.anova import (
+    ANOVA_COLUMNS,
+    IDENTICAL,
+    NO_RESIDUALS,
+    HypothesisTest,
+    variation_limit,
+)
 from skewanova.inference.catalogue import TestInfo, get_test
 from skewanova.inference.fold_statistics import FTest, ResamplingPValues, permutation_test, sign_flip_test
 
 
-@dataclass(frozen=True, eq=False)
-class OmnibusResult(Framed):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OmnibusResult(HypothesisTest):
     """One test of all models at once.
 
     Attributes
@@ -31,20 +36,7 @@ class OmnibusResult(Framed):
         What went beyond the ordinary.
     """
 
-    test: str
-    role: str
-    response: str
-    warnings: tuple[str, ...]
-    _table: pd.DataFrame = field(repr=False)
-
-    @property
-    def label(self) -> str:
-        """How the test may be read."""
-        return get_test(self.test).note
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row a term, in the columns of every ANOVA frame."""
-        return self._table.copy()
+    warnings: tuple[str, ...] = ()
 
 
 def fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, list[str]]:
@@ -88,21 +80,20 @@ def degenerate_result(
 def omnibus_result(
     test: str, role: str, f_test: FTest, *, contrasts: Floats | None = None, notes: Sequence[str] = ()
 ) -> OmnibusResult:
-    """One row for the models; sums of squares from the contrast scores, where there are any."""
-    table = effect_row(f_test, contrasts, test=test, role=role, response="iauprec", term="model")
-    return OmnibusResult(test, role, "iauprec", emit(notes), table)
+    """Return a test of the models in one row, with sums of squares where there are contrast scores."""
+    names = {"test": test, "role": role, "response": "iauprec"}
+    table = effect_row(f_test, contrasts, **names, term="model")
+    return OmnibusResult(**names, warnings=emit(notes), _table=table)
 
 
 def effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
     """Return one row of an ANOVA frame: its names, degrees of freedom, statistic and sums of squares."""
-    row: dict[str, object] = {**dict.fromkeys(ANOVA_COLUMNS, np.nan), **names}
-    row |= {"df": float(f_test.df), "df_error": float(f_test.df_error)}
-    row |= {"statistic": float(f_test.statistic), "p_value": float(f_test.p_value)}
+    row: dict[str, object] = {**names, **{key: float(value) for key, value in f_test._asdict().items()}}
     if contrasts is not None:
-        _, effect, _ = fold_statistics.contrast_f(contrasts)
-        row |= {"sum_sq": float(effect), "mean_sq": float(effect) / contrasts.shape[-1]}
+        effect = float(fold_statistics.contrast_f(contrasts)[1])
+        row |= {"sum_sq": effect, "mean_sq": effect / contrasts.shape[-1]}
         row["partial_eta_sq"] = partial_eta_squared(f_test)
-    return pd.DataFrame([row])[list(ANOVA_COLUMNS)]
+    return pd.DataFrame([row]).reindex(columns=list(ANOVA_COLUMNS))
 
 
 def partial_eta_squared(f_test: FTest) -> float:

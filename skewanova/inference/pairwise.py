@@ -6,7 +6,7 @@ An interval agrees with the decision about its pair: it is at the level of the s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,10 @@ from scipy.optimize import brentq
 from statsmodels.stats.multitest import multipletests
 
 from skewanova.base.checks import Floats, InputError, Seed, check_choice, check_fraction, check_prior
-from skewanova.base.frames import Framed
 from skewanova.base.rounding import TIE, argsort_descending, snap_ties
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
-from skewanova.inference.anova import AnovaResult, check_frame, two_way_anova
+from skewanova.inference.anova import AnovaResult, HypothesisTest, check_frame, two_way_anova
 from skewanova.inference.catalogue import ADJUSTMENTS, get_test, name_family
 from skewanova.inference.omnibus import fold_table, kernel_arguments
 from skewanova.priors.quadrature import gauss_nodes
@@ -45,9 +44,11 @@ POSTHOC_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class PosthocResult(Framed):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PosthocResult(HypothesisTest):
     """All pairwise differences between the levels of one factor.
+
+    Its frame has one row a pair: level a minus level b, the larger mean first.
 
     Attributes
     ----------
@@ -63,16 +64,8 @@ class PosthocResult(Framed):
         Family-wise level of `reject` and of the intervals.
     """
 
-    test: str
-    role: str
-    response: str
     factor: str
     alpha: float
-    _table: pd.DataFrame = field(repr=False)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row a pair; the differences are level a minus level b, the larger mean first."""
-        return self._table.copy()
 
 
 def tukey_hsd(

@@ -71,7 +71,7 @@ def split_plot_anova(
         rows.append(effect_row(f_test, values, **names, term=term))
         notes += [flat[1]] if flat and term == "model" else []
     table = pd.concat(rows, ignore_index=True)
-    return OmnibusResult(test, role, "auprec", emit(notes), table)
+    return OmnibusResult(test=test, role=role, response="auprec", warnings=emit(notes), _table=table)
 
 
 def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
