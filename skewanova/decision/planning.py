@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from skewanova.base.checks import Floats, InputError, check_choice, check_fraction, emit
+from skewanova.base.checks import Bools, Floats, InputError, check_choice, check_fraction, emit
 from skewanova.base.frames import records
 from skewanova.base.text import SCREEN_WIDTH, filled, format_factor, format_number, short_names
+from skewanova.decision.bands import compared_pairs
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.power import (
+    FoldTest,
     Pilot,
     approximate_power,
     assured_ratio,
-    case_factor_over_folds,
     factor_needed,
-    folds_needed,
-    limit_power,
     shift_needed,
     smallest_numbers,
-    t_power,
     z_power,
 )
 from skewanova.evaluation.measures import Evaluation, evaluate
@@ -69,20 +69,25 @@ PLAN_COLUMNS = (
 )
 
 
-class PowerTarget(NamedTuple):
-    """What a plan is for: a difference (None for the one observed) found at alpha with a power."""
+@dataclass(frozen=True)
+class PowerTarget:
+    """Difference (None for the one observed) to be found at alpha with a power."""
 
     difference: float | None
     power: float
     alpha: float
     assurance: float
 
-    def check(self) -> None:
-        """Refuse what is out of range."""
+    def __post_init__(self) -> None:
+        """Raise if a number is out of range."""
         for name in ("power", "alpha", "assurance"):
             check_fraction(getattr(self, name), name)
         if self.difference is not None and not (np.isfinite(self.difference) and self.difference != 0):
             raise InputError(f"`difference` must be finite and not 0, but got {self.difference:g}")
+
+    def size(self, observed: Any) -> Any:
+        """Return the difference to plan for."""
+        return observed if self.difference is None else self.difference
 
 
 def plans(
@@ -125,146 +130,125 @@ def plans(
     >>> plans(measures, difference=0.05)["case_factor"].round(2).tolist()
     [37.52, 2.29, 41.94]
     """
-    target = PowerTarget(difference, power, alpha, assurance)
-    target.check()
-    design, table = measures.design, measures.scores
-    pairs = list(combinations(measures.models, 2))
+    target, design = PowerTarget(difference, power, alpha, assurance), measures.design
     if design.has_runs:
         runs = measure_runs(measures, measures.deployment_prior)
         columns = _over_cases(runs.means, target) if design.runs == "fixed" else _over_runs(runs, target)
-    elif table is not None and design.is_test_set:
+    elif measures.scores is not None and design.is_test_set:
         areas = paired_test_set(measures).angles(measures, measures.deployment_prior)
         columns = _over_cases(areas, target)
     else:
         columns = _over_folds(measures, target)
-    frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(**columns)
-    settled = frame.assign(
-        design=design.kind, alpha=alpha, power=power, assurance=assurance, n_folds_now=float(design.n_folds)
-    ).reindex(columns=list(PLAN_COLUMNS))
-    if control is None:
-        return settled
-    check_choice(control, measures.models, "control")
-    return settled[(settled[["model_a", "model_b"]] == control).any(axis=1)].reset_index(drop=True)
+    frame = pd.DataFrame(combinations(measures.models, 2), columns=["model_a", "model_b"]).assign(
+        **columns,
+        design=design.kind,
+        alpha=alpha,
+        power=power,
+        assurance=assurance,
+        n_folds_now=float(design.n_folds),
+    )
+    frame = frame[compared_pairs(measures.models, control)].reset_index(drop=True)
+    return frame.reindex(columns=list(PLAN_COLUMNS))
 
 
 def _over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
-    """All pairs at once, from the mean and deviation of their differences over folds."""
+    """Plan for all pairs at once, from the mean and deviation of their differences over folds."""
     values, _ = fold_table(measures.iauprec)
-    paired, n_folds = fold_statistics.paired_t(values), measures.design.n_folds
-    deviation = paired.std_error * np.sqrt(len(values))
-    halves = measures.iauprec_between_halves
-    shared = np.full(deviation.shape, measures.design.ratio)
-    if halves is not None:
-        shared = _shared(halves, deviation)
-    size = paired.estimate if target.difference is None else np.full(deviation.shape, target.difference)
-    varies = deviation > 0  # else the models agree in every fold: nothing to plan with
+    paired, n_folds, halves = fold_statistics.paired_t(values), len(values), measures.iauprec_between_halves
+    deviation = paired.std_error * np.sqrt(n_folds)
+    varies = deviation > 0  # else the models agree in every fold, which leaves nothing to plan with
+    deviation = np.where(varies, deviation, 1.0)
     df = None if halves is None else float(len(halves))
-    pilot_df = n_folds - 1.0 if df is None else df
-    options: dict[str, Any] = {"ratio": shared[varies], "alpha": target.alpha, "df": df}
-    effect, spread = size[varies], deviation[varies]
-    assured = spread / assured_ratio(pilot_df, target.assurance)
-    pilot_options: dict[str, Any] = {**options, "pilot_df": pilot_df}
-    needed = shift_needed(pilot_df, target.power, target.alpha, pilot_df)
-    error = deviation * np.sqrt(1 / n_folds + shared)
+    ratio = measures.design.ratio if halves is None else _shared(halves, deviation)
+    pilot_df, size = n_folds - 1.0 if df is None else df, target.size(paired.estimate)
+    error = deviation * np.sqrt(1 / n_folds + ratio)
+    test = FoldTest(size, deviation, ratio, target.alpha, df, pilot_df)
+    unlucky = replace(test, deviation=deviation / assured_ratio(pilot_df, target.assurance), pilot_df=np.inf)
     columns = {
-        "power_now": t_power(effect, spread, n_folds, **pilot_options),
-        "detectable": needed * error[varies],
-        "limit_power": limit_power(effect, spread, **pilot_options),
-        "n_folds": folds_needed(effect, spread, power=target.power, **pilot_options),
-        "n_folds_assured": folds_needed(effect, assured, power=target.power, **options),
-        "case_factor": case_factor_over_folds(effect, spread, n_folds, power=target.power, **pilot_options),
-        "case_factor_assured": case_factor_over_folds(
-            effect, assured, n_folds, power=target.power, **options
-        ),
+        "power_now": test.power(n_folds),
+        "detectable": shift_needed(pilot_df, target.power, target.alpha, pilot_df) * error,
+        "limit_power": test.limit_power(),
+        "n_folds": test.folds_needed(target.power),
+        "n_folds_assured": unlucky.folds_needed(target.power),
+        "case_factor": test.case_factor(n_folds, target.power),
+        "case_factor_assured": unlucky.case_factor(n_folds, target.power),
     }
-    spread_out = {name: _where(varies, column) for name, column in columns.items()}
-    return {"observed": paired.estimate, "difference": size, "std_error": error, **spread_out}
-
-
-def _where(mask: Any, values: Floats) -> Floats:
-    """Values at their places, and nan elsewhere."""
-    full = np.full(mask.shape, np.nan)
-    full[mask] = values
-    return full
+    planned = {name: np.where(varies, column, np.nan) for name, column in columns.items()}
+    std_error = np.where(varies, error, 0.0)
+    return {"observed": paired.estimate, "difference": size, "std_error": std_error, **planned}
 
 
 def _shared(halves: Floats, deviation: Floats) -> Floats:
-    """What halvings show in the place of the ratio: the variance that more folds leave, over a fold's."""
-    variance = (fold_statistics.pair_differences(halves) ** 2).mean(axis=0)
-    return np.asarray(variance / np.where(deviation > 0, deviation, np.nan) ** 2)
+    """Return what halvings put in place of the ratio: the variance that more folds leave, over a fold's."""
+    return np.asarray((fold_statistics.pair_differences(halves) ** 2).mean(axis=0) / deviation**2)
+
+
+def _pair_plan(
+    size: float,
+    error: float,
+    target: PowerTarget,
+    *,
+    power_of: Callable[[float, float], float],
+    assured: Callable[[float], float],
+) -> dict[str, float]:
+    """Plan for a pair by its power at a difference and a factor of cases, and by the assured power."""
+    return {
+        "difference": size,
+        "std_error": error,
+        "power_now": power_of(size, 1.0),
+        "detectable": factor_needed(lambda times: power_of(times * error, 1.0), target.power) * error
+        if error > 0
+        else np.nan,
+        "case_factor": factor_needed(lambda factor: power_of(size, factor), target.power),
+        "case_factor_assured": factor_needed(assured, target.power),
+    }
 
 
 @dataclass(frozen=True)
 class _RunPair:
-    """What a plan needs of one pair of models with several runs on one test set.
+    """Variance of a pair's difference with several runs on one test set, by where it comes from.
 
-    Attributes
-    ----------
-    runs : float
-        Variance of the difference in one run, that which all runs share left out.
-    own_cases : float
-        The part of it that cases bring in, and more cases take away.
-    shared : float
-        Variance that cases bring into all runs alike, and no number of runs takes away.
-    df : float
-        Degrees of freedom of the first.
-    n_runs : int
-        Number of runs.
-    of_cases : float
-        Degrees of freedom of what cases bring in.
-    n_tests : int
-        Number of pairs.
+    `runs` is the variance in one run, that which all runs share left out, with `df` degrees of freedom;
+    `run_cases` is the part of it that cases bring in, and `shared` what cases bring into all runs alike, with
+    `cases_df`. More cases bring down these two, more runs the first.
     """
 
     runs: float
-    own_cases: float
+    run_cases: float
     shared: float
     df: float
     n_runs: int
-    of_cases: float
+    cases_df: float
     n_tests: int
 
     @property
     def run_share(self) -> float:
         """Share of the variance of the mean difference that more cases do not bring down."""
         total = self.runs / self.n_runs + self.shared
-        return max(self.runs - self.own_cases, 0.0) / self.n_runs / total
-
-    def variances(self, pilot: Pilot, factor: float) -> Floats:
-        """Variance in one run with so many times the cases, over what the pilot allows."""
-        true = np.maximum(self.runs / pilot.ratio**2 - self.own_cases, 0.0)
-        return np.asarray(true + self.own_cases / factor)
+        return max(self.runs - self.run_cases, 0.0) / self.n_runs / total
 
     def power(self, size: float, alpha: float, pilot: Pilot, *, n_runs: float, factor: float = 1.0) -> float:
-        """Power with so many runs and times the cases; degrees of freedom as the test has them."""
-        over_runs, shared = self.variances(pilot, factor), self.shared / factor
-        total, of_runs = over_runs / n_runs + shared, self.df / (self.n_runs - 1) * (n_runs - 1)
-        degrees = Degrees(of_cases=max(self.of_cases * factor, min(self.of_cases, FEWEST_DF)))
-        df = degrees.at(total, over_runs / n_runs, of_runs, n_tests=self.n_tests)
-        return float(pilot.mean(approximate_power(abs(size) / np.sqrt(total), df, alpha)))
+        """Return the power with so many runs and times the cases; degrees of freedom as the test has them."""
+        true = np.maximum(self.runs / pilot.ratio**2 - self.run_cases, 0.0)
+        over_runs = np.asarray(true + self.run_cases / factor) / n_runs
+        total, of_runs = over_runs + self.shared / factor, self.df / (self.n_runs - 1) * (n_runs - 1)
+        degrees = Degrees(of_cases=max(self.cases_df * factor, min(self.cases_df, FEWEST_DF)))
+        df = degrees.at(total, over_runs, of_runs, n_tests=self.n_tests)
+        return float(approximate_power(abs(size) / np.sqrt(total), df, alpha) @ pilot.weight)
 
     def runs_needed(self, size: float, pilot: Pilot, target: PowerTarget) -> float:
-        """Smallest number of runs with the power, infinite where cases alone leave too much variance."""
+        """Return the smallest number of runs with the power, infinite where cases leave too much variance."""
         if self.shared > 0 and float(z_power(size, np.sqrt(self.shared), target.alpha)) <= target.power:
             return np.inf
-        return float(
-            smallest_numbers(
-                lambda n, at: np.array(
-                    [self.power(size, target.alpha, pilot, n_runs=int(n[0])) >= target.power]
-                )[at],
-                np.array([True]),
-            )[0]
-        )
 
-    def cases_needed(self, size: float, pilot: Pilot, target: PowerTarget) -> float:
-        """How many times the cases have the power with the runs there are."""
-        return factor_needed(
-            lambda f: self.power(size, target.alpha, pilot, n_runs=self.n_runs, factor=f), target.power
-        )
+        def has_power(n_runs: NDArray[np.int64]) -> Bools:
+            return np.asarray(self.power(size, target.alpha, pilot, n_runs=int(n_runs)) >= target.power)
+
+        return float(smallest_numbers(has_power, np.asarray(True)))
 
 
 def _over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
-    """Pairs one by one: what runs bring in falls with runs, what cases bring in with cases."""
+    """Plan pair by pair: what runs bring in falls with runs, what cases bring in with cases."""
     mean, (error, _) = areas.area.mean(axis=1), areas.pair_errors()
     rows = [
         _run_plan(float(mean[i] - mean[j]), float(error[k]), _run_pair(areas, i, j, float(error[k])), target)
@@ -274,113 +258,103 @@ def _over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
 
 
 def _run_pair(areas: RunAreas, i: int, j: int, error: float) -> _RunPair:
-    """Variances of a pair's difference by where they come from."""
-    n_runs, nested = areas.area.shape[1], areas.runs == "nested"
-    own = areas.area[[i, j]].var(axis=1, ddof=1)
+    """Return the variances of a pair's difference by where they come from."""
+    n_runs = areas.area.shape[1]
     over_cases = areas.values.reshape(len(areas.values), *areas.area.shape)
-    if nested:
-        runs, df = float(own.sum()), float((n_runs - 1) * own.sum() ** 2 / max((own**2).sum(), 1e-300))
+    if areas.runs == "nested":
+        each = areas.area[[i, j]].var(axis=1, ddof=1)
+        runs, df = float(each.sum()), float((n_runs - 1) * each.sum() ** 2 / max((each**2).sum(), 1e-300))
         parts = [over_cases[:, i], over_cases[:, j]]
     else:
         runs, df = float((areas.area[i] - areas.area[j]).var(ddof=1)), n_runs - 1.0
         parts = [over_cases[:, i] - over_cases[:, j]]
-    own_cases = sum(_apart(areas.sample.covariance(part)) for part in parts)
+    run_cases = float(np.clip(sum(_own_variance(areas.sample.covariance(part)) for part in parts), 0.0, runs))
     shared = max(error**2 - runs / n_runs, 0.0)
-    n_tests = comb(len(areas.area), 2)
-    return _RunPair(runs, float(np.clip(own_cases, 0.0, runs)), shared, df, n_runs, areas.sample.df, n_tests)
+    return _RunPair(runs, run_cases, shared, df, n_runs, areas.sample.df, comb(len(areas.area), 2))
 
 
-def _apart(covariance: Floats) -> float:
-    """Mean variance less mean covariance: what each has by itself."""
+def _own_variance(covariance: Floats) -> float:
+    """Return the mean variance less the mean covariance."""
     n = len(covariance)
     variance = float(np.trace(covariance))
     return variance / n - (float(covariance.sum()) - variance) / (n * (n - 1))
 
 
 def _run_plan(observed: float, error: float, pair: _RunPair, target: PowerTarget) -> dict[str, float]:
-    """Numbers of one pair."""
-    size = observed if target.difference is None else target.difference
-    result = {"observed": observed, "difference": size, "std_error": error}
+    """Plan for one pair with runs; only the difference where nothing varies over runs."""
+    size = target.size(observed)
     if not (error > 0 and pair.runs > 0):
-        return result
+        return {"observed": observed, "difference": size, "std_error": error}
     pilot, unlucky = Pilot.expected(pair.df), Pilot.assured(pair.df, target.assurance)
-
-    def power_of(of: float) -> float:
-        return pair.power(of, target.alpha, pilot, n_runs=pair.n_runs)
-
-    limit = float(z_power(size, np.sqrt(pair.shared), target.alpha)) if pair.shared > 0 else 1.0
-    return result | {
-        "power_now": power_of(size),
-        "detectable": _detectable(power_of, error, target.power),
-        "limit_power": limit,
+    power = partial(pair.power, alpha=target.alpha, n_runs=pair.n_runs)
+    return {
+        "observed": observed,
+        **_pair_plan(
+            size,
+            error,
+            target,
+            power_of=lambda of, factor: power(of, pilot=pilot, factor=factor),
+            assured=lambda factor: power(size, pilot=unlucky, factor=factor),
+        ),
+        "limit_power": float(z_power(size, np.sqrt(pair.shared), target.alpha)) if pair.shared > 0 else 1.0,
         "run_share": pair.run_share,
         "n_folds": pair.runs_needed(size, pilot, target),
         "n_folds_assured": pair.runs_needed(size, unlucky, target),
-        "case_factor": pair.cases_needed(size, pilot, target),
-        "case_factor_assured": pair.cases_needed(size, unlucky, target),
     }
 
 
 class _CasePair(NamedTuple):
-    """What a plan needs of one pair on one test set: by stratum, negatives alone, positives alone, both."""
+    """Variance of a pair's difference on one test set, from negatives alone, positives alone, and both."""
 
     observed: float
     variance: Floats
-    doubt: Floats  # variance of each of these variances
+    var_of_var: Floats
 
     def scaled(self, positive: float, negative: float) -> tuple[float, float]:
-        """Variance, and its degrees of freedom (Satterthwaite 1946), with so many times either class."""
+        """Return the variance with so many times either class, and its df (Satterthwaite 1946)."""
         factor = np.array([negative, positive, min(negative, positive)])  # clusters may hold both classes
-        variance, var_of_var = float((self.variance / factor).sum()), float((self.doubt / factor**3).sum())
+        variance = float((self.variance / factor).sum())
+        var_of_var = float((self.var_of_var / factor**3).sum())
         return variance, max(2 * variance**2 / var_of_var, FEWEST_DF) if var_of_var > 0 else np.inf
 
     def power(
         self, size: float, alpha: float, pilot_df: float, *, positive: float = 1.0, negative: float = 1.0
     ) -> float:
-        """Power with so many times either class."""
+        """Return the power with so many times either class."""
         variance, df = self.scaled(positive, negative)
         if not variance > 0:
             return np.nan
         return float(approximate_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
 
 
-def _over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, pd.Series[float]]:
-    """Pairs one by one, from the variance that the units of each stratum add to their difference."""
+def _over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
+    """Plan pair by pair, from the variance that the units of each stratum add to their difference."""
     pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_strata(), strict=True)
     rows = [_case_plan(_CasePair(a - b, *strata), target) for (a, b), *strata in pairs]
     return dict(pd.DataFrame(rows))
 
 
 def _case_plan(pair: _CasePair, target: PowerTarget) -> dict[str, float]:
-    """Numbers of one pair; nan where the models agree on every case."""
-    size = pair.observed if target.difference is None else target.difference
-    variance, df = pair.scaled(1.0, 1.0)
-    error = float(np.sqrt(variance))
-
-    def factor(*sides: str, pilot_df: float = df, of: float = size) -> float:
-        def power_of(times: float) -> float:
-            return pair.power(of, target.alpha, pilot_df, **dict.fromkeys(sides, times))
-
-        return factor_needed(power_of, target.power)
-
-    both = ("positive", "negative")
+    """Plan for one pair on a test set; nan where the models agree on every case."""
+    size, (variance, df) = target.size(pair.observed), pair.scaled(1.0, 1.0)
     unlucky = size * float(assured_ratio(df, target.assurance))
+    power = partial(pair.power, alpha=target.alpha)
+
+    def factor_of(name: str) -> float:
+        return factor_needed(lambda factor: power(size, pilot_df=df, **{name: factor}), target.power)
+
     return {
         "observed": pair.observed,
-        "difference": size,
-        "std_error": error,
-        "power_now": pair.power(size, target.alpha, df),
-        "detectable": _detectable(lambda of: pair.power(of, target.alpha, df), error, target.power),
-        "case_factor": factor(*both),
-        "case_factor_assured": factor(*both, pilot_df=np.inf, of=unlucky),
-        "positive_factor": factor("positive"),
-        "negative_factor": factor("negative"),
+        **_pair_plan(
+            size,
+            float(np.sqrt(variance)),
+            target,
+            power_of=lambda of, factor: power(of, pilot_df=df, positive=factor, negative=factor),
+            assured=lambda factor: power(unlucky, pilot_df=np.inf, positive=factor, negative=factor),
+        ),
+        "positive_factor": factor_of("positive"),
+        "negative_factor": factor_of("negative"),
     }
-
-
-def _detectable(power_of: Callable[[float], float], error: float, power: float) -> float:
-    """Smallest difference with the power; nan where nothing varies."""
-    return factor_needed(lambda times: power_of(times * error), power) * error if error > 0 else np.nan
 
 
 OPTIMISTIC = (
@@ -390,11 +364,7 @@ OPTIMISTIC = (
 )
 
 
-#: Factors within this share of 1 ask for nothing more.
-ENOUGH = 1.0
-
-
-#: Shares of the variance above which runs, or cases, are the first thing to have more of.
+#: Share of the variance above which more runs are advised before more cases.
 MAIN_SHARE = 0.5
 
 
@@ -412,7 +382,7 @@ class ComparisonPlan:
         Probability with which the assured sizes have the power, whatever the luck of these data.
     overlapping : bool
         Whether folds share training data, so that more folds of the same data have a limit.
-    given : bool
+    difference_is_stated : bool
         Whether the difference was stated rather than observed.
     units : str
         What is counted: cases, or clusters of cases.
@@ -425,7 +395,7 @@ class ComparisonPlan:
     alpha: float
     assurance: float
     overlapping: bool
-    given: bool
+    difference_is_stated: bool
     units: str
     warnings: tuple[str, ...]
     _table: pd.DataFrame = field(repr=False)
@@ -531,7 +501,7 @@ def plan_comparison(
     >>> plan.to_frame()[columns].round(2).to_numpy().tolist()
     [['A', 'C', 2.29, 2.9], ['A', 'B', 37.52, 47.54], ['C', 'B', 41.94, 53.13]]
     """
-    PowerTarget(difference, power, alpha, assurance).check()
+    target = PowerTarget(difference, power, alpha, assurance)
     table, _ = complete_table(read_rows(scores))
     check_several_models(table)
     if control is not None:
@@ -546,32 +516,38 @@ def plan_comparison(
         design=design,
     )
     measures = measures.ordered(ranking_order(measures))
-    level = alpha / n_compared(len(table.models), control) if bonferroni else alpha
-    messages = (*notes, *measures.design.warnings, *measures.warnings)
-    options: dict[str, Any] = {"power": power, "alpha": level, "assurance": assurance}
+    if bonferroni:
+        target = replace(target, alpha=alpha / n_compared(len(table.models), control))
+    optimistic = emit([] if difference is not None else [OPTIMISTIC])
     return ComparisonPlan(
         design=measures.design.describe(),
-        **options,
+        power=power,
+        alpha=target.alpha,
+        assurance=assurance,
         overlapping=measures.design.overlapping,
-        given=difference is not None,
+        difference_is_stated=difference is not None,
         units=measures.design.units,
-        warnings=(*messages, *emit([] if difference is not None else [OPTIMISTIC])),
-        _table=plans(measures, difference=difference, control=control, **options),
+        warnings=(*notes, *measures.design.warnings, *measures.warnings, *optimistic),
+        _table=plans(measures, **asdict(target), control=control),
     )
 
 
 def n_compared(n_models: int, control: str | None) -> int:
-    """Pairs of models that are compared: all, or those with the control."""
+    """Return the number of pairs that are compared: all, or those with the control."""
     return comb(n_models, 2) if control is None else n_models - 1
 
 
 def _sentence(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str:
+    """Return what one pair would need, in words."""
     pair = f"{short[row.model_a]} and {short[row.model_b]}"
     if np.isnan(row.power_now):
         return f"{pair}: their difference does not vary, so nothing can be planned from it."
-    size = f"{'a difference' if plan.given else 'the observed difference'} of {format_number(row.difference)}"
-    now = f"{pair}: {size} is found at {row.alpha:.3g} with power {format_number(row.power_now, 2)} now"
-    if row.case_factor <= ENOUGH:
+    size = "a difference" if plan.difference_is_stated else "the observed difference"
+    now = (
+        f"{pair}: {size} of {format_number(row.difference)} is found at {row.alpha:.3g} with power "
+        f"{format_number(row.power_now, 2)} now"
+    )
+    if row.case_factor <= 1:
         return f"{now}, which is enough."
     return f"{now}. {_more_cases(row, plan)}{_more_folds(row, plan)}{_runs_or_cases(row, plan)}"
 
@@ -590,20 +566,22 @@ def _more_cases(row: Any, plan: ComparisonPlan) -> str:
 def _more_folds(row: Any, plan: ComparisonPlan) -> str:
     if np.isnan(row.n_folds):
         return ""
+    kind = "folds of the same data" if plan.overlapping else "independent folds"
+    shared = "training data" if plan.overlapping else ""
+    if row.design == "runs":
+        kind, shared = f"runs on the same {plan.units}", f"their {plan.units}"
     if np.isfinite(row.n_folds):
-        kind = "folds of the same data" if plan.overlapping else "independent folds"
-        kind = f"runs on the same {plan.units}" if row.design == "runs" else kind
         assured = f" ({row.n_folds_assured:g} assured)" if np.isfinite(row.n_folds_assured) else ""
         return f" So would {row.n_folds:g} {kind}{assured} instead of {row.n_folds_now:g}."
-    why = {True: " More folds of the same data cannot: they share training data, and infinitely many have"}
-    if row.design == "runs":
-        why = {False: f" More runs cannot: they share their {plan.units}, and infinitely many have"}
+    kind = "runs" if row.design == "runs" else kind
+    if not shared:
+        return ""
     limit = format_number(row.limit_power, 2)
-    return f"{why[plan.overlapping]} power {limit}." if plan.overlapping in why else ""
+    return f" More {kind} cannot: they share {shared}, and infinitely many have power {limit}."
 
 
 def _runs_or_cases(row: Any, plan: ComparisonPlan) -> str:
-    """Whether more runs or more cases would do more, of several runs on one test set."""
+    """Return whether more runs or more cases would do more."""
     if np.isnan(row.run_share):
         return ""
     first, second = ("runs", plan.units) if row.run_share > MAIN_SHARE else (plan.units, "runs")

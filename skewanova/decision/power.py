@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 from scipy.interpolate import CubicSpline
+from scipy.linalg import eigh_tridiagonal
 from scipy.optimize import brentq
 
 from skewanova.base.checks import Bools, Floats, check_fraction
 
-#: Sizes beyond this many folds, or this many times the cases, count as out of reach.
+#: Sizes beyond this many folds, or this many times the cases, count as infinite.
 MAX_FOLDS = 10_000_000
 
 
@@ -52,7 +54,7 @@ TOP_POWER = 1 - 1e-15
 
 
 class Pilot(NamedTuple):
-    """What the deviation seen may be of the true one, and how probable each is."""
+    """Ratios of a pilot's deviation to the true one, and their probabilities."""
 
     ratio: Floats
     weight: Floats
@@ -60,106 +62,129 @@ class Pilot(NamedTuple):
     @classmethod
     @lru_cache(maxsize=64)  # a plan asks for the same again and again
     def expected(cls, df: float) -> Pilot:
-        """All that a pilot with these degrees of freedom allows: chi / sqrt(df), by Gauss-Laguerre nodes."""
+        """Return the distribution chi / sqrt(df) of a pilot's deviation, at Gauss-Laguerre nodes."""
         if df >= KNOWN_DF:
             return cls(np.ones(1), np.ones(1))
         size = next(n for least, n in N_NODES if df >= least)
         k, shape = np.arange(size), df / 2 - 1
-        beside = np.sqrt(k[1:] * (k[1:] + shape))  # Golub and Welsch 1969
-        nodes, axes = np.linalg.eigh(np.diag(2 * k + 1 + shape) + np.diag(beside, 1) + np.diag(beside, -1))
+        nodes, axes = eigh_tridiagonal(2 * k + 1 + shape, np.sqrt(k[1:] * (k[1:] + shape)))  # Golub, Welsch
         pilot = cls(np.sqrt(2 * np.maximum(nodes, 0.0) / df), axes[0] ** 2)
         pilot.ratio.flags.writeable = pilot.weight.flags.writeable = False
         return pilot
 
     @classmethod
     def assured(cls, df: float, assurance: float) -> Pilot:
-        """The one that a pilot's deviation exceeds with this probability."""
+        """Return the ratio that a pilot's deviation exceeds with this probability."""
         return cls(np.array([assured_ratio(df, assurance)]), np.ones(1))
-
-    def mean(self, power: Floats) -> Floats:
-        """Mean of powers of which the last axis goes with the deviations."""
-        return np.asarray(power @ self.weight)
 
 
 def assured_ratio(df: ArrayLike, assurance: float) -> Floats:
-    """What a deviation seen is of the true one at least, with this probability."""
+    """Return the ratio to the true deviation that a pilot's deviation exceeds with this probability."""
     degrees = np.asarray(df, dtype=np.float64)
     finite = np.minimum(degrees, KNOWN_DF)
     return np.where(degrees < KNOWN_DF, np.sqrt(stats.chi2.ppf(1 - assurance, finite) / finite), 1.0)
 
 
-def t_power(
-    difference: ArrayLike,
-    deviation: ArrayLike,
-    n_folds: ArrayLike,
-    *,
-    ratio: ArrayLike,
-    alpha: float,
-    df: float | None = None,
-    pilot_df: float = np.inf,
-) -> Floats:
-    """Power of the two-sided paired t test over folds, corrected by 1 + J ratio (Nadeau and Bengio 2003).
+@dataclass(frozen=True, eq=False)
+class FoldTest:
+    """The two-sided paired t test over folds, corrected by 1 + J ratio (Nadeau and Bengio 2003).
 
-    With correlation ratio / (1 + ratio) between folds, the corrected statistic is noncentral t exactly. All
-    numbers may be arrays. The degrees of freedom are those of the folds unless halvings give them. Where the
-    deviation is a pilot's, the power is the one to be expected over what the true one may be.
+    With correlation ratio / (1 + ratio) between folds, the corrected statistic is noncentral t exactly. The
+    degrees of freedom are those of the folds unless halvings give them. Where the deviation is a pilot's,
+    power is the mean over what the true one may be. Numbers may be arrays.
     """
-    degrees = np.asarray(n_folds) - 1 if df is None else df
-    return expected_power(shift_of(difference, deviation, n_folds, ratio), degrees, alpha, pilot_df)
 
+    difference: ArrayLike
+    deviation: ArrayLike
+    ratio: ArrayLike
+    alpha: float
+    df: float | None = None
+    pilot_df: float = np.inf
 
-def shift_of(difference: ArrayLike, deviation: ArrayLike, n_folds: ArrayLike, ratio: ArrayLike) -> Floats:
-    """Difference in standard errors of its mean over folds."""
-    error = np.asarray(deviation, dtype=np.float64) * np.sqrt(1 / np.asarray(n_folds) + np.asarray(ratio))
-    return np.asarray(np.abs(difference) / error)
+    def shift(self, n_folds: ArrayLike) -> Floats:
+        """Return the difference in standard errors of its mean over folds."""
+        error = np.asarray(self.deviation, dtype=np.float64) * np.sqrt(
+            1 / np.asarray(n_folds) + np.asarray(self.ratio)
+        )
+        return np.asarray(np.abs(self.difference) / error)
+
+    def power(self, n_folds: ArrayLike) -> Floats:
+        """Return the power with so many folds."""
+        degrees = np.asarray(n_folds) - 1 if self.df is None else self.df
+        return expected_power(self.shift(n_folds), degrees, self.alpha, self.pilot_df)
+
+    def limit_power(self) -> Floats:
+        """Return the power with infinitely many folds, which leave the variance that they share."""
+        independent = np.equal(self.ratio, 0)
+        shift = replace(self, ratio=np.where(independent, 1.0, self.ratio)).shift(np.inf)
+        if self.df is not None:
+            power = expected_power(shift, self.df, self.alpha, self.pilot_df)
+        else:
+            pilot = Pilot.expected(self.pilot_df)
+            power = z_power(shift[..., None] * pilot.ratio, 1.0, self.alpha) @ pilot.weight
+        return np.where(independent, 1.0, power)[()]
+
+    def folds_needed(self, power: float) -> Floats:
+        """Return the smallest number of folds with that power; infinite where no number has it."""
+        df, alpha, pilot_df = self.df, self.alpha, self.pilot_df
+        needed = _shifts_needed(power, alpha, pilot_df) if df is None else None
+        least = np.zeros(()) if df is None else shift_needed(df, power, alpha, pilot_df)
+
+        def has_power(n_folds: NDArray[np.int64]) -> Bools:
+            folds = n_folds.astype(np.float64)
+            return np.asarray(self.shift(folds) >= (least if needed is None else needed(folds - 1)))
+
+        return smallest_numbers(has_power, self.limit_power() > power)
+
+    def case_factor(self, n_folds: int, power: float) -> Floats:
+        """Return how many times the cases have that power: these divide the squared deviation."""
+        needed = shift_needed(n_folds - 1 if self.df is None else self.df, power, self.alpha, self.pilot_df)
+        with np.errstate(divide="ignore"):
+            factor = (needed / self.shift(n_folds)) ** 2
+        return np.where(factor > MAX_FACTOR, np.inf, np.maximum(factor, MIN_FACTOR))
 
 
 def shift_power(shift: ArrayLike, df: ArrayLike, alpha: float) -> Floats:
-    """Power of the two-sided t test whose statistic is noncentral t with that shift."""
+    """Return the power of the two-sided t test whose statistic is noncentral t with that shift."""
     shift, df = np.broadcast_arrays(np.asarray(shift, dtype=np.float64), df)
     limit = np.asarray(stats.t.isf(alpha / 2, df))
-    certain = shift > CERTAIN * (1 + limit)  # where scipy's noncentral t runs out of digits, and power is 1
-    power = np.asarray(certain, dtype=np.float64)
-    doubtful, small = (
-        np.asarray(~certain),
-        np.asarray(shift < CERTAIN),
-    )  # the wrong side has less than 1e-15 beyond it
+    certain = np.asarray(shift > CERTAIN * (1 + limit))  # scipy's noncentral t runs out of digits: power 1
+    power, uncertain = certain.astype(np.float64), ~certain
+    small = np.asarray(shift < CERTAIN)  # beyond, the wrong side has less than 1e-15
     with np.errstate(all="ignore"):  # older scipy divides by 0 on its way to tails that are next to nothing
-        power[doubtful] = stats.nct.sf(limit[doubtful], df[doubtful], shift[doubtful])
+        power[uncertain] = stats.nct.sf(limit[uncertain], df[uncertain], shift[uncertain])
         power[small] += np.nan_to_num(stats.nct.cdf(-limit[small], df[small], shift[small]))
     return power[()]
 
 
 def expected_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: float = np.inf) -> Floats:
-    """Mean power where the deviation behind the shift is that of a pilot with so many degrees of freedom."""
+    """Return the mean power where a pilot with so many degrees of freedom estimates the deviation."""
     pilot = Pilot.expected(pilot_df)
     shifts = np.asarray(shift, dtype=np.float64)[..., None] * pilot.ratio
-    return pilot.mean(shift_power(shifts, np.asarray(df)[..., None], alpha))[()]
+    return np.asarray(shift_power(shifts, np.asarray(df)[..., None], alpha) @ pilot.weight)[()]
 
 
 def shift_needed(df: ArrayLike, power: float, alpha: float, pilot_df: float = np.inf) -> Floats:
-    """Smallest shift at which the two-sided t test has that power; 0 where even no difference has it."""
+    """Return the smallest shift with that power of the two-sided t test; 0 where no difference has it."""
     degrees = np.asarray(df, dtype=np.float64)
     if power <= alpha:
         return np.zeros(degrees.shape)[()]
 
     def excess(shift: Floats) -> Floats:  # nearly straight
-        return np.asarray(
-            special.ndtri(np.minimum(expected_power(shift, degrees, alpha, pilot_df), TOP_POWER))
-        )
+        normal = special.ndtri(np.minimum(expected_power(shift, degrees, alpha, pilot_df), TOP_POWER))
+        return np.asarray(normal - special.ndtri(power))
 
-    return _root(excess, float(special.ndtri(power)), np.asarray(stats.t.isf(alpha / 2, degrees) + 1.0))[()]
+    return _root(excess, np.asarray(stats.t.isf(alpha / 2, degrees) + 1.0))[()]
 
 
-def _root(rising: Callable[[Floats], Floats], target: float, high: Floats) -> Floats:
-    """Where a function that rises from 0 on is as large as wanted, by false position (Illinois)."""
-    low, below = np.zeros(high.shape), rising(np.zeros(high.shape)) - target
-    while ((above := rising(high) - target) < 0).any():
+def _root(rising: Callable[[Floats], Floats], high: Floats) -> Floats:
+    """Return the roots above 0 of rising functions, all at once, by false position (Illinois)."""
+    low, below, last = np.zeros(high.shape), rising(np.zeros(high.shape)), np.zeros(high.shape)
+    while ((above := rising(high)) < 0).any():
         high = np.where(above < 0, 2 * high, high)
-    last = np.zeros(high.shape)
     for _ in range(MAX_STEPS):
         middle = (low * above - high * below) / (above - below)
-        value = rising(middle) - target
+        value = rising(middle)
         if (np.abs(value) <= SHIFT_SLACK).all():
             break
         up, again = value > 0, np.sign(value) == last  # an end that stays twice counts half
@@ -172,28 +197,28 @@ def _root(rising: Callable[[Floats], Floats], target: float, high: Floats) -> Fl
 
 
 def chi_moments(df: ArrayLike) -> tuple[Floats, Floats]:
-    """Mean and variance of chi / sqrt(df), which is what a deviation seen is of the true one."""
+    """Return mean and variance of chi / sqrt(df), the ratio of an estimated deviation to the true one."""
     degrees = np.minimum(np.asarray(df, dtype=np.float64), KNOWN_DF)
     mean = np.sqrt(2 / degrees) * special.poch(degrees / 2, 0.5)
     return np.asarray(mean), np.asarray(1 - mean**2)
 
 
 def approximate_power(shift: ArrayLike, df: ArrayLike, alpha: float, pilot_df: float = np.inf) -> Floats:
-    """:func:`expected_power` to .01 from four degrees of freedom on, at power .8 to .005, and far faster.
+    """Approximate :func:`expected_power` to .01 from four degrees of freedom on, at power .8 to .005.
 
-    The difference less the limit of t, in deviations seen, is taken for normal (Johnson and Welch 1940).
+    The difference less the limit of t is taken for normal (Johnson and Welch 1940), which is far faster.
     """
     shift = np.minimum(shift, CERTAIN_SHIFT)
     limit = special.stdtrit(np.minimum(df, KNOWN_DF), 1 - alpha / 2)
-    (mean, variance), (seen, var_of_var) = chi_moments(df), chi_moments(pilot_df)
-    scale = np.sqrt(1 + shift**2 * var_of_var + limit**2 * variance)
-    sides = (special.ndtr((side * shift * seen - limit * mean) / scale) for side in (1, -1))
+    (mean, variance), (pilot_mean, pilot_variance) = chi_moments(df), chi_moments(pilot_df)
+    scale = np.sqrt(1 + shift**2 * pilot_variance + limit**2 * variance)
+    sides = (special.ndtr((side * shift * pilot_mean - limit * mean) / scale) for side in (1, -1))
     return np.asarray(sum(sides))[()]
 
 
 @cache
 def _shifts_needed(power: float, alpha: float, pilot_df: float) -> Callable[[Floats], Floats]:
-    """:func:`shift_needed` at any degrees of freedom: over the limit of t it is smooth in their inverse."""
+    """Interpolate :func:`shift_needed`: over the limit of t it is smooth in the inverse of df."""
     knots = np.unique([*np.arange(1.0, N_EXACT), *np.geomspace(N_EXACT, MAX_FOLDS, N_KNOTS)])[::-1]
     over = shift_needed(knots, power, alpha, pilot_df) / stats.t.isf(alpha / 2, knots)
     spline = CubicSpline(1 / knots, over)
@@ -201,113 +226,40 @@ def _shifts_needed(power: float, alpha: float, pilot_df: float) -> Callable[[Flo
 
 
 def z_power(difference: ArrayLike, std_error: ArrayLike, alpha: float) -> Floats:
-    """Power of the two-sided normal test."""
+    """Return the power of the two-sided normal test."""
     with np.errstate(over="ignore", invalid="ignore"):  # certain; unknown where no difference meets no error
         limit, shift = -special.ndtri(alpha / 2), np.abs(difference) / np.asarray(std_error)
     return np.asarray(special.ndtr(shift - limit) + special.ndtr(-shift - limit))[()]
 
 
-def limit_power(
-    difference: ArrayLike,
-    deviation: ArrayLike,
-    *,
-    ratio: ArrayLike,
-    alpha: float,
-    df: float | None = None,
-    pilot_df: float = np.inf,
-) -> Floats:
-    """Power with infinitely many folds of the same data: what they share is left of the variance."""
-    nothing = np.equal(ratio, 0)
-    left = np.where(nothing, 1.0, ratio)
-    shift = shift_of(difference, deviation, np.inf, left)
-    if df is not None:
-        power = expected_power(shift, df, alpha, pilot_df)
-    else:
-        pilot = Pilot.expected(pilot_df)
-        power = pilot.mean(z_power(np.asarray(shift)[..., None] * pilot.ratio, 1.0, alpha))
-    return np.where(nothing, 1.0, power)[()]
-
-
-def folds_needed(
-    difference: ArrayLike,
-    deviation: ArrayLike,
-    *,
-    ratio: ArrayLike,
-    alpha: float,
-    power: float,
-    df: float | None = None,
-    pilot_df: float = np.inf,
-) -> Floats:
-    """Smallest number of folds with that power, for each difference; infinite where no number has it."""
-    difference, deviation, ratio = np.broadcast_arrays(np.atleast_1d(difference), deviation, ratio)
-    options: dict[str, Any] = {"alpha": alpha, "df": df, "pilot_df": pilot_df}
-    reachable = limit_power(difference, deviation, ratio=ratio, **options) > power
-    needed = _shifts_needed(power, alpha, pilot_df)
-
-    def reached(n_folds: NDArray[np.int64], at: Bools) -> Bools:
-        folds = n_folds[at].astype(np.float64)
-        least = needed(folds - 1) if df is None else shift_needed(df, power, alpha, pilot_df)
-        return np.asarray(shift_of(difference[at], deviation[at], folds, ratio[at]) >= least)
-
-    return smallest_numbers(reached, reachable)[0 if difference.size == 1 else slice(None)]
-
-
-def smallest_numbers(reached: Callable[[NDArray[np.int64], Bools], Bools], reachable: Bools) -> Floats:
-    """Smallest whole number from 2 on with which each is reached, infinite beyond the most folds.
-
-    `reached` takes a number each, and which of them are asked for.
-    """
-    low, high = np.ones(reachable.shape, dtype=np.int64), np.full(reachable.shape, 2)
-    reachable = reachable.copy()
-    pending = reachable.copy()
-    while pending.any():
-        pending[pending] = ~reached(high, pending)
+def smallest_numbers(has_power: Callable[[NDArray[np.int64]], Bools], reachable: Bools) -> Floats:
+    """Return the smallest whole numbers from 2 on that have the power, infinite beyond the most folds."""
+    low, high = np.ones(np.shape(reachable), dtype=np.int64), np.full(np.shape(reachable), 2)
+    while (pending := reachable & ~has_power(high)).any():
         low, high = np.where(pending, high, low), np.where(pending, np.minimum(2 * high, MAX_FOLDS), high)
-        reachable &= low < MAX_FOLDS
-        pending &= reachable
-    while (pending := reachable & (high - low > 1)).any():
-        middle = (low + high) // 2
-        sufficient = np.zeros_like(pending)
-        sufficient[pending] = reached(middle, pending)
-        low, high = np.where(pending & ~sufficient, middle, low), np.where(pending & sufficient, middle, high)
-    return np.where(reachable, high.astype(np.float64), np.inf)
-
-
-def case_factor_over_folds(
-    difference: Floats,
-    deviation: Floats,
-    n_folds: int,
-    *,
-    ratio: ArrayLike,
-    alpha: float,
-    power: float,
-    df: float | None = None,
-    pilot_df: float = np.inf,
-) -> Floats:
-    """How many times as many cases have that power: they bring down the squared deviation alike."""
-    needed = shift_needed(n_folds - 1 if df is None else df, power, alpha, pilot_df)
-    with np.errstate(divide="ignore"):
-        factor = (needed / shift_of(difference, deviation, n_folds, ratio)) ** 2
-    return np.where(factor > MAX_FACTOR, np.inf, np.maximum(factor, MIN_FACTOR))
+        reachable = reachable & (low < MAX_FOLDS)
+    while (high - low > 1).any():
+        middle = (low + high + 1) // 2
+        sufficient = has_power(middle)
+        low, high = np.where(sufficient, low, middle), np.where(sufficient, middle, high)
+    return np.where(reachable, high.astype(np.float64), np.inf)[()]
 
 
 def factor_needed(power_of: Callable[[float], float], power: float) -> float:
-    """How many times as many cases have that power; infinite where no number has it, nan where unknown."""
+    """Return how many times the cases have that power; infinite where no number has it, nan where unknown."""
     power = check_fraction(power, "power")
-    low, high = MIN_FACTOR, MAX_FACTOR
-    at_ends = power_of(low), power_of(high)
+    smallest, largest = power_of(MIN_FACTOR), power_of(MAX_FACTOR)
     if np.isnan(power_of(1.0)):
         return np.nan
-    if at_ends[0] >= power:
-        return low
-    if np.isnan(at_ends).any():
+    if smallest >= power:
+        return MIN_FACTOR
+    if np.isnan([smallest, largest]).any():
         return np.nan
-    if at_ends[1] < power:
+    if largest < power:
         return np.inf
-    first, last = float(np.log(low)), float(np.log(high))
-    powers = dict(zip((first, last), at_ends, strict=True))  # exp(log(high)) is a little less
 
-    def excess(log_factor: float) -> float:
-        return (powers[log_factor] if log_factor in powers else power_of(np.exp(log_factor))) - power
+    def excess(log_factor: float) -> float:  # exp(log(MAX_FACTOR)) is a little less
+        return (largest if log_factor == last else power_of(np.exp(log_factor))) - power
 
-    return float(min(np.exp(brentq(excess, first, last, xtol=1e-10)), high))
+    first, last = float(np.log(MIN_FACTOR)), float(np.log(MAX_FACTOR))
+    return float(min(np.exp(brentq(excess, first, last, xtol=1e-10)), MAX_FACTOR))

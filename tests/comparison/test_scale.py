@@ -17,8 +17,7 @@ from skewanova.base.text import MAX_ROWS, Table
 from skewanova.comparison.pipeline import decision_frames
 from skewanova.curves.chebyshev import DEGREE, MeanCurves, certain_signs, panel_priors, panel_series
 from skewanova.decision import bands, decisions
-from skewanova.decision import power as decision_power
-from skewanova.decision.power import factor_needed, folds_needed, t_power
+from skewanova.decision.power import FoldTest, factor_needed
 from skewanova.evaluation.points import precision_recall
 from skewanova.inference import fold_statistics, two_way_anova
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
@@ -147,13 +146,13 @@ def test_few_draws_still_decide_at_their_level(n_folds, alpha, n_draws, monkeypa
 def test_plans_of_many_pairs_are_those_of_each():
     difference, deviation = np.array([0.3, 0.02, 1.5, 0.0]), np.array([1.0, 0.1, 0.4, 0.2])
     options = {"ratio": 0.0, "alpha": 0.01}
-    folds = folds_needed(difference[:3], deviation[:3], power=0.8, **options)
-    factors = decision_power.case_factor_over_folds(difference, deviation, 10, power=0.8, **options)
+    folds = FoldTest(difference[:3], deviation[:3], **options).folds_needed(0.8)
+    factors = FoldTest(difference, deviation, **options).case_factor(10, 0.8)
     for k in range(3):
-        assert folds[k] == folds_needed(difference[k], deviation[k], power=0.8, **options)
+        assert folds[k] == FoldTest(difference[k], deviation[k], **options).folds_needed(0.8)
 
         def power_of(factor, k=k):
-            return float(t_power(difference[k], deviation[k] / np.sqrt(factor), 10, **options))
+            return float(FoldTest(difference[k], deviation[k] / np.sqrt(factor), **options).power(10))
 
         assert factors[k] == pytest.approx(factor_needed(power_of, 0.8), rel=1e-8)
     assert factors[3] == np.inf

@@ -16,6 +16,7 @@ import skewanova as sa
 from skewanova.cli import commands
 from skewanova.decision import power as decision_power
 from skewanova.decision.planning import PLAN_COLUMNS, _RunPair
+from skewanova.decision.power import FoldTest
 from skewanova.priors.weightings import UniformPrior
 
 
@@ -47,11 +48,11 @@ def test_plan_of_independent_folds():
     assert plan["std_error"] == pytest.approx(deviation / np.sqrt(8))
     options = {"ratio": 0.0, "alpha": 0.05, "pilot_df": 7.0}
     n_folds = plan["n_folds"]
-    assert decision_power.t_power(0.05, deviation, n_folds, **options) >= 0.8 - 1e-6
-    assert decision_power.t_power(0.05, deviation, n_folds - 1, **options) < 0.8
-    assert decision_power.t_power(plan["detectable"], deviation, 8, **options) == pytest.approx(0.8, abs=1e-4)
+    assert FoldTest(0.05, deviation, **options).power(n_folds) >= 0.8 - 1e-6
+    assert FoldTest(0.05, deviation, **options).power(n_folds - 1) < 0.8
+    assert FoldTest(plan["detectable"], deviation, **options).power(8) == pytest.approx(0.8, abs=1e-4)
     narrower = deviation / np.sqrt(plan["case_factor"])
-    assert decision_power.t_power(0.05, narrower, 8, **options) == pytest.approx(0.8, abs=1e-6)
+    assert FoldTest(0.05, narrower, **options).power(8) == pytest.approx(0.8, abs=1e-6)
     unlucky = deviation * np.sqrt(7 / stats.chi2.ppf(0.2, 7))
     known = TTestPower().solve_power(0.05 / unlucky, power=0.8, alpha=0.05)
     assert plan["n_folds_assured"] == np.ceil(known)
@@ -256,7 +257,7 @@ def test_plan_of_several_runs_takes_apart_what_runs_and_cases_bring_in(runs):
         assert row["limit_power"] == pytest.approx(
             stats.norm.sf(bound - away) + stats.norm.cdf(-bound - away)
         )
-        pair = _RunPair(of_runs, own, shared, df, 4, of_cases=39.0, n_tests=3)  # of 40 positives
+        pair = _RunPair(of_runs, own, shared, df, 4, cases_df=39.0, n_tests=3)  # of 40 positives
         power = partial(pair.power, alpha=0.05, pilot=decision_power.Pilot.expected(df))
         assert row["power_now"] == pytest.approx(power(0.15, n_runs=4))
         assert power(row["detectable"], n_runs=4) == pytest.approx(0.8, abs=1e-6)
@@ -279,7 +280,7 @@ def test_runs_that_do_not_differ_leave_nothing_to_plan_with():
 
 @pytest.mark.parametrize("df", [3.0, 4.5])
 def test_power_of_runs_without_shared_cases_is_that_of_a_t_test(df):
-    pair = _RunPair(4e-4, 0.0, 0.0, df, 4, of_cases=np.inf, n_tests=1)
+    pair = _RunPair(4e-4, 0.0, 0.0, df, 4, cases_df=np.inf, n_tests=1)
     known = decision_power.Pilot(np.ones(1), np.ones(1))
     for n_runs in (4, 7):
         degrees = df / 3 * (n_runs - 1)

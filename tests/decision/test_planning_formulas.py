@@ -10,6 +10,7 @@ from scipy import stats
 from skewanova.base.checks import InputError
 from skewanova.decision import planning
 from skewanova.decision import power as decision_power
+from skewanova.decision.power import FoldTest
 
 
 @each("ratio", [0.0, 0.25])
@@ -21,12 +22,12 @@ def test_power_is_the_noncentral_t_beyond_both_limits(difference, n_folds, ratio
     scale = np.sqrt(stats.chi2.ppf(share, n_folds - 1) / (n_folds - 1))
     limit = stats.t.ppf(0.95, n_folds - 1)
     expected = (stats.norm.sf(limit * scale - shift) + stats.norm.cdf(-limit * scale - shift)).mean()
-    found = decision_power.t_power(difference, 0.04, n_folds, ratio=ratio, alpha=0.1)
+    found = FoldTest(difference, 0.04, ratio=ratio, alpha=0.1).power(n_folds)
     assert found == pytest.approx(expected, rel=2e-3)
 
 
 def test_power_of_no_difference_is_the_level():
-    assert decision_power.t_power(0.0, 0.04, 6, ratio=0.25, alpha=0.07) == pytest.approx(0.07)
+    assert FoldTest(0.0, 0.04, ratio=0.25, alpha=0.07).power(6) == pytest.approx(0.07)
     assert decision_power.z_power(0.0, 0.04, 0.07) == pytest.approx(0.07)
     assert decision_power.z_power(-0.05, 0.04, 0.1) == pytest.approx(
         stats.norm.sf(stats.norm.ppf(0.95) - 1.25) + stats.norm.cdf(-stats.norm.ppf(0.95) - 1.25)
@@ -38,12 +39,12 @@ def test_power_is_1_where_nothing_is_left_to_doubt(n_folds):
     limit = stats.t.isf(0.025, n_folds - 1)
     certain = decision_power.CERTAIN * (1 + limit) / np.sqrt(n_folds)
     for share in (1.001, 1.5, 50.0):
-        assert decision_power.t_power(share * certain, 1.0, n_folds, ratio=0.0, alpha=0.05) == 1.0
+        assert FoldTest(share * certain, 1.0, ratio=0.0, alpha=0.05).power(n_folds) == 1.0
     # Just below, the distribution itself says so.
-    below = decision_power.t_power(0.999 * certain, 1.0, n_folds, ratio=0.0, alpha=0.05)
+    below = FoldTest(0.999 * certain, 1.0, ratio=0.0, alpha=0.05).power(n_folds)
     assert below == pytest.approx(1.0, abs=1e-9)
     # An eighth of it leaves a doubt that must be told.
-    assert decision_power.t_power(certain / 8, 1.0, n_folds, ratio=0.0, alpha=0.05) < 0.95
+    assert FoldTest(certain / 8, 1.0, ratio=0.0, alpha=0.05).power(n_folds) < 0.95
 
 
 @pytest.mark.parametrize(("share", "asked"), [(0.999, True), (1.001, False)])
@@ -52,7 +53,7 @@ def test_the_noncentral_t_is_asked_up_to_eight_limits_and_errors(share, asked, m
     plain = decision_power.stats.nct.sf
     monkeypatch.setattr(decision_power.stats.nct, "sf", lambda *args: shifts.append(args[2]) or plain(*args))
     limit = stats.t.isf(0.025, 4)
-    power = decision_power.t_power(share * 8 * (1 + limit) / np.sqrt(5), 1.0, 5, ratio=0.0, alpha=0.05)
+    power = FoldTest(share * 8 * (1 + limit) / np.sqrt(5), 1.0, ratio=0.0, alpha=0.05).power(5)
     assert power == pytest.approx(1.0, abs=1e-9)
     assert bool(np.size(shifts) > 0) == asked
 
@@ -60,15 +61,15 @@ def test_the_noncentral_t_is_asked_up_to_eight_limits_and_errors(share, asked, m
 @pytest.mark.parametrize("df", [None, 5.0])
 def test_of_pairs_that_share_nothing_and_others_each_has_its_limit(df):
     options = {"alpha": 0.05, "df": df}
-    found = decision_power.limit_power([0.1, 0.0, 0.1], 0.2, ratio=np.array([0.0, 0.0, 0.25]), **options)
+    found = FoldTest([0.1, 0.0, 0.1], 0.2, ratio=np.array([0.0, 0.0, 0.25]), **options).limit_power()
     assert found[:2].tolist() == [1.0, 1.0]
-    assert found[2] == decision_power.limit_power(0.1, 0.2, ratio=0.25, **options)
+    assert found[2] == FoldTest(0.1, 0.2, ratio=0.25, **options).limit_power()
 
 
 def test_the_limit_of_infinitely_many_folds():
-    assert decision_power.limit_power(0.02, 0.04, ratio=0.0, alpha=0.05) == 1.0
-    many = decision_power.t_power(0.02, 0.04, 10**7, ratio=0.25, alpha=0.05)
-    assert decision_power.limit_power(0.02, 0.04, ratio=0.25, alpha=0.05) == pytest.approx(many, rel=1e-5)
+    assert FoldTest(0.02, 0.04, ratio=0.0, alpha=0.05).limit_power() == 1.0
+    many = FoldTest(0.02, 0.04, ratio=0.25, alpha=0.05).power(10**7)
+    assert FoldTest(0.02, 0.04, ratio=0.25, alpha=0.05).limit_power() == pytest.approx(many, rel=1e-5)
 
 
 @each(
@@ -83,29 +84,27 @@ def test_the_limit_of_infinitely_many_folds():
     ],
 )
 def test_folds_needed_are_the_first_number_with_the_power(difference, ratio, power):
-    found = decision_power.folds_needed(difference, 0.04, ratio=ratio, alpha=0.05, power=power)
+    found = FoldTest(difference, 0.04, ratio=ratio, alpha=0.05).folds_needed(power)
     powers = [
-        decision_power.t_power(difference, 0.04, k, ratio=ratio, alpha=0.05)
-        for k in (found - 1, found)
-        if k > 1
+        FoldTest(difference, 0.04, ratio=ratio, alpha=0.05).power(k) for k in (found - 1, found) if k > 1
     ]
     assert powers[-1] >= power
     assert found == 2 or powers[0] < power
 
 
 def test_some_powers_are_out_of_reach():
-    limit = decision_power.limit_power(0.04, 0.04, ratio=0.25, alpha=0.05)
+    limit = FoldTest(0.04, 0.04, ratio=0.25, alpha=0.05).limit_power()
     needed = {"difference": 0.04, "deviation": 0.04, "ratio": 0.25, "alpha": 0.05}
-    assert np.isinf(decision_power.folds_needed(**needed, power=limit))
-    assert np.isinf(decision_power.folds_needed(**needed, power=min(limit + 0.01, 0.99)))
-    assert np.isfinite(decision_power.folds_needed(**needed, power=limit - 0.01))
+    assert np.isinf(FoldTest(**needed).folds_needed(limit))
+    assert np.isinf(FoldTest(**needed).folds_needed(min(limit + 0.01, 0.99)))
+    assert np.isfinite(FoldTest(**needed).folds_needed(limit - 0.01))
 
 
 @pytest.mark.parametrize(("share", "finite"), [(0.2, True), (8.0, False)])
 def test_more_folds_than_the_most_are_out_of_reach(share, finite):
     # With K folds of deviation 1 the power of 0.5 needs about (1.96 / difference)^2.
     difference = 1.96 / np.sqrt(share * decision_power.MAX_FOLDS)
-    found = decision_power.folds_needed(difference, 1.0, ratio=0.0, alpha=0.05, power=0.5)
+    found = FoldTest(difference, 1.0, ratio=0.0, alpha=0.05).folds_needed(0.5)
     assert np.isfinite(found) == finite
     if finite:
         assert found == pytest.approx(share * decision_power.MAX_FOLDS, rel=0.01)
@@ -212,7 +211,7 @@ def test_an_uncertain_variance_on_one_set_asks_for_more_cases():
     assert known["case_factor"] < unsure["case_factor"] < unsure["case_factor_assured"]
 
 
-RUNS = planning._RunPair(runs=4e-4, own_cases=1e-4, shared=1e-4, df=3.0, n_runs=4, of_cases=np.inf, n_tests=1)
+RUNS = planning._RunPair(runs=4e-4, run_cases=1e-4, shared=1e-4, df=3.0, n_runs=4, cases_df=np.inf, n_tests=1)
 
 
 def test_runs_and_cases_that_have_the_power_reach_it_and_no_fewer():
@@ -220,7 +219,9 @@ def test_runs_and_cases_that_have_the_power_reach_it_and_no_fewer():
     runs = RUNS.runs_needed(0.05, pilot, wanted)
     assert RUNS.power(0.05, 0.05, pilot, n_runs=runs) >= 0.8
     assert RUNS.power(0.05, 0.05, pilot, n_runs=runs - 1) < 0.8
-    times = RUNS.cases_needed(0.06, pilot, wanted)
+    times = decision_power.factor_needed(
+        lambda factor: RUNS.power(0.06, 0.05, pilot, n_runs=4, factor=factor), 0.8
+    )
     assert RUNS.power(0.06, 0.05, pilot, n_runs=4, factor=times) == pytest.approx(0.8, abs=1e-8)
     assert np.isinf(RUNS.runs_needed(0.028, pilot, wanted))  # the cases that all runs share leave too much
     assert np.isfinite(RUNS.runs_needed(0.0281, pilot, wanted))
@@ -230,7 +231,6 @@ def test_runs_and_cases_that_have_the_power_reach_it_and_no_fewer():
 def test_halvings_show_the_variance_that_more_folds_leave():
     halves = np.array([[0.3, 0.1], [0.1, 0.0]])
     assert planning._shared(halves, np.array([0.5])) == pytest.approx([(0.2**2 + 0.1**2) / 2 / 0.25])
-    assert np.isnan(planning._shared(halves, np.array([0.0]))).all()
 
 
 NOW = "A and B: a difference of 0.050 is found at 0.005 with power 0.61 now"
@@ -277,11 +277,11 @@ def test_what_a_plan_says_of_a_pair(changed, overlapping, sentence):
     row |= {"power": 0.8, "power_now": 0.6142, "limit_power": 0.7251, "case_factor": 1.5, "run_share": np.nan}
     row |= {"case_factor_assured": 2.1, "assurance": 0.8, "n_folds_assured": np.inf}
     row |= {"n_folds": np.inf, "n_folds_now": 8.0} | changed
-    plan = SimpleNamespace(given=True, overlapping=overlapping, units="cases")
+    plan = SimpleNamespace(difference_is_stated=True, overlapping=overlapping, units="cases")
     assert planning._sentence(SimpleNamespace(**row), {"a": "A", "b": "B"}, plan) == sentence
 
 
 def test_folds_are_planned_for_every_difference():
-    sizes = {"ratio": 0.0, "alpha": 0.05, "power": 0.8}
-    each = [float(decision_power.folds_needed(d, 1.0, **sizes)) for d in (0.5, 0.9)]
-    assert decision_power.folds_needed([0.5, 0.9], [1.0, 1.0], **sizes).tolist() == each
+    sizes = {"ratio": 0.0, "alpha": 0.05}
+    each = [float(FoldTest(d, 1.0, **sizes).folds_needed(0.8)) for d in (0.5, 0.9)]
+    assert FoldTest([0.5, 0.9], [1.0, 1.0], **sizes).folds_needed(0.8).tolist() == each

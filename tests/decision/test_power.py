@@ -10,11 +10,12 @@ from scipy import integrate, stats
 from statsmodels.stats.power import NormalIndPower, TTestPower
 
 from skewanova.decision import power as decision_power
+from skewanova.decision.power import FoldTest
 
 
 @given(st.integers(1, 300), st.integers(2, 200), st.sampled_from([0.005, 0.05, 0.2]))
 def test_power_against_statsmodels(effect, n_folds, alpha):
-    found = decision_power.t_power(effect / 100, 1.0, n_folds, ratio=0.0, alpha=alpha)
+    found = FoldTest(effect / 100, 1.0, ratio=0.0, alpha=alpha).power(n_folds)
     known = TTestPower().power(effect / 100, n_folds, alpha)
     if np.isnan(known):  # statsmodels gives up, here and there from power .997
         known = power_by_quadrature(effect / 100, n_folds, alpha)
@@ -34,22 +35,20 @@ def power_by_quadrature(effect, n_folds, alpha):
 
 
 def test_power_where_statsmodels_gives_up():
-    found = decision_power.t_power(2.14, 1.0, 11, ratio=0.0, alpha=0.005)
+    found = FoldTest(2.14, 1.0, ratio=0.0, alpha=0.005).power(11)
     assert found == pytest.approx(power_by_quadrature(2.14, 11, 0.005), abs=1e-9)
 
 
 @given(st.integers(-40, 40), st.integers(2, 200), st.sampled_from([0.0, 0.1, 1.0]))
 def test_power_is_a_probability_that_grows_with_folds(tenth, n_folds, ratio):
     difference = 10 ** (tenth / 20)
-    found = [
-        decision_power.t_power(difference, 1.0, j, ratio=ratio, alpha=0.05) for j in (n_folds, n_folds + 1)
-    ]
+    found = [FoldTest(difference, 1.0, ratio=ratio, alpha=0.05).power(j) for j in (n_folds, n_folds + 1)]
     assert 0 <= found[0] <= found[1] + 1e-6 <= 1 + 2e-6
 
 
 @pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
 def test_independent_folds_needed_against_statsmodels(power):
-    found = decision_power.folds_needed(0.3, 1.0, ratio=0.0, alpha=0.05, power=power)
+    found = FoldTest(0.3, 1.0, ratio=0.0, alpha=0.05).folds_needed(power)
     known = TTestPower().solve_power(0.3, power=power, alpha=0.05)
     assert found == np.ceil(known)
 
@@ -62,27 +61,25 @@ def test_normal_power_against_statsmodels():
 
 def test_overlapping_folds_have_a_limit():
     options = {"ratio": 0.25, "alpha": 0.05}
-    limit = decision_power.limit_power(1.2, 1.0, **options)
+    limit = FoldTest(1.2, 1.0, **options).limit_power()
     assert limit == pytest.approx(stats.norm.sf(1.959964 - 2.4) + stats.norm.cdf(-1.959964 - 2.4), rel=1e-6)
-    assert decision_power.t_power(1.2, 1.0, 100_000, **options) == pytest.approx(limit, abs=1e-4)
-    assert decision_power.folds_needed(1.2, 1.0, power=0.8, **options) == np.inf
-    needed = int(decision_power.folds_needed(1.2, 1.0, power=0.6, **options))
-    assert decision_power.t_power(1.2, 1.0, needed, **options) >= 0.6
-    assert decision_power.t_power(1.2, 1.0, needed - 1, **options) < 0.6
+    assert FoldTest(1.2, 1.0, **options).power(100_000) == pytest.approx(limit, abs=1e-4)
+    assert FoldTest(1.2, 1.0, **options).folds_needed(0.8) == np.inf
+    needed = int(FoldTest(1.2, 1.0, **options).folds_needed(0.6))
+    assert FoldTest(1.2, 1.0, **options).power(needed) >= 0.6
+    assert FoldTest(1.2, 1.0, **options).power(needed - 1) < 0.6
 
 
 @pytest.mark.parametrize(("ratio", "effect", "power"), [(0.0, 0.7, 0.8), (0.25, 1.6, 0.8)])
 def test_planned_folds_reach_their_power_in_simulated_folds(ratio, effect, power):
     """Gaussian folds with correlation r / (1 + r); Monte Carlo error .005."""
-    n_folds = int(decision_power.folds_needed(effect, 1.0, ratio=ratio, alpha=0.05, power=power))
+    n_folds = int(FoldTest(effect, 1.0, ratio=ratio, alpha=0.05).folds_needed(power))
     rho = ratio / (1 + ratio)
     values = correlated_folds(6000, n_folds, 1, rho=rho, rng=np.random.default_rng(5))[..., 0]
     values = effect + values / np.sqrt(1 - rho)  # deviation 1 within a data set
     t = values.mean(axis=1) / (values.std(axis=1, ddof=1) * np.sqrt(1 / n_folds + ratio))
     rate = (np.abs(t) > stats.t.isf(0.025, n_folds - 1)).mean()
-    assert rate == pytest.approx(
-        decision_power.t_power(effect, 1.0, n_folds, ratio=ratio, alpha=0.05), abs=0.018
-    )
+    assert rate == pytest.approx(FoldTest(effect, 1.0, ratio=ratio, alpha=0.05).power(n_folds), abs=0.018)
     assert rate > power - 0.018
 
 
@@ -90,24 +87,24 @@ def mean_power_of_plans(pilot_df, planned, n_pilots=4000):
     """Mean true power of folds planned from pilots of a true deviation of 1, and how often it is .8."""
     seen = np.sqrt(np.random.default_rng(3).chisquare(pilot_df, n_pilots) / pilot_df)
     n_folds = planned(np.full(n_pilots, 0.3), seen)
-    power = decision_power.t_power(0.3, 1.0, n_folds, ratio=0.0, alpha=0.05)
+    power = FoldTest(0.3, 1.0, ratio=0.0, alpha=0.05).power(n_folds)
     return power.mean(), (power >= 0.8).mean()
 
 
 @pytest.mark.parametrize("pilot_df", [4, 9])
 def test_the_power_promised_is_the_mean_over_pilots(pilot_df):
     """A plan that takes the pilot's deviation for the true one has .70 to .76 where it promises .8."""
-    options = {"ratio": 0.0, "alpha": 0.05, "power": 0.8}
+    options = {"ratio": 0.0, "alpha": 0.05}
 
     def taken_for_true(difference, deviation):
-        return decision_power.folds_needed(difference, deviation, **options)
+        return FoldTest(difference, deviation, **options).folds_needed(0.8)
 
     def expected(difference, deviation):
-        return decision_power.folds_needed(difference, deviation, pilot_df=float(pilot_df), **options)
+        return FoldTest(difference, deviation, pilot_df=float(pilot_df), **options).folds_needed(0.8)
 
     def assured(difference, deviation):
         unlucky = deviation / decision_power.assured_ratio(pilot_df, 0.8)
-        return decision_power.folds_needed(difference, unlucky, **options)
+        return FoldTest(difference, unlucky, **options).folds_needed(0.8)
 
     assert mean_power_of_plans(pilot_df, taken_for_true)[0] < 0.77
     assert mean_power_of_plans(pilot_df, expected)[0] == pytest.approx(0.805, abs=0.012)
@@ -159,7 +156,7 @@ def test_shifts_are_found_in_few_steps_up_to_powers_next_to_1(power, pilot_df, m
 def test_numbers_up_to_the_most_folds_are_found(wanted):
     asked = np.array([True, False, True])
     targets = np.array([wanted, 2, 10_000_001])
-    found = decision_power.smallest_numbers(lambda number, at: (number >= targets)[at], asked)
+    found = decision_power.smallest_numbers(lambda number: number >= targets, asked)
     assert found.tolist() == [wanted, np.inf, np.inf]
     assert asked.tolist() == [True, False, True]
 
@@ -170,8 +167,8 @@ def test_no_factor_is_known_where_no_power_is():
 
 @pytest.mark.parametrize(("effect", "alpha"), [(1.5, 0.05), (2.5, 0.01), (0.9, 0.2)])
 def test_few_folds_needed_are_the_fewest(effect, alpha):
-    needed = int(decision_power.folds_needed(effect, 1.0, ratio=0.0, alpha=alpha, power=0.8))
-    power = [decision_power.t_power(effect, 1.0, n, ratio=0.0, alpha=alpha) for n in range(2, needed + 1)]
+    needed = int(FoldTest(effect, 1.0, ratio=0.0, alpha=alpha).folds_needed(0.8))
+    power = [FoldTest(effect, 1.0, ratio=0.0, alpha=alpha).power(n) for n in range(2, needed + 1)]
     assert needed < 15
     assert [p >= 0.8 for p in power] == [False] * (needed - 2) + [True]
 
@@ -180,10 +177,10 @@ def test_few_folds_needed_are_the_fewest(effect, alpha):
 def test_a_factor_of_cases_has_the_power_it_is_asked_for(df):
     differences = np.array([0.2, 0.9, 1.4])
     options = {"ratio": 0.25, "alpha": 0.05, "df": df}
-    factor = decision_power.case_factor_over_folds(differences, 1.0, 7, power=0.8, **options)
-    power = decision_power.t_power(differences, 1 / np.sqrt(factor), 7, **options)
+    factor = FoldTest(differences, 1.0, **options).case_factor(7, 0.8)
+    power = FoldTest(differences, 1 / np.sqrt(factor), **options).power(7)
     np.testing.assert_allclose(power, 0.8, atol=1e-7)
-    ends = decision_power.case_factor_over_folds(np.array([0.0, 1e-6, 1e6]), 1.0, 7, power=0.8, **options)
+    ends = FoldTest(np.array([0.0, 1e-6, 1e6]), 1.0, **options).case_factor(7, 0.8)
     assert ends.tolist() == [np.inf, np.inf, 1e-6]
 
 
@@ -216,7 +213,7 @@ def test_a_variance_of_so_many_degrees_of_freedom_is_known():
 
 
 def test_folds_that_share_nothing_find_any_difference_in_the_end():
-    found = decision_power.limit_power(0.1, 0.5, ratio=np.array([0.0, 0.1]), alpha=0.05)
+    found = FoldTest(0.1, 0.5, ratio=np.array([0.0, 0.1]), alpha=0.05).limit_power()
     assert found[0] == 1
     assert 0.05 < found[1] < 1
 
