@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from skewanova.base.checks import (
@@ -23,14 +23,13 @@ from skewanova.base.checks import (
 )
 from skewanova.base.rounding import TIE, TIE_SLACK
 from skewanova.decision.joint_curves import JointCurves, fold_curves, joint_curves
-from skewanova.evaluation.along_prior import auprec_by_prior
 from skewanova.evaluation.measures import Evaluation, prior_grid
-from skewanova.inference import fold_statistics
-from skewanova.inference.fold_statistics import BLOCK_SIZE
+from skewanova.inference.fold_statistics import BLOCK_SIZE, ROUNDING, PairedT, pair_indices, paired_t
 from skewanova.inference.paired_test_set import variable_test_set
 from skewanova.inference.run_areas import run_sample
 from skewanova.inference.single_test_set import t_from_z, t_test
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, smallest_supported_prior
+from skewanova.scores.design import FoldDesign
 
 #: With fewer folds the correlation between pairs of models is not to be relied on.
 FOLDS_FOR_JOINT_DRAWS = 10
@@ -143,91 +142,81 @@ def difference_curves(
     check_count(n_draws, "n_draws", minimum=99)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     selected = compared_pairs(evaluation.models, control)
+    a, b = pair_indices(len(evaluation.models))
+    columns = np.full((6, len(a), len(grid)), np.nan)
     if len(evaluation.folds) == 1 or evaluation.design.has_runs:
-        return _over_cases(evaluation, grid, alpha, selected=selected, n_draws=n_draws, rng=rng)
-    values = _fold_tables(evaluation, grid)  # (n_folds, n_models, n_priors)
-    design, halves = evaluation.design, evaluation.auprec_between_halves(grid)
-    paired = _paired_along(values, halves, inflation=design.variance_inflation)
-    estimate, std_error, statistic = (part.T for part in paired)  # (n_pairs, n_priors)
+        mean, tested = evaluation.mean_auprec(grid), grid >= decision_floor(evaluation) * (1 - SLACK)
+        columns[0] = mean[a] - mean[b]
+        tests = _tests_over_cases(evaluation, grid[tested]) if tested.any() else None
+    else:
+        tested = np.ones(len(grid), dtype=bool)
+        halves, design = evaluation.auprec_between_halves(grid), evaluation.design
+        tests = _tests_over_folds(grid, _fold_values(evaluation, grid), halves, design=design)
+    if tests is not None:
+        joint, paired, deviate = tests
+        varies = (paired.std_error > 0) & selected[:, None]
+        largest = pair_draws(joint, varies, alpha, n_draws=n_draws, rng=rng)
+        columns[..., tested] = _difference_columns(joint, paired, deviate, largest, alpha=alpha)
+    models = np.asarray(evaluation.models, dtype=object)
+    keys = [np.repeat(models[a], len(grid)), np.repeat(models[b], len(grid)), np.tile(grid, len(a))]
+    frame = pd.DataFrame(dict(zip(DIFFERENCE_COLUMNS, [*keys, *columns.reshape(6, -1)], strict=False)))
+    frame = frame[np.repeat(selected, len(grid))].reset_index(drop=True)
+    return frame.assign(reject=frame["p_adjusted"] < alpha)
+
+
+def _difference_columns(
+    joint: JointCurves, paired: PairedT, deviate: Floats, largest: Floats, *, alpha: float
+) -> list[Floats]:
+    """Return the columns from estimate to conf_high; draws are in ascending order."""
+    estimate, error, statistic = paired
+    n_exceeding = len(largest) - np.searchsorted(largest, deviate)
+    p_adjusted = np.where(np.isnan(statistic), np.nan, (1 + n_exceeding) / (1 + len(largest)))
+    margin = joint.deviates(critical_value(largest, alpha)) * error
+    if joint.pair_df is not None:
+        margin[(error == 0) & (estimate != 0)] = np.nan
+    return [estimate, error, statistic, p_adjusted, estimate - margin, estimate + margin]
+
+
+def _fold_values(evaluation: Evaluation, grid: Floats) -> Floats:
+    """Return AUPREC of shape (n_folds, n_models, n_priors); raise unless all pairs can be tested."""
+    n_models, n_folds = len(evaluation.models), len(evaluation.folds)
+    if min(n_models, n_folds) < 2:
+        raise InputError(
+            f"a difference needs at least 2 models and 2 folds, but has {n_models} and {n_folds}"
+        )
+    values = evaluation.cell_auprec(grid).swapaxes(0, 1)
+    if np.isnan(values).any():
+        raise InputError("every model must be scored in every fold")
+    return values
+
+
+def _tests_over_folds(
+    grid: Floats, values: Floats, halves: Floats | None, *, design: FoldDesign
+) -> tuple[JointCurves, PairedT, Floats]:
+    """Test differences by the paired t of values (n_folds, n_models, n_priors); return the deviates too."""
+    by_prior = None if halves is None else halves.transpose(2, 0, 1)
+    paired = paired_t(values.transpose(2, 0, 1), inflation=design.variance_inflation, halves=by_prior)
     joint = fold_curves(grid, values, ratio=design.ratio, halves=halves)
-    varies = ((std_error > 0) & selected[:, None]).ravel()
-    largest = max_t_draws(joint.deviations, varies, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
-    largest = np.sort(largest)
-    margin = critical_value(largest, alpha) * std_error
-    return _difference_frame(
-        evaluation,
-        grid,
-        alpha,
-        selected,
-        estimate=estimate,
-        std_error=std_error,
-        statistic=statistic,
-        p_adjusted=_adjusted_p(largest, np.abs(statistic) * (1 - TIE_SLACK), statistic),
-        conf_low=estimate - margin,
-        conf_high=estimate + margin,
-    )
+    return joint, PairedT(*(part.T for part in paired)), np.abs(paired.statistic.T) * (1 - TIE_SLACK)
+
+
+def _tests_over_cases(evaluation: Evaluation, grid: Floats) -> tuple[JointCurves, PairedT, Floats] | None:
+    """Test differences on one test set; the deviate of a t is the z with the same tail."""
+    joint = joint_curves(evaluation, grid)
+    if joint.pair_error is None or joint.pair_df is None:
+        return None
+    estimate = joint.pairs()[0]
+    statistic, p_value = t_test(estimate, joint.pair_error, joint.pair_df)
+    return joint, PairedT(estimate, joint.pair_error, statistic), -special.ndtri(p_value / 2)
 
 
 def compared_pairs(models: Sequence[str], control: str | None) -> Bools:
     """Return a mask of the pairs that are compared: all, or those with the control."""
-    a, b = fold_statistics.pair_indices(len(models))
+    a, b = pair_indices(len(models))
     if control is None:
         return np.ones(len(a), dtype=bool)
     index = list(models).index(check_choice(control, models, "control"))
     return np.asarray((a == index) | (b == index))
-
-
-def _adjusted_p(largest: Floats, deviate: Floats, statistic: Floats) -> Floats:
-    """Return the share of sorted draws, and of the data, that reach each deviate; nan without a statistic."""
-    n_exceeding = len(largest) - np.searchsorted(largest, deviate)
-    return np.where(np.isnan(statistic), np.nan, (1 + n_exceeding) / (1 + len(largest)))
-
-
-def _over_cases(
-    evaluation: Evaluation, grid: Floats, alpha: float, *, selected: Bools, n_draws: int, rng: Seed
-) -> pd.DataFrame:
-    """Compute the differences on one test set, by the largest z of joint draws.
-
-    A t statistic counts as the z with the same tail. Unsupported priors have nothing but the difference.
-    """
-    a, b = fold_statistics.pair_indices(len(evaluation.models))
-    mean = evaluation.mean_auprec(grid)
-    columns: dict[str, Floats] = {}
-    tested = grid >= decision_floor(evaluation) * (1 - SLACK)
-    joint = joint_curves(evaluation, grid[tested]) if tested.any() else None
-    if joint is not None and joint.pair_error is not None and joint.pair_df is not None:
-        estimate, error = joint.pairs()[0], joint.pair_error
-        largest = np.sort(_draws_over_cases(joint, alpha, selected=selected, n_draws=n_draws, rng=rng))
-        statistic, p_value = t_test(estimate, error, joint.pair_df)
-        margin = joint.half_widths(critical_value(largest, alpha))
-        margin[(error == 0) & (estimate != 0)] = np.nan
-        columns = {
-            "std_error": error,
-            "statistic": statistic,
-            "p_adjusted": _adjusted_p(largest, -special.ndtri(p_value / 2), statistic),
-            "conf_low": estimate - margin,
-            "conf_high": estimate + margin,
-        }
-    for name, values in columns.items():
-        columns[name] = np.full((len(a), len(grid)), np.nan)
-        columns[name][:, tested] = values
-    return _difference_frame(evaluation, grid, alpha, selected, estimate=mean[a] - mean[b], **columns)
-
-
-def _difference_frame(
-    evaluation: Evaluation, grid: Floats, alpha: float, selected: Bools, **columns: Floats
-) -> pd.DataFrame:
-    """Return the frame of the selected pairs along the prior, from columns (n_pairs, n_priors)."""
-    a, b = fold_statistics.pair_indices(len(evaluation.models))
-    keys = {
-        "model_a": np.repeat([evaluation.models[i] for i in a], len(grid)),
-        "model_b": np.repeat([evaluation.models[i] for i in b], len(grid)),
-        "prior": np.tile(grid, len(a)),
-    }
-    frame = pd.DataFrame(keys | {name: values.ravel() for name, values in columns.items()})
-    frame = frame[np.repeat(selected, len(grid))].reset_index(drop=True)
-    frame = frame.reindex(columns=list(DIFFERENCE_COLUMNS))
-    return frame.assign(reject=frame["p_adjusted"] < alpha)
 
 
 def decision_floor(evaluation: Evaluation) -> float:
@@ -263,27 +252,8 @@ def critical_of(differences: pd.DataFrame) -> float | None:
     return float((widest["conf_high"] - widest["conf_low"]) / (2 * widest["std_error"]))
 
 
-def _fold_tables(evaluation: Evaluation, grid: Floats) -> Floats:
-    """AUPREC of shape (n_folds, n_models, n_priors)."""
-    n_models, n_folds = len(evaluation.models), len(evaluation.folds)
-    if min(n_models, n_folds) < 2:
-        raise InputError(
-            f"a difference needs at least 2 models and 2 folds, but has {n_models} and {n_folds}"
-        )
-    frame = auprec_by_prior(evaluation, grid)
-    if len(frame) != n_models * n_folds * len(grid):
-        raise InputError("every model must be scored in every fold")
-    return frame["auprec"].to_numpy().reshape(n_models, n_folds, len(grid)).transpose(1, 0, 2)
-
-
-def _paired_along(values: Floats, halves: Floats | None, *, inflation: float) -> fold_statistics.PairedT:
-    """Return the paired t of every pair at every prior, of shape (n_priors, n_pairs)."""
-    over_halves = None if halves is None else halves.transpose(2, 0, 1)
-    return fold_statistics.paired_t(values.transpose(2, 0, 1), inflation=inflation, halves=over_halves)
-
-
 def critical_value(largest: Floats, alpha: float) -> float:
-    """Draw above which p is below alpha; nan where the draws are too few for that."""
+    """Return the draw above which p is below alpha; nan where the draws are too few for that."""
     allowed = int(np.ceil(alpha * (1 + len(largest)) - TIE_SLACK)) - 2  # draws that may reach a rejected |t|
     return float(largest[-1 - allowed]) if allowed >= 0 else np.nan
 
@@ -291,90 +261,82 @@ def critical_value(largest: Floats, alpha: float) -> float:
 def max_t_draws(
     deviations: Floats, varies: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int | None = None
 ) -> Floats:
-    """Draws of the largest |t| over all pairs of curves at all priors, fewer if that is much work.
+    """Draw the largest |t| over all pairs of curves at all priors, fewer times in large comparisons.
 
-    The deviations have the shape (n_units, n_models, n_priors); `moved` tells, pair by pair along the prior,
-    which differences vary at all. Units are folds, with one degree of freedom less, unless `df` says another
-    number.
+    The deviations have the shape (n_units, n_models, n_priors); `varies` tells, pair by pair along the prior,
+    which differences vary at all. Units are folds, with one degree of freedom less, unless `df` is stated.
     """
     n_units, n_models, n_priors = deviations.shape
     df = n_units - 1 if df is None else df
-    if n_draws * n_units * (df + 1) * varies.size <= MAX_PRODUCTS:
-        return _largest_of_columns(deviations, varies, n_draws, rng, df=df)
-    if df + 1 < FOLDS_FOR_JOINT_DRAWS:
-        return _largest_of_columns(deviations, varies, min(n_draws, min_draws(alpha)), rng, df=df)
-    size, loading = _loadings(deviations)
-    work = n_models**2 * n_priors * (size + 5)
-    fewer = min(n_draws, max(min_draws(alpha), MAX_CURVE_PRODUCTS // work))
-    compared = _Pairs(loading, varies.reshape(-1, n_priors))
-    generator = np.random.default_rng(rng)
-    return np.sqrt([df * compared.draw(df, generator) for _ in range(fewer)])
+    if n_draws * n_units * (df + 1) * varies.size > MAX_PRODUCTS:
+        if df + 1 >= FOLDS_FOR_JOINT_DRAWS:
+            size, loading = _loadings(deviations)
+            max_draws = MAX_CURVE_PRODUCTS // (n_models**2 * n_priors * (size + 5))
+            n_draws = min(n_draws, max(min_draws(alpha), max_draws))
+            return _draws_by_products(loading, varies.reshape(-1, n_priors), df, n_draws=n_draws, rng=rng)
+        n_draws = min(n_draws, min_draws(alpha))
+    a, b = pair_indices(n_models)
+    columns = (deviations[:, a] - deviations[:, b]).reshape(n_units, -1)
+    columns[:, ~varies] = 0.0
+    return max_t_draws_of_columns(columns, n_priors, n_draws, rng, df=df)
 
 
 def min_draws(alpha: float) -> int:
-    """Draws of a large comparison that still decide at this level."""
+    """Return the number of draws of a large comparison that still decides at this level."""
     return max(MIN_DRAWS, int(np.ceil(MIN_EXCEEDANCES / alpha - TIE_SLACK)) - 1)
 
 
-def _largest_of_columns(deviations: Floats, varies: Bools, n_draws: int, rng: Seed, *, df: int) -> Floats:
-    """Each difference at each prior as a column of its own."""
-    a, b = fold_statistics.pair_indices(deviations.shape[1])
-    columns = (deviations[:, a] - deviations[:, b]).reshape(len(deviations), -1)
-    columns[:, ~varies] = 0.0
-    return max_t_draws_of_columns(columns, deviations.shape[2], n_draws, rng, df=df)
-
-
 def _loadings(deviations: Floats) -> tuple[int, Floats]:
-    """The curves on as few axes as they vary along: how many, and (n_axes, n_models, n_priors)."""
+    """Return the number of axes that curves vary along, and loadings (n_axes, n_models, n_priors)."""
     flat = deviations.reshape(len(deviations), -1)
     _, size, axes = np.linalg.svd(flat, full_matrices=False)
     nonzero = size > len(size) * np.finfo(float).eps * size[:1]
     return int(nonzero.sum()), (size[nonzero, None] * axes[nonzero]).reshape(-1, *deviations.shape[1:])
 
 
-class _Pairs:
-    """Squared t of all pairs at all priors in a Gaussian sample, over the degrees of freedom.
+def _draws_by_products(loading: Floats, varies: Bools, df: int, *, n_draws: int, rng: Seed) -> Floats:
+    """Draw the largest |t| of the pairs that vary (n_pairs, n_priors), from the loadings of their curves.
 
     A sample's mean and its sums of squares are independent, the latter Wishart (Bartlett 1933): neither needs
-    the folds one by one. Products of curves give the sums of squares of all pairs; pairs that hardly differ,
-    for which these cancel, go one by one.
+    the folds one by one. Products of curves give the sums of squares of all pairs.
     """
-
-    def __init__(self, loading: Floats, varies: Bools) -> None:
-        """Take the loadings (n_axes, n_models, n_priors), and which of (n_pairs, n_priors) vary."""
-        n_models, n_priors = loading.shape[1:]
-        self.loading = loading.transpose(2, 0, 1)  # (n_priors, n_axes, n_models)
-        a, b = fold_statistics.pair_indices(n_models)
-        square = (loading**2).sum(axis=0)
-        product = np.einsum("xap,xbp->pab", loading, loading)
-        rest = (square[a] + square[b]) - 2 * product[:, a, b].T
-        close = varies & (rest <= 1e-6 * (square[a] + square[b]))
-        self.left_out = np.full((n_priors, n_models, n_models), np.inf)
-        self.left_out[:, a, b] = np.where(varies & ~close, 0.0, np.inf).T
-        pair, prior = np.nonzero(close)
-        self.close = loading[:, a[pair], prior] - loading[:, b[pair], prior]
-
-    def draw(self, df: int, generator: np.random.Generator) -> float:
-        """The largest of one sample."""
-        mean, root = _gaussian_sample(self.loading.shape[1], df, generator)
-        mean_curves, spread_curves = mean @ self.loading, root.T @ self.loading
-        close = _squared_t(self.close, mean, root)
-        step = max(1, MAX_CELLS // mean_curves.shape[1] ** 2)
-        parts = (slice(start, start + step) for start in range(0, len(mean_curves), step))
-        apart = (
-            _max_pairwise_t(mean_curves[part], spread_curves[part], self.left_out[part]) for part in parts
-        )
-        return float(max(*apart, close.max(initial=0.0)))
+    excluded, close = _split_pairs(loading, varies)
+    curves, generator = loading.transpose(2, 0, 1), np.random.default_rng(rng)  # (n_priors, n_axes, n_models)
+    step = max(1, MAX_CELLS // curves.shape[2] ** 2)
+    parts = [slice(start, start + step) for start in range(0, len(curves), step)]
+    draws = []
+    for _ in range(n_draws):
+        mean, root = _gaussian_sample(len(loading), df, generator)
+        means, spreads = mean @ curves, root.T @ curves
+        largest = [_max_pairwise_t(means[part], spreads[part], excluded[part]) for part in parts]
+        draws.append(max(*largest, _squared_t(close, mean, root).max(initial=0.0)))
+    return np.asarray(np.sqrt(df * np.array(draws)))
 
 
-def _max_pairwise_t(mean: Floats, spread: Floats, left_out: Floats) -> float:
-    """Largest squared t of all pairs: means (n_priors, n_models), spread (n_priors, n_axes, n_models)."""
+def _split_pairs(loading: Floats, varies: Bools) -> tuple[Floats, Floats]:
+    """Return infinity (n_priors, n_models, n_models) for pairs to leave out, and loadings of close pairs.
+
+    These hardly differ, so that products of their curves cancel, and are drawn one by one.
+    """
+    a, b = pair_indices(loading.shape[1])
+    square = (loading**2).sum(axis=0)
+    product = np.einsum("xap,xbp->pab", loading, loading)
+    rest = (square[a] + square[b]) - 2 * product[:, a, b].T
+    close = varies & (rest <= 1e-6 * (square[a] + square[b]))
+    excluded = np.full(product.shape, np.inf)
+    excluded[:, a, b] = np.where(varies & ~close, 0.0, np.inf).T
+    pair, prior = np.nonzero(close)
+    return excluded, loading[:, a[pair], prior] - loading[:, b[pair], prior]
+
+
+def _max_pairwise_t(mean: Floats, spread: Floats, excluded: Floats) -> float:
+    """Return the largest squared t of all pairs, from mean (n_priors, n_models) and spread by axes."""
     square = (spread**2).sum(axis=1)
     below = np.matmul(spread.transpose(0, 2, 1), spread)
     below *= -2
     below += square[:, :, None]
     below += square[:, None, :]
-    below += left_out
+    below += excluded
     above = mean[:, :, None] - mean[:, None, :]
     above *= above
     above /= below
@@ -503,7 +465,7 @@ def auprec_bands(
     error = np.full(joint.estimate.shape, np.nan)
     if joint.has_covariance:
         error = np.sqrt((joint.deviations**2).sum(axis=0))
-    critical = _critical(joint, joint.deviations, alpha, n_draws=n_draws, rng=rng)
+    critical = _mean_critical(joint, alpha, n_draws=n_draws, rng=rng)
     deviate = critical if joint.model_df is None else t_from_z(critical, joint.model_df)
     half_width = deviate * error
     low, high = joint.estimate - half_width, joint.estimate + half_width
@@ -533,43 +495,35 @@ def _logit_limits(estimate: Floats, half_width: Floats) -> tuple[Floats, Floats]
 def pair_critical(
     joint: JointCurves, alpha: float, *, selected: Bools | None = None, n_draws: int = N_DRAWS, rng: Seed = 0
 ) -> float:
-    """Critical value of the differences of all pairs (or those kept) at all priors; nan if none is known."""
+    """Return the critical value of the selected differences at all priors; nan if the spread is unknown."""
     if not joint.has_covariance:
         return np.nan
-    spread = np.sqrt(joint.pairs()[1])
-    selected = np.ones(len(spread), dtype=bool) if selected is None else selected
+    varies = np.sqrt(joint.pairs()[1]) > ROUNDING  # else alike in every fold
+    if selected is not None:
+        varies &= selected[:, None]
+    return critical_value(pair_draws(joint, varies, alpha, n_draws=n_draws, rng=rng), alpha)
+
+
+def pair_draws(joint: JointCurves, varies: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
+    """Draw the largest deviate of the differences that vary (n_pairs, n_priors), in ascending order.
+
+    It is |t| over folds, |z| over cases; there are fewer draws of large comparisons.
+    """
     if np.isinf(joint.df):
-        return critical_value(
-            np.sort(_draws_over_cases(joint, alpha, selected=selected, n_draws=n_draws, rng=rng)), alpha
-        )
-    varies = ((spread > fold_statistics.ROUNDING) & selected[:, None]).ravel()  # else alike in every fold
-    largest = max_t_draws(joint.deviations, varies, alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
-    return critical_value(np.sort(largest), alpha)
+        pairs = np.transpose(pair_indices(len(joint.estimate)))[varies.any(axis=1)]
+        max_draws = MAX_DIFFERENCES_DRAWN // max(1, len(pairs) * len(joint.priors))
+        return np.sort(_max_pair_z_draws(joint, pairs, min(n_draws, max(min_draws(alpha), max_draws)), rng))
+    return np.sort(
+        max_t_draws(joint.deviations, varies.ravel(), alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
+    )
 
 
-def _critical(joint: JointCurves, deviations: Floats, alpha: float, *, n_draws: int, rng: Seed) -> float:
-    """Quantile of the largest absolute deviate over curves (n_units, n_curves, n_priors)."""
-    if not joint.has_covariance:
-        return np.nan
-    columns = deviations.reshape(len(deviations), -1).copy()
-    columns[:, np.linalg.norm(columns, axis=0) <= TIE] = 0.0  # models alike in every case
-    if np.isinf(joint.df):
-        return float(np.quantile(_largest_normal(columns, n_draws, rng), 1 - alpha))
-    largest = max_t_draws_of_columns(columns, len(joint.priors), n_draws, rng, df=int(joint.df))
-    return critical_value(np.sort(largest), alpha)
-
-
-def _draws_over_cases(
-    joint: JointCurves, alpha: float, *, selected: Bools, n_draws: int, rng: Seed
-) -> Floats:
-    """Draws of the largest |z| of the differences of the pairs at all priors, fewer if that is much work."""
-    a, b = (side[selected] for side in fold_statistics.pair_indices(len(joint.estimate)))
-    max_draws = max(min_draws(alpha), MAX_DIFFERENCES_DRAWN // (len(a) * len(joint.priors)))
-    n_draws = min(n_draws, max_draws)
+def _max_pair_z_draws(joint: JointCurves, pairs: NDArray[np.intp], n_draws: int, rng: Seed) -> Floats:
+    """Draw the largest |z| of the differences of pairs over cases."""
     root = joint.deviations.reshape(len(joint.deviations), -1)
     draws = (seeded(rng).standard_normal((n_draws, len(root))) @ root).reshape(n_draws, *joint.estimate.shape)
     largest = np.zeros(n_draws)
-    for i, j in zip(a.tolist(), b.tolist(), strict=True):  # one at a time: all would not fit
+    for i, j in pairs.tolist():  # one at a time: all would not fit
         spread = np.linalg.norm(joint.deviations[:, i] - joint.deviations[:, j], axis=0)
         varying = spread > TIE
         deviate = np.abs(draws[:, i] - draws[:, j])[:, varying] / spread[varying]
@@ -577,11 +531,21 @@ def _draws_over_cases(
     return largest
 
 
-def _largest_normal(columns: Floats, n_draws: int, rng: Seed) -> Floats:
-    """Draws of the largest absolute value of normal columns that vary together as the deviations do."""
+def _mean_critical(joint: JointCurves, alpha: float, *, n_draws: int, rng: Seed) -> float:
+    """Return the critical value of the means of all models at all priors; nan if the spread is unknown."""
+    if not joint.has_covariance:
+        return np.nan
+    columns = joint.deviations.reshape(len(joint.deviations), -1).copy()
+    columns[:, np.linalg.norm(columns, axis=0) <= TIE] = 0.0  # models alike in every case
+    if np.isinf(joint.df):
+        return float(np.quantile(_max_z_draws(columns, n_draws, rng), 1 - alpha))
+    largest = max_t_draws_of_columns(columns, len(joint.priors), n_draws, rng, df=int(joint.df))
+    return critical_value(np.sort(largest), alpha)
+
+
+def _max_z_draws(columns: Floats, n_draws: int, rng: Seed) -> Floats:
+    """Draw the largest |z| of normal columns that vary together as the deviations do."""
     size = np.linalg.norm(columns, axis=0)
     unit = columns[:, size > 0] / size[size > 0]
-    if not unit.size:
-        return np.zeros(n_draws)
     draws = seeded(rng).standard_normal((n_draws, len(unit))) @ unit
-    return np.asarray(np.abs(draws).max(axis=1))
+    return np.asarray(np.abs(draws).max(axis=1, initial=0.0))

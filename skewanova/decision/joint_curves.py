@@ -96,13 +96,13 @@ class JointCurves:
         difference[same] = variance[same] = 0.0  # models that are the same, but for rounding
         return difference, variance
 
-    def half_widths(self, critical: float) -> Floats:
-        """Return the half-widths of the intervals of all differences (n_pairs, n_priors).
+    def deviates(self, critical: float) -> float | Floats:
+        """Return the critical value of each difference: over cases, t with the upper tail of this z."""
+        return critical if self.pair_df is None else t_from_z(critical, self.pair_df)
 
-        Of cases the critical value is a normal deviate: t with the same upper tail takes its place.
-        """
-        error = np.sqrt(self.pairs()[1])
-        return error * (critical if self.pair_df is None else t_from_z(critical, self.pair_df))
+    def half_widths(self, critical: float) -> Floats:
+        """Return the half-widths of the intervals of all differences (n_pairs, n_priors)."""
+        return np.sqrt(self.pairs()[1]) * self.deviates(critical)
 
     def critical_value(self, alpha: float) -> float:
         """Return the two-sided critical value of one t; nan without a covariance."""

@@ -2,6 +2,7 @@
 
 import warnings
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -211,9 +212,9 @@ def test_roots_have_the_sums_of_squares_of_samples(n_axes, df):
 
 
 def drawn_over_cases(joint, alpha, n_draws, rng):
-    """Of all pairs."""
-    kept = bands.compared_pairs(range(len(joint.estimate)), None)
-    return bands._draws_over_cases(joint, alpha, selected=kept, n_draws=n_draws, rng=rng)
+    """Of all pairs, in ascending order."""
+    varies = np.ones((len(joint.pairs()[0]), len(joint.priors)), dtype=bool)
+    return bands.pair_draws(joint, varies, alpha, n_draws=n_draws, rng=rng)
 
 
 def test_draws_over_cases_are_those_of_normal_curves():
@@ -226,7 +227,7 @@ def test_draws_over_cases_are_those_of_normal_curves():
         for i, j in PAIRS
     ]
     found = drawn_over_cases(joint, 0.05, 6, 5)
-    assert found == pytest.approx(np.max(z, axis=(0, 2)))
+    assert found == pytest.approx(np.sort(np.max(z, axis=(0, 2))))
 
 
 @pytest.mark.parametrize(("most", "drawn"), [(0, 4), (6 * 6, 6), (10**6, 9)])
@@ -259,7 +260,7 @@ def test_normal_columns_are_divided_by_their_size():
     columns = np.array([[3.0, 0.0, 1.0], [4.0, 0.0, 1.0]])
     normal = np.random.default_rng(1).standard_normal((4, 2))
     z = np.abs(normal @ columns[:, [0, 2]] / [5.0, np.sqrt(2)])
-    assert bands._largest_normal(columns, 4, 1) == pytest.approx(z.max(axis=1))
+    assert bands._max_z_draws(columns, 4, 1) == pytest.approx(z.max(axis=1))
 
 
 # --- one test set, whole ------------------------------------------------------------------------------------
@@ -293,7 +294,7 @@ def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
         np.array([means[i] - means[j] for i, j in PAIRS])
     )
     joint = joint_curves(one_set, grid[1:])
-    draws = np.sort(drawn_over_cases(joint, 0.1, 99, 2))
+    draws = drawn_over_cases(joint, 0.1, 99, 2)
     known = found[found["prior"] >= 0.4]
     df = joint.pair_df.ravel()
     t = known["statistic"].to_numpy()
@@ -400,19 +401,20 @@ def test_pairs_for_which_products_cancel_are_drawn_one_by_one():
     loading = np.random.default_rng(0).normal(size=(4, 3, 2)) - 2.0
     loading[:, 1] = loading[:, 0] * (1 + 1e-5)
     moved = np.ones((3, 2), dtype=bool)
-    pairs = bands._Pairs(loading, moved)
-    np.testing.assert_array_equal(pairs.close, loading[:, 0] - loading[:, 1])
-    together = np.isfinite(pairs.left_out)
+    excluded, close = bands._split_pairs(loading, moved)
+    np.testing.assert_array_equal(close, loading[:, 0] - loading[:, 1])
+    together = np.isfinite(excluded)
     assert [[*zip(*np.nonzero(part), strict=True)] for part in together] == [[(0, 2), (1, 2)]] * 2
 
 
 def test_halves_go_with_their_prior():
     rng = np.random.default_rng(0)
     values, halves = rng.normal(size=(6, 3, 2)), rng.normal(size=(4, 3, 2))
-    found = bands._paired_along(values, halves, inflation=2.0)
+    design = SimpleNamespace(variance_inflation=2.0, ratio=0.25)
+    _, found, _ = bands._tests_over_folds(np.array([0.1, 0.5]), values, halves, design=design)
     for prior in range(2):
         alone = paired_t(values[..., prior], inflation=2.0, halves=halves[..., prior])
-        np.testing.assert_array_equal([part[prior] for part in found], alone)
+        np.testing.assert_array_equal([part[:, prior] for part in found], alone)
 
 
 def test_an_area_of_1_but_for_rounding_has_a_band_without_width():

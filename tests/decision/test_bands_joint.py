@@ -12,8 +12,8 @@ from skewanova.base.rounding import TIE
 from skewanova.decision.bands import (
     BAND_PRIORS,
     N_DRAWS,
-    _critical,
-    _largest_normal,
+    _max_z_draws,
+    _mean_critical,
     auprec_bands,
     pair_critical,
 )
@@ -42,7 +42,7 @@ def several():
 
 def test_of_many_cases_the_value_is_that_of_independent_normal_columns():
     joint = curves(np.eye(4).reshape(4, 2, 2), np.inf)
-    found = _critical(joint, joint.deviations, 0.1, n_draws=200_000, rng=0)
+    found = _mean_critical(joint, 0.1, n_draws=200_000, rng=0)
     assert found == pytest.approx(stats.norm.isf((1 - 0.9 ** (1 / 4)) / 2), rel=0.01)
 
 
@@ -51,23 +51,23 @@ def test_normal_columns_vary_together_as_their_deviations_do():
     covariance = columns.T @ columns
     draws = np.random.default_rng(9).multivariate_normal(np.zeros(4), covariance, 100_000)
     expected = np.abs(draws / np.sqrt(np.diag(covariance))).max(axis=1)
-    found = _largest_normal(columns, 100_000, 0)
+    found = _max_z_draws(columns, 100_000, 0)
     assert found.shape == (100_000,)
     assert np.quantile(found, [0.5, 0.9]) == pytest.approx(np.quantile(expected, [0.5, 0.9]), rel=0.01)
 
 
 def test_a_column_without_deviations_does_not_count():
     columns = np.array([[1.0, 0.0], [2.0, 0.0]])
-    found = _largest_normal(columns, 50_000, 0)
+    found = _max_z_draws(columns, 50_000, 0)
     assert np.quantile(found, 0.95) == pytest.approx(1.96, rel=0.02)
-    assert _largest_normal(np.zeros((2, 3)), 7, 0).tolist() == [0.0] * 7
+    assert _max_z_draws(np.zeros((2, 3)), 7, 0).tolist() == [0.0] * 7
 
 
 @pytest.mark.parametrize(("share", "value"), [(0.5, 1.96), (2.0, 2.236)])
 def test_deviations_that_are_rounding_do_not_count(share, value):
     columns = np.array([[1.0, 0.0], [0.0, share * TIE]])
     joint = curves(columns[:, :, None], np.inf)
-    found = _critical(joint, joint.deviations, 0.05, n_draws=100_000, rng=1)
+    found = _mean_critical(joint, 0.05, n_draws=100_000, rng=1)
     assert found == pytest.approx(value, rel=0.01)
     assert joint.deviations[1, 1, 0] == share * TIE  # left as it was
 
@@ -76,7 +76,7 @@ def test_of_few_folds_the_value_is_that_of_one_t():
     deviations = np.random.default_rng(3).normal(size=(5, 1, 1))
     deviations -= deviations.mean(axis=0)
     joint = curves(np.repeat(deviations, 2, axis=2), 4)
-    found = _critical(joint, joint.deviations, 0.05, n_draws=40_000, rng=0)
+    found = _mean_critical(joint, 0.05, n_draws=40_000, rng=0)
     assert found == pytest.approx(stats.t.isf(0.025, 4), rel=0.03)
 
 
@@ -85,7 +85,7 @@ def test_pairs_are_their_differences():
     joint = curves(deviations, np.inf)
     differences = np.stack([deviations[:, i] - deviations[:, j] for i, j in ((0, 1), (0, 2), (1, 2))], axis=1)
     same = curves(differences, np.inf)
-    expected = _critical(same, differences, 0.05, n_draws=N_DRAWS, rng=4)
+    expected = _mean_critical(same, 0.05, n_draws=N_DRAWS, rng=4)
     assert pair_critical(joint, 0.05, rng=4) == pytest.approx(
         expected, rel=0.01
     )  # the draw itself, not between two
