@@ -16,19 +16,23 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, stats
 from scipy.special import logit
 
 from skewanova.base.checks import Bools, Floats, InputError, Seed, check_count, seeded
+from skewanova.curves.areas import auprec
 from skewanova.curves.chebyshev import panel_priors
 from skewanova.curves.distributions import true_auprec
+from skewanova.curves.roc import curve_from_scores
 from skewanova.decision.bands import BAND_PRIORS, pair_critical
 from skewanova.decision.choice import probability_best
-from skewanova.decision.joint_curves import JointCurves, PanelCurves, case_curves, fold_curves
+from skewanova.decision.joint_curves import JointCurves, PanelCurves, curves_over_cases, fold_curves
 from skewanova.decision.leads import find_crossings, intervals_covering_zero, leader_intervals
+from skewanova.inference.case_deviations import CaseDeviations, Turn
 from skewanova.inference.fold_statistics import fraction_best
-from skewanova.inference.jackknife import measure_models
-from skewanova.inference.sampling import Sample
+from skewanova.inference.jackknife import SortedScores, measure_models
+from skewanova.inference.sampling import Sample, Spreads
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, smallest_supported_prior
 from skewanova.priors.quadrature import gauss_nodes
 from studies.results import Study, study_of
@@ -127,6 +131,20 @@ def draw_joint(
         areas = trapezoid_areas(scores, design.n_positive, tuple(priors.tolist()))
         return fold_curves(priors, areas, ratio=0.0)  # folds on their own
     return case_curves(priors, Sample(positive), list(scores[0]), "trapezoid")
+
+
+def case_curves(
+    priors: Floats, sample: Sample, scores: Sequence[NDArray[Any]], area_estimator: str
+) -> JointCurves:
+    """Curves of models on one test set, with the jackknife's covariance over its units."""
+    models = [SortedScores(sample, score) for score in scores]
+    curves = [curve_from_scores(sample.positive, score, sample.weight) for score in scores]
+    estimate = np.stack([auprec(curve, priors, area_estimator=area_estimator) for curve in curves])
+
+    def measure(nodes: Floats, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
+        return CaseDeviations.of(models, nodes, area_estimator).along(turns)
+
+    return curves_over_cases([(priors, estimate)], measure, sample, area_estimator)[0]
 
 
 def trapezoid_areas(scores: Floats, n_positive: int, priors: tuple[float, ...]) -> Floats:
@@ -253,7 +271,7 @@ def _crossing_measures(design: SampleSizes, rng: np.random.Generator) -> Floats:
     at = logit(TRUE_CROSSING)
     in_set = any(low <= at <= high for low, high in stretches)
     width = sum(high - low for low, high in stretches)
-    found = [c for c in find_crossings(panel, critical) if c.above == 0]  # in the true direction
+    found = [c for c in find_crossings(panel, critical) if c.model_above == 0]  # in the true direction
     if not found:
         return np.array([0, 0, 0, in_set, 0, 0, 0, width], dtype=float)
     nearest = min(found, key=lambda c: abs(logit(c.prior) - at))
@@ -375,8 +393,12 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
 
 def _thinned(panel: PanelCurves, priors: Floats) -> JointCurves:
     """The curves at the priors of the bands, read off the panels."""
-    nearest = np.unique(np.abs(logit(panel.joint.priors)[None] - logit(priors)[:, None]).argmin(axis=1))
-    return panel.joint.select_priors(nearest)
+    joint = panel.joint
+    nearest = np.unique(np.abs(logit(joint.priors)[None] - logit(priors)[:, None]).argmin(axis=1))
+    columns = (joint.pair_error, joint.pair_df, joint.model_df)
+    of_cases = (None if column is None else column[:, nearest] for column in columns)
+    at_nearest = joint.priors[nearest], joint.estimate[:, nearest], joint.deviations[..., nearest]
+    return JointCurves(*at_nearest, joint.df, *of_cases)
 
 
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 1.0)

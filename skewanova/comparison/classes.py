@@ -18,7 +18,6 @@ from skewanova.base.text import filled, shared_notes, short_names, visible
 from skewanova.comparison.analysis import group_models
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
-from skewanova.decision.choice import RANKING_COLUMNS
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_p_values, family
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
@@ -42,7 +41,7 @@ class ClassesComparison(ClassesSource):
         Column class and `POSTHOC_COLUMNS`: the primary pairs of every class, adjusted over all classes and
         pairs together.
     ranking : DataFrame
-        Column class and `RANKING_COLUMNS`; groups are those of the joint adjustment.
+        Column class and those of each ranking; groups are those of the joint adjustment.
     alpha : float
         Level of the tests.
     warnings : tuple of str
@@ -200,6 +199,7 @@ def _ranking(
     for name, result in comparisons.items():
         models = result.ranking["model"].tolist()
         groups = group_models(models, posthoc[posthoc["class"] == name], control)
-        grouped = [groups[model] for model in models]
-        parts.append(result.ranking.assign(**{"class": name, "group": grouped}))
-    return pd.concat(parts, ignore_index=True)[["class", *RANKING_COLUMNS]]
+        ranking = result.ranking.assign(group=[groups[model] for model in models])
+        ranking.insert(0, "class", name)
+        parts.append(ranking)
+    return pd.concat(parts, ignore_index=True)

@@ -53,7 +53,7 @@ class Comparison(ReportSource):
     verdict : Verdict
         Which model to deploy, how sure that is, where it would change, what is weakest about it.
     ranking : DataFrame
-        One row a model; columns of `decision.RANKING_COLUMNS`.
+        One row a model, as of :func:`~skewanova.decision.ranking`.
     pairs : DataFrame
         One row a pair of models of each family of comparisons; columns of `inference.POSTHOC_COLUMNS`.
     tests : DataFrame

@@ -1,13 +1,11 @@
 """Ranking, decisions, choices, and the probability of being best.
 
-The true values of the leading models are taken as draws from one normal distribution, whose spread is
-unknown: its prior is half-Cauchy, on the scale of the standard errors (Gelman 2006). Differences that do not
-stand out from the noise are thereby drawn together. Without that, with a flat prior, which is also what a
-bootstrap of folds amounts to, the probability is too near to 1 wherever the models are nearly equal
-(docs/studies/decisions.md). How many models lead is unknown, and weak ones among them would widen the spread
-until nothing is drawn together: of all numbers of leading models, the one that leaves the first least sure of
-being best is taken, the values of the others having a flat prior. A covariance from few folds is drawn
-towards equal variances of all contrasts, which count for one degree of freedom each.
+The true values of the leading models are taken as draws from one normal distribution, whose spread has a
+half-Cauchy prior on the scale of the standard errors (Gelman 2006). Differences that do not stand out from
+the noise are thereby drawn together; with a flat prior, or a bootstrap of folds, the probability is too near
+to 1 where models are nearly equal (docs/studies/decisions.md). Of all numbers of leading models, the one that
+leaves the first least sure of being best is taken; the values of the others have a flat prior. A covariance
+from few folds is drawn towards equal variances of all contrasts, which count for one degree of freedom each.
 """
 
 from __future__ import annotations
@@ -39,23 +37,10 @@ N_SPREADS, N_SCALES = 200, 40
 def probability_best(
     estimate: Floats, covariance: Floats, *, df: float, n_draws: int = N_DRAWS, rng: Seed = 0
 ) -> Floats:
-    """Posterior probability that each model has the largest true value.
+    """Return the posterior probability that each model has the largest true value.
 
-    Parameters
-    ----------
-    estimate, covariance : ndarray of shape (n_models,), (n_models, n_models)
-        Estimates and their sampling covariance.
-    df : float
-        Degrees of freedom of the covariance; infinite where it is as good as known.
-    n_draws : int, default 9999
-        Draws from the posterior.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws.
-
-    Returns
-    -------
-    ndarray of shape (n_models,)
-        Probabilities that sum to 1; models that never differ share theirs.
+    The covariance of the estimates has `df` degrees of freedom, infinite where it is as good as known. Models
+    that never differ share their probability.
 
     Examples
     --------
@@ -79,14 +64,14 @@ def probability_best(
 
 
 def _first_duplicates(estimate: Floats, covariance: Floats) -> NDArray[np.intp]:
-    """For every model the first that differs from it by rounding only: their draws shall be equal."""
+    """Return for every model the first that differs from it by rounding only: their draws shall be equal."""
     size = np.diag(covariance)[:, None] + np.diag(covariance)
     same = (size - 2 * covariance <= TIE * size) & (np.abs(estimate[:, None] - estimate) <= TIE)
     return np.asarray(same.argmax(axis=1))
 
 
 def _leading_counts(falling: Floats) -> list[int]:
-    """How many models may lead: all, or fewer, each number at most half more than the last.
+    """Return how many models may lead: all, or fewer, each number at most half above the last.
 
     Models with equal estimates lead together or not at all.
     """
@@ -106,7 +91,7 @@ def _values(
     n_draws: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Draws of all values, less the mean of the leading models'."""
+    """Draw all values, less the mean of the leading models'."""
     variances, axes, seen = _contrasts(estimate[:n_leading], covariance[:n_leading, :n_leading])
     if variances.any():
         pooled = len(variances) / (len(variances) + df)
@@ -127,7 +112,7 @@ def _values(
 
 
 def _given_leading(covariance: Floats, variances: Floats, axes: Floats) -> tuple[Floats, Floats]:
-    """Regression of other models' values on the contrasts of leading ones; root of what is left."""
+    """Return the regression of other models on contrasts of leading ones, and a root of what is left."""
     n, n_leading = len(covariance), axes.shape[1]
     behind = np.eye(n)[n_leading:]
     behind[:, :n_leading] = -1 / n_leading
@@ -139,7 +124,7 @@ def _given_leading(covariance: Floats, variances: Floats, axes: Floats) -> tuple
 
 
 def _contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats, Floats, Floats]:
-    """Variances, directions (n_contrasts, n_models) and values of contrasts that are not always zero."""
+    """Return variances, directions (n_contrasts, n_models) and values of contrasts not always zero."""
     contrasts = helmert(len(estimate))
     variances, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
     variances = np.where(variances <= TIE * np.trace(covariance), 0.0, variances)
@@ -150,7 +135,7 @@ def _contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats, Floats, Fl
 
 
 def _grid(size: float, df: float) -> tuple[Floats, Floats]:
-    """Every pair of a spread between models and a scale of the covariance, all equally likely beforehand."""
+    """Return all pairs of a spread between models and a scale of the covariance, equally likely a priori."""
     spread = size * np.tan(np.pi / 2 * (np.arange(N_SPREADS) + 0.5) / N_SPREADS)
     share = (np.arange(N_SCALES) + 0.5) / N_SCALES
     scale = df / stats.chi2.isf(share, df) if np.isfinite(df) else np.ones(1)
@@ -165,18 +150,18 @@ MIN_MODELS_TO_SHRINK = 4
 CHOICE_COLUMNS = ("criterion", "model", "value", "runner_up", "margin")
 
 
-#: Column of the decisions that each criterion looks at, and whether more is better.
+#: Column of the decisions that each criterion looks at, and 1 if it is to be large, -1 if small.
 CRITERIA = {
-    "highest_expected_auprec": ("expected_auprec", True),
-    "minimum_expected_regret": ("expected_regret", False),
-    "maximin_auprec": ("worst_auprec", True),
-    "minimax_regret": ("max_regret", False),
-    "highest_p_best": ("p_best", True),
+    "highest_expected_auprec": ("expected_auprec", 1),
+    "minimum_expected_regret": ("expected_regret", -1),
+    "maximin_auprec": ("worst_auprec", 1),
+    "minimax_regret": ("max_regret", -1),
+    "highest_p_best": ("p_best", 1),
 }
 
 
 def choices(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Tell which model each criterion of choice picks.
+    """Pick the best model by each criterion of choice.
 
     Parameters
     ----------
@@ -200,65 +185,19 @@ def choices(decisions: pd.DataFrame) -> pd.DataFrame:
     ['A']
     """
     rows = []
-    for criterion, (column, more) in CRITERIA.items():
+    for criterion, (column, sign) in CRITERIA.items():
         values = decisions[column].to_numpy(dtype=np.float64)
         if np.isnan(values).any():
             continue
-        order = argsort_descending(values if more else -values)
-        first, second = order[0], order[1] if len(order) > 1 else None
-        behind = np.nan if second is None else abs(values[first] - values[second])
-        runner_up = "" if second is None else decisions["model"].iloc[second]
-        rows.append((criterion, decisions["model"].iloc[first], values[first], runner_up, behind))
+        order = argsort_descending(sign * values)
+        names, best = decisions["model"].iloc[order].tolist(), values[order]
+        second, margin = (names[1], abs(best[0] - best[1])) if len(names) > 1 else ("", np.nan)
+        rows.append((criterion, names[0], best[0], second, margin))
     return pd.DataFrame(rows, columns=list(CHOICE_COLUMNS))
 
 
-RANKING_COLUMNS = (
-    "rank",
-    "model",
-    "iauprec",
-    "std",
-    "conf_low",
-    "conf_high",
-    "group",
-    "auc",
-    "rarest_prior",
-    "auprec_at_rarest",
-    "expected_regret",
-    "max_regret",
-    "p_best",
-)
-
-
-DECISION_COLUMNS = (
-    "model",
-    "expected_auprec",
-    "shrunken",
-    "worst_auprec",
-    "worst_prior",
-    "expected_regret",
-    "max_regret",
-    "p_best",
-    "p_best_over",
-    "auprec_at_rarest",
-    "auprec_commonest",
-    "sensitivity",
-    "loss_per_tenfold",
-)
-
-
 def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
-    """Models by falling mean IAUPREC over folds; equal means keep their order.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        The measured models.
-
-    Returns
-    -------
-    tuple of str
-        Model names, best first.
-    """
+    """Return the models by falling mean IAUPREC over folds; equal means keep their order."""
     mean = evaluation.iauprec.groupby("model", sort=False, observed=True)["iauprec"].mean()
     return tuple(evaluation.models[i] for i in argsort_descending(mean.loc[list(evaluation.models)]))
 
@@ -286,15 +225,12 @@ def ranking(
     Returns
     -------
     DataFrame
-        Columns of `RANKING_COLUMNS`. ``std`` is over folds and ``conf_low``, ``conf_high`` the t interval of
-        the mean over folds, its variance inflated by ``1 + J ratio`` (Nadeau and Bengio 2003) or, with
-        halvings, the split-half variance, clipped to 0 and 1; ``auc`` is the mean over folds;
-        ``auprec_at_rarest`` is the mean AUPREC at ``rarest_prior``, the rarest prior of the deployment;
-        ``expected_regret`` and
-        ``max_regret`` are the mean and largest shortfall from the best model at each deployment prior;
-        ``p_best`` is the probability that the model has the largest true IAUPREC, as in :func:`decisions`.
-        With one fold, all else that rests on the spread over folds is nan; with several runs on one test set,
-        the limits are.
+        Columns rank, model, iauprec, std, conf_low, conf_high, group, auc, rarest_prior, auprec_at_rarest,
+        expected_regret, max_regret and p_best. ``std`` is over folds, ``auc`` their mean, and ``conf_low``,
+        ``conf_high`` the t interval of the mean, its variance inflated by ``1 + J ratio`` (Nadeau and Bengio
+        2003) or the split-half variance. ``auprec_at_rarest`` is the mean AUPREC at ``rarest_prior``, the
+        rarest prior of the deployment; the last three are those of :func:`decisions`. With one fold, all that
+        rests on the spread over folds is nan; with several runs on one test set, the limits are.
 
     Examples
     --------
@@ -311,7 +247,7 @@ def ranking(
 def ranking_of(
     evaluation: Evaluation, promised: pd.DataFrame, *, letters: Mapping[str, str] | None, alpha: float
 ) -> pd.DataFrame:
-    """The ranking, from what :func:`decisions` found of the same evaluation."""
+    """Return the ranking, from the frame of :func:`decisions`."""
     measures = evaluation.ordered(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
@@ -319,7 +255,7 @@ def ranking_of(
     over_folds = np.where(measures.design.has_runs, np.nan, std)  # of runs it is not all
     result = fold_mean_interval(mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves)
     interval = result.clipped()
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),
             "model": measures.models,
@@ -330,15 +266,13 @@ def ranking_of(
             "group": [(letters or {}).get(model, "") for model in measures.models],
             "auc": groups["auc"].mean().to_numpy(),
             "rarest_prior": measures.deployment_prior.low,
-            "auprec_at_rarest": promised["auprec_at_rarest"],
-            **{name: promised[name] for name in ("expected_regret", "max_regret", "p_best")},
+            **promised[["auprec_at_rarest", "expected_regret", "max_regret", "p_best"]],
         }
     )
-    return frame[list(RANKING_COLUMNS)]
 
 
 def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
-    """Tell what every model promises and risks over the deployment prior.
+    """Compute what every model promises and risks over the deployment prior.
 
     Parameters
     ----------
@@ -350,7 +284,7 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns of `DECISION_COLUMNS`, one row a model, the largest expected AUPREC first.
+        One row a model, the largest expected AUPREC first, with its name in ``model`` and the columns:
 
         * ``expected_auprec``: mean AUPREC over the deployment prior (IAUPREC);
         * ``shrunken``: the same drawn towards the mean of all models, since the first of many is too high on
@@ -383,17 +317,20 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     weighting, curves = measures.deployment_prior, mean_curves(measures)
     expected, largest = _regrets(measures, curves)
     spread = iauprec_covariance(measures)
-    p_best = _p_best(spread, measures, rng)
+    p_best = shrunken = np.full(len(measures.models), np.nan)
+    if spread is not None:
+        estimate, covariance, df = spread
+        p_best = probability_best(estimate, covariance, df=df, rng=rng)
+        shrunken = shrink_estimates(estimate, covariance, df)
     over = "folds" if len(measures.folds) > 1 else "cases"
     worst, worst_prior = _worst(measures, curves)
     ends = measures.mean_auprec([weighting.low, weighting.high])
-    frame = pd.DataFrame(
+    mean = measures.iauprec.groupby("model", sort=False, observed=True)["iauprec"].mean()
+    return pd.DataFrame(
         {
             "model": measures.models,
-            "expected_auprec": measures.iauprec.groupby("model", sort=False, observed=True)["iauprec"]
-            .mean()
-            .to_numpy(),
-            "shrunken": np.full(len(p_best), np.nan) if spread is None else shrunken(*spread),
+            "expected_auprec": mean.to_numpy(),
+            "shrunken": shrunken,
             "worst_auprec": worst,
             "worst_prior": worst_prior,
             "expected_regret": expected,
@@ -406,11 +343,10 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
             "loss_per_tenfold": _decline_per_decade(ends, weighting.low, weighting.high, curves),
         }
     )
-    return frame[list(DECISION_COLUMNS)]
 
 
 def _worst(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
-    """Smallest mean AUPREC over the deployment prior, and the prior there."""
+    """Return the smallest mean AUPREC over the deployment prior, and the prior there."""
     weighting = measures.deployment_prior
     if isinstance(weighting, DiscretePrior):
         priors, weights = weighting.quadrature()
@@ -422,7 +358,7 @@ def _worst(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
 
 
 def _decline_per_decade(ends: Floats, low: float, high: float, curves: MeanCurves) -> Floats:
-    """AUPREC lost for each ten-fold of the skew, from one end of the deployment prior to the other."""
+    """Return AUPREC lost for each ten-fold of the skew, between the ends of the deployment prior."""
     if low == high:
         return np.asarray(curves.slope(low) * np.log(10))
     decades = np.log10((1 - low) / low) - np.log10((1 - high) / high)
@@ -430,7 +366,7 @@ def _decline_per_decade(ends: Floats, low: float, high: float, curves: MeanCurve
 
 
 def _regrets(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
-    """Mean and largest shortfall from the best model, over the deployment prior."""
+    """Return the mean and largest shortfall from the best model, over the deployment prior."""
     weighting, regions = measures.deployment_prior, curves.regions()
     priors, weights = weighting.quadrature([high for _, _, high in regions[:-1]])
     means = measures.mean_auprec(priors)
@@ -444,12 +380,11 @@ def _regrets(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
     return regret @ weights, np.maximum(np.array(largest), 0.0)
 
 
-def shrunken(estimate: Floats, covariance: Floats, df: float) -> Floats:
-    """Estimates drawn towards their mean, which takes the luck out of the first (Efron and Morris 1975).
+def shrink_estimates(estimate: Floats, covariance: Floats, df: float) -> Floats:
+    """Shrink estimates towards their mean (Efron and Morris 1975); nan with fewer than four models.
 
-    The share kept is 1 - (K - 3) v / S, at least 0, of K models with the sum of squares S about their mean;
-    v is the mean error variance of contrasts, times df / (df + 2) where it is estimated. With fewer than four
-    models there is nothing to draw: nan.
+    They retain 1 - (K - 3) v / S, at least 0, of K models with the sum of squares S about their mean; v is
+    the mean error variance of contrasts, times df / (df + 2) where it is estimated.
     """
     n_models = len(estimate)
     if n_models < MIN_MODELS_TO_SHRINK:
@@ -461,11 +396,3 @@ def shrunken(estimate: Floats, covariance: Floats, df: float) -> Floats:
     square = float((centered**2).sum())
     retained = max(1 - (n_models - 3) * variance / square, 0.0) if square > TIE**2 else 1.0
     return np.asarray(estimate.mean() + retained * centered)
-
-
-def _p_best(spread: tuple[Floats, Floats, float] | None, measures: Evaluation, rng: Seed) -> Floats:
-    """Probability that each model has the largest IAUPREC; nan where no spread is known."""
-    if spread is None:
-        return np.full(len(measures.models), np.nan)
-    estimate, covariance, df = spread
-    return probability_best(estimate, covariance, df=df, rng=rng)

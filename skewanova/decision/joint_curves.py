@@ -8,27 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from skewanova.base.checks import Floats
 from skewanova.base.rounding import TIE
-from skewanova.curves.areas import auprec
-from skewanova.curves.chebyshev import MeanCurves, panel_priors, panel_series
-from skewanova.curves.roc import curve_from_scores
+from skewanova.curves.chebyshev import MeanCurves, Region, panel_priors, panel_series
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.case_deviations import (
-    CaseDeviations,
     Turn,
     nodes_for,
     symmetric,
     triangle,
 )
-from skewanova.inference.jackknife import SortedScores
 from skewanova.inference.paired_test_set import PairedTestSet, variable_test_set
 from skewanova.inference.run_areas import iter_run_areas, measure_runs
 from skewanova.inference.sampling import Sample, SampleSummary, Spreads
@@ -41,24 +35,11 @@ MAX_ROWS = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class JointCurves:
-    """Estimates of every model at several priors, and their deviations.
+    """Estimates (n_models, n_priors) of every model at several priors, and their deviations.
 
-    Attributes
-    ----------
-    priors : ndarray of shape (n_priors,)
-        Priors of the estimates.
-    estimate : ndarray of shape (n_models, n_priors)
-        Mean AUPREC.
-    deviations : ndarray of shape (n_units, n_models, n_priors)
-        The covariance of two estimates is the sum over units of the products of their deviations; with one
-        fold and no scores there are no units.
-    df : float
-        Degrees of freedom of the covariance: folds less one or, with halvings, their number; infinite for
-        cases, nan without units.
-    pair_error, pair_df : ndarray of shape (n_pairs, n_priors), or None
-        Of cases: standard error of every difference, and its degrees of freedom, as the tests have them.
-    model_df : ndarray of shape (n_models, n_priors), or None
-        Of cases, alone or with runs: degrees of freedom of every estimate.
+    The covariance of two estimates is the sum of the products of their `deviations` (n_units, n_models,
+    n_priors); without units it is unknown. `df` is infinite over cases. Over cases, `pair_error` and
+    `pair_df` (n_pairs, n_priors) are those of the tests of differences, `model_df` those of estimates.
     """
 
     priors: Floats
@@ -73,13 +54,6 @@ class JointCurves:
     def has_covariance(self) -> bool:
         """Whether the covariance is known."""
         return len(self.deviations) > 0
-
-    def select_priors(self, index: NDArray[np.intp]) -> JointCurves:
-        """Return the curves at some of the priors."""
-        of_cases = (self.pair_error, self.pair_df, self.model_df)
-        selected = (None if part is None else part[:, index] for part in of_cases)
-        estimate, deviations = self.estimate[:, index], self.deviations[..., index]
-        return JointCurves(self.priors[index], estimate, deviations, self.df, *selected)
 
     def pairs(self) -> tuple[Floats, Floats]:
         """Return difference and variance of every pair of models, each of shape (n_pairs, n_priors)."""
@@ -123,13 +97,17 @@ class PanelCurves:
         """The mean curves alone."""
         return MeanCurves(self.low, self.high, self.edges, panel_series(self.edges, self.joint.estimate))
 
+    @cached_property
+    def regions(self) -> list[Region]:
+        """Ranges of priors without a change of the lead."""
+        return self.curves.regions()
+
 
 def fold_curves(priors: Floats, values: Floats, *, ratio: float, halves: Floats | None = None) -> JointCurves:
     """Return curves from AUPREC of shape (n_folds, n_models, n_priors).
 
-    The covariance of the means over folds is inflated by ``1 + J ratio`` (Nadeau and Bengio 2003) if folds
-    share training data; with differences between halves (n_halvings, n_models, n_priors) their mean square
-    is added to it instead.
+    The covariance of the means is inflated by ``1 + J ratio`` (Nadeau and Bengio 2003), or has the mean
+    square of differences between halves (n_halvings, n_models, n_priors) added to it.
     """
     n_folds, mean = len(values), values.mean(axis=0)
     if n_folds < 2:
@@ -142,20 +120,6 @@ def fold_curves(priors: Floats, values: Floats, *, ratio: float, halves: Floats 
     return JointCurves(priors, mean, units, len(halves))
 
 
-def case_curves(
-    priors: Floats, sample: Sample, scores: Sequence[NDArray[Any]], area_estimator: str
-) -> JointCurves:
-    """Return curves of models on one test set, with the jackknife's covariance over its units."""
-    models = [SortedScores(sample, score) for score in scores]
-    curves = [curve_from_scores(sample.positive, score, sample.weight) for score in scores]
-    estimate = np.stack([auprec(curve, priors, area_estimator=area_estimator) for curve in curves])
-
-    def measure(nodes: Floats, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
-        return CaseDeviations.of(models, nodes, area_estimator).along(turns)
-
-    return _curves_over_cases([(priors, estimate)], measure, sample, area_estimator)[0]
-
-
 def _test_set_curves(test_set: PairedTestSet, evaluation: Evaluation, priors: Floats) -> JointCurves:
     """Return curves at priors, cached; those of the panels are computed in the same pass."""
     key = "curves", evaluation.models, evaluation.area_estimator
@@ -164,12 +128,12 @@ def _test_set_curves(test_set: PairedTestSet, evaluation: Evaluation, priors: Fl
         grids = {grid.tobytes(): grid for grid in (priors, _evaluation_panels(evaluation)[1])}
         missing = [(grid, evaluation.mean_auprec(grid)) for name, grid in grids.items() if name not in cache]
         measure, sample = partial(test_set.deviations, evaluation), test_set.sample
-        for curves in _curves_over_cases(missing, measure, sample, evaluation.area_estimator):
+        for curves in curves_over_cases(missing, measure, sample, evaluation.area_estimator):
             cache[curves.priors.tobytes()] = curves
     return cache[priors.tobytes()]
 
 
-def _curves_over_cases(
+def curves_over_cases(
     estimates: Sequence[tuple[Floats, Floats]],
     measure: Callable[[Floats, Sequence[Turn]], list[tuple[Floats, Spreads]]],
     sample: Sample,

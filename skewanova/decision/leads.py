@@ -1,13 +1,10 @@
 """Who leads where: regions, crossings, leaders.
 
-The interval is Fieller's (1954): it holds the priors at which the pointwise test does not tell the two models
-apart, as far as these hang together with the crossing. No slope is divided by, so it stays right where the
-curves run almost side by side, and then reaches the limits of the range instead of ending too early.
+The interval of a crossing is Fieller's (1954): the priors around it at which the pointwise test does not
+separate the two models. It divides by no slope, so it stays right where curves run almost side by side.
 
 A model is out at a prior where the simultaneous band of its difference to some other model lies below zero.
-As the bands hold for all pairs at all priors at once, the truly best model stays in at every prior with at
-least their probability: a confidence set for the best (Gupta 1965; Hsu 1984), from the bands that
-`difference_curves` shows.
+The models that stay in are a confidence set for the best (Gupta 1965; Hsu 1984).
 """
 
 from __future__ import annotations
@@ -71,14 +68,15 @@ def regions(evaluation: Evaluation) -> pd.DataFrame:
     """
     measures = evaluation.ordered(ranking_order(evaluation))
     curves = mean_curves(measures)
-    rows = [(*region, *_margin(measures, curves, region)) for region in curves.regions()]
-    return pd.DataFrame(
-        [(measures.models[leader], *rest) for leader, *rest in rows], columns=list(REGION_COLUMNS)
-    )
+    rows = [
+        (measures.models[region[0]], *region[1:], *_margin(measures, curves, region))
+        for region in curves.regions()
+    ]
+    return pd.DataFrame(rows, columns=list(REGION_COLUMNS))
 
 
 def _margin(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[float, str]:
-    """Mean lead over the second-best model of a region, and who that is."""
+    """Return the mean lead over the second-best model of a region, and its name."""
     leader, low, high = region
     if len(measures.models) < 2:
         return np.nan, ""
@@ -88,42 +86,29 @@ def _margin(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[f
     return float(mean[leader] - mean[second]), measures.models[second]
 
 
-CROSSING_COLUMNS = (
-    "prior",
-    "conf_low",
-    "conf_high",
-    "model_below",
-    "model_above",
-    "lead",
-    "open_low",
-    "open_high",
-    "std_error",
-    "df",
-)
-
-
 #: Two numbers for one root in the log-odds differ by no more than this.
 SAME_ROOT = 1e-9
 
 
 class Crossing(NamedTuple):
-    """Where one model passes another: their positions, and priors."""
+    """A crossing of two models, these by their positions."""
 
-    below: int
-    above: int
     prior: float
     conf_low: float
     conf_high: float
+    model_below: int
+    model_above: int
+    lead: bool
     open_low: bool
     open_high: bool
     std_error: float
+    df: float
 
 
-def crossings(
-    evaluation: Evaluation,
-    *,
-    alpha: float = 0.05,
-) -> pd.DataFrame:
+CROSSING_COLUMNS = Crossing._fields
+
+
+def crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
     """Priors at which the mean curves of two models cross, each with a confidence interval.
 
     Parameters
@@ -163,41 +148,20 @@ def crossings(
     []
     """
     check_fraction(alpha, "alpha")
-    panel = panel_curves(evaluation)
-    return crossings_frame(panel, evaluation.models, alpha)
+    return crossings_frame(panel_curves(evaluation), evaluation.models, alpha)
 
 
 def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -> pd.DataFrame:
-    """Every crossing as a row."""
-    regions = panel.curves.regions()
-    leads = [(a, b, high) for (a, _, high), (b, _, _) in pairwise(regions)]
+    """Return every crossing as a row, in ascending priors."""
     unordered = find_crossings(panel, panel.joint.critical_value(alpha))
-    ordered = [unordered[i] for i in argsort_descending([-c.prior for c in unordered])]
-    rows = [
-        (
-            c.prior,
-            c.conf_low,
-            c.conf_high,
-            models[c.below],
-            models[c.above],
-            any(
-                a == c.below and b == c.above and np.isclose(p, c.prior, rtol=1e-6, atol=0)
-                for a, b, p in leads
-            ),
-            c.open_low,
-            c.open_high,
-            c.std_error,
-            panel.joint.df,
-        )
-        for c in ordered
-    ]
-    return pd.DataFrame(rows, columns=list(CROSSING_COLUMNS)).astype(
-        {"lead": bool, "open_low": bool, "open_high": bool}
-    )
+    ordered = [unordered[i] for i in argsort_descending([-crossing.prior for crossing in unordered])]
+    frame = pd.DataFrame(ordered, columns=list(CROSSING_COLUMNS))
+    names = {name: [models[i] for i in frame[name]] for name in ("model_below", "model_above")}
+    return frame.assign(**names).astype({"lead": bool, "open_low": bool, "open_high": bool})
 
 
 def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
-    """Crossings of every pair, pair by pair; with a critical value of nan their intervals are nan."""
+    """Return the crossings of every pair, pair by pair; without a critical value their intervals are nan."""
     if panel.low == panel.high:
         return []
     difference, variance = panel.joint.pairs()
@@ -205,21 +169,30 @@ def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
     pairs = np.transpose(fold_statistics.pair_indices(len(panel.joint.estimate)))
     result = []
     for k in np.flatnonzero(certain_signs(panel.edges, difference) == 0):
-        a, b = pairs[k].tolist()
         pieces = function_series(panel.edges, difference[k])
         signs = [interval for interval in sign_intervals(panel.edges, pieces) if interval[0]]
         for (before, _, end), (after, start, _) in pairwise(signs):
             if before == after:
                 continue
             root = (end + start) / 2  # the same unless the curves coincide on a range
-            limits: tuple[float, float, bool, bool] = (np.nan, np.nan, False, False)
+            prior, limits = float(expit(root)), (np.nan, np.nan, False, False)
             if not np.isnan(critical):
                 covering = intervals_covering_zero(panel.edges, difference[[k]], half_width[[k]])[0]
                 limits = _limits(panel.edges, covering, root)
+            below, above = pairs[k].tolist()[:: 1 if before > 0 else -1]
+            lead = _changes_lead(panel, below, above, prior)
             error = _delta_error(panel.edges, pieces, variance[k], root)
-            below, above = (a, b) if before > 0 else (b, a)
-            result.append(Crossing(below, above, float(expit(root)), *limits, error))
+            row = (prior, *limits[:2], below, above, lead, *limits[2:], error, panel.joint.df)
+            result.append(Crossing(*row))
     return result
+
+
+def _changes_lead(panel: PanelCurves, below: int, above: int, prior: float) -> bool:
+    """Return True if the largest mean of all goes from one model to the other at a prior."""
+    return any(
+        (first, second) == (below, above) and np.isclose(high, prior, rtol=1e-6, atol=0)
+        for (first, _, high), (second, _, _) in pairwise(panel.regions)
+    )
 
 
 def intervals_covering_zero(
@@ -265,7 +238,7 @@ def _delta_error(edges: Floats, pieces: list[Chebyshev], variance: Floats, root:
 LEADER_COLUMNS = ("prior_low", "prior_high", "leader", "contender", "shortfall")
 
 
-#: Stretches shorter than this, in log-odds, are one root found twice.
+#: Ranges shorter than this, in log-odds, are between two values of one root.
 SHORTEST = 1e-9
 
 
@@ -273,16 +246,11 @@ SHORTEST = 1e-9
 NODES = np.polynomial.legendre.leggauss(24)
 
 
-#: Leader, models not shown to be behind another, and limits in log-odds.
+#: Leader, models that no band puts behind another, and limits in log-odds.
 LeaderInterval = tuple[int, tuple[int, ...], float, float]
 
 
-def leaders(
-    evaluation: Evaluation,
-    *,
-    alpha: float = 0.05,
-    rng: Seed = 0,
-) -> pd.DataFrame:
+def leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
     """Which models may be the best at which prior.
 
     Parameters
@@ -322,11 +290,15 @@ def leaders(
     >>> found["contender"].tolist()
     ['A', 'C', 'B']
     """
+    panel, critical, rarest = _simultaneous_bands(evaluation, alpha, rng)
+    return leaders_frame(panel, evaluation.models, critical, rarest=rarest)
+
+
+def _simultaneous_bands(evaluation: Evaluation, alpha: float, rng: Seed) -> tuple[PanelCurves, float, float]:
+    """Return the curves, the critical value of all differences, and the smallest prior it holds for."""
     check_fraction(alpha, "alpha")
-    panel = panel_curves(evaluation)
-    joint = joint_curves(evaluation, decision_grid(evaluation))
-    critical = pair_critical(joint, alpha, rng=rng)
-    return leaders_frame(panel, evaluation.models, critical, rarest=decision_floor(evaluation))
+    critical = pair_critical(joint_curves(evaluation, decision_grid(evaluation)), alpha, rng=rng)
+    return panel_curves(evaluation), critical, decision_floor(evaluation)
 
 
 BY_PRIOR_COLUMNS = ("prior", "model", "rank", "auprec", "conf_low", "conf_high", "contender", "regret")
@@ -373,7 +345,7 @@ def by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> p
 
 
 def by_prior_of(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, rng: Seed) -> pd.DataFrame:
-    """The same, from what :func:`leaders` found of the evaluation."""
+    """As :func:`by_prior`, from the frame of :func:`leaders`."""
     weighting = evaluation.deployment_prior
     grid = np.union1d(
         prior_grid(evaluation, BAND_PRIORS), [*evaluation.priors, weighting.low, weighting.high]
@@ -392,7 +364,7 @@ def by_prior_of(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, 
 
 
 def _contending(leading: pd.DataFrame, models: tuple[str, ...], grid: Floats) -> Bools:
-    """Which model may be the best at which prior, of shape (n_models, n_priors)."""
+    """Return which model may be the best at which prior, of shape (n_models, n_priors)."""
     contending = np.zeros((len(models), len(grid)), dtype=bool)
     columns = leading[["contender", "prior_low", "prior_high"]]
     for model, low, high in columns.itertuples(index=False):
@@ -404,7 +376,7 @@ def _contending(leading: pd.DataFrame, models: tuple[str, ...], grid: Floats) ->
 def leaders_frame(
     panel: PanelCurves, models: tuple[str, ...], critical: float, *, rarest: float = 0.0
 ) -> pd.DataFrame:
-    """Every stretch and contender as a row."""
+    """Return every range and contender as a row."""
     rows = []
     for leader, contenders, low, high in leader_intervals(panel, critical, rarest=rarest):
         priors = expit((low + high + (high - low) * NODES[0]) / 2)
@@ -416,19 +388,19 @@ def leaders_frame(
 
 
 def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeaderInterval]:
-    """Stretches with one leader and one set of contenders; nobody is left out below `rarest`."""
-    behind = _joined((worse, low, high) for _, worse, low, high in band_intervals(panel, critical, rarest))
-    leads = panel.curves.regions()
-    ends = {float(logit(panel.low)), float(logit(panel.high))}
-    ends |= {float(logit(high)) for _, _, high in leads}
-    ends |= {end for _, low, high in behind for end in (low, high) if min(ends) < end < max(ends)}
+    """Return ranges with one leader and one set of contenders; nobody is left out below `rarest`."""
+    behind = _join_ranges(
+        (worse, low, high) for _, worse, low, high in band_intervals(panel, critical, rarest)
+    )
+    first, last = float(logit(panel.low)), float(logit(panel.high))
+    ends = {first, last, *(float(logit(high)) for _, _, high in panel.regions)}
+    edges = sorted(ends | {end for _, *limits in behind for end in limits if first < end < last})
     intervals = []
-    edges = sorted(ends)
     for low, high in pairwise(edges if len(edges) > 1 else edges * 2):
         if high - low < SHORTEST and len(edges) > 2:
             continue
         middle = (low + high) / 2
-        out = {model for model, first, last in behind if first <= middle <= last}
+        out = {model for model, start, end in behind if start <= middle <= end}
         leader = panel.curves.leader(float(expit(middle)))
         contenders = tuple(i for i in range(len(panel.joint.estimate)) if i not in out or i == leader)
         intervals.append(((leader, contenders), low, high))
@@ -448,7 +420,7 @@ def band_intervals(
     intervals = [
         (int(a), int(b), max(low, floor), high)
         for (a, b), ends in zip(pairs, covering, strict=True)
-        for low, high in _between(panel.edges, ends)
+        for low, high in _gaps(panel.edges, ends)
         if high > floor
     ]
     middle = np.array([expit((low + high) / 2) for *_, low, high in intervals])
@@ -459,10 +431,10 @@ def band_intervals(
     ]
 
 
-def _joined(stretches: Iterable[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
-    """The same stretches, those of one model that touch made one."""
+def _join_ranges(ranges: Iterable[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
+    """Return the ranges with those of one model that touch joined."""
     result: list[tuple[int, float, float]] = []
-    for model, low, high in sorted(stretches):
+    for model, low, high in sorted(ranges):
         if result and result[-1][0] == model and low <= result[-1][2]:
             result[-1] = (model, result[-1][1], max(high, result[-1][2]))
         else:
@@ -470,18 +442,18 @@ def _joined(stretches: Iterable[tuple[int, float, float]]) -> list[tuple[int, fl
     return result
 
 
-def _between(edges: Floats, stretches: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """What the stretches leave over between the first and the last edge."""
-    ends = [float(edges[0]), *(end for stretch in stretches for end in stretch), float(edges[-1])]
+def _gaps(edges: Floats, ranges: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return what the ranges leave over between the first and the last edge."""
+    ends = [float(edges[0]), *(end for limits in ranges for end in limits), float(edges[-1])]
     return [(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if high - low > SHORTEST]
 
 
-def _limit(panel: PanelCurves, at: float) -> float:
-    """Prior at a log-odds; the limits of the range to their last digit."""
+def _limit(panel: PanelCurves, log_odds: float) -> float:
+    """Return the prior at a log-odds; the limits of the range to their last digit."""
     for end in (panel.low, panel.high):
-        if abs(at - float(logit(end))) < SHORTEST:
+        if abs(log_odds - float(logit(end))) < SHORTEST:
             return end
-    return min(max(float(expit(at)), panel.low), panel.high)  # one prior is looked at with some room
+    return min(max(float(expit(log_odds)), panel.low), panel.high)  # panels of one prior have some room
 
 
 DIFFERING_COLUMNS = ("better", "worse", "prior_low", "prior_high")
@@ -518,10 +490,8 @@ def differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed =
     >>> differing_priors(measures).empty  # hold-outs that share training data
     True
     """
-    check_fraction(alpha, "alpha")
-    panel = panel_curves(evaluation)
-    critical = pair_critical(joint_curves(evaluation, decision_grid(evaluation)), alpha, rng=rng)
-    return differing_frame(panel, evaluation.models, critical, rarest=decision_floor(evaluation))
+    panel, critical, rarest = _simultaneous_bands(evaluation, alpha, rng)
+    return differing_frame(panel, evaluation.models, critical, rarest=rarest)
 
 
 def differing_frame(
@@ -532,7 +502,7 @@ def differing_frame(
     rarest: float = 0.0,
     control: str | None = None,
 ) -> pd.DataFrame:
-    """Every stretch as a row, of all pairs or of those with the control."""
+    """Return every range as a row, of all pairs or of those with the control."""
     rows = [
         (models[better], models[worse], _limit(panel, low), _limit(panel, high))
         for better, worse, low, high in band_intervals(panel, critical, rarest)

@@ -7,9 +7,9 @@ and Zou 2012), which hold up where F or T is 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -62,43 +62,43 @@ class Estimate(NamedTuple):
 
 
 def vertex_at_threshold(roc: RocCurve, threshold: float) -> int:
-    """Vertex of the rule ``score >= threshold``."""
+    """Return the vertex of the rule ``score >= threshold``."""
     return int(np.count_nonzero(roc.thresholds >= threshold)) - 1
 
 
 def vertex_at_recall(roc: RocCurve, recall: float) -> int:
-    """Vertex of the highest threshold whose recall is at least as wanted."""
+    """Return the vertex of the highest threshold with at least this recall."""
     return int(np.argmax(roc.tpr >= recall - TIE))
 
 
 def vertex_at_precision(roc: RocCurve, precision: float, prior: float) -> int | None:
-    """Vertex of the lowest threshold whose precision is at least as wanted; None where there is none."""
-    hits, alarms = prior * roc.tpr, (1 - prior) * roc.fpr
-    reached = np.flatnonzero(hits >= (precision - TIE) * (hits + alarms))
+    """Return the vertex of the lowest threshold with at least this precision; None where there is none."""
+    true, false = prior * roc.tpr, (1 - prior) * roc.fpr
+    reached = np.flatnonzero(true >= (precision - TIE) * (true + false))
     return int(reached[-1]) if reached[-1] > 0 else None  # the origin flags nothing, so it has no precision
 
 
 def vertex_at_alert_rate(roc: RocCurve, flagged: float, prior: float) -> int:
-    """Vertex of the lowest threshold that flags at most this share of cases (perhaps none)."""
+    """Return the vertex of the lowest threshold that flags at most this share of cases (perhaps none)."""
     share = prior * roc.tpr + (1 - prior) * roc.fpr
     return int(np.flatnonzero(share <= flagged + TIE)[-1])
 
 
 def cheapest(roc: RocCurve, costs: tuple[float, float], prior: float) -> int:
-    """Vertex of smallest expected cost; of several, the one that flags least."""
+    """Return the vertex of smallest expected cost; of several, the one that flags least."""
     cost = (1 - prior) * costs[0] * roc.fpr + prior * costs[1] * (1 - roc.tpr)
     return int(np.argmax(cost <= cost.min() + TIE * max(costs)))
 
 
 def share(value: float, size: float, level: float) -> Estimate:
-    """Estimate of `size` trials with Wilson's (1927) limits."""
+    """Return the estimate of `size` trials with Wilson's (1927) limits."""
     return Estimate(value, *wilson_limits(value, size, level))
 
 
 def measures(
     recall: Estimate, fpr: Estimate, prior: float, costs: tuple[float, float] | None
 ) -> dict[str, Estimate]:
-    """Every one of `MEASURES` at one prior; the expected cost is nan where no costs are known."""
+    """Return every one of `MEASURES` at one prior; the expected cost is nan without costs."""
     miss, other = recall.complement(), 1 - prior
     unit_costs = (np.nan, np.nan) if costs is None else costs
     estimates = (
@@ -115,7 +115,7 @@ def measures(
 
 
 def weighted_sum(first: Estimate, second: Estimate, weights: tuple[float, float]) -> Estimate:
-    """Sum of two shares with positive weights (Zou and Donner 2008)."""
+    """Return the sum of two shares with positive weights (Zou and Donner 2008)."""
     a, b = weights
     value = a * first.value + b * second.value
     below = np.hypot(a * (first.value - first.low), b * (second.value - second.low))
@@ -124,7 +124,7 @@ def weighted_sum(first: Estimate, second: Estimate, weights: tuple[float, float]
 
 
 def share_ratio(over: Estimate, under: Estimate) -> Estimate:
-    """Quotient of two shares (Donner and Zou 2012): where ``over - q under`` has a limit of 0.
+    """Return the quotient of two shares (Donner and Zou 2012): where ``over - q under`` has a limit of 0.
 
     Infinite where nothing is below the line; nan between 0 and infinity where both are 0.
     """
@@ -141,14 +141,14 @@ def share_ratio(over: Estimate, under: Estimate) -> Estimate:
 
 
 def _of_two(right: Estimate, wrong: Estimate, prior_odds: float) -> Estimate:
-    """Estimate of the right ones among those flagged: precision, or with the classes changed over, NPV."""
+    """Return the share of right decisions among those of one kind: precision or, classes swapped, NPV."""
     with np.errstate(invalid="ignore", over="ignore"):  # odds beyond all numbers make a share of 1
         odds = np.array(share_ratio(right, wrong)) * prior_odds
         return Estimate(*(1 - 1 / (1 + odds)).tolist())
 
 
 def _f_measure(recall: Estimate, fpr: Estimate, skew: float) -> Estimate:
-    """Harmonic mean of precision and recall, 2T / (T + lam F + 1).
+    """Return the harmonic mean of precision and recall, 2T / (T + lam F + 1).
 
     Landgrebe et al. 2006 print a geometric mean and leave the skew out.
     """
@@ -159,10 +159,8 @@ def _f_measure(recall: Estimate, fpr: Estimate, skew: float) -> Estimate:
 
 
 def fold_mean(values: Floats, level: float, *, ratio: float) -> Estimate:
-    """Mean over folds with its t limits, the variance corrected by 1 + J ratio (Nadeau and Bengio 2003)."""
-    exponent = (
-        np.frexp(np.abs(values).max())[1] + 1
-    )  # costs may be so large that their sum or squares are not
+    """Return the mean over folds and its t limits, corrected by 1 + J ratio (Nadeau and Bengio 2003)."""
+    exponent = np.frexp(np.abs(values).max())[1] + 1  # sums and squares of large costs may overflow
     small = np.ldexp(values, -exponent)
     mean = float(small.mean())
     _, low, high = fold_mean_interval(mean, small.std(ddof=1), len(small), ratio=ratio, level=level)
@@ -217,15 +215,17 @@ class _Rule:
         return float(self.target[model]) if isinstance(self.target, Mapping) else float(self.target)
 
     def vertex(self, roc: RocCurve, model: str, prior: float) -> int | None:
-        """Vertex of the curve; None where the target is out of reach."""
-        if self.name == "threshold":
-            return vertex_at_threshold(roc, self.target_of(model))
-        if self.name == "recall":
-            return vertex_at_recall(roc, self.target_of(model))
-        if self.name == "precision":
-            return vertex_at_precision(roc, self.target_of(model), prior)
-        if self.name == "flagged":
-            return vertex_at_alert_rate(roc, self.target_of(model), prior)
+        """Return the vertex of the curve; None where no threshold has the target."""
+        target = self.target_of(model)
+        match self.name:
+            case "threshold":
+                return vertex_at_threshold(roc, target)
+            case "recall":
+                return vertex_at_recall(roc, target)
+            case "precision":
+                return vertex_at_precision(roc, target, prior)
+            case "flagged":
+                return vertex_at_alert_rate(roc, target, prior)
         return cheapest(roc, self.costs or (1.0, 1.0), prior)
 
 
@@ -312,7 +312,7 @@ def threshold_table(
     >>> mean[["model", "estimate", "conf_low", "conf_high"]].round(2).to_numpy().tolist()
     [['A', 0.44, 0.37, 0.5], ['B', 0.3, 0.18, 0.41], ['C', 0.42, 0.32, 0.52]]
     """
-    rule = _rule(threshold=threshold, recall=recall, precision=precision, flagged=flagged, costs=costs)
+    rule = _choose_rule(threshold, {"recall": recall, "precision": precision, "flagged": flagged}, costs)
     check_fraction(confidence_level, "confidence_level")
     grid, usual = _priors(at_priors)
     usual = usual if rule.name in PRIOR_RULES else None
@@ -321,16 +321,19 @@ def threshold_table(
         choose_on, scores = read_parts(_splittable(scores), choose_on)
     measured = _measured(scores, design)
     _check_thresholds(rule, measured.models)
-    choosing = None if choose_on is None else _choosing(rule, choose_on, measured)
-    rows, notes = [], []
-    for cell in ((m, f) for m in measured.models for f in measured.folds):
-        roc = measured.curves.get(cell)
-        if roc is not None:
-            other = None if choosing is None else choosing[cell]
-            rows += _cell(rule, roc, cell, pairs, level=confidence_level, other=other)
+    choosing = measured.curves if choose_on is None else _choosing(rule, choose_on, measured)
+    chosen_on = SAME_CASES if choose_on is None and rule.name != "threshold" else OTHER_CASES
+    rows = [
+        (*row, confidence_level, "wilson" if row[-4] in {"recall", "fpr"} else "mover", chosen_on)
+        for cell in ((m, f) for m in measured.models for f in measured.folds)
+        if cell in measured.curves
+        for row in _cell(
+            rule, cell, measured.curves[cell], choosing[cell], pairs=pairs, level=confidence_level
+        )
+    ]
     frame = pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
     frame["fold"] = frame["fold"].convert_dtypes()
-    notes += _unreached(rule, frame)
+    notes = _unreached(rule, frame)
     if len(measured.folds) > 1:
         means = _means(frame, confidence_level, measured.ratio)
         notes += _undefined(means)
@@ -340,32 +343,27 @@ def threshold_table(
     return frame
 
 
-def _rule(
-    *,
+def _choose_rule(
     threshold: float | Mapping[str, float] | None,
-    recall: float | None,
-    precision: float | None,
-    flagged: float | None,
+    rates: Mapping[str, float | None],
     costs: tuple[float, float] | None,
 ) -> _Rule:
-    rates = {"recall": recall, "precision": precision, "flagged": flagged}
-    named = {name: value for name, value in rates.items() if value is not None}
-    for name, value in named.items():
+    targets: dict[str, Any] = {name: value for name, value in rates.items() if value is not None}
+    for name, value in targets.items():
         is_whole_recall = name == "recall" and check_one_number(check_float_array(value, name), name) == 1
         if not is_whole_recall:
             check_fraction(value, name)
     cost_pair = None if costs is None else _check_costs(costs)
-    rules: dict[str, float | Mapping[str, float]] = dict(named)
     if threshold is not None:
-        rules["threshold"] = threshold
-    if not rules and cost_pair is not None:
-        return _Rule("cost", np.nan, cost_pair)
-    if len(rules) != 1:
+        targets["threshold"] = threshold
+    if not targets and cost_pair is not None:
+        targets["cost"] = np.nan
+    if len(targets) != 1:
         raise InputError(
             "exactly one of `threshold`, `recall`, `precision` and `flagged`, or `costs` alone, says how the "
-            f"threshold is chosen, but got {', '.join(rules) or 'none'}"
+            f"threshold is chosen, but got {', '.join(targets) or 'none'}"
         )
-    name, target = next(iter(rules.items()))
+    ((name, target),) = targets.items()
     return _Rule(name, target, cost_pair)
 
 
@@ -396,7 +394,7 @@ def _check_thresholds(rule: _Rule, models: Sequence[str]) -> None:
 
 
 def _priors(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | None]:
-    """Priors to judge at, and the one to choose for; of a distribution, mean and quantiles, and the mean."""
+    """Return the priors to judge at, and the one to choose for: of a distribution, its mean."""
     if not (hasattr(priors, "quadrature") or hasattr(priors, "ppf")):
         return check_prior_list(priors, "at_priors"), None
     grid, weight = as_deployment_prior(cast("DeploymentPrior", priors)).quadrature()
@@ -407,7 +405,7 @@ def _priors(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | 
 
 
 def _splittable(scores: object) -> object:
-    """A path or frame, whose rows have parts."""
+    """Return a path or frame, whose rows have parts; raise for a table that is read already."""
     if isinstance(scores, ScoreTable | Evaluation):
         raise InputTypeError(
             "`choose_on` names a part of a path or frame; of a table that is read already, give the other "
@@ -417,7 +415,7 @@ def _splittable(scores: object) -> object:
 
 
 def _choosing(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
-    """The curve on which the threshold of each model and fold is chosen."""
+    """Return the curve on which the threshold of each model and fold is chosen."""
     if rule.name == "threshold":
         raise InputError("`choose_on` has no meaning for a threshold that is given")
     table = read_rows(choose_on)
@@ -437,7 +435,7 @@ def _choosing(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell
 def _prior_pairs(
     rule: _Rule, grid: Floats, chosen: float | Sequence[float] | None
 ) -> list[tuple[float, float]]:
-    """Every (chosen prior, prior): nan where the rule depends on none."""
+    """Return every (chosen prior, prior): nan where the rule depends on none."""
     if rule.name not in PRIOR_RULES:
         if chosen is not None:
             raise InputError(f"`chosen_prior` has no meaning for a threshold chosen by {rule.name}")
@@ -472,7 +470,7 @@ def _measured(scores: object, stated: str | FoldDesign) -> _Curves:
 
 
 def _by_effective_sizes(table: Scores | None, curves: Mapping[Cell, RocCurve]) -> Mapping[Cell, RocCurve]:
-    """Curves whose classes are as large as the clusters and weights make them: the trials of intervals."""
+    """Return curves with the effective sizes of the classes, which are the trials of intervals."""
     if not (isinstance(table, ScoreTable) and (table.has_clusters or table.has_weights)):
         return curves
     sizes = table.effective_counts[table.counts.sum(axis=2) > 0].tolist()
@@ -482,37 +480,30 @@ def _by_effective_sizes(table: Scores | None, curves: Mapping[Cell, RocCurve]) -
 
 def _cell(
     rule: _Rule,
+    cell: Cell,
     roc: RocCurve,
-    cell: tuple[str, Label],
-    pairs: Sequence[tuple[float, float]],
+    source: RocCurve,
     *,
+    pairs: Sequence[tuple[float, float]],
     level: float,
-    other: RocCurve | None = None,
-) -> list[tuple[object, ...]]:
-    """Rows of one model and fold; `other` is the curve that its threshold is chosen on, if not this one."""
-    rows: list[tuple[object, ...]] = []
-    target = rule.target_of(cell[0])
-    source = roc if other is None else other
-    chosen_on = SAME_CASES if other is None and rule.name != "threshold" else OTHER_CASES
+) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of one model and fold, whose threshold is chosen on the source."""
+    model, fold = cell
     for chosen_prior, prior in pairs:
-        vertex = rule.vertex(source, cell[0], chosen_prior)
+        vertex, cutoff = rule.vertex(source, model, chosen_prior), np.nan
         estimates = dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
-        cutoff = np.nan
         if vertex is not None:
             cutoff = float(source.thresholds[vertex])
             vertex = vertex_at_threshold(roc, cutoff)
             recall = share(float(roc.tpr[vertex]), roc.n_positive, level)
             fpr = share(float(roc.fpr[vertex]), roc.n_negative, level)
             estimates = measures(recall, fpr, prior, rule.costs)
-        for measure, estimate in estimates.items():
-            method = "wilson" if measure in {"recall", "fpr"} else "mover"
-            keys = (cell[0], FOLD, cell[1], rule.name, target, chosen_prior, prior, cutoff, measure)
-            rows.append((*keys, *estimate, level, method, chosen_on))
-    return rows
+        keys = (model, FOLD, fold, rule.name, rule.target_of(model), chosen_prior, prior, cutoff)
+        yield from ((*keys, measure, *estimate) for measure, estimate in estimates.items())
 
 
 def _means(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
-    """Mean over folds of every measure; nan if one fold has none."""
+    """Return the mean over folds of every measure; nan if one fold has none."""
     keys = ["model", "rule", "target", "chosen_prior", "prior", "measure"]
     rows = []
     for key, group in frame.groupby(keys, sort=False, observed=True, dropna=False):

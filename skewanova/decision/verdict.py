@@ -1,4 +1,4 @@
-"""The verdict: its state, the facts behind it, and its four lines once they are written.
+"""The verdict: its state, and the facts behind it.
 
 Models are separated on average by the primary family of pairs, and along the prior by the simultaneous
 bands; the test of all models decides nothing here. `skewanova.report` writes the lines.
@@ -58,26 +58,12 @@ Change = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class VerdictNumber:
-    """One number of a verdict.
-
-    Attributes
-    ----------
-    line : str
-        Field of the verdict that contains it.
-    quantity : str
-        Column that has it, or what it is.
-    value : float
-        In full precision.
-    shown : str
-        As printed in the line.
-    table : str
-        Frame of the comparison that has it.
-    """
+    """One number of a verdict: line, column, value in full and as printed, and the frame that has it."""
 
     line: str
     quantity: str
     value: float
-    shown: str
+    text: str
     table: str
 
 
@@ -173,18 +159,10 @@ class Verdict(Framed):
 
 @dataclass(frozen=True)
 class PairwiseOrder:
-    """Which models are ahead of which others.
+    """Which models are ahead of which others, between two priors.
 
-    Attributes
-    ----------
-    models : tuple of str
-        Models in ranking order.
-    pairs : list
-        Rows of the primary family.
-    bands : list of (better, worse, low, high)
-        Ranges of priors on which a band puts one model above another.
-    low, high : float
-        Range of priors considered.
+    Models are in ranking order, `pairs` the rows of the primary family, `bands` the ranges of priors on which
+    a band puts one model above another.
     """
 
     models: tuple[str, ...]
@@ -234,20 +212,10 @@ def larger_first(row: Any) -> tuple[str, str]:
 class Judgement:
     """State of a comparison and the facts behind it.
 
-    Attributes
-    ----------
-    state : str
-        As of :class:`Verdict`, over the priors that the data can judge, hence never ``unsupported``.
-    distrust : str
-        Why no test holds, in words; empty if one does.
-    rarest : float
-        Smallest prior that the data can judge.
-    supported_mass : float
-        Share of the deployment prior above it.
-    is_partial : bool
-        Whether that is less than half.
-    order : PairwiseOrder
-        Which models are ahead, over the deployment prior or over the part that the data can judge.
+    `state` is that of :class:`Verdict` over the priors that the data can judge, hence never ``unsupported``;
+    `distrust` says why no test holds, or is empty; `rarest` is the smallest prior that the data can judge,
+    `supported_mass` the share of the deployment prior above it, and `is_partial` whether that is less than
+    half; `order` is over the deployment prior or over the part that the data can judge.
     """
 
     def __init__(

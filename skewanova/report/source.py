@@ -177,7 +177,7 @@ class ReportSource(Result):
 
     @property
     def ranking(self) -> pd.DataFrame:  # type: ignore[override]  # a field of the other results
-        """The models in ranking order; columns of `decision.RANKING_COLUMNS`."""
+        """The models in ranking order, as of :func:`~skewanova.decision.ranking`."""
         return self.tables["ranking"]
 
     @property

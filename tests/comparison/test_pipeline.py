@@ -8,7 +8,7 @@ from loops import each
 
 from skewanova import Comparison, SkewanovaWarning, compare, evaluate, read_scores
 from skewanova.base.checks import InputError, InputTypeError
-from skewanova.decision.choice import CHOICE_COLUMNS, DECISION_COLUMNS, RANKING_COLUMNS
+from skewanova.decision.choice import CHOICE_COLUMNS
 from skewanova.decision.leads import CROSSING_COLUMNS, DIFFERING_COLUMNS, LEADER_COLUMNS, REGION_COLUMNS
 from skewanova.evaluation.along_prior import SUPPORT_COLUMNS
 from skewanova.inference.anova import ANOVA_COLUMNS
@@ -19,6 +19,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::skewanova.base.checks.Skewanova
 QUICK = {"at_priors": (0.5, 0.3), "deployment_prior": (0.3, 0.5)}
 NAME_COLUMNS = (
     "model", "model_a", "model_b", "model_below", "model_above", "leader", "contender", "runner_up",
+)  # fmt: skip
+RANKING_COLUMNS = (
+    "rank", "model", "iauprec", "std", "conf_low", "conf_high", "group", "auc", "rarest_prior",
+    "auprec_at_rarest", "expected_regret", "max_regret", "p_best",
+)  # fmt: skip
+DECISION_COLUMNS = (
+    "model", "expected_auprec", "shrunken", "worst_auprec", "worst_prior", "expected_regret", "max_regret",
+    "p_best", "p_best_over", "auprec_at_rarest", "auprec_commonest", "sensitivity", "loss_per_tenfold",
 )  # fmt: skip
 COLUMNS = {
     "auprec": ["model", "fold", "prior", "auprec"],

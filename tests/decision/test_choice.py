@@ -31,17 +31,24 @@ from skewanova.decision import choices, decisions, ranking, regions
 from skewanova.decision.choice import (
     CHOICE_COLUMNS,
     CRITERIA,
-    DECISION_COLUMNS,
-    RANKING_COLUMNS,
     probability_best,
     ranking_order,
-    shrunken,
+    shrink_estimates,
 )
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.joint_curves import mean_curves as _mean_curves
 from skewanova.decision.leads import REGION_COLUMNS
 from skewanova.priors.weightings import as_deployment_prior
 from skewanova.scores.design import fold_mean_interval
+
+RANKING_COLUMNS = (
+    "rank", "model", "iauprec", "std", "conf_low", "conf_high", "group", "auc", "rarest_prior",
+    "auprec_at_rarest", "expected_regret", "max_regret", "p_best",
+)  # fmt: skip
+DECISION_COLUMNS = (
+    "model", "expected_auprec", "shrunken", "worst_auprec", "worst_prior", "expected_regret", "max_regret",
+    "p_best", "p_best_over", "auprec_at_rarest", "auprec_commonest", "sensitivity", "loss_per_tenfold",
+)  # fmt: skip
 
 GRID = 100_000
 
@@ -664,10 +671,10 @@ def test_criteria_disagree_where_curves_cross():
     assert picked.loc["minimum_expected_regret", "model"] == by_model["expected_regret"].idxmin()
     assert picked.loc["maximin_auprec", "model"] != picked.loc["highest_expected_auprec", "model"]
     for row in picked.itertuples():
-        column, more = CRITERIA[row.Index]
+        column, sign = CRITERIA[row.Index]
         assert row.value == by_model.loc[row.model, column]
         assert row.margin == pytest.approx(abs(row.value - by_model.loc[row.runner_up, column]))
-        assert row.value == (by_model[column].max() if more else by_model[column].min())
+        assert row.value == (by_model[column].max() if sign > 0 else by_model[column].min())
         others = by_model[column].drop([row.model, row.runner_up])
         assert (abs(others - row.value) >= row.margin - 1e-12).all()
 
@@ -687,21 +694,21 @@ def test_estimates_are_drawn_together_as_efron_and_morris_have_it():
     estimate, error = np.array([0.80, 0.70, 0.75, 0.73, 0.72]), 0.0004
     moved = estimate - estimate.mean()
     kept = 1 - 2 * error / (moved**2).sum()
-    found = shrunken(estimate, error * np.eye(5) + 0.01, np.inf)  # what all share is no noise
+    found = shrink_estimates(estimate, error * np.eye(5) + 0.01, np.inf)  # what all share is no noise
     np.testing.assert_allclose(found, estimate.mean() + kept * moved, rtol=1e-12)
-    estimated = shrunken(estimate, error * np.eye(5), 8.0)
+    estimated = shrink_estimates(estimate, error * np.eye(5), 8.0)
     np.testing.assert_allclose(estimated, estimate.mean() + (1 - 0.8 * (1 - kept)) * moved, rtol=1e-12)
-    alike = shrunken(estimate, 1.0 * np.eye(5), np.inf)
+    alike = shrink_estimates(estimate, 1.0 * np.eye(5), np.inf)
     np.testing.assert_allclose(alike, estimate.mean())
-    assert np.isnan(shrunken(estimate[:3], np.eye(3), np.inf)).all()
-    assert shrunken(np.full(4, 0.5), np.zeros((4, 4)), np.inf).tolist() == [0.5] * 4
+    assert np.isnan(shrink_estimates(estimate[:3], np.eye(3), np.inf)).all()
+    assert shrink_estimates(np.full(4, 0.5), np.zeros((4, 4)), np.inf).tolist() == [0.5] * 4
 
 
 def test_the_first_of_many_equal_models_is_too_high_until_drawn_together():
     rng = np.random.default_rng(5)
     drawn = 0.7 + 0.02 * rng.normal(size=(2000, 8))
     first = drawn.argmax(axis=1)
-    better = np.array([shrunken(row, 0.0004 * np.eye(8), np.inf) for row in drawn])
+    better = np.array([shrink_estimates(row, 0.0004 * np.eye(8), np.inf) for row in drawn])
     each = np.arange(len(drawn))
     assert (drawn[each, first] - 0.7).mean() > 0.027
     assert abs((better[each, first] - 0.7).mean()) < 0.01

@@ -14,9 +14,11 @@ from skewanova import FoldDesign, InputError, evaluate
 from skewanova.curves.chebyshev import certain_signs, panel_priors
 from skewanova.decision import joint_curves
 from skewanova.inference import auprec_covariance, case_deviations, compare_runs, run_areas
+from skewanova.inference.case_deviations import CaseDeviations
 from skewanova.inference.paired_test_set import variable_test_set
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
+from studies.decisions import case_curves
 
 PRIORS = np.array([0.5, 0.1, 0.02])
 
@@ -29,7 +31,7 @@ def test_covariance_is_that_of_all_cases_at_once(n, rows, monkeypatch):
     scores = [np.round(rng.normal(size=n) + positive, 1), rng.normal(size=n) + positive]
     values = [jackknife_values(positive, score, UniformPrior(at, at))[1] for score in scores for at in PRIORS]
     monkeypatch.setattr(case_deviations, "ROWS_A_COLUMN", rows)
-    found = joint_curves.case_curves(PRIORS, Sample(positive), scores, "trapezoid")
+    found = case_curves(PRIORS, Sample(positive), scores, "trapezoid")
     units = found.deviations.reshape(-1, 6)
     assert len(units) == min(n, 6)
     expected = Sample(positive).covariance(np.transpose(values))
@@ -62,14 +64,6 @@ def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds,
         assert difference[row] == pytest.approx(d.mean(axis=0))
         assert variance[row] == pytest.approx(d.var(axis=0, ddof=1) * inflated)
     assert found.critical_value(0.1) == pytest.approx(stats.t(n_folds - 1).ppf(0.95))
-
-
-def test_some_of_the_priors_are_kept(four_folds):
-    whole = joint_curves.fold_curves(PRIORS[:2], four_folds, ratio=0)
-    found = whole.select_priors(np.array([1]))
-    assert found.priors.tolist() == [PRIORS[1]]
-    assert found.estimate[:, 0].tolist() == whole.estimate[:, 1].tolist()
-    assert found.pairs()[1][:, 0].tolist() == whole.pairs()[1][:, 1].tolist()
 
 
 def test_halvings_add_their_mean_square_to_the_spread_over_folds(four_folds):
@@ -226,7 +220,7 @@ def test_covariance_of_iauprec_over_cases(single):
 def test_models_that_are_the_same_vary_alike():
     positive = np.arange(40) < 10
     score = np.random.default_rng(4).normal(size=40) + positive
-    found = joint_curves.case_curves(PRIORS, Sample(positive), [score, score, score], "trapezoid")
+    found = case_curves(PRIORS, Sample(positive), [score, score, score], "trapezoid")
     assert np.isfinite(found.deviations).all()  # though rounding leaves eigenvalues below 0
     assert np.isinf(found.df)
     assert covariance_of(found.deviations) == pytest.approx(
@@ -253,7 +247,7 @@ def test_models_that_differ_without_spread_are_told_apart():
 def test_curves_of_panels_are_measured_together_with_those_of_the_first_who_asks(monkeypatch):
     measures, _ = evaluated(scored(1))
     found = joint_curves.joint_curves(measures, PRIORS)
-    monkeypatch.setattr(joint_curves.CaseDeviations, "of", None)  # nothing is measured again
+    monkeypatch.setattr(CaseDeviations, "of", None)  # nothing is measured again
     assert joint_curves.joint_curves(measures, PRIORS) is found
     assert joint_curves.panel_curves(measures).joint.has_covariance
 

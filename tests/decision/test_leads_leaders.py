@@ -51,7 +51,7 @@ def test_a_crossing_of_straight_lines_has_a_symmetric_interval():
     # The difference is 0.04 (x + 2), its standard error 0.01 sqrt(2).
     panel = panel_of([0.04, 0.0], [0.5, 0.5])
     (found,) = find_crossings(panel, 2.0)
-    assert (found.below, found.above) == (1, 0)
+    assert (found.model_below, found.model_above) == (1, 0)
     assert logit(found.prior) == pytest.approx(-2)
     reach = 2 * 0.01 * np.sqrt(2) / 0.04
     assert logit([found.conf_low, found.conf_high]) == pytest.approx([-2 - reach, -2 + reach])
@@ -59,8 +59,8 @@ def test_a_crossing_of_straight_lines_has_a_symmetric_interval():
     at = expit(-2.0)
     assert found.std_error == pytest.approx(0.01 * np.sqrt(2) / 0.04 * at * (1 - at))
     (turned,) = find_crossings(panel_of([0.0, 0.04], [0.5, 0.5]), 2.0)
-    assert (turned.below, turned.above) == (0, 1)
-    assert turned[2:] == pytest.approx(found[2:])
+    assert (turned.model_below, turned.model_above) == (0, 1)
+    assert turned[:3] + turned[5:] == pytest.approx(found[:3] + found[5:])
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_a_crossing_of_unknown_slope_or_spread_has_no_standard_error():
 
 def test_stretches_of_one_model_that_touch_are_one():
     apart = [(1, 4.0, 6.0), (0, 1.0, 2.0), (1, 6.0, 7.0), (0, 3.0, 4.0), (1, 5.0, 5.5), (2, 6.5, 8.0)]
-    assert leads._joined(apart) == [(0, 1.0, 2.0), (0, 3.0, 4.0), (1, 4.0, 7.0), (2, 6.5, 8.0)]
+    assert leads._join_ranges(apart) == [(0, 1.0, 2.0), (0, 3.0, 4.0), (1, 4.0, 7.0), (2, 6.5, 8.0)]
 
 
 def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):

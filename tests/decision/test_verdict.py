@@ -72,7 +72,7 @@ def contender_sets(result, low, high):
 def assert_numbers_have_tables(result):
     verdict = result.verdict
     for number in verdict.numbers:
-        assert number.shown in getattr(verdict, number.line).replace(" or below", ""), number
+        assert number.text in getattr(verdict, number.line).replace(" or below", ""), number
         if number.table not in {"design", "support", "roc"}:
             frame = result.tables[number.table]
             assert isinstance(frame, pd.DataFrame), number
@@ -81,7 +81,7 @@ def assert_numbers_have_tables(result):
         for model in sorted(result.ranking["model"], key=len, reverse=True):
             text = text.replace(model, "")
         said = re.findall(r"<?\d[\d,]*\.?\d*", re.sub(r"(and|or|at) \d+ more", "", text))
-        known = [number.shown for number in verdict.numbers if number.line == name]
+        known = [number.text for number in verdict.numbers if number.line == name]
         assert all(any(word.lstrip("<").rstrip(".") in shown for shown in known) for word in said), (
             said,
             known,
