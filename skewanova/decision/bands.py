@@ -51,8 +51,7 @@ MAX_DIFFERENCES_DRAWN = 500_000_000
 MAX_CELLS = 50_000
 
 
-#: But never fewer than this many, nor than let this many reach the level: so that p near it is known to a
-#: seventh of itself, and the smallest p is a fiftieth of it.
+#: But never fewer than this many, nor than let this many reach the level: p there is right to a seventh.
 MIN_DRAWS, MIN_EXCEEDANCES = 999, 50
 
 
@@ -85,25 +84,21 @@ def difference_curves(
 ) -> pd.DataFrame:
     """Difference of AUPREC of every pair of models along the prior, with simultaneous bands.
 
-    Answers whether there is any prior at which two models differ, and at which: the largest absolute t over
-    all priors and pairs is referred to its joint distribution, so the answer does not depend on how fine the
-    grid is, once it is fine.
+    Tests whether there is any prior at which two models differ: the largest absolute t over all priors and
+    pairs is referred to its joint distribution, whatever the number of priors.
 
     Parameters
     ----------
     evaluation : Evaluation
         The measured models, every model in every fold.
     priors : array_like, optional
-        By default 41 priors, with 141 models or more down to 21, evenly spaced in the log-odds, over all that
-        the evaluation uses.
+        By default 41 priors (with 141 models or more down to 21), evenly spaced in the log-odds.
     alpha : float, default 0.05
         Level of the bands, over all priors and pairs together.
     control : str, optional
-        Model that all others are compared with: only its pairs are in the frame, and the bands hold for these
-        together.
+        Model that all others are compared with; the frame and the bands are for its pairs alone.
     n_draws : int, default 4999
-        Draws from the joint distribution; with a hundred models or more down to ``50 / alpha - 1``, 999 at
-        the level of .05, where the smallest `p_adjusted` is then .001.
+        Draws from the joint distribution; in large comparisons down to ``50 / alpha - 1``.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws.
 
@@ -119,23 +114,20 @@ def difference_curves(
 
     Notes
     -----
-    The joint distribution is drawn: Gaussian fold differences with the sample's correlation, each studentized
-    by its own standard deviation. Where folds share training data the variance of each mean is inflated as
-    Nadeau and Bengio (2003) have it; with halvings it is the split-half variance, and the draws have its
-    correlation and degrees of freedom. With fewer than ten folds (nine halvings) the pairs are drawn as if
-    independent, and with two folds the priors too, since so few folds do not show how they go together.
+    Drawn are Gaussian fold differences with the sample's correlation, each studentized by its own standard
+    deviation. Where folds share training data the variance of each mean is inflated as by Nadeau and Bengio
+    (2003); with halvings the split-half variance, its correlation and degrees of freedom take its place. With
+    fewer than ten folds (nine halvings) the pairs are drawn as if independent, with two folds the priors too.
 
-    On one test set the deviations are the jackknife's over cases, on the angular scale; the largest absolute
-    z of their joint distribution is drawn, and a t statistic counts as the z of the same p-value. Priors with
-    fewer than 100 effective negatives have no band. Of several runs on one test set, errors are those of
-    :func:`~skewanova.inference.compare_runs`.
+    On one test set the deviations are the jackknife's over cases, on the angular scale; a t statistic counts
+    as the z of the same p-value. Priors with fewer than 100 effective negatives have no band. Of several runs
+    on one test set, errors are those of :func:`~skewanova.inference.compare_runs`.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import difference_curves
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> bool(difference_curves(measures)["reject"].any())
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> bool(sa.decision.difference_curves(measures)["reject"].any())
     False
     """
     check_fraction(alpha, "alpha")
@@ -344,7 +336,7 @@ def _max_pairwise_t(mean: Floats, spread: Floats, excluded: Floats) -> float:
 
 
 def _gaussian_sample(n_axes: int, df: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """Mean of a Gaussian sample on so many axes, and a root of its sums of squares (Bartlett 1933)."""
+    """Draw the mean of a Gaussian sample on axes, and a root of its sums of squares (Bartlett 1933)."""
     mean = generator.standard_normal(n_axes)
     if n_axes > df:  # the sums of squares have no triangular root: the sample itself is one
         return mean, generator.standard_normal((n_axes, df))
@@ -354,17 +346,17 @@ def _gaussian_sample(n_axes: int, df: int, generator: np.random.Generator) -> tu
 
 
 def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
-    """Squared t of columns in a sample of their axes, over the degrees of freedom."""
+    """Return the squared t of columns in a sample of their axes, over the degrees of freedom."""
     return np.asarray((mean @ loading) ** 2 / ((root.T @ loading) ** 2).sum(axis=0))
 
 
 def max_t_draws_of_columns(
     residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int | None = None
 ) -> Floats:
-    """Draws of the largest |t| over all pairs and priors; `df` as for :func:`max_t_draws`.
+    """Draw the largest |t| over all pairs and priors; `df` as for :func:`max_t_draws`.
 
-    Few folds understate how freely several pairs vary, since their residuals span too few directions: pairs
-    are then drawn independently, which is on the safe side (Sidak 1967), and with two folds all columns.
+    Residuals of few folds span too few directions: pairs are then drawn independently, which is on the safe
+    side (Sidak 1967), and with two folds all columns.
     """
     generator = seeded(rng)
     n_units, n_columns = residual.shape
@@ -376,11 +368,10 @@ def max_t_draws_of_columns(
 
 
 def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator, df: int) -> Floats:
-    """Draws of the largest |t| over columns that are correlated as the residuals are.
+    """Draw the largest |t| over columns of Gaussian tables with the residuals' correlation.
 
-    Every draw is a Gaussian table of one row more than there are degrees of freedom, with the residuals'
-    correlation, studentized by its own deviations: one common deviation, as in the multivariate t, would
-    understate the largest of many. With many rows, axes that the columns vary along stand for these.
+    Tables have df + 1 rows and are studentized by their own deviations: one common deviation, as in the
+    multivariate t, would understate the largest of many. With many rows, axes stand for these.
     """
     if not residual.size:
         return np.zeros(n_draws)
@@ -443,18 +434,15 @@ def auprec_bands(
     Notes
     -----
     Over the cases of one test set they are symmetric on the logit scale, with t of Satterthwaite's degrees of
-    freedom, as its intervals are; else about the mean, with several runs on one test set with t of the
-    degrees of freedom of :func:`~skewanova.inference.compare_runs`. Bands of means say how well each mean is
-    known. Two models on the same folds may be told apart although their bands overlap: for that see
-    :func:`~skewanova.decision.difference_curves`. On hold-outs of one data set they held in .92 of 200
-    simulated tables (half splits .93; with halvings and unstable learners .905; standard errors .02), as
-    folds share more than the correction knows.
+    freedom; else about the mean, with several runs with those of :func:`~skewanova.inference.compare_runs`.
+    Two models on the same folds may differ although their bands overlap: see
+    :func:`~skewanova.decision.difference_curves`. On hold-outs of one data set the bands held in .92 of 200
+    simulated tables (half splits .93; with halvings and unstable learners .905; standard errors .02).
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import auprec_bands
-    >>> bands = auprec_bands(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)), [0.1])
+    >>> import skewanova as sa
+    >>> bands = sa.decision.auprec_bands(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)), [0.1])
     >>> bool((bands["conf_low"] < bands["auprec"]).all())
     True
     """
@@ -483,7 +471,7 @@ def auprec_bands(
 
 
 def _logit_limits(estimate: Floats, half_width: Floats) -> tuple[Floats, Floats]:
-    """Limits symmetric on the logit scale, as intervals over cases have them; none about 0 and 1."""
+    """Return limits symmetric on the logit scale, as intervals over cases have them; none about 0 and 1."""
     inside = (estimate > 0) & (estimate < 1)
     value = np.where(inside, estimate, 0.5)
     centre, logit_half_width = special.logit(value), half_width / (value * (1 - value))

@@ -171,17 +171,16 @@ def choices(decisions: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns of `CHOICE_COLUMNS`, a row for each criterion: the highest expected AUPREC, the minimum
-        expected regret (always the same model), the largest worst AUPREC (maximin), the smallest largest
-        regret (minimax), and, where it is known, the highest probability of being best. ``margin`` is how far
-        ``runner_up`` stays behind; of equal models the first is picked.
+        Columns of `CHOICE_COLUMNS`, a row for each criterion: highest expected AUPREC, minimum expected
+        regret (always the same model), maximin of AUPREC, minimax of regret and, where there is one, highest
+        probability of being best. ``margin`` is how far ``runner_up`` stays behind; of equal models the first
+        is picked.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import choices, decisions
-    >>> table = decisions(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
-    >>> choices(table)["model"].unique().tolist()
+    >>> import skewanova as sa
+    >>> table = sa.decision.decisions(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
+    >>> sa.decision.choices(table)["model"].unique().tolist()
     ['A']
     """
     rows = []
@@ -234,9 +233,8 @@ def ranking(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import ranking
-    >>> table = ranking(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
+    >>> import skewanova as sa
+    >>> table = sa.decision.ranking(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> table["rank"].tolist()
     [1, 2, 3]
     """
@@ -287,8 +285,7 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
         One row a model, the largest expected AUPREC first, with its name in ``model`` and the columns:
 
         * ``expected_auprec``: mean AUPREC over the deployment prior (IAUPREC);
-        * ``shrunken``: the same drawn towards the mean of all models, since the first of many is too high on
-          average (Efron and Morris 1975); nan with fewer than four;
+        * ``shrunken``: the same drawn towards the mean of all models (Efron and Morris 1975), from four on;
         * ``worst_auprec``: its minimum over the deployment prior, reached at ``worst_prior``;
         * ``expected_regret``, ``max_regret``: mean and largest shortfall from the best model at each prior;
         * ``p_best``: probability that the model has the largest expected AUPREC in truth, from the spread
@@ -300,16 +297,14 @@ def decisions(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     Notes
     -----
     The range of a beta weighting is that between its 0.1 % and 99.9 % quantiles; a discrete weighting has no
-    priors between its own. P(best) is the posterior probability under a normal distribution of the models'
-    true values with unknown spread, which keeps it honest where models are nearly equal; that from folds
-    covers new folds of such data (and new training sets, by the inflation of the variance), that from cases
-    new cases for these fitted models.
+    priors between its own. P(best) is a posterior probability under a normal distribution of the models' true
+    values with unknown spread: from folds for new folds of such data (and new training sets), from cases for
+    new cases of these fitted models.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import decisions
-    >>> table = decisions(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
+    >>> import skewanova as sa
+    >>> table = sa.decision.decisions(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> table[["model", "expected_auprec", "max_regret"]].round(3).values.tolist()
     [['A', 0.772, 0.0], ['C', 0.749, 0.028], ['B', 0.597, 0.195]]
     """

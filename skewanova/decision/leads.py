@@ -45,7 +45,7 @@ REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
 
 
 def regions(evaluation: Evaluation) -> pd.DataFrame:
-    """Which model has the largest mean AUPREC at which prior.
+    """Find the model with the largest mean AUPREC at each prior.
 
     Parameters
     ----------
@@ -61,9 +61,8 @@ def regions(evaluation: Evaluation) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import regions
-    >>> regions(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))).columns.tolist()
+    >>> import skewanova as sa
+    >>> sa.decision.regions(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))).columns.tolist()
     ['model', 'prior_low', 'prior_high', 'margin', 'runner_up']
     """
     measures = evaluation.ordered(ranking_order(evaluation))
@@ -109,7 +108,7 @@ CROSSING_COLUMNS = Crossing._fields
 
 
 def crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
-    """Priors at which the mean curves of two models cross, each with a confidence interval.
+    """Find the priors at which the mean curves of two models cross, with confidence intervals.
 
     Parameters
     ----------
@@ -134,17 +133,15 @@ def crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
 
     Notes
     -----
-    The interval holds the priors around the crossing at which the paired t of the difference stays within its
-    two-sided critical value (Fieller 1954). From folds the variance is inflated by ``1 + J ratio`` (Nadeau
-    and Bengio 2003); from one fold it is the jackknife's over cases. Limits are roots of polynomials, no
-    grid's.
+    The interval has the priors around the crossing at which the paired t of the difference stays within its
+    two-sided critical value (Fieller 1954), from folds with the variance of Nadeau and Bengio (2003), from
+    one fold with the jackknife's over cases. Limits are roots of polynomials.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import crossings
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> crossings(measures)[["model_below", "model_above", "lead"]].values.tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.decision.crossings(measures)[["model_below", "model_above", "lead"]].values.tolist()
     []
     """
     check_fraction(alpha, "alpha")
@@ -251,7 +248,7 @@ LeaderInterval = tuple[int, tuple[int, ...], float, float]
 
 
 def leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
-    """Which models may be the best at which prior.
+    """Find the models that may be the best at each prior.
 
     Parameters
     ----------
@@ -265,10 +262,9 @@ def leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd
     Returns
     -------
     DataFrame
-        Columns of `LEADER_COLUMNS`: one row for each stretch of priors and contender. ``leader`` has the
-        largest mean AUPREC on the stretch, and is a contender itself; ``shortfall`` is by how much the
-        contender's mean stays below the leader's, averaged over the stretch in the log-odds. The limits are
-        exact.
+        Columns of `LEADER_COLUMNS`: one row for each range of priors and contender. ``leader`` has the
+        largest mean AUPREC there, and is a contender itself; ``shortfall`` is by how much the contender's
+        mean stays below the leader's, averaged over the range in the log-odds. The limits are exact.
 
     Raises
     ------
@@ -278,15 +274,13 @@ def leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd
     Notes
     -----
     Contenders are a confidence set for the best model (Gupta 1965; Hsu 1984): a model is left out where the
-    simultaneous band of :func:`~skewanova.decision.difference_curves` puts it behind another. With one fold
-    nobody is left out at priors with fewer than 100 effective negatives, for which the bands are not
-    claimed to hold.
+    simultaneous band of :func:`~skewanova.decision.difference_curves` puts it behind another; with one fold
+    at priors with at least 100 effective negatives only.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import leaders
-    >>> found = leaders(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
+    >>> import skewanova as sa
+    >>> found = sa.decision.leaders(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> found["contender"].tolist()
     ['A', 'C', 'B']
     """
@@ -309,7 +303,7 @@ SAME_PRIOR = 1e-9
 
 
 def by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
-    """What is known of every model, prior by prior.
+    """Compute mean AUPREC, band, rank and regret of every model, prior by prior.
 
     Parameters
     ----------
@@ -335,9 +329,8 @@ def by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> p
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import by_prior
-    >>> rows = by_prior(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
+    >>> import skewanova as sa
+    >>> rows = sa.decision.by_prior(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> rows.loc[rows["prior"] == 0.2, ["model", "rank", "contender"]].to_numpy().tolist()
     [['A', 1, True], ['B', 3, True], ['C', 2, True]]
     """
@@ -460,7 +453,7 @@ DIFFERING_COLUMNS = ("better", "worse", "prior_low", "prior_high")
 
 
 def differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
-    """Stretches of priors at which the simultaneous band puts one model above another.
+    """Find the ranges of priors at which the simultaneous band puts one model above another.
 
     Parameters
     ----------
@@ -484,10 +477,9 @@ def differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed =
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import differing_priors
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> differing_priors(measures).empty  # hold-outs that share training data
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.decision.differing_priors(measures).empty  # hold-outs that share training data
     True
     """
     panel, critical, rarest = _simultaneous_bands(evaluation, alpha, rng)

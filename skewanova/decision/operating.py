@@ -1,8 +1,7 @@
 """One threshold at the priors of its use.
 
-The recall T and the false positive rate F of a fixed threshold are two independent binomial shares. Sums and
-ratios of them get their limits from Wilson's limits of each (MOVER: Zou and Donner 2008; for ratios Donner
-and Zou 2012), which hold up where F or T is 0.
+The recall T and the false positive rate F of a threshold are two independent binomial shares. Sums and
+ratios of them get their limits from Wilson's (MOVER: Zou and Donner 2008; Donner and Zou 2012).
 """
 
 from __future__ import annotations
@@ -259,11 +258,10 @@ def threshold_table(
         Instead: the lowest threshold that flags at most this share of cases at `chosen_prior`.
     costs : (float, float), optional
         Cost of a false positive and of a false negative. Without any of the above, the threshold is the one
-        of smallest expected cost at `chosen_prior`; else the expected cost is only computed.
+        of smallest expected cost at `chosen_prior`.
     at_priors : sequence of float or DeploymentPrior, default (0.5, 0.1, 0.01)
-        Priors of the deployment. Of a distribution, such as ``BetaPrior(2, 98)``, its mean and its 5 % and
-        95 % quantiles; the threshold is chosen for the mean, at which shares and costs are those expected
-        over the distribution.
+        Priors of the deployment. Of a distribution, such as ``BetaPrior(2, 98)``, its mean, for which the
+        threshold is chosen, and its 5 % and 95 % quantiles.
     chosen_prior : float or sequence of float, optional
         Priors for which the threshold is chosen; by default each of `at_priors` for itself. Not for
         `threshold` and `recall`, which depend on no prior.
@@ -273,18 +271,16 @@ def threshold_table(
     confidence_level : float, default 0.95
         Level of the intervals, each for itself.
     design : str or FoldDesign, default "auto"
-        How the folds came about, as for :func:`~skewanova.compare`: the mean over folds depends on it. An
-        Evaluation knows it already.
+        How the folds came about, as for :func:`~skewanova.compare`; an Evaluation has it already.
 
     Returns
     -------
     DataFrame
         Columns of `OPERATING_COLUMNS`: eight rows (measures recall, fpr, precision, npv, flagged, error_rate,
         f_measure, expected_cost) for each model, fold, chosen prior and prior (``level`` fold), and where
-        there are several folds, those of their mean (``level`` mean, and no fold). ``flagged`` is the share
-        of cases flagged and ``expected_cost`` that of one case (nan without costs). Only scores that occur
-        are thresholds, cases with equal scores are flagged together, and infinity flags none. What is
-        undefined is nan: precision where nothing is flagged, and everything where the target is out of reach.
+        there are several folds, those of their mean (``level`` mean). ``flagged`` is the share of cases
+        flagged and ``expected_cost`` that of one case. Only scores that occur are thresholds, and infinity
+        flags none. What is undefined is nan, as everything is where no threshold has the target.
 
     Raises
     ------
@@ -300,9 +296,9 @@ def threshold_table(
     Notes
     -----
     In one fold, Wilson's intervals of recall and false positive rate, and from them the others (MOVER: Zou
-    and Donner 2008; Donner and Zou 2012). They take the threshold as given: one that was chosen on the same
-    cases for its precision or cost looks better there than it is (docs/operating.md has by how much), unless
-    `choose_on` gives others. Over folds, t intervals with Nadeau and Bengio's (2003) variance.
+    and Donner 2008; Donner and Zou 2012); over folds, t intervals with Nadeau and Bengio's (2003) variance.
+    A threshold chosen on the same cases for its precision or cost looks better there than it is
+    (docs/operating.md has by how much), unless `choose_on` gives others.
 
     Examples
     --------

@@ -124,10 +124,9 @@ def plans(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.decision import plans
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5,))
-    >>> plans(measures, difference=0.05)["case_factor"].round(2).tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5,))
+    >>> sa.decision.plans(measures, difference=0.05)["case_factor"].round(2).tolist()
     [37.52, 2.29, 41.94]
     """
     target, design = PowerTarget(difference, power, alpha, assurance), measures.design
@@ -460,12 +459,11 @@ def plan_comparison(
     ComparisonPlan
         Its frame has the columns of `PLAN_COLUMNS`: ``power_now`` is the power of as many data again,
         ``limit_power`` that of infinitely many folds of the same data; ``n_folds`` the smallest number of
-        folds with the power wanted; ``case_factor`` how many times the present cases (of clustered cases, the
-        clusters) have it, with the folds there are; ``n_folds_assured`` and ``case_factor_assured`` the sizes
-        that have it with the probability `assurance`; ``positive_factor`` and ``negative_factor`` are for one
-        class alone, the other kept (one test set only); ``run_share`` is the share of the variance that
-        several runs on one test set bring in, and more runs take away. Infinite where nothing is enough, nan
-        where it does not apply.
+        folds, and ``case_factor`` how many times the present cases (or clusters), with the power wanted;
+        ``n_folds_assured`` and ``case_factor_assured`` have it with the probability `assurance`;
+        ``positive_factor`` and ``negative_factor`` are for one class alone (one test set only); ``run_share``
+        is the share of the variance that several runs on one test set bring in. Infinite where no number is
+        enough, nan where it does not apply.
 
     Raises
     ------
@@ -480,18 +478,16 @@ def plan_comparison(
 
     Notes
     -----
-    Folds: the power of the corrected paired t test is that of a noncentral t with J - 1 degrees of freedom
-    and the shift ``difference / (s sqrt(1/J + r))``, s being the deviation of the difference over folds and
-    r the test cases for each training case (0 for independent folds). More folds of the same data bring down
-    ``1/J`` only. Where the design has M halvings, the shift is ``difference / sqrt(V + s^2 / J)``, V being
-    the mean square between halves, on M degrees of freedom. ``case_factor`` takes ``s^2`` (and V) as
-    inversely proportional to the cases. One test set: the jackknife variance of the difference, ``v1/n +
-    v2/m`` for n positives and m negatives, with Satterthwaite's degrees of freedom. Several runs: what runs
-    bring in falls with their number, what cases bring in with theirs.
+    Folds: the corrected paired t test is noncentral t with J - 1 degrees of freedom and the shift
+    ``difference / (s sqrt(1/J + r))``, s being the deviation of the difference over folds and r the test
+    cases for each training case (0 for independent folds). With M halvings, the shift is
+    ``difference / sqrt(V + s^2 / J)``, V being the mean square between halves, on M degrees of freedom.
+    ``case_factor`` takes ``s^2`` (and V) as inversely proportional to the cases. One test set: the jackknife
+    variance of the difference, ``v1/n + v2/m`` for n positives and m negatives, with Satterthwaite's degrees
+    of freedom. Several runs: what runs bring in falls with their number, what cases bring in with theirs.
 
-    The variance of the data at hand is an estimate. Every power is the mean over what the true variance may
-    be (that of the data over a chi-square over its degrees of freedom), so that plans made from many pilots
-    have the power they promise on average; a plan that takes the estimate for the truth has less.
+    Every power is the mean over what the true variance may be (that of the data over a chi-square over its
+    degrees of freedom): a plan that takes the estimate for the truth has less power than it promises.
 
     Examples
     --------
