@@ -35,7 +35,7 @@ class Table(Framed):
     """A table ready to print: cells are text, already rounded, not yet escaped.
 
     The forms are a loop over cells each, no longer than what it takes to give tabulate or Styler escaped
-    cells, bold ones, a caption and heads with a scope; LaTeX is in `report.latex`.
+    cells, bold ones, a caption and heads with a scope; LaTeX is in `report.publication`.
 
     Attributes
     ----------

@@ -188,8 +188,6 @@ def _json_sign(sign: str) -> str:
 
 def comparison_as_json(result: Any) -> dict[str, Any]:
     """Return every frame by the name of its CSV file, with sentences; of several parts each comparison."""
-    from skewanova.report.classes import ALL_CLASSES
-    from skewanova.report.datasets import ACROSS, DatasetsSource
     from skewanova.report.source import FRAMES, POINTS, ReportSource
 
     verdict = (
@@ -199,10 +197,9 @@ def comparison_as_json(result: Any) -> dict[str, Any]:
     if isinstance(result, ReportSource):
         names = [name for name in FRAMES if name not in {*POINTS, "residuals"}]
         return {"settings": result.settings, **words, **{name: result.tables[name] for name in names}}
-    parts = ACROSS if isinstance(result, DatasetsSource) else ALL_CLASSES
-    frames = {name: getattr(result, name) for name in parts.frames}
+    frames = {name: getattr(result, name) for name in result.PARTS.frames}
     comparisons = {name: comparison_as_json(item) for name, item in result.comparisons.items()}
-    return {**words, **frames, parts.several: comparisons}
+    return {**words, **frames, result.PARTS.plural: comparisons}
 
 
 def _plain(value: Any) -> Any:

@@ -6,9 +6,8 @@ joint is the adjustment, over all classes and pairs at once, which holds whateve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -21,7 +20,7 @@ from skewanova.comparison.result import Comparison
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_p_values, family
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
-from skewanova.report.classes import ClassesSource, classes_tables, priors_of
+from skewanova.report.parts import ClassesSource
 from skewanova.scores.multiclass import MulticlassScores
 
 OMNIBUS_COLUMNS = ("class", "test", "df", "df_error", "statistic", "p_value", "p_adjusted", "reject")
@@ -62,7 +61,7 @@ class ClassesComparison(ClassesSource):
 
     def _brief(self, width: int) -> str:
         lines = [f"class {visible(name)}: {choice}" for name, choice in self.choices.items()]
-        table = classes_tables(self)[0].to_text(width, names=short_names(self.ranking["model"]))
+        table = self._tables()[0].to_text(width, names=short_names(self.ranking["model"]))
         return f"{filled(lines, width)}\n\n{table}"
 
     def _details(self, width: int) -> list[str]:
@@ -70,16 +69,11 @@ class ClassesComparison(ClassesSource):
             f"{len(self.comparisons)} classes, each against the rest; pairs are adjusted over all classes "
             f"together, level {self.alpha:g}"
         )
-        priors = [f"class {visible(name)}, IAUPREC over {prior}" for name, prior in priors_of(self).items()]
-        pairs = classes_tables(self)[1].to_text(width, names=short_names(self.ranking["model"]))
+        priors = [f"class {visible(name)}, IAUPREC over {prior}" for name, prior in self._priors().items()]
+        pairs = self._tables()[1].to_text(width, names=short_names(self.ranking["model"]))
         lines = [heading, *priors, *self.conclusions]
         warnings = [filled(["Warnings", *self.warnings], width)] if self.warnings else []
         return [filled(lines, width), pairs, *warnings]
-
-    def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
-        from skewanova.report.classes import write_classes_folder  # drawing is heavy
-
-        return write_classes_folder(self, directory, figures=figures)
 
 
 def compare_classes(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from skewanova.inference.pairwise import adjust_p_values, posthoc
 from skewanova.inference.random_effects import random_effects
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
-from skewanova.report.datasets import DatasetsSource, across_tables, hierarchical_sentences
+from skewanova.report.parts import DatasetsSource, hierarchical_sentences
 from skewanova.scores.multiclass import MulticlassScores
 from skewanova.scores.reading import read_datasets
 
@@ -114,11 +113,11 @@ class DatasetsComparison(DatasetsSource):
 
     def _repr_html_(self) -> str:
         """Verdict and ranking, for a notebook."""
-        return f"{self.verdict._repr_html_()}\n{across_tables(self)[0].to_html()}"
+        return f"{self.verdict._repr_html_()}\n{self._tables()[0].to_html()}"
 
     def _brief(self, width: int) -> str:
         short = short_names(self.ranking["model"])
-        return f"{self.verdict.to_text(width)}\n\n{across_tables(self)[0].to_text(width, names=short)}"
+        return f"{self.verdict.to_text(width)}\n\n{self._tables()[0].to_text(width, names=short)}"
 
     def _details(self, width: int) -> list[str]:
         short = short_names(self.ranking["model"])
@@ -129,15 +128,10 @@ class DatasetsComparison(DatasetsSource):
         parts = [
             filled(heading, width),
             section("Conclusions across data sets", self.conclusions, width),
-            *(table.to_text(width, names=short) for table in across_tables(self)[1:]),
+            *(table.to_text(width, names=short) for table in self._tables()[1:]),
         ]
         parts += [section("Warnings", self.warnings, width)] if self.warnings else []
         return parts
-
-    def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
-        from skewanova.report.datasets import write_datasets_folder  # drawing is heavy
-
-        return write_datasets_folder(self, directory, figures=figures)
 
 
 def compare_datasets(

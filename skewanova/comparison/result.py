@@ -14,12 +14,11 @@ import pandas as pd
 from skewanova.base.checks import nearest
 from skewanova.base.text import Table, filled, item, section, short_names, shortened
 from skewanova.inference.catalogue import get_test
-from skewanova.report import sentences, tables
-from skewanova.report.findings import results_paragraph
-from skewanova.report.latex import check_label, latex_of
+from skewanova.report import sentences
 from skewanova.report.methods import Prose, methods_of
-from skewanova.report.publication import TABLES, publication_table
+from skewanova.report.publication import check_label, latex_of, publication_table
 from skewanova.report.source import ReportSource, control_of
+from skewanova.report.tables import TABLES, performance_table
 
 #: More sentences than these are counted in a summary; `conclusions` and the frames have them all.
 MOST_CONCLUSIONS = 20
@@ -102,7 +101,7 @@ class Comparison(ReportSource):
     @property
     def results_paragraph(self) -> Prose:
         """What was found, for a paper: the primary test, then every pair with interval, test and effect."""
-        return Prose((results_paragraph(self),))
+        return Prose((sentences.results_paragraph(self),))
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -127,9 +126,7 @@ class Comparison(ReportSource):
         parts = [
             self._heading(width),
             section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
-            tables.performance_table(areas["auprec"], areas["iauprec"], self.ranking).to_text(
-                width, names=short
-            ),
+            performance_table(areas["auprec"], areas["iauprec"], self.ranking).to_text(width, names=short),
             *self._published_parts(short, width),
             TABLES["regions"].make(self).to_text(width, names=short),
         ]

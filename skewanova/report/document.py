@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import resources
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from skewanova.base.text import Table, visible, without, without_empty
+from skewanova.base.text import (
+    Table,
+    format_factor,
+    limits,
+    number,
+    table_of,
+    visible,
+    without,
+    without_empty,
+)
 from skewanova.inference.catalogue import get_test
-from skewanova.report import sentences, tables
-from skewanova.report.figures import FIGURES, caption
+from skewanova.report import sentences
+from skewanova.report.figures import FIGURES, caption, drawn_models
 from skewanova.report.methods import cited, methods_of
-from skewanova.report.publication import TABLES, publication_tables
+from skewanova.report.publication import is_number, publication_tables
 from skewanova.report.rendering import inline_svg
-from skewanova.report.slider import slider_of
-from skewanova.report.source import ReportSource, control_of, primary_rows
+from skewanova.report.source import ReportSource, control_of, level_text, primary_rows
+from skewanova.report.tables import TABLES, pairs_table
 
 #: Parts of the page below the verdict and the ranking, in order; each can be opened and closed.
 CONTENTS = {
@@ -79,9 +91,6 @@ ROLES = {
 }
 
 
-_SCRIPT = (resources.files("skewanova.report") / "templates" / "report.js").read_text(encoding="utf-8")
-
-
 TEST_ROLES = {
     "primary": "Calibrated: the conclusions rest on it",
     "published": "As published by Landgrebe et al. (2006)",
@@ -89,27 +98,15 @@ TEST_ROLES = {
 }
 
 
-@dataclass(frozen=True)
-class _Cell:
-    text: str
-    kind: str
-    bold: bool = False
+class View(NamedTuple):
+    """A table of the page: which columns are numbers or text, and the files that hold its numbers in full."""
 
-
-@dataclass(frozen=True)
-class _View:
-    """A table as the template needs it, with the files that hold its numbers in full."""
-
-    name: str
-    caption: str
-    header: list[_Cell]
-    rows: list[list[_Cell]]
-    note: str
+    table: Table
+    kinds: list[str]
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """A figure of the page: drawing, description, caption, files with its numbers."""
 
     svg: Markup
@@ -120,66 +117,66 @@ class Picture:
 
 def render(
     source: ReportSource,
-    drawn: Mapping[str, bytes],
+    drawings: Mapping[str, bytes],
     provenance: Mapping[str, Any],
     *,
     beside: bool = False,
 ) -> str:
-    """Fill in the template; `drawn` holds an SVG picture of each figure, `beside` are the files it names."""
-    methods = methods_of(source)
-    references = cited(methods)
-    views = _views(source)
+    """Fill in the template; `drawings` are SVG pictures, `beside` says whether the files are there."""
+    methods, views, conclusions = methods_of(source), _views(source), source.conclusions
+    bands, differing = source.tables["difference_curves"], source.tables["differing_priors"]
+    along = sentences.curve_sentences(bands, differing, control=control_of(source))
     context = {
         "title": title(source),
         "version": provenance["versions"]["skewanova"],
-        "contents": _contents(source, drawn, views),
+        "contents": _contents(source, drawings, views),
         "open": OPEN,
         "linked": beside,
         **_slider(source),
-        "figures": _pictures(source, drawn),
+        "figures": _pictures(source, drawings),
         "warnings": source.warnings,
-        **_findings(source),
+        "verdict": [
+            (heading, text, [(name, TABLE_PLACES[name]) for name in tables])
+            for heading, text, tables in source.verdict.lines()
+        ],
+        "conclusions": conclusions[:MOST_CONCLUSIONS],
+        "more_conclusions": len(conclusions[MOST_CONCLUSIONS:]),
         **views,
         **_tests(source),
         "design": _design(source),
         "methods": methods,
-        "references": references,
+        "references": cited(methods),
         **script(),
-        **_along(source),
+        "along": along[:MOST_STRETCHES],
+        "more_along": len(along[MOST_STRETCHES:]),
         "provenance": _facts(provenance),
     }
     return environment().get_template("report.html.j2").render(context)
 
 
-def _slider(source: ReportSource) -> dict[str, Any]:
-    """The slider, where there is more than one prior, and its table."""
-    slider = slider_of(source)
-    return {"slider": slider, "at_prior": slider and _whole_view(slider.table, "by_prior.csv")}
-
-
 def title(source: ReportSource) -> str:
-    """Heading of the report."""
+    """Return the heading of the report."""
     return f"Comparison of {len(source.ranking)} classifiers"
 
 
 def _contents(
-    source: ReportSource, drawn: Mapping[str, bytes], views: Mapping[str, object]
+    source: ReportSource, drawings: Mapping[str, bytes], views: Mapping[str, object]
 ) -> list[tuple[str, str]]:
-    """Parts there is something to say in."""
-    there = {
+    """Return the parts that have content."""
+    present = {
         "warnings": bool(source.warnings),
-        "skew": "skew" in drawn,
-        "curves": "roc" in drawn,
-        "differences": "difference_curves" in drawn,
-        "surface": "surface" in drawn,
+        "skew": "skew" in drawings,
+        "curves": "roc" in drawings,
+        "differences": "difference_curves" in drawings,
+        "surface": "surface" in drawings,
         "prior-pairs": views["prior_pairs"] is not None,
     }
-    return [(name, heading) for name, heading in CONTENTS.items() if there.get(name, True)]
+    return [(name, heading) for name, heading in CONTENTS.items() if present.get(name, True)]
 
 
 @cache
 def environment() -> Environment:
-    """Templates, everything escaped."""
+    """Return the templates; they escape everything, and write out control characters, which HTML forbids."""
     return Environment(
         loader=PackageLoader("skewanova.report", "templates"),
         autoescape=True,
@@ -191,48 +188,24 @@ def environment() -> Environment:
 
 
 def _printable(value: object) -> object:
-    """Text without control characters, which HTML forbids; the figures are finished already."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def script() -> dict[str, str]:
-    """The one script of a page, and what its content security policy calls it."""
-    digest = hashlib.sha256(_SCRIPT.encode("utf-8")).digest()
-    return {"script": Markup(_SCRIPT), "script_hash": base64.b64encode(digest).decode("ascii")}
-
-
-def _findings(source: ReportSource) -> dict[str, Any]:
-    """The verdict, and what the tests found."""
-    conclusions = source.conclusions
-    displayed = conclusions[:MOST_CONCLUSIONS]
-    return {
-        "verdict": [
-            (heading, text, [(name, TABLE_PLACES[name]) for name in tables])
-            for heading, text, tables in source.verdict.lines()
-        ],
-        "conclusions": displayed,
-        "more_conclusions": len(conclusions) - len(displayed),
-    }
-
-
-def _along(source: ReportSource) -> dict[str, Any]:
-    """At which priors two models differ, in words."""
-    result = sentences.curve_sentences(
-        source.tables["difference_curves"], source.tables["differing_priors"], control=control_of(source)
-    )
-    return {"along": result[:MOST_STRETCHES], "more_along": len(result[MOST_STRETCHES:])}
+    """Return the one script of a page, and what its content security policy calls it."""
+    code = (resources.files("skewanova.report") / "templates" / "report.js").read_text(encoding="utf-8")
+    digest = hashlib.sha256(code.encode("utf-8")).digest()
+    return {"script": Markup(code), "script_hash": base64.b64encode(digest).decode("ascii")}
 
 
 def _design(source: ReportSource) -> list[tuple[str, str]]:
-    """What was compared, over what."""
+    """Return what was compared, over what."""
     settings = source.settings
     priors = settings.get("at_priors", source.tables["auprec"]["prior"].unique().tolist())
+    design = settings.get("design_description", source.tables["iauprec"]["fold"].nunique())
     return [
         ("Models", str(len(source.ranking))),
-        (
-            "Data" if source.design.is_test_set else "Folds",
-            str(source.settings.get("design_description", source.tables["iauprec"]["fold"].nunique())),
-        ),
+        ("Data" if source.design.is_test_set else "Folds", str(design)),
         ("Deployment prior", str(settings.get("deployment_prior", ""))),
         ("Priors tabulated", _setting(priors)),
         ("Estimator", str(settings.get("area_estimator", ""))),
@@ -240,40 +213,23 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
     ]
 
 
-def _views(source: ReportSource) -> dict[str, _View | None]:
-    """Every table but those of pairs; none where there are no rows."""
-    made = publication_tables(source)
+def _views(source: ReportSource) -> dict[str, View | None]:
+    """Return every table but those of pairs; none where there are no rows."""
+    tables = publication_tables(source)
     names = [name for name in TABLES if name not in {"pairwise", "pairs"}]
-    return {name: view(made[name], *TABLES[name].files) if name in made else None for name in names}
+    return {name: view(tables[name], *TABLES[name].files) if name in tables else None for name in names}
 
 
-def view(table: Table, *files: str) -> _View:
-    """A table as the templates take it, without the columns that are empty."""
-    return _whole_view(without_empty(table), *files)
-
-
-def _whole_view(table: Table, *files: str) -> _View:
+def view(table: Table, *files: str, complete: bool = False) -> View:
+    """Return a table as the templates take it, if not complete then without the columns that are empty."""
+    table = table if complete else without_empty(table)
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
-    kinds = ["number" if i and all(map(_is_number, cells)) else "text" for i, cells in enumerate(columns)]
-    return _View(
-        table.name,
-        table.caption,
-        [_Cell(text, kind) for text, kind in zip(table.header, kinds, strict=True)],
-        [
-            [_Cell(text, kinds[j], (i, j) in table.bold) for j, text in enumerate(row)]
-            for i, row in enumerate(table.rows)
-        ],
-        table.note,
-        files,
-    )
-
-
-def _is_number(cell: str) -> bool:
-    return not cell or cell.lstrip("-<")[:1].isdecimal() or cell in {"inf", "-inf"}
+    kinds = ["number" if i and all(map(is_number, cells)) else "text" for i, cells in enumerate(columns)]
+    return View(table, kinds, files)
 
 
 def _tests(source: ReportSource) -> dict[str, Any]:
-    """Each analysis of variance in a line with its label, and the tables of pairs by test."""
+    """Return each analysis of variance in a line with its label, and the tables of pairs by test."""
     return {
         "roles": {
             role: [_test(group) for _, group in rows.groupby(["test", "response"], sort=False, observed=True)]
@@ -292,33 +248,26 @@ def _test(rows: pd.DataFrame) -> dict[str, str]:
 
 def _families(source: ReportSource) -> list[dict[str, Any]]:
     result: list[dict[str, Any]] = []
-    for name, rows in source.pairs.groupby("test", sort=False, observed=True):
-        test = str(name)
-        test_name = get_test(test).name
-        table = without(tables.pairs_table(rows, source.alpha), "Test")
-        table = replace(table, name=f"pairs-{len(result) + 1}", caption=f"{table.caption}, {test_name}")
-        result.append(
-            {
-                "name": test_name,
-                "label": f"{ROLES.get(rows['role'].iloc[0], '')} {get_test(test).note}".strip(),
-                "table": view(table, "pairs.csv"),
-            }
-        )
+    for test, rows in source.pairs.groupby("test", sort=False, observed=True):
+        record = get_test(str(test))
+        table = pairs_table(rows, source.alpha, "Test")
+        table = replace(table, name=f"pairs-{len(result) + 1}", caption=f"{table.caption}, {record.name}")
+        label = f"{ROLES.get(rows['role'].iloc[0], '')} {record.note}".strip()
+        result.append({"name": record.name, "label": label, "table": view(table, "pairs.csv")})
     return result
 
 
-def _pictures(source: ReportSource, drawn: Mapping[str, bytes]) -> dict[str, Picture]:
-    """Figures with a caption, and with a description for whoever cannot see them."""
-    captions = {kind: caption(kind, source) for kind in drawn}
+def _pictures(source: ReportSource, drawings: Mapping[str, bytes]) -> dict[str, Picture]:
+    """Return the figures with a caption, and with a description for whoever cannot see them."""
     return {
-        kind: Picture(
-            inline_svg(svg, kind),
-            captions[kind] + FIGURES[kind].values(source),
-            captions[kind],
-            FIGURES[kind].files,
-        )
-        for kind, svg in drawn.items()
+        kind: picture(kind, svg, (caption(kind, source), FIGURES[kind].values(source)), FIGURES[kind].files)
+        for kind, svg in drawings.items()
     }
+
+
+def picture(name: str, svg: bytes, texts: tuple[str, str], files: tuple[str, ...]) -> Picture:
+    """Return a figure of a page by its caption and, for whoever cannot see it, its values."""
+    return Picture(inline_svg(svg, name), "".join(texts), texts[0], files)
 
 
 def _facts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -336,3 +285,53 @@ def _setting(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(map(_setting, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# --- one prior, which the reader moves ----------------------------------------------------------------------
+
+
+#: Between the cells of a row as the script takes them: none of these cells has a name in it.
+BETWEEN = "|"
+
+
+def _slider(source: ReportSource) -> dict[str, Any]:
+    """Return the slider over the priors of `by_prior` and its first table, if there are several priors."""
+    frame = source.by_prior[source.by_prior["model"].isin(drawn_models(source))]
+    tables = [
+        _prior_table(source, float(str(prior)), rows) for prior, rows in frame.groupby("prior", observed=True)
+    ]
+    if len(tables) < 2:
+        return {"slider": None}
+    priors, weighting = frame["prior"].unique(), source.evaluation.deployment_prior
+    start = int(np.abs(np.log(priors) - np.log(weighting.low * weighting.high) / 2).argmin())
+    steps = {
+        "priors": [float(f"{prior:.9g}") for prior in priors],  # the last digits are the processor's
+        "captions": [table.caption for table in tables],
+        "rows": [[BETWEEN.join(cells) for _, *cells in table.rows] for table in tables],
+    }
+    slider = {"start": start, "last": len(tables) - 1, "steps": json.dumps(steps, separators=(",", ":"))}
+    return {"slider": slider, "at_prior": view(tables[start], "by_prior.csv", complete=True)}
+
+
+def _prior_table(source: ReportSource, prior: float, rows: pd.DataFrame) -> Table:
+    """Return every model at one prior."""
+    weighting = source.evaluation.deployment_prior
+    inside = "within" if weighting.low <= prior <= weighting.high else "outside of"
+    band = f"{level_text(source.alpha)} band"
+    table = table_of(
+        "by_prior",
+        f"At prior {prior:.3g} (negatives for each positive: {format_factor((1 - prior) / prior)}), {inside} "
+        "the deployment prior",
+        rows,
+        {
+            "Model": attrgetter("model"),
+            "Rank": lambda row: str(row.rank),
+            "AUPREC": number("auprec"),
+            band: limits,
+            "May be the best": lambda row: "yes" if row.contender else "no",
+            "Regret": number("regret"),
+        },
+        note="Bands hold at all priors and for all models at once. A model may be the best where no band of "
+        "a difference puts it behind another. Regret: by how much it stays below the highest.",
+    )
+    return table if source.by_prior["conf_low"].notna().any() else without(table, band)

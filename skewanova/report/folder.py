@@ -6,32 +6,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from skewanova.base.folders import (
-    FIGURE_FORMATS,
-    PROVENANCE,
-    Output,
-    Provenance,
-    check_formats,
-    provenance_of,
-    replace_folder,
-)
+from skewanova.base.folders import Output, Provenance, check_formats, provenance_of, replace_folder
 from skewanova.report.document import render, title
-from skewanova.report.figures import KINDS, draw_figures
-from skewanova.report.latex import latex_file
+from skewanova.report.figures import draw_figures
 from skewanova.report.methods import bibtex, cited, methods_of
-from skewanova.report.publication import publication_tables
-from skewanova.report.source import FRAMES, ReportSource
-
-CSV_FILES = tuple(f"{name}.csv" for name in FRAMES)
-
-
-FIGURE_FILES = tuple(f"figures/{kind}.{name}" for kind in KINDS for name in FIGURE_FORMATS)
-
-
-TEXT_FILES = ("report.html", "tables.tex", "tables.md", "references.bib", PROVENANCE)
-
-
-FILES = frozenset({*CSV_FILES, *FIGURE_FILES, *TEXT_FILES})
+from skewanova.report.publication import latex_file, publication_tables
+from skewanova.report.source import ReportSource
 
 
 def render_html(source: ReportSource) -> str:
@@ -57,8 +37,8 @@ def render_html(source: ReportSource) -> str:
     >>> "<title>Comparison of 3 classifiers</title>" in render_html(result)
     True
     """
-    drawn = {kind: pictures["svg"] for kind, pictures in draw_figures(source, ("svg",))}
-    return render(source, drawn, _provenance(source))
+    drawings = {kind: pictures["svg"] for kind, pictures in draw_figures(source, ("svg",))}
+    return render(source, drawings, _provenance(source))
 
 
 def write_folder(
@@ -116,32 +96,21 @@ def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequ
 
 
 def fill(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:
-    """Numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
-    for name, frame in source.tables.items():
-        output.write_csv(f"{name}.csv", frame)
-    for name, frame in source.prior_frames.items():
+    """Write numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
+    for name, frame in [*source.tables.items(), *source.prior_frames.items()]:
         output.write_csv(f"{name}.csv", frame)
     output.write("tables.tex", latex_file(source))
-    output.write("tables.md", _markdown_text(source))
+    tables = (table.to_markdown() for table in publication_tables(source).values())
+    output.write("tables.md", "\n\n".join([f"# {title(source)}", *tables]) + "\n")
     output.write("references.bib", bibtex(cited(methods_of(source))))
-    drawn = {}
+    drawings = {}
     for kind, pictures in draw_figures(source, ("svg", *formats)) if formats else ():
         for name in formats:
             output.write(f"figures/{kind}.{name}", pictures[name])
-        drawn[kind] = pictures["svg"]
-    output.write("report.html", render(source, drawn, provenance, beside=True))
-
-
-def _markdown_text(source: ReportSource) -> str:
-    parts = [f"# {title(source)}", *(t.to_markdown() for t in publication_tables(source).values())]
-    return "\n\n".join(parts) + "\n"
+        drawings[kind] = pictures["svg"]
+    output.write("report.html", render(source, drawings, provenance, beside=True))
 
 
 def _provenance(source: ReportSource) -> Provenance:
-    return provenance_of(
-        "comparison",
-        source.settings,
-        seed=source.settings.get("seed"),
-        source=source.source,
-        sha256=source.sha256,
-    )
+    seed, path = source.settings.get("seed"), source.source
+    return provenance_of("comparison", source.settings, seed=seed, source=path, sha256=source.sha256)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from skewanova.base.text import latex_escape, markdown_escape
 from skewanova.inference.catalogue import RUNS_DESIGN, get_test
-from skewanova.report.source import ReportSource
+from skewanova.report.source import ReportSource, fill_prose
 from skewanova.scores.design import FoldDesign
 
 ESTIMATORS = {
@@ -29,7 +29,7 @@ ESTIMATORS = {
 
 
 #: Fields that say where a work came out, the first that there is.
-PLACES = ("journal", "booktitle", "publisher", "howpublished")
+VENUES = ("journal", "booktitle", "publisher", "howpublished")
 
 
 @dataclass(frozen=True)
@@ -41,45 +41,40 @@ class Reference:
 
     @cached_property
     def fields(self) -> dict[str, str]:
-        """Fields of the entry by name, as a page shows them."""
-        result = re.findall(r"^  (\w+) = \{+(.*?)\}+,$", self.entry, flags=re.MULTILINE)
-        return {name: _shown(value) for name, value in result}
+        """Fields of the entry by name, without the commands of BibTeX."""
+        entry = self.entry
+        for command, sign in {"{\\'\\i}": "\u00ed", "{\\v s}": "\u0161", "\\&": "&"}.items():
+            entry = entry.replace(command, sign)
+        return dict(re.findall(r"^  (\w+) = \{+(.*?)\}+,$", entry, flags=re.MULTILINE))
 
     @property
     def surname(self) -> str:
-        """Of the first author, as the text has it."""
+        """Surname of the first author, as the text has it."""
         return self.fields["author"].split(",")[0]
 
     @property
     def year(self) -> int:
-        """When it came out."""
+        """Year of publication."""
         return int(self.fields["year"])
 
     def to_text(self) -> str:
         """Return the reference as a line."""
         fields = self.fields
-        venue = next(fields[name] for name in PLACES if name in fields)
+        venue = next(fields[name] for name in VENUES if name in fields)
         volume = f" {fields['volume']}" if "volume" in fields else ""
         pages = f", {fields['pages'].replace('--', chr(0x2013))}" if "pages" in fields else ""
         authors = fields["author"].replace(" and ", "; ")
         return f"{authors} ({self.year}). {fields['title']}. {venue}{volume}{pages}."
 
 
-def _shown(value: str) -> str:
-    """A value of BibTeX without its commands."""
-    for written, sign in {"{\\'\\i}": "\u00ed", "{\\v s}": "\u0161", "\\&": "&"}.items():
-        value = value.replace(written, sign)
-    return value
+_BIBLIOGRAPHY = (resources.files("skewanova.report") / "references.bib").read_text(encoding="ascii")
 
 
-def _read_references() -> tuple[Reference, ...]:
-    """The works in ``references.bib``, which are in the order of their keys."""
-    text = (resources.files("skewanova.report") / "references.bib").read_text(encoding="ascii")
-    text = text.replace("VERSION", version("skewanova"))
-    return tuple(Reference(re.split("[{,]", each)[1], each) for each in text.strip().split("\n\n"))
-
-
-REFERENCES = _read_references()
+#: Works in ``references.bib``, which are in the order of their keys.
+REFERENCES = tuple(
+    Reference(re.split("[{,]", entry)[1], entry)
+    for entry in _BIBLIOGRAPHY.replace("VERSION", version("skewanova")).strip().split("\n\n")
+)
 
 
 _SOFTWARE_YEAR = next(each.year for each in REFERENCES if each.key == "skewanova")
@@ -124,7 +119,9 @@ class Prose:
         r"""Return LaTeX, with a ``\\cite`` behind the first mention of each work in `to_bibtex`."""
         text = "\n\n".join(map(latex_escape, self.paragraphs)) + "\n"
         for reference in self.references:
-            text = _with_citation(text, reference)
+            surname = re.escape(latex_escape(reference.surname)).replace("\u0161", "[\u0161s]")
+            mention = rf"{surname}[^.;]{{0,60}}?(?:al\.[^.;]{{0,8}})?{reference.year}\)?"
+            text = re.sub(mention, rf"\g<0>~\\cite{{{reference.key}}}", text, count=1)
         return text
 
     def to_bibtex(self) -> str:
@@ -132,51 +129,38 @@ class Prose:
         return bibtex(self.references)
 
 
-def _with_citation(text: str, reference: Reference) -> str:
-    """The text with a command for the citation where the work is first named with its year."""
-    named = re.escape(latex_escape(reference.surname)).replace("\u0161", "[\u0161s]")
-    mention = re.search(rf"{named}[^.;]{{0,60}}?(?:al\.[^.;]{{0,8}})?{reference.year}\)?", text)
-    if mention is None:
-        return text
-    return rf"{text[: mention.end()]}~\cite{{{reference.key}}}{text[mention.end() :]}"
-
-
 def methods_of(source: ReportSource) -> list[str]:
-    """The section on methods, in paragraphs; the tests that the conclusions rest on come first."""
+    """Return the section on methods; the tests that the conclusions rest on come first."""
     roles = pd.concat([frame[["test", "role"]] for frame in (source.tests, source.pairs)])
     tests = {role: rows["test"].unique().tolist() for role, rows in roles.groupby("role", observed=True)}
-    first = tests.get("primary", [])
-    rest = [test for role in ("published", "secondary") for test in tests.get(role, []) if test not in first]
-    return [
-        *methods_text(
-            area_estimator=str(source.settings.get("area_estimator", "")),
-            deployment_prior=str(source.settings.get("deployment_prior", "")),
-            alpha=source.alpha,
-            tests=rest,
-            primary=first,
-            test_set=source.design.is_test_set,
-            fixed_runs=source.design.has_runs and source.design.runs == "fixed",
-            design=source.design,
-        ),
-        _made(source),
-    ]
+    paragraphs = methods_text(
+        area_estimator=str(source.settings.get("area_estimator", "")),
+        deployment_prior=str(source.settings.get("deployment_prior", "")),
+        alpha=source.alpha,
+        tests=[*tests.get("published", []), *tests.get("secondary", [])],
+        primary=tests.get("primary", []),
+        test_set=source.design.is_test_set,
+        fixed_runs=source.design.has_runs and source.design.runs == "fixed",
+        design=source.design,
+    )
+    return [*paragraphs, _write_setup(source)]
 
 
-def _made(source: ReportSource) -> str:
-    """Design, sizes of folds, software and seed."""
+def _write_setup(source: ReportSource) -> str:
+    """Write design, sizes of folds, software and seed."""
     sizes = [_range(source.tables["iauprec"][column]) for column in ("n_positive", "n_negative")]
     each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
     seed = source.settings.get("seed")
-    seeded = "a random generator" if seed is None else f"seed {seed}"
+    generator = "a random generator" if seed is None else f"seed {seed}"
     return (
         f"Design: {source.design.describe()}. {each} tests {sizes[0]} positives and {sizes[1]} negatives. "
         f"Computed by skewanova {version('skewanova')} (The skewanova developers {_SOFTWARE_YEAR}) with "
-        f"{seeded}."
+        f"{generator}."
     )
 
 
 def _range(values: pd.Series[float]) -> str:
-    """Smallest and largest, once where they are the same."""
+    """Return the smallest and the largest, once where they are the same."""
     low, high = values.min(), values.max()
     return f"{low:,.6g}" if low == high else f"{low:,.6g} to {high:,.6g}"
 
@@ -194,131 +178,20 @@ def methods_text(
 ) -> list[str]:
     """Return the paragraphs of a section on methods; the design tells of clusters, weights and the claim."""
     first = list(dict.fromkeys(primary))
-    done = list(dict.fromkeys([*first, *tests]))
-    over_folds = _HALVED_REST if any(get_test(test).halved for test in done) else _FOLDS_REST
-    shared = fixed_runs or any(get_test(test).designs == RUNS_DESIGN for test in done)
-    over_folds = _FIXED_REST if fixed_runs else _RUNS_REST if shared else over_folds
-    scored = _TEST_SET_SCORED if test_set else _RUNS_SCORED if shared else _FOLDS_SCORED
-    ranked = "it" if test_set else "its mean over runs" if shared else "its mean over folds"
-    return [
-        f"{scored} one ROC curve, tied scores together, and with it the precision at any prior p of "
-        "the positive class: p TPR / (p TPR + (1 - p) FPR) (Landgrebe et al. 2006). AUPREC is the area "
-        "under that precision against recall (TPR), here by "
-        f"{ESTIMATORS.get(area_estimator, area_estimator)}. Ranking at random scores the prior, a perfect "
-        "ranking 1.",
-        f"IAUPREC is the mean of AUPREC over the deployment prior, here {deployment_prior}. Models are "
-        f"ranked by {ranked}.",
-        f"{_tests(first, done, alpha)} {_EQUIVALENCE} {_TEST_SET_REST if test_set else over_folds}",
-        " ".join([*_sampling(design), *_reading(design, fitted=test_set or fixed_runs), _LETTERS]),
-    ]
-
-
-def _tests(first: list[str], done: list[str], alpha: float) -> str:
-    """The tests that the conclusions rest on, then the others."""
-    named = "; ".join(get_test(test).methods for test in first or done)
-    if not first:
-        return f"Tests, at level {alpha:g}: {named}."
-    others = [get_test(test).methods for test in done if test not in first]
-    beside = f" Reported beside them: {'; '.join(others)}." if others else ""
-    return f"The conclusions rest on these tests, each at level {alpha:g}: {named}.{beside}"
-
-
-_LETTERS = "Letters follow Piepho (2004)."
-
-
-_EQUIVALENCE = (
-    "Practical equivalence is tested by two one-sided t tests (Schuirmann 1987), adjusted over the same "
-    "pairs."
-)
-
-
-def _reading(design: FoldDesign | None, *, fitted: bool) -> list[str]:
-    """What the tests are about."""
-    about = [] if design is None else [f"Tests and intervals are about {design.population}."]
-    return [*about, _TEST_SET_READING if fitted else _FOLDS_READING]
-
-
-def _sampling(design: FoldDesign | None) -> list[str]:
-    """How clusters and weights were honoured."""
-    if design is None:
-        return []
-    told = []
-    if design.n_clusters:
-        over_cases = not design.over_folds
-        done = _CLUSTERS_LEFT_OUT if over_cases else _CLUSTERS_IN_FOLDS
-        told.append(f"Cases came in {design.n_clusters:,} clusters: {done}.")
-    return [*told, *([_WEIGHTED] if design.weighted else [])]
-
-
-_CLUSTERS_LEFT_OUT = (
-    "whole clusters were left out by the jackknife and drawn by bootstraps, and degrees of freedom and "
-    "numbers of cases count clusters (Obuchowski 1997)"
-)
-
-
-_CLUSTERS_IN_FOLDS = "every fold tested all cases of a cluster or none"
-
-
-_WEIGHTED = (
-    "Cases counted by their weights, and numbers of cases are those of as many equally weighted ones (Kish "
-    "1965)."
-)
-
-
-_FOLDS_SCORED = "Every model was scored on the same held-out cases, fold by fold. Each fold's scores give"
-
-
-_TEST_SET_SCORED = "Every model was scored on the same cases of one test set. Its scores there give"
-
-
-_RUNS_SCORED = "Every model was scored on the same cases in every run. Each run's scores there give"
-
-
-_RUNS_REST = (
-    "Intervals of means, bands, probabilities of practical equivalence and of being the best, and plans go "
-    "by the variance over runs and cases together. Bands of difference curves use the joint distribution of "
-    "all statistics along the prior."
-)
-
-
-_FIXED_REST = (
-    "The runs are taken as fixed: a model is the mean of its runs, and tests, intervals, bands, "
-    "probabilities and plans go by the variance over cases alone, so nothing is said about further runs."
-)
-
-
-_FOLDS_REST = (
-    "Probabilities of practical equivalence are those of the Bayesian correlated t test (Corani and Benavoli "
-    "2015). Bands of difference curves use the joint distribution of all t statistics along the prior."
-)
-
-
-_HALVED_REST = (
-    "Intervals of means, bands, probabilities of practical equivalence and of being the best, and plans go "
-    "by the same split-half variance; tests called corrected, and intervals at thresholds, by Nadeau and "
-    "Bengio's (2003). Bands of difference curves use the joint distribution of all t statistics along the "
-    "prior."
-)
-
-
-_FOLDS_READING = (
-    "The breakdown correlation of a finding is the correlation between folds at which it would be lost: "
-    "folds that share training data are correlated, and a test that takes them as independent rejects too "
-    "often (Nadeau and Bengio 2003)."
-)
-
-
-_TEST_SET_REST = (
-    "Probabilities of practical equivalence are those of a t posterior of each pair's difference under a "
-    "flat prior. Bands of difference curves use the joint distribution, over cases, of all statistics along "
-    "the prior."
-)
-
-
-_TEST_SET_READING = (
-    "The tests are about these fitted models on further cases like those of the test set, not about training "
-    "them again."
-)
+    every = [get_test(test) for test in dict.fromkeys([*first, *tests])]
+    words = {
+        "estimator": ESTIMATORS.get(area_estimator, area_estimator),
+        "deployment_prior": deployment_prior,
+        "alpha": f"{alpha:g}",
+        "primary": [test.methods for test in every[: len(first)]],
+        "others": [test.methods for test in every[len(first) :]],
+        "test_set": test_set,
+        "fixed_runs": fixed_runs,
+        "over_runs": fixed_runs or any(test.designs == RUNS_DESIGN for test in every),
+        "halved": any(test.halved for test in every),
+        "design": design,
+    }
+    return [fill_prose("methods", block, **words) for block in ("curves", "ranking", "tests", "reading")]
 
 
 def cited(paragraphs: Iterable[str]) -> list[Reference]:

@@ -1,94 +1,332 @@
-"""Folder and page of a comparison in several parts: data sets, or classes."""
+"""Tables, page and folder of a comparison in several parts: data sets, or classes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pandas as pd
 
-from skewanova.base.folders import Output, provenance_of, replace_folder
-from skewanova.base.text import Table
-from skewanova.report.source import ReportSource, Result
+from skewanova.base.folders import check_formats, provenance_of, replace_folder
+from skewanova.base.frames import records
+from skewanova.base.text import Table, format_p, format_with_error, interval, limits, number, p_words
+from skewanova.decision.verdict import Verdict
+from skewanova.report.source import ReportSource, Result, control_of, level_text
+from skewanova.report.tables import FrameTable, pair_cell
+from skewanova.report.verdict_text import class_choice, datasets_verdict
+
+#: More pairs than these are counted.
+MOST_LISTED = 3
 
 
 class Parts(NamedTuple):
-    """What the parts are called, one and several, and the whole in its provenance; the files of all parts.
+    """Names of the parts and of the whole, its frames, and the files behind each table and figure."""
 
-    `frames` are the names of the frames, each with a file of its own; `files` says for each table which files
-    hold its numbers.
-    """
-
-    one: str
-    several: str
+    singular: str
+    plural: str
     kind: str
     frames: tuple[str, ...]
     files: Mapping[str, tuple[str, ...]]
 
 
+@dataclass(frozen=True, eq=False)
 class PartsSource(Result):
-    """What every comparison in several parts has."""
+    """A comparison in several parts: its frames, its page and its folder."""
 
-    comparisons: Mapping[str, ReportSource]
+    PARTS: ClassVar[Parts]
+
+    comparisons: Mapping[str, ReportSource] = field(repr=False)
+    tests: pd.DataFrame = field(repr=False)
+    pairs: pd.DataFrame = field(repr=False)
+    ranking: pd.DataFrame
     alpha: float
 
+    @abstractmethod
+    def _tables(self) -> tuple[Table, ...]:
+        """Return the tables of the page."""
 
-@contextmanager
-def parts_folder(
-    source: PartsSource, directory: Path, parts: Parts, *, tables: Sequence[Table], formats: Sequence[str]
-) -> Iterator[Output]:
-    """Yield a folder, written whole or not at all, that has all but the page."""
-    from skewanova.report.folder import write_part  # drawing is heavy: loaded when something is drawn
+    @abstractmethod
+    def _page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
+        """Return what the page has of its own: title, what is said of each part, pictures."""
 
-    results = list(source.comparisons.values())
-    shared, path, digest = _shared_provenance(results)
-    provenance = provenance_of(parts.kind, shared, seed=shared.get("seed"), source=path, sha256=digest)
-    with replace_folder(directory, provenance, inputs=[result.source for result in results]) as output:
-        for name in parts.frames:
-            output.write_csv(f"{name}.csv", getattr(source, name))
-        folders = _folders(source, parts)
-        output.write_csv(f"{parts.several}.csv", pd.DataFrame(folders.items(), columns=["folder", parts.one]))
-        output.write("tables.md", "\n\n".join(table.to_markdown() for table in tables) + "\n")
-        yield output
-        for folder, result in zip(folders, results, strict=True):
-            write_part(result, output, folder, formats=formats)
+    def _draw(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
+        """Return the figures in each format."""
+        return {}
+
+    def _folders(self) -> dict[str, str]:
+        """Names of parts by their folders: names are data and stay out of paths."""
+        return {f"{self.PARTS.singular}-{i:03d}": name for i, name in enumerate(self.comparisons, start=1)}
+
+    def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
+        from skewanova.report.folder import write_part  # drawing is heavy: loaded when something is drawn
+
+        formats, parts, folders = check_formats(figures), self.PARTS, self._folders()
+        results = list(self.comparisons.values())
+        inputs = [result.source for result in results]
+        with replace_folder(directory, self._provenance(results), inputs=inputs) as output:
+            for name in parts.frames:
+                output.write_csv(f"{name}.csv", getattr(self, name))
+            listed = pd.DataFrame(folders.items(), columns=["folder", parts.singular])
+            output.write_csv(f"{parts.plural}.csv", listed)
+            output.write("tables.md", "\n\n".join(table.to_markdown() for table in self._tables()) + "\n")
+            drawings = self._draw(formats) if formats else {}
+            for name, pictures in drawings.items():
+                for kind in formats:
+                    output.write(f"figures/{name}.{kind}", pictures[kind])
+            output.write("report.html", self._page({name: files["svg"] for name, files in drawings.items()}))
+            for folder, result in zip(folders, results, strict=True):
+                write_part(result, output, folder, formats=formats)
+        return directory
+
+    def _provenance(self, results: Sequence[ReportSource]) -> dict[str, Any]:
+        """Return the settings and the input that all parts share; what differs is in the folder of each."""
+        first = results[0]
+        shared = {
+            name: value
+            for name, value in first.settings.items()
+            if all(result.settings.get(name) == value for result in results)
+        }
+        path = first.source if len({result.source for result in results}) == 1 else None
+        digest = first.sha256 if path else None
+        return provenance_of(self.PARTS.kind, shared, seed=shared.get("seed"), source=path, sha256=digest)
+
+    def _page(self, drawings: Mapping[str, bytes]) -> str:
+        """Return the page of all parts, in the looks of the report on each."""
+        from skewanova.report.document import environment, script, view
+
+        parts = self.PARTS
+        items = self._page_items(drawings)
+        phrases = items.pop("phrases")
+        context = {
+            "version": version("skewanova"),
+            "conclusions": self.conclusions,
+            "warnings": self.warnings,
+            "alpha": f"{self.alpha:g}",
+            "views": [view(table, *parts.files[table.name]) for table in self._tables()],
+            parts.plural: [{"folder": f, "name": n, **phrases[n]} for f, n in self._folders().items()],
+            "linked": True,
+            **items,
+            **script(),
+        }
+        return environment().get_template(f"{parts.plural}.html.j2").render(context)
 
 
-def _shared_provenance(results: Sequence[ReportSource]) -> tuple[dict[str, Any], Path | None, str | None]:
-    """Settings and input that comparisons have in common; what differs is in the folder of each."""
-    first = results[0]
-    shared = {
-        name: value
-        for name, value in first.settings.items()
-        if all(result.settings.get(name) == value for result in results)
-    }
-    path = first.source if len({result.source for result in results}) == 1 else None
-    return shared, path, first.sha256 if path else None
+# --- data sets ----------------------------------------------------------------------------------------------
 
 
-def _folders(source: PartsSource, parts: Parts) -> dict[str, str]:
-    """Names of parts by their folders: names are data and stay out of paths."""
-    return {f"{parts.one}-{index:03d}": name for index, name in enumerate(source.comparisons, start=1)}
+_ACROSS = FrameTable(
+    frame="across",
+    caption="Ranking across data sets",
+    cells={
+        "Model": lambda row: row.model,
+        "Mean rank": number("mean_rank", 2),
+        "Mean IAUPREC": number("iauprec"),
+        "Best on": lambda row: f"{row.n_best}",
+        "Group": lambda row: row.group,
+    },
+    note="Best on: number of data sets. Models that share a letter were not found to differ.",
+)
 
 
-def parts_page(
-    source: PartsSource, parts: Parts, *, tables: Sequence[Table], said: Mapping[str, Any], **own: Any
-) -> str:
-    """The page of all parts, in the looks of the report on each; what is said of a part, by its name."""
-    from skewanova.report.document import environment, script, view
+_HIERARCHICAL = FrameTable(
+    frame="hierarchical",
+    caption="Random-effects meta-analysis of differences across data sets",
+    cells={
+        "Pair": pair_cell,
+        "Difference": number("estimate"),
+        "{level} interval": limits,
+        "Adjusted p": lambda row: format_p(row.p_adjusted),
+        "Between (SD)": number("tau"),
+        "A new data set": lambda row: interval(row.prediction_low, row.prediction_high),
+    },
+    note="Intervals are each pair's own; p is adjusted by Holm. A new data set: where its true difference is "
+    "expected, at the same level.",
+)
 
-    context = {
-        "version": version("skewanova"),
-        "conclusions": source.conclusions,
-        "warnings": source.warnings,
-        "alpha": f"{source.alpha:g}",
-        "views": [view(table, *parts.files[table.name]) for table in tables],
-        parts.several: [{"folder": f, "name": n, **said[n]} for f, n in _folders(source, parts).items()],
-        "linked": True,
-        **own,
-        **script(),
-    }
-    return environment().get_template(f"{parts.several}.html.j2").render(context)
+
+@dataclass(frozen=True, eq=False)
+class DatasetsSource(PartsSource):
+    """Frames, page and folder of :class:`~skewanova.comparison.datasets.DatasetsComparison`."""
+
+    PARTS: ClassVar = Parts(
+        singular="dataset",
+        plural="datasets",
+        kind="comparison on several data sets",
+        frames=("iauprec", "tests", "pairs", "by_dataset", "hierarchical", "ranking"),
+        files={
+            "across": ("ranking.csv", "tests.csv", "pairs.csv"),
+            "datasets": ("iauprec.csv",),
+            "hierarchical": ("hierarchical.csv", "by_dataset.csv"),
+        },
+    )
+
+    iauprec: pd.DataFrame = field(repr=False)
+    by_dataset: pd.DataFrame = field(repr=False)
+    hierarchical: pd.DataFrame = field(repr=False)
+    deployment_prior: str
+    warnings: tuple[str, ...]
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Which model to deploy across data sets, how sure that is, and what is weakest about it."""
+        pairs = self.pairs[self.pairs["role"] == "primary"]
+        control = control_of(next(iter(self.comparisons.values())))
+        return datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
+
+    def _tables(self) -> tuple[Table, ...]:
+        """Return the ranking, mean IAUPREC by data set, and the hierarchical comparison."""
+        models = self.ranking["model"].tolist()
+        rows = []
+        for name, group in self.iauprec.groupby("dataset", sort=False, observed=True):
+            means = {row.model: row for row in records(group)}
+            rows.append(
+                (str(name), *(format_with_error(means[m].iauprec, means[m].std_error) for m in models))
+            )
+        caption = "Mean IAUPREC (corrected standard error) by data set"
+        return (
+            _ACROSS.build(self.ranking),
+            Table("datasets", caption, ("Data set", *models), tuple(rows)),
+            _HIERARCHICAL.build(self.hierarchical, level=level_text(self.alpha)),
+        )
+
+    def _draw(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
+        from skewanova.report.figures import draw_across, draw_hierarchical
+        from skewanova.report.rendering import render_figures
+
+        draw = {
+            "across": lambda: draw_across(self.iauprec, self.pairs, self.alpha),
+            "hierarchical": lambda: draw_hierarchical(self.by_dataset, self.hierarchical),
+        }
+        return dict(render_figures(draw.items(), tuple(dict.fromkeys(("svg", *formats)))))
+
+    def _page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
+        from skewanova.report.document import picture
+        from skewanova.report.figures import across_caption, hierarchical_caption
+
+        ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in records(self.ranking))
+        first = next(records(self.hierarchical))
+        texts = {
+            "across": (across_caption(self.pairs), f" Mean ranks: {ranks}."),
+            "hierarchical": (
+                hierarchical_caption(self.by_dataset, self.alpha),
+                f" Over all data sets {number('estimate')(first)}, {limits(first)}.",
+            ),
+        }
+        return {
+            "title": f"Comparison of {len(self.ranking)} classifiers on {len(self.comparisons)} data sets",
+            "verdict": self.verdict.lines(),
+            "deployment_prior": self.deployment_prior,
+            "figures": {n: picture(n, svg, texts[n], self.PARTS.files[n]) for n, svg in drawings.items()},
+            "phrases": {name: {"choose": part.verdict.choose} for name, part in self.comparisons.items()},
+        }
+
+
+def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
+    """Say what the meta-analysis found of each pair that differs, or that none does."""
+    result = []
+    for row in records(hierarchical[hierarchical["reject"].astype(bool)]):
+        ahead, behind = (row.model_a, row.model_b) if row.estimate >= 0 else (row.model_b, row.model_a)
+        result.append(
+            f"Meta-analysis: {names[ahead]} is ahead of {names[behind]} by {abs(row.estimate):.3f} on "
+            f"average over data sets (adjusted {p_words(row.p_adjusted)})."
+        )
+    untested = list(records(hierarchical[hierarchical["p_adjusted"].isna()]))
+    if not result and len(untested) < len(hierarchical):
+        some = "no two models" if not untested else "no two of the models it could test"
+        result.append(f"Meta-analysis: {some} were found to differ on average at {alpha:g}.")
+    if untested:
+        listed = [f"{names[row.model_a]} and {names[row.model_b]}" for row in untested[:MOST_LISTED]]
+        listed += [f"{len(untested) - MOST_LISTED} more"] if len(untested) > MOST_LISTED else []
+        pairs = "the models" if len(untested) == len(hierarchical) else "; ".join(listed)
+        result.append(
+            f"Meta-analysis: {pairs} could not be tested, because in some data set their difference does not "
+            "vary, or how it varies is not known."
+        )
+    return result
+
+
+# --- classes ------------------------------------------------------------------------------------------------
+
+
+_CLASSES = FrameTable(
+    frame="classes",
+    caption="Ranking of every class against the rest",
+    cells={
+        "Class": lambda row: str(row.label),
+        "Model": lambda row: row.model,
+        "IAUPREC": number("iauprec"),
+        "{level} interval": limits,
+        "Group": lambda row: row.group,
+    },
+    note="Intervals are each model's own. Models of a class that share a letter were not found to differ, "
+    "all classes and pairs together.",
+)
+
+
+_CLASS_PAIRS = FrameTable(
+    frame="class_pairs",
+    caption="Pairs of models, class by class",
+    cells={
+        "Class": lambda row: str(row.label),
+        "Pair": pair_cell,
+        "Difference": number("estimate"),
+        "Interval": limits,
+        "Adjusted p": lambda row: format_p(row.p_adjusted),
+    },
+    note="p is adjusted over all classes and pairs together; an interval leaves out 0 exactly where adjusted "
+    "p is below {alpha:g}.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassesSource(PartsSource):
+    """Frames, page and folder of :class:`~skewanova.comparison.classes.ClassesComparison`."""
+
+    PARTS: ClassVar = Parts(
+        singular="class",
+        plural="classes",
+        kind="comparison of several classes",
+        frames=("tests", "pairs", "ranking"),
+        files={"classes": ("ranking.csv",), "class_pairs": ("pairs.csv", "tests.csv")},
+    )
+
+    warnings: tuple[str, ...]
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """What to deploy for each class, by the pairs of all classes together."""
+        return {
+            name: class_choice(
+                [str(model) for model in result.ranking["model"]],
+                list(records(self.pairs[self.pairs["class"] == name])),
+                result.verdict,
+                control=control_of(result),
+            )
+            for name, result in self.comparisons.items()
+        }
+
+    def _priors(self) -> dict[str, str]:
+        """Return the deployment prior of every class in words."""
+        return {
+            name: result.evaluation.deployment_prior.describe() for name, result in self.comparisons.items()
+        }
+
+    def _tables(self) -> tuple[Table, ...]:
+        """Return ranking and pairs of every class."""
+        ranking, pairs = (frame.rename(columns={"class": "label"}) for frame in (self.ranking, self.pairs))
+        return (
+            _CLASSES.build(ranking, level=level_text(self.alpha)),
+            _CLASS_PAIRS.build(pairs, alpha=self.alpha),
+        )
+
+    def _page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
+        priors = self._priors()
+        return {
+            "title": f"Comparison of classifiers of {len(priors)} classes",
+            "phrases": {n: {"choose": choice, "prior": priors[n]} for n, choice in self.choices.items()},
+        }

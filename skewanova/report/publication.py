@@ -1,117 +1,48 @@
-"""The tables of a report by name, and the rows and columns that a paper takes from them."""
+"""Tables for a paper: the rows and columns it takes, and LaTeX that aligns numbers and fits a page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skewanova.base.checks import InputError, InputTypeError, check_choice, check_count
-from skewanova.base.frames import records
-from skewanova.base.text import Table, decimals, format_number, only, without, without_empty
-from skewanova.inference.catalogue import TESTS, get_test, name_test
-from skewanova.report import tables
-from skewanova.report.source import (
-    ReportSource,
-    has_halvings,
-    primary_rows,
-    spread_of,
-)
+from skewanova.base.text import Table, column_blocks, decimals, latex_escape, only, without_empty
+from skewanova.inference.catalogue import TESTS, get_test
+from skewanova.report.source import ReportSource
+from skewanova.report.tables import TABLES
+
+#: Tables of more lines go over several pages, with their heads on each.
+PAGE_ROWS = 36
 
 
-def _performance(source: ReportSource) -> Table:
-    """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
-    table = tables.performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
-    if not source.verdict.trusted:
-        return replace(table, note=f"Bold: the largest mean. {tables.NO_GROUPS}.")
-    letters = source.ranking["group"].tolist()
-    rows = tuple((*row, letter) for row, letter in zip(table.rows, letters, strict=True))
-    note = f"Bold: the largest mean. {tables.group_note(source.ranking)} in IAUPREC."
-    return replace(table, header=(*table.header, "Group"), rows=rows, note=note)
+#: Signs of a line of small print, at two a font size: what an article of one column has.
+LINE = 78
 
 
-def _pairwise(source: ReportSource) -> Table:
-    """The pairs of the test that the conclusions rest on."""
-    rows = primary_rows(source.pairs)
-    table = without(without(tables.pairs_table(rows, source.alpha), "Test"), "Measure")
-    sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
-    effect = [
-        format_number(sizes.get(pair, np.nan), 2)
-        for pair in zip(rows["model_a"], rows["model_b"], strict=True)
-    ]
-    return replace(
-        table,
-        name="pairwise",
-        caption=f"Pairwise differences, {name_test(next(records(rows)))}",
-        header=(*table.header, "Effect"),
-        rows=tuple((*row, size) for row, size in zip(table.rows, effect, strict=False)),
-        note=f"{table.note} Effect: difference in standard deviations of one {spread_of(source)}.",
-    )
+#: Longer text is broken into lines; words longer than the other limit are broken too.
+LONG_TEXT, LONG_WORD = 20, 14
 
 
-@dataclass(frozen=True)
-class TableOf:
-    """One table of a comparison: how it is made, and the files that have its numbers."""
-
-    make: Callable[[ReportSource], Table]
-    files: tuple[str, ...]
-
-
-def _of_frame(name: str, make: Callable[..., Table], *files: str, argument: str | None = None) -> TableOf:
-    """Return the table of one frame, which may depend on the level of the tests or of the intervals."""
-
-    def table(source: ReportSource) -> Table:
-        levels = {"alpha": source.alpha, "level": 1 - source.alpha}
-        return make(source.tables[name], *([levels[argument]] if argument else []))
-
-    return TableOf(table, (f"{name}.csv", *files))
+LATEX_HEAD = r"""% Tables of a comparison by skewanova, to be read in with \input.
+% Needs \usepackage{array}, \usepackage{booktabs}, \usepackage{longtable} and \usepackage[T1]{fontenc}.
+% Names in scripts other than Latin need LuaLaTeX or XeLaTeX and a font that has them.
+\makeatletter% a table with its caption that stays where it is: LaTeX holds only so many floats
+\@ifundefined{skewanovatable}{\newenvironment{skewanovatable}%
+  {\par\medskip\noindent\begin{minipage}{\linewidth}\def\@captype{table}\centering\footnotesize}%
+  {\end{minipage}\par\medskip}}{}
+\makeatother
+"""
 
 
-#: Every table by its name, in the order of the report.
-TABLES: Mapping[str, TableOf] = {
-    "performance": TableOf(_performance, ("auprec.csv", "iauprec.csv")),
-    "ranking": TableOf(
-        lambda source: tables.ranking_table(
-            source.ranking,
-            1 - source.alpha,
-            design=source.design,
-            sizes=source.tables["iauprec"],
-            deployment_prior=source.evaluation.deployment_prior.describe(),
-            trusted=source.verdict.trusted,
-        ),
-        ("ranking.csv", "decisions.csv"),
-    ),
-    "choices": _of_frame("choices", tables.choices_table),
-    "regions": _of_frame("regions", tables.regions_table, "support.csv"),
-    "leaders": _of_frame("leaders", tables.leaders_table, "differing_priors.csv", argument="level"),
-    "crossings": _of_frame("crossings", tables.crossings_table, argument="level"),
-    "sensitivity": _of_frame("decisions", tables.sensitivity_table),
-    "tests": _of_frame("tests", tables.tests_table),
-    "pairwise": TableOf(_pairwise, ("pairs.csv",)),
-    "pairs": _of_frame("pairs", tables.pairs_table, argument="alpha"),
-    "prior_pairs": _of_frame("prior_pairs", tables.prior_pairs_table, argument="alpha"),
-    "effects": TableOf(
-        lambda source: tables.effects_table(
-            source.tables["effects"], 1 - source.alpha, per=spread_of(source)
-        ),
-        ("effects.csv",),
-    ),
-    "equivalence": TableOf(
-        lambda source: tables.equivalence_table(
-            source.tables["equivalence"],
-            test_set=not source.design.over_folds,
-            halved=has_halvings(source),
-        ),
-        ("equivalence.csv",),
-    ),
-    "plans": TableOf(
-        lambda source: tables.plans_table(source.tables["plans"], source.design.units), ("plans.csv",)
-    ),
-    "components": _of_frame("components", tables.components_table),
-    "assumptions": _of_frame("assumptions", tables.assumptions_table),
-}
+_NUMBER = re.compile(r"(<?)(-?)(\d+)(?:\.(\d+))?")
+
+
+_MEAN_SD = re.compile(r"(\S+) (\(\S+\))")
 
 
 def publication_table(
@@ -123,19 +54,19 @@ def publication_table(
     digits: int | None = None,
     caption: str | None = None,
 ) -> Table:
-    """Return one table by its name, one of `TABLES`, or those of its rows and columns that are asked for."""
+    """Return one table by its name, one of `TABLES`, or some of its rows and columns."""
     check_choice(name, list(TABLES), "table")
     with nullcontext() if digits is None else decimals(check_count(digits, "digits", minimum=0)):
         table = without_empty(TABLES[name].make(source))
     if rows is not None:
-        table = only(table, rows=_rows_asked(table, rows))
+        table = only(table, rows=_find_rows(table, rows))
     if columns is not None:
-        table = only(table, _columns_asked(table, columns))
+        table = only(table, _find_columns(table, columns))
     return table if caption is None else replace(table, caption=str(caption))
 
 
-def _columns_asked(table: Table, columns: Sequence[str]) -> list[int]:
-    """Places of columns by their heads."""
+def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
+    """Return the indices of columns by their heads."""
     if isinstance(columns, str):
         raise InputTypeError(f"`columns` must be a list of heads, but got {columns!r}")
     result = [table.header.index(check_choice(head, table.header, "columns")) for head in columns]
@@ -144,28 +75,183 @@ def _columns_asked(table: Table, columns: Sequence[str]) -> list[int]:
     return result
 
 
-def _rows_asked(table: Table, rows: int | Sequence[str]) -> list[int]:
-    """Places of the first rows, or of those that a cell names: a model, a pair, a test."""
+def _find_rows(table: Table, rows: int | Sequence[str]) -> list[int]:
+    """Return the indices of the first rows, or of those that a cell names: a model, a pair, a test."""
     if isinstance(rows, str):
         raise InputTypeError(f"`rows` must be a number or a list of names, but got {rows!r}")
     if isinstance(rows, int | np.integer):
         return list(range(min(check_count(rows, "rows", minimum=1), len(table.rows))))
-    result: list[int] = []
+    result: dict[int, None] = {}
     for requested in rows:
         name = get_test(requested).name if requested in TESTS else requested
-        here = [i for i, row in enumerate(table.rows) if any(_names(cell, name) for cell in row)]
+        start = f"{name}, "  # as the cell of a test begins, before the measure
+        here = [i for i, row in enumerate(table.rows) if any(c == name or c.startswith(start) for c in row)]
         if not here:
             check_choice(requested, [row[0] for row in table.rows], "rows")
-        result += here
-    return list(dict.fromkeys(result))
-
-
-def _names(cell: str, name: str) -> bool:
-    """Whether a cell is that name, or begins with it as a test of some measure does."""
-    return cell == name or cell.startswith(f"{name}, ")
+        result.update(dict.fromkeys(here))
+    return list(result)
 
 
 def publication_tables(source: ReportSource) -> dict[str, Table]:
     """Return every table that has rows."""
     empty = {name for name in ("prior_pairs", "crossings", "components") if source.tables[name].empty}
     return {name: publication_table(source, name) for name in TABLES if name not in empty}
+
+
+# --- LaTeX --------------------------------------------------------------------------------------------------
+
+
+def latex_file(source: ReportSource) -> str:
+    """Write every table where it is read in: none of them floats."""
+    return "\n".join([LATEX_HEAD, *map(fixed_latex, publication_tables(source).values())])
+
+
+def fixed_latex(table: Table) -> str:
+    """Write a table that does not float."""
+    text = latex_of(table, siunitx=False).replace("\\centering\\footnotesize\n", "")
+    text = text.replace("\\begin{table}[htbp]", "\\begin{skewanovatable}")
+    return text.replace("\\end{table}", "\\end{skewanovatable}")
+
+
+def latex_of(table: Table, *, siunitx: bool, label: str | None = None) -> str:
+    r"""Return a table for the packages array and booktabs, and longtable where it is longer than a page.
+
+    Long text is broken into lines, and columns beyond the line follow below the others. With `siunitx`
+    (version 3) a column of numbers is of type S; "mean (sd)" becomes two, the second in brackets. pandas'
+    Styler sets a head over two columns only by a second row of heads, so the rows are put together here.
+    """
+    columns = [
+        _Column(head, [row[j] for row in table.rows], siunitx=siunitx) for j, head in enumerate(table.header)
+    ]
+    blocks = [[0, *block] for block in column_blocks([column.width for column in columns], LINE)]
+    label = rf"\label{{{f'tab:{table.name}' if label is None else label}}}"
+    is_long = len(blocks) * sum(_height(columns, i) for i in range(len(table.rows))) > PAGE_ROWS
+    start, end = (_START_LONG, r"\par\endgroup") if is_long else (_START_FLOAT, r"\end{table}")
+    lines = [*start] if is_long else [*start, _caption(table), label, r"\smallskip"]
+    for turn, block in enumerate(blocks):
+        layout = "".join(columns[j].layout for j in block)
+        head = [r"\toprule", _latex_row(columns[j].latex_head for j in block), r"\midrule"]
+        rows = [
+            _latex_row(columns[j].cell(i, bold=(i, j) in table.bold) for j in block)
+            for i in range(len(table.rows))
+        ]
+        if is_long:
+            again = rf"{_caption(table, continued=True)}\\"
+            lines += [r"\addtocounter{table}{-1}"] if turn else []
+            lines += [rf"\begin{{longtable}}{{{layout}}}", again if turn else rf"{_caption(table)}{label}\\"]
+            lines += [*head, r"\endfirsthead", again, *head, r"\endhead", r"\bottomrule", r"\endfoot", *rows]
+            lines += [r"\end{longtable}"]
+        else:
+            lines += [r"\par\medskip"] if turn else []
+            lines += [rf"\begin{{tabular}}{{{layout}}}", *head, *rows, r"\bottomrule", r"\end{tabular}"]
+    if table.note:
+        note = rf"{{\footnotesize\raggedright {latex_escape(table.note)}}}"
+        lines += ["", rf"\smallskip\noindent\parbox{{\linewidth}}{note}"]
+    return "\n".join([*lines, end]) + "\n"
+
+
+_START_FLOAT = (r"\begin{table}[htbp]", r"\centering\footnotesize", r"\setlength{\tabcolsep}{4pt}")
+
+
+#: A table over several pages has one number; further columns go on under the same.
+_START_LONG = (
+    r"\begingroup\footnotesize",
+    r"\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}",
+)
+
+
+def _caption(table: Table, *, continued: bool = False) -> str:
+    text = latex_escape(table.caption)
+    return rf"\caption[]{{{text} (continued)}}" if continued else rf"\caption{{{text}}}"
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return rf"{' & '.join(cells)} \\"
+
+
+def _height(columns: Sequence[_Column], row: int) -> int:
+    """Return the lines of print of a row."""
+    texts = (column.texts[row] for column in columns if column.wrapped)
+    return max((len(text) // (LONG_TEXT - LONG_WORD // 2) + 1 for text in texts), default=1)
+
+
+def check_label(label: object) -> str:
+    """Return a label that LaTeX takes as it is."""
+    if not isinstance(label, str) or not re.fullmatch(r"[A-Za-z0-9:._/-]+", label):
+        raise InputError(
+            f"`label` must be of letters, digits and the signs : . _ / -, but got {label!r}; write tab:main"
+        )
+    return label
+
+
+@dataclass
+class _Column:
+    """One column of a table in LaTeX: text, numbers, or numbers with brackets behind them."""
+
+    head: str
+    texts: Sequence[str]
+    siunitx: bool
+
+    def __post_init__(self) -> None:
+        pairs = [_MEAN_SD.fullmatch(cell) for cell in self.texts]
+        self.split = self.siunitx and bool(pairs) and all(pairs)
+        self.second = [pair[2] if pair else "" for pair in pairs]
+        self.first = [p[1] if p and self.split else cell for p, cell in zip(pairs, self.texts, strict=True)]
+        matches = [_NUMBER.fullmatch(cell) for cell in self.first]
+        self.numbers = [match for match in matches if match]
+        others = {cell for cell, match in zip(self.first, matches, strict=True) if not match}
+        self.aligned = self.siunitx and bool(self.numbers) and others <= {"", "inf", "-inf"}
+        self.numeric = any(self.texts) and all(is_number(cell, "-<(") for cell in self.texts)
+        longest = max(map(len, self.texts), default=0)
+        self.wrapped = not self.numeric and longest > LONG_TEXT
+        cells_width = LONG_TEXT if self.wrapped else longest
+        room = max(cells_width, *map(len, self.head.split()), 1)
+        self.head_lines = textwrap.wrap(self.head, room, break_on_hyphens=False)
+        self.width = max(cells_width, *map(len, self.head_lines))
+
+    @property
+    def layout(self) -> str:
+        """How the column is set: numbers to the right or at their points, text to the left."""
+        if self.wrapped:
+            return r">{\raggedright\arraybackslash}p{.25\linewidth}"
+        if not self.aligned:
+            return "r" if self.numeric else "l"
+        less, minus, integers, decimals = (
+            max((match[group] or "" for match in self.numbers), key=len) for group in range(1, 5)
+        )
+        format_ = f"{less}{minus}{len(integers)}" + (f".{len(decimals)}" if decimals else "")
+        column = f"S[table-format={format_},detect-weight]"
+        return f"{column}@{{~}}l" if self.split else column
+
+    @property
+    def latex_head(self) -> str:
+        """The head, over both columns where there are two."""
+        side = "c" if self.aligned else "r" if self.numeric else "l"
+        text = r"\\".join(map(latex_escape, self.head_lines))
+        if len(self.head_lines) > 1:
+            text = rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{text}\end{{tabular}}"
+        if self.aligned and self.split:
+            return rf"\multicolumn{{2}}{{c}}{{{text}}}"
+        return f"{{{text}}}" if self.aligned else text
+
+    def cell(self, row: int, *, bold: bool) -> str:
+        """Write one cell, or two behind each other."""
+        text = self.first[row]
+        if not self.aligned:
+            cell = _breakable(self.texts[row]) if self.wrapped else latex_escape(self.texts[row])
+            return rf"\textbf{{{cell}}}" if bold else cell
+        cell = text if _NUMBER.fullmatch(text) else f"{{{latex_escape(text)}}}" if text else ""
+        first = rf"\bfseries {cell}" if bold else cell
+        return f"{first} & {latex_escape(self.second[row])}" if self.split else first
+
+
+def is_number(cell: str, signs: str = "-<") -> bool:
+    """Whether a cell is empty, infinite, or begins with a number behind such signs."""
+    return not cell or cell.lstrip(signs)[:1].isdecimal() or cell in {"inf", "-inf"}
+
+
+def _breakable(text: str) -> str:
+    """Return text whose long words may be broken: behind a sign, or anywhere in a row of too many letters."""
+    pattern = rf"[^\W_]{{1,{LONG_WORD}}}|-+|."
+    words = (re.findall(pattern, word) if len(word) > LONG_WORD else [word] for word in text.split())
+    return " ".join(r"\allowbreak{}".join(map(latex_escape, pieces)) for pieces in words)

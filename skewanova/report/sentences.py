@@ -1,4 +1,4 @@
-"""Sentences about frames.
+"""Sentences about frames, and what was found in one paragraph for a paper.
 
 Every sentence has a function of its own and says numbers that stand in the frames it takes. No model is
 called the better one unless the primary test, or the simultaneous bands, tell it from the other.
@@ -13,69 +13,31 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.frames import records
-from skewanova.base.text import format_number, p_words, short_names
-from skewanova.decision.verdict import untested_because
+from skewanova.base.text import format_number, interval, p_words, short_names, visible
+from skewanova.decision.verdict import larger_first, untested_because
 from skewanova.inference.catalogue import get_test, name_test, response_name
+from skewanova.report.source import ReportSource, effect_unit, level_text, primary_rows
 
 #: Pairs not found to differ are listed one by one up to this many.
 MOST_ALIKE = 3
 
 
+#: Pairs, and models' means, beyond these are left to a table.
+MOST_PAIRS, MOST_MEANS = 10, 5
+
+
+#: A drop of the first estimate that shows among three digits.
+SHOWN_DROP = 0.001
+
+
+# --- all models ---------------------------------------------------------------------------------------------
+
+
 def anova_line(test: pd.DataFrame) -> str:
-    """One test of all models on one line: F, degrees of freedom and p."""
+    """Write one test of all models on one line: F, degrees of freedom and p."""
     row = next(records(test[test["term"] == "model"]))
-    df, df_error = (f"{value:.4g}" for value in (row.df, row.df_error))
-    value = f"{get_test(row.test).statistic}({df}, {df_error}) = {row.statistic:.2f}"
-    return f"{name_test(row)}: {value}, {p_words(row.p_value)}"
-
-
-def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
-    """Say each comparison of one family in words."""
-    short = short_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
-    sentences = []
-    for row in records(posthoc):
-        a, b, p = short[row.model_a], short[row.model_b], f"adjusted {p_words(row.p_adjusted)}"
-        measure = response_name(row.response)
-        if np.isnan(row.p_adjusted):
-            sentences.append(f"{a} and {b} could not be tested, because {untested_because([row])}.")
-        elif row.std_error == 0:
-            ahead, behind = (a, b) if row.estimate >= 0 else (b, a)
-            size = f"{abs(row.estimate):.3f} in {measure}"
-            sentences.append(f"{ahead} is above {behind} by {size} throughout, which no test can judge.")
-        elif row.reject:
-            ahead, behind = (a, b) if row.estimate >= 0 else (b, a)
-            sentences.append(f"{ahead} is ahead of {behind} by {abs(row.estimate):.3f} in {measure} ({p}).")
-        else:
-            sentences.append(f"{a} and {b} were not found to differ in {measure} at {alpha:g} ({p}).")
-    return sentences
-
-
-def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
-    """Say which pairs differ; pairs that do not are said in one sentence where there are many."""
-    differ = posthoc["reject"].astype(bool)
-    if (~differ).sum() <= MOST_ALIKE:
-        return pair_sentences(posthoc, alpha, names)
-    untested = posthoc[posthoc["p_adjusted"].isna()]
-    alike = posthoc[~differ & posthoc["p_adjusted"].notna()]
-    result = pair_sentences(posthoc[differ], alpha, names)
-    if len(alike):
-        smallest = f"adjusted {p_words(alike['p_adjusted'].min())}"
-        told = f"{_pairs(len(alike), 'other')} not found to differ"
-        if not result and untested.empty:
-            told = _none_differs(posthoc, names)
-        measure = response_name(posthoc["response"].iloc[0])
-        result.append(f"{told} in {measure} at {alpha:g} (smallest {smallest}).")
-    if len(untested):
-        told = f"{len(untested)} of the {len(posthoc)} pairs could not" if result else "No pair could"
-        result.append(f"{told} be tested, because {untested_because(list(records(untested)))}.")
-    return result
-
-
-def _none_differs(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
-    """That no pair of the family differs: of all models, or with a control."""
-    if get_test(posthoc["test"].iloc[0]).control:
-        return f"No model was found to differ from the control, {names[posthoc['model_b'].iloc[0]]},"
-    return "No two models were found to differ"
+    statistic = f"{get_test(row.test).statistic}({row.df:.4g}, {row.df_error:.4g}) = {row.statistic:.2f}"
+    return f"{name_test(row)}: {statistic}, {p_words(row.p_value)}"
 
 
 def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> str:
@@ -85,12 +47,12 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> 
     if primary["p_value"].isna().all():
         why = models_untested_because(next(records(primary)))
         return f"The models could not be tested for a difference, because {why} ({line})."
-    if np.isinf(primary["statistic"]).all() and get_test(str(primary["test"].iloc[0])).ranks:
-        return (
-            f"The models' ranks are the same throughout: p is the chance of that among equal models ({line})."
-        )
     if np.isinf(primary["statistic"]).all():
-        return f"The models' differences do not vary, so that no test can judge them ({line})."
+        if get_test(str(primary["test"].iloc[0])).ranks:
+            text = "The models' ranks are the same throughout: p is the chance of that among equal models"
+        else:
+            text = "The models' differences do not vary, so that no test can judge them"
+        return f"{text} ({line})."
     differ = bool((primary["p_value"] < alpha).any())
     if differ == bool(pairs["reject"].any()):
         return f"The models {'differ' if differ else 'were not found to differ'} at {alpha:g} ({line})."
@@ -103,14 +65,10 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> 
 
 
 def models_untested_because(row: Any) -> str:
-    """Why the test of all models has no p-value."""
+    """Return why the test of all models has no p-value."""
     if get_test(row.test).over == "cases":
         return "a class has one case" if row.df > 0 else "their differences do not vary from case to case"
     return "they do not differ in any fold"
-
-
-#: A drop of the first estimate that shows among three digits.
-SHOWN_DROP = 0.001
 
 
 def level_words(alpha: float) -> str:
@@ -131,6 +89,61 @@ def winner_sentences(decisions: pd.DataFrame, names: Mapping[str, str]) -> list[
     ]
 
 
+# --- pairs --------------------------------------------------------------------------------------------------
+
+
+def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
+    """Say each comparison of one family in words."""
+    short = short_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
+    return [_pair_sentence(row, alpha, short) for row in records(posthoc)]
+
+
+def _pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> str:
+    a, b, p = names[row.model_a], names[row.model_b], f"adjusted {p_words(row.p_adjusted)}"
+    measure = response_name(row.response)
+    if np.isnan(row.p_adjusted):
+        return f"{a} and {b} could not be tested, because {untested_because([row])}."
+    if not row.reject and row.std_error != 0:
+        return f"{a} and {b} were not found to differ in {measure} at {alpha:g} ({p})."
+    ahead, behind = (names[model] for model in larger_first(row))
+    size = f"{abs(row.estimate):.3f} in {measure}"
+    if row.std_error == 0:
+        return f"{ahead} is above {behind} by {size} throughout, which no test can judge."
+    return f"{ahead} is ahead of {behind} by {size} ({p})."
+
+
+def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
+    """Say which pairs differ; pairs that do not are said in one sentence where there are many."""
+    differ = posthoc["reject"].astype(bool)
+    if (~differ).sum() <= MOST_ALIKE:
+        return pair_sentences(posthoc, alpha, names)
+    untested = posthoc[posthoc["p_adjusted"].isna()]
+    alike = posthoc[~differ & posthoc["p_adjusted"].notna()]
+    result = pair_sentences(posthoc[differ], alpha, names)
+    if len(alike):
+        smallest = f"adjusted {p_words(alike['p_adjusted'].min())}"
+        others = "The other pair was" if len(alike) == 1 else f"The other {len(alike)} pairs were"
+        subject = f"{others} not found to differ"
+        if not result and untested.empty:
+            subject = _none_differs(posthoc, names)
+        measure = response_name(posthoc["response"].iloc[0])
+        result.append(f"{subject} in {measure} at {alpha:g} (smallest {smallest}).")
+    if len(untested):
+        subject = f"{len(untested)} of the {len(posthoc)} pairs could not" if result else "No pair could"
+        result.append(f"{subject} be tested, because {untested_because(records(untested))}.")
+    return result
+
+
+def _none_differs(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """Say that no pair of the family differs: of all models, or with a control."""
+    if get_test(posthoc["test"].iloc[0]).control:
+        return f"No model was found to differ from the control, {names[posthoc['model_b'].iloc[0]]},"
+    return "No two models were found to differ"
+
+
+# --- along the prior ----------------------------------------------------------------------------------------
+
+
 def curve_sentences(
     differences: pd.DataFrame,
     differing: pd.DataFrame,
@@ -144,21 +157,17 @@ def curve_sentences(
         differing = differing[(differing["better"] == control) | (differing["worse"] == control)]
     short = short_names([*differences["model_a"], *differences["model_b"]]) if names is None else names
     varying = differences["p_adjusted"].notna() & (differences["std_error"] > 0)
-    tested = differences.loc[varying, "prior"]
-    if tested.empty:
-        few = differences["std_error"].isna().any()
-        why = (
-            "the test set is too small for any of the priors"
-            if few
-            else untested_because(list(records(differences)))
-        )
+    priors = differences.loc[varying, "prior"]
+    if priors.empty:
+        why = "the test set is too small for any of the priors"
+        if differences["std_error"].notna().all():
+            why = untested_because(records(differences))
         return [f"Differences along the prior could not be tested, because {why}."]
     if differing.empty:
-        low, high = tested.min(), tested.max()
         alike = "were any two models found to differ"
         if control is not None:
             alike = f"was any model found to differ from {short[control]}, the control"
-        return [f"At no single prior from {low:.3g} to {high:.3g} {alike}."]
+        return [f"At no single prior from {priors.min():.3g} to {priors.max():.3g} {alike}."]
     return [
         f"{short[row.better]} is ahead of {short[row.worse]} at priors {row.prior_low:.3g} to "
         f"{row.prior_high:.3g} (simultaneous band)."
@@ -166,5 +175,66 @@ def curve_sentences(
     ]
 
 
-def _pairs(number: int, word: str) -> str:
-    return f"The {word} pair was" if number == 1 else f"The {word} {number} pairs were"
+# --- one paragraph for a paper ------------------------------------------------------------------------------
+
+
+def results_paragraph(source: ReportSource) -> str:
+    """Write means, the primary test, the pairs with interval, df, p and effect, and the choice."""
+    return " ".join(
+        [
+            _means(source),
+            omnibus_sentence(source.tests, source.alpha, source.pairs[source.pairs["role"] == "primary"]),
+            *_pairs(source, list(records(primary_rows(source.pairs)))),
+            f"These statements are about {source.design.population}.",
+            source.verdict.choose,
+        ]
+    )
+
+
+def _join_first(texts: list[str], most: int, separator: str) -> str:
+    """Join the first texts, and say how many more the table has."""
+    rest = f"; {len(texts) - most} more in the table" if len(texts) > most else ""
+    return separator.join(texts[:most]) + rest
+
+
+def _brackets(row: Any) -> str:
+    """Write the interval of a row in brackets, if it has one."""
+    return "" if np.isnan(row.conf_low) else f" ({interval(row.conf_low, row.conf_high)})"
+
+
+def _means(source: ReportSource) -> str:
+    """Write IAUPREC of the first models, with intervals if all have one."""
+    ranking = source.ranking
+    has_limits = bool(ranking["conf_low"].notna().all())
+    means = [
+        f"{visible(row.model)} {format_number(row.iauprec)}{_brackets(row) if has_limits else ''}"
+        for row in records(ranking)
+    ]
+    level = f"; {level_text(source.alpha)} intervals in brackets" if has_limits else ""
+    name = "IAUPREC" if source.design.is_test_set else f"Mean IAUPREC over {source.design.n_folds} folds"
+    prior = source.settings.get("deployment_prior", "")
+    return f"{name} ({prior}{level}): {_join_first(means, MOST_MEANS, ', ')}."
+
+
+def _pairs(source: ReportSource, rows: list[Any]) -> list[str]:
+    """Write every pair of the primary family: difference, interval, statistic, p and effect size."""
+    if not rows:
+        return []
+    sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
+    texts = [_pair(row, float(sizes.get((row.model_a, row.model_b), np.nan))) for row in rows]
+    test = get_test(rows[0].test)
+    level = "; intervals at the level of the step that decided the pair" if test.adjusted else ""
+    effect = f"d: difference in standard deviations of one {effect_unit(source)}"
+    return [f"Differences ({test.name}{level}; {effect}): {_join_first(texts, MOST_PAIRS, '; ')}."]
+
+
+def _pair(row: Any, effect: float) -> str:
+    """Write one pair, the better-ranked model first."""
+    names = f"{visible(row.model_a)} minus {visible(row.model_b)} {format_number(row.estimate)}"
+    if np.isnan(row.p_adjusted):
+        return f"{names}, not tested, because {untested_because([row])}"
+    statistic, size = "", f", d = {format_number(effect, 2)}" if np.isfinite(effect) else ""
+    if np.isfinite(row.statistic):
+        df = f"({row.df:.4g})" if np.isfinite(row.df) else ""
+        statistic = f", {get_test(row.test).statistic}{df} = {row.statistic:.2f}"
+    return f"{names}{_brackets(row)}{statistic}, adjusted {p_words(row.p_adjusted)}{size}"

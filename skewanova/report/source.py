@@ -6,9 +6,10 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,9 @@ from skewanova.report.verdict_text import write_verdict
 from skewanova.scores.bins import score_bins
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.table import Scores
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 #: Priors beyond these are left to the files: a table is no wider than a page.
 MOST_PRIORS = 16
@@ -225,11 +229,11 @@ class ReportSource(Result):
         return {name: getattr(weighting, part)() for name, part in parts.items() if estimated}
 
 
-def evenly(values: Sequence[float] | Floats, most: int) -> Floats:
-    """At most so many of the values, evenly chosen in their order, the first and the last among them."""
-    places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
-    chosen: Floats = np.asarray(values, dtype=np.float64)[places]
-    return chosen
+def subsample(values: Sequence[float] | Floats, most: int) -> Floats:
+    """Return at most so many of the values, evenly chosen, the first and the last among them."""
+    indices = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
+    result: Floats = np.asarray(values, dtype=np.float64)[indices]
+    return result
 
 
 def _step(n_rows: int) -> int:
@@ -245,7 +249,7 @@ def _roc(source: ReportSource) -> pd.DataFrame:
 
 def _precision_recall(source: ReportSource) -> pd.DataFrame:
     """Compute the precision-recall curves at 16 priors at most, and at 50 recalls instead of 200."""
-    priors = evenly(source.evaluation.priors, MOST_PRIORS)
+    priors = subsample(source.evaluation.priors, MOST_PRIORS)
     step = _step(len(source.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
     recall = points.RECALL_GRID[step - 1 :: step]
     return points.precision_recall(source.evaluation, priors, recall=recall)
@@ -273,31 +277,40 @@ POINTS: Mapping[str, Callable[[ReportSource], pd.DataFrame]] = MappingProxyType(
 )
 
 
-def level_of(source: ReportSource) -> str:
-    """Level of the intervals in words."""
-    return f"{100 * (1 - source.alpha):g} %"
-
-
-def has_halvings(source: ReportSource) -> bool:
-    """Whether halvings of the data set tell the variance."""
-    return source.design.n_halvings > 0
+def level_text(alpha: float) -> str:
+    """Return the level of the intervals in words."""
+    return f"{100 * (1 - alpha):g} %"
 
 
 def control_of(source: ReportSource) -> str | None:
-    """The model that all others are compared with, if there is one."""
+    """Return the model that all others are compared with, if there is one."""
     control = source.settings.get("control")
     return None if control is None else str(control)
 
 
-def spread_of(source: ReportSource) -> str:
-    """What a difference varies over, one by one: the unit of effect sizes."""
+def effect_unit(source: ReportSource) -> str:
+    """Return the unit of effect sizes: what a difference varies over."""
     return "test set" if source.design.is_test_set else "run" if source.design.has_runs else "fold"
 
 
 def primary_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the test that the conclusions rest on: the primary test's on IAUPREC, or else the first."""
+    """Return the rows of the test that the conclusions rest on: the primary on IAUPREC, or else the first."""
     for column, value in (("response", "iauprec"), ("role", "primary")):
         result = frame[frame[column] == value]
         frame = frame if result.empty else result
     rows: pd.DataFrame = frame[frame["test"] == frame["test"].iloc[0]]
     return rows
+
+
+def fill_prose(document: str, block: str, **words: Any) -> str:
+    """Return one block of a document of prose in ``templates`` with the words filled in, on one line."""
+    template = _read_prose(document)
+    return " ".join("".join(template.blocks[block](template.new_context(words))).split())
+
+
+@cache
+def _read_prose(document: str) -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("skewanova.report", "templates")
+    return Environment(loader=loader, undefined=StrictUndefined).get_template(f"{document}.txt.j2")

@@ -25,7 +25,6 @@ from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.random_effects import random_effects
 from skewanova.plotting import plot_by_dataset
-from skewanova.report import datasets
 from skewanova.report.figures import across_caption, draw_across
 from skewanova.scores.table import path_sha256
 
@@ -342,7 +341,7 @@ def quick_parts(monkeypatch):
 def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     folder = result.save(tmp_path / "out")
     assert {p.name for p in folder.iterdir()} == {
-        *(f"{name}.csv" for name in (*datasets.ACROSS.frames, "datasets")),
+        *(f"{name}.csv" for name in (*result.PARTS.frames, "datasets")),
         "report.html",
         "tables.md",
         "provenance.json",
@@ -360,7 +359,7 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     assert contents == ["findings", "datasets", "tables", "found", *(["warnings"] if result.warnings else [])]
     assert contents == re.findall(r'<(?:section|details)[^>]* id="(\w+)"', page)
     linked = set(re.findall(r'href="([\w.]+\.csv)"', page))
-    assert linked == {f"{name}.csv" for name in datasets.ACROSS.frames}
+    assert linked == {f"{name}.csv" for name in result.PARTS.frames}
     assert sorted(file.name for file in (folder / "figures").iterdir()) == ["across.svg", "hierarchical.svg"]
     assert re.findall(r'<figure id="([\w-]+)"', page) == ["figure-across", "figure-hierarchical"]
     assert "Mean ranks over 3 data sets" in page[page.index("<svg") : page.index("</svg>")]

@@ -27,7 +27,7 @@ from skewanova.report import rendering
 from skewanova.report import source as report_source
 from skewanova.report import tables as report_tables
 from skewanova.report.folder import render_html
-from skewanova.report.latex import LATEX_HEAD, _placed
+from skewanova.report.publication import LATEX_HEAD, fixed_latex
 from skewanova.report.tables import leaders_table
 
 
@@ -196,21 +196,21 @@ def test_long_tables_end_with_a_sentence():
 
 
 def test_priors_are_chosen_evenly():
-    assert report_source.evenly(np.arange(100.0), 4).tolist() == [0, 33, 66, 99]
-    assert report_source.evenly([0.5, 0.1], 4).tolist() == [0.5, 0.1]
+    assert report_source.subsample(np.arange(100.0), 4).tolist() == [0, 33, 66, 99]
+    assert report_source.subsample([0.5, 0.1], 4).tolist() == [0.5, 0.1]
 
 
 def test_leaders_beyond_a_dozen_are_counted():
     frame = pd.DataFrame(
         {"prior_low": 0.1, "prior_high": 0.2, "leader": "m0", "contender": [f"m{i}" for i in range(20)]}
     )
-    table = leaders_table(frame, 0.95)
+    table = leaders_table(frame, "95 %")
     assert table.rows[0][2].endswith("m11, m12 and 7 more")
     assert table.note.endswith("leaders.csv names them all.")
 
 
 def test_no_table_of_the_file_floats():
-    text = _placed(Table("t", "c", ("a", "b"), (("x", "1"),)))
+    text = fixed_latex(Table("t", "c", ("a", "b"), (("x", "1"),)))
     assert text.startswith(r"\begin{skewanovatable}")
     assert r"\begin{table}" not in text
     assert text.count(r"\caption{") == text.count(r"\label{tab:t}") == 1
@@ -221,7 +221,7 @@ def test_hundreds_of_tables_and_a_long_one_compile(tmp_path):
     assert shutil.which("pdflatex")
     small = [Table(f"t{i}", "c", ("a", "b"), (("x", "1"),) * 36) for i in range(119)]
     long = Table("long", "c", ("a", "b"), tuple((str(i), "1") for i in range(1000)))
-    log = compiled(LATEX_HEAD + "\n".join(map(_placed, [*small, long])), "", tmp_path)
+    log = compiled(LATEX_HEAD + "\n".join(map(fixed_latex, [*small, long])), "", tmp_path)
     assert not re.search("Overfull|Float too large|Too many", log)
 
 
@@ -289,8 +289,8 @@ def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
     regions = result.tables["regions"].assign(model=order[3])
     result = replace(result, tables={**result.tables, "regions": regions})
     shown = [*order[:2], order[3]]
-    assert report_figures.shown_models(result) == shown
-    source = report_figures._of_shown_models(result)
+    assert report_figures.drawn_models(result) == shown
+    source = report_figures.select_models(result)
     assert source.ranking["model"].tolist() == shown
     assert {*source.pairs["model_a"], *source.pairs["model_b"]} == set(shown)
     assert source.settings is result.settings

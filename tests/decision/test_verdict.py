@@ -19,7 +19,7 @@ from skewanova.decision.verdict import (
     VERDICT_COLUMNS,
     Verdict,
 )
-from skewanova.report.publication import TABLES
+from skewanova.report.tables import TABLES
 from skewanova.report.verdict_text import MAX_WORDS, LineWriter, join_names, largest_difference, percent_text
 
 STATES = {

@@ -13,8 +13,8 @@ from latex_runs import compiled, has_package
 
 import skewanova as sa
 from skewanova.base.text import format_number
-from skewanova.report.findings import MOST_MEANS, MOST_PAIRS
 from skewanova.report.methods import Prose
+from skewanova.report.sentences import MOST_MEANS, MOST_PAIRS
 
 
 @pytest.fixture(scope="module")

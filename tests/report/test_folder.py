@@ -26,24 +26,31 @@ from matplotlib.figure import Figure
 
 from skewanova.base import folders
 from skewanova.base.checks import InputError, SkewanovaWarning
-from skewanova.base.folders import FIGURE_FORMATS, OutputError
+from skewanova.base.folders import FIGURE_FORMATS, PROVENANCE, OutputError
 from skewanova.base.text import Table
 from skewanova.comparison.pipeline import compare
 from skewanova.decision.verdict import LINES, Verdict, VerdictNumber
 from skewanova.report import document as report_document
 from skewanova.report import figures as report_figures
 from skewanova.report import folder as report_folder
-from skewanova.report import latex as report_latex
 from skewanova.report import methods, rendering
 from skewanova.report import source as report_source
 from skewanova.report.document import TABLE_PLACES, TEST_ROLES
 from skewanova.report.figures import KINDS as EVERY_KIND
 from skewanova.report.folder import render_html, write_folder
-from skewanova.report.slider import slider_of
+from skewanova.report.publication import latex_of
 from skewanova.report.source import FRAMES
 
 #: Figures of folds.
 KINDS = [kind for kind in EVERY_KIND if kind not in {"components", "prior_estimate"}]
+
+CSV_FILES = {f"{name}.csv" for name in FRAMES}
+
+
+FIGURE_FILES = {f"figures/{kind}.{name}" for kind in EVERY_KIND for name in FIGURE_FORMATS}
+
+
+FILES = {*CSV_FILES, *FIGURE_FILES, "report.html", "tables.tex", "tables.md", "references.bib", PROVENANCE}
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
 
@@ -149,7 +156,7 @@ class Outline(HTMLParser):
 def test_folder_holds_every_file_and_nothing_else(folder):
     names = {name for name, content in tree(folder).items() if content is not None}
     absent = {f"figures/{kind}.{name}" for kind in set(EVERY_KIND) - set(KINDS) for name in FIGURE_FORMATS}
-    assert names == report_folder.FILES - absent
+    assert names == FILES - absent
     # no models differ; no cases to count once; no runs
     headers = {"differing_priors.csv": 30, "score_bins.csv": 40, "components.csv": 30}
     assert all(c is None or len(c) > headers.get(name, 50) for name, c in tree(folder).items())
@@ -446,11 +453,7 @@ def test_document_refers_only_to_itself(document):
     inside = [target for target in targets if target.startswith("#")]
     assert {target[1:] for target in inside} <= set(outline.ids)
     files = {target for target in targets if not target.startswith("#")}
-    assert (
-        files
-        == ({*report_folder.CSV_FILES, "references.bib"} - {"components.csv", "score_bins.csv"})
-        < report_folder.FILES
-    )
+    assert files == ({*CSV_FILES, "references.bib"} - {"components.csv", "score_bins.csv"}) < FILES
     assert not re.search(r"""(src|href)=["']https?:|url\((?!#)|@import|@font-face""", document)
 
 
@@ -484,7 +487,7 @@ def test_every_table_and_figure_names_its_file(document):
     outline = Outline(document)
     assert len(named) == len(outline.named("table")) + len(outline.named("figure")) + 1  # references.bib
     assert all(named)
-    known = {*report_folder.CSV_FILES, "references.bib"} - {"components.csv", "score_bins.csv"}
+    known = {*CSV_FILES, "references.bib"} - {"components.csv", "score_bins.csv"}
     assert {name for names in named for name in names} == known
 
 
@@ -642,9 +645,9 @@ def test_slider_moves_over_the_rows_of_the_file(document, hostile):
 
 def test_slider_says_nothing_of_bands_that_are_not_known(plain):
     unknown = plain.by_prior.assign(conf_low=np.nan, conf_high=np.nan)
-    slider = slider_of(Like(plain, by_prior=unknown))
-    assert "95 % band" not in slider.table.header
-    assert all(row.count("|") == 3 for rows in json.loads(slider.steps)["rows"] for row in rows)
+    slider = report_document._slider(Like(plain, by_prior=unknown))
+    assert "95 % band" not in slider["at_prior"].table.header
+    assert all(row.count("|") == 3 for rows in json.loads(slider["slider"]["steps"])["rows"] for row in rows)
 
 
 def test_deployment_limits_shade_the_range(plain):
@@ -757,7 +760,7 @@ def test_latex_compiles_where_there_is_latex(folder, tmp_path):
 def test_long_tables_go_over_pages_with_their_bold_cells():
     rows = tuple((str(i), "x") for i in range(80))
     table = Table("t", "Long", ("a", "b"), rows, bold=frozenset({(0, 1), (40, 1), (79, 1)}))
-    text = report_latex.latex_of(table, siunitx=False)
+    text = latex_of(table, siunitx=False)
     assert text.count(r"\begin{longtable}") == text.count(r"\label{tab:t}") == 1
     assert text.count(r"\caption{Long}") == text.count(r"\caption[]{Long (continued)}") == 1
     assert re.findall(r"(?m)^(\d+) & \\textbf\{x\}", text) == ["0", "40", "79"]

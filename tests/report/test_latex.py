@@ -11,8 +11,8 @@ from loops import each
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.base.text import Table
 from skewanova.inference.catalogue import get_test
-from skewanova.report.latex import LINE, PAGE_ROWS, latex_of
-from skewanova.report.publication import TABLES, publication_table, publication_tables
+from skewanova.report.publication import LINE, PAGE_ROWS, latex_of, publication_table, publication_tables
+from skewanova.report.tables import TABLES
 
 
 @pytest.fixture(scope="module")

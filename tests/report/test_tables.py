@@ -1,18 +1,17 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from skewanova import UniformPrior
 from skewanova.inference.intervals import INTERVAL_COLUMNS
 from skewanova.report import sentences as report_sentences
 from skewanova.report import tables as report_tables
+from skewanova.report.tables import TABLES
 from skewanova.scores.design import FoldDesign
 
 NAN = float("nan")
-HOW = {
-    "design": FoldDesign("independent", n_folds=2, reason="stated"),
-    "sizes": pd.DataFrame({"n_positive": [40, 38], "n_negative": [1200, 1200]}),
-    "deployment_prior": "uniform",
-}
 RANKING = pd.DataFrame(
     {
         "rank": [1, 2],
@@ -38,6 +37,19 @@ MEASURES = pd.DataFrame(
         "auc": [0.9, 0.9, 0.8, 1.0],
     }
 )
+
+
+def ranking_table(ranking, alpha):
+    sizes = pd.DataFrame({"n_positive": [40, 38], "n_negative": [1200, 1200]})
+    source = SimpleNamespace(
+        ranking=ranking,
+        alpha=alpha,
+        design=FoldDesign("independent", n_folds=2, reason="stated"),
+        tables={"iauprec": sizes},
+        evaluation=SimpleNamespace(deployment_prior=UniformPrior(0.05, 0.2)),
+        verdict=SimpleNamespace(trusted=True),
+    )
+    return report_tables.ranking_table(source)
 
 
 def auprec(priors, values):
@@ -101,7 +113,7 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
     assert max(map(len, found.split("\n"))) <= 80
     assert found.count("0.500 (0.000)") == 12 * 18
     assert all(found.count(f"AUPREC({p:.6g})") == 1 for p in priors)
-    ranked = report_tables.ranking_table(ranking, 0.995, **HOW).to_text()
+    ranked = ranking_table(ranking, 0.005).to_text()
     assert max(map(len, ranked.split("\n"))) <= 80
     assert len({line[:24] for line in ranked.split("\n") if line.startswith("gradient")}) == 12
 
@@ -110,7 +122,7 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
 
 
 def test_ranking():
-    found = report_tables.ranking_table(RANKING, 0.995, **HOW)
+    found = ranking_table(RANKING, 0.005)
     assert found.header[2] == "99.5 % interval"
     assert found.rows == (
         ("B", "0.750", "0.700 to 0.800", "a", "0.99", "0.612", "0.000", "0.000"),
@@ -130,9 +142,7 @@ def test_sizes_of_runs_and_of_a_test_set():
 
 
 def test_ranking_without_spread():
-    row = report_tables.ranking_table(
-        RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.95, **HOW
-    ).rows[0]
+    row = ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.05).rows[0]
     assert (row[2], row[4]) == ("", "")
 
 
@@ -141,7 +151,7 @@ def test_regions():
         [("A", 0.01, 0.123456, 0.00456, "B"), ("B", 0.123456, 0.5, NAN, "")],
         columns=["model", "prior_low", "prior_high", "margin", "runner_up"],
     )
-    assert report_tables.regions_table(frame).rows == (
+    assert TABLES["regions"].build(frame).rows == (
         ("A", "0.01 to 0.1235", "0.0046", "B"),
         ("B", "0.1235 to 0.5", "", ""),
     )
@@ -167,7 +177,7 @@ ANOVA = pd.DataFrame(
 
 
 def test_anova():
-    rows = report_tables.tests_table(ANOVA).rows
+    rows = TABLES["tests"].build(ANOVA).rows
     assert rows[0] == (
         "2-way ANOVA, IAUPREC",
         "model",
@@ -254,7 +264,7 @@ def test_pairs():
 
 def test_pairs_of_priors():
     frame = posthoc((0.5, 0.1, 0.25, 1e-9, True)).rename(columns={"model_a": "prior_a", "model_b": "prior_b"})
-    assert report_tables.prior_pairs_table(frame, 0.05).rows == (
+    assert TABLES["prior_pairs"].build(frame, alpha=0.05).rows == (
         ("0.5 - 0.1", "0.250", "-0.100 to 0.300", "<0.0001", "yes"),
     )
 
@@ -361,7 +371,7 @@ def test_practical_equality():
             "equivalent",
         ],
     )
-    found = report_tables.equivalence_table(frame)
+    found = TABLES["equivalence"].build(frame, posterior="t posterior.")
     assert found.rows == (
         ("A - B", "0.92", "not shown", "0.92", "0.08", "0.01"),
         ("A - C", "0.030", "yes", "0.01", "0.98", "0.01"),
@@ -373,7 +383,7 @@ def test_checks():
     frame = pd.DataFrame([("shapiro_wilk", 0.9, 0.5, ""), ("levene", NAN, NAN, "look")], columns=[
         "check", "statistic", "p_value", "advice"
     ])  # fmt: skip
-    assert report_tables.assumptions_table(frame).rows == (
+    assert TABLES["assumptions"].build(frame).rows == (
         ("shapiro wilk", "0.900", "0.50", "nothing to add"), ("levene", "", "", "look"),
     )  # fmt: skip
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from skewanova.report import tables as report_tables
+from skewanova.report.tables import TABLES, leaders_table
 
 
 def test_choices_say_the_rule_in_words():
@@ -16,7 +16,7 @@ def test_choices_say_the_rule_in_words():
             "margin": [0.125, np.nan],
         }
     )
-    assert report_tables.choices_table(frame).rows == (
+    assert TABLES["choices"].build(frame).rows == (
         ("best worst case (maximin)", "A", "0.250", "B", "0.125"),
         ("odd rule", "B", "0.500", "", ""),
     )
@@ -31,7 +31,7 @@ def test_leaders_have_one_row_a_stretch_of_priors():
             "contender": ["A", "C", "B", "B"],
         }
     )
-    table = report_tables.leaders_table(frame, 0.95)
+    table = leaders_table(frame, "95 %")
     assert table.rows == (("0.01 to 0.1", "A", "C, B"), ("0.1 to 0.5", "B", "none"))
     assert "95 %" in table.caption
 
@@ -49,7 +49,7 @@ def test_crossings_that_change_the_lead_come_first():
             "open_high": [False, True, True],
         }
     )
-    assert report_tables.crossings_table(frame, 0.95).rows == (
+    assert TABLES["crossings"].build(frame, level="95 %").rows == (
         ("0.08", "0.05 to 0.1 or above", "B", "A", "yes"),
         ("0.02", "", "C", "B", "no"),
         ("0.3", "0.01 or below to 0.5 or above", "C", "A", "no"),
@@ -66,4 +66,4 @@ def test_sensitivity():
             "loss_per_tenfold": [0.375],
         }
     )
-    assert report_tables.sensitivity_table(frame).rows == (("A", "0.250", "0.750", "0.500", "0.375"),)
+    assert TABLES["sensitivity"].build(frame).rows == (("A", "0.250", "0.750", "0.500", "0.375"),)
