@@ -19,7 +19,7 @@ from .priors.weightings import BetaPrior as BetaPrior
 from .priors.weightings import DiscretePrior as DiscretePrior
 from .priors.weightings import UniformPrior as UniformPrior
 from .priors.weightings import UniformSkew as UniformSkew
-from .priors.correction import correct_class_prior as correct_class_prior
+from .priors.weightings import correct_class_prior as correct_class_prior
 from .priors.estimation import PriorEstimate as PriorEstimate
 from .priors.estimation import estimate_prior as estimate_prior
 from .priors.weightings import prior_from_skew as prior_from_skew

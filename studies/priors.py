@@ -12,8 +12,7 @@ from scipy.stats import chi2
 
 from skewanova.base.checks import Floats
 from skewanova.priors import estimation, mixtures
-from skewanova.priors.binning import CASES_A_BIN, N_BINS, bin_edges, tally
-from skewanova.priors.mixtures import Counts
+from skewanova.priors.mixtures import CASES_A_BIN, N_BINS, Counts, bin_edges, tally
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, means
 

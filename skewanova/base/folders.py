@@ -1,4 +1,4 @@
-"""Output folders: written whole beside their place, then renamed into it.
+"""Output folders: written whole beside their place, then renamed into it; and what systems differ in.
 
 An earlier output is replaced; an input, and a folder that holds anything else, never is.
 """
@@ -6,12 +6,15 @@ An earlier output is replaced; an input, and a folder that holds anything else, 
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import stat
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skewanova.base.checks import InputError
-from skewanova.base.operating_system import is_closed_pipe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -358,3 +360,44 @@ def _make_parents(target: Path) -> Iterator[None]:
             with suppress(OSError):
                 path.rmdir()
         raise
+
+
+_MEMINFO = Path("/proc/meminfo")
+
+
+#: Limit and use of a container: cgroup v2, v1.
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+_CONTAINERS = (
+    ("memory.max", "memory.current"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+)
+
+
+def is_closed_pipe(error: OSError) -> bool:
+    """Return True if the reader of a pipe has left."""
+    return error.errno == errno.EPIPE or (sys.platform == "win32" and error.errno == errno.EINVAL)
+
+
+def available_memory() -> int | None:
+    """Return the bytes that are free without swapping, or None if the system does not say."""
+    return min((*_of_system(), *_of_containers()), default=None)
+
+
+def _of_system() -> Iterator[int]:
+    """Yield the free memory (Linux), else all memory (other systems but Windows)."""
+    if _MEMINFO.is_file():
+        free = re.search(r"^MemAvailable:\s*(\d+)", _MEMINFO.read_text(), flags=re.MULTILINE)
+        if free:
+            yield int(free[1]) * 1024
+            return
+    with suppress(AttributeError, OSError, ValueError):
+        yield os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _of_containers() -> Iterator[int]:
+    """Yield what is left of the limit of a container, if there is one."""
+    for limit, used in _CONTAINERS:
+        with suppress(OSError, ValueError):  # no container, or "max"
+            yield int((_CGROUP / limit).read_text()) - int((_CGROUP / used).read_text())

@@ -1,4 +1,4 @@
-"""Tables of finished text and their four renderings; escapes, and numbers in words."""
+"""Tables of finished text and their four renderings; escapes, numbers in words, and stages of a run."""
 
 from __future__ import annotations
 
@@ -446,3 +446,27 @@ def only(table: Table, columns: Sequence[int] | None = None, *, rows: Sequence[i
             (new_row[i], new_column[j]) for i, j in table.bold if i in new_row and j in new_column
         ),
     )
+
+
+#: Stages of a comparison, in order; those of its figures follow.
+STAGES = ("scores", "measures", "tests of all models", "pairs of models", "ranking, differences")
+
+
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+
+
+def stage(name: str) -> None:
+    """Report that a stage begins."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(name)
+
+
+@contextmanager
+def listening(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call `listener` with the name of each stage that begins within the block."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)

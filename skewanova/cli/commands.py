@@ -16,8 +16,7 @@ from click.shell_completion import get_completion_class
 
 import skewanova
 from skewanova.base.checks import InputError, SkewanovaWarning, naming
-from skewanova.base.progress import STAGES
-from skewanova.base.text import Table, format_number, format_p, interval, table_of, visible_lines
+from skewanova.base.text import STAGES, Table, format_number, format_p, interval, table_of, visible_lines
 from skewanova.cli import options as shared
 from skewanova.cli.output import (
     Findings,
@@ -34,7 +33,7 @@ from skewanova.cli.output import (
     writing,
 )
 from skewanova.inference.catalogue import INTERVALS
-from skewanova.priors.binning import N_BINS
+from skewanova.priors.mixtures import N_BINS
 from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors, parse_priors_or_range
 
 if TYPE_CHECKING:

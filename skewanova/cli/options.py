@@ -26,8 +26,7 @@ from skewanova.base.checks import (
     MultipleDatasetsError,
     SkewanovaWarning,
 )
-from skewanova.base.folders import OutputError, check_folder, check_formats
-from skewanova.base.operating_system import is_closed_pipe
+from skewanova.base.folders import OutputError, check_folder, check_formats, is_closed_pipe
 from skewanova.base.text import visible
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS

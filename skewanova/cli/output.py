@@ -22,8 +22,7 @@ from tqdm import tqdm
 import skewanova
 from skewanova.base.checks import SkewanovaWarning
 from skewanova.base.folders import provenance_of, replace_folder
-from skewanova.base.progress import listening
-from skewanova.base.text import group_notes, visible, visible_lines
+from skewanova.base.text import group_notes, listening, visible, visible_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,8 +24,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import Framed
 from skewanova.base.text import p_words
-from skewanova.priors import agreement, mixtures
-from skewanova.priors.binning import N_BINS, binned
+from skewanova.priors import batches, mixtures
 from skewanova.priors.estimation import (
     CUT,
     PLACES,
@@ -40,6 +39,7 @@ from skewanova.priors.estimation import (
     note_beyond,
     with_batches,
 )
+from skewanova.priors.mixtures import N_BINS, binned
 from skewanova.scores.bins import LabelledCases, labelled_cases
 from skewanova.scores.reading import read_rows
 from skewanova.scores.table import ScoreTable, StreamedScores
@@ -316,7 +316,7 @@ def _pooled(
     parts = [*found.values()]
     alike = _joined(parts, np.full(len(parts), 1 / len(parts)))
     bins, n_bins = _bins_by_case(found, cases, field_scores), [len(item.binned.edges) + 1 for item in parts]
-    told = agreement.assess_agreement(bins, n_bins, float(expit(alike.top)), rng=seeded(how.rng))
+    told = batches.assess_agreement(bins, n_bins, float(expit(alike.top)), rng=seeded(how.rng))
     if told.p_value < SHIFT_LEVEL:  # they are not estimates of one prior
         return replace(_widest(found, how.level), statistic=told.statistic, p_value=told.p_value)
     joined = _joined(parts, told.weights)
@@ -379,7 +379,7 @@ def _joined(parts: Sequence[PriorEstimate], weights: Floats) -> _Joined:
 
 def _bins_by_case(
     found: Mapping[str, PriorEstimate], cases: Mapping[str, LabelledCases], field_scores: UnlabelledScores
-) -> agreement.Cases:
+) -> batches.Cases:
     """Bin of every case by each model: labelled ones that all models scored, unlabelled ones as they pair."""
     common = _common(cases)
     columns = []
@@ -394,7 +394,7 @@ def _bins_by_case(
         for model, item in found.items()
     ]
     paired = [np.stack(field_bins, axis=1)] if field_scores.paired else field_bins
-    return agreement.Cases(grid[positive], grid[~positive], paired)
+    return batches.Cases(grid[positive], grid[~positive], paired)
 
 
 def _common(cases: Mapping[str, LabelledCases]) -> NDArray[np.intp]:

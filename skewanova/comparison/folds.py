@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from skewanova.base.checks import InputError, Seed, emit
-from skewanova.base.progress import stage
+from skewanova.base.text import stage
 from skewanova.comparison.analysis import Analysis, DesignAnalysis, Options, compare_priors, group_models
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of

@@ -16,9 +16,8 @@ from skewanova.base.frames import Framed, records
 from skewanova.base.text import Table, format_number, interval, shortened, table_of
 from skewanova.comparison.changes import checked_ranking
 from skewanova.comparison.result import Comparison
-from skewanova.priors.binning import Binned, tally
 from skewanova.priors.estimation import estimate_from_bins
-from skewanova.priors.mixtures import Counts
+from skewanova.priors.mixtures import Binned, Counts, tally
 from skewanova.scores.bins import SCORE_BIN_COLUMNS
 from skewanova.scores.unlabelled import UnlabelledScores, read_unlabelled
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import pandas as pd
 
 from skewanova.base.checks import Seed, emit
-from skewanova.base.progress import stage
+from skewanova.base.text import stage
 from skewanova.comparison.analysis import DesignAnalysis, Options
 from skewanova.comparison.folds import FoldsAnalysis
 from skewanova.comparison.result import Comparison

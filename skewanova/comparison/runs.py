@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import special
 
 from skewanova.base.checks import Floats
-from skewanova.base.progress import stage
+from skewanova.base.text import stage
 from skewanova.comparison.analysis import Analysis, DesignAnalysis, compare_priors, group_models
 from skewanova.comparison.folds import published_tests
 from skewanova.comparison.single_test_set import (

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import special
 
 from skewanova.base.checks import Floats, SkewanovaWarning, emit
-from skewanova.base.progress import stage
+from skewanova.base.text import stage
 from skewanova.comparison.analysis import (
     Analysis,
     DesignAnalysis,

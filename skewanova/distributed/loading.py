@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skewanova.base.checks import InputError, check_labels, emit
-from skewanova.base.operating_system import available_memory
+from skewanova.base.folders import available_memory
 from skewanova.distributed import packing
 from skewanova.distributed.backends import Backend, detect_backend
 from skewanova.distributed.case_checks import look_at_cases

@@ -1,16 +1,13 @@
 """What is believed about the class prior of the deployment.
 
-- agreement: Whether several models agree about the prior, and what they say together.
-- batches: The prior of a further batch, predicted from several.
-- binning: Scores in bins at quantiles, ties kept together.
-- correction: Probabilities corrected to a prior that they were not learnt at.
+- batches: The prior from several batches, or from several models that may agree.
 - elicitation: Beta priors from stated quantiles.
 - estimation: The prior estimated from unlabelled scores.
 - evidence: How many cases speak for a prior, and how many are enough.
-- mixtures: Profile likelihood of the prior from counts in bins.
+- mixtures: Scores in bins, and the profile likelihood of the prior from the counts.
 - parsing: Priors and deployment priors as the command line writes them.
 - quadrature: Gauss rules, and nodes over the log of the skew.
-- weightings: Class priors, skew and deployment priors.
+- weightings: Class priors, skew, deployment priors, and probabilities corrected to a prior.
 """
 
 import lazy_loader

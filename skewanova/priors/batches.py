@@ -1,15 +1,20 @@
-"""The prior of a further batch, predicted from several batches of unlabelled scores.
+"""One prior from several batches of unlabelled scores, or from several models on the same cases.
 
 The classes are common to all batches; the log-odds of their priors are normal. Likelihoods of single batches
 share the labelled cases and must not be multiplied, so there is one likelihood for all, each batch's prior
 integrated out by adaptive quadrature and the classes profiled out.
+
+Whether models agree is tested by a paired bootstrap: cases are drawn with all of their scores, so that what
+models share is preserved.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import block_diag, cho_factor, cho_solve
 from scipy.special import expit, log_expit
 from scipy.stats import norm
@@ -95,9 +100,10 @@ class RoughLikelihood(NamedTuple):
 def predict_batch(counts: Counts) -> BatchPrediction:
     """Predict the prior of a further batch; `counts.unlabelled` has a row a batch."""
     pooled = Counts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
-    fit = mixtures.profile(pooled, np.asarray(expit(mixtures.likeliest(pooled).log_odds)))
-    places, errors = _fit_each(counts)
-    common = _common_error(pooled)
+    log_odds, error = _fit_log_odds(pooled)
+    fit, common = mixtures.profile(pooled, np.asarray(expit(log_odds))), float(error)
+    # each batch by itself
+    places, errors = _fit_log_odds(Counts(pooled.positive[None], pooled.negative[None], counts.unlabelled))
     spread = float(np.std(places)) + float(np.median(errors))
     half_width = REACH * np.hypot(spread / np.sqrt(len(places)), common)
     middle = float(np.mean(places))
@@ -161,20 +167,12 @@ def quantile(places: Floats, weights: Floats, share: float) -> float:
     return float(np.interp(share, below / below[-1], places))
 
 
-def _fit_each(counts: Counts) -> tuple[Floats, Floats]:
-    """Return the log-odds of each batch by itself, and their approximate standard errors."""
-    rows = Counts(counts.positive[None], counts.negative[None], counts.unlabelled)
-    peak = mixtures.likeliest(rows)
-    low, high = mixtures.limits(rows, peak, (np.asarray(1.0), np.asarray(1.0)))
-    ends = mixtures.ends(rows.totals[2])
+def _fit_log_odds(counts: Counts) -> tuple[Floats, Floats]:
+    """Return the likeliest log-odds and their standard errors, half the interval of one unit of the ratio."""
+    peak = mixtures.likeliest(counts)
+    low, high = mixtures.limits(counts, peak, (np.asarray(1.0), np.asarray(1.0)))
+    ends = mixtures.ends(counts.totals[2])
     return peak.log_odds, (np.minimum(high, ends[1]) - np.maximum(low, ends[0])) / 2
-
-
-def _common_error(pooled: Counts) -> float:
-    """Return the standard error that all batches share through the labelled cases."""
-    low, high = mixtures.limits(pooled, mixtures.likeliest(pooled), (np.asarray(1.0), np.asarray(1.0)))
-    ends = mixtures.ends(pooled.totals[2])
-    return float(np.minimum(high, ends[1]) - np.maximum(low, ends[0])) / 2
 
 
 def _maximise(counts: Counts, fit: Fit, normal: BatchNormal, start: Floats) -> tuple[float, Floats]:
@@ -204,9 +202,7 @@ def _curvature(counts: Counts, fit: Fit, normal: BatchNormal) -> Floats:
     """Return the expected information on the log probabilities, with unknown priors of the batches."""
     log_odds, _ = _modes(counts, fit, normal)
     prior = expit(log_odds)[:, None]
-    mixture = np.maximum(
-        mixtures.mixed(fit.positive, fit.negative, expit(log_odds)), np.finfo(np.float64).tiny
-    )
+    mixture = np.maximum(fit.mixture(expit(log_odds)), np.finfo(np.float64).tiny)
     spread = [np.diag(part) - np.outer(part, part) for part in (fit.positive, fit.negative)]
     labelled = block_diag(*(n * part for n, part in zip(counts.totals[:2], spread, strict=True)))
     slopes = np.concatenate([prior[..., None] * spread[0], (1 - prior)[..., None] * spread[1]], axis=1)
@@ -257,7 +253,7 @@ def _modes(counts: Counts, fit: Fit, normal: BatchNormal) -> tuple[Floats, Float
     log_odds = np.full(len(counts.unlabelled), normal.centre)
     width = np.full(len(log_odds), normal.spread)
     for _ in range(12):
-        mixture = mixtures.mixed(fit.positive, fit.negative, expit(log_odds))
+        mixture = fit.mixture(expit(log_odds))
         change = np.exp(log_expit(log_odds) + log_expit(-log_odds))[:, None] * (fit.positive - fit.negative)
         ratio = change / np.maximum(mixture, np.finfo(np.float64).tiny)
         slope = (counts.unlabelled * ratio).sum(axis=-1) - (log_odds - normal.centre) / normal.spread**2
@@ -265,3 +261,91 @@ def _modes(counts: Counts, fit: Fit, normal: BatchNormal) -> tuple[Floats, Float
         log_odds = log_odds + np.clip(slope / curvature, -1.0, 1.0)
         width = 1 / np.sqrt(curvature)
     return log_odds, width
+
+
+#: Samples of cases drawn.
+N_RESAMPLES = 499
+
+
+#: Share of its own variance that is added to that of each model: models may be the same.
+RIDGE = 1e-9
+
+
+#: Differences between models below which there is rounding only.
+SAME = 1e-9
+
+
+Bins = NDArray[np.intp]
+
+
+class JointAgreement(NamedTuple):
+    """What several models say of one prior."""
+
+    weights: Floats  #: of the log-likelihood of each, so that of all of them falls as fast as it should
+    statistic: float
+    p_value: float
+
+
+class Cases(NamedTuple):
+    """Bin of every case by each model (a column each); unlabelled ones may not be paired."""
+
+    positive: Bins
+    negative: Bins
+    unlabelled: Sequence[Bins]
+
+
+def assess_agreement(
+    cases: Cases, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator
+) -> JointAgreement:
+    """Return the weights of the models and the test that they agree.
+
+    A slope at a prior near all estimates varies about it without an end at 0, as estimates do not.
+    """
+    seen, drawn = (
+        np.stack([mixtures.slope(counts, np.asarray(prior)) for counts in models], axis=-1)
+        for models in (_counted(cases, n_bins), _resampled(cases, n_bins, rng))
+    )
+    covariance = np.cov(drawn.T)
+    information = np.diag(covariance).copy()
+    covariance += RIDGE * np.diag(information)
+    weights = np.maximum(np.linalg.solve(covariance, information), 0)
+    weights *= (weights @ information) / (weights @ covariance @ weights)
+    of_steps, shares = np.linalg.inv(covariance), weights * information / (weights @ information)
+
+    def distances(slopes: Floats) -> Floats:
+        steps = slopes / information  # to each model's estimate, about
+        off = (steps - (steps @ shares)[..., None]) * information
+        return np.asarray(((off @ of_steps) * off).sum(axis=-1))
+
+    statistic = float(distances(seen))
+    as_far = distances(drawn - drawn.mean(axis=0)) >= statistic - SAME  # of models that are the same, all
+    return JointAgreement(weights, statistic, float((1 + np.sum(as_far)) / (1 + len(drawn))))
+
+
+def _counted(cases: Cases, n_bins: Sequence[int]) -> list[Counts]:
+    """Return counts in the bins of every model."""
+    paired = len(cases.unlabelled) == 1
+    unlabelled = cases.unlabelled[0].T if paired else cases.unlabelled
+    parts = zip(cases.positive.T, cases.negative.T, unlabelled, n_bins, strict=True)
+    return [
+        Counts(*(np.bincount(bins, minlength=size).astype(np.float64) for bins in classes))
+        for *classes, size in parts
+    ]
+
+
+def _resampled(cases: Cases, n_bins: Sequence[int], rng: np.random.Generator) -> list[Counts]:
+    """Return counts for resampled cases, a row a sample."""
+    positive, negative = (_draws(part, n_bins, rng) for part in (cases.positive, cases.negative))
+    if len(cases.unlabelled) == 1:
+        unlabelled = _draws(cases.unlabelled[0], n_bins, rng)
+    else:
+        pairs = zip(cases.unlabelled, n_bins, strict=True)
+        unlabelled = [_draws(bins[:, None], [size], rng)[0] for bins, size in pairs]
+    return [Counts(*parts) for parts in zip(positive, negative, unlabelled, strict=True)]
+
+
+def _draws(bins: Bins, n_bins: Sequence[int], rng: np.random.Generator) -> list[Floats]:
+    """Draw counts in the bins of every model; equal rows are drawn as one multinomial cell."""
+    kinds, count = np.unique(bins, axis=0, return_counts=True)
+    drawn = rng.multinomial(count.sum(), count / count.sum(), size=N_RESAMPLES).astype(np.float64)
+    return [drawn @ (kinds[:, [m]] == np.arange(size)).astype(np.float64) for m, size in enumerate(n_bins)]

@@ -31,8 +31,7 @@ from skewanova.base.checks import (
 from skewanova.base.frames import Framed, frame_of
 from skewanova.base.text import p_words
 from skewanova.priors import batches, mixtures
-from skewanova.priors.binning import CASES_A_BIN, N_BINS, Binned, binned, separation, tally
-from skewanova.priors.mixtures import Counts, Peak
+from skewanova.priors.mixtures import CASES_A_BIN, N_BINS, Binned, Counts, Peak, binned, separation, tally
 from skewanova.priors.quadrature import normalised, panel_nodes
 from skewanova.priors.weightings import BetaPrior
 
@@ -172,15 +171,7 @@ class EstimatedPrior(Framed):
     def density(self, prior: ArrayLike) -> Floats:
         """Return the likelihood of priors relative to the maximum, 0 beyond the ends.
 
-        Parameters
-        ----------
-        prior : array_like
-            Priors strictly between 0 and 1.
-
-        Returns
-        -------
-        ndarray
-            Proportional to the density of the log-odds.
+        It is proportional to the density of the log-odds.
         """
         priors = np.asarray(prior, dtype=np.float64)
         odds = np.log(priors / (1 - priors))
@@ -188,31 +179,14 @@ class EstimatedPrior(Framed):
         return np.where(inside, np.exp(self._curve(np.clip(odds, *self.log_odds[[0, -1]]))), 0.0)
 
     def between(self, share: float) -> tuple[float, float]:
-        """Return the central interval that holds this share of the weight.
-
-        Parameters
-        ----------
-        share : float
-            Such as 0.95.
-
-        Returns
-        -------
-        low, high : float
-            The two quantiles.
-        """
+        """Return the ends of the central interval that holds this share of the weight, such as 0.95."""
         tail = (1 - check_fraction(share, "share")) / 2
         priors, weights = self.quadrature()
         below = np.cumsum(weights) - weights / 2
         return float(np.interp(tail, below, priors)), float(np.interp(1 - tail, below, priors))
 
     def to_beta(self) -> BetaPrior:
-        """Return the beta distribution with the same mean and variance.
-
-        Returns
-        -------
-        BetaPrior
-            For whoever wants to write the prior down in two numbers.
-        """
+        """Return the beta distribution with the same mean and variance, to write the prior in two numbers."""
         priors, weights = self.quadrature()
         mean = float(weights @ priors)
         size = mean * (1 - mean) / float(weights @ (priors - mean) ** 2) - 1
@@ -232,12 +206,8 @@ class PriorEstimate(EstimatedPrior):
 
     Attributes
     ----------
-    estimate : float
-        The likeliest prior.
-    conf_low, conf_high : float
-        Limits of its confidence interval; 0 or 1 where nothing speaks against these.
-    confidence_level : float
-        Level of the interval.
+    estimate, conf_low, conf_high, confidence_level
+        As for the prior with a likelihood.
     label_shift : LabelShift
         Test of the assumption behind it all, with residuals by bin.
     method : {"chi2", "bootstrap", "batches"}
@@ -314,15 +284,13 @@ class PriorEstimate(EstimatedPrior):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row with an empty `batch`, and one for every batch; columns of `ESTIMATE_COLUMNS`."""
-        rows = [self._row(), *({**batch._row(), "batch": name} for name, batch in self.batches)]
-        return frame_of({name: [row[name] for row in rows] for name in ESTIMATE_COLUMNS})
+        rows = [self._row(), *(batch._row(name) for name, batch in self.batches)]
+        return frame_of(rows, ESTIMATE_COLUMNS)
 
     def bins_frame(self) -> pd.DataFrame:
         """Return one row a bin: its largest score (none for the last), cases, those expected, residual."""
         counts = self.binned.counts
-        expected = self.n_unlabelled * mixtures.mixed(
-            self.fit.positive, self.fit.negative, np.asarray(self.estimate)
-        )
+        expected = self.n_unlabelled * self.fit.mixture(np.asarray(self.estimate))
         return frame_of(
             {
                 "bin": np.arange(1, len(expected) + 1),
@@ -335,24 +303,13 @@ class PriorEstimate(EstimatedPrior):
             }
         )
 
-    def _row(self) -> dict[str, Any]:
+    def _row(self, name: str = "") -> tuple[Any, ...]:
         counts, shift = self.binned.counts, self.label_shift
         n_positive, n_negative, n_unlabelled = (int(total) for total in counts.totals)
-        return {
-            "batch": "",
-            "estimate": self.estimate,
-            "conf_low": self.conf_low,
-            "conf_high": self.conf_high,
-            "n_positive": n_positive,
-            "n_negative": n_negative,
-            "n_unlabelled": n_unlabelled,
-            "n_bins": len(counts.positive),
-            "auc": self.binned.separation,
-            "statistic": shift.statistic,
-            "df": shift.df,
-            "p_value": shift.p_value,
-            "method": self.method,
-        }
+        return (
+            name, self.estimate, self.conf_low, self.conf_high, n_positive, n_negative, n_unlabelled,
+            len(counts.positive), separation(counts), shift.statistic, shift.df, shift.p_value, self.method,
+        )  # fmt: skip
 
 
 def estimate_prior(
@@ -463,37 +420,25 @@ def with_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: See
         return replace(estimate, batches=each, warnings=(*estimate.warnings, note))
     prediction = batches.predict_batch(binned.counts._replace(unlabelled=np.stack([*counts.values()])))
     shares = (1 - level) / 2, 0.5, (1 + level) / 2
-    low, middle, high = (
-        batches.quantile(prediction.centres, prediction.likelihood, share) for share in shares
-    )
+    centres = [batches.quantile(prediction.centres, prediction.likelihood, share) for share in shares]
+    low, middle, high = (float(expit(log_odds)) for log_odds in centres)
     log_odds, log_density = _truncate(prediction, binned.counts)
-    return replace(
-        estimate,
-        estimate=float(expit(middle)),
-        conf_low=float(expit(low)),
-        conf_high=float(expit(high)),
-        method="batches",
-        log_odds=log_odds,
-        log_density=log_density,
-        batches=each,
-    )
+    density: dict[str, Any] = {"log_odds": log_odds, "log_density": log_density}
+    interval: dict[str, Any] = {"estimate": middle, "conf_low": low, "conf_high": high}
+    return replace(estimate, **interval, **density, method="batches", batches=each)
 
 
 def _note_unpredicted(n_batches: int, counts: Counts) -> str:
     """Return the reason why no further batch is predicted, or ''."""
-    enough = batches.ENOUGH_BATCHES
-    pooled = "the interval is that of all of them pooled"
-    if n_batches < enough:
-        return (
-            f"{n_batches} batches do not tell how much the prior varies from one to the next "
-            f"({enough} are needed): {pooled}"
-        )
-    if min(counts.totals[:2]) < FEW_LABELLED:  # the classes are then found in the batches rather than there
-        return (
-            f"fewer than {FEW_LABELLED} labelled positives or negatives do not tell how much the prior "
-            f"varies from one batch to the next: {pooled}"
-        )
-    return ""
+    if n_batches < batches.ENOUGH_BATCHES:
+        needed = f"({batches.ENOUGH_BATCHES} are needed)"
+        note = f"{n_batches} batches do not tell how much the prior varies from one to the next {needed}"
+    elif min(counts.totals[:2]) < FEW_LABELLED:  # the batches rather than the labels then tell the classes
+        classes = f"fewer than {FEW_LABELLED} labelled positives or negatives"
+        note = f"{classes} do not tell how much the prior varies from one batch to the next"
+    else:
+        return ""
+    return f"{note}: the interval is that of all of them pooled"
 
 
 def _truncate(prediction: batches.BatchPrediction, counts: Counts) -> tuple[Floats, Floats]:
@@ -573,13 +518,10 @@ def _calibrated(counts: Counts, peak: Peak, level: float, rng: np.random.Generat
     critical = [np.asarray(chi2.ppf(level, 1))] * 2
     for _ in range(MOST_MOVES):
         reached = mixtures.limits(counts, peak, (critical[0], critical[1]))
-        clipped = [np.clip(limit, *ends) for limit in reached]
-        updated = [
-            mixtures.bootstrap_critical(
-                counts, limit, level, n_resamples=N_RESAMPLES, rng=np.random.default_rng(seeds)
-            )
-            for limit in clipped
-        ]
+        updated = []
+        for limit in reached:
+            options: dict[str, Any] = {"n_resamples": N_RESAMPLES, "rng": np.random.default_rng(seeds)}
+            updated.append(mixtures.bootstrap_critical(counts, np.clip(limit, *ends), level, **options))
         settled = all(abs(new - old) < 0.01 * old for new, old in zip(updated, critical, strict=True))
         critical = [np.maximum(new, old) for new, old in zip(updated, critical, strict=True)]
         if settled:
@@ -617,7 +559,7 @@ def _label_shift(counts: Counts, fit: mixtures.Fit, prior: Floats) -> LabelShift
     """Test the fit of the mixture; return statistic and residuals by bin."""
     df = counts.positive.shape[-1] - 2
     statistic = float(mixtures.misfit(counts, fit, prior)) if df else 0.0
-    expected = counts.totals[2] * mixtures.mixed(fit.positive, fit.negative, prior)
+    expected = counts.totals[2] * fit.mixture(prior)
     beyond = counts.unlabelled - expected
     residuals = np.divide(beyond, np.sqrt(expected), out=np.zeros_like(beyond), where=expected > 0)
     return LabelShift(statistic, df, float(chi2.sf(statistic, df)) if df else np.nan, residuals)
@@ -627,7 +569,7 @@ def _remarks(estimate: PriorEstimate) -> list[str]:
     """Return warnings on the estimate."""
     positive, negative, _ = (int(total) for total in estimate.binned.counts.totals)
     shift = estimate.label_shift
-    area, spread = estimate.binned.separation, (estimate.conf_low, estimate.conf_high)
+    area, spread = separation(estimate.binned.counts), (estimate.conf_low, estimate.conf_high)
     said = {
         f"the scores rank negatives above positives (area under ROC {area:.2f}): are the labels the right "
         "way round?": area < 0.5,

@@ -1,4 +1,4 @@
-"""Unlabelled counts as a mixture of the two classes: profile likelihood of the prior.
+"""Scores in bins, and unlabelled counts as a mixture of the two classes: profile likelihood of the prior.
 
 Positives in the bins of the score are Mult(p), negatives Mult(q), unlabelled cases Mult(prior p + (1 - prior)
 q). Everything here takes counts with leading axes, the bins on the last, and so many samples at once.
@@ -6,14 +6,15 @@ q). Everything here takes counts with leading axes, the bins on the last, and so
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from skewanova.base.checks import Floats
+from skewanova.base.checks import Bools, Floats, InputError
 
 Codes = NDArray[np.intp]
 
@@ -72,6 +73,14 @@ class Fit(NamedTuple):
     positive: Floats  #: probabilities of the bins in each class
     negative: Floats
 
+    def shares(self, prior: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return probabilities of the bins in each class and where they are mixed at a prior."""
+        return self.positive, self.negative, self.mixture(prior)
+
+    def mixture(self, prior: Floats) -> Floats:
+        """Return probabilities of the bins where the two classes are mixed at a prior."""
+        return mixed(self.positive, self.negative, prior)
+
 
 def profile(counts: Counts, prior: Floats) -> Fit:
     """Return the likelihood at given priors, maximised over the two classes.
@@ -84,9 +93,14 @@ def profile(counts: Counts, prior: Floats) -> Fit:
     positive, negative = _classes(counts, prior, share)
     positive /= positive.sum(axis=-1, keepdims=True)
     negative /= negative.sum(axis=-1, keepdims=True)
-    mixture = mixed(positive, negative, prior)
-    parts = zip(counts, (positive, negative, mixture), strict=True)
-    return Fit(sum(scipy.special.xlogy(n, p).sum(axis=-1) for n, p in parts), share, positive, negative)
+    height = _log_likelihood(counts, (positive, negative, mixed(positive, negative, prior)))
+    return Fit(height, share, positive, negative)
+
+
+def _log_likelihood(counts: Counts, shares: Sequence[Floats]) -> Floats:
+    return np.asarray(
+        sum(scipy.special.xlogy(n, p).sum(axis=-1) for n, p in zip(counts, shares, strict=True))
+    )
 
 
 def mixed(positive: Floats, negative: Floats, prior: Floats) -> Floats:
@@ -148,7 +162,7 @@ def ratio(counts: Counts, log_odds: Floats, top: Floats) -> Floats:
 def slope(counts: Counts, prior: Floats) -> Floats:
     """Return the slope of the profile likelihood along the prior."""
     fit = profile(counts, prior)
-    mixture = mixed(fit.positive, fit.negative, prior)
+    mixture = fit.mixture(prior)
     change = counts.unlabelled * (fit.positive - fit.negative)
     return np.asarray(np.divide(change, mixture, out=np.zeros_like(mixture), where=mixture > 0).sum(axis=-1))
 
@@ -176,10 +190,8 @@ def _limit(counts: Counts, peak: Peak, end: Floats, value: Floats) -> Floats:
 
 def misfit(counts: Counts, fit: Fit, prior: Floats) -> Floats:
     """Return G2 of a fit against three unrelated samples."""
-    fitted = (fit.positive, fit.negative, mixed(fit.positive, fit.negative, prior))
-    observed = (part / part.sum(axis=-1, keepdims=True) for part in counts)
-    free = sum(scipy.special.xlogy(n, share).sum(axis=-1) for n, share in zip(counts, observed, strict=True))
-    bound = sum(scipy.special.xlogy(n, p).sum(axis=-1) for n, p in zip(counts, fitted, strict=True))
+    observed = [part / part.sum(axis=-1, keepdims=True) for part in counts]
+    free, bound = (_log_likelihood(counts, shares) for shares in (observed, fit.shares(prior)))
     return np.asarray(np.maximum(0.0, 2 * (free - bound)))
 
 
@@ -192,15 +204,10 @@ def bootstrap_critical(
     """
     prior = np.asarray(scipy.special.expit(log_odds))
     fit = profile(counts, prior)
-    shares = (fit.positive, fit.negative, mixed(fit.positive, fit.negative, prior))
-    drawn = Counts(
-        *(
-            rng.multinomial(n.astype(np.int64), share, size=(n_resamples, *prior.shape)).astype(np.float64)
-            for n, share in zip(counts.totals, shares, strict=True)
-        )
-    )
-    top = likeliest(drawn).height
-    ratios = ratio(drawn, np.broadcast_to(log_odds, drawn.shape), top)
+    size = (n_resamples, *prior.shape)
+    parts = zip(counts.totals, fit.shares(prior), strict=True)
+    drawn = Counts(*(rng.multinomial(n.astype(int), p, size=size).astype(float) for n, p in parts))
+    ratios = ratio(drawn, np.broadcast_to(log_odds, drawn.shape), likeliest(drawn).height)
     reached = np.quantile(ratios, level, axis=0, method="weibull")
     return np.asarray(np.maximum(reached, scipy.stats.chi2.ppf(level, 1)))
 
@@ -267,3 +274,95 @@ def _next_step(points: tuple[Floats, Floats, Floats], values: tuple[Floats, Floa
         other = (third - new) / (old - new) * at_new / (at_third - at_new) * at_old / (at_third - at_old)
         usable = (height**2 < position) & ((1 - height) ** 2 < 1 - position) & np.isfinite(bent + other)
         return np.where(usable, bent + other, 0.5)
+
+
+#: Labelled cases of the rarer class that a bin should have on average.
+CASES_A_BIN = 10
+
+
+#: Bins, unless the cases are too few.
+N_BINS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """The two classes and the unlabelled scores in common bins.
+
+    Attributes
+    ----------
+    edges : array
+        The largest labelled score in each bin but the last.
+    counts : Counts
+        Cases in each bin.
+    positive, negative : array
+        Normal scores of the labelled cases: what does not change with the scale of the scores.
+    normal_edges : array
+        The edges among them.
+    """
+
+    edges: NDArray[Any]
+    counts: Counts
+    positive: Floats
+    negative: Floats
+    normal_edges: Floats
+
+    def shifted(self, *, positive: float = 0.0, negative: float = 0.0) -> Counts:
+        """Return the counts with a class's labelled scores shifted by `by` standard deviations."""
+        return Counts(
+            tally(self.positive + positive * self.positive.std(), self.normal_edges),
+            tally(self.negative + negative * self.negative.std(), self.normal_edges),
+            self.counts.unlabelled,
+        )
+
+
+def separation(counts: Counts) -> float:
+    """Return the probability that a positive is in a higher bin than a negative, ties half."""
+    positive, negative = counts.positive / counts.positive.sum(), counts.negative / counts.negative.sum()
+    below = np.cumsum(negative) - negative / 2
+    return float(positive @ below)
+
+
+def tally(scores: NDArray[Any], edges: NDArray[Any]) -> Floats:
+    """Count the scores in each bin."""
+    return np.bincount(np.searchsorted(edges, scores), minlength=len(edges) + 1).astype(np.float64)
+
+
+def binned(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n_bins: int) -> Binned:
+    """Sort scores into at most `n_bins` bins, fewer if a class is small or scores are tied."""
+    rarer = int(min(positive.sum(), (~positive).sum()))
+    edges = bin_edges(score, max(2, min(n_bins, rarer // CASES_A_BIN)))
+    normal = normal_scores(score)
+    return Binned(
+        edges=edges,
+        counts=Counts(*(tally(part, edges) for part in (score[positive], score[~positive], unlabelled))),
+        positive=normal[positive],
+        negative=normal[~positive],
+        normal_edges=_between(score, normal, edges),
+    )
+
+
+def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
+    """Return the largest score in each bin but the last, for bins of equal size as far as ties allow."""
+    ordered = np.sort(score)
+    if ordered[0] == ordered[-1]:
+        raise InputError(
+            f"`y_score` must take at least two values for two bins, but all of them are {ordered[0]:g}; "
+            "give the scores, not decisions"
+        )
+    places = np.ceil(len(ordered) * np.arange(1, n_bins) / n_bins).astype(int) - 1
+    edges = np.unique(ordered[places])
+    edges = edges[edges < ordered[-1]]
+    chosen: NDArray[Any] = edges if len(edges) else ordered[ordered < ordered[-1]][-1:]
+    return chosen
+
+
+def normal_scores(score: NDArray[Any]) -> Floats:
+    """Return the normal quantiles of the mid-ranks."""
+    return np.asarray(scipy.special.ndtri(scipy.stats.rankdata(score) / (len(score) + 1)))
+
+
+def _between(score: NDArray[Any], normal: Floats, edges: NDArray[Any]) -> Floats:
+    """Return the edges on the scale of normal scores, half-way to the next value."""
+    order = np.argsort(score, kind="stable")
+    last = np.searchsorted(score[order], edges, side="right")
+    return np.asarray((normal[order][last - 1] + normal[order][last]) / 2)

@@ -11,21 +11,6 @@ from skewanova.priors.weightings import BetaPrior, DeploymentPrior, UniformPrior
 def parse_deployment_prior(text: str) -> DeploymentPrior:
     """Read a weighting from the form used on the command line.
 
-    Parameters
-    ----------
-    text : str
-        ``LOW:HIGH``, one prior, ``skew:LOW:HIGH``, ``beta:A:B`` or ``quantiles:SHARE=PRIOR:SHARE=PRIOR``.
-
-    Returns
-    -------
-    DeploymentPrior
-        The weighting.
-
-    Raises
-    ------
-    ValueError
-        If the text has another form, or a limit is out of range.
-
     Examples
     --------
     >>> from skewanova.priors.parsing import parse_deployment_prior
@@ -43,65 +28,27 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
     if kind == "quantiles":
         return BetaPrior.from_quantiles(_quantiles(rest, form))
     numbers = _numbers(rest if kind in kinds else [kind, *rest], form)
-    if kind in kinds and len(numbers) == 2:
-        return kinds[kind](*numbers)
-    if kind in kinds or len(numbers) > 2:
+    if len(numbers) > 2 or (kind in kinds and len(numbers) < 2):
         raise InputError(form)
-    return UniformPrior(numbers[0], numbers[-1])
+    return kinds[kind](*numbers) if kind in kinds else UniformPrior(numbers[0], numbers[-1])
 
 
 def parse_priors(text: str) -> tuple[float, ...]:
-    """Read priors separated by commas.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``0.5,0.1,0.01``.
-
-    Returns
-    -------
-    tuple of float
-        The priors.
-
-    Raises
-    ------
-    ValueError
-        If one is not a number strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> from skewanova.priors.parsing import parse_priors
-    >>> parse_priors("0.5, 0.1")
-    (0.5, 0.1)
-    """
+    """Read priors separated by commas."""
     numbers = _numbers(text.split(","), f"priors are numbers separated by commas, but got {text!r}")
     return tuple(check_priors(numbers, "priors").tolist())
 
 
+def parse_prior(text: str) -> float:
+    """Read one prior."""
+    priors = parse_priors(text)
+    if len(priors) > 1:
+        raise InputError(f"one prior is wanted, but got {text!r}")
+    return priors[0]
+
+
 def parse_priors_or_range(text: str) -> tuple[float, ...] | DeploymentPrior:
-    """Read priors separated by commas or, if there is a colon, a deployment prior.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``0.5,0.1`` or ``beta:2:98``.
-
-    Returns
-    -------
-    tuple of float or DeploymentPrior
-        The priors, or the weighting.
-
-    Raises
-    ------
-    ValueError
-        As :func:`parse_priors` and :func:`parse_deployment_prior`.
-
-    Examples
-    --------
-    >>> from skewanova.priors.parsing import parse_priors_or_range
-    >>> parse_priors_or_range("0.5,0.1"), parse_priors_or_range("beta:2:98")
-    ((0.5, 0.1), BetaPrior(a=2.0, b=98.0))
-    """
+    """Read priors separated by commas or, if there is a colon, a deployment prior."""
     return parse_deployment_prior(text) if ":" in text else parse_priors(text)
 
 
@@ -121,33 +68,3 @@ def _numbers(texts: Sequence[str], form: str) -> list[float]:
         return [float(text) for text in texts]
     except ValueError as error:
         raise InputError(form) from error
-
-
-def parse_prior(text: str) -> float:
-    """Read one prior.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``0.1``.
-
-    Returns
-    -------
-    float
-        The prior.
-
-    Raises
-    ------
-    ValueError
-        If it is not one number strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> from skewanova.priors.parsing import parse_prior
-    >>> parse_prior("0.1")
-    0.1
-    """
-    priors = parse_priors(text)
-    if len(priors) > 1:
-        raise InputError(f"one prior is wanted, but got {text!r}")
-    return priors[0]

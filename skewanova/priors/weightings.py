@@ -25,6 +25,7 @@ from skewanova.base.checks import (
     check_prior,
     check_prior_list,
     check_priors,
+    check_real,
     check_same_length,
     check_skews,
     check_weights,
@@ -69,6 +70,11 @@ class DeploymentPrior(Protocol):
         """Name the weighting in words."""
 
 
+def _unwrap_scalar(values: Floats) -> float | Floats:
+    """Return a number where there is no dimension."""
+    return float(values) if values.ndim == 0 else values
+
+
 @overload
 def skew_from_prior(prior: float) -> float: ...
 
@@ -102,8 +108,7 @@ def skew_from_prior(prior: ArrayLike) -> float | Floats:
     4.0
     """
     pi = check_priors(prior)
-    skew = (1 - pi) / pi
-    return float(skew) if skew.ndim == 0 else skew
+    return _unwrap_scalar((1 - pi) / pi)
 
 
 @overload
@@ -138,8 +143,7 @@ def prior_from_skew(skew: ArrayLike) -> float | Floats:
     >>> prior_from_skew(4.0)
     0.2
     """
-    prior = 1 / (1 + check_skews(skew))
-    return float(prior) if prior.ndim == 0 else prior
+    return _unwrap_scalar(np.asarray(1 / (1 + check_skews(skew))))
 
 
 @dataclass(frozen=True)
@@ -265,8 +269,8 @@ class BetaPrior:
     b: float
 
     def __post_init__(self) -> None:
-        for name, value in (("a", self.a), ("b", self.b)):
-            shape = check_one_number(check_float_array(value, name), name)
+        for name in ("a", "b"):
+            shape = check_one_number(check_float_array(getattr(self, name), name), name)
             if not (np.isfinite(shape) and shape >= SMALLEST_SHAPE):
                 raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {shape:g}")
             if shape > LARGEST_SHAPE:
@@ -503,26 +507,7 @@ def _of_scipy(value: Any) -> DeploymentPrior:
 
 
 def as_deployment_prior(value: Target) -> DeploymentPrior:
-    """Turn ``(low, high)``, one prior or a frozen distribution of scipy into a weighting.
-
-    Weightings are passed through.
-
-    Parameters
-    ----------
-    value : deployment prior, (low, high), float or frozen distribution of scipy.stats
-        What the caller gave.
-
-    Returns
-    -------
-    DeploymentPrior
-        The weighting.
-
-    Raises
-    ------
-    TypeError
-        If `value` is none of these.
-    ValueError
-        If a limit is out of range.
+    """Turn ``(low, high)``, one prior or a frozen distribution of scipy into a weighting; pass on weightings.
 
     Examples
     --------
@@ -548,14 +533,71 @@ def as_deployment_prior(value: Target) -> DeploymentPrior:
     return UniformPrior(float(limits.flat[0]), float(limits.flat[-1]))
 
 
+def truncate_below(weighting: DeploymentPrior, limit: float) -> DiscretePrior:
+    """Return the part of a weighting at priors of `limit` or more, on its quadrature nodes."""
+    priors, weights = weighting.quadrature([limit])
+    above = (priors >= limit * (1 - SLACK)) & (weights > 0)
+    return DiscretePrior(priors[above].tolist(), weights[above].tolist())
+
+
 def mass_above(weighting: DeploymentPrior, limit: float) -> float:
     """Return the weight at priors of `limit` or more."""
     priors, weights = weighting.quadrature([limit])
     return float(weights[priors >= limit * (1 - SLACK)].sum())
 
 
-def truncate_below(weighting: DeploymentPrior, limit: float) -> DiscretePrior:
-    """Return the part of a weighting at priors of `limit` or more, on its quadrature nodes."""
-    priors, weights = weighting.quadrature([limit])
-    above = (priors >= limit * (1 - SLACK)) & (weights > 0)
-    return DiscretePrior(priors[above].tolist(), weights[above].tolist())
+@overload
+def correct_class_prior(probability: float, *, train_prior: float, prior: float) -> float: ...
+
+
+@overload
+def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: float) -> Floats: ...
+
+
+def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: float) -> float | Floats:
+    """Correct probabilities of the positive class to a prior that they were not learnt at.
+
+    A classifier trained on resampled or re-weighted classes (``class_weight="balanced"``, SMOTE) believes the
+    prior it was shown, so its probabilities and any threshold on them are off where positives are rarer. Its
+    ranking is not: the correction rises strictly with the probability, so ROC, AUPREC and IAUPREC stay the
+    same and need no correction.
+
+    Parameters
+    ----------
+    probability : float or array_like
+        Probabilities of the positive class, in [0, 1].
+    train_prior : float
+        Prior they were learnt at: the share of positives (or of their weight) in training, 0.5 if balanced.
+    prior : float
+        Prior where they will be used.
+
+    Returns
+    -------
+    float or ndarray
+        Probabilities at `prior`, of the shape of `probability`; 0 and 1 stay as they are.
+
+    Raises
+    ------
+    ValueError
+        If a probability lies outside [0, 1], or a prior is not strictly between 0 and 1.
+    TypeError
+        If probabilities are not real numbers.
+
+    Notes
+    -----
+    Elkan (2001), theorem 2; Saerens et al. (2002), eq. 4. In doubles, distinct probabilities can round to the
+    same value near 0 or 1, so rank by the uncorrected ones.
+
+    Examples
+    --------
+    >>> from skewanova import correct_class_prior
+    >>> correct_class_prior([0.2, 0.5, 0.9], train_prior=0.5, prior=0.1).round(4)
+    array([0.027, 0.1  , 0.5  ])
+    """
+    learnt, used = check_prior(train_prior, "train_prior"), check_prior(prior)
+    posterior = check_real(to_numbers(probability, "probability"), "probability").astype(np.float64)
+    bad = posterior[~((posterior >= 0) & (posterior <= 1))]
+    if bad.size:
+        raise InputError(f"`probability` must lie between 0 and 1, but got {bad[0]:g}")
+    positive, negative = posterior * (used / learnt), (1 - posterior) * ((1 - used) / (1 - learnt))
+    return _unwrap_scalar(np.asarray(positive / (positive + negative)))

@@ -12,8 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from skewanova.base.frames import records
-from skewanova.base.progress import stage
-from skewanova.base.text import format_number, shortened
+from skewanova.base.text import format_number, shortened, stage
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.catalogue import get_test, response_name
 from skewanova.inference.ranks import rank_comparison

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, InputError, check_choice
-from skewanova.priors.binning import N_BINS, binned
+from skewanova.priors.mixtures import N_BINS, binned
 from skewanova.scores.table import Scores, ScoreTable
 
 SCORE_BIN_COLUMNS = ("model", "bin", "score_high", "n_positive", "n_negative")

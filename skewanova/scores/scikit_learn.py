@@ -24,8 +24,7 @@ from skewanova.base.checks import (
 )
 from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.priors.correction import correct_class_prior
-from skewanova.priors.weightings import Target, as_deployment_prior
+from skewanova.priors.weightings import Target, as_deployment_prior, correct_class_prior
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT
 from skewanova.scores.halvings import build_scores
 from skewanova.scores.splits import Rows, Split, check_groups, sklearn_module

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from skewanova.base.checks import InputError, InputTypeError, Where, row_number
-from skewanova.base.operating_system import available_memory
+from skewanova.base.folders import available_memory
 from skewanova.scores.columns import ColumnMap, read_batches
 from skewanova.scores.parquet import SUFFIXES, ParquetSource
 from skewanova.scores.text_files import is_text, read_text, reading_file

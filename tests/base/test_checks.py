@@ -12,8 +12,7 @@ from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova.curves.roc import RocCurve, roc_curve
 from skewanova.inference.covariance import auprec_covariance
 from skewanova.inference.intervals import confidence_interval
-from skewanova.priors.correction import correct_class_prior
-from skewanova.priors.weightings import DiscretePrior, as_deployment_prior
+from skewanova.priors.weightings import DiscretePrior, as_deployment_prior, correct_class_prior
 from skewanova.scores.reading import read_scores
 
 

@@ -19,8 +19,7 @@ from loops import each
 import skewanova as sa
 from skewanova.base import folders
 from skewanova.base.checks import emit
-from skewanova.base.progress import STAGES, listening, stage
-from skewanova.base.text import visible
+from skewanova.base.text import STAGES, listening, stage, visible
 from skewanova.cli import commands as cli_commands
 from skewanova.cli import output as cli_output
 from skewanova.report import folder as report_folder

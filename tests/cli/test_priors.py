@@ -8,7 +8,7 @@ import pytest
 from command_runs import assert_refused, content, run
 
 from skewanova.cli import options
-from skewanova.priors import agreement, estimation
+from skewanova.priors import batches, estimation
 
 LABELS, FIELD = np.repeat([1, 0], [120, 360]), np.repeat([1, 0], [120, 1080])
 
@@ -16,7 +16,7 @@ LABELS, FIELD = np.repeat([1, 0], [120, 360]), np.repeat([1, 0], [120, 1080])
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
     monkeypatch.setattr(estimation, "N_RESAMPLES", 49)
-    monkeypatch.setattr(agreement, "N_RESAMPLES", 99)
+    monkeypatch.setattr(batches, "N_RESAMPLES", 99)
 
 
 @pytest.fixture

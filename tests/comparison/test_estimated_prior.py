@@ -13,7 +13,7 @@ from skewanova import (
     read_scores,
 )
 from skewanova.comparison.estimated_prior import MODEL_COLUMNS, PooledPrior
-from skewanova.priors import agreement, batches, estimation
+from skewanova.priors import batches, estimation
 from skewanova.report.figures import FIGURES, caption, kinds_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
@@ -39,7 +39,7 @@ def tables(models="AB", rng=0, shift=2.0):
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
     monkeypatch.setattr(estimation, "N_RESAMPLES", 99)
-    monkeypatch.setattr(agreement, "N_RESAMPLES", 199)
+    monkeypatch.setattr(batches, "N_RESAMPLES", 199)
 
 
 @pytest.fixture(scope="module")

@@ -146,7 +146,9 @@ def test_each_batch_is_looked_at_around_its_mode(normal):
 
 def test_batches_of_known_classes_are_as_far_off_as_a_share():
     counts = Counts(np.array([0, 1e7]), np.array([1e7, 0]), np.array([[900.0, 100], [400, 100]]))
-    places, errors = batches._fit_each(counts)
+    places, errors = batches._fit_log_odds(
+        counts._replace(positive=counts.positive[None], negative=counts.negative[None])
+    )
     assert expit(places) == pytest.approx([0.1, 0.2], rel=1e-4)
     assert errors == pytest.approx(1 / np.sqrt([1000 * 0.1 * 0.9, 500 * 0.2 * 0.8]), rel=1e-3)
 
@@ -157,7 +159,7 @@ def test_all_batches_are_off_by_what_the_labelled_cases_leave_open():
     cells = [size * np.array([1 - rate, rate]) for size, rate in ((20_000, 0.8), (20_000, 0.3), (1e9, share))]
     weights = np.array([prior, 1 - prior]) / (rates[0] - rates[1])
     error = np.sqrt((weights**2 * rates * (1 - rates) / 20_000).sum()) / (prior * (1 - prior))
-    assert batches._common_error(Counts(*cells)) == pytest.approx(error, rel=0.01)
+    assert batches._fit_log_odds(Counts(*cells))[1] == pytest.approx(error, rel=0.01)
 
 
 @pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.5), BatchNormal(-3.5, 0.1), BatchNormal(-1.0, 1.5)])

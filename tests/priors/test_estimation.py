@@ -14,9 +14,8 @@ from skewanova import InputError, InputTypeError, SkewanovaWarning, estimate_pri
 from skewanova.curves.areas import iauprec_score
 from skewanova.priors import estimation, mixtures
 from skewanova.priors.batches import BatchPrediction, predict_batch
-from skewanova.priors.binning import Binned
 from skewanova.priors.estimation import ESTIMATE_COLUMNS, LabelShift, estimate_from_bins
-from skewanova.priors.mixtures import Counts
+from skewanova.priors.mixtures import Binned, Counts
 from skewanova.priors.weightings import as_deployment_prior
 
 LABELS = np.repeat([1, 0], [100, 300])

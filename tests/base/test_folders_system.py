@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from skewanova.base import operating_system as base_system
-from skewanova.base.operating_system import available_memory
+from skewanova.base import folders as base_system
+from skewanova.base.folders import available_memory
 
 
 def test_a_closed_pipe_has_another_number_on_windows(monkeypatch):

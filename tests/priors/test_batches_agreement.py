@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from skewanova.priors.agreement import Cases, assess_agreement
+from skewanova.priors.batches import Cases, assess_agreement
 
 P, Q = np.array([0.1, 0.3, 0.6]), np.array([0.6, 0.3, 0.1])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skewanova.base.checks import InputError
-from skewanova.priors.binning import bin_edges, binned, normal_scores, tally
+from skewanova.priors.mixtures import bin_edges, binned, normal_scores, separation, tally
 
 
 def test_bins_hold_equally_many_labelled_scores():
@@ -86,7 +86,7 @@ def test_a_shift_is_one_in_standard_deviations_of_the_class():
 def test_separation_is_the_area_under_roc_of_the_bins():
     positive, score = np.array([1, 1, 1, 0, 0, 0], dtype=bool), np.array([3, 3, 1, 1, 0, 0])
     wide = binned(np.repeat(positive, 10), np.repeat(score, 10), score, 3)
-    assert wide.separation == pytest.approx((6 + 2 + 0.5) / 9)
+    assert separation(wide.counts) == pytest.approx((6 + 2 + 0.5) / 9)
 
 
 def test_normal_scores_of_ties_are_alike():
