@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import DiskFullError, InputError, is_full_disk
 from skewanova.distributed.packing import group_sizes, keys_of
-from skewanova.scores import parquet
+from skewanova.scores.sources import PARQUET_SUFFIXES, describe_damage
 
 #: What engines say of workers that are gone or out of reach, and what to do.
 ERROR_HINTS = (
@@ -414,8 +414,8 @@ def _matching(path: str) -> list[str]:
 
 def _damage_of(paths: Iterable[str], columns: Sequence[str]) -> str | None:
     """What is said of the first damaged Parquet file; engines tell neither file nor row group."""
-    files = [path for path in map(Path, paths) if path.is_dir() or path.suffix in parquet.SUFFIXES]
-    return parquet.damage([path for path in files if path.exists()], columns)
+    files = [path for path in map(Path, paths) if path.is_dir() or path.suffix in PARQUET_SUFFIXES]
+    return describe_damage([path for path in files if path.exists()], columns)
 
 
 @contextmanager

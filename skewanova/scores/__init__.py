@@ -8,12 +8,11 @@
 - kinds: How folds may have come about, by name.
 - multiclass: Each class of several against the rest.
 - pairing: Complete folds, the same cases for all models, and what `check` says of a table.
-- parquet: Parquet in batches.
 - reading: Score tables read from files and frames.
 - scikit_learn: Score tables from scikit-learn's estimators and cross_validate; scorers.
 - soundness: What the scores themselves tell against taking them for what they are given as.
 - splits: Hold-outs and halvings of a data set.
-- sources: Where scores come from: files, folders, frames of any library, Arrow streams and queries.
+- sources: Where scores come from: files, folders of Parquet, frames of any library, Arrow streams and queries.
 - table: A checked table of held-out scores.
 - text_files: CSV and JSON lines to columns.
 - unlabelled: Scores of cases without labels, from where the models run.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -187,6 +187,9 @@ MAX_WHOLE = 10**18
 MAX_GAP, MIN_RANGE = 4, 1000
 
 
+_POWERS = 10 ** np.arange(1, 19)
+
+
 def chunks(n_rows: int) -> Iterator[slice]:
     """Yield stretches of rows whose temporary arrays are small."""
     return (slice(start, start + CHUNK_ROWS) for start in range(0, n_rows, CHUNK_ROWS))
@@ -222,98 +225,95 @@ def decode(codes: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-class Buffer:
-    """An array that grows by batches; its type widens as values need it."""
-
-    def __init__(self, n_rows: int = 0) -> None:
-        self._values: NDArray[Any] | None = None
-        self._capacity = n_rows
-        self._size = 0
-
-    def add(self, values: NDArray[Any]) -> None:
-        """Append the values of a batch."""
-        size = self._size + len(values)
-        if self._values is None:
-            self._values = np.empty(max(self._capacity, size), values.dtype)
-        dtype = np.result_type(self._values, values)
-        if size > len(self._values) or dtype != self._values.dtype:
-            larger = np.empty(max(len(self._values), size if size <= len(self._values) else 2 * size), dtype)
-            larger[: self._size] = self._values[: self._size]
-            self._values = larger
-        self._values[self._size : size] = values
-        self._size = size
-
-    def finish(self) -> NDArray[Any]:
-        """Return the values."""
-        return np.empty(0) if self._values is None else self._values[: self._size]
+def read_batches(
+    batches: Iterable[Sequence[Any]], schema: Any, *, labels: Collection[str], source: str
+) -> pd.DataFrame:
+    """Read batches of Arrow arrays into a frame: numbers in their own type, or codes of labels."""
+    for item in schema:
+        if pa.types.is_nested(value_type(item.type)):
+            raise InputError(
+                f"{source} must hold one value a row in {item.name!r}, but holds {value_type(item.type)}"
+            )
+    readers = [_Column(is_label=name in labels) for name in schema.names]
+    for batch in batches:
+        for column, reader in zip(batch, readers, strict=True):
+            reader.add(column)
+    values = {name: reader.finish() for name, reader in zip(schema.names, readers, strict=True)}
+    return pd.DataFrame(values, copy=False)
 
 
-_POWERS = 10 ** np.arange(1, 19)
+def value_type(kind: Any) -> Any:
+    """Return the type of the values of a column that may be stored by its distinct ones."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-class KeyColumn:
-    """Codes of the distinct values of a column; -1 of a missing value."""
+class _Column:
+    """Values of a column, batch by batch: numbers or, of labels that are no numbers, codes.
 
-    def __init__(self, n_rows: int = 0) -> None:
-        self._codes = Buffer(n_rows)
-        self._places: dict[Any, int] = {None: -1}
-        self._whole: NumberColumn | None = None  # text of whole numbers, as long as there is no other
+    Labels that are whole numbers in their plain spelling are read as numbers, if all are.
+    """
+
+    def __init__(self, *, is_label: bool) -> None:
+        self._is_label = is_label
+        self._parts: list[NDArray[Any]] = []
+        self._codes: dict[Any, int] = {None: -1}
 
     def add(self, column: Any) -> None:
         """Append the values of an Arrow array."""
-        if len(self._places) == 1 and pa.types.is_string(column.type):
-            numbers = _parse_whole_numbers(column)
-            if numbers is not None:
-                self._whole = self._whole or NumberColumn(narrow=True)
-                self._whole.add(numbers)
+        if pa.types.is_string_view(column.type):
+            column = column.cast(pa.large_string())
+        kind = value_type(column.type)
+        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+        if self._is_label and not is_number:
+            numbers = _parse_whole_numbers(column) if len(self._codes) == 1 else None
+            if numbers is None:
+                self._add_codes(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
                 return
-        self._add_whole()
-        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        values, index = encoded.dictionary, encoded.indices
-        is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-        names = values.to_numpy(zero_copy_only=False).tolist() if is_text else values.to_pylist()
-        if index.null_count:
-            names.append(None)
-            index = index.fill_null(len(names) - 1)
-        self._add_codes(names, index.to_numpy(zero_copy_only=False))
+            column = numbers
+        elif pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        values = column.to_numpy(zero_copy_only=False)
+        if self._is_label and values.dtype.kind == "i" and len(values):
+            values = values.astype(np.min_scalar_type(min(int(values.min()), -1 - int(values.max()))))
+        self._parts.append(values)
 
-    def add_texts(self, texts: Sequence[str]) -> None:
-        """Append text."""
-        index = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-        self._add_codes(list(index), np.fromiter(map(index.__getitem__, texts), np.intp, len(texts)))
+    def _add_codes(self, encoded: Any) -> None:
+        """Append the codes of labels, whose dictionary may hold one twice, or a missing one."""
+        if len(self._codes) == 1 and self._parts:  # whole numbers so far
+            numbers, levels = pd.factorize(self._join())
+            self._parts = [self._code(levels.astype(str).tolist())[numbers]]
+        names = [*encoded.dictionary.to_pandas().tolist(), None]
+        index = encoded.indices.cast(pa.int64()).fill_null(len(names) - 1)
+        self._parts.append(self._code(names)[index.to_numpy()])
 
-    def _add_whole(self) -> None:
-        """Turn whole numbers so far into text, which other text follows."""
-        if self._whole:
-            coded = _code_as_text(self._whole.finish())
-            self._whole = None
-            self._add_codes(coded.categories.tolist(), coded.codes)
+    def _code(self, names: Sequence[Any]) -> NDArray[Any]:
+        codes = self._codes
+        new = [codes.setdefault(name, len(codes) - 1) for name in names]
+        return np.array(new, dtype=np.min_scalar_type(-len(codes)))
 
-    def _add_codes(self, values: list[Any], index: NDArray[Any]) -> None:
-        places = self._places
-        codes = list(map(places.get, values))
-        if None in codes:
-            for i in pd.unique(index).tolist():  # a dictionary need not be in order of appearance
-                places.setdefault(values[i], len(places) - 1)
-            codes = [places.get(value, -1) for value in values]
-        self._codes.add(np.array(codes, dtype=np.min_scalar_type(-len(places)))[index])
+    def finish(self) -> Any:
+        """Return the values."""
+        values = self._join()
+        if len(self._codes) == 1:
+            return values
+        return pd.Categorical.from_codes(values, pd.Index([*self._codes][1:], dtype=object))
 
-    def finish(self) -> pd.Categorical[Any]:
-        """Return codes and values."""
-        if self._whole:
-            return _code_as_text(self._whole.finish())
-        codes = self._codes.finish().astype(np.min_scalar_type(-len(self._places)), copy=False)
-        return pd.Categorical.from_codes(codes, pd.Index(list(self._places)[1:], dtype=object))
-
-
-def _code_as_text(numbers: NDArray[Any]) -> pd.Categorical[Any]:
-    """Return codes of whole numbers, and the text that they were."""
-    codes, levels = code_whole_numbers(numbers) or np.unique(numbers, return_inverse=True)[::-1]
-    return pd.Categorical.from_codes(codes, pd.Index(list(map(str, levels.tolist())), dtype=object))
+    def _join(self) -> NDArray[Any]:
+        """Return all parts as one, and drop each on the way, so that no column takes its place twice."""
+        parts = self._parts
+        result = np.empty(sum(map(len, parts)), np.result_type(*parts) if parts else np.float64)
+        size = 0
+        while parts:
+            part = parts.pop(0)
+            result[size : size + len(part)] = part
+            size += len(part)
+        return result
 
 
 def _parse_whole_numbers(column: Any) -> Any:
     """Return the numbers of an Arrow array of text, if all are whole ones in their plain spelling."""
+    if not pa.types.is_string(column.type):
+        return None
     try:
         numbers = column.cast(pa.int64())
     except pa.ArrowInvalid:
@@ -324,87 +324,3 @@ def _parse_whole_numbers(column: Any) -> Any:
     # every other spelling, such as 007, is longer
     n_digits = np.searchsorted(_POWERS, np.abs(values), side="right") + 1 + (values < 0)
     return numbers if pc.sum(pc.binary_length(column)).as_py() == n_digits.sum() else None
-
-
-class NumberColumn:
-    """Numbers of a column in their own type or, of labels, in the narrowest of the whole numbers."""
-
-    def __init__(self, n_rows: int = 0, *, narrow: bool = False) -> None:
-        self._values = Buffer(n_rows)
-        self._narrow = narrow
-
-    def add(self, column: Any) -> None:
-        """Append the values of an Arrow array; missing numbers are NaN."""
-        values = column.to_numpy(zero_copy_only=False)
-        if self._narrow and values.dtype.kind == "i" and len(values):
-            values = values.astype(np.min_scalar_type(min(int(values.min()), -1 - int(values.max()))))
-        self._values.add(values)
-
-    def finish(self) -> NDArray[Any]:
-        """Return the numbers."""
-        return self._values.finish()
-
-
-class LabelColumn(NumberColumn):
-    """Numbers of a column of labels: whole ones that take more than a byte become codes."""
-
-    def __init__(self, n_rows: int) -> None:
-        super().__init__(n_rows, narrow=True)
-
-    def finish(self) -> Any:
-        """Return the numbers, or their codes."""
-        values = super().finish()
-        coded = code_whole_numbers(values) if values.dtype.kind == "i" and values.itemsize > 1 else None
-        return values if coded is None else pd.Categorical.from_codes(coded[0], pd.Index(coded[1]))
-
-
-class OtherColumn:
-    """Values of a column of scores that holds no numbers, as pandas takes them."""
-
-    def __init__(self) -> None:
-        self._parts: list[pd.Series[Any]] = []
-
-    def add(self, column: Any) -> None:
-        """Append the values of an Arrow array."""
-        self._parts.append(column.to_pandas())
-
-    def finish(self) -> pd.Series[Any]:
-        """Return all values."""
-        return pd.concat(self._parts, ignore_index=True)
-
-
-def is_number(kind: Any) -> bool:
-    """Whether an Arrow type is one of numbers or truth values."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
-
-
-def value_type(kind: Any) -> Any:
-    """Return the type of the values of a column that may be stored by its distinct ones."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def read_batches(
-    batches: Iterable[Any], schema: Any, *, text: Sequence[str], source: str, n_rows: int = 0
-) -> pd.DataFrame:
-    """Read batches of Arrow arrays into a frame: labels by their codes, numbers in their own type."""
-    readers: list[Any] = []
-    for item in schema:
-        kind = value_type(item.type)
-        if pa.types.is_nested(kind):
-            raise InputError(f"{source} must hold one value a row in {item.name!r}, but holds {kind}")
-        if is_number(kind):
-            readers.append(LabelColumn(n_rows) if item.name in text else NumberColumn(n_rows))
-        else:
-            readers.append(KeyColumn(n_rows) if item.name in text else OtherColumn())
-    for batch in batches:
-        for column, reader in zip(batch, readers, strict=True):
-            reader.add(_readable(column))
-    values = {item.name: reader.finish() for item, reader in zip(schema, readers, strict=True)}
-    return pd.DataFrame(values, copy=False)
-
-
-def _readable(column: Any) -> Any:
-    """Decode numbers that are stored by their distinct values, and text in views."""
-    if pa.types.is_dictionary(column.type) and is_number(column.type.value_type):
-        return column.dictionary_decode()
-    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column

@@ -1,28 +1,46 @@
-"""Where scores come from: files, folders, frames of any library, Arrow streams and queries."""
+"""Where scores come from: files, folders of Parquet, frames of any library, Arrow streams and queries."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterator
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+from urllib.parse import unquote
 
 import narwhals as nw
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from skewanova.base.checks import InputError, InputTypeError, Where, row_number
 from skewanova.base.folders import available_memory
-from skewanova.scores.columns import ColumnMap, read_batches
-from skewanova.scores.parquet import SUFFIXES, ParquetSource
-from skewanova.scores.text_files import is_text, read_text, reading_file
+from skewanova.scores.columns import ColumnMap, read_batches, value_type
+from skewanova.scores.text_files import is_text, read_text
 
-#: Module that knows frames whose rows are elsewhere; it is imported for these alone.
-DISTRIBUTED = "skewanova.distributed.backends"
+PARQUET_SUFFIXES = (".parquet", ".pq")
+
+
+#: Rows of Parquet decoded at once.
+BATCH_ROWS = 1 << 17
+
+
+#: Bytes of a column chunk read at once: a row group need not fit in memory.
+BUFFER_SIZE = 1 << 20
+
+
+#: What damaged files of Parquet raise.
+_DAMAGED = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
+            MemoryError)  # fmt: skip
+
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 #: Bytes that a row takes while it is read and checked, and the share of the free memory for that.
@@ -35,7 +53,7 @@ BYTES_OF_TEXT, GZIP_FACTOR = 25, 4
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Columns as they were written, how to say where a row is, and the file they are from."""
+    """Columns as they were written, how to name a row in a message, and the file they are from."""
 
     frame: pd.DataFrame
     where: Where
@@ -45,50 +63,65 @@ class RawTable:
 def detect_backend(source: object) -> Any:
     """Return the backend of a frame of Dask or Spark, whose rows are elsewhere; None for all else."""
     homes = {base.__module__.partition(".")[0] for base in type(source).__mro__}
-    is_distributed = homes & {"dask", "dask_expr", "pyspark"}
-    return import_module(DISTRIBUTED).detect_backend(source) if is_distributed else None
+    if not homes & {"dask", "dask_expr", "pyspark"}:
+        return None
+    return import_module("skewanova.distributed.backends").detect_backend(source)
 
 
 def load_table(source: object, columns: ColumnMap) -> RawTable:
     """Read the columns of a source that are needed, by the names that they have here."""
     if isinstance(source, str | os.PathLike):
-        path = check_path(source)
-        with reading_file(path):
-            frame, where = _read_file(path, columns)
+        path = Path(source)
+        with _reading_file(path):
+            frame, where = _read_path(path, columns)
     else:
         path, where, frame = None, row_number, _read_frame(source, columns)
     return RawTable(columns.rename(frame), where, path)
 
 
-def check_path(source: str | os.PathLike[str]) -> Path:
-    """Return the path of a file, or of a folder that holds a table in several files."""
-    path = Path(source)
-    with reading_file(path):
-        if not path.exists():
-            raise InputError(f"there is no file {str(path)!r}")
-        if not (path.is_file() or path.is_dir()):
-            raise InputError(
-                f"{path.name!r} is neither a file nor a folder (a pipe can be read only once): write the "
-                "table to a file first"
-            )
-    return path
+# --- files -------------------------------------------------------------------------------------------------
 
 
-def _read_file(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, Where]:
-    if path.is_dir() or path.suffix.lower() in SUFFIXES:
+def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, Where]:
+    if not path.exists():
+        raise InputError(f"there is no file {str(path)!r}")
+    if not (path.is_file() or path.is_dir()):
+        raise InputError(
+            f"{path.name!r} is neither a file nor a folder (a pipe can be read only once): write the "
+            "table to a file first"
+        )
+    name = repr(path.name)
+    if path.is_dir() or path.suffix.lower() in PARQUET_SUFFIXES:
         parquet = ParquetSource.open(path)
-        check_memory(parquet.n_rows, repr(path.name), f"dask.dataframe.read_parquet({str(path)!r})")
-        names = columns.select(parquet.names, repr(path.name))
-        return parquet.read(names, columns.text), parquet.where
+        _check_memory(parquet.n_rows, name, f"dask.dataframe.read_parquet({str(path)!r})")
+        names = columns.select(parquet.schema.names, name)
+        schema = pa.schema([parquet.schema.field(column) for column in names])
+        frame = read_batches(parquet.batches(names), schema, labels=columns.text, source=name)
+        return frame, parquet.where
     if not is_text(path):
-        raise InputError(f"{path.name!r} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
+        raise InputError(f"{name} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
     n_bytes = path.stat().st_size * (GZIP_FACTOR if path.suffix.lower() == ".gz" else 1)
     reader = "read_csv" if ".csv" in path.name.lower() else "read_json"
-    check_memory(n_bytes // BYTES_OF_TEXT, repr(path.name), f"dask.dataframe.{reader}({str(path)!r})")
+    _check_memory(n_bytes // BYTES_OF_TEXT, name, f"dask.dataframe.{reader}({str(path)!r})")
     return read_text(path, columns)
 
 
-def check_memory(n_rows: int, name: str, frame: str) -> None:
+@contextmanager
+def _reading_file(path: Path) -> Iterator[None]:
+    """Explain in one line why the system cannot read a file, or not into memory."""
+    try:
+        yield
+    except MemoryError as error:
+        raise InputError(
+            f"{path.name!r} cannot be read: it does not fit in memory; give it to Dask, which reads "
+            "it in parts"
+        ) from error
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise InputError(f"{path.name[:60]!r} cannot be read: {reason}") from error
+
+
+def _check_memory(n_rows: int, name: str, frame: str) -> None:
     """Refuse a table that does not fit in memory, with what to write instead."""
     free = available_memory()
     if free is not None and n_rows * BYTES_PER_ROW > MEMORY_SHARE * free:
@@ -97,6 +130,171 @@ def check_memory(n_rows: int, name: str, frame: str) -> None:
             f"memory, but {free / 1e9:.2g} GB are free; compare it in parts by Dask (pip install "
             f"'skewanova[dask]'): compare({frame})"
         )
+
+
+# --- Parquet -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetSource:
+    """A file, or all files of a folder that end in .parquet or .pq, as one table.
+
+    Attributes
+    ----------
+    path : Path
+        The file or the folder.
+    sizes : mapping of Path to int
+        Number of rows of every file, in the order of their paths; rows are counted through all of them.
+    schema : pyarrow.Schema
+        Columns of the first file, to whose types those of the others are cast, and those that the names of
+        folders hold (``model=forest/fold=3/``). An index that pandas stored is none.
+    """
+
+    path: Path
+    sizes: Mapping[Path, int]
+    schema: Any
+
+    @classmethod
+    def open(cls, path: Path) -> ParquetSource:
+        """Read the metadata of all files."""
+        sizes = {}
+        for file in _list_parquet(path):
+            with _reading_parquet(file):
+                sizes[file] = pq.read_metadata(file).num_rows
+        first = next(iter(sizes))
+        with _reading_parquet(first):
+            schema, keys = pq.read_schema(first), _folder_keys(first, path)
+            hidden = {*_stored_index(schema.metadata), *keys}
+            fields = [field for field in schema if field.name not in hidden]
+            return cls(path, sizes, pa.schema([*fields, *(pa.field(key, pa.string()) for key in keys)]))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all files together."""
+        return sum(self.sizes.values())
+
+    def where(self, row: int) -> str:
+        """Name a row by its number from 0 and, of a folder, by its file."""
+        if not self.path.is_dir():
+            return row_number(row)
+        for file, n_rows in self.sizes.items():
+            if row < n_rows:
+                return f"{row_number(row)} of {file.relative_to(self.path).as_posix()!r}"
+            row -= n_rows
+        raise IndexError(row)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[list[Any]]:
+        """Yield batches of these columns."""
+        for path, n_rows in self.sizes.items():
+            with _reading_parquet(path):
+                n_read = 0
+                for batch in self._read_file(path, [self.schema.field(name) for name in columns]):
+                    yield batch
+                    n_read += len(batch[0])
+                if n_read != n_rows:
+                    raise pa.ArrowInvalid(f"it says that it has {n_rows} rows, but has {n_read}")
+
+    def _read_file(self, path: Path, fields: Sequence[Any]) -> Iterator[list[Any]]:
+        """Yield batches of the columns of a file, text by its distinct values."""
+        keys = _folder_keys(path, self.path)
+        stored = {*pq.read_schema(path).names} - {*keys}
+        names = [field.name for field in fields if field.name in stored]
+        text = [f.name for f in fields if f.name in stored and f.type in (pa.string(), pa.large_string())]
+        options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns are kept
+        n_read = 0
+        with pq.ParquetFile(path, read_dictionary=text, **options) as file:
+            try:
+                for batch in file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
+                    batch.validate(full=True)
+                    n_read += len(batch)
+                    yield [_column_of(batch, field, keys) for field in fields]
+            except _DAMAGED as error:
+                raise pa.ArrowInvalid(f"{_damaged_group(file, names, n_read)}{error}") from error
+
+
+def _column_of(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:
+    """Return a column of the batch, in the type of the whole table; missing values of what it lacks."""
+    if field.name in keys:
+        value = pa.array([keys[field.name]], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), len(batch)), value)
+    if field.name not in batch.schema.names:
+        return pa.nulls(len(batch), field.type)
+    column, kind = batch.column(field.name), value_type(field.type)
+    if value_type(column.type) == kind:
+        return column
+    return (column.dictionary_decode() if pa.types.is_dictionary(column.type) else column).cast(kind)
+
+
+def describe_damage(paths: Iterable[Path], columns: Collection[str]) -> str | None:
+    """Say what is wrong with the first file whose columns of these names cannot be read."""
+    try:
+        for path in paths:
+            parquet = ParquetSource.open(path)
+            for _ in parquet.batches([name for name in parquet.schema.names if name in columns]):
+                pass
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _damaged_group(file: pq.ParquetFile, columns: Sequence[str], n_read: int) -> str:
+    """Name the row group that cannot be read, behind so many rows that could be; empty if all can."""
+    first = 0
+    for group in range(file.num_row_groups):
+        stop = first + file.metadata.row_group(group).num_rows
+        if stop > n_read:
+            try:
+                options = {"row_groups": [group], "columns": columns, "use_threads": False}
+                for batch in file.iter_batches(BATCH_ROWS, **options):
+                    batch.validate(full=True)
+            except _DAMAGED:
+                return f"row group {group} (rows {first} to {stop - 1}): "
+        first = stop
+    return ""
+
+
+@contextmanager
+def _reading_parquet(path: Path) -> Iterator[None]:
+    """Turn what Arrow says about a file that cannot be read, of whatever type, into one clear line."""
+    try:
+        yield
+    except InputError:
+        raise
+    except _DAMAGED as error:
+        raise InputError(f"{path.name!r} cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _stored_index(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
+    """Return columns that pandas stored as the index, if the metadata are those of pandas."""
+    try:
+        columns = json.loads((metadata or {})[b"pandas"])["index_columns"]
+        return frozenset(name for name in columns if isinstance(name, str))
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return frozenset()
+
+
+def _list_parquet(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    with _reading_parquet(path):  # a folder that cannot be entered is an error: its rows would be missing
+        walked = [Path(folder, name) for folder, _, names in os.walk(path, onerror=_fail) for name in names]
+    below = (file for file in sorted(walked) if file.suffix.lower() in PARQUET_SUFFIXES and file.is_file())
+    files = [f for f in below if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)]
+    if not files:
+        raise InputError(f"the folder {str(path)!r} holds no file that ends in .parquet or .pq")
+    return files
+
+
+def _fail(error: OSError) -> NoReturn:
+    raise error
+
+
+def _folder_keys(file: Path, folder: Path) -> dict[str, str | None]:
+    pairs = (part.split("=", 1) for part in file.relative_to(folder).parts[:-1] if "=" in part)
+    return {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs}
+
+
+# --- frames, streams and queries ---------------------------------------------------------------------------
 
 
 def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
@@ -110,17 +308,16 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
     if isinstance(native, pd.DataFrame):
         frame = native.reset_index(drop=True)
         return frame[columns.select(frame.columns.tolist(), "the table")].copy()  # the user may change theirs
-    if isinstance(native, pd.Series):
-        raise _refuse_type(source)
     with _reading_query(native):
-        reader = _open_stream(native, columns)
+        reader = None if isinstance(native, pd.Series) else _open_stream(native, columns)
         if reader is None:
-            raise _refuse_type(source)
+            raise InputTypeError(
+                f"scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}"
+            )
         names = columns.select(reader.schema.names, "the table")
-        index = [reader.schema.names.index(name) for name in names]
-        schema = pa.schema([reader.schema.field(i) for i in index])
-        batches = ([batch.column(i) for i in index] for batch in reader)
-        return read_batches(batches, schema, text=columns.text, source="the table")
+        schema = pa.schema([reader.schema.field(name) for name in names])
+        batches = ([batch.column(name) for name in names] for batch in reader)
+        return read_batches(batches, schema, labels=columns.text, source="the table")
 
 
 def _open_stream(native: Any, columns: ColumnMap) -> Any:
@@ -134,7 +331,7 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
         if isinstance(frame, nw.LazyFrame):
             names = columns.select(frame.collect_schema().names(), "the query")
             n_rows = int(frame.select(nw.len()).collect().item())
-            check_memory(n_rows, "the query", "dask.dataframe.read_parquet(folder), once written")
+            _check_memory(n_rows, "the query", "dask.dataframe.read_parquet(folder), once written")
             frame = frame.select(names)
             native = frame.to_native()
         if not hasattr(native, "__arrow_c_stream__"):
@@ -142,21 +339,15 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
     return pa.RecordBatchReader.from_stream(native) if hasattr(native, "__arrow_c_stream__") else None
 
 
-def _refuse_type(source: object) -> InputTypeError:
-    return InputTypeError(
-        f"scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}"
-    )
-
-
 @contextmanager
 def _reading_query(native: Any) -> Iterator[None]:
-    """Tell in one line what a query or a stream raises that cannot be carried out."""
+    """Explain in one line what a query or a stream raises that cannot be carried out."""
     home = sys.modules[type(native).__module__.split(".")[0].lstrip("_")]
     owners = (home, "Error"), (getattr(home, "exceptions", None), "PolarsError")
-    own = [getattr(owner, name) for owner, name in owners if hasattr(owner, name)]
+    errors = [getattr(owner, name) for owner, name in owners if hasattr(owner, name)]
     try:
         yield
     except InputError:
         raise
-    except (pa.ArrowException, OSError, MemoryError, nw.exceptions.NarwhalsError, *own) as error:
+    except (pa.ArrowException, OSError, MemoryError, nw.exceptions.NarwhalsError, *errors) as error:
         raise InputError(f"the query cannot be read: {' '.join(str(error).split())}") from error

@@ -6,14 +6,12 @@ wrong, the csv module refuses stray quotes, and the json module keeps numbers as
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import json
 import re
-import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
@@ -26,7 +24,7 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from skewanova.base.checks import FIRST_INEXACT, MISSING_TEXT, InputError, Where, is_exact
-from skewanova.scores.columns import Buffer, ColumnMap, KeyColumn
+from skewanova.scores.columns import ColumnMap, read_batches
 
 #: Endings of files of text.
 CSV_SUFFIXES = (".csv", ".csv.gz")
@@ -62,108 +60,89 @@ _POSITIVE = frozenset({"1", "true", "positive", "label_1"})
 
 
 def is_text(path: Path) -> bool:
-    """Whether a file's name ends as one of CSV or JSON lines does."""
+    """Return True if a file's name ends as one of CSV or JSON lines does."""
     return path.name.lower().endswith(CSV_SUFFIXES + JSON_SUFFIXES)
 
 
 def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, Where]:
-    """Read the needed columns of a file of text, and return how to tell the line of a row."""
-    name = repr(path.name)
+    """Read the needed columns of a file of text, and return how to name the line of a row."""
+    frame: pd.DataFrame | None
     if path.name.lower().endswith(JSON_SUFFIXES):
         rows, keys, lines = _read_json_lines(path, columns)
         where: Where = lambda row: f"line {lines[row]}"  # noqa: E731
-        values: dict[str, Any] = {
-            key: _encode_texts(_column_texts(key, rows, where, columns)) for key in columns.select(keys, name)
-        }
+        names = columns.select(keys, repr(path.name))
+        frame = _code_texts(names, [[_column_texts(name, rows, where, columns) for name in names]])
     else:
         where = partial(_find_line, path)
-        names = columns.select(_read_header(path), name)
-        values = _read_plain_csv(path, names, columns.text) or _read_csv(path, names)
-    for key, column in values.items():
-        if key not in columns.text and isinstance(column, pd.Categorical):
-            values[key] = _read_numbers(column, key, path.name, where)
-    return pd.DataFrame(values, copy=False), where
+        names = columns.select(_read_header(path), repr(path.name))
+        frame = _read_plain_csv(path, names, columns)
+        if frame is None:
+            frame = _code_texts(names, _read_blocks(path, names, BLOCK_ROWS))
+    for name in names:
+        if name not in columns.text and frame[name].dtype != np.float64:
+            frame[name] = _read_numbers(frame[name], path.name, where)
+    return frame, where
 
 
-def _encode_texts(texts: Sequence[str]) -> pd.Categorical[Any]:
-    column = KeyColumn(len(texts))
-    column.add_texts(texts)
-    return column.finish()
+def _code_texts(names: Sequence[str], blocks: Iterable[Sequence[Sequence[str]]]) -> pd.DataFrame:
+    """Return columns of text by their codes, or whole numbers, from blocks of one list a column."""
+    schema = pa.schema([(name, pa.string()) for name in names])
+    batches = ([pa.array(texts, pa.string()) for texts in block] for block in blocks)
+    return read_batches(batches, schema, labels=names, source="the file")
 
 
 # --- CSV ---------------------------------------------------------------------------------------------------
 
 
-def _read_plain_csv(path: Path, names: Sequence[str], text: Collection[str]) -> dict[str, Any] | None:
+def _read_plain_csv(path: Path, names: Sequence[str], columns: ColumnMap) -> pd.DataFrame | None:
     """Read plain CSV by Arrow: codes of text, and doubles; None of what it may read otherwise.
 
     A column is read as doubles if its first value is a fraction. No double may be so large that it can stand
     for a whole number that was rounded.
     """
-    if not _is_plain_csv(path):
-        return None
     first = next(_read_blocks(path, names, 1), None)
-    if first is None:
+    if first is None or not _is_plain_csv(path):
         return None
-    fractions = {name for name in names if name not in text and not _WHOLE.fullmatch(first[name][0])}
-    columns = {name: Buffer() if name in fractions else KeyColumn() for name in names}
-    code = pa.dictionary(pa.int32(), pa.string())
-    kinds = {name: pa.string() if _WHOLE.fullmatch(first[name][0]) else code for name in names}
-    kinds |= dict.fromkeys(fractions, pa.float64())
+    fractions = [
+        name
+        for name, (text,) in zip(names, first, strict=True)
+        if name not in columns.text and not _WHOLE.fullmatch(text)
+    ]
+    schema = pa.schema([(name, pa.float64() if name in fractions else pa.string()) for name in names])
     convert = arrow_csv.ConvertOptions(
-        include_columns=list(names), column_types=kinds, null_values=[], strings_can_be_null=False
+        include_columns=names, column_types=schema, null_values=[], strings_can_be_null=False
     )
     options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES)
+    labels = [name for name in names if name not in fractions]
     try:
         with (
             _open_bytes(path) as file,
             arrow_csv.open_csv(file, convert_options=convert, read_options=options) as batches,
         ):
-            for batch in batches:
-                for (name, column), values in zip(columns.items(), batch.columns, strict=True):
-                    if name in fractions:
-                        values = values.to_numpy()
-                        if not bool((np.abs(values) < FIRST_INEXACT).all()):
-                            return None
-                    column.add(values)
+            frame = read_batches(
+                (batch.columns for batch in batches), schema, labels=labels, source="the file"
+            )
     except pa.ArrowInvalid:
         return None  # the csv module tells what is wrong
-    return {name: column.finish() for name, column in columns.items()}
+    return frame if (frame[fractions].abs() < FIRST_INEXACT).all(axis=None) else None
 
 
 def _is_plain_csv(path: Path) -> bool:
-    """Whether a file is UTF-8, and quotes stand around whole fields only, in which nothing is special."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    """Return True if a file is UTF-8, and quotes stand around whole fields only, with nothing special inside.
+
+    Files with lines so long that they do not end in a block are left to the csv module.
+    """
     with _open_bytes(path) as file:
-        try:
-            return all(_has_plain_quotes(lines) for lines in _read_whole_lines(file, decoder.decode))
-        except UnicodeDecodeError:
-            return False
-
-
-def _read_whole_lines(file: IO[bytes], decode: Callable[..., str]) -> Iterator[bytes]:
-    """Yield pieces of a file that end where a line does; each is decoded to see whether it can be."""
-    rest = b""
-    for block in iter(partial(file.read, BLOCK_BYTES), b""):
-        decode(block)
-        lines, end, begun = block.rpartition(b"\n")
-        yield rest + lines + end if end else b'"'  # lines so long are left to the csv module
-        rest = begun
-    decode(b"", True)
-    yield rest
-
-
-def _has_plain_quotes(lines: bytes) -> bool:
-    return b'"' not in lines or b'"' not in _QUOTED.sub(b"", lines)
-
-
-def _read_csv(path: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Read the fields of the columns as text by the csv module, strictly."""
-    columns = {name: KeyColumn() for name in names}
-    for block in _read_blocks(path, names, BLOCK_ROWS):
-        for name, texts in block.items():
-            columns[name].add_texts(texts)
-    return {name: column.finish() for name, column in columns.items()}
+        while block := file.read(BLOCK_BYTES) + file.readline(BLOCK_BYTES):
+            try:
+                block.decode()
+            except UnicodeDecodeError:
+                return False
+            if b'"' in block and b'"' in _QUOTED.sub(b"", block):
+                return False
+            if not block.endswith(b"\n"):
+                return not file.read(1)
+    return True
 
 
 def _read_header(path: Path) -> list[str]:
@@ -174,13 +153,13 @@ def _read_header(path: Path) -> list[str]:
     return header
 
 
-def _read_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[dict[str, list[str]]]:
-    """Yield the fields of some columns, so many rows at a time."""
+def _read_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list[list[str]]]:
+    """Yield the fields of some columns, a list a column, so many rows at a time."""
     records = _read_records(path)
     _, header = next(records)
-    index = {name: header.index(name) for name in names}
+    index = [header.index(name) for name in names]
     while block := [fields for _, fields in islice(records, n_rows)]:
-        yield {name: [fields[i] for fields in block] for name, i in index.items()}
+        yield [[fields[i] for fields in block] for i in index]
 
 
 def _read_records(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -233,38 +212,25 @@ def _read_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
         yield line
 
 
-@contextmanager
-def reading_file(path: Path) -> Iterator[None]:
-    """Tell in one line why the system cannot read a file, or not into memory."""
-    try:
-        yield
-    except MemoryError as error:
-        raise InputError(
-            f"{path.name!r} cannot be read: it does not fit in memory; give it to Dask, which reads "
-            "it in parts"
-        ) from error
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise InputError(f"{path.name[:60]!r} cannot be read: {reason}") from error
-
-
 # --- numbers from text -------------------------------------------------------------------------------------
 
 
-def _read_numbers(column: pd.Categorical[Any], name: str, source: str, where: Where) -> NDArray[Any]:
+def _read_numbers(column: pd.Series[Any], source: str, where: Where) -> NDArray[Any]:
     """Read numbers of text by its distinct values; the first that is none, or is rounded, is named."""
-    codes, texts = column.codes, column.categories.tolist()
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column.to_numpy().astype(np.int64)
+    codes, texts = column.cat.codes.to_numpy(), column.cat.categories.tolist()
     values, bad = _parse_numbers(texts)
     if bad is not None:
         text = repr(texts[bad])
         raise InputError(
-            f"`{name}` must hold real numbers, but {source!r} has "
+            f"`{column.name}` must hold real numbers, but {source!r} has "
             f"{text if len(text) <= 40 else f'{text[:36]}...'} at {where(int(np.argmax(codes == bad)))}"
         )
     lossy = _find_rounded(texts, values)
     if lossy is not None:
         raise InputError(
-            f"`{name}` must keep its order in 64 bits, but {source!r} has {texts[lossy]:.40} at "
+            f"`{column.name}` must keep its order in 64 bits, but {source!r} has {texts[lossy]:.40} at "
             f"{where(int(np.argmax(codes == lossy)))}, which would be rounded, and may tie with another; "
             "write the ranks"
         )
@@ -272,26 +238,28 @@ def _read_numbers(column: pd.Categorical[Any], name: str, source: str, where: Wh
 
 
 def _parse_numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
-    """Return whole numbers in 64 bits, exact doubles or truth values; and the first other text."""
+    """Return whole numbers in 64 bits, exact doubles or truth values; and the position of other text."""
     if all(text.strip().lower() in _TRUTH for text in texts):
         return np.array([_TRUTH[text.strip().lower()] for text in texts], dtype=bool), None
     if all(map(_WHOLE.fullmatch, texts)):
-        return _whole_numbers(texts), None
-    whole = "".join(texts)
-    plain = whole.isascii() and "_" not in whole
-    for read in (float, _real_number) if plain else (_real_number,):
-        with suppress(ValueError):
-            return np.fromiter(map(read, texts), np.float64, len(texts)), None
-    return np.empty(0), next(row for row, text in enumerate(texts) if not _is_real(text))
+        whole_numbers = list(map(int, texts))
+        for dtype in (np.int64, np.uint64):
+            if np.iinfo(dtype).min <= min(whole_numbers) and max(whole_numbers) <= np.iinfo(dtype).max:
+                return np.array(whole_numbers, dtype=dtype), None
+    values = np.empty(len(texts))
+    for i, text in enumerate(texts):
+        try:
+            values[i] = _real_number(text)
+        except ValueError:
+            return values, i
+    return values, None
 
 
-def _whole_numbers(texts: Sequence[str]) -> NDArray[Any]:
-    """Return int64 or uint64, or doubles of those that fit neither."""
-    values = list(map(int, texts))
-    for dtype in (np.int64, np.uint64):
-        if np.iinfo(dtype).min <= min(values) and max(values) <= np.iinfo(dtype).max:
-            return np.array(values, dtype=dtype)
-    return np.array(list(map(float, texts)))
+def _real_number(text: str) -> float:
+    """Return the nearest double, nan of text that says missing; Python's 1_000 is no number in a table."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return np.nan if text.strip().lower() in MISSING_TEXT else float(text)
 
 
 def _find_rounded(texts: Sequence[str], values: NDArray[Any]) -> int | None:
@@ -300,26 +268,6 @@ def _find_rounded(texts: Sequence[str], values: NDArray[Any]) -> int | None:
         return None
     large: list[int] = np.flatnonzero(np.abs(values) >= FIRST_INEXACT).tolist()
     return next((i for i in large if _WHOLE.fullmatch(texts[i]) and not is_exact(int(texts[i]))), None)
-
-
-def _is_real(text: str) -> bool:
-    try:
-        _real_number(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _real_number(text: str) -> float:
-    """Return the nearest double, nan of text that says missing; Python's 1_000 is no number in a table."""
-    if "_" in text or not text.isascii():
-        raise ValueError(text)
-    try:
-        return float(text)
-    except ValueError:
-        if text.strip().lower() in MISSING_TEXT:
-            return np.nan
-        raise
 
 
 # --- JSON lines --------------------------------------------------------------------------------------------
@@ -332,13 +280,6 @@ class Number(str):
 
     def __repr__(self) -> str:
         return str(self)
-
-
-class _Absent:
-    """What stands where an object lacks a key that another has."""
-
-
-ABSENT = _Absent()
 
 
 def _read_json_lines(path: Path, columns: ColumnMap) -> tuple[list[dict[str, Any]], list[str], list[int]]:
@@ -383,32 +324,30 @@ def _parse_json(content: str, place: str) -> dict[str, Any]:
 
 def _column_texts(name: str, rows: Sequence[dict[str, Any]], where: Where, columns: ColumnMap) -> list[str]:
     """Return cells as a CSV file would hold them; of several scores, that of the positive class."""
-
-    def text(row: int, cell: Any) -> str:
+    texts = []
+    for i, row in enumerate(rows):
         try:
-            return _cell_text(cell if name in columns.text else _score_of_positive(cell, columns.pos_label))
+            if name not in row:
+                raise ValueError("is missing in an object that others have it in")
+            cell = row[name]
+            texts.append(
+                _cell_text(cell if name in columns.text else _score_of_positive(cell, columns.pos_label))
+            )
         except ValueError as error:
-            raise InputError(f"`{name}` {error}, at {where(row)}") from error
-
-    return [text(i, row.get(name, ABSENT)) for i, row in enumerate(rows)]
+            raise InputError(f"`{name}` {error}, at {where(i)}") from error
+    return texts
 
 
 def _cell_text(cell: Any) -> str:
-    if cell is ABSENT:
-        raise ValueError("is missing in an object that others have it in")
     if isinstance(cell, bool) or cell is None:
         return {True: "true", False: "false", None: ""}[cell]
-    if isinstance(cell, str):
-        return _encodable(cell)
-    raise ValueError(f"must hold one value, but has {cell!r:.60}")
-
-
-def _encodable(text: str) -> str:
+    if not isinstance(cell, str):
+        raise ValueError(f"must hold one value, but has {cell!r:.60}")
     try:
-        text.encode()
+        cell.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"must hold text, but has half a character in {text!a}") from None
-    return str(text)
+        raise ValueError(f"must hold text, but has half a character in {cell!a}") from None
+    return str(cell)
 
 
 def _score_of_positive(cell: Any, pos_label: object) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skewanova.base.checks import (
     Bools,
@@ -24,7 +24,7 @@ from skewanova.base.checks import (
     check_scores,
     row_number,
 )
-from skewanova.scores.columns import MAX_WHOLE, chunks, code_whole_numbers, decode, values_or_codes
+from skewanova.scores.columns import code_whole_numbers, decode, values_or_codes
 
 INTEGER_TEXT = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 
@@ -71,12 +71,12 @@ def validate_scores(values: pd.Series[Any], name: str, where: Where) -> NDArray[
 
 
 def positive_labels(values: pd.Series[Any], pos_label: object, where: Where) -> Bools:
-    """Which labels are positive; each category is looked at once, if none is wrong."""
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        codes, result = _used_categories(values)
-        if len(codes) and codes.min() >= 0:
+    """Return which labels are positive; of labels in codes each is checked once, if none is wrong."""
+    if isinstance(values.dtype, pd.CategoricalDtype) and len(values):
+        codes = values_or_codes(values)
+        if codes.min() >= 0:
             with suppress(InputError):
-                return decode(codes, check_labels(np.asarray(result), pos_label=pos_label))
+                return decode(codes, check_labels(values.cat.categories.to_numpy(), pos_label=pos_label))
     return check_labels(values.to_numpy(), pos_label=pos_label, where=where)
 
 
@@ -88,54 +88,25 @@ def to_categorical(
         coded = code_whole_numbers(values.to_numpy())
         if coded is not None:
             return pd.Categorical.from_codes(coded[0], pd.Index(coded[1]))
-    if whole and isinstance(values.dtype, pd.CategoricalDtype) and _are_whole_levels(values):
-        return pd.Categorical.from_codes(values_or_codes(values), pd.Index(values.cat.categories))
     if values.dtype == object:  # where 1, 1.0 and True are the same to pandas
         values = values.map(str, na_action="ignore")
     is_coded = isinstance(values.dtype, pd.CategoricalDtype)
-    codes, result = _used_categories(values) if is_coded else pd.factorize(values)
-    text = [str(value) for value in result]
-    blank = [i for i, t in enumerate(text) if not t.strip()]
+    codes, names = (values_or_codes(values), values.cat.categories) if is_coded else pd.factorize(values)
+    used = pd.unique(codes)
+    used = used[used >= 0]
+    text = [str(value) for value in names[used]]
+    blank = [code for code, label in zip(used, text, strict=True) if not label.strip()]
     if blank or codes.min() < 0:
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
-        raise_empty(name, len(empty), where(int(empty[0])))
+        rows = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
+        raise InputError(f"`{name}` must not be empty, but {rows}, the first at {where(int(empty[0]))}")
     numbers = _whole_numbers(text) if whole else None
-    if numbers is None:
-        index = {name: i for i, name in enumerate(dict.fromkeys(text))}
-        return _recode([index[name] for name in text], codes, list(index))
-    levels, position = np.unique(numbers, return_inverse=True)
-    return _recode(position, codes, levels)
-
-
-def _are_whole_levels(values: pd.Series[Any]) -> bool:
-    """Whether the categories are ascending whole numbers, each of them in use, and no value is missing."""
-    codes, levels = values_or_codes(values), values.cat.categories
-    if levels.dtype != np.int64 or not len(levels) or not levels.is_monotonic_increasing:
-        return False
-    is_used = np.zeros(len(levels) + 1, dtype=np.bool_)  # a missing value is -1, the last
-    for rows in chunks(len(codes)):
-        is_used[codes[rows]] = True
-    return bool(is_used[:-1].all() and not is_used[-1] and max(-levels[0], levels[-1]) < MAX_WHOLE)
-
-
-def _used_categories(values: pd.Series[Any]) -> tuple[NDArray[Any], pd.Index[Any]]:
-    """Return codes in order of appearance, and what they stand for, as pandas.factorize does."""
-    codes = values_or_codes(values)
-    order = pd.unique(codes)
-    order = order[order >= 0]
-    if not np.array_equal(order, np.arange(len(order))):
-        index = np.full(len(values.cat.categories) + 1, -1, dtype=np.min_scalar_type(-len(order) - 1))
-        index[order] = np.arange(len(order))
-        codes = decode(codes, index)  # -1, a missing value, stays
-    return codes, values.cat.categories[order]
-
-
-def _recode(position: ArrayLike, codes: NDArray[Any], levels: Any) -> pd.Categorical[Any]:
-    """Return the levels, of which each code has one by its position."""
-    index = np.asarray(position)
-    small = np.min_scalar_type(-len(index))  # fewer bytes to move, and what pandas stores anyway
-    is_same = np.array_equal(index, np.arange(len(index)))
-    new = codes.astype(small, copy=False) if is_same else decode(codes, index.astype(small))
+    in_order = np.array(text, dtype=object) if numbers is None else numbers
+    position, levels = pd.factorize(in_order, sort=numbers is not None)
+    recoded = np.zeros(len(names), dtype=np.min_scalar_type(-len(levels)))
+    recoded[used] = position
+    is_same = np.array_equal(recoded, np.arange(len(recoded)))
+    new = codes if is_same else decode(codes, recoded)
     return pd.Categorical.from_codes(new, dtype=pd.CategoricalDtype(pd.Index(levels)))
 
 
@@ -149,12 +120,6 @@ def _whole_numbers(texts: list[str]) -> NDArray[np.int64] | None:
         return None
     numbers: NDArray[np.int64] = pc.replace_substring_regex(names, r"\.0$", "").cast(pa.int64()).to_numpy()
     return numbers
-
-
-def raise_empty(name: str, n_rows: int, first: str) -> NoReturn:
-    """Raise for rows that lack a label."""
-    told = "1 row is" if n_rows == 1 else f"{n_rows} rows are"
-    raise InputError(f"`{name}` must not be empty, but {told}, the first at {first}")
 
 
 def check_both_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:

@@ -15,7 +15,7 @@ from loops import each
 
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
-from skewanova.scores import columns, parquet, sources
+from skewanova.scores import columns, sources
 
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(
@@ -151,7 +151,6 @@ def files(folder):
 
 def test_a_table_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "available_memory", lambda: 500)
-    monkeypatch.setattr(columns, "read_batches", None)
     for path in files(tmp_path):
         reader = {".csv": "csv", ".gz": "csv", ".jsonl": "json", ".parquet": "parquet"}[path.suffix]
         name = re.escape(path.name)
@@ -185,7 +184,7 @@ def hive(folder, frame):
 
 @pytest.mark.parametrize("write", [pieces, hive])
 def test_a_folder_is_one_table(tmp_path, monkeypatch, write):
-    monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
+    monkeypatch.setattr(sources, "BATCH_ROWS", 5)
     table = sa.read_scores(write(tmp_path / "rows", TABLE))
     expected = sa.read_scores(TABLE)
     assert sorted(table.models) == sorted(expected.models)
@@ -268,7 +267,7 @@ KEYS = {
 @pytest.mark.parametrize("column", ["case", "fold"])
 @pytest.mark.parametrize("kind", KEYS)
 def test_names_of_any_type_are_those_of_pandas(tmp_path, monkeypatch, kind, column):
-    monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
+    monkeypatch.setattr(sources, "BATCH_ROWS", 5)
     frame = TABLE.drop(columns="case").assign(**{column: KEYS[kind]})
     if column == "fold" or kind == "truth":
         frame = frame.assign(y_true=TABLE.groupby(frame[column]).cumcount() % 2)
@@ -291,12 +290,10 @@ def test_names_of_any_type_are_those_of_pandas(tmp_path, monkeypatch, kind, colu
         assert told(tmp_path / "s.csv") == expected
 
 
-def test_whole_numbers_that_become_text_later(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
+def test_whole_numbers_that_become_text_later():
     names = [*map(str, range(30, 10, -1)), *(f"{i:03d}" for i in range(16))]
-    column = columns.KeyColumn()
-    for i in range(0, 36, 7):
-        column.add(pa.array(names[i : i + 7]))
-    found = column.finish()
-    assert list(found) == names
-    assert list(found.categories) == names
+    batches = ([pa.array(names[i : i + 7])] for i in range(0, 36, 7))
+    schema = pa.schema([("case", pa.string())])
+    frame = columns.read_batches(batches, schema, labels=["case"], source="the table")
+    assert list(frame["case"]) == names
+    assert list(frame["case"].cat.categories) == names

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import skewanova as sa
 from skewanova.base.checks import InputError
 from skewanova.scores import text_files
+from skewanova.scores.columns import ColumnMap
 
 HEAD = "model,fold,case,y_true,y_score\n"
 ROWS = "A,1,1,0,0.25\nA,1,2,1,0.5\nA,2,3,0,0.125\nA,2,4,1,0.75\n"
@@ -94,7 +95,7 @@ def test_text_that_is_not_utf_8_is_refused_alike(tmp_path, monkeypatch):
 def test_no_digit_is_lost(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("csv") / "scores.csv"
     path.write_text("y_score\n0.5\n" + "\n".join(map(repr, values)) + "\n")
-    found = text_files._read_plain_csv(path, ["y_score"], [])
+    found = text_files._read_plain_csv(path, ["y_score"], ColumnMap(["y_score"], [], []))
     if max(map(abs, values)) < 2**53:
         np.testing.assert_array_equal(found["y_score"][1:], values)
     else:
@@ -105,8 +106,9 @@ def test_a_plain_file_is_read_by_arrow_and_others_are_not(tmp_path):
     path = tmp_path / "scores.csv"
     names = HEAD.strip().split(",")
     path.write_text(FILES["plain"])
-    found = text_files._read_plain_csv(path, names, names[:4])
+    columns = ColumnMap(names, [], names[:4])
+    found = text_files._read_plain_csv(path, names, columns)
     assert found["y_score"].dtype == np.float64
-    assert isinstance(found["model"], pd.Categorical)
+    assert isinstance(found["model"].dtype, pd.CategoricalDtype)
     path.write_text(FILES["comma within quotes"])
-    assert text_files._read_plain_csv(path, names, names[:4]) is None
+    assert text_files._read_plain_csv(path, names, columns) is None
