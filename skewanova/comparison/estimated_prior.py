@@ -40,10 +40,9 @@ from skewanova.priors.estimation import (
     with_batches,
 )
 from skewanova.priors.mixtures import N_BINS, binned
-from skewanova.scores.bins import LabelledCases, labelled_cases
 from skewanova.scores.reading import read_rows
 from skewanova.scores.table import ScoreTable, StreamedScores
-from skewanova.scores.unlabelled import UnlabelledScores, read_unlabelled
+from skewanova.scores.unlabelled import LabelledCases, UnlabelledScores, labelled_cases, read_unlabelled
 
 #: How often the likelihood of several models is looked at more closely, and how far down it is looked at.
 ZOOMS, FAR = 4, 30.0

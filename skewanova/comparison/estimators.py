@@ -23,8 +23,8 @@ from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.priors.weightings import as_deployment_prior
 from skewanova.scores.design import FoldDesign, as_design
+from skewanova.scores.halvings import Units, check_groups, half_folds, hold_outs
 from skewanova.scores.scikit_learn import as_rows, check_named, checked_data, fitted_scores, splits_of
-from skewanova.scores.splits import Units, check_groups, half_folds, hold_outs
 
 #: Designs that are made here; any other comes as `cv`.
 MADE_HERE = ("repeated_holdout", "split_half")

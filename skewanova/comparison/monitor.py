@@ -18,8 +18,7 @@ from skewanova.comparison.changes import checked_ranking
 from skewanova.comparison.result import Comparison
 from skewanova.priors.estimation import estimate_from_bins
 from skewanova.priors.mixtures import Binned, Counts, tally
-from skewanova.scores.bins import SCORE_BIN_COLUMNS
-from skewanova.scores.unlabelled import UnlabelledScores, read_unlabelled
+from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, UnlabelledScores, read_unlabelled
 
 MONITOR_COLUMNS = (
     "batch", "n_unlabelled", "estimate", "conf_low", "conf_high", "p_value", "leaders", "state",

@@ -25,7 +25,7 @@ from skewanova.evaluation.measures import Evaluation
 from skewanova.priors.evidence import FEW_SCORES, scarce_class
 from skewanova.priors.weightings import DeploymentPrior, mass_above, truncate_below
 from skewanova.scores.design import SAME_CASES
-from skewanova.scores.soundness import fewest_different
+from skewanova.scores.pairing import fewest_different
 
 #: The lines of a verdict by the names of their fields.
 LINES = {

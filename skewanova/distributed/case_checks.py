@@ -32,7 +32,12 @@ from skewanova.distributed.packing import (
     refusing,
 )
 from skewanova.priors.evidence import UnitSums
-from skewanova.scores.clusters import (
+from skewanova.scores.columns import SAMPLING_COLUMNS
+from skewanova.scores.table import CaseSummary
+from skewanova.scores.validation import (
+    INTEGER_TEXT,
+    MAX_EXAMPLES,
+    Label,
     SamplingSummary,
     SharedClusters,
     WeightRange,
@@ -40,16 +45,9 @@ from skewanova.scores.clusters import (
     check_same_for_case,
     check_several_clusters,
     check_whole_clusters,
-    shared_clusters,
-)
-from skewanova.scores.columns import SAMPLING_COLUMNS
-from skewanova.scores.table import CaseSummary
-from skewanova.scores.validation import (
-    INTEGER_TEXT,
-    MAX_EXAMPLES,
-    Label,
     raise_duplicates,
     raise_mixed_labels,
+    shared_clusters,
     to_categorical,
     validate_scores,
     with_fold,

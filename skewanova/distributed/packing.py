@@ -29,9 +29,15 @@ from skewanova.base.checks import (
 from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
 from skewanova.curves.sorting import FEW_WEIGHTS
 from skewanova.priors.evidence import UnitSums
-from skewanova.scores.clusters import check_weight_column
 from skewanova.scores.table import build_table
-from skewanova.scores.validation import Label, locate_row_of_group, to_categorical, validate_scores, with_fold
+from skewanova.scores.validation import (
+    Label,
+    check_weight_column,
+    locate_row_of_group,
+    to_categorical,
+    validate_scores,
+    with_fold,
+)
 
 KEYS = ("model", "fold")
 

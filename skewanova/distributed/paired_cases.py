@@ -86,6 +86,6 @@ def count_sample(table: StreamedScores) -> SampleSummary:
     sampling = table.sampling
     if sampling is None:
         return SampleSummary.of(table.counts[0, 0])
-    sums = UnitSums(*(part[0, 0] for part in sampling.held))
+    sums = UnitSums(*(part[0, 0] for part in sampling.sums))
     sizes = sampling.kinds if table.has_clusters else table.counts[0, 0]
     return SampleSummary.of(sizes, sums=sums, clustered=table.has_clusters)

@@ -19,7 +19,6 @@ from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups
 from skewanova.curves.roc import auc
 from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, effective_negatives, is_sufficient
 from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
-from skewanova.scores.clusters import refuse_in_passes
 from skewanova.scores.columns import SAMPLING_COLUMNS
 from skewanova.scores.design import (
     FOLD_IMBALANCE,
@@ -298,7 +297,13 @@ def measure_group(
     >>> measure_group(rows, at_priors=(0.5, 0.1))["auprec"].round(4).tolist()
     [0.7917, 0.5705]
     """
-    refuse_in_passes(frame.columns.tolist(), SAMPLING_COLUMNS)
+    for column in SAMPLING_COLUMNS:
+        if column in frame:
+            raise InputError(
+                f"one group of a table with the column {column!r} cannot be measured by itself, since "
+                "clusters are left out together and curves are weighted: use evaluate() on the whole table, "
+                "or leave out the column"
+            )
     rows = with_fold(frame.reset_index(drop=True))
     table = build_table(rows, locate_row_of_group(rows), pos_label, None)
     curves = table.curves()

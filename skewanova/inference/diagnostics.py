@@ -18,7 +18,7 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, variation_limit
 from skewanova.inference.omnibus import find_degenerate, fold_table
 from skewanova.scores.design import FOLD_IMBALANCE
-from skewanova.scores.soundness import ranking_findings, score_findings
+from skewanova.scores.pairing import ranking_findings, score_findings
 
 
 def residuals(result: AnovaResult) -> pd.DataFrame:

@@ -22,9 +22,9 @@ from skewanova.evaluation import along_prior, points
 from skewanova.evaluation.along_prior import auprec_intervals, regret
 from skewanova.evaluation.measures import Evaluation
 from skewanova.report.verdict_text import write_verdict
-from skewanova.scores.bins import score_bins
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.table import Scores
+from skewanova.scores.unlabelled import score_bins
 
 if TYPE_CHECKING:
     from jinja2 import Template

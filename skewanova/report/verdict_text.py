@@ -38,7 +38,7 @@ from skewanova.inference.catalogue import get_test
 from skewanova.inference.diagnostics import auc_by_fold
 from skewanova.priors.evidence import POSITIVES_FOR_TESTS
 from skewanova.scores.design import FoldDesign
-from skewanova.scores.soundness import collapsed
+from skewanova.scores.pairing import collapsed
 
 #: Words of all four lines together.
 MAX_WORDS = 60

@@ -22,7 +22,6 @@ from skewanova.base.checks import (
     check_fraction,
     check_not_negative,
 )
-from skewanova.scores.clusters import refuse_shared_clusters
 from skewanova.scores.kinds import DESIGNS, RUNS
 from skewanova.scores.table import Halvings, Scores, ScoreTable
 
@@ -260,8 +259,13 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     ('repeated_holdout', 0.25)
     """
     result = _infer(table, as_design(design))
-    if result.kind in {"independent", "kfold"}:
-        refuse_shared_clusters(table.shared_clusters, result.kind)
+    shared = table.shared_clusters if result.kind in {"independent", "kfold"} else None
+    if shared is not None:
+        raise InputError(
+            f"with design={result.kind!r} no two folds may share a cluster, but cluster {shared.name!r:.40} "
+            f"is in {shared.n_folds} of them ({shared.n_clusters} such clusters in all); leave "
+            "design='auto'"
+        )
     return replace(result, n_clusters=table.n_clusters, weighted=table.has_weights)
 
 

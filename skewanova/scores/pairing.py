@@ -1,17 +1,19 @@
-"""Complete folds, the same cases for all models, and what `check` says of a table."""
+"""Checks before a comparison: complete folds, the same cases for all models, and sanity of the scores."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, Floats, InputError, check_choice, emit
 from skewanova.base.text import visible
-from skewanova.priors.evidence import UnitSums
-from skewanova.scores.soundness import auc_of_folds, ranking_findings, score_findings
-from skewanova.scores.table import Scores, ScoreTable
+from skewanova.curves.groups import aucs_of_curves
+from skewanova.priors.evidence import POSITIVES_A_FOLD, UnitSums
+from skewanova.scores.table import Scores, ScoreTable, TieCounts
 from skewanova.scores.validation import MAX_EXAMPLES
 
 UNPAIRED = (
@@ -26,6 +28,29 @@ STREAMED = (
 )
 
 
+#: Share of a fold's cases at its best score from which the top of the ranking tells little, if so many are.
+MANY_AT_THE_TOP, FEWEST_AT_THE_TOP = 0.05, 10
+
+
+#: Shares of all cases between which every fold lies, if folds are bootstrap resamples.
+RESAMPLED = (0.60, 0.99)
+
+
+#: Share of a model's usual gain in AUC below which it has collapsed in a fold; the least gain to speak of.
+COLLAPSED, CLEAR_GAIN = 0.25, 0.1
+
+
+#: Cases from which on whole numbers that all differ are taken for names of cases.
+FEWEST_NAMED = 20
+
+
+#: Share of the weight of a class below which what is left of it is rounding.
+NO_WEIGHT = 1e-9
+
+
+MISSING_POLICIES = ("raise", "drop")
+
+
 class PairedCases(NamedTuple):
     """Labels, one column of scores for each model and, where given, clusters numbered from 0 and weights."""
 
@@ -38,16 +63,6 @@ class PairedCases(NamedTuple):
 def paired_cases(table: Scores) -> PairedCases:
     """Line up the models of a table with one fold: by case or, without cases, row by row.
 
-    Parameters
-    ----------
-    table : ScoreTable
-        All models on one fold, scored on the same cases.
-
-    Returns
-    -------
-    PairedCases
-        Labels of shape (n_cases,), and scores of that shape for each model of the table, in its dtype.
-
     Raises
     ------
     ValueError
@@ -57,31 +72,7 @@ def paired_cases(table: Scores) -> PairedCases:
         raise InputError(f"cases are paired within one fold, but the table has {len(table.folds)}")
     if not isinstance(table, ScoreTable):
         raise InputError(STREAMED)
-    model = table.codes("model")
-    rows = [np.flatnonzero(model == m) for m in range(len(table.models))]
-    if table.has_cases:
-        case = table.codes("case")
-        rows = [at[np.argsort(case[at])] for at in rows]
-        key = case
-    else:
-        key = table.frame["y_true"].to_numpy()
-    if any(not np.array_equal(key[at], key[rows[0]]) for at in rows):
-        raise InputError(UNPAIRED)
-    score = table.frame["y_score"].to_numpy()
-    positive, cluster, weight = _sampled(table, rows[0])
-    return PairedCases(positive, tuple(score[at] for at in rows), cluster, weight)
-
-
-def _sampled(
-    table: ScoreTable, rows: NDArray[np.intp]
-) -> tuple[Bools, NDArray[np.intp] | None, Floats | None]:
-    """Labels of some rows and, where given, their clusters numbered from 0 and their weights."""
-    cluster = weight = None
-    if table.has_clusters:
-        cluster = np.unique(table.codes("cluster")[rows], return_inverse=True)[1].reshape(-1)
-    if table.has_weights:
-        weight = table.frame["weight"].to_numpy()[rows]
-    return table.frame["y_true"].to_numpy()[rows], cluster, weight
+    return _line_up(table)[0]
 
 
 def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
@@ -92,21 +83,31 @@ def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
     ValueError
         If a model was not scored on all cases in every fold, or one cluster holds all cases of a class.
     """
-    case = table.codes("case")
-    order = np.lexsort((case, table.codes("model"), table.codes("fold")))
-    n_groups = len(table.folds) * len(table.models)
-    n_cases = len(order) // n_groups
-    if not np.array_equal(case[order], np.tile(case[order[:n_cases]], n_groups)):
-        raise InputError(UNPAIRED)
-    positive, cluster, weight = _sampled(table, order[:n_cases])
+    runs = _line_up(table)
+    positive, _, cluster, weight = runs[0]
     if cluster is not None:
         _refuse_single_clusters(UnitSums.of(positive.astype(np.intp), cluster, weight, 2).total)
-    score = table.frame["y_score"].to_numpy()[order].reshape(len(table.folds), len(table.models), n_cases)
-    return tuple(PairedCases(positive, tuple(run), cluster, weight) for run in score)
+    return runs
 
 
-#: Share of the weight of a class below which what is left of it is rounding.
-NO_WEIGHT = 1e-9
+def _line_up(table: ScoreTable) -> tuple[PairedCases, ...]:
+    """Return the cases of every fold, in the same order for all models and folds."""
+    fold, model = table.codes("fold"), table.codes("model")
+    key = table.codes("case") if table.has_cases else table.frame["y_true"].to_numpy().astype(np.intp)
+    order = np.lexsort((key, model, fold) if table.has_cases else (model, fold))
+    shape = len(table.folds), len(table.models), -1
+    n_groups = shape[0] * shape[1]
+    sizes = table.counts.sum(axis=2)
+    cases = order[: sizes[0, 0]]
+    if (sizes != len(cases)).any() or not np.array_equal(key[order], np.tile(key[cases], n_groups)):
+        raise InputError(UNPAIRED)
+    cluster = weight = None
+    if table.has_clusters:
+        cluster = np.unique(table.codes("cluster")[cases], return_inverse=True)[1].reshape(-1)
+    if table.has_weights:
+        weight = table.frame["weight"].to_numpy()[cases]
+    positive, score = table.frame["y_true"].to_numpy()[cases], table.frame["y_score"].to_numpy()[order]
+    return tuple(PairedCases(positive, tuple(run), cluster, weight) for run in score.reshape(shape))
 
 
 def check_clustered_runs(table: Scores) -> None:
@@ -120,7 +121,7 @@ def check_clustered_runs(table: Scores) -> None:
     if isinstance(table, ScoreTable):
         paired_runs(table)
     elif table.sampling is not None and table.has_clusters:
-        _refuse_single_clusters(table.sampling.held.total[0, 0])
+        _refuse_single_clusters(table.sampling.sums.total[0, 0])
 
 
 def _refuse_single_clusters(total: Floats) -> None:
@@ -129,8 +130,8 @@ def _refuse_single_clusters(total: Floats) -> None:
     `total` is what the clusters weigh in the class of negatives and in that of positives; the largest is 1.
     """
     for side in ("positive", "negative"):
-        whole = total[int(side == "positive")]
-        if whole - 1 <= NO_WEIGHT * whole:
+        weight = total[int(side == "positive")]
+        if weight - 1 <= NO_WEIGHT * weight:
             raise InputError(
                 "`cluster` must name at least 2 clusters of either class where several runs test the same "
                 f"cases, but the only cluster with {side} cases cannot show how they vary; leave out the "
@@ -138,30 +139,13 @@ def _refuse_single_clusters(total: Floats) -> None:
             )
 
 
-MISSING_POLICIES = ("raise", "drop")
-
-
 def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tuple[str, ...]]:
-    """Return a table in which every model has every fold, and what was dropped to get there.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        The table.
-    missing : {"raise", "drop"}
-        What to do with a fold that some model lacks.
-
-    Returns
-    -------
-    table : ScoreTable
-        The complete table.
-    notes : tuple of str
-        One warning for each fold dropped.
+    """Return a table in which every model has every fold, and a warning for each fold dropped.
 
     Raises
     ------
     ValueError
-        If a cell is missing and the policy is "raise", or if no fold is left.
+        If a fold lacks a model and `missing` is not "drop", or if no fold is left.
     """
     check_choice(missing, MISSING_POLICIES, "missing")
     absent = np.argwhere(table.counts.sum(axis=2) == 0)
@@ -192,22 +176,16 @@ def check_paired(table: Scores) -> tuple[str, ...]:
     ValueError
         If the case column shows that they were not.
     """
-    if not table.has_cases:
-        return _check_paired_counts(table)
-    n_pairs, first = table.unpaired()
+    n_pairs, examples = table.unpaired() if table.has_cases else (0, ())
     if n_pairs:
-        displayed = ", ".join(f"case {case!r} in fold {fold!r}" for case, fold in first)
+        displayed = ", ".join(f"case {case!r} in fold {fold!r}" for case, fold in examples)
         raise InputError(
             f"all models of a fold must be scored on the same cases, but {n_pairs} (fold, case) pairs lack "
             f"a model, the first: {displayed}"
         )
-    return ()
-
-
-def _check_paired_counts(table: Scores) -> tuple[str, ...]:
-    """Without case numbers, unequal class counts are the only sign of unpaired folds."""
+    # without cases, unequal numbers of the classes are the only sign
     odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))
-    if not len(odd):
+    if table.has_cases or not len(odd):
         return ()
     fold = table.folds[odd[0]]
     note = (
@@ -219,16 +197,6 @@ def _check_paired_counts(table: Scores) -> tuple[str, ...]:
 
 def describe_table(table: Scores) -> list[str]:
     """Say in a few lines what a table holds, and whether a comparison will accept it.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        The table.
-
-    Returns
-    -------
-    list of str
-        Lines of text.
 
     Raises
     ------
@@ -246,12 +214,13 @@ def describe_table(table: Scores) -> list[str]:
     elif _has_clustered_runs(table):
         check_clustered_runs(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
+    folds = "1 fold" if test_set else f"{len(table.folds)} folds"
     auc = auc_of_folds(table)
     suspicions = [
         result.advice for result in (*ranking_findings(auc), *score_findings(table, auc)) if result.advice
     ]
     return [
-        f"{table.counts.sum():,} rows: {len(table.models)} models x {_folds(table)}",
+        f"{table.counts.sum():,} rows: {len(table.models)} models x {folds}",
         f"models: {', '.join(map(visible, table.models))}",
         f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
@@ -265,26 +234,23 @@ def describe_table(table: Scores) -> list[str]:
 
 
 def _has_clustered_runs(table: Scores) -> bool:
-    """Whether every fold tests the same cases, which come in clusters."""
-    if not (table.has_clusters and table.has_cases):
-        return False
-    shared, _ = table.shared_cases()
-    return bool((shared == shared[0, 0]).all())
+    """Return True if every fold tests the same cases, which come in clusters."""
+    return table.has_clusters and table.has_cases and bool(np.ptp(table.shared_cases()[0]) == 0)
 
 
 def _sampling_lines(table: Scores) -> list[str]:
-    """Clusters and weights, where there are any, and how many equal ones the smallest fold is worth."""
+    """Describe clusters and weights, and how many equal ones the smallest fold is worth."""
     clusters, weights = table.n_clusters, table.weights
-    told = [f"clusters: {clusters:,}, none of them cut by a fold"] if clusters else []
+    lines = [f"clusters: {clusters:,}, none of them cut by a fold"] if clusters else []
     if weights is not None:
         low, high, prior = weights
-        told.append(f"weights: {low:.4g} to {high:.4g}, which make the prior {prior:.4g}")
-    if not told:
+        lines.append(f"weights: {low:.4g} to {high:.4g}, which make the prior {prior:.4g}")
+    if not lines:
         return []
     negative, positive = table.effective_counts.min(axis=(0, 1)).tolist()
     unit = "clusters" if clusters else "cases"
     return [
-        *told,
+        *lines,
         f"effective numbers in the smallest fold: {positive:.4g} positives, {negative:.4g} negatives "
         f"(so many equal {unit})",
     ]
@@ -296,9 +262,149 @@ def check_several_models(table: Scores) -> None:
         raise InputError(f"a comparison needs at least 2 models, but the table has {len(table.models)}")
 
 
-def _folds(table: Scores) -> str:
-    return "1 fold" if len(table.folds) == 1 else f"{len(table.folds)} folds"
-
-
 def _range(values: NDArray[np.int64]) -> str:
     return f"{values.min()}" if values.min() == values.max() else f"{values.min()} to {values.max()}"
+
+
+# --- sanity of the scores ----------------------------------------------------------------------------------
+
+
+class Finding(NamedTuple):
+    """One check: its name, its statistic, and advice where there is any."""
+
+    check: str
+    statistic: float
+    advice: str
+
+
+def score_findings(table: Scores, auc: pd.DataFrame) -> list[Finding]:
+    """Check positives of the smallest fold, resamples, decisions, ties at the top, and names of cases."""
+    ties = list(table.ties())
+    return [
+        _positives(table), *_resamples(table), _decisions(ties), _top(ties), *_identifiers(table, auc)
+    ]  # fmt: skip
+
+
+def ranking_findings(auc: pd.DataFrame) -> list[Finding]:
+    """Check for reversed rankings and models that collapse in some folds; a row a fold, a column a model."""
+    return [_inverted(auc), _collapsed(auc)]
+
+
+def auc_of_folds(table: Scores) -> pd.DataFrame:
+    """Return AUC, a row a fold and a column a model."""
+    curves = table.curves()
+    cells = pd.MultiIndex.from_tuples(list(curves), names=["model", "fold"])
+    result = pd.Series(aucs_of_curves(list(curves.values())), index=cells).unstack("model")
+    return result.loc[list(table.folds), list(table.models)]
+
+
+def collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return folds in which a model, unlike most others, loses most of what its ranking gains elsewhere."""
+    gain, usual = auc - 0.5, auc.median() - 0.5
+    lost = ((gain < COLLAPSED * usual) & (usual >= CLEAR_GAIN)).to_numpy()
+    return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
+
+
+def _inverted(auc: pd.DataFrame) -> Finding:
+    """Check for a ranking worse than chance, which is most often one turned around."""
+    means = auc.mean()
+    model, least = str(means.idxmin()), float(means.min())
+    advice = (
+        f"model {visible(model)!r} ranks worse than chance (AUC {least:.3f}): if its scores speak for the "
+        "negative class, turn them around, or name the positive class"
+    )
+    return Finding("smallest_auc", least, advice if least < 0.5 else "")
+
+
+def _collapsed(auc: pd.DataFrame) -> Finding:
+    """Count in how many folds models collapse."""
+    lost = collapsed(auc)
+    if not lost.any():
+        return Finding("collapsed_folds", 0.0, "")
+    fold, model = np.argwhere(lost)[0].tolist()
+    name, low = str(auc.columns.tolist()[model]), float(auc.to_numpy()[fold, model])
+    advice = (
+        f"model {visible(name)!r} ranks near chance in {int(lost[:, model].sum())} of {len(auc)} folds (the "
+        f"first: fold {auc.index.tolist()[fold]!r}, AUC {low:.3f}), but well in the others: tests reject too "
+        "often (.10 to .12 at .05 where models collapse in 1 of 10 folds); see why training failed there"
+    )
+    return Finding("collapsed_folds", float(lost.sum()), advice)
+
+
+def _positives(table: Scores) -> Finding:
+    """Check the positives of the smallest fold: with few, its area is not that of the population."""
+    fewest = float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 1].min())
+    few = fewest < POSITIVES_A_FOLD and len(table.folds) > 1
+    advice = (
+        f"the smallest fold has {fewest:.4g} positives: means and intervals are about areas in folds of that "
+        f"size, which below {POSITIVES_A_FOLD} positives may differ from those of large samples; use fewer "
+        "or larger folds"
+    )
+    return Finding("positives_a_fold", fewest, advice if few else "")
+
+
+def _resamples(table: Scores) -> Iterator[Finding]:
+    """Yield a check for bootstrap resamples, which hold about 63 % of all cases each."""
+    if not table.has_cases or len(table.folds) < 2:
+        return
+    shared, n_cases = table.shared_cases()
+    share = np.diag(shared) / n_cases
+    looks = bool((share >= RESAMPLED[0]).all() and (share <= RESAMPLED[1]).all())
+    advice = (
+        f"every fold tests {share.min():.0%} to {share.max():.0%} of all cases: if folds are resamples of "
+        "one test set, they tell nothing about other cases, and tests over them reject far too often; give "
+        "the test set once, as one fold, and its cases are resampled for you"
+    )
+    yield Finding("share_of_cases", float(share.min()), advice if looks else "")
+
+
+def fewest_different(ties: Sequence[TieCounts]) -> TieCounts:
+    """Return, of the model with the fewest different scores, the fold where it has most."""
+    most: dict[str, TieCounts] = {}
+    for counts in ties:
+        most[counts.model] = max(most.get(counts.model, counts), counts, key=lambda fold: fold.n_different)
+    return min(most.values(), key=lambda counts: counts.n_different)
+
+
+def _decisions(ties: Sequence[TieCounts]) -> Finding:
+    """Check for scores of two different values, which are decisions."""
+    least = fewest_different(ties)
+    fewest = least.n_different
+    advice = (
+        f"model {visible(least.model)!r} has only {fewest} different score{'s' if fewest > 1 else ''} in any "
+        "fold: these are decisions, of which a curve has one point; give probabilities or the decision "
+        "function"
+    )
+    return Finding("different_scores", float(fewest), advice if fewest <= 2 < least.n_cases else "")
+
+
+def _top(ties: Sequence[TieCounts]) -> Finding:
+    """Check for ties at the best score, which no threshold separates."""
+    worst = max(ties, key=lambda counts: counts.n_best / counts.n_cases)
+    share = worst.n_best / worst.n_cases
+    advice = (
+        f"{share:.0%} of the cases share the best score of model {visible(worst.model)!r} in fold "
+        f"{worst.fold!r}: its ranking ends there, and precision at rare priors with it; write scores "
+        "unrounded, or as log-odds"
+    )
+    many = share >= MANY_AT_THE_TOP and worst.n_best >= FEWEST_AT_THE_TOP
+    return Finding("share_at_best_score", share, advice if many else "")
+
+
+def _identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[Finding]:
+    """Yield a check for names of cases: whole numbers that all differ; of one fold they may be ranks."""
+    if not isinstance(table, ScoreTable) or len(table.frame) < FEWEST_NAMED * len(table.models):
+        return
+    works = (auc.mean() - 0.5).abs() >= CLEAR_GAIN
+    each = table.frame.groupby("model", sort=False, observed=True)["y_score"]
+    named = [
+        str(model)
+        for model, score in each
+        if (np.mod(score, 1) == 0).all() and score.is_unique and not (len(auc) == 1 and works[model])
+    ]
+    if named:
+        advice = (
+            f"the scores of {visible(named[0])!r} are whole numbers that all differ: if they name the cases, "
+            "leave the column out, or choose the models"
+        )
+        yield Finding("identifiers", float(len(named)), advice)

@@ -26,8 +26,7 @@ from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.weightings import Target, as_deployment_prior, correct_class_prior
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT
-from skewanova.scores.halvings import build_scores
-from skewanova.scores.splits import Rows, Split, check_groups, sklearn_module
+from skewanova.scores.halvings import Rows, Split, build_scores, check_groups, sklearn_module
 from skewanova.scores.table import ScoreTable
 from skewanova.scores.validation import Label, check_both_classes
 

@@ -22,39 +22,33 @@ from skewanova.base.checks import (
 )
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
 from skewanova.curves.sorting import Parts
-from skewanova.priors.evidence import equal_units
-from skewanova.scores.clusters import (
-    SamplingSummary,
-    SharedClusters,
-    WeightRange,
-    check_any_weight,
-    check_clusters,
-    check_same_for_case,
-    check_weight_column,
-    codes_of,
-    shared_clusters,
-)
+from skewanova.priors.evidence import UnitSums, equal_units
 from skewanova.scores.columns import HOLDOUT, PARTS, chunks, values_or_codes
 from skewanova.scores.validation import (
     MAX_EXAMPLES,
+    Codes,
     Label,
+    SamplingSummary,
+    SharedClusters,
+    WeightRange,
     check_any_row,
+    check_any_weight,
     check_both_classes,
+    check_same_for_case,
+    check_several_clusters,
+    check_weight_column,
+    check_whole_clusters,
+    codes_of,
     positive_labels,
     raise_duplicates,
     raise_mixed_labels,
+    shared_clusters,
     to_categorical,
     validate_scores,
 )
 
 #: Rows looked at before all are, and different scores, of which no more are counted.
 FIRST_ROWS, MOST_DIFFERENT = 1000, 100
-
-
-Codes = NDArray[np.intp]
-
-
-Levels = pd.Categorical
 
 
 class TieCounts(NamedTuple):
@@ -417,24 +411,23 @@ def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path
         check_both_classes(table.models, table.folds, table.counts)
     if table.has_cases:
         _check_cases(table, where)
-    return _check_sampling(table, where)
+    return _check_sampling(table, where) if table.has_clusters or table.has_weights else table
 
 
 def _check_sampling(table: ScoreTable, where: Where) -> ScoreTable:
-    """One cluster and weight a case, no cluster cut in two; cases that weigh 0 are left out."""
-    if not (table.has_clusters or table.has_weights):
-        return table
-    rows = np.arange(len(table.frame))
-    if table.has_weights:
-        rows = np.flatnonzero(table.frame["weight"].to_numpy() > 0)
-    retained = table.frame.iloc[rows].reset_index(drop=True)
-    for column in ("case", "cluster"):
-        if column in retained:
-            retained[column] = retained[column].cat.remove_unused_categories()
+    """Check clusters and weights, and leave out cases that weigh 0."""
     check_same_for_case(table.frame, where)
+    frame = table.frame
+    if table.has_weights:
+        frame = frame[frame["weight"] > 0].reset_index(drop=True)
+        for column in ("case", "cluster"):
+            if column in frame:
+                frame[column] = frame[column].cat.remove_unused_categories()
     if table.has_clusters:
-        check_clusters(retained)
-    result = replace(table, frame=retained)
+        names = frame["cluster"].cat.categories
+        check_several_clusters(len(names), names.tolist()[0])
+        check_whole_clusters(frame)
+    result = replace(table, frame=frame)
     check_both_classes(result.models, result.folds, result.counts)
     return result
 
@@ -477,9 +470,8 @@ def _case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
     return is_positive, is_negative
 
 
-@dataclass(frozen=True, eq=False)
-class CaseSummary:
-    """What the cases tell.
+class CaseSummary(NamedTuple):
+    """Which cases folds share, and which lack a model.
 
     Attributes
     ----------
@@ -572,7 +564,7 @@ class StreamedScores:
     @property
     def effective_counts(self) -> Floats:
         """The counts or, in clusters and weights, as many equal ones as weigh the same."""
-        return self.counts.astype(np.float64) if self.sampling is None else self.sampling.held.equal()
+        return self.counts.astype(np.float64) if self.sampling is None else self.sampling.sums.equal()
 
     def ties(self) -> Iterator[TieCounts]:
         """Yield how well the scores of every (model, fold) tell its cases apart, models first."""
@@ -587,36 +579,34 @@ class StreamedScores:
     def select_folds(self, folds: Collection[Label]) -> StreamedScores:
         """Return the scores of some of the folds."""
         chosen = [i for i, fold in enumerate(self.folds) if fold in folds]
-        cases = self.cases
-        if cases is not None:
-            examples = tuple(pair for pair in cases.examples if pair[1] in folds)
-            shared = cases.shared[np.ix_(chosen, chosen)]
-            cases = CaseSummary(shared, cases.n_cases, cases.n_positive, cases.unpaired[chosen], examples)
-        return replace(
-            self,
-            folds=tuple(self.folds[i] for i in chosen),
-            counts=self.counts[:, chosen],
-            packed={(m, f): curve for (m, f), curve in self.packed.items() if f in folds},
-            cases=cases,
-            sampling=self._sampling(range(len(self.models)), chosen),
-        )
+        return self._select(list(range(len(self.models))), chosen)
 
     def select_models(self, models: Iterable[str]) -> StreamedScores:
         """Return the scores of some of the models; cases are paired if they are for all models."""
         models = check_subset(models, self.models)
         chosen = [i for i, model in enumerate(self.models) if model in models]
-        held = [i for i in range(len(self.folds)) if self.counts[chosen, i].any()]
-        some = replace(
-            self,
-            models=tuple(self.models[i] for i in chosen),
-            counts=self.counts[chosen],
-            packed={(m, f): curve for (m, f), curve in self.packed.items() if m in models},
-            sampling=self._sampling(chosen, range(len(self.folds))),
-        )
-        return some.select_folds([self.folds[i] for i in held])
+        return self._select(chosen, np.flatnonzero(self.counts[chosen].any(axis=(0, 2))).tolist())
 
-    def _sampling(self, models: Sequence[int], folds: Sequence[int]) -> SamplingSummary | None:
-        return None if self.sampling is None else self.sampling.chosen(models, folds)
+    def _select(self, models: list[int], folds: list[int]) -> StreamedScores:
+        names, labels = tuple(self.models[i] for i in models), tuple(self.folds[i] for i in folds)
+        cases, sampling, cells = self.cases, self.sampling, np.ix_(models, folds)
+        if cases is not None:
+            cases = cases._replace(
+                shared=cases.shared[np.ix_(folds, folds)],
+                unpaired=cases.unpaired[folds],
+                examples=tuple(pair for pair in cases.examples if pair[1] in labels),
+            )
+        if sampling is not None:
+            sampling = sampling._replace(sums=UnitSums(*(part[cells] for part in sampling.sums)))
+        return replace(
+            self,
+            models=names,
+            folds=labels,
+            counts=self.counts[cells],
+            packed={(m, f): curve for (m, f), curve in self.packed.items() if m in names and f in labels},
+            cases=cases,
+            sampling=sampling,
+        )
 
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
         """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
@@ -637,10 +627,6 @@ class StreamedScores:
 
     def sha256(self) -> str:
         """Fingerprint of the file, of all files of the folder or, where there are none, of the curves."""
-        return self._sha256
-
-    @cached_property
-    def _sha256(self) -> str:
         if self.source is not None:
             return path_sha256(self.source)
         result = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Scores of cases without labels, from where the models run."""
+"""Scores of cases without labels, from where the models run, and bins of labelled scores beside them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import InputError, Where, check_choice
+from skewanova.base.checks import Bools, InputError, check_choice
+from skewanova.priors.mixtures import N_BINS, binned
 from skewanova.scores.columns import ColumnMap
 from skewanova.scores.sources import load_table
-from skewanova.scores.table import path_sha256
+from skewanova.scores.table import Scores, ScoreTable, path_sha256
 from skewanova.scores.validation import check_any_row, to_categorical, validate_scores
 
 #: Columns of such a table; the last two may be missing.
 UNLABELLED_COLUMNS = ("model", "y_score", "batch", "case")
+
+
+SCORE_BIN_COLUMNS = ("model", "bin", "score_high", "n_positive", "n_negative")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +97,13 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     >>> import pandas as pd
     >>> from skewanova.scores import read_unlabelled
     >>> frame = pd.DataFrame({"model": "A", "week": [1, 1, 2], "y_score": [0.2, 0.4, 0.9]})
-    >>> found = read_unlabelled(frame, columns={"batch": "week"})
-    >>> found.models, found.has_batches
+    >>> scores = read_unlabelled(frame, columns={"batch": "week"})
+    >>> scores.models, scores.has_batches
     (('A',), True)
     """
-    given_names = {
-        check_choice(key, UNLABELLED_COLUMNS, "columns"): name for key, name in (columns or {}).items()
-    }
-    names = {column: given_names.get(column, column) for column in UNLABELLED_COLUMNS}
+    names = {column: column for column in UNLABELLED_COLUMNS}
+    for column, name in (columns or {}).items():
+        names[check_choice(column, UNLABELLED_COLUMNS, "columns")] = name
     required = {"model", "y_score", *(columns or {})}
     raw = load_table(
         source,
@@ -111,27 +115,80 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
         ),
     )
     check_any_row(len(raw.frame), "table of unlabelled scores")
-    given = raw.frame
     frame = pd.DataFrame(
         {
-            "model": to_categorical(given["model"], "model", raw.where),
-            "y_score": validate_scores(given["y_score"], "y_score", raw.where),
+            "model": to_categorical(raw.frame["model"], "model", raw.where),
+            "y_score": validate_scores(raw.frame["y_score"], "y_score", raw.where),
         }
     )
     for column in ("batch", "case"):
-        if column in given:
-            frame[column] = to_categorical(given[column], column, raw.where, whole=True)
-    _check_once(frame, raw.where)
-    return UnlabelledScores(frame, raw.source)
-
-
-def _check_once(frame: pd.DataFrame, where: Where) -> None:
-    """No case twice for a model."""
-    if "case" not in frame:
-        return
-    repeated: NDArray[np.intp] = np.flatnonzero(frame.duplicated(["model", "case"]))
+        if column in raw.frame:
+            frame[column] = to_categorical(raw.frame[column], column, raw.where, whole=True)
+    repeated = np.flatnonzero(frame.duplicated(["model", "case"])) if "case" in frame else np.empty(0)
     if len(repeated):
         raise InputError(
             f"(model, case) must be unique among unlabelled scores, but {len(repeated)} rows repeat one, the "
-            f"first at {where(int(repeated[0]))}"
+            f"first at {raw.where(int(repeated[0]))}"
         )
+    return UnlabelledScores(frame, raw.source)
+
+
+class LabelledCases(NamedTuple):
+    """Labelled cases of one model, each once."""
+
+    positive: Bools
+    score: NDArray[Any]
+    case: NDArray[np.intp]
+
+
+def labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None) -> LabelledCases:
+    """Return each case once: with its mean score over the folds that tested it, or in one fold."""
+    rows = table.frame[table.frame["model"] == model]
+    if fold is not None:
+        label = check_choice(str(fold), [str(label) for label in table.folds], "fold")
+        rows = rows[rows["fold"].astype(str) == label]
+    positive, score = rows["y_true"].to_numpy(), rows["y_score"].to_numpy()
+    if not table.has_cases:
+        if rows["fold"].nunique() > 1:
+            raise InputError(
+                "the labelled table must have a case column, so that each case counts once, or `fold` must "
+                f"name one of its {rows['fold'].nunique()} folds"
+            )
+        return LabelledCases(positive, score, np.arange(len(rows)))
+    case, first, index = np.unique(rows["case"].cat.codes.to_numpy(), return_index=True, return_inverse=True)
+    if len(case) == len(rows):
+        return LabelledCases(positive[first], score[first], case.astype(np.intp))
+    mean = np.bincount(index, weights=score.astype(np.float64)) / np.bincount(index)
+    return LabelledCases(positive[first], mean, case.astype(np.intp))
+
+
+def score_bins(table: Scores) -> pd.DataFrame:
+    """Count cases in the bins of each model's score, from which the prior of later scores is estimated.
+
+    There are no rows where cases cannot be counted once, since rows are elsewhere, or there are several folds
+    and no cases; and none of models whose scores are all alike.
+    """
+    empty = pd.DataFrame({name: pd.Series(dtype=float) for name in SCORE_BIN_COLUMNS})
+    if not isinstance(table, ScoreTable) or (len(table.folds) > 1 and not table.has_cases):
+        return empty
+    parts = [_bins_of(table, model) for model in table.models]
+    retained = [part for part in parts if part is not None]
+    return pd.concat(retained, ignore_index=True) if retained else empty
+
+
+def _bins_of(table: ScoreTable, model: str) -> pd.DataFrame | None:
+    """Return the rows of one model, unless its scores are all alike."""
+    cases = labelled_cases(table, model)
+    if not np.isfinite(cases.score).all() or cases.score.min() == cases.score.max():
+        return None
+    result = binned(cases.positive, cases.score, cases.score[:1], N_BINS)
+    return pd.DataFrame(
+        {
+            "model": model,
+            "bin": np.arange(1, len(result.edges) + 2),
+            "score_high": [*result.edges.astype(np.float64), np.nan],
+            "n_positive": result.counts.positive.astype(int),
+            "n_negative": result.counts.negative.astype(int),
+        },
+        columns=list(SCORE_BIN_COLUMNS),
+    )

@@ -1,4 +1,9 @@
-"""Checks of columns and of counts: what a table of scores may hold, and what is said of the rest."""
+"""Checks of columns, of counts, and of clusters and weights of cases.
+
+Cases of one cluster, such as a patient, are alike: what is left out, drawn or held out is a cluster. A weight
+says how many cases of the population a case stands for. Both are the same for a case in every row, and no
+fold cuts a cluster in two.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from numbers import Number
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -16,15 +21,19 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import (
     Bools,
+    Floats,
     InputError,
     InputTypeError,
     MultipleDatasetsError,
     Where,
     check_labels,
+    check_real,
     check_scores,
+    check_weights,
     row_number,
 )
-from skewanova.scores.columns import code_whole_numbers, decode, values_or_codes
+from skewanova.priors.evidence import UnitSums
+from skewanova.scores.columns import SAMPLING_COLUMNS, code_whole_numbers, decode, values_or_codes
 
 INTEGER_TEXT = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 
@@ -36,6 +45,9 @@ MAX_EXAMPLES = 5
 Label = str | int
 
 
+Codes = NDArray[np.intp]
+
+
 def check_any_row(n_rows: int, table: str = "score table") -> None:
     """Raise for a table without rows."""
     if not n_rows:
@@ -43,12 +55,12 @@ def check_any_row(n_rows: int, table: str = "score table") -> None:
 
 
 def with_fold(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the column fold: those that none divides into folds are one."""
+    """Return the rows with the column fold; without one, all rows are one fold."""
     return frame if "fold" in frame else frame.assign(fold=1)
 
 
 def locate_row_of_group(frame: pd.DataFrame) -> Where:
-    """Rows of a group have no number in the table."""
+    """Return how to name rows of one model and fold, which have no number in the table."""
     if not len(frame) or any(key not in frame for key in ("model", "fold")):
         return row_number
     model, fold = (frame[key].head(1).tolist()[0] for key in ("model", "fold"))
@@ -56,7 +68,7 @@ def locate_row_of_group(frame: pd.DataFrame) -> Where:
 
 
 def validate_scores(values: pd.Series[Any], name: str, where: Where) -> NDArray[Any]:
-    """Real scores in their own dtype; of a column of objects, the first that is no number is shown."""
+    """Return real scores in their own dtype; of objects, the message names the first that is no number."""
     score = values.to_numpy()
     if score.dtype.kind == "O":
         text = next((row for row, value in enumerate(score) if not isinstance(value, Number)), None)
@@ -83,7 +95,7 @@ def positive_labels(values: pd.Series[Any], pos_label: object, where: Where) -> 
 def to_categorical(
     values: pd.Series[Any], name: str, where: Where, *, whole: bool = False
 ) -> pd.Categorical[Any]:
-    """Levels as text in order of appearance or, if `whole` and all read so, as ascending whole numbers."""
+    """Return levels as text in order of appearance or, if `whole` and all are, ascending whole numbers."""
     if whole and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
         coded = code_whole_numbers(values.to_numpy())
         if coded is not None:
@@ -123,7 +135,7 @@ def _whole_numbers(texts: list[str]) -> NDArray[np.int64] | None:
 
 
 def check_both_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
-    """Both classes in every cell that has any case."""
+    """Raise unless every cell that has any case has both classes."""
     present = counts.sum(axis=2, keepdims=True) > 0
     lacking = np.argwhere((counts == 0) & present)
     if len(lacking):
@@ -145,11 +157,11 @@ def raise_multiple_datasets(column: str, n_datasets: int) -> None:
         )
 
 
-def raise_duplicates(n_rows: int, shown: str) -> NoReturn:
+def raise_duplicates(n_rows: int, examples: str) -> NoReturn:
     """Raise for rows that repeat a (model, fold, case)."""
     raise InputError(
-        f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {shown}; if folds are bootstrap "
-        "resamples, give the test set once: its cases are resampled for you"
+        f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {examples}; if folds are "
+        "bootstrap resamples, give the test set once: its cases are resampled for you"
     )
 
 
@@ -160,3 +172,165 @@ def raise_mixed_labels(n_cases: int, cases: Sequence[Label]) -> NoReturn:
         f"{', '.join(map(repr, cases))}; if case "
         "numbers start again in every fold, make them unique (such as fold and number together)"
     )
+
+
+# --- clusters and weights of cases -------------------------------------------------------------------------
+
+
+class WeightRange(NamedTuple):
+    """The smallest and the largest weight, and the share of the positives in all."""
+
+    low: float
+    high: float
+    prior: float
+
+
+class SharedClusters(NamedTuple):
+    """How many clusters are in several folds; the one in most, by name, and in how many."""
+
+    n_clusters: int
+    name: Any
+    n_folds: int
+
+
+class SamplingSummary(NamedTuple):
+    """Clusters and weights of a table whose rows are elsewhere.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Number of clusters; 0 where there are none.
+    shared : SharedClusters or None
+        Those in several folds, if any.
+    kinds : (int, int, int)
+        Number of clusters of negatives alone, of positives alone, and of both.
+    sums : UnitSums
+        What clusters, or weighted cases, weigh: of shape (n_models, n_folds, 2).
+    weights : WeightRange or None
+        Of weighted cases.
+    distinct : (ndarray, ndarray)
+        Different weights of the negatives and of the positives, or some of them if they are many.
+    """
+
+    n_clusters: int
+    shared: SharedClusters | None
+    kinds: tuple[int, int, int]
+    sums: UnitSums
+    weights: WeightRange | None
+    distinct: tuple[Floats, Floats]
+
+
+def check_weight_column(values: pd.Series[Any], where: Where) -> Floats:
+    """Return finite, non-negative weights."""
+    weight = values.to_numpy()
+    if weight.dtype.kind == "O":
+        weight = np.array([np.nan if value is None else value for value in weight.tolist()])
+    return check_weights(check_real(weight, "weight"), "weight", where=where)
+
+
+def check_any_weight(largest: float) -> None:
+    """Raise for a table in which all weights are 0."""
+    if not largest > 0:
+        raise InputError("`weight` must be above 0 in some row, but is 0 in all")
+
+
+def check_same_for_case(frame: pd.DataFrame, where: Where, *, n_models: Codes | None = None) -> None:
+    """Check that a case has one cluster and one weight; `n_models` have each fold, if not all have."""
+    for column in SAMPLING_COLUMNS:
+        if column in frame:
+            value = pd.factorize(frame[column])[0].astype(np.intp)
+            if "case" in frame or len(frame["fold"].cat.categories) == 1:
+                _check_case_by_case(frame, column, value, where)
+            else:
+                _check_fold_by_fold(frame, column, value, where, n_models=n_models)
+
+
+def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: Where) -> None:
+    """Check each case; without names, rows of one fold in the same position are about one case."""
+    has_cases = "case" in frame
+    case = codes_of(frame, "case") if has_cases else frame.groupby("model", observed=True).cumcount()
+    _, start, index = np.unique(case, return_index=True, return_inverse=True)
+    first = start[index.reshape(-1)]
+    odd = np.flatnonzero(value != value[first])
+    if not len(odd):
+        return
+    values = " and ".join(
+        f"{_cell_text(frame, column, row)} in model {_cell_text(frame, 'model', row)} at {where(int(row))}"
+        for row in (first[odd[0]], odd[0])
+    )
+    name = f"case {_cell_text(frame, 'case', odd[0])}" if has_cases else "a case"
+    hint = "" if has_cases else "; rows were matched by their order: name cases in a column case"
+    raise InputError(
+        f"a case must have one {column} in every model and fold, but {name} has {values} ({len(odd)} such "
+        f"rows in all){hint}"
+    )
+
+
+def _check_fold_by_fold(
+    frame: pd.DataFrame, column: str, value: Codes, where: Where, *, n_models: Codes | None
+) -> None:
+    """Check that in a fold every model has as many rows of each value, where cases have no names."""
+    rows = pd.DataFrame({"fold": codes_of(frame, "fold"), "value": value, "model": codes_of(frame, "model")})
+    sizes = (
+        rows.groupby(["fold", "value", "model"]).size().groupby(["fold", "value"]).agg(["nunique", "size"])
+    )
+    models = rows.groupby("fold")["model"].nunique() if n_models is None else pd.Series(n_models)
+    n_expected = models.loc[sizes.index.get_level_values(0)].to_numpy()
+    odd = sizes[(sizes["nunique"] > 1) | (sizes["size"] != n_expected)]
+    if len(odd):
+        fold, level = odd.index[0]
+        row = int(np.flatnonzero((rows["fold"] == fold) & (value == level))[0])
+        raise InputError(
+            f"a case must have one {column} in every model, but in fold {_cell_text(frame, 'fold', row)} "
+            f"models have unequal numbers of rows with the {column} {_cell_text(frame, column, row)}, the "
+            f"first at {where(row)}; name cases in a column case"
+        )
+
+
+def _cell_text(frame: pd.DataFrame, column: str, row: int) -> str:
+    return f"{frame[column].iloc[[row]].tolist()[0]!r:.40}"
+
+
+def check_several_clusters(n_clusters: int, name: Any) -> None:
+    """Raise for a table with a single cluster, of this name."""
+    if n_clusters < 2:
+        raise InputError(
+            f"`cluster` must name at least 2 clusters, but all cases are in {name!r:.40}; leave out the "
+            "column if each case was drawn by itself"
+        )
+
+
+def check_whole_clusters(frame: pd.DataFrame) -> None:
+    """Check that each fold tests all known cases of a cluster or none."""
+    codes = {name: codes_of(frame, name) for name in ("fold", "cluster", "case", "model") if name in frame}
+    rows = pd.DataFrame(codes)
+    if "case" in rows:
+        tested = rows.drop_duplicates(["fold", "case"]).groupby(["fold", "cluster"]).size()
+        n_cases = rows.drop_duplicates("case").groupby("cluster").size()
+    else:  # as many as some model has, and as some fold tests
+        tested = rows.groupby(["fold", "cluster", "model"]).size().groupby(["fold", "cluster"]).max()
+        n_cases = tested.groupby("cluster").max()
+    expected = n_cases.loc[tested.index.get_level_values("cluster")].to_numpy()
+    odd = np.flatnonzero(tested.to_numpy() != expected)
+    if len(odd):
+        fold, cluster = tested.index[odd[0]]
+        raise InputError(
+            "every fold must test all known cases of a cluster or none, but fold "
+            f"{frame['fold'].cat.categories.tolist()[fold]!r} tests {tested.iloc[odd[0]]} of the "
+            f"{expected[odd[0]]} of cluster {frame['cluster'].cat.categories.tolist()[cluster]!r:.40} "
+            f"({len(odd)} such in all): its other cases may have been "
+            "trained on; split whole clusters (such as scikit-learn's StratifiedGroupKFold), or leave out "
+            "the column cluster if its cases are no more alike than others"
+        )
+
+
+def codes_of(frame: pd.DataFrame, column: str) -> Codes:
+    """Return positions of a categorical column's values in its order of levels."""
+    return np.asarray(frame[column].cat.codes.to_numpy(), dtype=np.intp)
+
+
+def shared_clusters(frame: pd.DataFrame) -> SharedClusters | None:
+    """Return clusters in several folds, if there are any."""
+    n_folds = frame[["fold", "cluster"]].drop_duplicates()["cluster"].value_counts()
+    several = int((n_folds > 1).sum())
+    return SharedClusters(several, n_folds.index.tolist()[0], int(n_folds.iloc[0])) if several else None

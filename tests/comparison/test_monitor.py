@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from skewanova import InputError, load_satellite_scores, read_scores
 from skewanova.comparison.monitor import MONITOR_COLUMNS, STATES, Monitoring, _state, monitor
 from skewanova.plotting import plot_monitor
-from skewanova.scores.bins import SCORE_BIN_COLUMNS, labelled_cases, score_bins
+from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, labelled_cases, score_bins
 
 LEADERS = pd.DataFrame(
     {

@@ -8,7 +8,7 @@ import pytest
 
 from skewanova import SkewanovaWarning, compare, evaluate
 from skewanova.inference import soundness
-from skewanova.scores.soundness import collapsed
+from skewanova.scores.pairing import collapsed
 
 SETTINGS = {"deployment_prior": (0.3, 0.6), "at_priors": (0.5, 0.4)}
 

@@ -6,9 +6,8 @@ import pytest
 from loops import each
 
 from skewanova import InputError, read_scores
-from skewanova.scores import soundness
-from skewanova.scores.pairing import describe_table
-from skewanova.scores.soundness import auc_of_folds, collapsed, ranking_findings, score_findings
+from skewanova.scores import pairing
+from skewanova.scores.pairing import auc_of_folds, collapsed, describe_table, ranking_findings, score_findings
 from skewanova.scores.table import TieCounts
 
 
@@ -181,7 +180,7 @@ def ties(model, n_cases=200, n_best=1, n_different=100):
     [(200, 10, "5%"), (200, 9, ""), (100, 9, ""), (201, 10, ""), (100, 11, "11%"), (8, 8, "")],
 )
 def test_ten_cases_and_a_twentieth_at_the_best_score_are_many(n_cases, n_best, told):
-    found = soundness._top([ties("A"), ties("B", n_cases, n_best)])
+    found = pairing._top([ties("A"), ties("B", n_cases, n_best)])
     assert found.statistic == n_best / n_cases
     assert bool(found.advice) == bool(told)
     assert found.advice.startswith(told)
@@ -197,7 +196,7 @@ def test_ten_cases_and_a_twentieth_at_the_best_score_are_many(n_cases, n_best, t
     ],
 )
 def test_two_values_of_more_cases_are_decisions(n_different, n_cases, told):
-    found = soundness._decisions([ties("A"), ties("B", n_cases, n_different=n_different)])
+    found = pairing._decisions([ties("A"), ties("B", n_cases, n_different=n_different)])
     assert found.statistic == n_different
     assert bool(found.advice) == bool(told)
     assert told in found.advice

@@ -9,7 +9,7 @@ import pytest
 from loops import each
 
 import skewanova as sa
-from skewanova.scores.splits import Units, half_folds, hold_outs
+from skewanova.scores.halvings import Units, half_folds, hold_outs
 
 POSITIVE = np.arange(103) % 4 == 0  # 26 positives, 77 negatives
 
