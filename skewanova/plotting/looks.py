@@ -86,49 +86,60 @@ LOW = 3.0
 _BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
 
 
-#: Parameters that several plots have, as their docstrings describe them.
-_PARAMETERS = {
-    "deployment_prior": """tuple of float, optional
-    Range of priors to shade; by default that of the comparison, if `result` is one.""",
-    "support": """DataFrame, optional
-    Columns prior, supported; by default that of the result, if it has one.""",
-    "rope": """float, optional
-    Difference that would not matter, to shade; by default that of the comparison, if `result` is one.""",
-    "errorbar": """tuple or None, optional
-    Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. Beyond nine
-    lines bands would hide each other and are left out.""",
-    "legend": """bool, default True
-    Whether there is a legend.""",
-    "palette": """mapping, sequence or str, optional
-    Colours by model, in the order of the models, or the name of a palette of seaborn; by default those of
-    the style sheet in use, or ten that colour-blind readers can tell apart.""",
-    "ax": """Axes, optional
-    Where to draw; by default a new figure.""",
-}
+class PlotOptions:
+    """What plots share, from which `document_plot` completes their docstrings.
 
+    Parameters
+    ----------
+    deployment_prior : tuple of float, optional
+        Range of priors to shade; by default that of the comparison, if `result` is one.
+    support : DataFrame, optional
+        Columns prior, supported; by default that of the result, if it has one.
+    rope : float, optional
+        Difference that would not matter, to shade; by default that of the comparison, if `result` is one.
+    errorbar : tuple or None, optional
+        Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. Beyond nine lines
+        bands would hide each other and are left out.
+    legend : bool, default True
+        Whether there is a legend.
+    palette : mapping, sequence or str, optional
+        Colours by model, in the order of the models, or the name of a palette of seaborn; by default those of
+        the style sheet in use, or ten that colour-blind readers can tell apart.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
 
-#: Sections of a docstring in order, with the text of those that plots share.
-_SECTIONS = {
-    "Parameters": "",
-    "Returns": "Returns\n-------\nAxes\n    The axes drawn on.",
-    "Raises": """Raises
-------
-ValueError
-    If columns are missing, a frame is empty, or an argument is unknown or out of range.""",
-    "References": "",
-    "Examples": "",
-}
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, a frame is empty, or an argument is unknown or out of range.
+    """
 
 
 def document_plot(plot: Plot) -> Plot:
     """Add shared parameters, the returned axes and the errors to a docstring that leaves them out."""
-    summary, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n---)", inspect.cleandoc(plot.__doc__ or ""))
-    texts = _SECTIONS | {text.split("\n")[0]: text for text in sections}
-    described = " ".join(re.findall(r"^\w.*?(?= :|$)", texts["Parameters"], flags=re.MULTILINE))
-    names = [name for name in inspect.signature(plot).parameters if name not in re.split(r"\W+", described)]
-    texts["Parameters"] += "".join(f"\n{name} : {_PARAMETERS[name]}" for name in names)
-    plot.__doc__ = "\n\n".join([summary, *filter(None, texts.values())]) + "\n"
+    shared, sections = _split_sections(PlotOptions), _split_sections(plot)
+    entries, options = (re.split(r"\n(?=\w)", part["Parameters"])[1:] for part in (sections, shared))
+    described = re.split(r"\W+", " ".join(entry.split(" : ")[0] for entry in entries))
+    names = [name for name in inspect.signature(plot).parameters if name not in described]
+    added = [next(text for text in options if text.startswith(f"{name} : ")) for name in names]
+    sections["Parameters"] = "\n".join([sections["Parameters"], *added])
+    order = ("Summary", "Parameters", "Returns", "Raises", "References", "Examples")
+    texts = (sections.get(name) or shared.get(name) for name in order)
+    plot.__doc__ = "\n\n".join(filter(None, texts)) + "\n"
     return plot
+
+
+def _split_sections(documented: object) -> dict[str, str]:
+    """Return the sections of a docstring by their heads, the first as Summary."""
+    summary, *others = re.split(r"\n\n(?=[A-Z][a-z]+\n---)", inspect.getdoc(documented) or "")
+    return {"Summary": summary, "Parameters": "Parameters\n----------"} | {
+        text.split("\n")[0]: text for text in others
+    }
 
 
 def table_of(source: object, name: str, default: object = None) -> Any:
