@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,9 @@ Bools = NDArray[np.bool_]
 
 
 Where = Callable[[int], str]
+
+
+T = TypeVar("T", bound=np.generic)
 
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
@@ -37,23 +40,23 @@ FIRST_INEXACT = 2**53
 
 
 class InputError(ValueError):
-    """What was given breaks a stated rule; the message names it and says what to do next."""
+    """Invalid input; the message names the argument, the rule and a remedy."""
 
 
 class MultipleDatasetsError(InputError):
-    """A table of several data sets stands where one is wanted."""
+    """Scores from several data sets were passed where one is required."""
 
 
 class DiskFullError(InputError):
-    """What was given needs more room on a disk than there is."""
+    """The disk has too little room for the result."""
 
 
 class InputTypeError(TypeError):
-    """What was given has a type that cannot be used; the message names it."""
+    """Input of an unusable type; the message names the argument."""
 
 
 class SkewanovaWarning(UserWarning):
-    """The number is computed, but the message says why it should be read with care."""
+    """A result was computed but may be unreliable; the message says why."""
 
 
 def is_full_disk(error: BaseException) -> bool:
@@ -123,9 +126,7 @@ def check_prior(value: float, name: str = "prior") -> float:
 
 def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
     """Return one prior or several, as a vector."""
-    priors = np.atleast_1d(check_priors(value, name))
-    check_vector(priors, name)
-    return priors
+    return check_vector(np.atleast_1d(check_priors(value, name)), name)
 
 
 def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
@@ -139,7 +140,7 @@ def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
 
 def check_fraction(value: float, name: str) -> float:
     """Return a number strictly between 0 and 1, such as a level of significance."""
-    number = check_one_number(check_float_array(value, name), name)
+    number = check_number(value, name)
     if not 0 < number < 1:
         raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {number:g}")
     return number
@@ -147,7 +148,7 @@ def check_fraction(value: float, name: str) -> float:
 
 def check_not_negative(value: float, name: str, *, what: str, largest: float) -> float:
     """Return a number from 0 to `largest`; `what` says in the message what it counts."""
-    number = check_one_number(check_float_array(value, name), name)
+    number = check_number(value, name)
     if not 0 <= number <= largest:
         limit = f", {largest:g} or less" if number > largest else ""
         raise InputError(f"`{name}` must be {what}{limit}, but got {number:g}")
@@ -168,13 +169,12 @@ def check_sum_of_squares(kind: object) -> int:
 
 def seeded(rng: Seed) -> np.random.Generator:
     """Return a random number generator for a seed."""
-    rule = "`rng` must be a whole number of 0 or more, a Generator, a SeedSequence or None"
     try:
         return np.random.default_rng(rng)
-    except TypeError as error:
-        raise InputTypeError(f"{rule}, but got {rng!r}") from error
-    except ValueError as error:
-        raise InputError(f"{rule}, but got {rng!r}") from error
+    except (TypeError, ValueError) as error:
+        rule = "`rng` must be a whole number of 0 or more, a Generator, a SeedSequence or None"
+        kind = InputTypeError if isinstance(error, TypeError) else InputError
+        raise kind(f"{rule}, but got {rng!r}") from error
 
 
 def check_ordered(low: float, high: float, name: str) -> None:
@@ -287,8 +287,7 @@ def first_rounded(values: NDArray[Any]) -> int | None:
 
 def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: Where = row_number) -> NDArray[Any]:
     """Return one-dimensional real scores in their own dtype, without NaN; infinities are ranks."""
-    score = check_real(to_numbers(y_score, name, where=where), name)
-    check_vector(score, name)
+    score = check_vector(check_real(to_numbers(y_score, name, where=where), name), name)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
         row = where(int(bad[0]))
@@ -303,12 +302,13 @@ def check_real(values: NDArray[Any], name: str) -> NDArray[Any]:
     return values
 
 
-def check_vector(values: NDArray[Any], name: str) -> None:
-    """Raise unless the array is one-dimensional and not empty."""
+def check_vector(values: NDArray[T], name: str) -> NDArray[T]:
+    """Return the array if it is one-dimensional and not empty."""
     if values.ndim != 1:
         raise InputError(f"`{name}` must be one-dimensional, but has shape {values.shape}")
     if values.size == 0:
         raise InputError(f"`{name}` must hold at least one value, but is empty")
+    return values
 
 
 def check_same_length(**arrays: NDArray[Any]) -> None:
@@ -323,18 +323,15 @@ def check_weights(
     sample_weight: ArrayLike, name: str = "sample_weight", *, where: Where = row_number
 ) -> Floats:
     """Return finite, non-negative weights."""
-    weight = check_float_array(sample_weight, name)
-    check_vector(weight, name)
+    weight = check_vector(check_float_array(sample_weight, name), name)
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if bad.size:
-        raise InputError(
-            f"`{name}` must be finite and not negative, but {where(int(bad[0]))} has {weight[bad[0]]:g}"
-        )
+        row = where(int(bad[0]))
+        raise InputError(f"`{name}` must be finite and not negative, but {row} has {weight[bad[0]]:g}")
     largest = float(weight.max())
     if not np.isfinite(largest * len(weight)):
-        raise InputError(
-            f"`{name}` must have a finite sum, but has {largest:g}; divide all by the same number"
-        )
+        rule = f"`{name}` must have a finite sum, but has {largest:g}"
+        raise InputError(f"{rule}; divide all by the same number")
     return weight
 
 
@@ -346,17 +343,15 @@ def check_labels(
     Without `pos_label` the labels must be {0, 1}, booleans or {-1, 1}; numbers written as text count as
     numbers. Any other pair needs `pos_label`.
     """
-    labels = to_array(y_true, name, where=where)
-    check_vector(labels, name)
+    labels = check_vector(to_array(y_true, name, where=where), name)
     if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
         return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
     if pos_label is None and labels.dtype.kind == "f":
         positive = np.asarray(labels == 1)
         if (positive | (labels == 0)).all():
             return positive
-    distinct, first, codes = np.unique(
-        _comparable_labels(labels, name, where), return_index=True, return_inverse=True
-    )
+    comparable = _comparable_labels(labels, name, where)
+    distinct, first, codes = np.unique(comparable, return_index=True, return_inverse=True)
     _check_classes(distinct, [where(int(row)) for row in first[:5]], name)
     return np.asarray(codes.reshape(-1) == _positive_code(distinct, pos_label, name))
 
@@ -456,9 +451,9 @@ def _code_of(pos_label: object, distinct: NDArray[Any]) -> int:
     text = _label_text(pos_label)
     number = _numbers_if_possible(np.array([text]))[0]
     spellings = {number} if distinct.dtype.kind == "f" else {text, str(pos_label).strip()}
-    for code, label in enumerate(distinct.tolist()):
-        if label in spellings:
-            return code
+    codes = [code for code, label in enumerate(distinct.tolist()) if label in spellings]
+    if codes:
+        return codes[0]
     if len(distinct) == 2:
         labels = ", ".join(_shown(distinct))
         raise InputError(f"`pos_label` must be one of the labels {labels}, but got {pos_label!r}")
@@ -476,6 +471,11 @@ def check_float_array(value: ArrayLike, name: str) -> Floats:
     if array.dtype.kind not in "biuf":
         raise InputTypeError(f"`{name}` must be a number or numbers, but got {value!r}")
     return array.astype(np.float64)
+
+
+def check_number(value: ArrayLike, name: str) -> float:
+    """Return a real number as a float."""
+    return check_one_number(check_float_array(value, name), name)
 
 
 def check_one_number(array: Floats, name: str) -> float:

@@ -88,11 +88,10 @@ def check_formats(figures: str | Sequence[str]) -> tuple[str, ...]:
     names = [name.strip() for name in (figures.split(",") if isinstance(figures, str) else figures)]
     if names == ["none"]:
         return ()
-    for name in names:
-        if name not in FIGURE_FORMATS:
-            raise InputError(
-                f"`figures` must be some of {', '.join(FIGURE_FORMATS)}, or none, but got {name!r}"
-            )
+    unknown = [name for name in names if name not in FIGURE_FORMATS]
+    if unknown:
+        formats = ", ".join(FIGURE_FORMATS)
+        raise InputError(f"`figures` must be some of {formats}, or none, but got {unknown[0]!r}")
     return tuple(dict.fromkeys(names))
 
 
@@ -118,12 +117,9 @@ def _provenance_in(folder: Path) -> dict[str, Any] | None:
 
 def csv_text(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
     """Return comma-separated values, floats in full; quote all text if a name holds a carriage return."""
-    text = frame.to_csv(index=False, lineterminator="\n", float_format=float_format)
-    if "\r" in text:
-        text = frame.to_csv(
-            index=False, lineterminator="\n", float_format=float_format, quoting=csv.QUOTE_NONNUMERIC
-        )
-    return text
+    options: dict[str, Any] = {"index": False, "lineterminator": "\n", "float_format": float_format}
+    text: str = frame.to_csv(**options)
+    return frame.to_csv(**options, quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text
 
 
 class Output:
@@ -136,7 +132,13 @@ class Output:
 
     def write(self, name: str, content: str | bytes) -> None:
         """Write a new file, to disk; text has the same bytes on every system."""
-        data = _encoded(content) if isinstance(content, str) else content
+        try:
+            data = content.encode("utf-8") if isinstance(content, str) else content
+        except UnicodeEncodeError as error:
+            bad = error.object[error.start : error.end]
+            raise InputError(
+                f"names must be text that can be written as UTF-8, but one holds {bad!a}; rename it"
+            ) from error
         path = self.path / self._prefix / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
@@ -155,23 +157,10 @@ class Output:
 
     def write_manifest(self, provenance: Provenance) -> None:
         """Write the provenance, last of all, with the name and SHA-256 of every file."""
-        files = {
-            name.removeprefix(self._prefix): digest
-            for name, digest in sorted(self._digests.items())
-            if name.startswith(self._prefix)
-        }
+        listed = sorted(item for item in self._digests.items() if item[0].startswith(self._prefix))
+        files = {name.removeprefix(self._prefix): digest for name, digest in listed}
         text = json.dumps({**provenance, "files": files}, indent=2, default=_plain)
         self.write(PROVENANCE, text + "\n")
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        bad = error.object[error.start : error.end]
-        raise InputError(
-            f"names must be text that can be written as UTF-8, but one holds {bad!a}; rename it"
-        ) from error
 
 
 def _plain(value: object) -> object:
@@ -185,7 +174,12 @@ def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | N
     with _as_output_error(target):
         _check_place(target)
         _check_content(target, target.name)
-        _check_inputs(target, inputs)
+        for path in inputs:
+            if path is not None and Path(os.path.realpath(path)).is_relative_to(target):
+                raise InputError(
+                    f"`directory` must not be the input or hold it, but {target.name!r} does "
+                    f"({path.name!r}); choose another folder"
+                )
     return target
 
 
@@ -208,16 +202,6 @@ def _exists(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     return True
-
-
-def _check_inputs(target: Path, inputs: Sequence[Path | None]) -> None:
-    """Raise if the target is an input or holds one."""
-    for path in inputs:
-        if path is not None and Path(os.path.realpath(path)).is_relative_to(target):
-            raise InputError(
-                f"`directory` must not be the input or hold it, but {target.name!r} does ({path.name!r}); "
-                "choose another folder"
-            )
 
 
 def _check_content(folder: Path, name: str) -> None:

@@ -26,6 +26,10 @@ NAME_WIDTH = 24
 SCREEN_WIDTH = 80
 
 
+#: Names in a sentence; of others their number is written.
+MAX_NAMES = 5
+
+
 #: Rows of a long frame that a table shows: what goes beyond is left to the files.
 MAX_ROWS = 1000
 
@@ -83,31 +87,27 @@ class Table(Framed):
                 lines.append("  ".join(parts).rstrip())
         return "\n".join([*lines, *(["", textwrap.fill(self.note, width)] if self.note else [])])
 
-    def to_markdown(self) -> str:
-        """Return a GitHub-flavoured Markdown table with its caption and note."""
-        rows = [
-            [
-                f"**{markdown_escape(c)}**" if (i, j) in self.bold else markdown_escape(c)
-                for j, c in enumerate(row)
-            ]
+    def _formatted(self, escape_cell: Callable[[str], str], plain: str, bold: str) -> list[list[str]]:
+        """Return the cells of every row, escaped, in the plain or the bold form."""
+        forms = {False: plain, True: bold}
+        return [
+            [forms[(i, j) in self.bold].format(escape_cell(cell)) for j, cell in enumerate(row)]
             for i, row in enumerate(self.rows)
         ]
+
+    def to_markdown(self) -> str:
+        """Return a GitHub-flavoured Markdown table with its caption and note."""
         head = [[markdown_escape(c) for c in self.header], ["---", *["---:"] * (len(self.header) - 1)]]
-        lines = ["| " + " | ".join(row) + " |" for row in [*head, *rows]]
+        rows = [*head, *self._formatted(markdown_escape, "{}", "**{}**")]
+        lines = ["| " + " | ".join(row) + " |" for row in rows]
         note = f"\n\n{markdown_escape(self.note)}" if self.note else ""
         return f"**{markdown_escape(self.caption)}**\n\n" + "\n".join(lines) + note
 
     def to_html(self) -> str:
         """Return an HTML table with its caption and note; every cell is escaped."""
         head = "".join(f'<th scope="col">{_html(cell)}</th>' for cell in self.header)
-        rows = [
-            "".join(
-                f"<td><strong>{_html(c)}</strong></td>" if (i, j) in self.bold else f"<td>{_html(c)}</td>"
-                for j, c in enumerate(row)
-            )
-            for i, row in enumerate(self.rows)
-        ]
-        body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+        rows = self._formatted(_html, "<td>{}</td>", "<td><strong>{}</strong></td>")
+        body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
         note = f"\n<p>{_html(self.note)}</p>" if self.note else ""
         return (
             f'<table class="skewanova">\n<caption>{_html(self.caption)}</caption>\n'
@@ -299,12 +299,10 @@ def visible(text: str) -> str:
     line = str(text)
     if line.isprintable() and not _UNSEEN.search(line):
         return line
-    return "".join(_visible_sign(sign) for sign in line)
+    return "".join(" " if sign.isspace() else _visible_sign(sign) for sign in line)
 
 
 def _visible_sign(sign: str) -> str:
-    if sign.isspace():
-        return " "
     printable = sign.isprintable() and not _UNSEEN.match(sign)
     return sign if printable else sign.encode("unicode_escape").decode()
 
@@ -388,16 +386,11 @@ def shared_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
     pairs = [(name, note) for name, several in notes.items() for note in several]
     sentences = []
     for (name, note), *others in group_notes(pairs):
-        rest = _some(dict.fromkeys(visible(other) for other, _ in others if other != name))
+        names = list(dict.fromkeys(visible(other) for other, _ in others if other != name))
+        more_names = [f"{len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES else []
+        rest = ", ".join([*names[:MAX_NAMES], *more_names])
         sentences.append(f"{what} {visible(name)}: {note}" + (f" (and likewise {rest})" if rest else ""))
     return sentences
-
-
-def _some(names: Iterable[str], most: int = 5) -> str:
-    """Join names; of many, the first and the number of the others."""
-    texts = list(names)
-    rest = [f"{len(texts) - most} more"] if len(texts) > most else []
-    return ", ".join([*texts[:most], *rest])
 
 
 def _cut(text: str, width: int) -> str:
@@ -412,13 +405,11 @@ def _cut(text: str, width: int) -> str:
 def column_blocks(widths: Sequence[int], width: int) -> list[list[int]]:
     """Pack the columns after the first into blocks that fit the width."""
     blocks: list[list[int]] = [[]]
-    used = widths[0]
-    for column, needed in enumerate(widths[1:], start=1):
-        if blocks[-1] and used + 2 + needed > width:
+    for column in range(1, len(widths)):
+        used = widths[0] + sum(2 + widths[j] for j in [*blocks[-1], column])
+        if blocks[-1] and used > width:
             blocks.append([])
-            used = widths[0]
         blocks[-1].append(column)
-        used += 2 + needed
     return blocks
 
 
@@ -437,14 +428,13 @@ def only(table: Table, columns: Sequence[int] | None = None, *, rows: Sequence[i
     """Return the table with some columns or rows, in this order."""
     across = range(len(table.header)) if columns is None else columns
     down = range(len(table.rows)) if rows is None else rows
-    new_row, new_column = ({old: new for new, old in enumerate(indices)} for indices in (down, across))
+    cells = [[(i, j) for j in across] for i in down]
+    bold = {(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell in table.bold}
     return replace(
         table,
         header=tuple(table.header[j] for j in across),
-        rows=tuple(tuple(table.rows[i][j] for j in across) for i in down),
-        bold=frozenset(
-            (new_row[i], new_column[j]) for i, j in table.bold if i in new_row and j in new_column
-        ),
+        rows=tuple(tuple(table.rows[i][j] for i, j in row) for row in cells),
+        bold=frozenset(bold),
     )
 
 
