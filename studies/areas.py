@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skewanova.base.checks import Bools, Floats, InputError, SkewanovaWarning, check_count, check_prior
-from skewanova.curves.binormal import BinormalFit
-from skewanova.curves.distributions import sample_scores, true_auc, true_auprec
+from skewanova.curves.distributions import BinormalFit, sample_scores, true_auc, true_auprec
 from skewanova.curves.estimators import ESTIMATORS, area_kernel
 from skewanova.curves.roc import auc, curve_from_scores
 from skewanova.inference.intervals import IntervalInputs, compute_interval

@@ -17,8 +17,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from skewanova.base.checks import Floats
 from skewanova.base.folders import provenance_of, replace_folder
-from skewanova.curves.binormal import fit_binormal
-from skewanova.curves.distributions import true_roc
+from skewanova.curves.distributions import fit_binormal, true_roc
 from skewanova.curves.roc import RocCurve, curve_from_scores
 from studies.areas import TypicalSample, typical_sample
 from studies.results import Study

@@ -1,9 +1,8 @@
 """From scores to ROC and precision-recall, AUPREC and IAUPREC: arrays in, numbers out.
 
 - areas: AUPREC at any prior and IAUPREC over a deployment prior.
-- binormal: Smooth curves: the alpha-binormal model of Brodersen et al. (2010).
 - chebyshev: Chebyshev series of curves along the prior, panel by panel.
-- distributions: True curves and areas of known distributions, and samples from them.
+- distributions: True curves and areas of known distributions, samples from them, and the binormal model.
 - estimators: Kernels of the eight estimators of AUPREC, with their sums by moments.
 - groups: Curves and measures of all (model, fold), in memory or two bits a case.
 - possible: Whether published areas can belong to complete curves.

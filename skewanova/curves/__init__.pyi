@@ -1,7 +1,7 @@
 """The public names, each once."""
 
-from .binormal import BinormalFit as BinormalFit
-from .binormal import fit_binormal as fit_binormal
+from .distributions import BinormalFit as BinormalFit
+from .distributions import fit_binormal as fit_binormal
 from .distributions import sample_scores as sample_scores
 from .distributions import true_auc as true_auc
 from .distributions import true_auprec as true_auprec

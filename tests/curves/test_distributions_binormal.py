@@ -21,7 +21,7 @@ from skewanova import (
     auprec_score,
     iauprec,
 )
-from skewanova.curves.binormal import (
+from skewanova.curves.distributions import (
     BinormalFit,
     _normality_notes,
     auc_and_slopes,
@@ -30,9 +30,13 @@ from skewanova.curves.binormal import (
     box_cox,
     fit_binormal,
     normality_p,
+    sample_scores,
     shape_covariance,
+    true_auc,
+    true_auprec,
+    true_iauprec,
+    true_roc,
 )
-from skewanova.curves.distributions import sample_scores, true_auc, true_auprec, true_iauprec, true_roc
 
 SETTINGS = {
     "binormal": (stats.norm(0, 1), stats.norm(1, 1)),
