@@ -184,7 +184,7 @@ def posterior_over_cases(result: TestSetComparison | RunsComparison, options: Op
         np.where(alike, 0.0, special.stdtr(result.df_error, (side * result.difference - rope) / spread))
         for side in (1, -1)
     )
-    return equivalence_family((result.model_a, result.model_b), ahead, behind, rope=rope, **options.family)
+    return equivalence_family(_pair_frame(result), ahead, behind, rope=rope, **options.family)
 
 
 def effects_over_cases(

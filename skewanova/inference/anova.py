@@ -33,18 +33,8 @@ from skewanova.inference.fold_statistics import ROUNDING
 
 #: Columns of every ANOVA frame, whatever the test.
 ANOVA_COLUMNS = (
-    "test",
-    "role",
-    "response",
-    "term",
-    "df",
-    "df_error",
-    "sum_sq",
-    "mean_sq",
-    "statistic",
-    "p_value",
-    "partial_eta_sq",
-    "breakdown_correlation",
+    *("test", "role", "response", "term", "df", "df_error", "sum_sq", "mean_sq"),
+    *("statistic", "p_value", "partial_eta_sq", "breakdown_correlation"),
 )
 
 
@@ -65,7 +55,7 @@ IDENTICAL = "the models are identical in every fold: F and p are undefined (nan)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HypothesisTest(Framed):
-    """A test by name, its role among the tests of a comparison, the measure it is about, and its frame."""
+    """A test: its name, its role in a comparison, the measure it is about, and its frame."""
 
     test: str
     role: str
@@ -240,7 +230,7 @@ def two_way_anova(
     -------
     AnovaResult
         Terms model, fold, residual. ``breakdown_correlation`` is the correlation between folds at which the
-        finding about the models would be lost at level `alpha` (nan where there is none to lose).
+        models would no longer differ at level `alpha` (nan where they do not).
 
     Raises
     ------
@@ -254,17 +244,15 @@ def two_way_anova(
 
     References
     ----------
-    Landgrebe et al. (2006), section 5. Complete tables are fitted by their means, others by statsmodels.
-    Breakdown correlation: F / (1 + J rho / (1 - rho)), the equicorrelated form of Nadeau and Bengio (2003),
-    solved for rho.
+    Landgrebe et al. (2006), section 5. Breakdown correlation: the rho at which F / (1 + J rho / (1 - rho)),
+    the equicorrelated form of Nadeau and Bengio (2003), is critical.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from skewanova.inference import two_way_anova
-    >>> frame = pd.DataFrame({
-    ...     "model": list("AAABBB"), "fold": [1, 2, 3] * 2, "iauprec": [0.70, 0.74, 0.71, 0.78, 0.80, 0.81]
-    ... })
+    >>> iauprec = [0.70, 0.74, 0.71, 0.78, 0.80, 0.81]
+    >>> frame = pd.DataFrame({"model": list("AAABBB"), "fold": [1, 2, 3] * 2, "iauprec": iauprec})
     >>> two_way_anova(frame).to_frame()[["term", "df", "statistic", "p_value"]].round(4)
            term   df  statistic  p_value
     0     model  1.0    48.0000   0.0202
@@ -299,8 +287,7 @@ def three_way_anova(
     Returns
     -------
     AnovaResult
-        Terms model, fold, prior, [model:prior,] residual. Its label says that the p-values depend on how many
-        priors were put in the grid: the values at several priors come from one ROC.
+        Terms model, fold, prior, [model:prior,] residual; the p-values depend on how many priors there are.
 
     Raises
     ------
@@ -318,10 +305,9 @@ def three_way_anova(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import three_way_anova
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> three_way_anova(measures.auprec).to_frame()["term"].tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.inference.three_way_anova(measures.auprec).to_frame()["term"].tolist()
     ['model', 'fold', 'prior', 'residual']
     """
     frame = check_frame(auprec, FACTORS, "auprec")
@@ -337,16 +323,13 @@ def three_way_anova(
 def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: float = 0.05) -> AnovaResult:
     """Three-way ANOVA of precision between thresholds, priors and models, as the paper's introduction has it.
 
-    Not a valid test: it takes every point of a curve at every prior for an observation of its own, so its p
-    shrinks with the grid and tells nothing of new folds. The paper's section 5 replaces it by
-    :func:`three_way_anova`. A threshold stands for a recall here, since scores of different models have no
-    threshold in common.
+    Not a valid test: every point of a curve at every prior counts as an observation, so p shrinks with the
+    grid. A threshold stands for a recall here, since scores of models have no threshold in common.
 
     Parameters
     ----------
     precision : DataFrame
-        Columns model, fold, prior, recall, precision, as
-        :func:`~skewanova.evaluation.precision_recall` returns; the folds are replicates, no blocks.
+        As of :func:`~skewanova.evaluation.precision_recall`; the folds are replicates, no blocks.
     sum_of_squares : {1, 2, 3}, default 2
         As for :func:`two_way_anova`.
     alpha : float, default 0.05
@@ -374,19 +357,13 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
     Examples
     --------
     >>> import warnings
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.evaluation import precision_recall
-    >>> from skewanova.inference import threshold_anova
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> points = precision_recall(measures, recall=[0.3, 0.6, 0.9])
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> points = sa.evaluation.precision_recall(measures, recall=[0.3, 0.6, 0.9])
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     found = threshold_anova(points)
-    >>> found.to_frame()[["term", "df"]]
-           term     df
-    0     model    2.0
-    1     prior    1.0
-    2    recall    2.0
-    3  residual  354.0
+    ...     result = sa.inference.threshold_anova(points)
+    >>> result.to_frame()["term"].tolist()
+    ['model', 'prior', 'recall', 'residual']
     """
     frame = check_frame(precision, ("model", "fold", "prior", "recall"), "precision")
     for factor in ("prior", "recall"):

@@ -6,7 +6,7 @@ A new test is a record here and a function: in `omnibus` for all models at once,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -28,52 +28,55 @@ TEST_SET = ("test_set",)
 RUNS_DESIGN = ("runs",)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TestInfo:
     """One test, of all models at once or of pairs.
 
     Attributes
     ----------
-    name : str
-        What tables, sentences and plots call it.
-    methods : str
-        How a paper describes it.
-    note : str
-        How it may be read.
-    question : str
-        ``models`` (all at once) or ``pairs``.
+    name, methods, note : str
+        What tables, sentences and plots call it; how a paper describes it; how it may be read.
     designs : tuple of str
         Kinds of :class:`~skewanova.FoldDesign` for which it holds its level.
-    over : str
-        What varies: ``folds`` or ``cases``.
     statistic : str
         Sign of its statistic.
     published : bool
         Whether it is the paper's.
     pairs : str
         The test of pairs on its residual mean square.
-    corrected, halved, full_rank, draws, control, ranks, adjusted : bool
-        Whether it needs the ratio of test to training cases, halvings of the data set, differences that vary
-        on their own, random arrangements, a control; whether it looks at ranks alone; whether its p-values
-        stand alone until they are adjusted for the family.
+    full_rank, draws, control, ranks, adjusted : bool
+        Whether it needs differences that vary on their own, random arrangements, a control; whether it looks
+        at ranks alone; whether its p-values stand alone until they are adjusted for the family.
     """
 
     name: str
     methods: str = ""
     note: str = ""
-    question: str = "models"
+    _: KW_ONLY
     designs: tuple[str, ...] = INDEPENDENT
-    over: str = "folds"
     statistic: str = "F"
     published: bool = False
     pairs: str = ""
-    corrected: bool = False
-    halved: bool = False
     full_rank: bool = False
     draws: bool = False
     control: bool = False
     ranks: bool = False
     adjusted: bool = False
+
+    @property
+    def corrected(self) -> bool:
+        """Whether it needs the ratio of test to training cases."""
+        return self.designs == OVERLAPPING
+
+    @property
+    def halved(self) -> bool:
+        """Whether it needs halvings of the data set."""
+        return self.designs == SPLIT_HALF
+
+    @property
+    def over(self) -> str:
+        """What varies: ``folds`` or ``cases``."""
+        return "cases" if self.designs in (TEST_SET, RUNS_DESIGN) else "folds"
 
     def applies_to(self, design: str) -> bool:
         """Whether it is worth a row for folds of this kind: a correction is for what it corrects."""
@@ -97,61 +100,51 @@ _THREE_WAY_NOTE = (
 INTERVALS = ("auto", "jackknife", "wilson", "binomial", "logit", "bootstrap", "bca", "cross_validation")
 
 
-#: What records share: those of pairs, of pairs whose p-values are adjusted, of the paper's analyses, and of
-#: its analyses over three factors.
-_pairs = partial(TestInfo, question="pairs")
-_adjusted = partial(_pairs, adjusted=True)
+#: What records share: adjusted t tests of pairs, the paper's analyses, its analyses of three factors.
+_t = partial(TestInfo, statistic="t", adjusted=True)
 _published = partial(TestInfo, published=True)
 _over_three = partial(_published, note=_THREE_WAY_NOTE, designs=())
 
 
 #: Tests of pairs whose p-values are adjusted for the family, by the word for the method.
 METHODS: Mapping[str, TestInfo] = {
-    "paired_t": _adjusted(
-        name="Paired t",
-        methods="paired t tests of every pair",
-        note="Valid when folds are independent, whatever the models' spreads.",
-        statistic="t",
+    "paired_t": _t(
+        "Paired t",
+        "paired t tests of every pair",
+        "Valid when folds are independent, whatever the models' spreads.",
     ),
-    "corrected_t": _adjusted(
-        name="corrected paired t",
-        methods="paired t tests of every pair with Nadeau and Bengio's (2003) variance",
-        note="Allows for folds that share training data (Nadeau and Bengio 2003).",
+    "corrected_t": _t(
+        "corrected paired t",
+        "paired t tests of every pair with Nadeau and Bengio's (2003) variance",
+        "Allows for folds that share training data (Nadeau and Bengio 2003).",
         designs=OVERLAPPING,
-        statistic="t",
-        corrected=True,
     ),
-    "split_half_t": _adjusted(
-        name="split-half t",
-        methods="t tests of every pair with the split-half variance, on as many degrees of freedom as there "
-        "are halvings",
-        note="By the variance that halves of the data set show, whatever the learner.",
+    "split_half_t": _t(
+        "split-half t",
+        "t tests of every pair with the split-half variance, on as many degrees of freedom as there are "
+        "halvings",
+        "By the variance that halves of the data set show, whatever the learner.",
         designs=SPLIT_HALF,
-        statistic="t",
-        halved=True,
     ),
-    "wilcoxon": _adjusted(
-        name="Wilcoxon",
-        methods="signed ranks of every pair",
-        note="On signed ranks. Valid when folds are independent.",
+    "wilcoxon": TestInfo(
+        "Wilcoxon",
+        "signed ranks of every pair",
+        "On signed ranks. Valid when folds are independent.",
         statistic="W",
         ranks=True,
+        adjusted=True,
     ),
-    "jackknife": _adjusted(
-        name="paired t over cases of one test set",
-        methods="t tests of every pair with the same covariance",
-        note="About these fitted models on further cases: t of the differences over cases.",
+    "jackknife": _t(
+        "paired t over cases of one test set",
+        "t tests of every pair with the same covariance",
+        "About these fitted models on further cases: t of the differences over cases.",
         designs=TEST_SET,
-        over="cases",
-        statistic="t",
     ),
-    "obuchowski_rockette": _adjusted(
-        name="Obuchowski-Rockette t over runs and cases",
-        methods="the same test of every pair on its two models alone",
-        note="t of the differences over runs and cases: about further runs and further cases.",
+    "obuchowski_rockette": _t(
+        "Obuchowski-Rockette t over runs and cases",
+        "the same test of every pair on its two models alone",
+        "t of the differences over runs and cases: about further runs and further cases.",
         designs=RUNS_DESIGN,
-        over="cases",
-        statistic="t",
     ),
 }
 
@@ -191,178 +184,166 @@ def _families() -> dict[str, TestInfo]:
 #: Every test by the word that the column `test` has for it.
 TESTS: Mapping[str, TestInfo] = {
     "two_way": _published(
-        name="2-way ANOVA",
-        methods="2-way analysis of variance of IAUPREC with the factors model and fold, the folds as blocks "
+        "2-way ANOVA",
+        "2-way analysis of variance of IAUPREC with the factors model and fold, the folds as blocks "
         "(Landgrebe et al. 2006, section 5)",
-        note=_TWO_WAY_NOTE,
+        _TWO_WAY_NOTE,
         pairs="tukey",
     ),
     "three_way": _over_three(
-        name="3-way ANOVA",
-        methods="3-way analysis of variance of AUPREC with the factors model, fold and prior "
-        "(Landgrebe et al. 2006, sections 5 and 6)",
+        "3-way ANOVA",
+        "3-way analysis of variance of AUPREC with the factors model, fold and prior (Landgrebe et al. 2006, "
+        "sections 5 and 6)",
         pairs="tukey_three_way",
     ),
     "three_way_interaction": _over_three(
-        name="3-way ANOVA, model x prior",
-        methods="the 3-way analysis with the interaction of model and prior",
+        "3-way ANOVA, model x prior",
+        "the 3-way analysis with the interaction of model and prior",
     ),
     "three_way_thresholds": _published(
-        name="3-way ANOVA, thresholds",
-        methods="3-way analysis of variance of precision with the factors model, prior and recall "
-        "(Landgrebe et al. 2006, section 1)",
-        note="As the paper's introduction has it. Not a valid test: points of one curve count as "
-        "observations of their own.",
+        "3-way ANOVA, thresholds",
+        "3-way analysis of variance of precision with the factors model, prior and recall (Landgrebe et al. "
+        "2006, section 1)",
+        "As the paper's introduction has it. Not a valid test: points of one curve count as observations of "
+        "their own.",
         designs=(),
     ),
     "repeated_measures": TestInfo(
-        name="repeated-measures F (Greenhouse-Geisser)",
-        methods="repeated measures with Greenhouse and Geisser's (1959) degrees of freedom",
-        note="Models against model:fold with Greenhouse and Geisser's degrees of freedom. Valid when folds "
-        "are independent (simulated rate of rejecting true equality at level .05: .04).",
+        "repeated-measures F (Greenhouse-Geisser)",
+        "repeated measures with Greenhouse and Geisser's (1959) degrees of freedom",
+        "Models against model:fold with Greenhouse and Geisser's degrees of freedom. Valid when folds are "
+        "independent (simulated rate of rejecting true equality at level .05: .04).",
     ),
     "hotelling": TestInfo(
-        name="Hotelling T2",
-        methods="Hotelling's (1931) T2 of the contrasts between models",
-        note="Hotelling's T2 on contrasts between models. Valid when folds are independent.",
+        "Hotelling T2",
+        "Hotelling's (1931) T2 of the contrasts between models",
+        "Hotelling's T2 on contrasts between models. Valid when folds are independent.",
         full_rank=True,
     ),
     "friedman": TestInfo(
-        name="Friedman, Iman-Davenport F",
-        methods="Friedman's ranks by the F of Iman and Davenport (1980)",
-        note="Friedman's ranks with Iman and Davenport's F. Valid when folds are independent.",
+        "Friedman, Iman-Davenport F",
+        "Friedman's ranks by the F of Iman and Davenport (1980)",
+        "Friedman's ranks with Iman and Davenport's F. Valid when folds are independent.",
         ranks=True,
     ),
     "sign_flip": TestInfo(
-        name="Sign flips of fold profiles",
-        methods="sign flips of whole fold profiles",
-        note="Sign flips of whole fold profiles. Valid when folds are independent and symmetric.",
+        "Sign flips of fold profiles",
+        "sign flips of whole fold profiles",
+        "Sign flips of whole fold profiles. Valid when folds are independent and symmetric.",
         draws=True,
     ),
     "permutation": TestInfo(
-        name="Permutation of models within folds",
-        methods="permutation of models within folds",
-        note="Permutation of models within folds. Valid when folds are independent and models spread alike.",
+        "Permutation of models within folds",
+        "permutation of models within folds",
+        "Permutation of models within folds. Valid when folds are independent and models spread alike.",
         draws=True,
     ),
     "mixed": TestInfo(
-        name="Mixed model",
-        methods="a mixed model with random folds",
-        note="Mixed model with random folds, for tables with missing cells. Valid when folds are "
-        "independent.",
+        "Mixed model",
+        "a mixed model with random folds",
+        "Mixed model with random folds, for tables with missing cells. Valid when folds are independent.",
     ),
     "corrected_f": TestInfo(
-        name="corrected 2-way F",
-        methods="the 2-way F divided by 1 + J r, for J folds with r test cases for each training case "
-        "(Nadeau and Bengio 2003, extended to several models)",
-        note="2-way F corrected for shared training data (Nadeau and Bengio 2003).",
+        "corrected 2-way F",
+        "the 2-way F divided by 1 + J r, for J folds with r test cases for each training case (Nadeau and "
+        "Bengio 2003, extended to several models)",
+        "2-way F corrected for shared training data (Nadeau and Bengio 2003).",
         designs=OVERLAPPING,
-        corrected=True,
     ),
     "corrected_gg": TestInfo(
-        name="corrected Greenhouse-Geisser F",
-        methods="the repeated-measures F with Greenhouse and Geisser's (1959) degrees of freedom, "
-        "divided by 1 + J r",
-        note="2-way F with Greenhouse and Geisser's degrees of freedom, corrected for shared training data "
+        "corrected Greenhouse-Geisser F",
+        "the repeated-measures F with Greenhouse and Geisser's (1959) degrees of freedom, divided by 1 + J r",
+        "2-way F with Greenhouse and Geisser's degrees of freedom, corrected for shared training data "
         "(Nadeau and Bengio 2003; simulated rate of rejecting true equality at level .05: .05 or less with "
         "stable learners, up to .11 with unstable ones on 80/20 splits).",
         designs=OVERLAPPING,
-        corrected=True,
     ),
     "corrected_hotelling": TestInfo(
-        name="corrected Hotelling T2",
-        methods="Hotelling's (1931) T2 of the contrasts between models divided by 1 + J r, for J "
-        "folds with r test cases for each training case (Nadeau and Bengio 2003, extended to several models)",
-        note="Hotelling's T2 on contrasts between models, corrected for shared training data (Nadeau and "
-        "Bengio 2003; simulated rate of rejecting true equality at level .05: .05 with stable learners, up "
-        "to .11 with unstable ones on 80/20 splits).",
+        "corrected Hotelling T2",
+        "Hotelling's (1931) T2 of the contrasts between models divided by 1 + J r, for J folds with r test "
+        "cases for each training case (Nadeau and Bengio 2003, extended to several models)",
+        "Hotelling's T2 on contrasts between models, corrected for shared training data (Nadeau and Bengio "
+        "2003; simulated rate of rejecting true equality at level .05: .05 with stable learners, up to .11 "
+        "with unstable ones on 80/20 splits).",
         designs=OVERLAPPING,
-        corrected=True,
         full_rank=True,
     ),
     "split_half_gg": TestInfo(
-        name="split-half Greenhouse-Geisser F",
-        methods="the sum of squares of the contrasts between mean models over its expectation under the "
-        "split-half variance, with Greenhouse and Geisser's (1959) epsilon on as many degrees of freedom as "
-        "there are halvings",
-        note="All models by the variance that halves of the data set show, for many models. Holds whatever "
-        "the learner, if halving the data doubles the variance.",
+        "split-half Greenhouse-Geisser F",
+        "the sum of squares of the contrasts between mean models over its expectation under the split-half "
+        "variance, with Greenhouse and Geisser's (1959) epsilon on as many degrees of freedom as there are "
+        "halvings",
+        "All models by the variance that halves of the data set show, for many models. Holds whatever the "
+        "learner, if halving the data doubles the variance.",
         designs=SPLIT_HALF,
-        halved=True,
     ),
     "split_half_hotelling": TestInfo(
-        name="split-half Hotelling T2",
-        methods="Hotelling's (1931) T2 of the contrasts between mean models with the split-half variance, "
-        "V + S/J: V the mean square of half the difference between models cross-validated in two random "
-        "halves of the data set, S the covariance over the J hold-outs, on as many degrees of freedom as "
-        "there are halvings",
-        note="All models by the variance that halves of the data set show. Holds whatever the learner, if "
-        "halving the data doubles the variance (docs/tests.md has the measured rates).",
+        "split-half Hotelling T2",
+        "Hotelling's (1931) T2 of the contrasts between mean models with the split-half variance, V + S/J: V "
+        "the mean square of half the difference between models cross-validated in two random halves of the "
+        "data set, S the covariance over the J hold-outs, on as many degrees of freedom as there are "
+        "halvings",
+        "All models by the variance that halves of the data set show. Holds whatever the learner, if halving "
+        "the data doubles the variance (docs/tests.md has the measured rates).",
         designs=SPLIT_HALF,
-        halved=True,
         full_rank=True,
     ),
     "obuchowski_rockette": TestInfo(
-        name="Obuchowski-Rockette F over runs and cases",
-        methods="Obuchowski and Rockette's (1995) F of models, runs and cases both being random, with the "
-        "jackknife covariance of the areas over cases, as Hillis (2007) has it, Greenhouse and Geisser's "
-        "factor and degrees of freedom by Banerjee's (1961) bound",
-        note="F test of the models' mean areas where all runs test the same cases: about further runs and "
-        "further cases.",
+        "Obuchowski-Rockette F over runs and cases",
+        "Obuchowski and Rockette's (1995) F of models, runs and cases both being random, with the jackknife "
+        "covariance of the areas over cases, as Hillis (2007) has it, Greenhouse and Geisser's factor and "
+        "degrees of freedom by Banerjee's (1961) bound",
+        "F test of the models' mean areas where all runs test the same cases: about further runs and further "
+        "cases.",
         designs=RUNS_DESIGN,
-        over="cases",
     ),
     "jackknife": TestInfo(
-        name="F over cases of one test set",
-        methods="F test of equal IAUPREC over the cases of the test set, with the jackknife covariance of "
-        "the areas on the angular scale (DeLong, DeLong and Clarke-Pearson 1988, carried to AUPREC) and "
+        "F over cases of one test set",
+        "F test of equal IAUPREC over the cases of the test set, with the jackknife covariance of the areas "
+        "on the angular scale (DeLong, DeLong and Clarke-Pearson 1988, carried to AUPREC) and "
         "Satterthwaite's (1946) degrees of freedom",
-        note="F test of the models' areas on the same cases, with their jackknife covariance on the angular "
-        "scale (DeLong's idea carried to AUPREC). It is about these fitted models on further cases, not "
-        "about training them again.",
+        "F test of the models' areas on the same cases, with their jackknife covariance on the angular scale "
+        "(DeLong's idea carried to AUPREC). It is about these fitted models on further cases, not about "
+        "training them again.",
         designs=TEST_SET,
-        over="cases",
     ),
-    "max_t": _pairs(
-        name="Step-down max-T, sign flips",
-        methods="step-down max-T under sign flips of whole fold profiles (Westfall and Young 1993)",
-        note="Valid when folds are independent and their profiles symmetric, whatever the models' spreads.",
+    "max_t": TestInfo(
+        "Step-down max-T, sign flips",
+        "step-down max-T under sign flips of whole fold profiles (Westfall and Young 1993)",
+        "Valid when folds are independent and their profiles symmetric, whatever the models' spreads.",
         statistic="t",
         draws=True,
     ),
-    "games_howell": _pairs(
-        name="Games-Howell on paired differences",
-        methods="paired differences with their own standard errors and the studentized range (Games and "
-        "Howell 1976)",
-        note="Rejects too often with few folds (.08 at level .05 with 5 folds and 4 models).",
+    "games_howell": TestInfo(
+        "Games-Howell on paired differences",
+        "paired differences with their own standard errors and the studentized range (Games and Howell 1976)",
+        "Rejects too often with few folds (.08 at level .05 with 5 folds and 4 models).",
         statistic="t",
     ),
-    "nemenyi": _pairs(
-        name="Nemenyi",
-        methods="Nemenyi's test of mean ranks (Demsar 2006)",
-        note="On mean ranks. Valid when folds are independent; a further model changes the others' ranks.",
+    "nemenyi": TestInfo(
+        "Nemenyi",
+        "Nemenyi's test of mean ranks (Demsar 2006)",
+        "On mean ranks. Valid when folds are independent; a further model changes the others' ranks.",
         statistic="z",
         ranks=True,
     ),
-    "dunnett": _pairs(
-        name="Dunnett against the control",
-        methods="Dunnett's (1955) comparisons with the control on the 2-way residual mean square",
-        note="Against the control. Valid when folds are independent and models spread alike.",
+    "dunnett": TestInfo(
+        "Dunnett against the control",
+        "Dunnett's (1955) comparisons with the control on the 2-way residual mean square",
+        "Against the control. Valid when folds are independent and models spread alike.",
         statistic="t",
         control=True,
     ),
     "tukey": _published(
-        name="Tukey HSD, 2-way mean square",
-        methods="Tukey's honestly significant differences on the residual mean square of the 2-way analysis, "
-        "so that the variation between folds is taken out; at each prior likewise (Tukey 1949, Kramer 1956)",
-        note=_TWO_WAY_NOTE,
-        question="pairs",
+        "Tukey HSD, 2-way mean square",
+        "Tukey's honestly significant differences on the residual mean square of the 2-way analysis, so that "
+        "the variation between folds is taken out; at each prior likewise (Tukey 1949, Kramer 1956)",
+        _TWO_WAY_NOTE,
         statistic="q",
     ),
     "tukey_three_way": _over_three(
-        name="Tukey HSD, 3-way mean square",
-        methods="the same on the residual mean square of the 3-way analysis",
-        question="pairs",
+        "Tukey HSD, 3-way mean square",
+        "the same on the residual mean square of the 3-way analysis",
         statistic="q",
     ),
     **_families(),

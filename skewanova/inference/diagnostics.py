@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import comb, exp, lgamma, prod
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
 from skewanova.base.checks import Floats, InputError, Seed, check_count, check_fraction, seeded
@@ -37,20 +36,18 @@ def residuals(result: AnovaResult) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import residuals, two_way_anova
-    >>> result = two_way_anova(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
-    >>> residuals(result)["check"].tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5,))
+    >>> result = sa.inference.two_way_anova(measures.iauprec)
+    >>> sa.inference.residuals(result)["check"].tolist()
     ['shapiro_wilk', 'brown_forsythe']
     """
-    frame = result.residuals()
-    tests: dict[str, tuple[Any, ...]] = dict.fromkeys(("shapiro_wilk", "brown_forsythe"), (np.nan, np.nan))
+    frame, names = result.residuals(), ("shapiro_wilk", "brown_forsythe")
+    tests = np.full((2, 2), np.nan)
     if result.rounding == 0:
         groups = [group.to_numpy() for _, group in frame.groupby("model", observed=True)["residual"]]
-        tests["shapiro_wilk"] = tuple(stats.shapiro(frame["residual"]))
-        tests["brown_forsythe"] = tuple(stats.levene(*groups, center="median"))
-    rows = [(name, *map(float, values)) for name, values in tests.items()]
-    return pd.DataFrame(rows, columns=["check", "statistic", "p_value"])
+        tests = np.array([stats.shapiro(frame["residual"]), stats.levene(*groups, center="median")])
+    return pd.DataFrame({"check": names, "statistic": tests[:, 0], "p_value": tests[:, 1]})
 
 
 #: Level at which a check gives advice: it warns, it decides nothing.
@@ -61,7 +58,7 @@ CHECK_LEVEL = 0.05
 MOST_RESIDUALS = 5000
 
 
-#: Advice where the test of an assumption rejects.
+#: Advice where the test of an assumption rejects, or the best model is near the ceiling.
 ADVICE = {
     "normality": (
         "residuals are not normal: where folds are independent, read the sign-flip and Friedman rows beside"
@@ -77,13 +74,11 @@ ADVICE = {
         "differences between models grow with the level of the fold: read the differences fold by fold, or "
         "on another scale"
     ),
+    "ceiling": "the best model is close to the ceiling of 1, where differences shrink and normality fails",
 }
 
 
 CHECK_COLUMNS = ("check", "statistic", "p_value", "advice")
-
-
-Row = tuple[str, float, float, str]
 
 
 def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
@@ -99,12 +94,11 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns check, statistic, p_value, advice, with the rows normality (Shapiro-Wilk of the two-way
+        Columns check, statistic, p_value, advice (may be empty). Rows: normality (Shapiro-Wilk of the two-way
         residuals), spread (Brown-Forsythe of these, over models), sphericity (Mauchly), additivity (Tukey's
         one degree of freedom), fold_imbalance (largest over smallest number of positives), ceiling (how many
         standard deviations the best model's mean lies below 1), smallest_p_sign_flip, smallest_p_permutation
-        and smallest_p_wilcoxon_holm (the smallest p-value that all arrangements can give; random ones end at
-        1 over their number). ``advice`` is empty where there is none to give.
+        and smallest_p_wilcoxon_holm (the smallest p-value that all arrangements can give).
 
     Raises
     ------
@@ -113,30 +107,35 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import assumptions
-    >>> checks = assumptions(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)).iauprec)
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> checks = sa.inference.assumptions(measures.iauprec)
     >>> checks.loc[checks["advice"] != "", "check"].tolist()
     ['normality', 'sphericity', 'additivity']
     """
     check_fraction(alpha, "alpha")
     values, _ = fold_table(iauprec)
-    tests = {
-        **_residual_tests(values),
-        "sphericity": _sphericity_test(values),
-        "additivity": additivity_test(values),
-    }
+    positives = iauprec["n_positive"].to_numpy(dtype=np.float64)
+    ratio, distance = float(positives.max() / positives.min()), _measure_ceiling(values)
+    uneven = f"folds differ by a factor of {ratio:.2g} in positives, yet count alike: use stratified folds"
+    few = f"with {len(values)} folds this test cannot reach {alpha:g}: more folds are needed"
     rows = [
-        *((check, *test, ADVICE[check] if test[1] < CHECK_LEVEL else "") for check, test in tests.items()),
-        _imbalance_row(iauprec["n_positive"].to_numpy(dtype=np.float64)),
-        _ceiling_row(values),
-        *_smallest_p_rows(*values.shape, alpha=alpha),
+        *(
+            (check, float(statistic), float(p), ADVICE[check] if p < CHECK_LEVEL else "")
+            for check, (statistic, p) in _test_assumptions(values).items()
+        ),
+        ("fold_imbalance", ratio, np.nan, uneven if ratio > FOLD_IMBALANCE else ""),
+        ("ceiling", distance, np.nan, ADVICE["ceiling"] if distance < 2 else ""),
+        *(
+            (f"smallest_p_{test}", np.nan, p, few if p >= alpha else "")
+            for test, p in _smallest_p_values(*values.shape).items()
+        ),
     ]
     return pd.DataFrame(rows, columns=list(CHECK_COLUMNS))
 
 
 def soundness(evaluation: Evaluation) -> pd.DataFrame:
-    """Check what the scores themselves tell against taking them for what they are given as.
+    """Check the scores for signs that they are not held-out scores of the positive class.
 
     Parameters
     ----------
@@ -147,26 +146,22 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     -------
     DataFrame
         Columns as of :func:`assumptions`, with the rows smallest_auc (below .5 scores may be turned around),
-        collapsed_folds (in how many (model, fold) a model that ranks well elsewhere ranks near chance, and
-        most others do not), positives_a_fold, share_of_cases (60 to 99 % of all cases in every fold look like
-        bootstrap resamples; only where cases are named), different_scores (of the model with the fewest, in
-        the fold where it has most, counted up to 100; two are decisions) and share_at_best_score; and, where
-        a model's scores look like names of cases, identifiers.
+        collapsed_folds (in how many folds a model alone ranks near chance), positives_a_fold, share_of_cases
+        (60 to 99 % of all named cases in every fold look like bootstrap resamples), different_scores (of the
+        model with the fewest, up to 100; two are decisions), share_at_best_score and, where a model's scores
+        look like names of cases, identifiers.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import soundness
-    >>> checks = soundness(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)))
+    >>> import skewanova as sa
+    >>> checks = sa.inference.soundness(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> checks["check"].tolist()[:3], bool((checks["advice"] == "").all())
     (['smallest_auc', 'collapsed_folds', 'positives_a_fold'], True)
     """
     auc = auc_by_fold(evaluation)
-    score_checks = [] if evaluation.scores is None else score_findings(evaluation.scores, auc)
-    rows = [
-        (check.check, check.statistic, np.nan, check.advice)
-        for check in (*ranking_findings(auc), *score_checks)
-    ]
+    checks = [*ranking_findings(auc)]
+    checks += [] if evaluation.scores is None else score_findings(evaluation.scores, auc)
+    rows = [(check.check, check.statistic, np.nan, check.advice) for check in checks]
     return pd.DataFrame(rows, columns=list(CHECK_COLUMNS))
 
 
@@ -195,9 +190,10 @@ def additivity_test(values: Floats) -> tuple[float, float]:
     return statistic, float(stats.f.sf(statistic, 1, df_error))
 
 
-def _residual_tests(values: Floats) -> dict[str, tuple[float, float]]:
-    """Test the two-way residuals: Shapiro and Wilk's test, and Brown and Forsythe's over models."""
-    tests: dict[str, Any] = dict.fromkeys(("normality", "spread"), (np.nan, np.nan))
+def _test_assumptions(values: Floats) -> dict[str, Any]:
+    """Return the statistic and p-value of every test of an assumption; nan where there is nothing to test."""
+    tests: dict[str, Any] = dict.fromkeys(("normality", "spread", "sphericity"), (np.nan, np.nan))
+    n_folds, n_models = values.shape
     if find_degenerate(values) is None:
         residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
         if residual.size <= MOST_RESIDUALS:
@@ -205,62 +201,37 @@ def _residual_tests(values: Floats) -> dict[str, tuple[float, float]]:
         # two folds leave each model two residuals of one size, and two models mirror each other
         if min(values.shape) > 2:
             tests["spread"] = stats.levene(*residual.T, center="median")
-    return {check: (float(test[0]), float(test[1])) for check, test in tests.items()}
+    if n_models > 2 and fold_statistics.full_rank(values):
+        contrasts = values @ fold_statistics.helmert(n_models).T
+        tests["sphericity"] = fold_statistics.mauchly(fold_statistics.fold_covariance(contrasts), n_folds)
+    return tests | {"additivity": additivity_test(values)}
 
 
-def _sphericity_test(values: Floats) -> tuple[float, float]:
-    """Return Mauchly's W and its p-value; nan where there is nothing to test."""
-    n_folds, n_models = values.shape
-    if n_models < 3 or not fold_statistics.full_rank(values):
-        return np.nan, np.nan
-    contrasts = values @ fold_statistics.helmert(n_models).T
-    w, p = fold_statistics.mauchly(fold_statistics.fold_covariance(contrasts), n_folds)
-    return float(w), float(p)
-
-
-def _imbalance_row(positives: Floats) -> Row:
-    ratio = float(positives.max() / positives.min())
-    advice = f"folds differ by a factor of {ratio:.2g} in positives, yet count alike: use stratified folds"
-    return ("fold_imbalance", ratio, np.nan, advice if ratio > FOLD_IMBALANCE else "")
-
-
-def _ceiling_row(values: Floats) -> Row:
+def _measure_ceiling(values: Floats) -> float:
+    """Return how many standard deviations the best model's mean lies below 1."""
     mean, spread = values.mean(axis=0), values.std(axis=0, ddof=1)
     best = argsort_descending(mean)[0]
     gap, deviation = float(1 - mean[best]), float(spread[best])
-    distance = gap / deviation if deviation > fold_statistics.ROUNDING else np.inf
-    distance = distance if gap > fold_statistics.ROUNDING else 0.0
-    advice = "the best model is close to the ceiling of 1, where differences shrink and normality fails"
-    return ("ceiling", distance, np.nan, advice if distance < 2 else "")
+    if gap <= fold_statistics.ROUNDING:
+        return 0.0
+    return gap / deviation if deviation > fold_statistics.ROUNDING else np.inf
 
 
-def _smallest_p_rows(n_folds: int, n_models: int, *, alpha: float) -> list[Row]:
-    pairs = comb(n_models, 2)
-    advice = f"with {n_folds} folds this test cannot reach {alpha:g}: more folds are needed"
-    smallest = {
+def _smallest_p_values(n_folds: int, n_models: int) -> dict[str, float]:
+    """Return the smallest p-value that all arrangements of each resampling test can give."""
+    return {
         "sign_flip": 2.0 ** (1 - n_folds),
         "permutation": exp((1 - n_folds) * lgamma(n_models + 1)),
-        "wilcoxon_holm": min(1.0, pairs * 2.0 ** (1 - n_folds)),
+        "wilcoxon_holm": min(1.0, comb(n_models, 2) * 2.0 ** (1 - n_folds)),
     }
-    return [
-        (f"smallest_p_{test}", np.nan, p_value, advice if p_value >= alpha else "")
-        for test, p_value in smallest.items()
-    ]
 
 
 #: Numbers worked on at a time.
 BLOCK_SIZE = 2_000_000
 
 
-QUANTILE_COLUMNS = (
-    "residual",
-    "standardized",
-    "theoretical",
-    "pointwise_low",
-    "pointwise_high",
-    "simultaneous_low",
-    "simultaneous_high",
-)
+#: Normal quantiles, and the envelopes about them.
+ENVELOPES = ("theoretical", "pointwise_low", "pointwise_high", "simultaneous_low", "simultaneous_high")
 
 
 def residual_quantiles(
@@ -271,8 +242,7 @@ def residual_quantiles(
     Parameters
     ----------
     result : AnovaResult or DataFrame
-        The analysis, or its ``residuals()``: columns model, fold, [prior,] fitted, residual; the frame is
-        taken to come from main effects alone.
+        The analysis, or its ``residuals()`` where it has main effects alone.
     confidence_level : float, default 0.95
         Level of both envelopes.
     n_draws : int, default 4999
@@ -283,10 +253,9 @@ def residual_quantiles(
     Returns
     -------
     DataFrame
-        The factors and the columns of `QUANTILE_COLUMNS`, smallest residual first. ``standardized`` is the
-        residual over the root of the residual mean square; ``theoretical`` is Blom's normal quantile. A
-        pointwise envelope holds one ordered residual of a normal sample with probability `confidence_level`,
-        the simultaneous one all of them.
+        The factors, residual, standardized (over the root of the residual mean square), theoretical (Blom's
+        normal quantile), and the limits pointwise_low, pointwise_high, simultaneous_low, simultaneous_high of
+        envelopes that hold one, or every, ordered residual of a normal sample with this probability.
 
     Raises
     ------
@@ -295,20 +264,17 @@ def residual_quantiles(
 
     Notes
     -----
-    The residuals are correlated and share one estimate of their spread, so envelopes for independent values
-    would be wrong. Normal samples of the same layout are swept by the same factors instead; under the model
-    their standardized residuals have the distribution of those observed, whatever the effects. The
-    simultaneous envelope cuts the same number of draws from either end at every place (Myllymaki et al.
-    2017, global rank envelope).
+    Residuals are correlated and share one estimate of their spread. So normal samples of the same layout are
+    swept by the same factors: under the model their standardized residuals are distributed as those observed.
+    The simultaneous envelope is the global rank envelope of Myllymaki et al. (2017).
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import residual_quantiles, two_way_anova
-    >>> result = two_way_anova(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
-    >>> found = residual_quantiles(result)
-    >>> outside = found["standardized"].lt(found["simultaneous_low"])
-    >>> bool(outside.any())
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5,))
+    >>> result = sa.inference.two_way_anova(measures.iauprec)
+    >>> quantiles = sa.inference.residual_quantiles(result)
+    >>> bool(quantiles["standardized"].lt(quantiles["simultaneous_low"]).any())
     True
     """
     check_fraction(confidence_level, "confidence_level")
@@ -319,67 +285,52 @@ def residual_quantiles(
     square = float(residual @ residual)
     if spare < 1 or square <= variation_limit(frame["fitted"].to_numpy(dtype=np.float64) + residual):
         raise InputError("the residuals must vary, but the analysis leaves nothing to vary")
-    draws = _standardized_draws(sweep, len(frame), spare, n_draws=n_draws, rng=rng)
-    n = len(frame)
-    ordered = frame.assign(standardized=residual / np.sqrt(square / spare)).sort_values(
-        "residual", kind="stable", ignore_index=True
-    )
-    pointwise_low, pointwise_high = _by_place(
-        draws,
-        lambda part: np.quantile(part, [(1 - confidence_level) / 2, (1 + confidence_level) / 2], axis=0),
-    )
-    simultaneous_low, simultaneous_high = _rank_envelope(draws, confidence_level)
-    envelopes = {
-        "theoretical": stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25)),  # Blom 1958
-        "pointwise_low": pointwise_low,
-        "pointwise_high": pointwise_high,
-        "simultaneous_low": simultaneous_low,
-        "simultaneous_high": simultaneous_high,
-    }
-    factors = [c for c in ordered if c not in ("fitted", "residual", "standardized")]
-    return ordered.assign(**envelopes)[[*factors, *QUANTILE_COLUMNS]]
+    draws, n = _standardized_draws(sweep, len(frame), spare, n_draws=n_draws, rng=rng), len(frame)
+    frame = frame.assign(standardized=residual / np.sqrt(square / spare))
+    theoretical = stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25))  # Blom 1958
+    tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
+    pointwise = _by_place(draws, lambda part: np.quantile(part, tails, axis=0))
+    limits = (theoretical, *pointwise, *_rank_envelope(draws, confidence_level))
+    ordered = frame.sort_values("residual", kind="stable", ignore_index=True)
+    return ordered.assign(**dict(zip(ENVELOPES, limits, strict=True))).drop(columns="fitted")
 
 
 def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     """Return the residuals, and whether models and priors interact in the analysis."""
     frame = result if isinstance(result, pd.DataFrame) else result.residuals()
-    missing = [c for c in ("model", "fold", "fitted", "residual") if c not in frame]
-    if missing:
-        raise InputError(
-            f"`result` must have the columns model, fold, fitted, residual; it lacks {missing[0]}"
-        )
+    for column in ("model", "fold", "fitted", "residual"):
+        if column not in frame:
+            raise InputError(
+                f"`result` must have the columns model, fold, fitted, residual; it lacks {column}"
+            )
     factors = [c for c in ("model", "fold", "prior") if c in frame]
     crossed = isinstance(result, AnovaResult) and result.test == "three_way_interaction"
     return frame[[*factors, "fitted", "residual"]], crossed
 
 
 def _sweep(frame: pd.DataFrame, crossed: bool) -> tuple[Callable[[Floats], Floats], int]:
-    """What takes the effects of the factors out of rows of values, and the degrees of freedom left."""
+    """Return what takes the effects of the factors out of rows of values, and the degrees of freedom left.
+
+    Where every cell stands, effects are means, and the cells come back in another order.
+    """
     terms = [[c] for c in ("model", "fold", "prior") if c in frame] + [["model", "prior"]] * crossed
     codes = [frame.groupby(term, sort=False, observed=True).ngroup().to_numpy() for term in terms]
     shape = tuple(int(code.max()) + 1 for code in codes)
-    if not crossed and len(frame) == prod(shape):  # every cell stands: effects are means
-        return _means_out(codes, shape), len(frame) - 1 - sum(size - 1 for size in shape)
-    columns = np.hstack([np.eye(size)[code] for size, code in zip(shape, codes, strict=True)])
-    left, size, _ = np.linalg.svd(columns, full_matrices=False)
-    basis = left[:, size > 1e-10 * size[0]]
-    return lambda rows: rows - rows @ basis @ basis.T, len(frame) - basis.shape[1]
-
-
-def _means_out(
-    codes: Sequence[NDArray[np.integer[Any]]], shape: tuple[int, ...]
-) -> Callable[[Floats], Floats]:
-    """Take the means of every factor out of rows of values; the cells come back in another order."""
+    if crossed or len(frame) != prod(shape):
+        columns = np.hstack([np.eye(size)[code] for size, code in zip(shape, codes, strict=True)])
+        left, size, _ = np.linalg.svd(columns, full_matrices=False)
+        basis = left[:, size > 1e-10 * size[0]]
+        return lambda rows: rows - rows @ basis @ basis.T, len(frame) - basis.shape[1]
     order = np.argsort(np.ravel_multi_index(tuple(codes), shape))
 
-    def swept(rows: Floats) -> Floats:
+    def sweep(rows: Floats) -> Floats:
         cube = rows[:, order].reshape(-1, *shape)
         for axis in range(1, cube.ndim):
             others = tuple(i for i in range(1, cube.ndim) if i != axis)
             cube -= cube.mean(axis=others, keepdims=True)
         return cube.reshape(len(rows), -1)
 
-    return swept
+    return sweep, len(frame) - 1 - sum(size - 1 for size in shape)
 
 
 def _standardized_draws(
@@ -395,11 +346,11 @@ def _standardized_draws(
     return draws
 
 
-def _by_place(draws: Floats, what: Callable[[Floats], Floats]) -> Floats:
+def _by_place(draws: Floats, compute: Callable[[Floats], Floats]) -> Floats:
     """Apply a function of whole columns to some of them at a time, and join what it returns."""
     columns = max(1, BLOCK_SIZE // len(draws))
     starts = range(0, draws.shape[1], columns)
-    return np.hstack([what(draws[:, start : start + columns]) for start in starts])
+    return np.hstack([compute(draws[:, start : start + columns]) for start in starts])
 
 
 def _rank_envelope(draws: Floats, level: float) -> tuple[Floats, Floats]:

@@ -16,20 +16,6 @@ from skewanova.inference.fold_statistics import REACH, deviation_nodes, pair_ind
 from skewanova.inference.pairwise import adjust_p_values, ordered_table, orient_to_control
 from skewanova.priors.quadrature import gauss_nodes
 
-EFFECT_COLUMNS = (
-    "model_a",
-    "model_b",
-    "estimate",
-    "std_error",
-    "df",
-    "conf_low",
-    "conf_high",
-    "effect",
-    "effect_low",
-    "effect_high",
-)
-
-
 #: Of so many nodes of the deviation, this many of its own standard deviations are as fine as a normal's.
 CLOSE, MANY = 3.0, 96
 
@@ -55,10 +41,9 @@ def effects(
     Parameters
     ----------
     iauprec : Evaluation or DataFrame
-        Every model in every fold: an evaluation, which knows how its folds came about, or a frame with the
-        columns model, fold, iauprec.
+        Every model in every fold; a frame has the columns model, fold, iauprec, and no design.
     alpha : float, default 0.05
-        Each interval is at level ``1 - alpha`` by itself.
+        Each interval is at level ``1 - alpha``.
     control : str, optional
         Model that the others are compared with; by default all pairs are.
     ratio : float, optional
@@ -69,9 +54,8 @@ def effects(
     Returns
     -------
     DataFrame
-        Columns of `EFFECT_COLUMNS`: the difference with its standard error, degrees of freedom and t
-        interval; ``effect`` is the difference over the standard deviation that it has in one fold, and
-        ``effect_low``, ``effect_high`` its interval. A difference that does not vary has no effect size.
+        Columns model_a, model_b, estimate, std_error, df, conf_low, conf_high; ``effect``, the difference
+        over its standard deviation in one fold, nan where it does not vary; effect_low, effect_high.
 
     Raises
     ------
@@ -80,18 +64,16 @@ def effects(
 
     Notes
     -----
-    Folds that share training data vary less among themselves than folds of new data would: their deviation s
-    estimates the standard deviation times ``sqrt(1 - rho)``, so that with ``rho = r / (1 + r)`` (Nadeau and
-    Bengio 2003) the effect is ``difference / (s sqrt(1 + r))``; with halvings ``sqrt(s^2 + V)`` takes the
-    place of the deviation. The corrected t statistic is noncentral t, and the interval of its noncentrality,
-    scaled like the effect, is that of the effect (Steiger and Fouladi 1997).
+    The deviation s of folds that share training data estimates the standard deviation times
+    ``sqrt(1 - rho)``, rho = r / (1 + r) (Nadeau and Bengio 2003): the effect is
+    ``difference / (s sqrt(1 + r))``, with halvings over ``sqrt(s^2 + V)``. Its interval is that of the
+    noncentrality of the corrected t (Steiger and Fouladi 1997).
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import effects
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> effects(measures)[["effect", "effect_low", "effect_high"]].round(2).to_numpy().tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.inference.effects(measures)[["effect", "effect_low", "effect_high"]].round(2).to_numpy().tolist()
     [[0.48, -0.5, 1.44], [0.87, -0.14, 1.86], [0.71, -0.28, 1.69]]
     """
     check_fraction(alpha, "alpha")
@@ -116,8 +98,7 @@ def equivalence(
     Parameters
     ----------
     iauprec : Evaluation or DataFrame
-        Every model in every fold: an evaluation, which knows how its folds came about, or a frame with the
-        columns model, fold, iauprec.
+        Every model in every fold; a frame has the columns model, fold, iauprec, and no design.
     rope : float, default 0.01
         Half-width of the region of practical equivalence: differences of IAUPREC that would not matter.
     alpha : float, default 0.05
@@ -134,9 +115,8 @@ def equivalence(
     Returns
     -------
     DataFrame
-        Columns model_a, model_b, rope; p_a_ahead, p_equal, p_b_ahead, the probabilities, which sum to 1 in
-        each row; p_value and p_adjusted of the two one-sided tests that the difference lies within `rope`,
-        and equivalent, whether the latter is below `alpha`.
+        Columns model_a, model_b, rope; p_a_ahead, p_equal, p_b_ahead, which sum to 1; p_value and p_adjusted
+        of the two one-sided tests that the difference lies within `rope`; equivalent.
 
     Raises
     ------
@@ -145,23 +125,18 @@ def equivalence(
 
     Notes
     -----
-    The posterior of a difference is the t distribution of its corrected test or, where the design has
-    halvings, of its split-half test. Two one-sided tests (Schuirmann 1987) ask for the difference to be
-    significantly above ``-rope`` and significantly below ``rope``; the p of either is the posterior
-    probability of the side it speaks against.
+    The posterior of a difference is the t distribution of its corrected or split-half test. The p of either
+    one-sided test is the posterior probability of the side it speaks against.
 
     References
     ----------
-    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach;
-    Corani and Benavoli (2015), A Bayesian approach for comparing cross-validated algorithms on multiple data
-    sets.
+    Schuirmann (1987), two one-sided tests; Corani and Benavoli (2015), Bayesian correlated t test.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import equivalence
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> equivalence(measures, rope=0.02)[["p_equal", "p_value"]].round(2).to_numpy().tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.inference.equivalence(measures, rope=0.02)[["p_equal", "p_value"]].round(2).to_numpy().tolist()
     [[0.39, 0.56], [0.03, 0.93], [0.05, 0.89]]
     """
     check_rope(rope)
@@ -177,14 +152,13 @@ def equivalence(
     posterior = stats.t(pairs["df"].to_numpy(), loc=estimate, scale=np.where(certain, 1.0, std_error))
     ahead = np.where(certain, estimate > rope, posterior.sf(rope))
     behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
-    names = pairs["model_a"].tolist(), pairs["model_b"].tolist()
     return equivalence_family(
-        names, ahead, behind, rope=rope, alpha=alpha, p_adjust=p_adjust, control=control
+        pairs, ahead, behind, rope=rope, alpha=alpha, p_adjust=p_adjust, control=control
     )
 
 
 def equivalence_family(
-    names: tuple[Sequence[str], Sequence[str]],
+    pairs: pd.DataFrame,
     ahead: Floats,
     behind: Floats,
     *,
@@ -193,21 +167,10 @@ def equivalence_family(
     p_adjust: str = "holm",
     control: str | None = None,
 ) -> pd.DataFrame:
-    """Two one-sided t tests of each pair at the limits of practical equivalence, adjusted over the family.
-
-    Under a flat prior the posterior is t about the estimate, so that the p of either test is the probability
-    of the side it is about (Schuirmann 1987; Berger and Hsu 1996).
-    """
-    model_a, model_b = names
-    posterior = pd.DataFrame(
-        {
-            "model_a": model_a,
-            "model_b": model_b,
-            "rope": rope,
-            "p_a_ahead": ahead,
-            "p_equal": np.maximum(1 - ahead - behind, 0),
-            "p_b_ahead": behind,
-        }
+    """Test pairs at both limits of practical equivalence, adjusted as a family (Berger and Hsu 1996)."""
+    equal = np.maximum(1 - ahead - behind, 0)
+    posterior = pairs[["model_a", "model_b"]].assign(
+        rope=rope, p_a_ahead=ahead, p_equal=equal, p_b_ahead=behind
     )
     chosen = posterior if control is None else orient_to_control(posterior, control)
     p_value = chosen[["p_a_ahead", "p_b_ahead"]].max(axis=1, skipna=False).to_numpy(dtype=np.float64)
@@ -253,17 +216,15 @@ def effect_family(pairs: pd.DataFrame, *, alpha: float, control: str | None = No
         effect=statistic * scale,
         effect_low=limits[0] * scale,
         effect_high=limits[1] * scale,
-    )[list(EFFECT_COLUMNS)]
+    ).drop(columns=["statistic", "spread"])
 
 
 def shift_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
     """Noncentralities at which t is the upper, then the lower `tail` of its distribution: (2, n)."""
     limits = np.empty((len(statistic), 2))
     for each in np.unique(df).tolist():
-        rows = np.flatnonzero(df == each)
-        for start in range(0, len(rows), STATISTICS_AT_ONCE):
-            part = rows[start : start + STATISTICS_AT_ONCE]
-            limits[part] = _limits(np.abs(statistic[part]), each, tail)
+        for rows in fold_statistics.split_rows(np.flatnonzero(df == each), STATISTICS_AT_ONCE):
+            limits[rows] = _limits(np.abs(statistic[rows]), each, tail)
     return np.asarray(np.where((statistic < 0)[:, None], -limits[:, ::-1], limits).T)
 
 
@@ -283,6 +244,8 @@ def _below(t: Floats, df: float, shift: Floats) -> Floats:
     """P(T < t) at noncentralities (n, 2): P(Z + shift < t S), Z normal, S the deviation, over Z or S.
 
     Over S where the nodes are close enough for its normal tail, else over Z, as the tail of S is wide then.
+    scipy's noncentral t loses its digits, and takes seconds, from t of 10,000 on, which models that hardly
+    vary reach.
     """
     node, weight = deviation_nodes(df)
     normal, density = gauss_nodes("hermite_e", 80)

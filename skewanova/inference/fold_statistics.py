@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import permutations, product
 from math import lgamma, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1
@@ -440,7 +440,7 @@ def deviation_nodes(df: float) -> tuple[Floats, Floats]:
     return chi / np.sqrt(df), weight / weight.sum()
 
 
-def split_rows(values: Floats, size: int) -> list[Floats]:
+def split_rows(values: NDArray[Any], size: int) -> list[NDArray[Any]]:
     """Split values into blocks of at most `size` rows."""
     return [values[start : start + size] for start in range(0, len(values), size)]
 

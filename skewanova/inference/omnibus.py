@@ -116,22 +116,21 @@ def omnibus_test(
     Parameters
     ----------
     iauprec : Evaluation or DataFrame
-        Every model in every fold: an evaluation, which knows how its folds came about, or a frame with the
-        columns model, fold, iauprec.
+        Every model in every fold; a frame has the columns model, fold, iauprec, and no design.
     method : str
         One of
 
-        - ``repeated_measures``: repeated measures with Greenhouse and Geisser's (1959) degrees of freedom,
-          equal to R's ``afex::aov_ez(correction = "GG")``;
+        - ``repeated_measures``: F with Greenhouse and Geisser's (1959) degrees of freedom, equal to R's
+          ``afex::aov_ez(correction = "GG")``;
         - ``hotelling``: T2 (Hotelling 1931), whatever the covariance; needs as many folds as models;
         - ``friedman``: ranks within folds, by the F of Iman and Davenport (1980; Demsar 2006);
-        - ``sign_flip``, ``permutation``: the F of the blocked analysis under flipped signs of whole fold
-          profiles, or models permuted within folds;
+        - ``sign_flip``, ``permutation``: the blocked F under flipped signs of whole fold profiles, or models
+          permuted within folds;
         - ``corrected_f``, ``corrected_gg``, ``corrected_hotelling``: the blocked, the repeated-measures and
-          Hotelling's F divided by ``1 + J r`` over J folds with r test cases for each training case, after
-          Nadeau and Bengio (2003): for folds that share training data;
+          Hotelling's F over ``1 + J r``, for J folds that share training data, with r test cases for each
+          training case (Nadeau and Bengio 2003);
         - ``split_half_gg``, ``split_half_hotelling``: the contrasts between mean models against the variance
-          that halvings of the data set show, which the evaluation must have.
+          that halvings of the evaluation show.
     ratio : float, optional
         Test cases for each training case, which the corrected tests need where a frame is given.
     n_resamples : int, default 9999
@@ -150,15 +149,13 @@ def omnibus_test(
     ------
     ValueError
         If a (model, fold) is missing, there twice or not finite, there are fewer than 2 models or 2 folds, an
-        option is unknown or out of range, a corrected test is asked for without a design, or a split-half
-        test without halvings.
+        option is unknown or out of range, or a test lacks its ratio or halvings.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import omnibus_test
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> omnibus_test(measures, method="corrected_gg").to_frame()["p_value"].round(2).tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.inference.omnibus_test(measures, method="corrected_gg").to_frame()["p_value"].round(2).tolist()
     [0.12]
     """
     check_choice(method, OMNIBUS_TESTS, "method")

@@ -26,21 +26,8 @@ from skewanova.priors.quadrature import gauss_nodes
 
 #: Columns of every post-hoc frame about models, whatever the test.
 POSTHOC_COLUMNS = (
-    "test",
-    "role",
-    "response",
-    "prior",
-    "model_a",
-    "model_b",
-    "estimate",
-    "std_error",
-    "df",
-    "statistic",
-    "p_value",
-    "p_adjusted",
-    "conf_low",
-    "conf_high",
-    "reject",
+    *("test", "role", "response", "prior", "model_a", "model_b"),
+    *("estimate", "std_error", "df", "statistic", "p_value", "p_adjusted", "conf_low", "conf_high", "reject"),
 )
 
 
@@ -82,44 +69,39 @@ def tukey_hsd(
     ----------
     result : AnovaResult
         Of :func:`~skewanova.inference.two_way_anova` or :func:`~skewanova.inference.three_way_anova` without
-        interaction. The residual mean square is the ANOVA's, so the variation between folds is taken out; a
-        one-way Tukey test of the same values (statsmodels' ``pairwise_tukeyhsd``) would leave it in.
+        interaction. Its residual mean square has the variation between folds taken out, which a one-way
+        Tukey test (statsmodels' ``pairwise_tukeyhsd``) would leave in.
     factor : {"model", "prior"}, default "model"
         Factor whose levels are compared.
     alpha : float, default 0.05
         Family-wise level.
     prior : float, optional
-        Written to the column prior: the prior at which the response was measured.
+        Prior at which the response was measured, for the column prior.
     order : sequence of str, optional
         Order of the levels; by default falling effects. Differences are earlier minus later.
 
     Returns
     -------
     PosthocResult
-        Its frame has the columns of `POSTHOC_COLUMNS` (for priors, prior_a and prior_b instead of prior,
-        model_a and model_b). ``statistic`` is the studentized range, ``p_value`` that of a single t test.
+        Columns of `POSTHOC_COLUMNS` (for priors, prior_a and prior_b instead of prior, model_a and model_b);
+        ``statistic`` is the studentized range, ``p_value`` that of a single t test.
 
     Raises
     ------
     ValueError
         If the ANOVA has an interaction, or the factor is not in it.
 
-    Notes
-    -----
-    Tukey-Kramer standard errors where cells are missing. Without residual variation, equal levels have p nan
-    and unequal ones p 0.
-
     References
     ----------
-    Tukey (1949); Kramer (1956). Equal to R's ``TukeyHSD(aov(y ~ model + fold), "model")``.
+    Tukey (1949); Kramer (1956), where cells are missing. Equal to R's
+    ``TukeyHSD(aov(y ~ model + fold), "model")``. Without residual variation p is 0, or nan for equal levels.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from skewanova.inference import tukey_hsd, two_way_anova
-    >>> frame = pd.DataFrame({
-    ...     "model": list("AAABBB"), "fold": [1, 2, 3] * 2, "iauprec": [0.70, 0.74, 0.71, 0.78, 0.80, 0.81]
-    ... })
+    >>> iauprec = [0.70, 0.74, 0.71, 0.78, 0.80, 0.81]
+    >>> frame = pd.DataFrame({"model": list("AAABBB"), "fold": [1, 2, 3] * 2, "iauprec": iauprec})
     >>> pairs = tukey_hsd(two_way_anova(frame)).to_frame()
     >>> pairs[["model_a", "model_b", "estimate", "p_adjusted"]].round(4)
       model_a model_b  estimate  p_adjusted
@@ -142,7 +124,7 @@ def tukey_hsd(
     frame = _pair_frame(
         (a, b),
         estimate,
-        std_error,
+        std_error=std_error,
         df=df,
         statistic=np.sqrt(2.0) * t_value,
         p_value=2 * stats.t.sf(t_value, df),
@@ -179,10 +161,9 @@ def tukey_by_prior(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import tukey_by_prior
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> tukey_by_prior(measures.auprec)["prior"].tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.inference.tukey_by_prior(measures.auprec)["prior"].tolist()
     [0.5, 0.5, 0.5, 0.2, 0.2, 0.2]
     """
     check_frame(auprec, ("model", "fold", "prior"), "auprec")
@@ -227,31 +208,28 @@ def posthoc(
     Parameters
     ----------
     iauprec : Evaluation or DataFrame
-        Every model in every fold: an evaluation, which knows how its folds came about, or a frame with the
-        columns model, fold, iauprec.
+        Every model in every fold; a frame has the columns model, fold, iauprec, and no design.
     method : str, default "corrected_t"
         One of
 
         - ``paired_t``: paired t;
         - ``corrected_t``: paired t with the variance of Nadeau and Bengio (2003);
-        - ``split_half_t``: t with the variance that halvings of the data set show; needs an evaluation that
-          has them;
+        - ``split_half_t``: t with the variance that halvings of the evaluation show;
         - ``wilcoxon``: signed ranks;
-        - ``games_howell``: each pair's own standard error and the studentized range, in the way of Games and
-          Howell (1976) for paired differences; liberal with few folds;
-        - ``max_t``: step-down max-T of Westfall and Young (1993) under sign flips of whole fold profiles;
-        - ``nemenyi``: mean ranks and the studentized range (Demsar 2006);
+        - ``games_howell``: paired t by the studentized range (Games and Howell 1976), liberal with few folds;
+        - ``max_t``: step-down max-T under sign flips of fold profiles (Westfall and Young 1993);
+        - ``nemenyi``: mean ranks by the studentized range (Demsar 2006);
         - ``dunnett``: against `control`, on the blocked residual mean square (Dunnett 1955).
     p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, optional
-        How the p-values of the first four are adjusted, by default Holm's (1979) step-down; "bh" holds the
-        expected share of false findings rather than the chance of any. The others adjust by themselves.
+        How the p-values of the first four are adjusted, by default as Holm (1979); "bh" limits the expected
+        share of false findings. The other methods adjust by themselves.
     ratio : float, optional
         Test cases for each training case, which ``corrected_t`` needs where a frame is given.
     alpha : float, default 0.05
         Family-wise level.
     control : str, optional
-        Model that the others are compared with, and nothing else: by the first four methods or ``dunnett``,
-        which needs it. Differences are the other model less the control.
+        Model that the others are compared with, by the first four methods or ``dunnett``, which needs it.
+        Differences are the other model less the control.
     order : sequence of str, optional
         Order of the models; by default falling means. Differences are earlier minus later.
     role : str, default "secondary"
@@ -264,24 +242,21 @@ def posthoc(
     Returns
     -------
     DataFrame
-        Columns of `POSTHOC_COLUMNS`; ``test`` is the method with its adjustment, such as
-        ``corrected_t_holm``. ``estimate`` is always the difference of mean IAUPREC. Intervals of the first
-        three methods are each at the level of the step that decided the pair (Holm's smallest p at
-        ``alpha / n_pairs``), so that they agree with the tests; those of the others hold together; rank tests
-        have none.
+        Columns of `POSTHOC_COLUMNS`; ``test`` is the method with its adjustment, as ``corrected_t_holm``;
+        ``estimate`` is always the difference of mean IAUPREC. An interval of the first three methods is at
+        the level of the step that decided its pair; those of the others hold together; rank tests have none.
 
     Raises
     ------
     ValueError
         If the table is incomplete, an option is unknown, out of range or does not go with the method, or
-        ``corrected_t`` is asked for without a design.
+        ``corrected_t`` has no design.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import posthoc
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> pairs = posthoc(measures)
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> pairs = sa.inference.posthoc(measures)
     >>> pairs[["model_a", "model_b", "reject"]].to_numpy().tolist()
     [['A', 'C', False], ['A', 'B', False], ['C', 'B', False]]
     """
@@ -357,9 +332,9 @@ def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
 def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
     """Level of each pair's interval: that of the step which decided the pair, so that the two agree.
 
-    Of m pairs tested, r are rejected. Bonferroni: alpha / m. Benjamini and Hochberg: alpha r / m (Benjamini
-    and Yekutieli 2005). Holm: the i-th smallest p by alpha / (m - i + 1), all pairs kept by that of the first
-    of them. Hochberg: the same, but all rejected pairs by that of the last of them.
+    Of m pairs tested, r are rejected. Benjamini and Hochberg: alpha r / m (Benjamini and Yekutieli 2005).
+    Holm: the i-th smallest p by alpha / (m - i + 1), all others by that of the first of them. Hochberg: the
+    same, but all rejected pairs by that of the last of them.
     """
     tested = max(int(np.isfinite(p_values).sum()), 1)
     rejected = int((adjust_p_values(p_values, p_adjust) < alpha).sum())
@@ -375,11 +350,7 @@ def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
 def family(
     pairs: pd.DataFrame, *, alpha: float, p_adjust: str = "holm", control: str | None = None
 ) -> pd.DataFrame:
-    """Adjusted p, intervals and decisions of pairs tested together: all of them, or those with the control.
-
-    Of `pairs` the columns model_a, model_b, estimate, std_error, df, statistic and p_value are used; with a
-    control, a difference is the other model less the control.
-    """
+    """Adjust p-values of pairs tested together (all, or those with the control); add limits and decisions."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     estimate, error, df, p_value = (
         chosen[column].to_numpy(dtype=np.float64) for column in ("estimate", "std_error", "df", "p_value")
@@ -409,17 +380,13 @@ def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
 
 
 def _pair_frame(
-    pairs: tuple[Any, Any],
-    estimate: Floats,
-    std_error: Floats | float = np.nan,
-    *,
-    margin: Floats | float = np.nan,
-    **columns: object,
+    pairs: tuple[Any, Any], estimate: Floats, *, margin: Floats | float = np.nan, **columns: Any
 ) -> pd.DataFrame:
     """Return a frame of pairs by position, with intervals of this half-width and further columns."""
+    data = {"a": pairs[0], "b": pairs[1], "estimate": estimate}
+    data |= dict.fromkeys(("std_error", "df", "statistic", "p_value"), np.nan)
     limits = {"conf_low": estimate - margin, "conf_high": estimate + margin}
-    data: dict[str, object] = {"a": pairs[0], "b": pairs[1], "estimate": estimate, "std_error": std_error}
-    return pd.DataFrame(data | dict.fromkeys(("df", "statistic", "p_value"), np.nan) | limits | columns)
+    return pd.DataFrame(data | limits | columns)
 
 
 def _name_pairs(
@@ -441,23 +408,14 @@ def _range_adjusted(
     return {"p_adjusted": p_adjusted, "margin": critical * std_error}
 
 
-def _mean_differences(values: Floats, std_error: Floats | float = np.nan, **columns: Any) -> pd.DataFrame:
-    """Return all pairs of models with their mean differences and these columns."""
-    a, b = fold_statistics.pair_indices(values.shape[1])
-    return _pair_frame((a, b), (values[:, a] - values[:, b]).mean(axis=0), std_error, **columns)
-
-
 def _paired_t(
     values: Floats, alpha: float, *, inflation: float = 1.0, halves: Floats | None = None, **columns: object
 ) -> pd.DataFrame:
     """Paired t tests; further columns may stand in for theirs."""
-    tests = fold_statistics.paired_t(values, inflation=inflation, halves=halves)
-    defaults: dict[str, Any] = {
-        "statistic": tests.statistic,
-        "df": fold_statistics.mean_df(values, halves),
-        "p_value": fold_statistics.paired_t_p(values, inflation=inflation, halves=halves),
-    }
-    return _mean_differences(values, tests.std_error, **defaults | columns)
+    tests: dict[str, Any] = fold_statistics.paired_t(values, inflation=inflation, halves=halves)._asdict()
+    tests["df"] = fold_statistics.mean_df(values, halves)
+    tests["p_value"] = fold_statistics.paired_t_p(values, inflation=inflation, halves=halves)
+    return _pair_frame(fold_statistics.pair_indices(values.shape[1]), **tests | columns)
 
 
 def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
@@ -488,8 +446,11 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
     mean_rank = stats.rankdata(snap_ties(values), axis=1).mean(axis=0)
     z_value = (mean_rank[a] - mean_rank[b]) / np.sqrt(n_models * (n_models + 1) / (6 * n_folds))
     adjusted = _range_adjusted(z_value, np.nan, n_models, df=np.inf, alpha=alpha)
-    p_value = 2 * stats.norm.sf(np.abs(z_value))
-    return _mean_differences(values, df=np.inf, statistic=z_value, p_value=p_value, **adjusted)
+    p_value, estimate = (
+        2 * stats.norm.sf(np.abs(z_value)),
+        fold_statistics.pair_differences(values).mean(axis=0),
+    )
+    return _pair_frame((a, b), estimate, df=np.inf, statistic=z_value, p_value=p_value, **adjusted)
 
 
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
@@ -502,7 +463,8 @@ def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
         statistic[plain], p_value[plain] = stats.wilcoxon(difference[:, plain], axis=0)
     for i in np.flatnonzero(~plain):
         statistic[i], p_value[i] = _signed_rank(difference[:, i])
-    return _mean_differences(values, statistic=statistic, p_value=p_value)
+    pairs = fold_statistics.pair_indices(values.shape[1])
+    return _pair_frame(pairs, difference.mean(axis=0), statistic=statistic, p_value=p_value)
 
 
 def _signed_rank(difference: Floats) -> tuple[float, float]:
@@ -532,8 +494,8 @@ def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
     return _pair_frame(
         (others, control),
         estimate,
-        std_error,
         margin=critical * std_error,
+        std_error=std_error,
         df=df,
         statistic=statistic,
         p_value=2 * stats.t.sf(np.abs(statistic), df),
@@ -544,8 +506,7 @@ def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
 def dunnett_sf(value: float, count: int, df: int) -> float:
     """Chance that the largest of `count` equally correlated (1/2) |t| exceeds a value (Dunnett 1955).
 
-    Given the pooled deviation s and the control's z, the comparisons are independent:
-    1 - E_s E_z [Phi(z + sqrt(2) t s) - Phi(z - sqrt(2) t s)]^count.
+    1 - E_s E_z [Phi(z + sqrt(2) t s) - Phi(z - sqrt(2) t s)]^count, s the pooled deviation, z the control's.
     """
     if not np.isfinite(value):
         return 0.0 if np.isinf(value) else np.nan

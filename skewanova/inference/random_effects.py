@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +28,7 @@ def split_plot_anova(
     Parameters
     ----------
     auprec : Evaluation or DataFrame
-        Every cell once: an evaluation, which knows how its folds came about, or a frame with the columns
-        model, fold, prior, auprec.
+        Every cell once; a frame has the columns model, fold, prior, auprec, and no design.
     ratio : float, optional
         Test cases for each training case, needed where a frame is given; 0 for independent folds.
     role : str, default "secondary"
@@ -37,14 +38,12 @@ def split_plot_anova(
     -------
     OmnibusResult
         Terms model, prior, model:prior with Greenhouse and Geisser's degrees of freedom, as the test
-        ``repeated_measures`` (``corrected_gg`` if folds share training data) of the response auprec. Unlike
-        the 3-way ANOVA it does not take the values at several priors for independent.
+        ``repeated_measures`` (``corrected_gg`` if folds share training data) of the response auprec.
 
     Raises
     ------
     ValueError
-        If a cell is missing, there are fewer than 2 models, folds or priors, `ratio` is negative, or a frame
-        is given without it.
+        If a cell is missing, there are fewer than 2 models, folds or priors, or `ratio` is missing.
 
     References
     ----------
@@ -53,25 +52,24 @@ def split_plot_anova(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import split_plot_anova
-    >>> measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> split_plot_anova(measures).to_frame()["term"].tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.inference.split_plot_anova(measures).to_frame()["term"].tolist()
     ['model', 'prior', 'model:prior']
     """
     frame, ratio = with_ratio(auprec, "auprec", ratio, needed="the split plot")
     test = "corrected_gg" if ratio > 0 else "repeated_measures"
-    scores = _split_plot_contrasts(frame)
     names = {"test": test, "role": role, "response": "auprec"}
-    limit = variation_limit(frame["auprec"].to_numpy(dtype=np.float64))
     rows, notes = [], []
-    for term, values in scores.items():
-        flat = _flat(values, limit)
-        f_test = flat[0] if flat else fold_statistics.contrast_test(values, inflation=1 + len(values) * ratio)
-        rows.append(effect_row(f_test, values, **names, term=term))
-        notes += [flat[1]] if flat and term == "model" else []
-    table = pd.concat(rows, ignore_index=True)
-    return OmnibusResult(test=test, role=role, response="auprec", warnings=emit(notes), _table=table)
+    for term, contrasts, degenerate in _split_plot_terms(frame):
+        f_test = (
+            fold_statistics.contrast_test(contrasts, inflation=1 + len(contrasts) * ratio)
+            if degenerate is None
+            else degenerate[0]
+        )
+        rows.append(effect_row(f_test, contrasts, **names, term=term))
+        notes += [degenerate[1]] if degenerate and term == "model" else []
+    return OmnibusResult(**names, warnings=emit(notes), _table=pd.concat(rows, ignore_index=True))
 
 
 def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
@@ -85,63 +83,58 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns term, mauchly_w, mauchly_p, epsilon_gg, epsilon_hf, p_uncorrected, p_gg, p_hf; Mauchly's test
-        is nan where there are too few folds for it, or nothing to test (one contrast), and the whole row is
-        where a term does not vary over folds.
+        Columns term, mauchly_w, mauchly_p, epsilon_gg, epsilon_hf, p_uncorrected, p_gg, p_hf; nan where there
+        are too few folds for Mauchly's test, one contrast, or no variation over folds.
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import sphericity
-    >>> sphericity(evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)).auprec)["term"].tolist()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.inference.sphericity(measures.auprec)["term"].tolist()
     ['model', 'prior', 'model:prior']
     """
     rows: list[tuple[object, ...]] = []
-    limit = variation_limit(auprec["auprec"].to_numpy(dtype=np.float64))
-    for term, values in _split_plot_contrasts(auprec).items():
-        if _flat(values, limit):
+    for term, contrasts, degenerate in _split_plot_terms(auprec):
+        if degenerate:
             rows.append((term, *[np.nan] * 7))
             continue
-        n_folds, size = values.shape
-        cov = fold_statistics.fold_covariance(values)
+        n_folds, size = contrasts.shape
+        cov = fold_statistics.fold_covariance(contrasts)
         gg = float(fold_statistics.epsilon_gg(cov))
         hf = float(fold_statistics.epsilon_hf(np.asarray(gg), size, n_folds))
         w, p = fold_statistics.mauchly(cov, n_folds) if 1 < size < n_folds else (np.nan, np.nan)
-        f_value = fold_statistics.contrast_f(values)[0]
+        f_value = fold_statistics.contrast_f(contrasts)[0]
         p_values = [stats.f.sf(f_value, e * size, e * size * (n_folds - 1)) for e in (1.0, gg, hf)]
         rows.append((term, float(w), float(p), gg, hf, *map(float, p_values)))
     columns = ["term", "mauchly_w", "mauchly_p", "epsilon_gg", "epsilon_hf", "p_uncorrected", "p_gg", "p_hf"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _flat(contrasts: Floats, limit: float) -> tuple[FTest, str] | None:
-    """Return F of contrast scores that are the same in every fold, and a note."""
-    _, effect, error = fold_statistics.contrast_f(contrasts)
-    n_folds, df = contrasts.shape
-    return degenerate_result(float(effect), float(error), limit=limit, df=(df, df * (n_folds - 1)))
-
-
-def _split_plot_contrasts(auprec: pd.DataFrame) -> dict[str, Floats]:
-    """Orthonormal contrast scores of every fold, for each term: arrays of shape (n_folds, df)."""
+def _split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, tuple[FTest, str] | None]]:
+    """Yield terms, their orthonormal contrast scores (n_folds, df), and F where folds do not differ."""
     models, folds, priors = (list(dict.fromkeys(auprec[c])) for c in ("model", "fold", "prior"))
     if min(len(models), len(folds), len(priors)) < 2:
         raise InputError("a split-plot analysis needs at least 2 models, 2 folds and 2 priors")
     if auprec.duplicated(["model", "fold", "prior"]).any():
         raise InputError("every (model, fold, prior) must stand once in the frame")
     wide = auprec.pivot(index="fold", columns=["model", "prior"], values="auprec")
-    cells = [(m, p) for m in models for p in priors]
-    values = wide.reindex(index=folds, columns=pd.MultiIndex.from_tuples(cells)).to_numpy(dtype=np.float64)
+    cells = pd.MultiIndex.from_product([models, priors])
+    values = wide.reindex(index=folds, columns=cells).to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():
         raise InputError("`auprec` must be there and finite in every (model, fold, prior)")
     cube = values.reshape(len(folds), len(models), len(priors))
     by_model = np.einsum("cm,jmp->jcp", fold_statistics.helmert(len(models)), cube)
     by_prior = np.einsum("dp,jmp->jdm", fold_statistics.helmert(len(priors)), cube)
     both = np.einsum("dp,jcp->jcd", fold_statistics.helmert(len(priors)), by_model)
-    return {
-        "model": by_model.sum(axis=-1) / np.sqrt(len(priors)),
-        "prior": by_prior.sum(axis=-1) / np.sqrt(len(models)),
-        "model:prior": both.reshape(len(folds), -1),
-    }
+    limit = variation_limit(auprec["auprec"].to_numpy(dtype=np.float64))
+    for term, contrasts in (
+        ("model", by_model.sum(axis=-1) / np.sqrt(len(priors))),
+        ("prior", by_prior.sum(axis=-1) / np.sqrt(len(models))),
+        ("model:prior", both.reshape(len(folds), -1)),
+    ):
+        _, effect, error = fold_statistics.contrast_f(contrasts)
+        df = contrasts.shape[1], contrasts.shape[1] * (len(folds) - 1)
+        yield term, contrasts, degenerate_result(float(effect), float(error), limit=limit, df=df)
 
 
 Codes = NDArray[np.intp]
@@ -164,9 +157,8 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
     Returns
     -------
     OmnibusResult
-        The term model. The Wald statistic over its degrees of freedom is referred to F with the residual
-        degrees of freedom of the table, ``n_cells - n_folds - n_models + 1``: with a complete table that is
-        the blocked F test, where the Wald chi-square of the software would reject too often.
+        The term model: the Wald statistic over its degrees of freedom as F, with the residual degrees of
+        freedom ``n_cells - n_folds - n_models + 1``. With a complete table that is the blocked F test.
 
     Raises
     ------
@@ -177,7 +169,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
     Notes
     -----
     Restricted maximum likelihood, as R's ``lme4::lmer(iauprec ~ model + (1 | fold))``, with its one variance
-    ratio found exactly: general optimisers may stop so early that F is off by a percent.
+    ratio solved for exactly: general optimisers may stop so early that F is off by a percent.
 
     Examples
     --------
@@ -207,10 +199,10 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
     flat = degenerate_result(*sums, limit=variation_limit(values), df=(df, df_error))
     if flat is not None:
         return omnibus_result("mixed", role, flat[0], notes=[flat[1]])
-    statistic, ratio = _wald_f((values - values.mean()) / values.std(), design, fold)
-    p_value = stats.f.sf(statistic, df, df_error)
-    f_test = FTest(*(np.asarray(v) for v in (statistic, df, df_error, p_value)))
-    notes = ["the mixed model finds no variation between folds"] if ratio == 0 else []
+    best = _maximise_likelihood((values - values.mean()) / values.std(), design, fold)
+    numbers = best.wald_f, df, df_error, stats.f.sf(best.wald_f, df, df_error)
+    f_test = FTest(*map(np.asarray, numbers))
+    notes = ["the mixed model finds no variation between folds"] if best.ratio == 0 else []
     return omnibus_result("mixed", role, f_test, notes=notes)
 
 
@@ -232,26 +224,27 @@ def _fold_sums(table: Floats, fold: Codes) -> Floats:
 class _Likelihood(NamedTuple):
     """Restricted likelihood at one variance ratio: twice its negative log, its slope, the Wald F."""
 
+    ratio: float
     deviance: float
     slope: float
     wald_f: float
 
 
-def _wald_f(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
-    """Wald F of the models under restricted maximum likelihood, and the variance ratio."""
-    likelihoods = [_likelihood(ratio, values, design, fold) for ratio in VARIANCE_RATIOS]
-    optima = [(likelihoods[0], 0.0)] if likelihoods[0].slope >= 0 else []
-    for i in range(len(likelihoods) - 1):
-        if likelihoods[i].slope < 0 <= likelihoods[i + 1].slope:
-            low, high = VARIANCE_RATIOS[i], VARIANCE_RATIOS[i + 1]
+def _maximise_likelihood(values: Floats, design: Floats, fold: Codes) -> _Likelihood:
+    """Return the restricted likelihood at its maximum over the variance ratio."""
+    grid = [_likelihood(ratio, values, design, fold) for ratio in VARIANCE_RATIOS]
+    optima = grid[:1] if grid[0].slope >= 0 else []
+    for low, high in pairwise(grid):
+        if low.slope < 0 <= high.slope:
             ratio = brentq(
-                lambda r: _likelihood(r, values, design, fold).slope, low, high, xtol=1e-18, rtol=1e-14
+                lambda r: _likelihood(r, values, design, fold).slope,
+                low.ratio,
+                high.ratio,
+                xtol=1e-18,
+                rtol=1e-14,
             )
-            optima.append((_likelihood(ratio, values, design, fold), ratio))
-    best, ratio = min(
-        optima, key=lambda pair: pair[0].deviance, default=(likelihoods[-1], VARIANCE_RATIOS[-1])
-    )
-    return best.wald_f, float(ratio)
+            optima.append(_likelihood(ratio, values, design, fold))
+    return min(optima, key=lambda likelihood: likelihood.deviance, default=grid[-1])
 
 
 def _likelihood(ratio: float, values: Floats, design: Floats, fold: Codes) -> _Likelihood:
@@ -271,7 +264,8 @@ def _likelihood(ratio: float, values: Floats, design: Floats, fold: Codes) -> _L
     trace = (count * shrink).sum() - np.trace(inverse @ (x_sum.T * shrink**2) @ x_sum)
     deviance = df * np.log(rest) - np.log(shrink).sum() + np.linalg.slogdet(cross)[1]
     wald = effect[1:] @ np.linalg.solve(inverse[1:, 1:], effect[1:]) / (rest / df) / (n_effects - 1)
-    return _Likelihood(float(deviance), float(trace - df * ((shrink * total) ** 2).sum() / rest), float(wald))
+    slope = trace - df * ((shrink * total) ** 2).sum() / rest
+    return _Likelihood(*map(float, (ratio, deviance, slope, wald)))
 
 
 class MetaAnalysis(NamedTuple):
@@ -289,14 +283,11 @@ class MetaAnalysis(NamedTuple):
 
 
 def random_effects(effects: Floats, variances: Floats, *, robust: bool = True) -> MetaAnalysis:
-    """Mean effect with Paule and Mandel's variance between studies and a t test with k - 1 df.
+    """Estimate the mean effect with Paule and Mandel's (1982) variance between studies, by t with k - 1 df.
 
-    The standard error is that of Hartung and Knapp (2001) and Sidik and Jonkman (2002), never below the
-    ordinary one (Rover et al. 2015). With Paule and Mandel's (1982) variance their factor, Q / (k - 1), is
-    1 wherever that variance is positive and below 1 elsewhere, so the ordinary error is the one that is left.
-    It takes the weights for known, although ten folds or so estimate them: the larger of it and of the robust
-    one counts (Sidik and Jonkman 2006) unless `robust` is false, which rejected .07 of tables at .05
-    (docs/studies/datasets.md).
+    With that variance the standard error of Hartung and Knapp (2001), never below the ordinary one, is the
+    ordinary one. It takes the weights for exact, so the larger of it and of the robust one counts (Sidik and
+    Jonkman 2006) unless `robust` is false, which rejected .07 of tables at .05 (docs/studies/datasets.md).
     statsmodels' combine_effects stops at a tolerance (tau off by up to 2.4e-7 in 1,000 cases) and, with a
     smaller one, now and then returns no variance at all where rounding takes it below 0.
     """

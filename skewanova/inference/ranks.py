@@ -34,8 +34,7 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
 
     References
     ----------
-    Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons (insert and
-    absorb).
+    Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons.
 
     Examples
     --------
@@ -61,9 +60,6 @@ def _letter(index: int) -> str:
     return chr(ord("a") + position) + (str(turn) if turn else "")
 
 
-RANK_COLUMNS = ("model", "mean_rank", "group")
-
-
 @dataclass(frozen=True, eq=False)
 class RankComparison:
     """Mean ranks, and the groups of models among which no difference was found.
@@ -77,10 +73,8 @@ class RankComparison:
         Largest groups of two models or more, no two of which were found to differ.
     test : str
         Family of comparisons behind the groups.
-    critical_difference : float
-        Difference of mean ranks that Nemenyi's test needs; nan for other tests, which do not rest on ranks.
-    alpha : float
-        Level of that difference.
+    critical_difference, alpha : float
+        Difference of mean ranks that Nemenyi's test needs (nan for other tests), and its level.
     n_folds : int
         Folds ranked.
     models : tuple of str
@@ -110,12 +104,11 @@ def rank_comparison(
     iauprec : DataFrame
         Columns model, fold, iauprec; every model in every fold.
     pairs : DataFrame, optional
-        Frame with the columns test, response, model_a, model_b, reject that holds the family `test` on
-        IAUPREC; by default Nemenyi's test is done at level `alpha`.
+        Columns test, response, model_a, model_b, reject; by default of Nemenyi's test at level `alpha`.
     test : str, default "nemenyi"
         Family of comparisons, of all pairs.
     alpha : float, default 0.05
-        Level of the critical difference, and of the test where it is done here.
+        Level of the critical difference.
 
     Returns
     -------
@@ -133,15 +126,15 @@ def rank_comparison(
 
     Examples
     --------
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import rank_comparison
-    >>> found = rank_comparison(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
-    >>> found.to_frame()
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5,))
+    >>> ranks = sa.inference.rank_comparison(measures.iauprec)
+    >>> ranks.to_frame()
       model  mean_rank group
     0     A        1.4     a
     1     C        1.8     a
     2     B        2.8     b
-    >>> round(found.critical_difference, 4)
+    >>> round(ranks.critical_difference, 4)
     0.7411
     """
     check_fraction(alpha, "alpha")

@@ -23,16 +23,13 @@ from skewanova.inference.pairwise import PAIRWISE_TESTS
 from skewanova.scores.kinds import DESIGNS, RUNS
 
 
-def test_every_function_has_a_record_of_its_question():
-    assert {test: TESTS[test].question for test in OMNIBUS_TESTS} == dict.fromkeys(OMNIBUS_TESTS, "models")
-    assert {test: get_test(test).question for test in PAIRWISE_TESTS} == dict.fromkeys(
-        PAIRWISE_TESTS, "pairs"
-    )
+def test_every_function_has_a_record():
+    assert {*OMNIBUS_TESTS} <= {*TESTS}
+    assert all(get_test(test).note for test in PAIRWISE_TESTS)
     assert {*PAIRWISE_TESTS, "auto", "tukey"} == {*PAIRS}
 
 
 def test_every_record_says_what_a_reader_needs():
-    assert {each.question for each in TESTS.values()} == {"models", "pairs"}
     assert len({each.name for each in TESTS.values()}) == len(TESTS)
     assert all(each.name and each.methods and each.note and each.statistic for each in TESTS.values())
     kinds = {*INDEPENDENT, *OVERLAPPING, *TEST_SET, *RUNS_DESIGN}

@@ -11,7 +11,9 @@ from statsmodels.graphics.gofplots import plotting_pos
 from skewanova import evaluate, load_satellite_scores
 from skewanova.base.checks import InputError
 from skewanova.inference import diagnostics, residual_quantiles, three_way_anova, two_way_anova
-from skewanova.inference.diagnostics import QUANTILE_COLUMNS
+from skewanova.inference.diagnostics import ENVELOPES
+
+QUANTILE_COLUMNS = ("residual", "standardized", *ENVELOPES)
 
 N_FOLDS, N_MODELS = 6, 4
 

@@ -207,7 +207,8 @@ def test_nothing_is_equal_within_nothing():
 
 def test_probabilities_of_the_three_regions_by_hand():
     ahead, behind = np.array([0.3, 0.7, 0.0, np.nan]), np.array([0.2, 0.3 + 1e-12, 0.0, 0.01])
-    found = equivalence_family((list("AABB"), list("CDCD")), ahead, behind, rope=0.01, alpha=0.05)
+    pairs = pd.DataFrame({"model_a": list("AABB"), "model_b": list("CDCD")})
+    found = equivalence_family(pairs, ahead, behind, rope=0.01, alpha=0.05)
     assert found["p_equal"].tolist()[:3] == pytest.approx([0.5, 0.0, 1.0], abs=1e-15)
     assert (found["p_equal"].iloc[:3] >= 0).all()
     np.testing.assert_array_equal(
@@ -226,7 +227,7 @@ def test_an_adjusted_p_of_alpha_itself_rejects_nothing():
     assert family(pair, alpha=0.05)["reject"].tolist() == [False]
     assert family(pair, alpha=np.nextafter(0.05, 1))["reject"].tolist() == [True]
     for alpha, equal in ((0.05, False), (np.nextafter(0.05, 1), True)):
-        one = equivalence_family((["A"], ["B"]), np.array([0.05]), np.array([0.01]), rope=0.1, alpha=alpha)
+        one = equivalence_family(pair, np.array([0.05]), np.array([0.01]), rope=0.1, alpha=alpha)
         assert one["equivalent"].tolist() == [equal]
 
 
