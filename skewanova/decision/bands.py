@@ -59,18 +59,8 @@ MIN_DRAWS, MIN_EXCEEDANCES = 999, 50
 BAND_PRIORS, MIN_PRIORS, MAX_DIFFERENCES = 41, 21, 400_000
 
 
-DIFFERENCE_COLUMNS = (
-    "model_a",
-    "model_b",
-    "prior",
-    "estimate",
-    "std_error",
-    "statistic",
-    "p_adjusted",
-    "conf_low",
-    "conf_high",
-    "reject",
-)
+#: Columns of the tests of differences.
+TEST_COLUMNS = ("estimate", "std_error", "statistic", "p_adjusted", "conf_low", "conf_high")
 
 
 def difference_curves(
@@ -105,7 +95,8 @@ def difference_curves(
     Returns
     -------
     DataFrame
-        Columns of `DIFFERENCE_COLUMNS`; ``reject`` marks priors at which the band leaves out 0.
+        Columns model_a, model_b, prior, estimate, std_error, statistic, p_adjusted, conf_low, conf_high and
+        ``reject``, which marks priors at which the band leaves out 0.
 
     Raises
     ------
@@ -135,7 +126,7 @@ def difference_curves(
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     selected = compared_pairs(evaluation.models, control)
     a, b = pair_indices(len(evaluation.models))
-    columns = np.full((6, len(a), len(grid)), np.nan)
+    columns = np.full((len(TEST_COLUMNS), len(a), len(grid)), np.nan)
     if len(evaluation.folds) == 1 or evaluation.design.has_runs:
         mean, tested = evaluation.mean_auprec(grid), grid >= decision_floor(evaluation) * (1 - SLACK)
         columns[0] = mean[a] - mean[b]
@@ -150,8 +141,14 @@ def difference_curves(
         largest = pair_draws(joint, varies, alpha, n_draws=n_draws, rng=rng)
         columns[..., tested] = _difference_columns(joint, paired, deviate, largest, alpha=alpha)
     models = np.asarray(evaluation.models, dtype=object)
-    keys = [np.repeat(models[a], len(grid)), np.repeat(models[b], len(grid)), np.tile(grid, len(a))]
-    frame = pd.DataFrame(dict(zip(DIFFERENCE_COLUMNS, [*keys, *columns.reshape(6, -1)], strict=False)))
+    frame = pd.DataFrame(
+        {
+            "model_a": np.repeat(models[a], len(grid)),
+            "model_b": np.repeat(models[b], len(grid)),
+            "prior": np.tile(grid, len(a)),
+            **dict(zip(TEST_COLUMNS, columns.reshape(len(columns), -1), strict=True)),
+        }
+    )
     frame = frame[np.repeat(selected, len(grid))].reset_index(drop=True)
     return frame.assign(reject=frame["p_adjusted"] < alpha)
 
@@ -159,7 +156,7 @@ def difference_curves(
 def _difference_columns(
     joint: JointCurves, paired: PairedT, deviate: Floats, largest: Floats, *, alpha: float
 ) -> list[Floats]:
-    """Return the columns from estimate to conf_high; draws are in ascending order."""
+    """Return the values of `TEST_COLUMNS`; draws are in ascending order."""
     estimate, error, statistic = paired
     n_exceeding = len(largest) - np.searchsorted(largest, deviate)
     p_adjusted = np.where(np.isnan(statistic), np.nan, (1 + n_exceeding) / (1 + len(largest)))
@@ -213,12 +210,10 @@ def compared_pairs(models: Sequence[str], control: str | None) -> Bools:
 
 def decision_floor(evaluation: Evaluation) -> float:
     """Prior below which nothing is decided: 0 with several folds, whose spread shows itself."""
-    if evaluation.design.has_runs:
-        sample = run_sample(evaluation)
-    elif (test_set := variable_test_set(evaluation)) is None:
+    test_set = None if evaluation.design.has_runs else variable_test_set(evaluation)
+    if test_set is None and not evaluation.design.has_runs:
         return 0.0
-    else:
-        sample = test_set.sample
+    sample = run_sample(evaluation) if test_set is None else test_set.sample
     return smallest_supported_prior(sample.effective_size(positive=False), ENOUGH_OVER_CASES)
 
 

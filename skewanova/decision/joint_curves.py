@@ -125,7 +125,7 @@ def _test_set_curves(test_set: PairedTestSet, evaluation: Evaluation, priors: Fl
     key = "curves", evaluation.models, evaluation.area_estimator
     cache: dict[bytes, JointCurves] = test_set.cache.setdefault(key, {})
     if priors.tobytes() not in cache:
-        grids = {grid.tobytes(): grid for grid in (priors, _evaluation_panels(evaluation)[1])}
+        grids = {grid.tobytes(): grid for grid in (priors, panel_priors(*_prior_range(evaluation))[1])}
         missing = [(grid, evaluation.mean_auprec(grid)) for name, grid in grids.items() if name not in cache]
         measure, sample = partial(test_set.deviations, evaluation), test_set.sample
         for curves in curves_over_cases(missing, measure, sample, evaluation.area_estimator):
@@ -149,7 +149,7 @@ def curves_over_cases(
     result = []
     for (grid, estimate), row, (units, spreads) in zip(estimates, scales, parts, strict=True):
         columns = zip(row, spreads.pair.T, spreads.model.T, strict=True)
-        error = np.transpose([scale.errors(pair, own) for scale, pair, own in columns])
+        error = np.transpose([scale.errors(pair, model) for scale, pair, model in columns])
         if sample.alone:
             error = np.full(error.shape, np.nan)
         units = units.reshape(-1, *estimate.shape)
@@ -200,20 +200,19 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
 
 def panel_curves(evaluation: Evaluation) -> PanelCurves:
     """Return the curves over the grid of priors and the deployment prior together."""
-    edges, priors = _evaluation_panels(evaluation)
-    grid = prior_grid(evaluation, 2)
-    return PanelCurves(float(grid[0]), float(grid[-1]), edges, joint_curves(evaluation, priors))
+    low, high = _prior_range(evaluation)
+    edges, priors = panel_priors(low, high)
+    return PanelCurves(low, high, edges, joint_curves(evaluation, priors))
 
 
-def _evaluation_panels(evaluation: Evaluation) -> tuple[Floats, Floats]:
-    grid = prior_grid(evaluation, 2)
-    return panel_priors(float(grid[0]), float(grid[-1]))
+def _prior_range(evaluation: Evaluation) -> tuple[float, float]:
+    priors = prior_grid(evaluation, 2).tolist()
+    return priors[0], priors[-1]
 
 
 def mean_curves(evaluation: Evaluation) -> MeanCurves:
     """Return the mean curves over the grid of priors and the deployment prior together."""
-    grid = prior_grid(evaluation, 2)
-    return MeanCurves.fit(evaluation.mean_auprec, float(grid[0]), float(grid[-1]))
+    return MeanCurves.fit(evaluation.mean_auprec, *_prior_range(evaluation))
 
 
 def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] | None:
@@ -233,11 +232,8 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
         test_set = variable_test_set(evaluation)
         if test_set is None:
             return None
-        return (
-            values[0],
-            test_set.angles(evaluation, evaluation.deployment_prior).area_covariance,
-            test_set.sample.df,
-        )
+        areas = test_set.angles(evaluation, evaluation.deployment_prior)
+        return values[0], areas.area_covariance, test_set.sample.df
     halves, mean = evaluation.iauprec_between_halves, values.mean(axis=0)
     if halves is not None:
         return mean, fold_statistics.split_half_covariance(values, halves), float(len(halves))

@@ -55,9 +55,9 @@ def regions(evaluation: Evaluation) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns of `REGION_COLUMNS`, in ascending priors, over the grid of priors and the deployment prior
-        together; limits between regions are the priors at which the mean curves cross. ``margin`` is the lead
-        over ``runner_up``, the second-best model of the region, averaged over the region's priors.
+        Columns of `REGION_COLUMNS`, in ascending priors, over all that the evaluation uses; limits are where
+        mean curves cross. ``margin`` is the lead over ``runner_up``, the second-best model, averaged over the
+        region's priors.
 
     Examples
     --------
@@ -120,10 +120,9 @@ def crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns of `CROSSING_COLUMNS`, in ascending priors, over the grid of priors and the deployment prior
-        together. ``model_below`` is the better of the two below the prior, ``model_above`` the better one
-        above it; ``lead`` tells whether the largest mean of all changes hands there. ``open_low`` and
-        ``open_high`` mark intervals that reach a limit of the range and may go on beyond. ``std_error`` is
+        Columns of `CROSSING_COLUMNS`, in ascending priors, over all that the evaluation uses. ``model_below``
+        is the better of the two below the prior; ``lead`` tells whether the largest mean of all changes hands
+        there; ``open_low`` and ``open_high`` mark intervals that reach a limit of the range. ``std_error`` is
         the delta method's, and ``df`` the degrees of freedom (infinite for one fold).
 
     Raises
@@ -318,9 +317,8 @@ def by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> p
     -------
     DataFrame
         Columns of `BY_PRIOR_COLUMNS`, at 41 priors, those of the evaluation and the limits of the deployment
-        prior, ascending; at each prior the models in the order of the evaluation. ``conf_low``, ``conf_high``
-        are the band of :func:`auprec_bands`, ``contender`` whether the model may be the best there (see
-        :func:`leaders`), ``regret`` by how much its mean stays below the largest.
+        prior, ascending. ``conf_low``, ``conf_high`` are the band of :func:`auprec_bands`, ``contender``
+        whether the model may be the best (see :func:`leaders`), ``regret`` its shortfall from the largest mean.
 
     Raises
     ------

@@ -314,7 +314,12 @@ def threshold_table(
     usual = usual if rule.name in PRIOR_RULES else None
     pairs = _prior_pairs(rule, grid, usual if chosen_prior is None else chosen_prior)
     if isinstance(choose_on, str):
-        choose_on, scores = read_parts(_splittable(scores), choose_on)
+        if isinstance(scores, ScoreTable | Evaluation):
+            raise InputTypeError(
+                "`choose_on` names a part of a path or frame; of a table that is read already, give the "
+                f"other table itself, but got {type(scores).__name__}"
+            )
+        choose_on, scores = read_parts(scores, choose_on)
     measured = _measured(scores, design)
     _check_thresholds(rule, measured.models)
     choosing = measured.curves if choose_on is None else _choosing(rule, choose_on, measured)
@@ -398,16 +403,6 @@ def _priors(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | 
     mean = float(grid @ weight / weight.sum())
     ends = np.interp(PRIOR_QUANTILES, cumulative, grid).tolist()
     return np.array(list(dict.fromkeys([mean, *ends]))), mean
-
-
-def _splittable(scores: object) -> object:
-    """Return a path or frame, whose rows have parts; raise for a table that is read already."""
-    if isinstance(scores, ScoreTable | Evaluation):
-        raise InputTypeError(
-            "`choose_on` names a part of a path or frame; of a table that is read already, give the other "
-            f"table itself, but got {type(scores).__name__}"
-        )
-    return scores
 
 
 def _choosing(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
