@@ -41,13 +41,6 @@ def probability_best(
 
     The covariance of the estimates has `df` degrees of freedom, infinite where it is as good as known. Models
     that never differ share their probability.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skewanova.decision.choice import probability_best
-    >>> probability_best(np.array([0.9, 0.5]), 0.001 * np.eye(2), df=19).round(2).tolist()
-    [1.0, 0.0]
     """
     order = argsort_descending(estimate)
     falling, among = estimate[order], covariance[np.ix_(order, order)]

@@ -318,7 +318,7 @@ def by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> p
     DataFrame
         Columns of `BY_PRIOR_COLUMNS`, at 41 priors, those of the evaluation and the limits of the deployment
         prior, ascending. ``conf_low``, ``conf_high`` are the band of :func:`auprec_bands`, ``contender``
-        whether the model may be the best (see :func:`leaders`), ``regret`` its shortfall from the largest mean.
+        whether the model may be the best (see :func:`leaders`), ``regret`` its shortfall from the best mean.
 
     Raises
     ------

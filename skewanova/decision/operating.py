@@ -6,6 +6,7 @@ ratios of them get their limits from Wilson's (MOVER: Zou and Donner 2008; Donne
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
@@ -23,7 +24,6 @@ from skewanova.base.checks import (
     check_prior_list,
     emit,
 )
-from skewanova.base.frames import records
 from skewanova.base.rounding import TIE
 from skewanova.curves.groups import Cell
 from skewanova.curves.roc import RocCurve
@@ -511,19 +511,17 @@ def _means(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
 def _unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
     missing = frame[(frame["measure"] == "recall") & frame["estimate"].isna()]
     cells = missing[["model", "fold", "chosen_prior"]].drop_duplicates()
-    counts = (
-        cells.groupby(["model", "chosen_prior"], sort=False, observed=True).size().reset_index(name="n_folds")
-    )
+    n_folds = Counter(zip(cells["model"], cells["chosen_prior"], strict=True))
     return [
-        f"precision {rule.target:g} at prior {row.chosen_prior:g} is out of reach for model {row.model!r} in "
-        f"{row.n_folds} of its folds: no threshold has it"
-        for row in records(counts)
+        f"precision {rule.target:g} at prior {prior:g} is out of reach for model {model!r} in {count} of its "
+        "folds: no threshold has it"
+        for (model, prior), count in n_folds.items()
     ]
 
 
 def _undefined(means: pd.DataFrame) -> list[str]:
-    lost = means[(means["measure"] == "precision") & means["estimate"].isna()]
+    undefined = means[(means["measure"] == "precision") & means["estimate"].isna()]
     return [
         f"the mean precision of model {model!r} over folds is undefined: in some fold nothing is flagged"
-        for model in dict.fromkeys(lost["model"])
+        for model in dict.fromkeys(undefined["model"])
     ]
