@@ -23,7 +23,7 @@ import skewanova as sa
 from skewanova.decision import auprec_bands, difference_curves, ranking
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import compare_runs, effects
-from skewanova.inference.run_areas import measure_runs
+from skewanova.inference.paired_test_set import measure_runs
 from studies.scenarios import HalfFolds, Splits, Task, lda, separation
 
 LEVEL = 0.95

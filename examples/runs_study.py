@@ -26,8 +26,8 @@ from skewanova.decision.choice import probability_best
 from skewanova.inference import compare_runs
 from skewanova.inference.fold_statistics import holm
 from skewanova.inference.jackknife import measure_models
-from skewanova.inference.run_areas import RunAreas
-from skewanova.inference.runs import DEGREES, Degrees
+from skewanova.inference.paired_test_set import RunAreas
+from skewanova.inference.runs import DEGREES, DegreesOfFreedom
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 
@@ -134,7 +134,7 @@ def smallest_of_pairs(n_models, n_runs, share, rng):
         spread = noise + n_runs * cases
         statistic = np.abs(gap.mean(axis=1)) / np.sqrt(2 * spread / n_runs)
         for of, smallest in found.items():
-            df = Degrees(of).at(spread, noise, n_runs - 1, n_tests=len(pairs))
+            df = DegreesOfFreedom(of).of_variance(spread, noise, n_runs - 1, n_tests=len(pairs))
             np.minimum(smallest, 2 * len(pairs) * special.stdtr(df, -statistic), out=smallest)
     return found
 

@@ -28,8 +28,8 @@ from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
 from skewanova.inference.fold_statistics import pair_differences, pair_indices
 from skewanova.inference.intervals import delta_logit_limits
+from skewanova.inference.paired_test_set import RunAreas, iter_run_areas, measure_runs
 from skewanova.inference.pairwise import tukey_hsd
-from skewanova.inference.run_areas import RunAreas, iter_run_areas, measure_runs
 from skewanova.inference.runs import RunsComparison, compare_runs, no_components
 from skewanova.inference.single_test_set import TestSetComparison, compare_areas
 from skewanova.priors.weightings import Target, as_deployment_prior

@@ -25,8 +25,7 @@ from skewanova.base.rounding import TIE, TIE_SLACK
 from skewanova.decision.joint_curves import JointCurves, fold_curves, joint_curves
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.fold_statistics import BLOCK_SIZE, ROUNDING, PairedT, pair_indices, paired_t
-from skewanova.inference.paired_test_set import variable_test_set
-from skewanova.inference.run_areas import run_sample
+from skewanova.inference.paired_test_set import run_sample, variable_test_set
 from skewanova.inference.single_test_set import t_from_z, t_test
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, smallest_supported_prior
 from skewanova.scores.design import FoldDesign

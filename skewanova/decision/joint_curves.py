@@ -23,8 +23,7 @@ from skewanova.inference.case_deviations import (
     symmetric,
     triangle,
 )
-from skewanova.inference.paired_test_set import PairedTestSet, variable_test_set
-from skewanova.inference.run_areas import iter_run_areas, measure_runs
+from skewanova.inference.paired_test_set import PairedTestSet, iter_run_areas, measure_runs, variable_test_set
 from skewanova.inference.sampling import Sample, SampleSummary, Spreads
 from skewanova.inference.single_test_set import ArcsineScale, t_from_z
 from skewanova.priors.weightings import UniformPrior

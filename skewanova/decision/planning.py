@@ -31,9 +31,8 @@ from skewanova.decision.power import (
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.omnibus import fold_table
-from skewanova.inference.paired_test_set import paired_test_set
-from skewanova.inference.run_areas import RunAreas, measure_runs
-from skewanova.inference.runs import Degrees
+from skewanova.inference.paired_test_set import RunAreas, measure_runs, paired_test_set
+from skewanova.inference.runs import DegreesOfFreedom
 from skewanova.inference.sampling import FEWEST_DF
 from skewanova.inference.single_test_set import ArcsineAreas
 from skewanova.priors.weightings import Target, as_deployment_prior
@@ -231,8 +230,8 @@ class _RunPair:
         true = np.maximum(self.runs / pilot.ratio**2 - self.run_cases, 0.0)
         over_runs = np.asarray(true + self.run_cases / factor) / n_runs
         total, of_runs = over_runs + self.shared / factor, self.df / (self.n_runs - 1) * (n_runs - 1)
-        degrees = Degrees(of_cases=max(self.cases_df * factor, min(self.cases_df, FEWEST_DF)))
-        df = degrees.at(total, over_runs, of_runs, n_tests=self.n_tests)
+        degrees = DegreesOfFreedom(of_cases=max(self.cases_df * factor, min(self.cases_df, FEWEST_DF)))
+        df = degrees.of_variance(total, over_runs, of_runs, n_tests=self.n_tests)
         return float(approximate_power(abs(size) / np.sqrt(total), df, alpha) @ pilot.weight)
 
     def runs_needed(self, size: float, pilot: Pilot, target: PowerTarget) -> float:

@@ -12,8 +12,7 @@ from skewanova.curves.sorting import Parts
 from skewanova.distributed.jackknife import DistributedCases
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.case_deviations import Turn
-from skewanova.inference.paired_test_set import PairedTestSet
-from skewanova.inference.run_areas import RunAreas
+from skewanova.inference.paired_test_set import PairedTestSet, RunAreas
 from skewanova.inference.sampling import SampleSummary, Spreads
 from skewanova.inference.single_test_set import ArcsineAreas
 from skewanova.priors.evidence import UnitSums
@@ -56,7 +55,7 @@ class DistributedTestSet(PairedTestSet):
 
 
 def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
-    """Yield the areas of all runs over each deployment prior, as :func:`.run_areas.iter_run_areas`."""
+    """Yield the areas of all runs over each deployment prior, as :func:`.paired_test_set.iter_run_areas`."""
     table = evaluation.scores
     if not isinstance(table, StreamedScores) or table.parts is None:
         raise InputError("several runs on one test set need their cases")

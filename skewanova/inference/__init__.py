@@ -12,12 +12,11 @@
 - intervals: Confidence intervals of AUPREC and IAUPREC of one model.
 - jackknife: Leave-one-out values of the area of a model, by case or cluster.
 - omnibus: Tests of all models at once.
-- paired_test_set: The cases of one test set with every model's scores on them.
+- paired_test_set: The cases of one test set with the scores of every model, in one run or several.
 - pairwise: Comparisons of pairs of models, adjusted as a family.
 - random_effects: Split plot, mixed model, and random-effects meta-analysis.
 - ranks: Mean ranks, the critical difference, compact letters.
 - runs: Several runs of every model on one test set.
-- run_areas: Areas of several runs on one test set, and their covariance.
 - sampling: Sampling units (cases, clusters, weights), and standard errors over them.
 - single_test_set: Models compared on one test set, over its cases.
 """

@@ -1,21 +1,26 @@
-"""The cases of one test set with every model's scores on them, in memory or on workers."""
+"""Scores of all models on the cases of one test set, in one run or several, in memory or on workers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.case_deviations import CaseDeviations, Turn
-from skewanova.inference.jackknife import SortedScores
+from skewanova.inference.jackknife import SortedScores, measure_models
+from skewanova.inference.runs import DegreesOfFreedom, run_means, run_pairs
 from skewanova.inference.sampling import Sample, Spreads
 from skewanova.inference.single_test_set import ArcsineAreas, angles_of
 from skewanova.priors.weightings import DeploymentPrior
-from skewanova.scores.pairing import paired_cases
-from skewanova.scores.table import Scores, ScoreTable
+from skewanova.scores.pairing import paired_cases, paired_runs
+from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 
 #: Home of the test sets whose cases are on workers, loaded when there is one.
 DISTRIBUTED = "skewanova.distributed.paired_cases"
@@ -104,3 +109,112 @@ def variable_test_set(evaluation: Evaluation) -> PairedTestSet | None:
     except InputError:
         return None
     return None if test_set.sample.alone else test_set
+
+
+#: Jackknife values in memory while runs are measured at many priors: 32 MB.
+MAX_VALUES = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class RunAreas:
+    """Areas of every model in every run of one test set, with the jackknife values of all units.
+
+    Attributes
+    ----------
+    area : ndarray of shape (n_models, n_runs)
+        Areas.
+    values : ndarray of shape (n_units, n_models * n_runs)
+        Jackknife values, the runs of the first model first.
+    sample : Sample
+        The cases.
+    runs : str
+        What the runs have in common, as of :class:`~skewanova.scores.design.FoldDesign`.
+    """
+
+    area: Floats
+    values: Floats
+    sample: Sample
+    runs: str
+
+    @cached_property
+    def means(self) -> ArcsineAreas:
+        """Means over runs, as areas that vary with the cases alone."""
+        values = self.values.reshape(len(self.values), *self.area.shape).mean(axis=2)
+        return ArcsineAreas.of(self.area.mean(axis=1), values, self.sample)
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Covariance of all areas over cases."""
+        return self.sample.covariance(self.values)
+
+    @property
+    def run_deviations(self) -> Floats:
+        """Deviations (n_units, n_models) of the means whose products sum to their covariance over runs."""
+        n_models, n_runs = self.area.shape
+        if self.runs == "fixed":
+            return np.empty((0, n_models))
+        centered = (self.area - self.area.mean(axis=1, keepdims=True)) / np.sqrt(n_runs * (n_runs - 1))
+        if self.runs == "crossed":
+            return np.asarray(centered.T)
+        nested = np.zeros((n_models, n_runs, n_models))  # a run of one model is none of another
+        nested[np.arange(n_models), :, np.arange(n_models)] = centered
+        return nested.reshape(-1, n_models)
+
+    @property
+    def covariance_of_means(self) -> Floats:
+        """Covariance of the models' means: over cases and, unless the runs are fixed, over runs too."""
+        over_runs = self.run_deviations
+        return np.asarray(self.means.area_covariance + over_runs.T @ over_runs)
+
+    def pair_errors(self) -> tuple[Floats, Floats]:
+        """Return the standard error and the degrees of freedom of every difference of two means."""
+        if self.runs == "fixed":
+            return self.means.pairs()
+        degrees = DegreesOfFreedom(of_cases=self.sample.df)
+        return run_pairs(self.area, self.covariance, degrees, nested=self.runs == "nested")[1:]
+
+    def means_df(self) -> Floats:
+        """Return the degrees of freedom of every mean, as its interval has them."""
+        if self.runs == "fixed":
+            return self.means.singles()[1]
+        return run_means(self.area, self.covariance, DegreesOfFreedom(of_cases=self.sample.df))[1]
+
+
+def measure_runs(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas:
+    """Measure every model in every run over one deployment prior."""
+    return next(iter_run_areas(evaluation, [weighting]))
+
+
+def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
+    """Yield the areas over each deployment prior; few are measured at once, as all would not fit."""
+    runs, n_models = evaluation.design.runs, len(evaluation.models)
+    if isinstance(evaluation.scores, StreamedScores) and evaluation.scores.parts is not None:
+        yield from import_module(DISTRIBUTED).iter_run_areas(evaluation, weightings)
+        return
+    sample, columns = match_runs(evaluation)
+    step = max(1, MAX_VALUES // (sample.n_units * len(columns)))
+    for start in range(0, len(weightings), step):
+        part = weightings[start : start + step]
+        areas, values = measure_models(sample, columns, part, evaluation.area_estimator)
+        for i in range(len(part)):
+            area = areas[:, i].reshape(n_models, -1)
+            yield RunAreas(area, np.ascontiguousarray(values[..., i]), sample, runs)
+
+
+def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
+    """Return the cases that all runs share and their scores: model by model, and in each run by run."""
+    table = evaluation.scores
+    if not isinstance(table, ScoreTable):
+        raise InputError("several runs on one test set are compared with the scores in memory only")
+    runs = paired_runs(table)
+    sample = Sample(runs[0].positive, runs[0].cluster, runs[0].weight)
+    return sample, [run.scores[table.models.index(model)] for model in evaluation.models for run in runs]
+
+
+def run_sample(evaluation: Evaluation) -> Sample:
+    """Return the cases of the test set that all runs share, or their numbers."""
+    table = evaluation.scores
+    if isinstance(table, StreamedScores) and table.parts is not None:
+        sample: Sample = import_module(DISTRIBUTED).count_sample(table)
+        return sample
+    return match_runs(evaluation)[0]

@@ -60,18 +60,38 @@ class CaseCovariances(NamedTuple):
     same_model: float
     different: float
 
+    def added(self, n_runs: int) -> float:
+        """What cases add to a mean square between models of so many runs."""
+        return n_runs * max(self.same_model - self.different, 0.0)
 
-class Degrees(NamedTuple):
-    """Degrees of freedom of a variance of which runs bring in one part and cases the rest."""
 
-    of: str = "banerjee"
+class DegreesOfFreedom(NamedTuple):
+    """Degrees of freedom of a variance of which runs bring in one part and cases the rest.
+
+    By `DEGREES`: as published, or so that t has Banerjee's (1961) critical value at a level that the tests
+    share, in which the squares of the critical values for either part are weighed by their share.
+    """
+
+    method: str = "banerjee"
     of_cases: float = np.inf
 
-    def at(self, spread: ArrayLike, noise: ArrayLike, df: ArrayLike, *, n_tests: int = 1) -> Floats:
-        """Of variances `spread`, of which the part `noise` has `df`, for so many tests."""
-        if self.of == "hillis":
-            return hillis_df(spread, noise, df)
-        return banerjee_df(spread, noise, df, of_cases=self.of_cases, level=MATCHED_LEVEL / n_tests)
+    def of_variance(
+        self, variance: ArrayLike, noise: ArrayLike, df: ArrayLike, *, n_tests: int = 1
+    ) -> Floats:
+        """Degrees of freedom of a variance D, of which the part `noise` has `df`, for so many tests."""
+        total, part, df = (np.asarray(array, dtype=np.float64) for array in (variance, noise, df))
+        varies = (part > 0) & (total > 0)
+        if self.method == "hillis":  # Hillis 2007, eq. 8
+            return np.where(varies, total**2 * df / np.where(varies, part, 1.0) ** 2, np.inf)
+        share = np.where(total > 0, part / np.where(total > 0, total, 1.0), 0.0)
+        quantile = 1 - MATCHED_LEVEL / n_tests / 2
+        of_noise, of_cases = (
+            special.stdtrit(each, quantile) ** 2 for each in (df, min(self.of_cases, LARGEST_DF))
+        )
+        critical = np.sqrt(share * of_noise + (1 - share) * of_cases)
+        df_bound = special.stdtridf(quantile, critical)  # below 0 where t is normal but for rounding
+        df_bound = np.where((share > 0) & (df_bound > 0), df_bound, self.of_cases)
+        return np.asarray(np.where(total > 0, df_bound, np.inf))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,26 +100,17 @@ class RunsComparison(ModelComparison):
 
     Attributes
     ----------
-    models : tuple of str
-        Names.
-    estimate : ndarray of shape (n_models,)
-        Mean area over runs.
+    models, estimate
+        Names, and the mean area over runs.
     f_omnibus, df, df_omnibus, p_omnibus : float
         F test that all models are equal; the degrees of freedom have Greenhouse and Geisser's factor over
         runs.
-    model_a, model_b : tuple of str
-        The models of every pair; its difference is a minus b.
-    difference, std_error, statistic, df_error, p_value, p_adjusted : ndarray of shape (n_pairs,)
-        Difference, standard error, their ratio, the degrees of freedom of its t distribution, its two-sided
-        p-value, and that adjusted by Holm.
-    conf_low, conf_high, critical_value : ndarray of shape (n_pairs,)
-        Intervals of the differences that hold together, and how many standard errors they reach to either
-        side.
+    model_a, model_b, difference, std_error, statistic, df_error, p_value, p_adjusted
+        As of :class:`~skewanova.inference.TestSetComparison`; so are conf_low, conf_high and critical_value.
     model_low, model_high : ndarray of shape (n_models,)
         Interval of every model's mean area, each by itself.
     components : DataFrame
-        Variance components (`COMPONENT_COLUMNS`) of one area: run, model x run, cases; what cases add that is
-        shared by all runs of a model, or by all models.
+        Variance components of one area, as of :func:`~skewanova.inference.components`.
     """
 
     model_low: Floats
@@ -193,25 +204,23 @@ def compare_runs(
     >>> import numpy as np
     >>> from skewanova.inference import compare_runs
     >>> areas = [[0.80, 0.82, 0.81], [0.70, 0.73, 0.72]]
-    >>> found = compare_runs(areas, 0.0004 * np.eye(6) + 0.0002)
-    >>> found.difference.round(3).tolist(), bool(found.p_omnibus < 0.05)
+    >>> result = compare_runs(areas, 0.0004 * np.eye(6) + 0.0002)
+    >>> result.difference.round(3).tolist(), bool(result.p_omnibus < 0.05)
     ([0.093], True)
     """
     values, case_covariance = _check(areas, covariance)
     names = check_model_names(models, len(values))
     check_fraction(confidence_level, "confidence_level")
     nested = check_choice(runs, RUNS, "runs") == "nested"
-    degrees = Degrees(check_choice(df, DEGREES, "df"), _check_df(case_df))
-    shared = case_covariances(case_covariance, len(values), nested=nested)
-    f_omnibus, df_models, df_omnibus = _models_test(values, shared, degrees, nested=nested)
+    degrees = DegreesOfFreedom(check_choice(df, DEGREES, "df"), _check_df(case_df))
+    f_omnibus, df_models, df_omnibus = _test_models(values, case_covariance, degrees, nested=nested)
     difference, std_error, df_error = run_pairs(values, case_covariance, degrees, nested=nested)
     a, b = pair_indices(len(values))
     mean = values.mean(axis=1)
-    critical = np.asarray(
-        special.stdtrit(df_error, 1 - (1 - confidence_level) / (2 * len(a))), dtype=np.float64
-    )
-    own_error, own_df = run_means(values, case_covariance, degrees)
-    around = special.stdtrit(own_df, (1 + confidence_level) / 2) * own_error
+    tail = (1 - confidence_level) / (2 * len(a))
+    critical = np.asarray(special.stdtrit(df_error, 1 - tail), dtype=np.float64)
+    mean_error, mean_df = run_means(values, case_covariance, degrees)
+    half_width = special.stdtrit(mean_df, (1 + confidence_level) / 2) * mean_error
     alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
     emit(f"{pair} differ alike in all runs and cases: their difference has no test" for pair in alike)
     pairs = t_tests(difference, std_error, df_error, critical=critical, half_width=critical * std_error)
@@ -223,8 +232,8 @@ def compare_runs(
         df=df_models,
         df_omnibus=df_omnibus,
         p_omnibus=float(special.fdtrc(df_models, min(df_omnibus, LARGEST_DF), f_omnibus)),
-        model_low=mean - around,
-        model_high=mean + around,
+        model_low=mean - half_width,
+        model_high=mean + half_width,
         components=_components(values, case_covariance, nested=nested),
     )
 
@@ -253,39 +262,38 @@ def _check_df(case_df: float) -> float:
     return number
 
 
-def _models_test(
-    values: Floats, shared: CaseCovariances, degrees: Degrees, *, nested: bool
+def _test_models(
+    values: Floats, covariance: Floats, degrees: DegreesOfFreedom, *, nested: bool
 ) -> tuple[float, float, float]:
     """F of equal models and its degrees of freedom, those of models times Greenhouse and Geisser's factor."""
     n_models, n_runs = values.shape
     effect = n_runs * float(values.mean(axis=1).var(ddof=1))
-    noise, df_noise = _noise(values, nested=nested)
-    spread = noise + n_runs * max(shared.same_model - shared.different, 0.0)
-    contrasts = helmert(n_models)
-    over_runs = fold_covariance(values.T)
+    noise, df_noise = _mean_square(values, nested=nested)
+    variance = noise + case_covariances(covariance, n_models, nested=nested).added(n_runs)
+    contrasts, over_runs = helmert(n_models), fold_covariance(values.T)
     if nested:
         over_runs = np.diag(np.diag(over_runs))
     factor = float(epsilon_gg(contrasts @ over_runs @ contrasts.T)) if noise > 0 else 1.0
-    error = float(degrees.at(spread, noise, df_noise if nested else factor * df_noise))
-    return effect / spread if spread > 0 else np.nan, factor * (n_models - 1), error
+    df_error = float(degrees.of_variance(variance, noise, df_noise if nested else factor * df_noise))
+    return effect / variance if variance > 0 else np.nan, factor * (n_models - 1), df_error
 
 
-def _noise(values: Floats, *, nested: bool) -> tuple[float, float]:
+def _mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
     """MS(TR) of areas (n_models, n_runs), or MS(R(T)) of nested runs, and its degrees of freedom.
 
     It is 0 where runs differ by rounding alone.
     """
     n_models, n_runs = values.shape
     centered = values - values.mean(axis=1, keepdims=True)
-    if nested:
-        centered[np.abs(centered) <= TIE] = 0.0
-        variance = (centered**2).sum(axis=1) / (n_runs - 1)
-        alike = variance.sum() ** 2 / (variance**2).sum() if variance.any() else n_models
-        return float(variance.mean()), float(alike * (n_runs - 1))
-    centered = centered - values.mean(axis=0) + values.mean()
+    if not nested:
+        centered = centered - values.mean(axis=0) + values.mean()
     centered[np.abs(centered) <= TIE] = 0.0
-    df = float((n_models - 1) * (n_runs - 1))
-    return float((centered**2).sum()) / df, df
+    if not nested:
+        df = float((n_models - 1) * (n_runs - 1))
+        return float((centered**2).sum()) / df, df
+    variance = (centered**2).sum(axis=1) / (n_runs - 1)
+    equal = variance.sum() ** 2 / (variance**2).sum() if variance.any() else n_models
+    return float(variance.mean()), float(equal * (n_runs - 1))
 
 
 def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False) -> CaseCovariances:
@@ -301,35 +309,8 @@ def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False)
     )
 
 
-def hillis_df(spread: ArrayLike, noise: ArrayLike, df: ArrayLike) -> Floats:
-    """Degrees of freedom of D, of which the part `noise` has `df` (Hillis 2007, eq. 8)."""
-    total, part = np.asarray(spread, dtype=np.float64), np.asarray(noise, dtype=np.float64)
-    varies = (part > 0) & (total > 0)
-    return np.where(varies, total**2 * np.asarray(df) / np.where(varies, part, 1.0) ** 2, np.inf)
-
-
-def banerjee_df(
-    spread: ArrayLike, noise: ArrayLike, df: ArrayLike, *, of_cases: float, level: float
-) -> Floats:
-    """The same, so that t with them has Banerjee's (1961) critical value at a level.
-
-    The squares of the critical values of t for either part are weighed by their share of the variance.
-    """
-    total, part = np.asarray(spread, dtype=np.float64), np.asarray(noise, dtype=np.float64)
-    share = np.where(total > 0, part / np.where(total > 0, total, 1.0), 0.0)
-    beyond = 1 - level / 2
-    squares = (
-        special.stdtrit(np.asarray(df), beyond) ** 2,
-        special.stdtrit(min(of_cases, LARGEST_DF), beyond) ** 2,
-    )
-    critical = np.sqrt(share * squares[0] + (1 - share) * squares[1])
-    df_bound = special.stdtridf(beyond, critical)  # below 0 where t is normal but for rounding
-    df_bound = np.where((share > 0) & (df_bound > 0), df_bound, of_cases)
-    return np.asarray(np.where(total > 0, df_bound, np.inf))
-
-
 def run_pairs(
-    values: Floats, covariance: Floats, degrees: Degrees, *, nested: bool = False
+    values: Floats, covariance: Floats, degrees: DegreesOfFreedom, *, nested: bool = False
 ) -> tuple[Floats, Floats, Floats]:
     """Difference of every pair, its standard error sqrt(2 D / J) and degrees of freedom: two models alone."""
     n_models, n_runs = values.shape
@@ -338,25 +319,25 @@ def run_pairs(
         both = values[[i, j]]
         rows = np.concatenate([np.arange(k * n_runs, (k + 1) * n_runs) for k in (i, j)])
         shared = case_covariances(covariance[np.ix_(rows, rows)], 2, nested=nested)
-        noise, df_noise = _noise(both, nested=nested)
-        spread = noise + n_runs * max(shared.same_model - shared.different, 0.0)
-        if spread <= ROUNDING * n_runs * (abs(shared.same_model) + abs(shared.different)):
-            spread = 0.0
-        error = np.sqrt(2 * spread / n_runs)
-        pairs.append((both[0].mean() - both[1].mean(), error, spread, noise, df_noise))
-    difference, error, *parts = np.transpose(pairs)
-    return difference, error, degrees.at(*parts, n_tests=len(pairs))
+        noise, df_noise = _mean_square(both, nested=nested)
+        variance = noise + shared.added(n_runs)
+        if variance <= ROUNDING * n_runs * (abs(shared.same_model) + abs(shared.different)):
+            variance = 0.0
+        pairs.append((both[0].mean() - both[1].mean(), variance, noise, df_noise))
+    difference, variance, noise, df_noise = np.transpose(pairs)
+    df = degrees.of_variance(variance, noise, df_noise, n_tests=len(pairs))
+    return difference, np.sqrt(2 * variance / n_runs), df
 
 
-def run_means(values: Floats, covariance: Floats, degrees: Degrees) -> tuple[Floats, Floats]:
+def run_means(values: Floats, covariance: Floats, degrees: DegreesOfFreedom) -> tuple[Floats, Floats]:
     """Standard error of every mean, of variance (MS(R) + J Cov2) / J (Hillis 2014, eq. 18), and its df."""
     n_models, n_runs = values.shape
     noise = values.var(axis=1, ddof=1)
     blocks = covariance.reshape(n_models, n_runs, n_models, n_runs)
     of_model = np.array([blocks[i, :, i] for i in range(n_models)])
     other = ~np.eye(n_runs, dtype=bool)
-    spread = noise + n_runs * np.maximum(of_model[:, other].mean(axis=1), 0.0)
-    return np.sqrt(spread / n_runs), degrees.at(spread, noise, n_runs - 1)
+    variance = noise + n_runs * np.maximum(of_model[:, other].mean(axis=1), 0.0)
+    return np.sqrt(variance / n_runs), degrees.of_variance(variance, noise, n_runs - 1)
 
 
 def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed") -> pd.DataFrame:
@@ -397,7 +378,7 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
 
 
 def no_components() -> pd.DataFrame:
-    """The frame of a design without runs."""
+    """Return the frame of a design without runs."""
     return _component_frame({})
 
 
@@ -405,30 +386,19 @@ def _components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataF
     """The same of what was checked."""
     n_models = len(values)
     shared = case_covariances(covariance, n_models, nested=nested)
-    error = float(np.diag(covariance).mean())
-    noise, _ = _noise(values, nested=nested)
+    one_area = float(np.diag(covariance).mean()) - shared.same_model
+    noise, _ = _mean_square(values, nested=nested)
+    rows = {
+        "cases, all runs and models": shared.different,
+        "cases, all runs of a model": shared.same_model - shared.different,
+    }
     if nested:
-        return _component_frame(
-            {
-                "run": noise - (error - shared.same_model),
-                "cases, all runs and models": shared.different,
-                "cases, all runs of a model": shared.same_model - shared.different,
-                "cases, one area": error - shared.same_model,
-            }
-        )
-    runs = n_models * values.mean(axis=0).var(ddof=1)
-    interaction = noise - (error - shared.same_run - shared.same_model + shared.different)
-    run = (runs - noise) / n_models - (shared.same_run - shared.different)
-    return _component_frame(
-        {
-            "run": run,
-            "model x run": interaction,
-            "cases, all runs and models": shared.different,
-            "cases, all runs of a model": shared.same_model - shared.different,
-            "cases, all models of a run": shared.same_run - shared.different,
-            "cases, one area": error - shared.same_model - shared.same_run + shared.different,
-        }
-    )
+        return _component_frame({"run": noise - one_area} | rows | {"cases, one area": one_area})
+    models_of_run = shared.same_run - shared.different
+    one_area -= models_of_run
+    run = (n_models * values.mean(axis=0).var(ddof=1) - noise) / n_models - models_of_run
+    rows |= {"cases, all models of a run": models_of_run, "cases, one area": one_area}
+    return _component_frame({"run": run, "model x run": noise - one_area} | rows)
 
 
 def _component_frame(rows: Mapping[str, float]) -> pd.DataFrame:

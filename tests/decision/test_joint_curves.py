@@ -13,7 +13,7 @@ from scipy import stats
 from skewanova import FoldDesign, InputError, evaluate
 from skewanova.curves.chebyshev import certain_signs, panel_priors
 from skewanova.decision import joint_curves
-from skewanova.inference import auprec_covariance, case_deviations, compare_runs, run_areas
+from skewanova.inference import auprec_covariance, case_deviations, compare_runs, paired_test_set
 from skewanova.inference.case_deviations import CaseDeviations
 from skewanova.inference.paired_test_set import variable_test_set
 from skewanova.inference.sampling import Sample
@@ -308,7 +308,8 @@ def runs():
 def test_areas_of_runs_vary_over_cases_and_over_runs(runs, kind):
     labels, scores, evaluation = runs
     at = 0.2
-    found = run_areas.measure_runs(evaluation, UniformPrior(at, at))._replace(runs=kind)
+    found = paired_test_set.measure_runs(evaluation, UniformPrior(at, at))
+    found = replace(found, runs=kind)
     assert found.area == pytest.approx(areas_of(evaluation, at).T)
     covariance = auprec_covariance(labels, scores.reshape(74, 6), prior=at).covariance
     assert found.covariance == pytest.approx(covariance, rel=1e-9)
@@ -330,7 +331,7 @@ def test_curves_of_runs_are_those_at_every_prior(runs, n_priors):
     found = joint_curves.joint_curves(evaluation, priors)
     assert found.df == np.inf
     for at in (0, n_priors // 2, n_priors - 1):
-        alone = run_areas.measure_runs(evaluation, UniformPrior(priors[at], priors[at]))
+        alone = paired_test_set.measure_runs(evaluation, UniformPrior(priors[at], priors[at]))
         assert found.estimate[:, at] == pytest.approx(alone.area.mean(axis=1))
         deviations = found.deviations[:, :, at]
         assert deviations.T @ deviations == pytest.approx(alone.covariance_of_means, rel=1e-8)
@@ -343,15 +344,15 @@ def test_curves_of_runs_are_those_at_every_prior(runs, n_priors):
 def test_blocks_of_runs_do_not_matter(runs, monkeypatch):
     evaluation = runs[2]
     found = joint_curves.joint_curves(evaluation, PRIORS)
-    held, measured = [], run_areas.measure_models
+    held, measured = [], paired_test_set.measure_models
 
     def noted(sample, columns, weightings, area_estimator):
         held.append(len(weightings))
         return measured(sample, columns, weightings, area_estimator)
 
-    monkeypatch.setattr(run_areas, "measure_models", noted)
+    monkeypatch.setattr(paired_test_set, "measure_models", noted)
     joint_curves.joint_curves(evaluation, PRIORS)
-    monkeypatch.setattr(run_areas, "MAX_VALUES", 74 * 6 * 2)
+    monkeypatch.setattr(paired_test_set, "MAX_VALUES", 74 * 6 * 2)
     monkeypatch.setattr(joint_curves, "MAX_ROWS", 5)
     again = joint_curves.joint_curves(evaluation, PRIORS)
     assert held == [3, 2, 1]  # all that fit at once
@@ -363,7 +364,7 @@ def test_blocks_of_runs_do_not_matter(runs, monkeypatch):
 def test_spread_of_iauprec_over_runs(runs):
     evaluation = runs[2]
     mean, covariance, df = joint_curves.iauprec_covariance(evaluation)
-    found = run_areas.measure_runs(evaluation, evaluation.deployment_prior)
+    found = paired_test_set.measure_runs(evaluation, evaluation.deployment_prior)
     assert mean == pytest.approx(evaluation.iauprec.groupby("model")["iauprec"].mean().to_numpy())
     assert covariance == pytest.approx(found.covariance_of_means)
     assert df == found.pair_errors()[1].min()
@@ -403,16 +404,18 @@ def test_runs_elsewhere_have_the_curves_of_memory(runs):
     evaluation = runs[2]
     away = replace(evaluation, scores=moved_elsewhere(evaluation.scores))
     same_curves(joint_curves.joint_curves(away, PRIORS), joint_curves.joint_curves(evaluation, PRIORS))
-    found, here = (run_areas.measure_runs(each, evaluation.deployment_prior) for each in (away, evaluation))
+    found, here = (
+        paired_test_set.measure_runs(each, evaluation.deployment_prior) for each in (away, evaluation)
+    )
     assert found.area == pytest.approx(here.area)
     assert found.covariance == pytest.approx(here.covariance)
-    sizes = [[size for _, size in run_areas.run_sample(each).strata] for each in (away, evaluation)]
+    sizes = [[size for _, size in paired_test_set.run_sample(each).strata] for each in (away, evaluation)]
     assert sizes[0] == sizes[1]
     with pytest.raises(InputError, match=r"^fixed runs on one test set"):
-        run_areas.measure_runs(
+        paired_test_set.measure_runs(
             replace(away, stated_design=FoldDesign("runs", runs="fixed")), evaluation.deployment_prior
         )
     without = replace(away, scores=replace(away.scores, parts=None))
-    for ask in (run_areas.run_sample, run_areas.match_runs):
+    for ask in (paired_test_set.run_sample, paired_test_set.match_runs):
         with pytest.raises(InputError, match="with the scores in memory only"):
             ask(without)

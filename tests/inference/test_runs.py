@@ -11,7 +11,7 @@ from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning
 from skewanova.inference import auprec_covariance, compare_runs, compare_test_set
-from skewanova.inference.runs import MATCHED_LEVEL, Degrees, banerjee_df, hillis_df
+from skewanova.inference.runs import MATCHED_LEVEL, DegreesOfFreedom
 
 VANDYKE = json.loads((Path(__file__).parents[1] / "data" / "vandyke.json").read_text(encoding="utf-8"))
 
@@ -285,7 +285,7 @@ def test_equal_learners_are_seldom_told_apart():
 
 
 def test_models_that_differ_by_rounding_alone_keep_their_degrees_of_freedom():
-    assert hillis_df(0.0, 1e-34, 2) == np.inf
+    assert DegreesOfFreedom("hillis").of_variance(0.0, 1e-34, 2) == np.inf
 
 
 @each("of_cases", [np.inf, 30.0])
@@ -316,7 +316,7 @@ def rejected(n_models, n_runs, degrees, tables=6000):
     for i, j in pairs:
         gap = areas[:, i] - areas[:, j]
         noise = gap.var(axis=1, ddof=1) / 2
-        df = degrees.at(noise + 0.1, noise, n_runs - 1, n_tests=len(pairs))
+        df = degrees.of_variance(noise + 0.1, noise, n_runs - 1, n_tests=len(pairs))
         t = gap.mean(axis=1) / np.sqrt(2 * (noise + 0.1) / n_runs)
         smallest = np.minimum(smallest, 2 * stats.t.sf(np.abs(t), df) * len(pairs))
     return (smallest < [[0.05], [0.005]]).mean(axis=1)
@@ -324,16 +324,18 @@ def rejected(n_models, n_runs, degrees, tables=6000):
 
 @pytest.mark.parametrize(("n_models", "n_runs"), [(2, 2), (4, 3)])
 def test_few_runs_that_differ_much_hold_the_level(n_models, n_runs):
-    bounded, published = (rejected(n_models, n_runs, Degrees(of)) for of in ("banerjee", "hillis"))
+    bounded, published = (rejected(n_models, n_runs, DegreesOfFreedom(of)) for of in ("banerjee", "hillis"))
     assert (bounded <= [0.05, 0.0095]).all()
     assert (published > [0.064, 0.0095]).all()
 
 
 def test_degrees_of_freedom_lie_between_those_of_runs_and_of_cases():
-    found = banerjee_df([1.0, 1.0, 1.0, 0.0], [0.0, 0.4, 1.0, 0.0], 3, of_cases=50.0, level=0.01)
+    found = DegreesOfFreedom(of_cases=50.0).of_variance(
+        [1.0, 1.0, 1.0, 0.0], [0.0, 0.4, 1.0, 0.0], 3, n_tests=2
+    )
     assert found[[0, 2, 3]] == pytest.approx([50, 3, np.inf])
     assert 3 < found[1] < 50
-    certain = banerjee_df(1.0, [1e-14, 0.5], [3.0, 1e13], of_cases=1e15, level=0.01)
+    certain = DegreesOfFreedom(of_cases=1e15).of_variance(1.0, [1e-14, 0.5], [3.0, 1e13], n_tests=2)
     assert (certain > 1e9).all()
 
 
