@@ -24,8 +24,8 @@ from scipy import special
 
 from skewanova.decision.choice import probability_best
 from skewanova.inference import compare_runs
+from skewanova.inference.case_resampling import measure_models
 from skewanova.inference.fold_statistics import holm
-from skewanova.inference.jackknife import measure_models
 from skewanova.inference.paired_test_set import RunAreas
 from skewanova.inference.runs import DEGREES, DegreesOfFreedom
 from skewanova.inference.sampling import Sample

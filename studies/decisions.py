@@ -30,8 +30,8 @@ from skewanova.decision.choice import probability_best
 from skewanova.decision.joint_curves import JointCurves, PanelCurves, curves_over_cases, fold_curves
 from skewanova.decision.leads import find_crossings, intervals_covering_zero, leader_intervals
 from skewanova.inference.case_deviations import CaseDeviations, Turn
+from skewanova.inference.case_resampling import SortedScores, measure_models
 from skewanova.inference.fold_statistics import fraction_best
-from skewanova.inference.jackknife import SortedScores, measure_models
 from skewanova.inference.sampling import Sample, Spreads
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, smallest_supported_prior
 from skewanova.priors.quadrature import gauss_nodes

@@ -4,7 +4,7 @@ import numpy as np
 
 from skewanova.curves.groups import PackedCurve
 from skewanova.curves.sorting import PlacedCases, slots_among
-from skewanova.inference.jackknife import SortedScores
+from skewanova.inference.case_resampling import SortedScores
 from skewanova.inference.sampling import Sample
 from skewanova.scores.table import CaseSummary, StreamedScores
 

@@ -1,7 +1,7 @@
 """Analysis of a single test set.
 
 The tests over folds ask whether methods differ when they are trained and tested again; these ask whether the
-fitted models differ on further cases. See :mod:`skewanova.inference.jackknife` for the covariance.
+fitted models differ on further cases. See :mod:`skewanova.inference.case_resampling` for the covariance.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from skewanova.curves.estimators import BY_STEPS
 from skewanova.curves.groups import Cell, CompactCurve
 from skewanova.curves.sorting import FEW_WEIGHTS, Parts, PlacedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for, triangle, units_of
-from skewanova.inference.jackknife import (
+from skewanova.inference.case_resampling import (
     ClusterRanks,
     CurvePlaces,
     JackknifeValues,

@@ -1,16 +1,14 @@
 """Is a difference real? Over folds: methods trained anew; over the cases of one test set: these models.
 
 - anova: The paper's 2-way and 3-way analyses of variance.
-- case_bootstrap: Bootstrap of the cases of a test set.
 - case_deviations: What leaving out each case changes at many priors, summed over blocks of cases.
+- case_resampling: Jackknife and bootstrap of the area of a model over cases or clusters.
 - catalogue: Every test once: its name, how to read it, how a paper describes it.
-- covariance: Covariance of the areas of several models on the same cases.
+- covariance: Covariance of the areas of models on the same cases; influence values.
 - diagnostics: What the tests assume; residuals and their quantiles.
 - effect_sizes: How large differences of pairs are: effect sizes, practical equivalence.
 - fold_statistics: Statistics of fold x model tables, sign flips, permutations, the studentized range.
-- influence: Influence values of average precision, and its first-order variance.
 - intervals: Confidence intervals of AUPREC and IAUPREC of one model.
-- jackknife: Leave-one-out values of the area of a model, by case or cluster.
 - omnibus: Tests of all models at once.
 - paired_test_set: The cases of one test set with the scores of every model, in one run or several.
 - pairwise: Comparisons of pairs of models, adjusted as a family.

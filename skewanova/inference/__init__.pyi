@@ -12,8 +12,8 @@ from .diagnostics import residual_quantiles as residual_quantiles
 from .effect_sizes import effects as effects
 from .effect_sizes import equivalence as equivalence
 from .diagnostics import soundness as soundness
-from .influence import auprec_influence as auprec_influence
-from .influence import auprec_variance as auprec_variance
+from .covariance import auprec_influence as auprec_influence
+from .covariance import auprec_variance as auprec_variance
 from .intervals import Interval as Interval
 from .intervals import interval_table as interval_table
 from .omnibus import OmnibusResult as OmnibusResult

@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 from skewanova.base.checks import Floats
 from skewanova.curves.chebyshev import chebyshev_transform
 from skewanova.curves.estimators import BY_STEPS
-from skewanova.inference.jackknife import JackknifeValues, SortedScores
+from skewanova.inference.case_resampling import JackknifeValues, SortedScores
 from skewanova.inference.sampling import Sample, Spreads, power_of_two, power_sums
 from skewanova.priors.weightings import UniformPrior
 

@@ -1,17 +1,30 @@
-"""Covariance of the areas of several models on the same cases."""
+"""Sampling variance and covariance of areas: by influence values of average precision, and by the jackknife.
+
+A DeLong-type variance for AUPREC at any prior, and for its mean over a deployment prior. With
+lam = (1 - prior) / prior, T and F the rates at a case's score, D = T + lam F, p = T / D, and theta the mean
+of p over the n positives (average precision),
+
+* positive j: ``p_j - theta + [sum over positives at or below j of lam F / D^2 - sum of lam F T / D^2] / n``
+* negative j: ``-[sum over positives at or below j of lam T / D^2 - sum of lam T F / D^2] / n``
+
+with D and the rates those of the positive summed over. Cases with equal scores share the rates of their tie
+group. Both kinds of value sum to zero, and the variance of the estimate is
+``sum(positive^2) / n^2 + sum(negative^2) / m^2``.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from skewanova.base.checks import Floats, check_choice
+from skewanova.base.checks import Bools, Floats, InputError, check_choice
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.inference.jackknife import measure_models
-from skewanova.inference.sampling import check_sample, target_prior
-from skewanova.priors.weightings import Target
+from skewanova.inference.case_resampling import measure_models, rank_cases
+from skewanova.inference.sampling import Sample, check_sample, target_prior
+from skewanova.priors.weightings import DeploymentPrior, Target
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,3 +111,140 @@ def auprec_covariance(
         sample, columns.T, [target_prior(prior, deployment_prior, sample)], area_estimator
     )
     return AuprecCovariance(estimate[:, 0], sample.covariance(values[..., 0]))
+
+
+def influence_kernel(
+    positive: Bools, score: NDArray[Any], weighting: DeploymentPrior
+) -> tuple[float, Floats]:
+    """Average precision over a weighting, and the influence value of every case.
+
+    theta is the sum of share_k p_k over the rises, p_k = p(T_k, F_k). Moving the positives' distribution
+    towards case j moves T_k by [j at or above rise k] - T_k, and the weight of its own p; moving the
+    negatives' moves F_k likewise.
+    """
+    steps, rise, slot = rank_cases(Sample(positive), score)
+    tpr, fpr = steps.tp / steps.n_positive, steps.fp / steps.n_negative
+    share = steps.n_pos / steps.n_positive
+    precision, by_tpr, by_fpr = precision_slopes(tpr, fpr, weighting)
+    theta = float(share @ precision)
+    values = np.empty(len(positive))
+    values[positive] = (precision - theta + _pull(share * by_tpr, tpr)[:-1])[rise]
+    values[~positive] = _pull(share * by_fpr, fpr)[slot // 2]
+    return theta, values
+
+
+def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tuple[Floats, Floats, Floats]:
+    """Precision and its slopes in the true and the false positive rate, averaged over the weighting."""
+    total = np.zeros((3, *tpr.shape))
+    for prior, weight in zip(*weighting.quadrature(), strict=True):
+        denominator = prior * tpr + (1 - prior) * fpr  # D / (1 + lam) in the notation with skews
+        precision, fallout = prior * tpr / denominator, (1 - prior) * fpr / denominator
+        total += weight * np.array(
+            [precision, fallout * prior / denominator, -precision * (1 - prior) / denominator]
+        )
+    return total[0], total[1], total[2]
+
+
+def _pull(slope: Floats, rate: Floats) -> Floats:
+    """Sum of the slopes of each rise and those below it, and of none, less its mean over the class."""
+    return np.append(np.cumsum(slope[::-1])[::-1], 0.0) - slope @ rate
+
+
+def auprec_influence(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float | None = None,
+    deployment_prior: Target | None = None,
+    pos_label: object = None,
+) -> Floats:
+    """Influence value of every case on AUPREC at a prior, or on IAUPREC over a deployment prior.
+
+    Parameters
+    ----------
+    y_true, pos_label
+        As for :func:`~skewanova.roc_curve`.
+    y_score : array_like of shape (n_cases,) or (n_cases, n_models)
+        Real scores of one or several models on the same cases.
+    prior : float, optional
+        Probability of the positive class in the deployment; by default the sample's own, taken as known.
+    deployment_prior : (low, high) or deployment prior, optional
+        As for :func:`~skewanova.iauprec`, in place of `prior`.
+
+    Returns
+    -------
+    ndarray of the shape of `y_score`
+        Influence values, summing to zero over the positives and over the negatives. Those of a difference
+        between models are the difference of theirs.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.roc_curve` and :func:`~skewanova.iauprec`; ValueError if both `prior` and
+        `deployment_prior` are given.
+
+    Notes
+    -----
+    They are the derivatives of ``average_precision`` in the weight of each case, times the number of cases
+    of its class. ``trapezoid`` and the other estimators differ from average precision by O(1/n), which a
+    standard error of order n^-1/2 does not see.
+
+    Examples
+    --------
+    >>> from skewanova.inference import auprec_influence
+    >>> auprec_influence([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], prior=0.5).round(4).tolist()
+    [0.1111, -0.1111, -0.1667, 0.1667]
+    """
+    sample, columns = check_sample(y_true, y_score, pos_label=pos_label)
+    weighting = target_prior(prior, deployment_prior, sample)
+    values = [influence_kernel(sample.positive, score, weighting)[1] for score in columns.T]
+    return np.stack(values, axis=1).reshape(np.shape(y_score))
+
+
+def auprec_variance(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float | None = None,
+    deployment_prior: Target | None = None,
+    pos_label: object = None,
+) -> float:
+    """Sampling variance of AUPREC at a prior, or of IAUPREC over a deployment prior.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label
+        As for :func:`~skewanova.roc_curve`.
+    prior, deployment_prior
+        As for :func:`auprec_influence`.
+
+    Returns
+    -------
+    float
+        ``sum(positive^2) / n^2 + sum(negative^2) / m^2`` over the influence values.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`auprec_influence`; ValueError if scores of several models are given.
+
+    Notes
+    -----
+    Of first order: it is too small where ``n_negative * prior / (1 - prior)`` falls below about 100, because
+    the precision there rests on few false alarms.
+
+    Examples
+    --------
+    >>> from skewanova.inference import auprec_variance
+    >>> round(auprec_variance([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], prior=0.5), 6)
+    0.020062
+    """
+    if np.ndim(y_score) != 1:
+        raise InputError(
+            f"`y_score` must be one-dimensional, but has shape {np.shape(y_score)}; use auprec_covariance"
+        )
+    sample, columns = check_sample(y_true, y_score, pos_label=pos_label)
+    weighting = target_prior(prior, deployment_prior, sample)
+    values = influence_kernel(sample.positive, columns[:, 0], weighting)[1]
+    parts = (values[rows] for rows in (sample.positive, ~sample.positive))
+    return float(sum(part @ part / len(part) ** 2 for part in parts))

@@ -29,9 +29,8 @@ from skewanova.base.checks import (
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
-from skewanova.inference.case_bootstrap import bootstrap_estimates
+from skewanova.inference.case_resampling import bootstrap_estimates, measure_models
 from skewanova.inference.catalogue import INTERVALS
-from skewanova.inference.jackknife import measure_models
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, is_sufficient

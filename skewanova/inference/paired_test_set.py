@@ -14,7 +14,7 @@ import numpy as np
 from skewanova.base.checks import Floats, InputError
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.case_deviations import CaseDeviations, Turn
-from skewanova.inference.jackknife import SortedScores, measure_models
+from skewanova.inference.case_resampling import SortedScores, measure_models
 from skewanova.inference.runs import DegreesOfFreedom, run_means, run_pairs
 from skewanova.inference.sampling import Sample, Spreads
 from skewanova.inference.single_test_set import ArcsineAreas, angles_of

@@ -19,8 +19,8 @@ from scipy import special
 from skewanova.base.checks import Floats, check_choice, check_fraction, emit
 from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import ESTIMATORS
+from skewanova.inference.case_resampling import SortedScores, measure_models
 from skewanova.inference.fold_statistics import helmert, holm, split_rows
-from skewanova.inference.jackknife import SortedScores, measure_models
 from skewanova.inference.sampling import (
     Sample,
     Spreads,

@@ -14,7 +14,7 @@ from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.curves.sorting import PlacedCases, slots_among
 from skewanova.distributed.jackknife import DistributedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
-from skewanova.inference.jackknife import SortedScores, rank_cases
+from skewanova.inference.case_resampling import SortedScores, rank_cases
 from skewanova.inference.sampling import Sample, SampleSummary, kinds_of
 from skewanova.inference.single_test_set import angles_of
 from skewanova.priors.evidence import UnitSums

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
 from skewanova.inference import case_deviations
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
-from skewanova.inference.jackknife import SortedScores
+from skewanova.inference.case_resampling import SortedScores
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 

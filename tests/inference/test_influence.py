@@ -11,9 +11,8 @@ from scipy import stats
 from strategies import ranges, tie_groups
 
 from skewanova import DiscretePrior, InputError, SkewanovaWarning, UniformSkew, auprec_score, iauprec_score
-from skewanova.inference.covariance import auprec_covariance
+from skewanova.inference.covariance import auprec_covariance, auprec_influence, auprec_variance
 from skewanova.inference.fold_statistics import holm
-from skewanova.inference.influence import auprec_influence, auprec_variance
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import ArcsineAreas, compare_test_set, max_z_value, omnibus_test
 

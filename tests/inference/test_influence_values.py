@@ -6,7 +6,7 @@ from case_values import jackknife_values, spread_of
 from loops import each
 
 from skewanova.curves.estimators import prior_averaged_precision
-from skewanova.inference import influence
+from skewanova.inference import covariance
 from skewanova.inference.sampling import FEWEST_DF, Sample, check_model_names, check_sample, target_prior
 from skewanova.priors.weightings import DiscretePrior, UniformPrior
 
@@ -36,7 +36,7 @@ def over(weighting, positive, score, weight=None):
 
 @pytest.mark.parametrize("weighting", [AT, TWO])
 def test_influence_is_the_derivative_in_the_weight_of_a_case(weighting):
-    theta, found = influence.influence_kernel(POSITIVE, SCORE, weighting)
+    theta, found = covariance.influence_kernel(POSITIVE, SCORE, weighting)
     assert theta == pytest.approx(over(weighting, POSITIVE, SCORE))
     for case in range(len(SCORE)):
         ends = []
@@ -65,7 +65,7 @@ def test_a_class_of_one_case_has_the_value_0_and_one_of_two_has_not(few):
 
 def test_slopes_of_precision_are_its_derivatives():
     tpr, fpr, step = np.array([0.2, 0.9]), np.array([0.0, 0.4]), 1e-6
-    value, by_tpr, by_fpr = influence.precision_slopes(tpr, fpr, TWO)
+    value, by_tpr, by_fpr = covariance.precision_slopes(tpr, fpr, TWO)
     assert value == pytest.approx(prior_averaged_precision(tpr, fpr, TWO))
     ahead = (prior_averaged_precision(tpr + step, fpr, TWO), prior_averaged_precision(tpr, fpr + step, TWO))
     behind = prior_averaged_precision(tpr - step, fpr, TWO)
@@ -160,13 +160,13 @@ def test_names_of_models():
 
 def test_several_models_have_the_values_of_each_alone():
     labels, other = POSITIVE.astype(int), SCORE[::-1]
-    both = influence.auprec_influence(labels, np.stack([SCORE, other], axis=1), prior=0.3)
+    both = covariance.auprec_influence(labels, np.stack([SCORE, other], axis=1), prior=0.3)
     assert both.shape == (12, 2)
     for column, score in zip(both.T, (SCORE, other), strict=True):
-        assert column.tolist() == influence.auprec_influence(labels, score, prior=0.3).tolist()
+        assert column.tolist() == covariance.auprec_influence(labels, score, prior=0.3).tolist()
 
 
 @pytest.mark.parametrize("scores", [3.0, np.ones((2, 2))])
 def test_the_variance_is_of_one_model(scores):
     with pytest.raises(ValueError, match="`y_score` must be one-dimensional"):
-        influence.auprec_variance([0, 1], scores, prior=0.3)
+        covariance.auprec_variance([0, 1], scores, prior=0.3)

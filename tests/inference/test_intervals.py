@@ -17,9 +17,9 @@ from strategies import tie_groups
 from skewanova import BetaPrior, SkewanovaWarning, UniformPrior, UniformSkew, auprec_score, iauprec_score
 from skewanova.curves import ESTIMATORS
 from skewanova.curves.distributions import true_auprec
-from skewanova.inference.case_bootstrap import block_seeds, bootstrap_estimates
+from skewanova.inference.case_resampling import block_seeds, bootstrap_estimates
 from skewanova.inference.catalogue import INTERVALS
-from skewanova.inference.influence import auprec_variance
+from skewanova.inference.covariance import auprec_variance
 from skewanova.inference.intervals import (
     acceleration_of,
     bca_limits,
@@ -162,7 +162,7 @@ def test_resampled_estimates_are_those_of_weighted_rows(estimator, groups):
 
 def test_bootstrap_in_blocks_draws_every_resample(monkeypatch):
     labels, scores = sample("binormal", 20, 30)
-    monkeypatch.setattr("skewanova.inference.case_bootstrap.BLOCK_SIZE", 200)  # four resamples a block
+    monkeypatch.setattr("skewanova.inference.case_resampling.CASES_AT_ONCE", 200)  # four resamples a block
     weighting = target_prior(0.3, None, Sample(labels == 1))
     options = {"area_estimator": "trapezoid", "n_resamples": 1001, "rng": 0}
     found = bootstrap_estimates(Sample(labels == 1), scores, weighting, **options)

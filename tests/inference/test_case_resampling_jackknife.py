@@ -17,8 +17,8 @@ from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.curves.sorting import slots_among
-from skewanova.inference import auprec_covariance, jackknife
-from skewanova.inference.jackknife import CurvePlaces, SortedScores, StepTable, number_places
+from skewanova.inference import auprec_covariance, case_resampling
+from skewanova.inference.case_resampling import CurvePlaces, SortedScores, StepTable, number_places
 from skewanova.inference.sampling import Sample, check_sample
 
 WEIGHTINGS = (
@@ -98,7 +98,7 @@ def test_many_different_weights_go_one_by_one(monkeypatch):
     positive, score = np.arange(40) < 12, np.round(rng.normal(size=40), 1)
     sample = Sample(positive, None, rng.choice([0.5, 1.0, 3.0], size=40))
     together = unit_values(sample, score, WEIGHTINGS, "trapezoid").rows()
-    monkeypatch.setattr(jackknife, "FEW_WEIGHTS", 1)
+    monkeypatch.setattr(case_resampling, "FEW_WEIGHTS", 1)
     assert unit_values(sample, score, WEIGHTINGS, "trapezoid").rows() == pytest.approx(together, abs=1e-12)
 
 
@@ -107,7 +107,7 @@ def test_blocks_of_clusters_do_not_matter(monkeypatch):
     sample = Sample(np.arange(60) < 20, rng.permutation(60) // 3)
     score = np.round(rng.normal(size=60), 1)
     whole = unit_values(sample, score, WEIGHTINGS, "exact").rows()
-    monkeypatch.setattr(jackknife, "BLOCK_SIZE", 50)
+    monkeypatch.setattr(case_resampling, "BLOCK_SIZE", 50)
     assert unit_values(sample, score, WEIGHTINGS, "exact").rows().tolist() == whole.tolist()
 
 
@@ -115,7 +115,7 @@ def test_blocks_of_clusters_do_not_matter(monkeypatch):
 @pytest.mark.parametrize("block", [1, 12, 10_000])
 @pytest.mark.parametrize("area_estimator", BY_STEPS)
 def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_estimator, block, monkeypatch):
-    monkeypatch.setattr(jackknife, "BLOCK_SIZE", block)
+    monkeypatch.setattr(case_resampling, "BLOCK_SIZE", block)
     rng = np.random.default_rng(3)
     positive = rng.random(40) < 0.4
     score = np.round(rng.normal(size=40) + positive, 1)
@@ -142,7 +142,7 @@ def test_values_along_a_curve_are_those_of_its_cases(area_estimator, digits):
     positive = np.arange(50) < 20
     score = (rng.normal(size=50) + positive).round(digits)
     sample = Sample(positive)
-    places = jackknife.rank_cases(sample, score)
+    places = case_resampling.rank_cases(sample, score)
     gain = np.bincount(places.rise)
     fall = np.bincount(places.slot, minlength=2 * len(gain) + 1)
     steps, ones = StepTable.of(gain, fall), np.ones(1)
@@ -309,7 +309,7 @@ def test_clusters_and_weights_as_the_r_package_survey_has_them(name):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, monkeypatch):
     """Of weights that only one class has, too; the curve is looked at in blocks."""
-    monkeypatch.setattr(jackknife, "BLOCK_SIZE", 8)
+    monkeypatch.setattr(case_resampling, "BLOCK_SIZE", 8)
     rng = np.random.default_rng(4)
     positive = rng.random(80) < 0.4
     score = rng.normal(size=80).round(1) + positive
@@ -337,7 +337,7 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, monk
 
 
 def test_clusters_are_left_out_few_at_a_time_on_curves_that_end_with_a_positive(monkeypatch):
-    monkeypatch.setattr(jackknife, "BLOCK_SIZE", 2)
+    monkeypatch.setattr(case_resampling, "BLOCK_SIZE", 2)
     rng = np.random.default_rng(6)
     positive, cluster = np.arange(40) % 3 == 0, np.repeat(np.arange(10), 4)
     score = rng.normal(size=40).round(1) + positive
