@@ -63,10 +63,10 @@ from .decision.planning import plan_comparison as plan_comparison
 from .plotting.display import AUPRECDisplay as AUPRECDisplay
 
 # comparison
-from .comparison.classes import ClassesComparison as ClassesComparison
-from .comparison.classes import compare_classes as compare_classes
-from .comparison.datasets import DatasetsComparison as DatasetsComparison
-from .comparison.datasets import compare_datasets as compare_datasets
+from .comparison.parts import ClassesComparison as ClassesComparison
+from .comparison.parts import compare_classes as compare_classes
+from .comparison.parts import DatasetsComparison as DatasetsComparison
+from .comparison.parts import compare_datasets as compare_datasets
 from .comparison.estimators import compare_estimators as compare_estimators
 from .comparison.estimated_prior import PriorEstimates as PriorEstimates
 from .comparison.estimated_prior import estimate_prior_from_tables as estimate_prior_from_tables

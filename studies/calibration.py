@@ -19,7 +19,7 @@ from scipy.interpolate import CubicSpline
 
 from skewanova.base.checks import Floats
 from skewanova.base.rounding import TIE_SLACK
-from skewanova.comparison.folds import omnibus_method, pairs_test
+from skewanova.comparison.analysis import omnibus_method, pairs_test
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_statistics import max_t_test, pair_indices, sign_flip_test
 from studies.results import OMNIBUS_DEFAULT, PAIRS_DEFAULT, Study, role, study_of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skewanova.base.checks import Floats
-from skewanova.comparison.folds import omnibus_method, pairs_test
+from skewanova.comparison.analysis import omnibus_method, pairs_test
 from skewanova.inference import fold_statistics
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.omnibus import KERNELS, kernel_arguments

@@ -183,7 +183,7 @@ def check(scores: Path, **options: Any) -> Findings:
         return _check_table(tables)
     if not isinstance(tables, Mapping):
         return _check_parts(tables.tables, ("class", "classes"), "each against the rest")
-    from skewanova.comparison.datasets import check_same_models
+    from skewanova.comparison.parts import check_same_models
 
     check_same_models({name: table.models for name, table in tables.items()})
     return _check_parts(tables, ("data set", "data sets"), "each by itself, then across all")

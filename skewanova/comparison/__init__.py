@@ -1,15 +1,12 @@
 """compare(): all of the above in one call.
 
-- analysis: What the analyses of all designs share.
-- changes: What changed between two comparisons.
-- classes: compare_classes(): each class of several against the rest, and all together.
-- datasets: compare_datasets(): several data sets, each and together.
+- analysis: Options and frames of the analyses of all designs; the tests over folds, and those beside.
+- cases: Analyses over the cases of a single test set, and of several runs on one.
+- changes: changes(): differences between two comparisons.
+- estimated_prior: estimate_prior_from_tables(): the prior of the deployment by the models of a score table.
 - estimators: compare_estimators(): fit, score and compare in one call.
-- estimated_prior: The prior of the deployment by the models of a score table.
-- folds: The tests that the design of the folds asks for, and those beside.
-- monitor: Whether the chosen model is still the choice where it runs.
+- monitor: monitor(): check that the chosen model is still the choice where it runs.
+- parts: compare_datasets() and compare_classes(): each data set or class, and all together.
 - pipeline: compare(): every step of a comparison in one call.
 - result: Comparison: frames, words, writers.
-- runs: Analysis of several runs on one test set.
-- single_test_set: Analysis of a single test set.
 """

@@ -1,25 +1,67 @@
-"""What the analyses of all designs share: their options, their frames, and the groups of the primary test."""
+"""Analyses of a design: their options, frames and groups; the tests over folds, and those beside.
+
+Which test holds its level under which design was measured by simulation (docs/studies). Folds that share
+training data get Nadeau and Bengio's correction; independent folds get Greenhouse and Geisser's test and, for
+pairs, the step-down max-T under sign flips, or Holm's paired t where the folds are too few for it.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import InputError, Seed, check_choice, check_fraction, check_rope, seeded
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    Seed,
+    check_choice,
+    check_fraction,
+    check_rope,
+    emit,
+    seeded,
+)
 from skewanova.base.frames import records
+from skewanova.base.text import stage
+from skewanova.decision.bands import difference_curves
+from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference.anova import AnovaResult
-from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS, get_test
-from skewanova.inference.omnibus import OmnibusResult
-from skewanova.inference.pairwise import check_family, prior_pair_columns, tukey_hsd
+from skewanova.inference import fold_statistics
+from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
+from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS, get_test, name_family
+from skewanova.inference.diagnostics import assumptions
+from skewanova.inference.effect_sizes import effects, equivalence
+from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
+from skewanova.inference.pairwise import (
+    PAIRWISE_TESTS,
+    check_family,
+    posthoc,
+    prior_pair_columns,
+    tukey_by_prior,
+    tukey_hsd,
+)
+from skewanova.inference.random_effects import split_plot_anova
 from skewanova.inference.ranks import compact_letters
 from skewanova.inference.runs import no_components
-from skewanova.priors.weightings import Target
+from skewanova.priors.weightings import Target, as_deployment_prior
+from skewanova.scores.design import FoldDesign
+
+#: Hotelling's test needs a covariance matrix it can trust: this many folds or halvings for each contrast.
+FOLDS_PER_CONTRAST = 5
+
+
+#: Fewer folds than this leave sign flips too few arrangements.
+FOLDS_FOR_SIGN_FLIPS = 9
+
+
+#: Smallest p of a test by 9,999 random arrangements.
+SMALLEST_RANDOM_P = 1e-4
+
 
 #: Group of the control in the ranking, instead of letters.
 CONTROL = "control"
@@ -66,30 +108,11 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """Tests and frames of a comparison; see the attributes of :class:`~skewanova.Comparison`."""
+    """Tests, the primary one first, and frames by name; see :class:`~skewanova.Comparison`."""
 
-    tests: tuple[AnovaResult | OmnibusResult, ...]
-    pairs: pd.DataFrame
-    prior_pairs: pd.DataFrame
-    ranking: pd.DataFrame
-    difference_curves: pd.DataFrame
-    effects: pd.DataFrame
-    equivalence: pd.DataFrame
-    assumptions: pd.DataFrame
-    residuals: pd.DataFrame
-    components: pd.DataFrame = field(default_factory=no_components)
-    warnings: tuple[str, ...] = ()
-
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return every frame by name; `tests` has one row a term of each test, the primary one first."""
-        names = [each.name for each in fields(self) if each.name not in {"tests", "warnings"}]
-        tests = pd.concat([test.to_frame() for test in self.tests], ignore_index=True)
-        return {**{name: getattr(self, name) for name in names}, "tests": tests}
-
-    @property
-    def test_warnings(self) -> tuple[str, ...]:
-        """Warnings of the tests of all models."""
-        return tuple(note for test in self.tests for note in test.warnings)
+    tests: Sequence[AnovaResult | OmnibusResult]
+    frames: dict[str, pd.DataFrame]
+    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -106,6 +129,41 @@ class DesignAnalysis(ABC):
     @abstractmethod
     def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
         """Compare the pairs by the primary test over another deployment prior."""
+
+    @cached_property
+    def published(self) -> tuple[AnovaResult, AnovaResult]:
+        """The paper's 2-way and 3-way analyses."""
+        measures, alpha = self.evaluation, self.options.alpha
+        return two_way_anova(measures.iauprec, alpha=alpha), three_way_anova(measures.auprec, alpha=alpha)
+
+    def compare_priors(self) -> pd.DataFrame:
+        """Compare pairs of priors by the 3-way analysis; none if there is one prior."""
+        three_way = self.published[1]
+        if three_way.residuals()["prior"].nunique() < 2:
+            return pd.DataFrame(columns=prior_pair_columns())
+        return tukey_hsd(three_way, factor="prior", alpha=self.options.alpha).to_frame()
+
+    def add_ranking(
+        self,
+        decisions: pd.DataFrame,
+        pairs: pd.DataFrame,
+        limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats] | None = None,
+        **frames: pd.DataFrame,
+    ) -> dict[str, pd.DataFrame]:
+        """Return all frames: ranking, by the limits of each model if it has its own, and differences too."""
+        stage("ranking, differences")
+        measures, options = self.evaluation, self.options
+        letters = group_models(measures.models, pairs, options.control)
+        ranking = ranking_of(measures, decisions, letters=letters, alpha=options.alpha)
+        if limits is not None:
+            ranking = ranking.assign(conf_low=limits[0], conf_high=limits[1])
+        curves = difference_curves(measures, alpha=options.alpha, control=options.control, rng=options.rng)
+        empty = {
+            "prior_pairs": pd.DataFrame(columns=prior_pair_columns()),
+            "residuals": pd.DataFrame(columns=["model", "fold", "fitted", "residual"]),
+            "components": no_components(),
+        }
+        return {**empty, "pairs": pairs, "ranking": ranking, "difference_curves": curves, **frames}
 
 
 def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | None) -> dict[str, str]:
@@ -124,13 +182,153 @@ def _side(row: Any) -> str:
     return ("ahead" if row.estimate > 0 else "behind") if row.reject else ""
 
 
-def no_prior_pairs() -> pd.DataFrame:
-    """Return the frame of differences between priors without rows."""
-    return pd.DataFrame(columns=prior_pair_columns())
+def omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
+    """Run the test of all models that the design asks for, as the primary test, then the others as checks."""
+    primary, full_rank = primary_test(measures), _has_full_rank(measures)
+    applicable = (name for name in _applicable_tests(OMNIBUS_TESTS, measures.design) if name != primary)
+    others = [name for name in applicable if full_rank or not get_test(name).full_rank]
+    results = [omnibus_test(measures, method=primary, role="primary")]
+    results += [omnibus_test(measures, method=name, rng=rng) for name in others]
+    return [*results, split_plot_anova(measures)] if len(measures.priors) > 1 else results
 
 
-def compare_priors(three_way: AnovaResult, alpha: float) -> pd.DataFrame:
-    """Compare pairs of priors by the 3-way analysis; none if there is one prior."""
-    if three_way.residuals()["prior"].nunique() < 2:
-        return no_prior_pairs()
-    return tukey_hsd(three_way, factor="prior", alpha=alpha).to_frame()
+def _has_full_rank(measures: Evaluation) -> bool:
+    return fold_statistics.full_rank(fold_table(measures.iauprec)[0])
+
+
+def _applicable_tests(tests: Iterable[str], design: FoldDesign, *, control: bool = False) -> list[str]:
+    """Return the tests that correct for no more than these folds share, and compare such pairs."""
+    suited = [test for test in tests if get_test(test).applies_to(design.kind)]
+    if control:
+        return [test for test in suited if get_test(test).adjusted or get_test(test).control]
+    return [test for test in suited if not get_test(test).control]
+
+
+def primary_test(measures: Evaluation) -> str:
+    """Name the test of all models that these folds ask for: see :func:`omnibus_method`."""
+    return omnibus_method(measures.design, len(measures.models), full_rank=_has_full_rank(measures))
+
+
+def omnibus_method(design: FoldDesign, n_models: int, *, full_rank: bool = True) -> str:
+    """Name the test of all models that the design asks for.
+
+    ``repeated_measures`` for independent folds; ``split_half_hotelling`` or ``corrected_hotelling`` with at
+    least five halvings or folds for each contrast, if models vary on their own; else ``split_half_gg`` or
+    ``corrected_gg``.
+    """
+    if not design.overlapping:
+        return "repeated_measures"
+    family, units = ("split_half", design.n_halvings) if design.n_halvings else ("corrected", design.n_folds)
+    enough = units >= FOLDS_PER_CONTRAST * (n_models - 1)
+    return f"{family}_hotelling" if enough and full_rank else f"{family}_gg"
+
+
+def pairs_method(design: FoldDesign, alpha: float) -> str:
+    """Name the family of pairwise tests that the design asks for.
+
+    ``split_half_t`` where there are halvings, ``corrected_t`` where folds share training data, else
+    ``max_t``, or ``paired_t`` with fewer than nine folds or where sign flips cannot reach `alpha`.
+    Tukey's test is never chosen: it fails where models spread unequally, and no look at the spreads first
+    mends that.
+    """
+    if design.overlapping:
+        return "split_half_t" if design.n_halvings else "corrected_t"
+    smallest = max(2.0 ** (1 - design.n_folds), SMALLEST_RANDOM_P)
+    reachable = design.n_folds >= FOLDS_FOR_SIGN_FLIPS and smallest < alpha
+    return "max_t" if reachable else "paired_t"
+
+
+def pairs_test(design: FoldDesign, alpha: float) -> str:
+    """Name the test of pairs that the design asks for, with its adjustment, as the column `test` has it."""
+    method = pairs_method(design, alpha)
+    return name_family(method, "holm" if get_test(method).adjusted else "")
+
+
+def choose_pairs(design: FoldDesign, options: Options) -> str:
+    """Name the family of pairs behind the primary test: the one asked for, or that of the design.
+
+    Where an adjustment or a control is asked for, paired t takes the place of max-T, which adjusts by itself.
+    """
+    if options.pairwise == "auto":
+        method = pairs_method(design, options.alpha)
+        plain = get_test(method).adjusted or not (options.p_adjust or options.control)
+        return method if plain else "paired_t"
+    if not get_test(options.pairwise).applies_to(design.kind):
+        raise InputError(
+            f"`pairwise` must name a test that these folds can have, but {options.pairwise!r} corrects for "
+            "what they do not share or tell: leave it out, or state `design`"
+        )
+    return options.pairwise
+
+
+def _warn_of_level(design: FoldDesign, options: Options) -> list[str]:
+    """Warn of a requested family that may not hold its level in this design."""
+    if options.pairwise == "auto" or design.kind in get_test(options.pairwise).designs:
+        return []
+    note = get_test(options.pairwise).note
+    return [
+        f"pairwise={options.pairwise!r} may reject true equality too often here: {note} "
+        f"These folds are not: {design.describe()}"
+    ]
+
+
+@dataclass(frozen=True)
+class FoldsAnalysis(DesignAnalysis):
+    """Analysis over folds that each test cases of their own."""
+
+    def analyse(self, decisions: pd.DataFrame) -> Analysis:
+        """Run the test that the design asks for, the published analyses and the secondary tests."""
+        measures, options = self.evaluation, self.options
+        alpha, control, order = options.alpha, options.control, measures.models
+        stage("tests of all models")
+        primary, *secondary = omnibus_tests(measures, rng=options.rng)
+        stage("pairs of models")
+        frames = self.add_ranking(
+            decisions,
+            self._compare_all_pairs(),
+            prior_pairs=self.compare_priors(),
+            effects=effects(measures, alpha=alpha, control=control, order=order),
+            equivalence=equivalence(measures, rope=options.rope, order=order, **options.family),
+            assumptions=assumptions(measures.iauprec, alpha=alpha),
+            residuals=self.published[0].residuals(),
+        )
+        notes = emit(_warn_of_level(measures.design, options))
+        return Analysis((primary, *self.published, *secondary), frames, notes)
+
+    def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
+        """Compare the pairs by the primary test over another deployment prior."""
+        measures = self.evaluation.over(as_deployment_prior(deployment_prior))
+        method = choose_pairs(measures.design, self.options)
+        if method != "tukey":
+            return self._compare_family(method, measures)
+        two_way = two_way_anova(measures.iauprec, alpha=self.options.alpha)
+        return tukey_hsd(two_way, alpha=self.options.alpha, order=measures.models).to_frame()
+
+    def _compare_all_pairs(self) -> pd.DataFrame:
+        """Compare pairs: the family behind the primary test first, the paper's, then others as checks."""
+        measures, options = self.evaluation, self.options
+        common: dict[str, Any] = {"alpha": options.alpha, "order": measures.models}
+        primary = choose_pairs(measures.design, options)
+        tukey, tukey_three_way = (tukey_hsd(anova, **common).to_frame() for anova in self.published)
+        if primary == "tukey":
+            parts = [tukey.assign(role="primary")]
+        else:
+            parts = [self._compare_family(primary, measures, role="primary"), tukey]
+        parts += [tukey_three_way, tukey_by_prior(measures.auprec, **common)]
+        others = _applicable_tests(PAIRWISE_TESTS, measures.design, control=options.control is not None)
+        parts += [self._compare_family(method, measures) for method in others if method != primary]
+        return pd.concat(parts, ignore_index=True)
+
+    def _compare_family(self, method: str, measures: Evaluation, *, role: str = "secondary") -> pd.DataFrame:
+        """Compare one family of pairs, adjusted by `p_adjust` where it does not adjust by itself."""
+        options = self.options
+        return posthoc(
+            measures,
+            method=method,
+            p_adjust=options.p_adjust if get_test(method).adjusted else None,
+            control=options.control,
+            alpha=options.alpha,
+            order=measures.models,
+            role=role,
+            rng=options.rng,
+        )

@@ -1,10 +1,10 @@
-"""What changed between two comparisons: leader, groups, IAUPREC."""
+"""changes(): differences between two comparisons in leader, groups and IAUPREC."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,23 +14,16 @@ import pandas as pd
 from skewanova.base.checks import InputError
 from skewanova.base.folders import PROVENANCE
 from skewanova.base.frames import Framed, records
-from skewanova.base.text import Table, format_number, short_names, table_of, visible
-from skewanova.comparison.datasets import DatasetsComparison
+from skewanova.base.text import format_number, number, short_names, table_of, visible
+from skewanova.comparison.parts import DatasetsComparison
 from skewanova.comparison.result import Comparison
 
 CHANGE_COLUMNS = (
-    "model",
-    "rank_old",
-    "rank_new",
-    "iauprec_old",
-    "iauprec_new",
-    "change",
-    "group_old",
-    "group_new",
-)
+    "model", "rank_old", "rank_new", "iauprec_old", "iauprec_new", "change", "group_old", "group_new",
+)  # fmt: skip
 
 
-#: Columns of a ranking that are held against each other.
+#: Columns of a ranking that are compared.
 COMPARED = ("rank", "model", "iauprec", "group")
 
 
@@ -40,7 +33,7 @@ SAME_QUESTION = ("deployment_prior", "area_estimator", "alpha", "design_descript
 
 @dataclass(frozen=True, eq=False)
 class Changes(Framed):
-    """What changed from one comparison to another.
+    """Changes from one comparison to another.
 
     Attributes
     ----------
@@ -72,7 +65,7 @@ class Changes(Framed):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What changed, in words."""
+        """Changes in words."""
         names = short_names([*self.table["model"], self.leader_old])
         old, new = names[self.leader_old], names[self.leader_new]
         first = f"The leader changed from {old} to {new}." if self.leader_changed else f"{new} still leads."
@@ -82,29 +75,30 @@ class Changes(Framed):
             f"{names[row.model]}: group {row.group_old or 'none'}, now {row.group_new or 'none'}."
             for row in records(changed)
         ]
-        gone = [f"{names[m]} is gone." for m in self.table.loc[self.table["rank_new"].isna(), "model"]]
-        come = [f"{names[m]} is new." for m in self.table.loc[self.table["rank_old"].isna(), "model"]]
-        return (first, *groups, *gone, *come, *self.settings)
+        for column, word in (("rank_new", "gone"), ("rank_old", "new")):
+            absent = self.table.loc[self.table[column].isna(), "model"]
+            groups += [f"{names[model]} is {word}." for model in absent]
+        return (first, *groups, *self.settings)
 
     def summary(self, width: int = 80) -> str:
-        """Return what changed as text of at most `width` columns.
-
-        Parameters
-        ----------
-        width : int, default 80
-            Columns to fill.
-
-        Returns
-        -------
-        str
-            Sentences, and the table.
-        """
+        """Return the sentences and the table as text of at most `width` columns."""
         names = short_names(self.table["model"])
-        return "\n".join([*self.sentences, "", _table(self.table).to_text(width, names=names)])
+        cells: dict[str, Callable[[Any], str]] = {
+            "Model": lambda row: row.model,
+            "Before": number("iauprec_old"),
+            "Now": number("iauprec_new"),
+            "Change": number("change"),
+            "Rank": lambda row: " -> ".join(format_number(x, 0) or "-" for x in (row.rank_old, row.rank_new)),
+            "Group": lambda row: " -> ".join(
+                x if isinstance(x, str) and x else "-" for x in (row.group_old, row.group_new)
+            ),
+        }
+        table = table_of("changes", "IAUPREC, rank and group, before and now", self.table, cells)
+        return "\n".join([*self.sentences, "", table.to_text(width, names=names)])
 
 
 def changes(old: Any, new: Any) -> Changes:
-    """Tell what changed between two comparisons in leader, groups and IAUPREC.
+    """Compare two comparisons by leader, groups and IAUPREC.
 
     Parameters
     ----------
@@ -127,110 +121,72 @@ def changes(old: Any, new: Any) -> Changes:
     >>> from skewanova.comparison.changes import changes
     >>> scores = load_satellite_scores()
     >>> old, new = (compare(scores, prior, at_priors=(0.5, 0.2)) for prior in ((0.05, 0.2), (0.3, 0.5)))
-    >>> found = changes(old, new)
-    >>> found.leader_changed, found.sentences[0]
+    >>> result = changes(old, new)
+    >>> result.leader_changed, result.sentences[0]
     (False, 'A still leads.')
-    >>> found.table["change"].round(3).tolist()
+    >>> result.table["change"].round(3).tolist()
     [0.142, 0.152, 0.212]
     """
-    before, after = _known(old, "old"), _known(new, "new")
-    joined = after.ranking.merge(before.ranking, on="model", how="outer", suffixes=("_new", "_old"))
+    (before, settings_old), (after, settings_new) = _load(old, "old"), _load(new, "new")
+    joined = after.merge(before, on="model", how="outer", suffixes=("_new", "_old"))
     joined = joined.sort_values(["rank_new", "rank_old"], kind="stable", ignore_index=True)
     joined["change"] = joined["iauprec_new"] - joined["iauprec_old"]
     differing = (
-        visible(f"{name}: {before.settings.get(name)} before, {after.settings.get(name)} now.")
+        visible(f"{name}: {settings_old.get(name)} before, {settings_new.get(name)} now.")
         for name in SAME_QUESTION
-        if before.settings.get(name) != after.settings.get(name)
+        if settings_old.get(name) != settings_new.get(name)
     )
     return Changes(
-        leader_old=_leader(before.ranking),
-        leader_new=_leader(after.ranking),
+        leader_old=leader_of(before),
+        leader_new=leader_of(after),
         table=joined[list(CHANGE_COLUMNS)],
         settings=tuple(differing),
     )
 
 
-@dataclass(frozen=True)
-class _Known:
-    ranking: pd.DataFrame
-    settings: Mapping[str, Any]
-
-
-def _leader(ranking: pd.DataFrame) -> str:
+def leader_of(ranking: pd.DataFrame) -> str:
+    """Return the model that ranks first."""
     return str(ranking.sort_values("rank", kind="stable")["model"].iloc[0])
 
 
-def _known(source: Any, name: str) -> _Known:
-    """Ranking and settings of a result, a folder or a JSON file."""
+def _load(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+    """Return ranking and settings of a result, a folder or a JSON file."""
     if isinstance(source, Comparison):
-        return _Known(source.ranking[list(COMPARED)], source.settings)
+        return source.ranking[list(COMPARED)], source.settings
     if isinstance(source, DatasetsComparison):
-        settings = {"deployment_prior": source.deployment_prior, "alpha": source.alpha}
-        return _Known(source.ranking[list(COMPARED)], settings)
+        settings: Mapping[str, Any] = {"deployment_prior": source.deployment_prior, "alpha": source.alpha}
+        return source.ranking[list(COMPARED)], settings
     if not isinstance(source, str | os.PathLike):
         raise InputError(f"`{name}` must be a comparison, a folder or a JSON file, but got {source!r}")
     path = Path(source)
-    refusal = InputError(
-        f"`{name}` must be a folder that `skewanova compare --out` wrote or a file that its --json printed, "
-        f"but got {str(path)!r}"
-    )
     try:
-        return _of_folder(path) if path.is_dir() else _of_json(path)
+        if path.is_dir():
+            ranking = read_names(path / "ranking.csv")
+            settings = json.loads((path / PROVENANCE).read_text(encoding="utf-8"))["settings"]
+        else:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            ranking, settings = pd.DataFrame(content["ranking"]), content.get("settings", {})
+        if not isinstance(settings, Mapping):
+            raise ValueError("settings have names")
+        return check_ranking(ranking), settings
     except (OSError, KeyError, TypeError, ValueError) as error:
-        raise refusal from error
+        raise InputError(
+            f"`{name}` must be a folder that `skewanova compare --out` wrote or a file that its --json "
+            f"printed, but got {str(path)!r}"
+        ) from error
 
 
-def _of_folder(path: Path) -> _Known:
-    text = {"model": str, "group": str}
-    ranking = pd.read_csv(
-        path / "ranking.csv", dtype=text, keep_default_na=False, na_values={"iauprec": [""]}
-    )
-    with (path / PROVENANCE).open(encoding="utf-8") as file:
-        return _read(ranking, json.load(file)["settings"])
+def read_names(path: Path) -> pd.DataFrame:
+    """Read a frame of the folder of a comparison; names are text, and a model may be called NA."""
+    text = dict.fromkeys(("model", "leader", "contender", "runner_up", "group"), str)
+    missing = {"score_high": [""], "iauprec": [""]}
+    return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=missing)
 
 
-def _of_json(path: Path) -> _Known:
-    with path.open(encoding="utf-8") as file:
-        content = json.load(file)
-    return _read(pd.DataFrame(content["ranking"]), content.get("settings", {}))
-
-
-def _read(ranking: pd.DataFrame, settings: Any) -> _Known:
-    """Ranking and settings, as far as they are such."""
-    if not isinstance(settings, Mapping):
-        raise ValueError("settings have names")
-    return _Known(checked_ranking(ranking), settings)
-
-
-def checked_ranking(frame: pd.DataFrame) -> pd.DataFrame:
-    """The ranking of a file that somebody may have edited: every model once, with a rank and an area."""
+def check_ranking(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the ranking of a file that somebody may have edited: each model once, with rank and area."""
     areas = pd.to_numeric(frame["iauprec"], errors="raise")
     result = frame[list(COMPARED)].assign(iauprec=areas).astype({"rank": float, "model": str})
     if not result["rank"].between(1, len(result)).all() or result["model"].duplicated().any() or result.empty:
         raise ValueError("every model has a rank, once")
     return result
-
-
-def _table(changed: pd.DataFrame) -> Table:
-    """Old and new of every model."""
-    return table_of(
-        "changes",
-        "IAUPREC, rank and group, before and now",
-        changed,
-        {
-            "Model": lambda row: row.model,
-            "Before": lambda row: format_number(row.iauprec_old),
-            "Now": lambda row: format_number(row.iauprec_new),
-            "Change": lambda row: format_number(row.change),
-            "Rank": lambda row: f"{_rank(row.rank_old)} -> {_rank(row.rank_new)}",
-            "Group": lambda row: f"{_group(row.group_old)} -> {_group(row.group_new)}",
-        },
-    )
-
-
-def _rank(value: float) -> str:
-    return format_number(value, 0) or "-"
-
-
-def _group(value: Any) -> str:
-    return str(value) if isinstance(value, str) and value else "-"

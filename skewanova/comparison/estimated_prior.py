@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from functools import reduce
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import chi2, chi2_contingency
 
@@ -24,21 +23,8 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import Framed
 from skewanova.base.text import p_words
-from skewanova.priors import batches, mixtures
-from skewanova.priors.estimation import (
-    CUT,
-    PLACES,
-    SHIFT_LEVEL,
-    EstimatedPrior,
-    PriorEstimate,
-    caveat_phrase,
-    check_overlap,
-    count_by_batch,
-    estimate_from_bins,
-    likelihood_ratio,
-    note_beyond,
-    with_batches,
-)
+from skewanova.priors import batches, estimation, mixtures
+from skewanova.priors.estimation import EstimatedPrior, PriorEstimate
 from skewanova.priors.mixtures import N_BINS, binned
 from skewanova.scores.reading import read_rows
 from skewanova.scores.table import ScoreTable, StreamedScores
@@ -70,31 +56,26 @@ class PooledPrior(EstimatedPrior):
     """
 
     weights: Mapping[str, float]
-    statistic: float
-    p_value: float
-    method: str
+    statistic: float = np.nan
+    p_value: float = np.nan
+    method: str = "widest"
 
     @property
     def agree(self) -> bool:
         """Whether the test does not tell the models' estimates apart, at the level .05."""
-        return not self.p_value < SHIFT_LEVEL
+        return not self.p_value < estimation.SHIFT_LEVEL
 
-    def describe(self) -> str:
-        """Name the weighting in words."""
-        return self.described(())
-
-    def described(self, caveats: Sequence[str]) -> str:
-        """The same, with a word of doubt before the number where the models have any."""
-        doubts = [*caveats, *(["they do not agree"] if not self.agree else [])]
-        models = f"{len(self.weights)} models{caveat_phrase(doubts)}"
+    def describe(self, caveats: Sequence[str] = ()) -> str:
+        """Name the weighting in words, with the caveats of the models before the number."""
+        caveats = [*caveats, *(["they do not agree"] if not self.agree else [])]
+        models = f"{len(self.weights)} models{estimation.caveat_phrase(caveats)}"
         return f"the prior estimated from unlabelled scores of {models}: {self}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row; columns of `MODEL_COLUMNS`, where the model is empty."""
-        row: dict[str, Any] = dict.fromkeys(MODEL_COLUMNS, np.nan)
-        row |= {"model": "", "batch": "", "estimate": self.estimate, "method": self.method}
-        row |= {"conf_low": self.conf_low, "conf_high": self.conf_high}
-        row |= {"statistic": self.statistic, "p_value": self.p_value, "df": len(self.weights) - 1}
+        same = ("estimate", "conf_low", "conf_high", "statistic", "p_value", "method")
+        row = {name: getattr(self, name) for name in same}
+        row |= {"model": "", "batch": "", "df": len(self.weights) - 1}
         return pd.DataFrame([row], columns=list(MODEL_COLUMNS))
 
 
@@ -136,20 +117,20 @@ class PriorEstimates(Framed):
     def describe(self) -> str:
         """Name the weighting in words."""
         if isinstance(self.prior, PooledPrior):
-            return self.prior.described(self.caveats)
+            return self.prior.describe(self.caveats)
         return self.prior.describe()
 
     @property
     def caveats(self) -> tuple[str, ...]:
         """Why the interval may be too narrow."""
-        pooled, told = self.prior, []
-        if isinstance(pooled, PooledPrior) and not pooled.agree:
-            told.append(
-                f"the models do not agree about the prior ({p_words(pooled.p_value)}), so label shift does "
-                "not hold for all of them, and the estimate may be far off"
-            )
-        of_models = [f"{model}: {text}" for model, result in self.by_model.items() for text in result.caveats]
-        return (*told, *of_models)
+        caveats = [f"{model}: {text}" for model, item in self.by_model.items() for text in item.caveats]
+        if not isinstance(self.prior, PooledPrior) or self.prior.agree:
+            return tuple(caveats)
+        disagreement = (
+            f"the models do not agree about the prior ({p_words(self.prior.p_value)}), so label shift does "
+            "not hold for all of them, and the estimate may be far off"
+        )
+        return (disagreement, *caveats)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for all models, if there are several, then one for each and its batches."""
@@ -166,14 +147,6 @@ class PriorEstimates(Framed):
         parts = [result.bins_frame().assign(model=model) for model, result in self.by_model.items()]
         frame: pd.DataFrame = pd.concat(parts, ignore_index=True)
         return frame[["model", *(column for column in frame if column != "model")]]
-
-
-class _How(NamedTuple):
-    """How estimates are made."""
-
-    n_bins: int
-    level: float
-    rng: Seed
 
 
 def estimate_prior_from_tables(
@@ -234,33 +207,31 @@ def estimate_prior_from_tables(
     >>> found.to_frame()[["model", "estimate", "conf_low", "conf_high"]].round(3).values.tolist()
     [['A', 0.095, 0.05, 0.141]]
     """
-    table = labelled if isinstance(labelled, ScoreTable) else _read(labelled)
-    field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
-    level = check_fraction(confidence_level, "confidence_level")
-    how = _How(check_count(n_bins, "n_bins", minimum=2), level, rng)
-    models, notes = _shared_models(table, field_scores)
-    cases = {model: labelled_cases(table, model, fold) for model in models}
-    found, told = {}, []
-    for model in models:
-        found[model] = _estimate(cases[model], field_scores.of(model), how)
-        told += [f"{model}: {text}" if len(models) > 1 else text for text in found[model].warnings]
-    prior = found[models[0]] if len(models) == 1 else _pooled(found, cases, field_scores, how)
-    result = PriorEstimates(found, prior, _assumptions(table, fold), ())
-    scales = [] if fold is not None else [*_scale_notes(table, found)]
-    return replace(result, warnings=emit([*notes, *scales, *told, *result.caveats]))
-
-
-def _read(labelled: object) -> ScoreTable:
-    """The labelled table, in memory."""
     if isinstance(labelled, StreamedScores):
         raise InputError(
             "`labelled` must be a table in memory, since bins need its scores: use read_scores()"
         )
-    return read_rows(labelled)
+    table = read_rows(labelled)
+    field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
+    level = check_fraction(confidence_level, "confidence_level")
+    n_bins = check_count(n_bins, "n_bins", minimum=2)
+    models, notes = _shared_models(table, field_scores)
+    cases = {model: labelled_cases(table, model, fold) for model in models}
+    estimates, warnings = {}, []
+    for model in models:
+        item = _estimate(cases[model], field_scores.of(model), n_bins, level, rng=rng)
+        estimates[model] = item
+        warnings += [f"{model}: {text}" if len(models) > 1 else text for text in item.warnings]
+    prior: PriorEstimate | PooledPrior = estimates[models[0]]
+    if len(models) > 1:
+        prior = _pool(estimates, cases, field_scores, level, rng=rng)
+    result = PriorEstimates(estimates, prior, _assumptions(table, fold))
+    scales = [] if fold is not None else [*_scale_notes(table, estimates)]
+    return replace(result, warnings=emit([*notes, *scales, *warnings, *result.caveats]))
 
 
 def _shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:
-    """Models of both tables, and what to say of the others."""
+    """Return the models of both tables, and a note on each of the others."""
     shared = [model for model in table.models if model in field_scores.models]
     if not shared:
         raise InputError(
@@ -271,146 +242,132 @@ def _shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[l
     return shared, [f"{model} is not in both tables and says nothing of the prior" for model in rest]
 
 
-def _estimate(cases: LabelledCases, rows: pd.DataFrame, how: _How) -> PriorEstimate:
-    """Estimate of one model; warnings are kept, not sent."""
+def _estimate(
+    cases: LabelledCases, rows: pd.DataFrame, n_bins: int, level: float, *, rng: Seed
+) -> PriorEstimate:
     scores = check_scores(rows["y_score"].to_numpy(), "unlabelled")
     try:
-        check_overlap(cases.score, scores)
-        bins = binned(cases.positive, cases.score, scores, how.n_bins)
+        estimation.check_overlap(cases.score, scores)
+        bins = binned(cases.positive, cases.score, scores, n_bins)
     except InputError as error:
         model = str(rows["model"].iloc[0])
         raise InputError(
             f"model {model!r} says nothing of the prior: {error}, or leave the model out"
         ) from None
-    result = estimate_from_bins(bins, how.level, rng=how.rng)
+    result = estimation.estimate_from_bins(bins, level, rng=rng)
     if "batch" in rows:
         names = rows["batch"].astype(str).to_numpy()
-        result = with_batches(result, count_by_batch(names, scores, result.binned.edges), rng=how.rng)
-    return replace(result, warnings=(*note_beyond(cases.score, scores), *result.warnings))
+        result = estimation.with_batches(
+            result, estimation.count_by_batch(names, scores, result.binned.edges), rng=rng
+        )
+    return replace(result, warnings=(*estimation.note_beyond(cases.score, scores), *result.warnings))
 
 
-def _scale_notes(table: ScoreTable, found: Mapping[str, PriorEstimate]) -> Iterator[str]:
-    """Say which models score on another scale from fold to fold, and so may again when they are refitted."""
-    for model, item in found.items():
+def _scale_notes(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> Iterator[str]:
+    """Warn of models whose scores are on another scale from fold to fold, and may be again when refitted."""
+    for model, item in estimates.items():
         rows = table.frame[table.frame["model"] == model]
         fold, bins = rows["fold"].cat.codes, np.searchsorted(item.binned.edges, rows["y_score"])
         counts = [pd.crosstab(fold[side], bins[side]) for side in (rows["y_true"], ~rows["y_true"])]
         several = [count for count in counts if min(count.shape) > 1]
-        if min((2 * chi2_contingency(count).pvalue for count in several), default=1.0) < SHIFT_LEVEL:
+        if (
+            min((2 * chi2_contingency(count).pvalue for count in several), default=1.0)
+            < estimation.SHIFT_LEVEL
+        ):
             yield (
                 f"the scores of {model} are spread differently from fold to fold, and so may be those of the "
                 "model that runs, which moves the estimate: give labelled scores of that very model"
             )
 
 
-def _pooled(
-    found: Mapping[str, PriorEstimate],
+def _pool(
+    estimates: Mapping[str, PriorEstimate],
     cases: Mapping[str, LabelledCases],
     field_scores: UnlabelledScores,
-    how: _How,
+    level: float,
+    *,
+    rng: Seed,
 ) -> PooledPrior:
-    """All models together: by their covariance, or as far as any reaches where batches are predicted."""
-    if any(item.method == "batches" for item in found.values()):
-        return _widest(found, how.level)
-    parts = [*found.values()]
-    alike = _joined(parts, np.full(len(parts), 1 / len(parts)))
-    bins, n_bins = _bins_by_case(found, cases, field_scores), [len(item.binned.edges) + 1 for item in parts]
-    told = batches.assess_agreement(bins, n_bins, float(expit(alike.top)), rng=seeded(how.rng))
-    if told.p_value < SHIFT_LEVEL:  # they are not estimates of one prior
-        return replace(_widest(found, how.level), statistic=told.statistic, p_value=told.p_value)
-    joined = _joined(parts, told.weights)
-    conf_low, conf_high = expit(joined.limits(how.level))
-    low, high = np.clip(joined.limits(CUT), *joined.places[[0, -1]]).tolist()
-    log_odds = np.linspace(low, high, PLACES)
+    """Pool all models by their covariance, or as far as any reaches where batches are predicted."""
+    parts = [*estimates.values()]
+    if any(item.method == "batches" for item in parts):
+        return _widest(estimates, level)
+    log_odds, ratio = _joint_ratio(parts, np.full(len(parts), 1 / len(parts)))
+    bins, n_bins = (
+        _bins_by_case(estimates, cases, field_scores),
+        [len(item.binned.edges) + 1 for item in parts],
+    )
+    likeliest = float(expit(log_odds[ratio.argmin()]))
+    agreed = batches.assess_agreement(bins, n_bins, likeliest, rng=seeded(rng))
+    if agreed.p_value < estimation.SHIFT_LEVEL:  # they are not estimates of one prior
+        return replace(_widest(estimates, level), statistic=agreed.statistic, p_value=agreed.p_value)
+    log_odds, ratio = _joint_ratio(parts, agreed.weights)
+    best, last = int(ratio.argmin()), len(ratio) - 1
+    conf_low, conf_high = expit(_ratio_limits(log_odds, ratio, level)).tolist()
+    low, high = np.clip(_ratio_limits(log_odds, ratio, estimation.CUT), *log_odds[[0, -1]]).tolist()
+    grid = np.linspace(low, high, estimation.PLACES)
     return PooledPrior(
-        estimate=joined.estimate,
-        conf_low=float(conf_low),
-        conf_high=float(conf_high),
-        confidence_level=how.level,
-        log_odds=log_odds,
-        log_density=-np.interp(log_odds, joined.places, joined.ratio) / 2,
-        weights=dict(zip(found, (told.weights / told.weights.sum()).tolist(), strict=True)),
-        statistic=told.statistic,
-        p_value=told.p_value,
+        estimate=float(best == last) if best in {0, last} else float(expit(log_odds[best])),
+        conf_low=conf_low,
+        conf_high=conf_high,
+        confidence_level=level,
+        log_odds=grid,
+        log_density=-np.interp(grid, log_odds, ratio) / 2,
+        weights=dict(zip(estimates, (agreed.weights / agreed.weights.sum()).tolist(), strict=True)),
+        statistic=agreed.statistic,
+        p_value=agreed.p_value,
         method="pooled",
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Joined:
-    """The likelihood of several models, a weighted sum of the logs of theirs, around its maximum."""
-
-    places: Floats  #: log-odds
-    ratio: Floats  #: twice the fall from the maximum
-
-    @property
-    def top(self) -> float:
-        """Log-odds of the maximum."""
-        return float(self.places[self.ratio.argmin()])
-
-    @property
-    def estimate(self) -> float:
-        """The likeliest prior, 0 or 1 at the ends."""
-        best, last = int(self.ratio.argmin()), len(self.ratio) - 1
-        return 0.0 if best == 0 else 1.0 if best == last else float(expit(self.top))
-
-    def limits(self, level: float) -> Floats:
-        """Log-odds at which the ratio reaches its critical value; infinite beyond the ends."""
-        depth, bound = np.sqrt(self.ratio), np.sqrt(chi2.ppf(level, 1))
-        first, *_, last = np.flatnonzero(depth <= bound)[[0, 0, -1]]
-        low = np.interp(bound, depth[[first, first - 1]], self.places[[first, first - 1]])
-        high = np.interp(bound, depth[last : last + 2], self.places[last : last + 2])
-        return np.array([low if first else -np.inf, high if last + 1 < len(depth) else np.inf])
-
-
-def _joined(parts: Sequence[PriorEstimate], weights: Floats) -> _Joined:
-    """Models together, looked at more and more closely."""
-    falls = [likelihood_ratio(item) for item in parts]
-    ends = mixtures.ends(np.asarray(float(max(item.n_unlabelled for item in parts))))
-    low, high = map(float, ends)
+def _joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
+    """Return log-odds around the maximum of a weighted sum of log-likelihoods, and twice the fall from it."""
+    falls = [estimation.likelihood_ratio(item) for item in parts]
+    low, high = map(float, mixtures.ends(np.asarray(float(max(item.n_unlabelled for item in parts)))))
     for _ in range(ZOOMS):
-        places = np.linspace(low, high, 4 * PLACES)
-        fall = np.asarray(sum(weight * each(places) for each, weight in zip(falls, weights, strict=True)))
+        log_odds = np.linspace(low, high, 4 * estimation.PLACES)
+        fall = np.asarray(sum(weight * each(log_odds) for each, weight in zip(falls, weights, strict=True)))
         near = np.flatnonzero(fall - fall.min() < FAR)
-        low, high = places[max(near[0] - 1, 0)], places[min(near[-1] + 1, len(places) - 1)]
-    return _Joined(places, fall - fall.min())
+        low, high = log_odds[max(near[0] - 1, 0)], log_odds[min(near[-1] + 1, len(log_odds) - 1)]
+    return log_odds, fall - fall.min()
+
+
+def _ratio_limits(log_odds: Floats, ratio: Floats, level: float) -> Floats:
+    """Return the log-odds at which the ratio reaches its critical value; infinite beyond the ends."""
+    depth, bound = np.sqrt(ratio), np.sqrt(chi2.ppf(level, 1))
+    first, last = np.flatnonzero(depth <= bound)[[0, -1]]
+    low = np.interp(bound, depth[[first, first - 1]], log_odds[[first, first - 1]])
+    high = np.interp(bound, depth[last : last + 2], log_odds[last : last + 2])
+    return np.array([low if first else -np.inf, high if last + 1 < len(depth) else np.inf])
 
 
 def _bins_by_case(
-    found: Mapping[str, PriorEstimate], cases: Mapping[str, LabelledCases], field_scores: UnlabelledScores
+    estimates: Mapping[str, PriorEstimate],
+    cases: Mapping[str, LabelledCases],
+    field_scores: UnlabelledScores,
 ) -> batches.Cases:
-    """Bin of every case by each model: labelled ones that all models scored, unlabelled ones as they pair."""
-    common = _common(cases)
-    columns = []
-    for model, item in found.items():
+    """Bin every case by each model: labelled ones that all models scored, unlabelled ones as they pair."""
+    common = reduce(np.intersect1d, [item.case for item in cases.values()])
+    if not len(common):
+        raise InputError("the models must share labelled cases, but have none in common; estimate one by one")
+    labelled, unlabelled = [], []
+    for model, item in estimates.items():
         retained = np.isin(cases[model].case, common)
-        columns.append(np.searchsorted(item.binned.edges, cases[model].score[retained]))
-    first = next(iter(cases.values()))
-    positive = first.positive[np.isin(first.case, common)]
-    grid = np.stack(columns, axis=1)
-    field_bins = [
-        np.searchsorted(item.binned.edges, field_scores.of(model)["y_score"].to_numpy())
-        for model, item in found.items()
-    ]
-    paired = [np.stack(field_bins, axis=1)] if field_scores.paired else field_bins
+        positive = cases[model].positive[retained]
+        labelled.append(np.searchsorted(item.binned.edges, cases[model].score[retained]))
+        unlabelled.append(np.searchsorted(item.binned.edges, field_scores.of(model)["y_score"].to_numpy()))
+    grid = np.stack(labelled, axis=1)
+    paired = [np.stack(unlabelled, axis=1)] if field_scores.paired else unlabelled
     return batches.Cases(grid[positive], grid[~positive], paired)
 
 
-def _common(cases: Mapping[str, LabelledCases]) -> NDArray[np.intp]:
-    """Cases that all models were scored on."""
-    retained = None
-    for item in cases.values():
-        retained = item.case if retained is None else np.intersect1d(retained, item.case)
-    if retained is None or not len(retained):
-        raise InputError("the models must share labelled cases, but have none in common; estimate one by one")
-    return retained
-
-
-def _widest(found: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
-    """Where models do not agree, or predict further batches: equal parts of what each has."""
-    parts: Sequence[PriorEstimate] = [*found.values()]
+def _widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
+    """Return equal parts of what each model has, where they do not agree or predict further batches."""
+    parts: Sequence[PriorEstimate] = [*estimates.values()]
     log_odds = np.linspace(
-        min(item.log_odds[0] for item in parts), max(item.log_odds[-1] for item in parts), 2 * PLACES - 1
+        min(item.log_odds[0] for item in parts),
+        max(item.log_odds[-1] for item in parts),
+        2 * estimation.PLACES - 1,
     )
     heights = np.stack([item.density(expit(log_odds)) for item in parts])
     density = (heights / heights.sum(axis=1, keepdims=True)).sum(axis=0)
@@ -422,15 +379,11 @@ def _widest(found: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
         confidence_level=level,
         log_odds=log_odds,
         log_density=np.log(density),
-        weights=dict.fromkeys(found, 1 / len(parts)),
-        statistic=np.nan,
-        p_value=np.nan,
-        method="widest",
+        weights=dict.fromkeys(estimates, 1 / len(parts)),
     )
 
 
 def _assumptions(table: ScoreTable, fold: str | int | None) -> tuple[str, ...]:
-    """What is taken for granted of the tables."""
     alike = (
         "the scores of each class are spread where the models run as among the labelled cases (label shift)"
     )

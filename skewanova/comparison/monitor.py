@@ -1,4 +1,4 @@
-"""monitor(): whether the model that a comparison chose is still the choice where it runs."""
+"""monitor(): check that the model that a comparison chose is still the choice where it runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pandas as pd
 
 from skewanova.base.checks import FIRST_INEXACT, InputError, Seed, check_fraction, check_scores, emit
 from skewanova.base.frames import Framed, records
-from skewanova.base.text import Table, format_number, interval, shortened, table_of
-from skewanova.comparison.changes import checked_ranking
+from skewanova.base.text import Table, limits, number, shortened, table_of
+from skewanova.comparison.changes import check_ranking, leader_of, read_names
 from skewanova.comparison.result import Comparison
 from skewanova.priors.estimation import estimate_from_bins
 from skewanova.priors.mixtures import Binned, Counts, tally
@@ -25,18 +25,21 @@ MONITOR_COLUMNS = (
 )  # fmt: skip
 
 
-#: What an interval of the prior says of the chosen model.
+#: States of the chosen model by an interval of the prior: the verdict, and the reason.
 STATES = {
-    "choice": "it may be the best at every prior of the interval",
-    "open": "it may be the best at some priors of the interval, and is not at others",
-    "changed": "another model is ahead at every prior of the interval",
-    "beyond": "the interval lies beyond the priors that were compared",
+    "choice": ("{} is still the choice", "it may be the best at every prior of the interval"),
+    "open": (
+        "{} may no longer be the choice",
+        "it may be the best at some priors of the interval, and is not at others",
+    ),
+    "changed": ("{} is no longer the choice", "another model is ahead at every prior of the interval"),
+    "beyond": ("nothing is known of {}", "the interval lies beyond the priors that were compared"),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Monitoring(Framed):
-    """What later scores say of the model that was chosen.
+    """Evidence of later scores about the model that was chosen.
 
     Attributes
     ----------
@@ -64,21 +67,20 @@ class Monitoring(Framed):
         return bool((self.table["state"] == "changed").any())
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """What was found, in words."""
-        return tuple(self._sentence(row) for row in records(self.table))
+    def level(self) -> str:
+        """Level of the intervals in words."""
+        return f"{100 * self.confidence_level:g} %"
 
-    def _sentence(self, row: Any) -> str:
-        name, level = shortened(self.chosen), f"{100 * self.confidence_level:g} %"
-        where = f"{row.batch}: " if row.batch else ""
-        limits = f"prior {row.estimate:.3g} ({level} {row.conf_low:.3g} to {row.conf_high:.3g})"
-        verdict = {
-            "choice": f"{name} is still the choice",
-            "open": f"{name} may no longer be the choice",
-            "changed": f"{name} is no longer the choice",
-            "beyond": f"nothing is known of {name}",
-        }[row.state]
-        return f"{where}{limits}: {verdict}, since {STATES[row.state]}."
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Findings in words, one sentence a batch."""
+        result = []
+        for row in records(self.table):
+            batch = f"{row.batch}: " if row.batch else ""
+            prior = f"prior {row.estimate:.3g} ({self.level} {row.conf_low:.3g} to {row.conf_high:.3g})"
+            verdict, reason = STATES[row.state]
+            result.append(f"{batch}{prior}: {verdict.format(shortened(self.chosen))}, since {reason}.")
+        return tuple(result)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table."""
@@ -93,30 +95,17 @@ class Monitoring(Framed):
             {
                 "Batch": lambda row: row.batch or "(all)",
                 "Scores": lambda row: f"{row.n_unlabelled:,}",
-                "Prior": lambda row: format_number(row.estimate),
-                f"{100 * self.confidence_level:g} % interval": lambda row: interval(
-                    row.conf_low, row.conf_high
-                ),
+                "Prior": number("estimate"),
+                f"{self.level} interval": limits,
                 "May be the best": lambda row: row.leaders,
                 "State": lambda row: row.state,
             },
         )
 
     def summary(self, width: int = 80) -> str:
-        """Return what was found as text of at most `width` columns.
-
-        Parameters
-        ----------
-        width : int, default 80
-            Columns to fill.
-
-        Returns
-        -------
-        str
-            Sentences, warnings, and the table.
-        """
-        told = [f"warning: {text}" for text in self.warnings]
-        return "\n".join([*self.sentences, *told, "", self.to_table().to_text(width)])
+        """Return sentences, warnings and the table as text of at most `width` columns."""
+        notes = [f"warning: {text}" for text in self.warnings]
+        return "\n".join([*self.sentences, *notes, "", self.to_table().to_text(width)])
 
 
 def monitor(
@@ -164,64 +153,51 @@ def monitor(
     >>> from skewanova.comparison.monitor import monitor
     >>> scores = load_satellite_scores()
     >>> of_a = scores.frame[(scores.frame["model"] == "A") & (scores.frame["fold"] == 13)]
-    >>> found = monitor(compare(scores, at_priors=(0.5, 0.1)), of_a[["model", "y_score"]])
-    >>> found.changed, found.table["state"].tolist()
+    >>> result = monitor(compare(scores, at_priors=(0.5, 0.1)), of_a[["model", "y_score"]])
+    >>> result.changed, result.table["state"].tolist()
     (False, ['choice'])
     """
     level = check_fraction(confidence_level, "confidence_level")
-    frames = _frames(comparison)
-    chosen = str(frames["ranking"].sort_values("rank", kind="stable")["model"].iloc[0])
+    frames = _load_frames(comparison)
+    chosen = leader_of(frames["ranking"])
     field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
     if chosen not in field_scores.models:
         raise InputError(
             f"`unlabelled` must hold scores of {chosen!r}, the model that was chosen, but has those of "
             f"{', '.join(map(repr, field_scores.models[:5]))}"
         )
-    known, rows = _known_bins(frames["score_bins"], chosen), field_scores.of(chosen)
-    parts = [("", rows)] if "batch" not in rows else [(str(name), part) for name, part in _batches(rows)]
+    bins, rows = _bins_of(frames["score_bins"], chosen), field_scores.of(chosen)
+    parts: Any = [("", rows)] if "batch" not in rows else rows.groupby("batch", sort=True, observed=True)
     result, notes = [], []
     for name, part in parts:
         scores = check_scores(part["y_score"].to_numpy(), "unlabelled")
-        counts = known.counts._replace(unlabelled=tally(scores, known.edges))
-        item = estimate_from_bins(replace(known, counts=counts), level, rng=rng)
-        leaders, state = _state(frames["leaders"], chosen, (item.conf_low, item.conf_high))
-        limits = item.conf_low, item.conf_high
-        result.append((name, len(part), item.estimate, *limits, item.label_shift.p_value, leaders, state))
+        counts = bins.counts._replace(unlabelled=tally(scores, bins.edges))
+        item = estimate_from_bins(replace(bins, counts=counts), level, rng=rng)
+        interval = item.conf_low, item.conf_high
+        state = _state(frames["leaders"], chosen, interval)
+        result.append((str(name), len(part), item.estimate, *interval, item.label_shift.p_value, *state))
         notes += [f"{name}: {text}" if name else text for text in item.warnings]
     table = pd.DataFrame(result, columns=list(MONITOR_COLUMNS))
     return Monitoring(chosen, level, table, frames["leaders"], emit(notes))
 
 
-def _batches(rows: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
-    """Rows batch by batch."""
-    return [(name, part) for name, part in rows.groupby("batch", sort=True, observed=True)]
-
-
-def _frames(comparison: object) -> Mapping[str, pd.DataFrame]:
-    """Ranking, leaders and bins of a comparison, or of its folder."""
+def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
+    """Return ranking, leaders and bins of a comparison, or of its folder."""
     names = ("ranking", "leaders", "score_bins")
     if isinstance(comparison, Comparison):
         return {name: comparison.tables[name] for name in names}
     if not isinstance(comparison, str | os.PathLike):
         raise InputError(f"`comparison` must be a comparison or a folder, but got {comparison!r:.60}")
     try:
-        return _checked({name: _read(Path(comparison) / f"{name}.csv") for name in names})
+        return _check_frames({name: read_names(Path(comparison) / f"{name}.csv") for name in names})
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
             f"`comparison` must be a folder that `skewanova compare --out` wrote, but got {str(comparison)!r}"
         ) from error
 
 
-def _read(path: Path) -> pd.DataFrame:
-    """A frame of the folder; names are text, and a model may be called NA."""
-    text = dict.fromkeys(("model", "leader", "contender", "runner_up", "group"), str)
-    return pd.read_csv(
-        path, dtype=text, keep_default_na=False, na_values={"score_high": [""], "iauprec": [""]}
-    )
-
-
-def _checked(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """The frames of a folder that somebody may have edited: ranks, stretches of the prior and counts."""
+def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Return the frames of a folder that somebody may have edited: ranks, stretches of the prior, counts."""
     ends = {"prior_low": float, "prior_high": float}
     numbers = dict.fromkeys(("score_high", "n_positive", "n_negative"), float)
     leaders, bins = frames["leaders"].astype(ends), frames["score_bins"].astype(numbers)
@@ -229,16 +205,16 @@ def _checked(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
         raise ValueError("leaders lead from one prior to a higher one")
     for _, rows in bins[list(SCORE_BIN_COLUMNS)].groupby("model"):
         counts, edges = rows[["n_positive", "n_negative"]].to_numpy(), rows["score_high"].to_numpy()[:-1]
-        known = ((counts >= 0) & (counts < FIRST_INEXACT)).all()
-        if not (known and (counts.sum(axis=0) > 0).all()):
+        exact = ((counts >= 0) & (counts < FIRST_INEXACT)).all()
+        if not (exact and (counts.sum(axis=0) > 0).all()):
             raise ValueError("bins hold cases of both classes")
         if not (len(edges) and np.isfinite(edges).all() and (np.diff(edges) > 0).all()):
             raise ValueError("bins follow each other")
-    return {"ranking": checked_ranking(frames["ranking"]), "leaders": leaders, "score_bins": bins}
+    return {"ranking": check_ranking(frames["ranking"]), "leaders": leaders, "score_bins": bins}
 
 
-def _known_bins(frame: pd.DataFrame, chosen: str) -> Binned:
-    """Edges and labelled counts of the chosen model."""
+def _bins_of(frame: pd.DataFrame, chosen: str) -> Binned:
+    """Return edges and labelled counts of the chosen model."""
     rows = frame.loc[frame["model"] == chosen, list(SCORE_BIN_COLUMNS)]
     if rows.empty:
         raise InputError(
@@ -251,9 +227,9 @@ def _known_bins(frame: pd.DataFrame, chosen: str) -> Binned:
     return Binned(rows["score_high"].to_numpy(dtype=np.float64)[:-1], counts, nothing, nothing, nothing)
 
 
-def _state(leaders: pd.DataFrame, chosen: str, limits: tuple[float, float]) -> tuple[str, str]:
-    """Who may be the best within an interval of the prior, and what that makes of the chosen model."""
-    low, high = limits
+def _state(leaders: pd.DataFrame, chosen: str, interval: tuple[float, float]) -> tuple[str, str]:
+    """Return the models that may be the best in an interval of the prior, and the state of the chosen one."""
+    low, high = interval
     touched = leaders[(leaders["prior_low"] <= high) & (leaders["prior_high"] >= low)]
     if touched.empty:
         return "", "beyond"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import pandas as pd
 
 from skewanova.base.checks import Seed, emit
 from skewanova.base.text import stage
-from skewanova.comparison.analysis import DesignAnalysis, Options
-from skewanova.comparison.folds import FoldsAnalysis
+from skewanova.comparison.analysis import DesignAnalysis, FoldsAnalysis, Options
+from skewanova.comparison.cases import RunsAnalysis, TestSetAnalysis
 from skewanova.comparison.result import Comparison
-from skewanova.comparison.runs import RunsAnalysis
-from skewanova.comparison.single_test_set import TestSetAnalysis
 from skewanova.decision.bands import compared_pairs, critical_of, decision_floor, decision_grid, pair_critical
 from skewanova.decision.choice import choices, decisions, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
@@ -184,27 +182,28 @@ def _analyse(
     design = ANALYSES.get(measures.design.kind, FoldsAnalysis)(measures, options)
     table = decisions(measures, rng=options.rng)
     result = design.analyse(table)
-    result = replace(result, tests=(*result.tests, *mixed))
+    tests, checks = [*result.tests, *mixed], soundness(measures)
     frames = {
-        **result.frames(),
+        **result.frames,
         **decision_frames(
             measures,
             table,
             alpha=options.alpha,
             rng=options.rng,
             control=options.control,
-            differences=result.difference_curves if measures.design.over_folds else None,
+            differences=result.frames["difference_curves"] if measures.design.over_folds else None,
         ),
+        "tests": pd.concat([test.to_frame() for test in tests], ignore_index=True),
         "regions": regions(measures),
+        "assumptions": pd.concat([result.frames["assumptions"], checks], ignore_index=True),
     }
-    checks = soundness(measures)
-    frames["assumptions"] = pd.concat([result.assumptions, checks], ignore_index=True)
     suspicions = emit(text for text in checks.loc[checks["check"].isin(SUSPICIOUS), "advice"] if text)
     part = judged_part(measures)  # the part of the deployment prior that the data can judge, if it is small
     if part is not None:
         pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")
         frames["pairs"] = pd.concat([frames["pairs"], pairs], ignore_index=True)
-    return frames, [*result.warnings, *measures.warnings, *suspicions, *result.test_warnings]
+    notes = [note for test in tests for note in test.warnings]
+    return frames, [*result.warnings, *measures.warnings, *suspicions, *notes]
 
 
 def prior_notes(deployment_prior: object) -> tuple[str, ...]:

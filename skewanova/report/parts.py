@@ -151,7 +151,7 @@ _HIERARCHICAL = FrameTable(
 
 @dataclass(frozen=True, eq=False)
 class DatasetsSource(PartsSource):
-    """Frames, page and folder of :class:`~skewanova.comparison.datasets.DatasetsComparison`."""
+    """Frames, page and folder of :class:`~skewanova.comparison.parts.DatasetsComparison`."""
 
     PARTS: ClassVar = Parts(
         singular="dataset",
@@ -285,7 +285,7 @@ _CLASS_PAIRS = FrameTable(
 
 @dataclass(frozen=True, eq=False)
 class ClassesSource(PartsSource):
-    """Frames, page and folder of :class:`~skewanova.comparison.classes.ClassesComparison`."""
+    """Frames, page and folder of :class:`~skewanova.comparison.parts.ClassesComparison`."""
 
     PARTS: ClassVar = Parts(
         singular="class",

@@ -15,7 +15,7 @@ from scipy import stats
 
 import skewanova as sa
 from skewanova.cli import commands
-from skewanova.comparison.datasets import (
+from skewanova.comparison.parts import (
     ACROSS_RANKING_COLUMNS,
     BY_DATASET_COLUMNS,
     HIERARCHICAL_COLUMNS,
@@ -64,7 +64,7 @@ def each_table_is_compared_once():
         return kept[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skewanova.comparison.datasets.compare", once)
+        patch.setattr("skewanova.comparison.parts.compare", once)
         yield
 
 

@@ -8,7 +8,7 @@ from fold_tables import evaluation_of, random_table
 from loops import each
 
 from skewanova import FoldDesign, SkewanovaWarning, compare
-from skewanova.comparison.folds import omnibus_tests, pairs_method, primary_test
+from skewanova.comparison.analysis import omnibus_tests, pairs_method, primary_test
 from skewanova.inference import posthoc
 
 PLAIN = ["repeated_measures", "hotelling", "friedman", "sign_flip", "permutation"]

@@ -13,7 +13,7 @@ from halved_tables import halved_frame
 from scipy import stats
 
 import skewanova as sa
-from skewanova.comparison.folds import omnibus_method, pairs_method
+from skewanova.comparison.analysis import omnibus_method, pairs_method
 from skewanova.decision import auprec_bands, difference_curves
 from skewanova.decision.bands import max_t_draws_of_columns
 from skewanova.decision.joint_curves import iauprec_covariance, joint_curves

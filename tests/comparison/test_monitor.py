@@ -46,7 +46,7 @@ def watched(state):
 def test_every_state_is_said_and_drawn(state):
     found = watched(state)
     assert found.changed == (state == "changed")
-    assert STATES[state] in found.sentences[0]
+    assert STATES[state][1] in found.sentences[0]
     assert "week 1: prior 0.2 (95 % 0.1 to 0.3)" in found.summary()
     ax = plot_monitor(found, ax=Figure().subplots())
     assert [label.get_text() for label in ax.get_xticklabels()] == ["week 1"]

@@ -6,7 +6,7 @@ import numpy as np
 from fold_tables import evaluation_of, random_table
 from loops import each
 
-from skewanova.comparison.folds import omnibus_tests, pairs_method, primary_test
+from skewanova.comparison.analysis import omnibus_tests, pairs_method, primary_test
 from skewanova.inference.catalogue import (
     INDEPENDENT,
     OVERLAPPING,

@@ -1,0 +1,295 @@
+"""Analyses over the cases of a test set that all models share: a single one, or several runs on one.
+
+The tests over folds ask whether methods differ when they are trained and tested again. These ask whether the
+fitted models differ on further cases (see :mod:`skewanova.inference.case_resampling` for the covariance) or, of
+several runs (trainings anew, such as seeds), whether the learners differ over further runs and further cases
+(see :mod:`skewanova.inference.runs` for the formulas).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from skewanova.base.checks import Floats, SkewanovaWarning, emit
+from skewanova.base.text import stage
+from skewanova.comparison.analysis import Analysis, DesignAnalysis
+from skewanova.inference.catalogue import name_family
+from skewanova.inference.effect_sizes import effect_family, equivalence_family
+from skewanova.inference.fold_statistics import FTest, pair_differences, pair_indices
+from skewanova.inference.intervals import Interval, IntervalInputs, compute_interval, delta_logit_limits
+from skewanova.inference.omnibus import OmnibusResult, omnibus_result
+from skewanova.inference.paired_test_set import (
+    PairedTestSet,
+    RunAreas,
+    iter_run_areas,
+    measure_runs,
+    paired_test_set,
+)
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, family, tukey_hsd
+from skewanova.inference.runs import RunsComparison, compare_runs
+from skewanova.inference.sampling import Sample
+from skewanova.inference.single_test_set import ALONE, ArcsineAreas, TestSetComparison, compare_areas
+from skewanova.priors import evidence
+from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
+
+CasesComparison = TestSetComparison | RunsComparison
+
+
+#: Positives times area below which the test may be liberal (docs/studies/paired.md).
+ENOUGH_HITS = 10
+
+
+#: Columns of a pair that is not tested.
+UNTESTED = ["std_error", "df", "statistic", "p_value", "p_adjusted", "conf_low", "conf_high"]
+
+
+@dataclass(frozen=True)
+class CasesAnalysis(DesignAnalysis):
+    """Analysis over cases."""
+
+    @property
+    def test(self) -> str:
+        """Name of the primary test."""
+        return "jackknife"
+
+    def compare_angles(self, areas: ArcsineAreas, weighting: DeploymentPrior) -> TestSetComparison:
+        """Compare areas on the angular scale."""
+        level, models = 1 - self.options.alpha, self.evaluation.models
+        return compare_areas(areas, weighting=weighting.describe(), models=models, confidence_level=level)
+
+    def test_equality(self, result: CasesComparison) -> OmnibusResult:
+        """Return the F test that all models are equal."""
+        numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
+        return omnibus_result(self.test, "primary", FTest(*map(np.asarray, numbers)))
+
+    def compare_families(
+        self, result: CasesComparison, at_priors: Mapping[float, CasesComparison], sample: Sample
+    ) -> pd.DataFrame:
+        """Compare pairs over the deployment prior and at each prior, if the sample is large enough for it."""
+        parts = [self.compare_family(result).assign(role="primary", response="iauprec", prior=np.nan)]
+        for prior, at_prior in at_priors.items():
+            rows = self.compare_family(at_prior).assign(role="secondary", response="auprec", prior=prior)
+            negatives = evidence.effective_negatives(sample.effective_size(positive=False), prior)
+            if not evidence.is_sufficient(
+                negatives, evidence.ENOUGH_OVER_CASES
+            ):  # the formula would promise too much
+                rows[UNTESTED] = np.nan
+                rows["reject"] = False
+            parts.append(rows)
+        return pd.concat([part[list(POSTHOC_COLUMNS)] for part in parts], ignore_index=True)
+
+    def compare_family(self, result: CasesComparison) -> pd.DataFrame:
+        """Compare one family: all pairs, or those with the control."""
+        settings = self.options.family
+        test = name_family(self.test, settings["p_adjust"], control=self.options.control is not None)
+        self.options.check_over_cases(test)
+        return family(_pair_frame(result).assign(test=test, p_value=result.p_value), **settings)
+
+    def case_frames(
+        self, result: CasesComparison, sample: Sample, *, spread: Floats, error: float
+    ) -> dict[str, pd.DataFrame]:
+        """Return effect sizes, by the spread of each difference on one test set or in one run, and checks."""
+        options = self.options
+        pairs = _pair_frame(result).assign(spread=spread)
+        low = self.evaluation.deployment_prior.low
+        return {
+            "effects": effect_family(pairs, alpha=options.alpha, control=options.control),
+            "equivalence": posterior_over_cases(result, options.rope, options.family),
+            "assumptions": check_sizes(sample, low, result.estimate, error),
+        }
+
+
+@dataclass(frozen=True)
+class TestSetAnalysis(CasesAnalysis):
+    """Analysis over the cases of a single test set."""
+
+    __test__ = False  # no test of pytest
+
+    @property
+    def test_set(self) -> PairedTestSet:
+        """Models on the same cases."""
+        return paired_test_set(self.evaluation)
+
+    def compare(self, target: Target) -> TestSetComparison:
+        """Compare at one prior or over a deployment prior."""
+        weighting = as_deployment_prior(target)
+        return self.compare_angles(self.test_set.angles(self.evaluation, weighting), weighting)
+
+    def analyse(self, decisions: pd.DataFrame) -> Analysis:
+        """Run the jackknife tests of all models and of pairs."""
+        measures = self.evaluation
+        stage("tests of all models")
+        sample, result = self.test_set.sample, self.compare(measures.deployment_prior)
+        stage("pairs of models")
+        at_priors = {prior: self.compare(prior) for prior in measures.priors}
+        pairs = self.compare_families(result, at_priors, sample)
+        intervals = self._intervals()
+        error = float(np.sqrt(np.diag(result.covariance))[0])
+        frames = self.add_ranking(
+            decisions,
+            pairs,
+            ([each.conf_low for each in intervals], [each.conf_high for each in intervals]),
+            **self.case_frames(result, sample, spread=result.std_error, error=error),
+        )
+        notes = emit(dict.fromkeys(each.warning for each in intervals if each.warning))
+        notes = (*(ALONE.format(unit) for unit in sample.alone), *notes)
+        return Analysis([self.test_equality(result)], frames, notes)
+
+    def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
+        """Compare the pairs over another deployment prior."""
+        return self.compare_families(self.compare(deployment_prior), {}, self.test_set.sample)
+
+    def _intervals(self) -> list[Interval]:
+        """Return the interval of every model's IAUPREC, in the order of the measures."""
+        measures, level = self.evaluation, 1 - self.options.alpha
+        areas = self.test_set.angles(measures, measures.deployment_prior)
+        options = areas.sample, np.empty(0), measures.deployment_prior, measures.area_estimator, level
+        estimate = measures.iauprec.set_index("model")["iauprec"].loc[list(measures.models)]
+        spreads = zip(estimate.tolist(), *(part.tolist() for part in areas.singles()), strict=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SkewanovaWarning)  # each interval carries its own
+            return [compute_interval(IntervalInputs(*options, measured=each), "auto") for each in spreads]
+
+
+@dataclass(frozen=True)
+class RunsAnalysis(CasesAnalysis):
+    """Analysis over runs and cases; the published analyses of the runs stand beside it."""
+
+    @property
+    def test(self) -> str:
+        """Name of the primary test."""
+        return "jackknife" if self.evaluation.design.models_are_fixed else "obuchowski_rockette"
+
+    def compare(self, areas: RunAreas) -> CasesComparison:
+        """Compare the models over runs and cases or, if the runs are fixed, their means over cases."""
+        if areas.runs != "fixed":
+            return compare_runs(
+                areas.area,
+                areas.covariance,
+                models=self.evaluation.models,
+                confidence_level=1 - self.options.alpha,
+                runs=areas.runs,
+                case_df=areas.sample.df,
+            )
+        return self.compare_angles(areas.means, self.evaluation.deployment_prior)
+
+    def analyse(self, decisions: pd.DataFrame) -> Analysis:
+        """Run the tests over runs and cases, and the published analyses."""
+        measures, alpha = self.evaluation, self.options.alpha
+        stage("tests of all models")
+        priors = map(as_deployment_prior, measures.priors)
+        along = iter_run_areas(measures, [measures.deployment_prior, *priors])
+        areas = next(along)
+        result = self.compare(areas)
+        two_way = self.published[0]
+        stage("pairs of models")
+        at_priors = {prior: self.compare(each) for prior, each in zip(measures.priors, along, strict=True)}
+        pairs = self.compare_families(result, at_priors, areas.sample)
+        tukey = tukey_hsd(two_way, alpha=alpha, order=measures.models).to_frame()
+        low, high = _mean_limits(areas, result, alpha)
+        error = float(high[0] - result.estimate[0]) / float(special.ndtri(1 - alpha / 2))
+        spread = _run_spread(result, areas)
+        frames = self.add_ranking(
+            decisions,
+            pairs,
+            (low, high),
+            prior_pairs=self.compare_priors(),
+            residuals=two_way.residuals(),
+            **self.case_frames(result, areas.sample, spread=spread, error=error),
+        )
+        frames["pairs"] = pd.concat([pairs, tukey], ignore_index=True)
+        if isinstance(result, RunsComparison):
+            frames["components"] = result.components
+        return Analysis([self.test_equality(result), *self.published], frames)
+
+    def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
+        """Compare the pairs over another deployment prior."""
+        areas = measure_runs(self.evaluation, as_deployment_prior(deployment_prior))
+        return self.compare_families(self.compare(areas), {}, areas.sample)
+
+
+def _run_spread(result: CasesComparison, areas: RunAreas) -> Floats:
+    """Return the standard deviation of each difference in one run; of fixed runs, of their mean.
+
+    What runs add to the variance of the mean over J runs is a J-th of their variance.
+    """
+    if areas.runs == "fixed":
+        return result.std_error
+    variance = areas.area.var(axis=1, ddof=1)
+    a, b = pair_indices(len(variance))
+    paired = pair_differences(areas.area.T).var(axis=0, ddof=1)
+    over_runs = variance[a] + variance[b] if areas.runs == "nested" else paired
+    return np.asarray(np.sqrt(result.std_error**2 + (1 - 1 / areas.area.shape[1]) * over_runs))
+
+
+def _mean_limits(areas: RunAreas, result: CasesComparison, alpha: float) -> tuple[Floats, Floats]:
+    """Return the interval of every model's mean over runs."""
+    if isinstance(result, RunsComparison):
+        return np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
+    spread = zip(*areas.means.singles(), strict=True)
+    limits = [
+        delta_logit_limits(area, error, 1 - alpha, df=df) if 0 < area < 1 else (area, area)
+        for area, (error, df) in zip(result.estimate.tolist(), spread, strict=True)
+    ]
+    low, high = np.transpose(limits)
+    return low, high
+
+
+def _pair_frame(result: CasesComparison) -> pd.DataFrame:
+    """Return the difference of every pair with its t."""
+    return pd.DataFrame(
+        {
+            "model_a": result.model_a,
+            "model_b": result.model_b,
+            "estimate": result.difference,
+            "std_error": result.std_error,
+            "df": result.df_error,
+            "statistic": result.statistic,
+        }
+    )
+
+
+def posterior_over_cases(result: CasesComparison, rope: float, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the posterior of each difference under a flat prior, t about the estimate.
+
+    Without spread, models that are the same are equal; of others nothing is known.
+    """
+    spread = np.where(result.std_error == 0, np.nan, result.std_error)
+    alike = (result.std_error == 0) & (result.difference == 0)
+    ahead, behind = (
+        np.where(alike, 0.0, special.stdtr(result.df_error, (side * result.difference - rope) / spread))
+        for side in (1, -1)
+    )
+    return equivalence_family(_pair_frame(result), ahead, behind, rope=rope, **settings)
+
+
+def check_sizes(sample: Sample, low: float, estimate: Floats, error: float) -> pd.DataFrame:
+    """Check that the sample is large enough at the rarest prior; `error` is that of the best model."""
+    negatives, positives = (sample.effective_size(positive=side) for side in (False, True))
+    units = " (counted in clusters that hold one)" if sample.clustered else ""
+    support = float(evidence.effective_negatives(negatives, low))
+    distance = float(1 - estimate[0]) / error if error > 0 else 0.0
+    sizes = {
+        "positives": (positives, evidence.POSITIVES_FOR_TESTS),
+        "positives_times_area": (positives * float(estimate.min()), ENOUGH_HITS),
+        "effective_negatives": (support, evidence.ENOUGH_OVER_CASES),
+        "ceiling": (distance, 2.0),
+    }
+    advice = {
+        "positives": f"few positives{units}: standard errors are rough",
+        "positives_times_area": "positives times the smallest area are few: tests may reject too often",
+        "effective_negatives": f"negatives / skew at prior {low:g} is small: standard errors are too small "
+        "there",
+        "ceiling": "the best model is close to the ceiling of 1, where differences shrink",
+    }
+    rows = [
+        (name, size, np.nan, advice[name] if size < least else "") for name, (size, least) in sizes.items()
+    ]
+    return pd.DataFrame(rows, columns=["check", "statistic", "p_value", "advice"])

@@ -1,0 +1,479 @@
+"""compare_datasets() and compare_classes(): comparisons in several parts, each by itself and all together.
+
+Data sets are independent, and the mean on each is one observation. Classes are of the same cases: they are
+not averaged, but p-values are adjusted over all classes and pairs at once, which holds whatever the classes
+have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, emit, naming
+from skewanova.base.rounding import argsort_descending, snap_ties
+from skewanova.base.text import filled, section, shared_notes, short_names, visible
+from skewanova.comparison.analysis import group_models
+from skewanova.comparison.pipeline import compare
+from skewanova.comparison.result import Comparison
+from skewanova.decision.joint_curves import iauprec_covariance
+from skewanova.decision.planning import n_compared
+from skewanova.inference.catalogue import get_test
+from skewanova.inference.omnibus import omnibus_test
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_p_values, family, posthoc
+from skewanova.inference.random_effects import random_effects
+from skewanova.priors.weightings import Target
+from skewanova.report import sentences
+from skewanova.report.parts import ClassesSource, DatasetsSource, hierarchical_sentences
+from skewanova.scores.multiclass import MulticlassScores
+from skewanova.scores.reading import read_datasets
+from skewanova.scores.table import ScoreTable
+
+MEAN_COLUMNS = ("dataset", "model", "iauprec", "std_error", "n_folds", "rank")
+
+
+HIERARCHICAL_COLUMNS = (
+    "model_a", "model_b", "n_datasets", "estimate", "std_error", "df", "statistic", "p_value", "p_adjusted",
+    "conf_low", "conf_high", "tau", "i_sq", "q", "q_p_value", "prediction_low", "prediction_high", "reject",
+)  # fmt: skip
+
+
+BY_DATASET_COLUMNS = (
+    "dataset", "model_a", "model_b", "estimate", "std_error", "df", "conf_low", "conf_high",
+)  # fmt: skip
+
+
+ACROSS_RANKING_COLUMNS = ("rank", "model", "mean_rank", "iauprec", "n_best", "group")
+
+
+OMNIBUS_COLUMNS = ("class", "test", "df", "df_error", "statistic", "p_value", "p_adjusted", "reject")
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetsComparison(DatasetsSource):
+    """Results of a comparison on several data sets.
+
+    Attributes
+    ----------
+    comparisons : dict
+        The comparison on each data set, by its name.
+    iauprec : DataFrame
+        Mean IAUPREC over folds of every data set and model, its standard error (corrected for shared training
+        data) and the model's rank there; columns of `MEAN_COLUMNS`.
+    tests : DataFrame
+        Friedman's test across data sets; columns of `ANOVA_COLUMNS`.
+    pairs : DataFrame
+        Signed ranks, adjusted, or t tests where ranks of so few data sets cannot reject (primary), and
+        Nemenyi's test, the data sets as blocks; columns of `POSTHOC_COLUMNS`.
+    by_dataset : DataFrame
+        Difference of every pair on each data set, with its own interval; columns of `BY_DATASET_COLUMNS`.
+    hierarchical : DataFrame
+        Random-effects meta-analysis of every pair's differences; columns of `HIERARCHICAL_COLUMNS`.
+    ranking : DataFrame
+        Mean ranks; columns of `ACROSS_RANKING_COLUMNS`.
+    alpha : float
+        Level of all tests.
+    deployment_prior : str
+        The weighting, in words.
+    warnings : tuple of str
+        What to keep in mind, by data set.
+    """
+
+    comparisons: Mapping[str, Comparison] = field(repr=False)
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """Findings of the tests across data sets, in words."""
+        short = short_names(self.ranking["model"])
+        primary = self.pairs[self.pairs["role"] == "primary"]
+        return (
+            sentences.omnibus_sentence(self.tests, self.alpha, primary),
+            *sentences.pair_findings(primary, self.alpha, short),
+            *hierarchical_sentences(self.hierarchical, self.alpha, short),
+        )
+
+    def _repr_html_(self) -> str:
+        """Verdict and ranking, for a notebook."""
+        return f"{self.verdict._repr_html_()}\n{self._tables()[0].to_html()}"
+
+    def _brief(self, width: int) -> str:
+        short = short_names(self.ranking["model"])
+        return f"{self.verdict.to_text(width)}\n\n{self._tables()[0].to_text(width, names=short)}"
+
+    def _details(self, width: int) -> list[str]:
+        short = short_names(self.ranking["model"])
+        heading = [
+            f"{len(self.comparisons)} data sets, {len(self.ranking)} models, level {self.alpha:g}",
+            f"IAUPREC: mean AUPREC over the deployment prior, {self.deployment_prior}",
+        ]
+        parts = [
+            filled(heading, width),
+            section("Conclusions across data sets", self.conclusions, width),
+            *(table.to_text(width, names=short) for table in self._tables()[1:]),
+        ]
+        parts += [section("Warnings", self.warnings, width)] if self.warnings else []
+        return parts
+
+
+def compare_datasets(
+    scores: object,
+    deployment_prior: Target = (0.05, 0.20),
+    *,
+    columns: Mapping[str, str] | None = None,
+    pos_label: object = None,
+    alpha: float = 0.05,
+    rng: Seed = 0,
+    **options: Any,
+) -> DatasetsComparison:
+    """Compare classifiers on several data sets, and across them.
+
+    Parameters
+    ----------
+    scores : path, frame or mapping
+        A table as for :func:`~skewanova.read_scores` with one more column, ``dataset``; or a mapping from the
+        names of data sets to tables. Every data set needs the same models; one with
+        one fold is judged by its cases (:func:`~skewanova.inference.compare_test_set`).
+    deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
+        As for :func:`~skewanova.compare`; the same for all data sets.
+    columns, pos_label
+        As for :func:`~skewanova.read_scores`.
+    alpha : float, default 0.05
+        Level of the tests and, as ``1 - alpha``, of the intervals.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of all resampling.
+    **options
+        Further arguments of :func:`~skewanova.compare`, such as ``at_priors=(0.5, 0.1)``.
+
+    Returns
+    -------
+    DatasetsComparison
+        Frames, ``summary()`` and ``save()``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.compare`, with the name of the data set; ValueError if there are fewer than two
+        data sets or their models are not the same.
+
+    Notes
+    -----
+    Across data sets, the mean over folds is one observation: Friedman's test with Iman and Davenport's F
+    (Demsar 2006) for all models, Wilcoxon's signed ranks with Holm's adjustment for pairs (Benavoli, Corani
+    and Mangili 2016), with Nemenyi's test beside them. Where signed ranks of so few data sets cannot reject
+    whatever they are, paired t tests of the means take their place. The hierarchical alternative weighs data
+    sets by what they know: a random-effects meta-analysis of paired differences, the error of each corrected
+    for shared training data (Nadeau and Bengio 2003) or, with one fold, the jackknife's over its cases, with
+    Paule and Mandel's (1982) variance between data sets and Hartung and Knapp's (2001) t test, Holm's
+    adjustment over pairs.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skewanova import compare_datasets, load_satellite_scores
+    >>> frame = load_satellite_scores().frame.astype({"model": str, "fold": int})
+    >>> halves = {f"half {i}": frame[frame["fold"].between(10 * i + 1, 10 * i + 3)] for i in (0, 1)}
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # two data sets and three folds are few
+    ...     result = compare_datasets(halves, at_priors=(0.5, 0.2))
+    >>> result.ranking[["rank", "model", "mean_rank"]].to_numpy().tolist()
+    [[1, 'A', 1.0], [2, 'C', 2.0], [3, 'B', 3.0]]
+    """
+    check_fraction(alpha, "alpha")
+    if isinstance(scores, MulticlassScores):
+        raise InputTypeError(
+            "classes of the same cases are no independent data sets: compare them by compare_classes()"
+        )
+    tables = read_datasets(scores, columns=columns, pos_label=pos_label)
+    check_same_models({name: table.models for name, table in tables.items()})
+    priors = dict.fromkeys(tables, deployment_prior)
+    comparisons = _compare_each("data set", tables, priors, alpha=alpha, rng=rng, **options)
+    means = _measure_means(comparisons)
+    ranking = _rank_models(means)
+    order, control, p_adjust = ranking["model"].tolist(), options.get("control"), options.get("p_adjust")
+    few = n_compared(len(order), control) * 2.0 ** (1 - len(comparisons)) >= alpha
+    blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
+    family_of: dict[str, Any] = {"alpha": alpha, "order": order}
+    method = "paired_t" if few else "wilcoxon"
+    primary = posthoc(blocks, method=method, role="primary", p_adjust=p_adjust, control=control, **family_of)
+    nemenyi = [] if control is not None else [posthoc(blocks, method="nemenyi", **family_of)]
+    differences = _measure_differences(comparisons, primary, alpha)
+    groups = group_models(order, primary, control)
+    note = (
+        f"with {len(comparisons)} data sets, signed ranks cannot reach p below "
+        f"{2.0 ** (1 - len(comparisons)):.2g}: pairs are compared by t tests of the data sets' means"
+    )
+    return DatasetsComparison(
+        comparisons=comparisons,
+        iauprec=means,
+        tests=omnibus_test(blocks, method="friedman", role="primary").to_frame(),
+        pairs=pd.concat([primary, *nemenyi], ignore_index=True),
+        by_dataset=differences,
+        hierarchical=_combine_differences(differences, alpha, p_adjust=p_adjust or "holm"),
+        ranking=ranking.assign(group=ranking["model"].map(groups))[list(ACROSS_RANKING_COLUMNS)],
+        alpha=alpha,
+        deployment_prior=next(iter(comparisons.values())).evaluation.deployment_prior.describe(),
+        warnings=(*emit([note] if few else ()), *_shared_warnings("data set", comparisons)),
+    )
+
+
+def _compare_each(
+    part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, Target], **options: Any
+) -> dict[str, Comparison]:
+    """Compare on each data set or class; a message begins with its name."""
+    comparisons = {}
+    for name, table in tables.items():
+        with naming(f"{part} {name!r}"):
+            comparisons[name] = compare(table, priors[name], **options)
+    return comparisons
+
+
+def _shared_warnings(part: str, comparisons: Mapping[str, Comparison]) -> list[str]:
+    return shared_notes(part, {name: result.warnings for name, result in comparisons.items()})
+
+
+def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
+    """Check that there are at least two data sets, and the same models on each."""
+    if len(models) < 2:
+        raise InputError(
+            f"a comparison across data sets needs at least 2 of them, but got {len(models)}; use compare()"
+        )
+    first, expected = next(iter(models.items()))
+    for name, others in models.items():
+        odd = sorted(set(others) ^ set(expected))
+        if odd:
+            raise InputError(
+                f"every data set must have the same models, but {odd[0]!r} is in only one of the data sets "
+                f"{first!r} and {name!r}"
+            )
+
+
+def _measure_means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
+    """Return the mean IAUPREC of every model on every data set, with its error and its rank there."""
+    parts = []
+    for name, result in comparisons.items():
+        spread = iauprec_covariance(result.evaluation)
+        part = result.ranking[["model", "iauprec"]].assign(
+            dataset=name,
+            std_error=np.nan if spread is None else np.sqrt(np.diag(spread[1])),
+            n_folds=result.design.n_folds,
+            rank=stats.rankdata(snap_ties(-result.ranking["iauprec"])),
+        )
+        parts.append(part[list(MEAN_COLUMNS)])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _rank_models(means: pd.DataFrame) -> pd.DataFrame:
+    """Return the models by mean rank, then by mean IAUPREC."""
+    best = means["rank"] == means.groupby("dataset")["rank"].transform("min")
+    groups = means.assign(best=best).groupby("model", sort=False, observed=True)
+    frame = groups.agg(mean_rank=("rank", "mean"), iauprec=("iauprec", "mean"), n_best=("best", "sum"))
+    frame = frame.iloc[argsort_descending(frame["iauprec"])]
+    frame = frame.iloc[argsort_descending(-frame["mean_rank"])].reset_index()
+    return frame.assign(rank=np.arange(1, len(frame) + 1))
+
+
+def _measure_differences(
+    comparisons: Mapping[str, Comparison], pairs: pd.DataFrame, alpha: float
+) -> pd.DataFrame:
+    """Return the difference of every pair of the family on each data set."""
+    rows = [
+        {"dataset": name, "model_a": a, "model_b": b, **_difference(result, a, b)}
+        for a, b in zip(pairs["model_a"], pairs["model_b"], strict=True)
+        for name, result in comparisons.items()
+    ]
+    frame = pd.DataFrame(rows)
+    return _with_limits(frame, "conf", frame["std_error"], alpha)[list(BY_DATASET_COLUMNS)]
+
+
+def _difference(result: Comparison, a: str, b: str) -> dict[str, float]:
+    """Return the difference on one data set and its error, by the first test that holds for the design.
+
+    With a single case in a class no test knows the error: it is nan.
+    """
+    rows = result.pairs[result.pairs["response"] == "iauprec"]
+    holds = rows["test"].map(lambda test: result.design.kind in get_test(test).designs)
+    rows = rows[holds & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
+    measured = rows[rows["std_error"].notna()]
+    pair = (rows if measured.empty else measured).iloc[0]
+    sign = 1.0 if pair["model_a"] == a else -1.0
+    return {
+        "estimate": sign * float(pair["estimate"]),
+        "std_error": float(pair["std_error"]),
+        "df": float(pair["df"]),
+    }
+
+
+def _with_limits(frame: pd.DataFrame, name: str, spread: Any, alpha: float) -> pd.DataFrame:
+    """Add limits by Student's t to the estimates of a frame."""
+    half_width = stats.t.isf(alpha / 2, frame["df"]) * spread
+    limits = {f"{name}_low": frame["estimate"] - half_width, f"{name}_high": frame["estimate"] + half_width}
+    return frame.assign(**limits)
+
+
+def _combine_differences(differences: pd.DataFrame, alpha: float, *, p_adjust: str) -> pd.DataFrame:
+    """Return one random-effects meta-analysis a pair."""
+    rows = []
+    for (a, b), each in differences.groupby(["model_a", "model_b"], sort=False, observed=True):
+        meta = random_effects(each["estimate"].to_numpy(), each["std_error"].to_numpy() ** 2)
+        rows.append({"model_a": a, "model_b": b, "n_datasets": len(each), **meta._asdict()})
+    frame = pd.DataFrame(rows)
+    frame = _with_limits(frame, "conf", frame["std_error"], alpha)
+    frame = _with_limits(frame, "prediction", np.hypot(frame["std_error"], frame["tau"]), alpha)
+    p_adjusted = adjust_p_values(frame["p_value"].to_numpy(), p_adjust)
+    return frame.assign(p_adjusted=p_adjusted, reject=p_adjusted < alpha)[list(HIERARCHICAL_COLUMNS)]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassesComparison(ClassesSource):
+    """Results of a comparison of classifiers with several classes.
+
+    Attributes
+    ----------
+    comparisons : dict
+        The comparison of each class against the rest, by its name; tests there are for that class alone.
+    tests : DataFrame
+        Test of all models for every class, adjusted by Holm over the classes; columns of `OMNIBUS_COLUMNS`.
+    pairs : DataFrame
+        Column class and `POSTHOC_COLUMNS`: the primary pairs of every class, adjusted over all classes and
+        pairs together.
+    ranking : DataFrame
+        Column class and those of each ranking; groups are those of the joint adjustment.
+    alpha : float
+        Level of the tests.
+    warnings : tuple of str
+        What to keep in mind, by class.
+    """
+
+    comparisons: Mapping[str, Comparison] = field(repr=False)
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """Findings for each class, in words; all at the level together."""
+        result = []
+        for name, rows in self.pairs.groupby("class", sort=False):
+            short = short_names([*rows["model_a"], *rows["model_b"]])
+            findings = sentences.pair_findings(rows.reset_index(drop=True), self.alpha, short)
+            result += [f"class {visible(str(name))}: {sentence}" for sentence in findings]
+        return tuple(result)
+
+    def _brief(self, width: int) -> str:
+        lines = [f"class {visible(name)}: {choice}" for name, choice in self.choices.items()]
+        table = self._tables()[0].to_text(width, names=short_names(self.ranking["model"]))
+        return f"{filled(lines, width)}\n\n{table}"
+
+    def _details(self, width: int) -> list[str]:
+        heading = (
+            f"{len(self.comparisons)} classes, each against the rest; pairs are adjusted over all classes "
+            f"together, level {self.alpha:g}"
+        )
+        priors = [f"class {visible(name)}, IAUPREC over {prior}" for name, prior in self._priors().items()]
+        pairs = self._tables()[1].to_text(width, names=short_names(self.ranking["model"]))
+        lines = [heading, *priors, *self.conclusions]
+        warnings = [filled(["Warnings", *self.warnings], width)] if self.warnings else []
+        return [filled(lines, width), pairs, *warnings]
+
+
+def compare_classes(
+    scores: MulticlassScores,
+    deployment_prior: Target | Mapping[str, Target] = (0.05, 0.20),
+    *,
+    alpha: float = 0.05,
+    rng: Seed = 0,
+    **options: Any,
+) -> ClassesComparison:
+    """Compare classifiers of several classes, each class against the rest.
+
+    Parameters
+    ----------
+    scores : MulticlassScores
+        As :func:`~skewanova.scores_from_multiclass` returns them.
+    deployment_prior : (low, high), float, deployment prior or mapping, default (0.05, 0.20)
+        As for :func:`~skewanova.compare`: of the positive class, that is, of the class against the rest. A
+        mapping has one for every class.
+    alpha : float, default 0.05
+        Level of all conclusions together.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of all resampling.
+    **options
+        Further arguments of :func:`~skewanova.compare`, such as ``control`` and ``p_adjust``.
+
+    Returns
+    -------
+    ClassesComparison
+        Frames and ``summary()``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`~skewanova.compare`, with the name of the class, or if a class lacks a deployment prior.
+
+    Notes
+    -----
+    The classes are scored on the same cases, so that what is found for one is not independent of what is
+    found for another. Holm's (1979) adjustment over all classes and pairs holds whatever the dependence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skewanova import compare_classes, scores_from_multiclass
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 3, size=600)
+    >>> noise = rng.normal(size=(2, 600, 3))
+    >>> scores = {"sharp": 2 * np.eye(3)[labels] + noise[0], "dull": 0.5 * np.eye(3)[labels] + noise[1]}
+    >>> result = compare_classes(scores_from_multiclass(labels, scores), 0.3, at_priors=(0.3,))
+    >>> result.pairs[["class", "model_a", "reject"]].to_numpy().tolist()
+    [['0', 'sharp', True], ['1', 'sharp', True], ['2', 'sharp', True]]
+    """
+    if not isinstance(scores, MulticlassScores):
+        raise InputTypeError(
+            "`scores` must be what scores_from_multiclass() returns, but is a " + type(scores).__name__
+        )
+    check_fraction(alpha, "alpha")
+    priors = (
+        deployment_prior
+        if isinstance(deployment_prior, Mapping)
+        else dict.fromkeys(scores.classes, deployment_prior)
+    )
+    for name in scores.classes:
+        if name not in priors:
+            raise InputError(
+                f"`deployment_prior` must have one for every class, but has none for {name!r}; it has "
+                f"{', '.join(map(repr, priors))}"
+            )
+    comparisons = _compare_each("class", scores.tables, priors, alpha=alpha, rng=rng, **options)
+    pairs = family(
+        _stack({name: _primary_pairs(result) for name, result in comparisons.items()}),
+        alpha=alpha,
+        p_adjust=options.get("p_adjust") or "holm",
+    )
+    tests = _stack({name: result.tests.iloc[[0]] for name, result in comparisons.items()})
+    p_adjusted = adjust_p_values(tests["p_value"].to_numpy(dtype=float), "holm")
+    tests = tests.assign(p_adjusted=p_adjusted, reject=p_adjusted < alpha)
+    rankings = {}
+    for name, result in comparisons.items():
+        models = result.ranking["model"]
+        groups = group_models(models.tolist(), pairs[pairs["class"] == name], options.get("control"))
+        rankings[name] = result.ranking.assign(group=models.map(groups))
+    return ClassesComparison(
+        comparisons=comparisons,
+        tests=tests[list(OMNIBUS_COLUMNS)],
+        pairs=pairs[["class", *POSTHOC_COLUMNS]],
+        ranking=_stack(rankings),
+        alpha=alpha,
+        warnings=tuple(_shared_warnings("class", comparisons)),
+    )
+
+
+def _primary_pairs(result: Comparison) -> pd.DataFrame:
+    return result.pairs[(result.pairs["role"] == "primary") & (result.pairs["response"] == "iauprec")]
+
+
+def _stack(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the frames of all classes as one, with a column class in front."""
+    stacked = pd.concat(frames, names=["class"]).reset_index(level="class")
+    return stacked.reset_index(drop=True)
