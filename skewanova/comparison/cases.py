@@ -1,9 +1,8 @@
 """Analyses over the cases of a test set that all models share: a single one, or several runs on one.
 
-The tests over folds ask whether methods differ when they are trained and tested again. These ask whether the
-fitted models differ on further cases (see :mod:`skewanova.inference.case_resampling` for the covariance) or, of
-several runs (trainings anew, such as seeds), whether the learners differ over further runs and further cases
-(see :mod:`skewanova.inference.runs` for the formulas).
+Tests over folds ask whether methods differ when they are trained and tested again. These ask whether the
+fitted models differ on further cases (:mod:`skewanova.inference.case_resampling`) or, of several runs, which
+are trainings anew, whether the learners differ over further runs and cases (:mod:`skewanova.inference.runs`).
 """
 
 from __future__ import annotations
