@@ -88,8 +88,6 @@ class FigureOf:
         What the caption adds: what is left out of a large comparison, what its marks are.
     is_there : callable
         Whether there is something to draw.
-    along_priors, by_model : bool
-        Whether it needs more than one prior; whether it has a line, a row or a column a model.
     """
 
     draw: Callable[[ReportSource], Figure]
@@ -97,8 +95,6 @@ class FigureOf:
     values: Callable[[ReportSource], str] = lambda _: ""
     left_out: Callable[[ReportSource], str] = lambda _: ""
     is_there: Callable[[ReportSource], bool] = lambda _: True
-    along_priors: bool = False
-    by_model: bool = False
 
 
 def kinds_of(source: ReportSource) -> tuple[str, ...]:
@@ -107,7 +103,7 @@ def kinds_of(source: ReportSource) -> tuple[str, ...]:
     return tuple(
         kind
         for kind, figure in FIGURES.items()
-        if (several or not figure.along_priors) and figure.is_there(source)
+        if (several or kind not in ALONG_PRIORS) and figure.is_there(source)
     )
 
 
@@ -123,7 +119,7 @@ def caption(kind: str, source: ReportSource) -> str:
         test_set=source.design.is_test_set,
     )
     n_models, n_drawn = len(source.ranking), len(drawn_models(source))
-    if figure.by_model and n_models > n_drawn:
+    if kind in BY_MODEL and n_models > n_drawn:
         text += (
             f" Drawn are {n_drawn} of {n_models:,} models: the first of the ranking, and whoever leads at "
             "some prior."
@@ -492,14 +488,11 @@ FIGURES: Mapping[str, FigureOf] = {
         files=("regions.csv", "crossings.csv", "auprec_by_prior.csv", "auprec_intervals.csv"),
         values=_leads,
         left_out=_marks_of_regions,
-        along_priors=True,
-        by_model=True,
     ),
     "iauprec": FigureOf(
         draw=_draw_iauprec,
         files=("iauprec.csv", "ranking.csv"),
         values=_mean_of("IAUPREC", "Means", "iauprec"),
-        by_model=True,
     ),
     "prior_estimate": FigureOf(
         draw=_draw_prior_estimate,
@@ -512,16 +505,9 @@ FIGURES: Mapping[str, FigureOf] = {
         draw=_draw_regret,
         files=("regret.csv",),
         values=_of_ranking("Largest over the deployment prior", "max_regret"),
-        along_priors=True,
-        by_model=True,
     ),
     "pairs": FigureOf(draw=_draw_pairs, files=("pairs.csv",), left_out=_pairs_left_out),
-    "p_values": FigureOf(
-        draw=_draw_p_values,
-        files=("pairs.csv",),
-        left_out=_no_diagram,
-        by_model=True,
-    ),
+    "p_values": FigureOf(draw=_draw_p_values, files=("pairs.csv",), left_out=_no_diagram),
     "critical_difference": FigureOf(
         draw=_draw_critical_difference, files=("iauprec.csv", "pairs.csv"), is_there=_has_ranks
     ),
@@ -531,34 +517,25 @@ FIGURES: Mapping[str, FigureOf] = {
         is_there=lambda source: not source.tables["components"].empty,
     ),
     "difference_curves": FigureOf(
-        draw=_draw_difference_curves,
-        files=("difference_curves.csv",),
-        left_out=_panels_of_pairs_left_out,
-        along_priors=True,
+        draw=_draw_difference_curves, files=("difference_curves.csv",), left_out=_panels_of_pairs_left_out
     ),
     "roc": FigureOf(
         draw=_draw_roc,
         files=("roc.csv",),
         values=_mean_of("AUC", "Mean AUC", "auc"),
         left_out=lambda source: _points(source.tables["roc"]["fpr"]),
-        by_model=True,
     ),
     "precision_recall": FigureOf(
-        draw=_draw_precision_recall,
-        files=("precision_recall.csv",),
-        left_out=_priors_and_points,
-        by_model=True,
+        draw=_draw_precision_recall, files=("precision_recall.csv",), left_out=_priors_and_points
     ),
     "surface": FigureOf(
         draw=_draw_surface,
         files=("surface.csv",),
         left_out=lambda source: f" The first {MOST_PANELS}." if len(source.ranking) > MOST_PANELS else "",
-        along_priors=True,
     ),
     "skew": FigureOf(
         draw=lambda source: _legend_below(draw_single(curves.plot_skew, source, _size(source, 4.2))),
         files=("skew.csv",),
-        by_model=True,
     ),
     "residuals": FigureOf(
         draw=_draw_residuals,
@@ -567,6 +544,14 @@ FIGURES: Mapping[str, FigureOf] = {
         is_there=_varies,
     ),
 }
+
+
+#: Figures that need more than one prior.
+ALONG_PRIORS = frozenset({"regions", "regret", "difference_curves", "surface"})
+
+
+#: Figures that have a line, a row or a column a model.
+BY_MODEL = frozenset({"regions", "iauprec", "regret", "p_values", "roc", "precision_recall", "skew"})
 
 
 KINDS = tuple(FIGURES)

@@ -17,25 +17,8 @@ from skewanova.report.source import ReportSource
 def render_html(source: ReportSource) -> str:
     """Return the report as one HTML document that needs no other file and no network.
 
-    Parameters
-    ----------
-    source : Comparison
-        What to report.
-
-    Returns
-    -------
-    str
-        The document. Two calls give the same text within a second, or at any time while the environment
-        variable ``SOURCE_DATE_EPOCH`` is set.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from skewanova import compare, load_satellite_scores
-    >>> from skewanova.report.folder import render_html
-    >>> result = compare(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> "<title>Comparison of 3 classifiers</title>" in render_html(result)
-    True
+    Two calls give the same text within a second, or at any time while the environment variable
+    ``SOURCE_DATE_EPOCH`` is set.
     """
     drawings = {kind: pictures["svg"] for kind, pictures in draw_figures(source, ("svg",))}
     return render(source, drawings, _provenance(source))
@@ -44,43 +27,9 @@ def render_html(source: ReportSource) -> str:
 def write_folder(
     source: ReportSource, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)
 ) -> Path:
-    """Write every table, figure and the report to a folder, whole or not at all.
+    """Write every table, figure and the report to a folder, whole or not at all; see `Comparison.save`.
 
-    Parameters
-    ----------
-    source : Comparison
-        What to report.
-    directory : path
-        Folder to write; missing parents are made. An empty folder or an earlier output is replaced.
-    figures : str or sequence of str, default ("svg",)
-        Files of each figure: svg, png, pdf, or none (an empty sequence), and then the report has no figures
-        either, whose drawing takes most of the time.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    ValueError
-        If a format is unknown, an input, a file or a folder with anything else stands there (a file of an
-        earlier output that was edited since counts as such), or a name cannot
-        be written as UTF-8.
-    OSError
-        If the system does not let it be written. Whatever is raised, the folder is as it was.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from skewanova import compare, load_satellite_scores
-    >>> from skewanova.report.folder import write_folder
-    >>> result = compare(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     folder = write_folder(result, Path(place) / "out", figures="none")
-    ...     sorted(path.name for path in folder.glob("*.csv"))[:3]
-    ['assumptions.csv', 'auprec.csv', 'auprec_by_prior.csv']
+    Without figures, whose drawing takes most of the time, the report has none either.
     """
     provenance, formats = _provenance(source), check_formats(figures)
     with replace_folder(directory, provenance, inputs=[source.source]) as output:

@@ -120,9 +120,9 @@ class PartsSource(Result):
 
 
 _ACROSS = FrameTable(
-    frame="across",
-    caption="Ranking across data sets",
-    cells={
+    "across",
+    "Ranking across data sets",
+    {
         "Model": lambda row: row.model,
         "Mean rank": number("mean_rank", 2),
         "Mean IAUPREC": number("iauprec"),
@@ -134,9 +134,9 @@ _ACROSS = FrameTable(
 
 
 _HIERARCHICAL = FrameTable(
-    frame="hierarchical",
-    caption="Random-effects meta-analysis of differences across data sets",
-    cells={
+    "hierarchical",
+    "Random-effects meta-analysis of differences across data sets",
+    {
         "Pair": pair_cell,
         "Difference": number("estimate"),
         "{level} interval": limits,
@@ -254,9 +254,9 @@ def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapp
 
 
 _CLASSES = FrameTable(
-    frame="classes",
-    caption="Ranking of every class against the rest",
-    cells={
+    "classes",
+    "Ranking of every class against the rest",
+    {
         "Class": lambda row: str(row.label),
         "Model": lambda row: row.model,
         "IAUPREC": number("iauprec"),
@@ -269,9 +269,9 @@ _CLASSES = FrameTable(
 
 
 _CLASS_PAIRS = FrameTable(
-    frame="class_pairs",
-    caption="Pairs of models, class by class",
-    cells={
+    "class_pairs",
+    "Pairs of models, class by class",
+    {
         "Class": lambda row: str(row.label),
         "Pair": pair_cell,
         "Difference": number("estimate"),

@@ -91,8 +91,8 @@ def _warn_missing_glyphs(missing: Collection[str], formats: Sequence[str]) -> No
     """Warn of signs that files show as boxes."""
     if missing and set(formats) != {"svg"}:  # whoever shows the text of an SVG looks for a font that has them
         signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MOST_SIGNS])
-        more = f" and {len(missing) - MOST_SIGNS} more" if len(missing) > MOST_SIGNS else ""
-        emit([f"figures show boxes where their font lacks a sign ({signs}{more}); tables show them all"])
+        rest = f" and {len(missing) - MOST_SIGNS} more" if len(missing) > MOST_SIGNS else ""
+        emit([f"figures show boxes where their font lacks a sign ({signs}{rest}); tables show them all"])
 
 
 @contextmanager

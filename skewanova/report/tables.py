@@ -51,22 +51,20 @@ class TableOf:
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FrameTable:
     """A table with a row for each row of a frame.
 
     Attributes
     ----------
-    frame : str
-        Name of the frame.
-    caption, note : str
-        Text, as the heads of the cells, into which are filled `{alpha}`, `{level}`, `{units}`, `{unit}`,
-        `{posterior}` and, as `{row}`, the first row.
+    name, caption, note : str
+        Name of the table, and text into which `{alpha}`, `{level}`, `{units}`, `{unit}`, `{posterior}` and,
+        as `{row}`, the first row are filled, as into the heads.
     cells : mapping of str to callable
         Head and text of each cell.
-    name : str
-        Name of the table, by default that of the frame.
-    more_files : tuple of str
+    frame : str
+        Name of the frame, by default that of the table.
+    extra_files : tuple of str
         Files besides that of the frame that have its numbers.
     truncated : bool
         Whether rows beyond `MAX_ROWS` are left to the file.
@@ -74,26 +72,26 @@ class FrameTable:
         Column whose rows of True come first.
     """
 
-    frame: str
+    name: str
     caption: str
     cells: Mapping[str, Cell]
     note: str = ""
-    name: str = ""
-    more_files: tuple[str, ...] = ()
+    frame: str = ""
+    extra_files: tuple[str, ...] = ()
     truncated: bool = False
     sort_by: str = ""
 
     @property
     def files(self) -> tuple[str, ...]:
         """Files that have the numbers."""
-        return (f"{self.frame}.csv", *self.more_files)
+        return (f"{self.frame or self.name}.csv", *self.extra_files)
 
     def make(self, source: ReportSource) -> Table:
         """Build the table of a comparison."""
         design = source.design
         posterior = "cases" if not design.over_folds else "halves" if design.n_halvings else "folds"
         return self.build(
-            source.tables[self.frame],
+            source.tables[self.frame or self.name],
             alpha=source.alpha,
             level=level_text(source.alpha),
             units=design.units,
@@ -108,7 +106,7 @@ class FrameTable:
         words["row"] = next(records(frame), None)
         caption, note = self.caption.format(**words), self.note.format(**words)
         cells = {head.format(**words): cell for head, cell in self.cells.items()}
-        return table_of(self.name or self.frame, caption, rows, cells, note=f"{note} {cut}".strip())
+        return table_of(self.name, caption, rows, cells, note=f"{note} {cut}".strip())
 
 
 _POSTERIORS = {
@@ -355,9 +353,9 @@ def _pairwise(source: ReportSource) -> Table:
 
 
 PAIRS = FrameTable(
-    frame="pairs",
-    caption="Pairwise differences",
-    cells={
+    "pairs",
+    "Pairwise differences",
+    {
         "Pair": pair_cell,
         "Test": lambda row: get_test(row.test).name,
         "Measure": _measure,
@@ -372,12 +370,12 @@ PAIRS = FrameTable(
 
 #: Every table by its name, in the order of the report.
 TABLES: Mapping[str, TableOf | FrameTable] = {
-    "performance": TableOf(_performance, ("auprec.csv", "iauprec.csv")),
-    "ranking": TableOf(ranking_table, ("ranking.csv", "decisions.csv")),
+    "performance": TableOf(make=_performance, files=("auprec.csv", "iauprec.csv")),
+    "ranking": TableOf(make=ranking_table, files=("ranking.csv", "decisions.csv")),
     "choices": FrameTable(
-        frame="choices",
-        caption="Which model each criterion picks over the deployment prior",
-        cells={
+        "choices",
+        "Which model each criterion picks over the deployment prior",
+        {
             "Criterion": lambda row: CRITERIA.get(row.criterion, str(row.criterion).replace("_", " ")),
             "Model": attrgetter("model"),
             "Value": number("value"),
@@ -387,24 +385,24 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         note="Margin: by how much the runner-up is worse by the same criterion. None of them is a test.",
     ),
     "regions": FrameTable(
-        frame="regions",
-        caption="Largest mean AUPREC by prior (the lead is not tested)",
-        cells={
+        "regions",
+        "Largest mean AUPREC by prior (the lead is not tested)",
+        {
             "Model": attrgetter("model"),
             "Priors": lambda row: f"{row.prior_low:.4g} to {row.prior_high:.4g}",
             "Mean lead": number("margin", 4),
             "Runner-up": attrgetter("runner_up"),
         },
-        more_files=("support.csv",),
+        extra_files=("support.csv",),
     ),
     "leaders": TableOf(
-        lambda source: leaders_table(source.tables["leaders"], level_text(source.alpha)),
-        ("leaders.csv", "differing_priors.csv"),
+        make=lambda source: leaders_table(source.tables["leaders"], level_text(source.alpha)),
+        files=("leaders.csv", "differing_priors.csv"),
     ),
     "crossings": FrameTable(
-        frame="crossings",
-        caption="Priors at which the AUPREC of two models crosses",
-        cells={
+        "crossings",
+        "Priors at which the AUPREC of two models crosses",
+        {
             "Prior": lambda row: f"{row.prior:.3g}",
             "{level} interval": open_interval,
             "Higher below it": attrgetter("model_below"),
@@ -417,10 +415,9 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         sort_by="lead",
     ),
     "sensitivity": FrameTable(
-        name="sensitivity",
-        frame="decisions",
-        caption="How AUPREC changes between the rarest and the commonest deployment prior",
-        cells={
+        "sensitivity",
+        "How AUPREC changes between the rarest and the commonest deployment prior",
+        {
             "Model": attrgetter("model"),
             "At the rarest": number("auprec_at_rarest"),
             "At the commonest": number("auprec_commonest"),
@@ -428,11 +425,12 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             "Loss per tenfold": number("loss_per_tenfold"),
         },
         note="Loss per tenfold: of AUPREC, where positives become ten times as rare.",
+        frame="decisions",
     ),
     "tests": FrameTable(
-        frame="tests",
-        caption="Analysis of variance",
-        cells={
+        "tests",
+        "Analysis of variance",
+        {
             "Test": lambda row: f"{get_test(row.test).name}, {response_name(row.response)}",
             "Term": attrgetter("term"),
             "df": lambda row: _df(row.df),
@@ -444,19 +442,19 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             "Breakdown corr.": number("breakdown_correlation", 2),
         },
     ),
-    "pairwise": TableOf(_pairwise, ("pairs.csv",)),
+    "pairwise": TableOf(make=_pairwise, files=("pairs.csv",)),
     "pairs": PAIRS,
     "prior_pairs": FrameTable(
-        name="priors",
+        "priors",
+        "Differences of AUPREC between priors (Tukey HSD, 3-way mean square)",
+        {"Priors": lambda row: f"{row.prior_a:g} - {row.prior_b:g}", **_DIFFERENCE},
         frame="prior_pairs",
-        caption="Differences of AUPREC between priors (Tukey HSD, 3-way mean square)",
-        cells={"Priors": lambda row: f"{row.prior_a:g} - {row.prior_b:g}", **_DIFFERENCE},
         truncated=True,
     ),
     "effects": FrameTable(
-        frame="effects",
-        caption="Effect sizes: difference in IAUPREC, and in standard deviations",
-        cells={
+        "effects",
+        "Effect sizes: difference in IAUPREC, and in standard deviations",
+        {
             "Pair": pair_cell,
             "Difference": number("estimate"),
             "{level} interval": limits,
@@ -468,9 +466,9 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         truncated=True,
     ),
     "equivalence": FrameTable(
-        frame="equivalence",
-        caption="Whether a pair differs by less than {row.rope:g} in IAUPREC",
-        cells={
+        "equivalence",
+        "Whether a pair differs by less than {row.rope:g} in IAUPREC",
+        {
             "Pair": pair_cell,
             "Adjusted p": _p_cell("p_adjusted"),
             "Practically equal": _yes("equivalent", "not shown"),
@@ -484,9 +482,9 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         truncated=True,
     ),
     "plans": FrameTable(
-        frame="plans",
-        caption="How much more data would tell a pair apart at {row.alpha:.3g} with power {row.power:g}",
-        cells={
+        "plans",
+        "How much more data would tell a pair apart at {row.alpha:.3g} with power {row.power:g}",
+        {
             "Pair": pair_cell,
             "Observed difference": number("difference"),
             "Power now": number("power_now", 2),
@@ -502,9 +500,9 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         truncated=True,
     ),
     "components": FrameTable(
-        frame="components",
-        caption="Where the variance of IAUPREC comes from",
-        cells={
+        "components",
+        "Where the variance of IAUPREC comes from",
+        {
             "Component": attrgetter("component"),
             "Standard deviation": number("std_dev"),
             "Share": lambda row: "" if np.isnan(row.share) else f"{100 * row.share:.0f} %",
@@ -513,9 +511,9 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         "in; what all models share is not in their differences. Estimates below 0 are 0.",
     ),
     "assumptions": FrameTable(
-        frame="assumptions",
-        caption="Assumptions of the tests",
-        cells={
+        "assumptions",
+        "Assumptions of the tests",
+        {
             "Check": lambda row: row.check.replace("_", " "),
             "Statistic": number("statistic"),
             "p": _p_cell("p_value"),

@@ -20,7 +20,7 @@ from skewanova.decision.verdict import (
     Verdict,
 )
 from skewanova.report.tables import TABLES
-from skewanova.report.verdict_text import MAX_WORDS, LineWriter, join_names, largest_difference, percent_text
+from skewanova.report.verdict_text import MAX_WORDS, LineWriter, percent_text
 
 STATES = {
     "clear": "choose",
@@ -226,7 +226,7 @@ def test_one_difference_is_not_the_largest(results):
     pairs = list(records(pairs_of(results["clear"])))
     names = {model: model for model in results["clear"].evaluation.models}
     for rows, word in ((pairs[:1], "Difference: "), (pairs, "Largest difference: ")):
-        assert largest_difference(rows, names, LineWriter("how_sure")).startswith(word)
+        assert LineWriter(names).largest_difference(rows).startswith(word)
 
 
 # --- as text, frame, page -----------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choi
 
 def test_limits_of_a_small_difference_keep_their_sign():
     row = SimpleNamespace(estimate=-0.00152, conf_low=-0.0033, conf_high=0.00031, p_adjusted=0.1)
-    assert LineWriter("how_sure").difference(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"
+    assert LineWriter({}).difference(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"
 
 
 def test_two_models_that_swap_are_named_with_their_limits(results):
@@ -357,10 +357,10 @@ def test_a_control_is_what_the_others_are_held_against(control, told, models):
 
 
 def test_names_in_a_row():
-    names = dict(zip("abcde", "abcde", strict=True))
-    assert join_names("a", names) == "a"
-    assert join_names("abc", names, "or") == "a, b or c"
-    assert join_names("abcde", names) == "a, b, c and 2 more"
+    writer = LineWriter(dict(zip("abcde", "abcde", strict=True)))
+    assert writer.join("a") == "a"
+    assert writer.join("abc", "or") == "a, b or c"
+    assert writer.join("abcde") == "a, b, c and 2 more"
 
 
 @pytest.mark.parametrize(("value", "shown"), [(0.4, "<1"), (37.6, "38"), (99.7, ">99"), (100.0, "100")])

@@ -12,7 +12,7 @@ import skewanova as sa
 from fuzz.command import folder_of
 from fuzz.generator import Generator
 from fuzz.tables import as_csv, as_json_lines, as_parquet, rows_of, shapes
-from skewanova.report.folder import FRAMES
+from skewanova.report.source import FRAMES
 
 PRIORS = (0.5, 0.1)
 #: Numbers are sums in another order at most.

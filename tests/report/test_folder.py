@@ -565,7 +565,7 @@ def test_numbers_are_those_of_the_tables(plain, plain_document):
 def test_one_prior_goes_without_the_figures_along_priors(plain, undrawn):
     document = render_html(at_one_prior(plain))
     drawn = [attrs["id"].removeprefix("figure-") for attrs in Outline(document).named("figure")]
-    assert set(drawn) == {kind for kind in KINDS if not report_figures.FIGURES[kind].along_priors}
+    assert set(drawn) == {kind for kind in KINDS if kind not in report_figures.ALONG_PRIORS}
     assert drawn[0] == "iauprec"  # carries the verdict where there is nothing along the prior
     sections = [attrs["id"] for attrs in Outline(document).named("section")]
     assert not {"surface", "differences", "prior-pairs"} & set(sections)
