@@ -427,8 +427,8 @@ def _log_odds_outside(prior: float, order: PairwiseOrder) -> float:
 
 def write_weakness(judged: Judgement, writer: LineWriter) -> str:
     """Write the worst weakness, and what would mend it."""
-    weaknesses = (_scarcity(judged, writer), _flaws(judged, writer), _more_data(judged, writer))
-    return next(chain(*weaknesses, [sampling_weakness(judged.evaluation.design, writer)]))
+    weaknesses = chain(_scarcity(judged, writer), _flaws(judged, writer), _more_data(judged, writer))
+    return next(weaknesses, "") or sampling_weakness(judged.evaluation.design, writer)
 
 
 def _scarcity(judged: Judgement, writer: LineWriter) -> Iterator[str]:
