@@ -73,10 +73,7 @@ class HypothesisTest(Framed):
 
 
 class CompleteFit:
-    """Least squares where every cell stands once: all effects are differences of means.
-
-    Equal to what statsmodels makes of the same table, without its dense matrix of a column a level.
-    """
+    """Least squares where every cell stands once: effects are differences of means, no matrix is made."""
 
     def __init__(self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool) -> None:
         """Take the centred values, the level of each by factor, and whether model and prior interact."""
@@ -160,12 +157,8 @@ class AnovaResult(HypothesisTest):
 
     Attributes
     ----------
-    test : str
-        ``two_way``, ``three_way``, ``three_way_interaction`` or ``three_way_thresholds``.
-    role : str
-        ``published`` for the paper's tests.
-    response : str
-        ``iauprec``, ``auprec`` or ``precision``.
+    test, role, response : str
+        As in the rows.
     alpha : float
         Level used by the breakdown correlation.
     warnings : tuple of str
@@ -259,17 +252,13 @@ def two_way_anova(
     1      fold  2.0     2.3333   0.3000
     2  residual  2.0        NaN      NaN
     """
-    frame = check_frame(iauprec, ("model", "fold"), response)
     factors = ("model", "fold")
+    frame = check_frame(iauprec, factors, response)
     return _analyse(frame, "two_way", response, factors, sum_of_squares=sum_of_squares, alpha=alpha)
 
 
 def three_way_anova(
-    auprec: pd.DataFrame,
-    *,
-    interaction: bool = False,
-    sum_of_squares: int = 2,
-    alpha: float = 0.05,
+    auprec: pd.DataFrame, *, interaction: bool = False, sum_of_squares: int = 2, alpha: float = 0.05
 ) -> AnovaResult:
     """Three-way ANOVA of AUPREC with the factors model, fold and prior, as published.
 
@@ -338,7 +327,7 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
     Returns
     -------
     AnovaResult
-        Terms model, prior, recall, residual; the warnings say what it is worth.
+        Terms model, prior, recall, residual.
 
     Raises
     ------
@@ -374,15 +363,9 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
         f"this ANOVA makes {points:g} observations of every curve, as if they were independent: its F grows "
         "with the grid of recalls and priors, and is no evidence about models"
     )
-    return _analyse(
-        frame,
-        "three_way_thresholds",
-        "precision",
-        ("model", "prior", "recall"),
-        sum_of_squares=sum_of_squares,
-        alpha=alpha,
-        notes=[note],
-    )
+    options: dict[str, Any] = {"sum_of_squares": sum_of_squares, "alpha": alpha, "notes": [note]}
+    factors = ("model", "prior", "recall")
+    return _analyse(frame, "three_way_thresholds", "precision", factors, **options)
 
 
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
@@ -474,10 +457,7 @@ def variation_limit(values: Floats) -> float:
 
 
 def _complete_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, list[str]]:
-    """Return F tests from sums of squares, and a message where the residuals are nothing but rounding.
-
-    F is then infinite, or nan for a factor without effect.
-    """
+    """Return F tests from sums of squares, and a message where the residuals are nothing but rounding."""
     table = sums.rename_axis("term").reset_index()
     table["mean_sq"] = table["sum_sq"] / table["df"]
     error, is_factor = table.iloc[-1], table["term"] != "residual"
@@ -487,7 +467,7 @@ def _complete_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, lis
     if error["sum_sq"] > limit:
         table["statistic"] = (table["mean_sq"] / error["mean_sq"]).where(is_factor)
         return table.assign(p_value=stats.f.sf(table["statistic"], table["df"], error["df"])), []
-    effect = (table["sum_sq"] > limit) & is_factor
+    effect = (table["sum_sq"] > limit) & is_factor  # F is infinite, or nan without effect
     table["statistic"], table["p_value"] = np.where(effect, np.inf, np.nan), np.where(effect, 0.0, np.nan)
     return table, [NO_RESIDUALS if effect[0] else IDENTICAL]
 

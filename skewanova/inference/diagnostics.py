@@ -171,10 +171,7 @@ def auc_by_fold(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def additivity_test(values: Floats) -> tuple[float, float]:
-    """Return F and p of Tukey's (1949) one degree of freedom for non-additivity of a fold table.
-
-    Both are nan where there is no variation between folds, between models, or left over.
-    """
+    """Return F and p of Tukey's (1949) one degree of freedom for non-additivity; nan without variation."""
     grand = values.mean()
     fold, model = values.mean(axis=1) - grand, values.mean(axis=0) - grand
     residual = values - grand - fold[:, None] - model
@@ -309,10 +306,8 @@ def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, b
 
 
 def _sweep(frame: pd.DataFrame, crossed: bool) -> tuple[Callable[[Floats], Floats], int]:
-    """Return what takes the effects of the factors out of rows of values, and the degrees of freedom left.
-
-    Where every cell stands, effects are means, and the cells come back in another order.
-    """
+    """Return what takes the effects of the factors out of rows of values, and the degrees of freedom left."""
+    # where every cell stands, effects are means, and the cells come back in another order
     terms = [[c] for c in ("model", "fold", "prior") if c in frame] + [["model", "prior"]] * crossed
     codes = [frame.groupby(term, sort=False, observed=True).ngroup().to_numpy() for term in terms]
     shape = tuple(int(code.max()) + 1 for code in codes)

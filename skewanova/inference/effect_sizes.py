@@ -241,12 +241,9 @@ def _limits(t: Floats, df: float, tail: float) -> Floats:
 
 
 def _below(t: Floats, df: float, shift: Floats) -> Floats:
-    """P(T < t) at noncentralities (n, 2): P(Z + shift < t S), Z normal, S the deviation, over Z or S.
-
-    Over S where the nodes are close enough for its normal tail, else over Z, as the tail of S is wide then.
-    scipy's noncentral t loses its digits, and takes seconds, from t of 10,000 on, which models that hardly
-    vary reach.
-    """
+    """P(T < t) at noncentralities (n, 2): P(Z + shift < t S), Z normal, S the deviation, over Z or S."""
+    # over S where the nodes are close enough for its normal tail, else over Z, as the tail of S is wide then;
+    # scipy's noncentral t loses its digits, and takes seconds, from t of 10,000 on: models that hardly vary
     node, weight = deviation_nodes(df)
     normal, density = gauss_nodes("hermite_e", 80)
     close, probability = t <= CLOSE * len(node) / MANY * np.sqrt(2 * df), np.empty(shift.shape)

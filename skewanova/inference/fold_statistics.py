@@ -86,11 +86,8 @@ def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
 
 
 def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
-    """Mauchly's W and its p-value, with the second-order term of Anderson (2003, 10.7.4).
-
-    R's ``mauchly.test`` has the number of models, not of contrasts, in one place of that term: its p differs
-    by up to a percent.
-    """
+    """Compute Mauchly's W and its p-value, with the second-order term of Anderson (2003, 10.7.4)."""
+    # R's mauchly.test has the number of models, not of contrasts, in one place of that term: p to a percent
     size, df_cov = contrast_cov.shape[-1], n_folds - 1
     sign, log_det = np.linalg.slogdet(contrast_cov)
     trace = np.trace(contrast_cov, axis1=-2, axis2=-1)
@@ -147,13 +144,10 @@ def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
 
 
 def gg_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
-    """Blocked F with Greenhouse and Geisser's (1959) degrees of freedom, divided by `inflation`.
-
-    With halves: the sum of squares of the contrasts between mean models over its expectation.
-    """
+    """Compute the blocked F with Greenhouse and Geisser's (1959) degrees of freedom, over `inflation`."""
     if halves is None:
         return contrast_test(values @ helmert(values.shape[-1]).T, inflation=inflation)
-    mean, cov = _mean_contrasts(values, halves)
+    mean, cov = _mean_contrasts(values, halves)  # their sum of squares over its expectation
     df = mean.shape[-1] * epsilon_gg(cov)
     return _f_test((mean**2).sum(axis=-1) / np.trace(cov, axis1=-2, axis2=-1), df, df * halves.shape[-2])
 
@@ -166,10 +160,7 @@ def contrast_test(contrasts: Floats, *, inflation: float = 1.0) -> FTest:
 
 
 def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
-    """Hotelling's T2 of the contrasts between mean models as an F, divided by `inflation`.
-
-    Without halves it needs as many folds as models, with halves one for each contrast.
-    """
+    """Compute Hotelling's T2 of the contrasts between mean models as an F, divided by `inflation`."""
     if halves is None:
         contrasts, scale = values @ helmert(values.shape[-1]).T, values.shape[-2]
         mean, cov = contrasts.mean(axis=-2), fold_covariance(contrasts)
@@ -181,10 +172,7 @@ def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | N
 
 
 def friedman_test(values: Floats) -> FTest:
-    """Friedman's ranks with Iman and Davenport's (1980) F, ties at mid-ranks.
-
-    Where all folds agree the F is infinite: p is then the chance of that, ``n_models! ** (1 - n_folds)``.
-    """
+    """Compute the F of Iman and Davenport (1980) from Friedman's ranks, ties at mid-ranks."""
     n_folds, n_models = values.shape[-2:]
     ranks = stats.rankdata(snap_ties(values), axis=-1) - (n_models + 1) / 2
     spread = (ranks**2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))
@@ -192,16 +180,13 @@ def friedman_test(values: Floats) -> FTest:
         chi2 = (ranks.sum(axis=-2) ** 2).sum(axis=-1) / (n_folds * spread)  # Friedman's, corrected for ties
         statistic = np.asarray((n_folds - 1) * chi2 / (n_folds * (n_models - 1) - chi2))
     test = _f_test(statistic, n_models - 1, (n_models - 1) * (n_folds - 1))
-    agreed = np.exp((1 - n_folds) * special.gammaln(n_models + 1))
+    agreed = np.exp((1 - n_folds) * special.gammaln(n_models + 1))  # chance that all folds agree
     return test._replace(p_value=np.where(np.isinf(statistic), agreed, test.p_value))
 
 
 def split_half_covariance(values: Floats, halves: Floats) -> Floats:
-    """Covariance ``V + S / J`` of the models' means over J folds, V the mean square between M halves.
-
-    The halves' differences (..., n_halvings, n_models) have the mean 0 by their symmetry: none is taken out.
-    """
-    between = np.swapaxes(halves, -1, -2) @ halves / halves.shape[-2]
+    """Covariance ``V + S / J`` of the models' means over J folds, V the mean square between M halves."""
+    between = np.swapaxes(halves, -1, -2) @ halves / halves.shape[-2]  # their mean is 0 by symmetry
     return np.asarray(between + fold_covariance(values) / values.shape[-2])
 
 
@@ -238,10 +223,7 @@ class PairedT(NamedTuple):
 
 
 def paired_t(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> PairedT:
-    """Paired t of every pair, the variance of its mean inflated (Nadeau and Bengio 2003: 1 + J r).
-
-    With differences between halves (..., n_halvings, n_models) their mean square is added to it instead.
-    """
+    """Paired t of every pair, the variance inflated (Nadeau and Bengio 2003) or that of halvings added."""
     difference = pair_differences(values)
     estimate = difference.mean(axis=-2)
     deviation = difference.std(axis=-2, ddof=1)
@@ -265,10 +247,8 @@ def paired_t_p(values: Floats, *, inflation: float = 1.0, halves: Floats | None 
 
 
 def holm(p_values: Floats) -> Floats:
-    """Adjust by Holm's (1979) step-down procedure along the last axis; nan stays nan and is not tested.
-
-    It adjusts all families of a simulation at once; statsmodels' takes one family a call.
-    """
+    """Adjust by Holm's (1979) step-down procedure along the last axis; nan stays nan and is not tested."""
+    # statsmodels takes one family a call, this all families of a simulation
     order = np.argsort(p_values, axis=-1)
     ranked = np.take_along_axis(p_values, order, axis=-1)
     tested = np.isfinite(ranked).sum(axis=-1, keepdims=True)
@@ -294,10 +274,8 @@ class ResamplingPValues(NamedTuple):
 
 
 def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
-    """Return rows of signs (n_arrangements, n_folds), the first all +1, and whether they are exhaustive.
-
-    A two-sided statistic does not see a flip of all folds, so enumerated rows fix the first fold's sign.
-    """
+    """Return rows of signs (n_arrangements, n_folds), the first all +1, and whether they are exhaustive."""
+    # a two-sided statistic does not change if all folds flip, so enumerated rows fix the first fold's sign
     if 2 ** (n_folds - 1) <= n_resamples + 1:
         return np.array([(1.0, *row) for row in product((1.0, -1.0), repeat=n_folds - 1)]), True
     signs = seeded(rng).choice((1.0, -1.0), size=(n_resamples + 1, n_folds))
@@ -306,11 +284,7 @@ def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple
 
 
 def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test equal means by sign flips of fold profiles; the statistic is the blocked F.
-
-    The test is valid when profiles are independent and symmetric about their mean, whatever the models'
-    spreads. The smallest possible p is ``2 ** (1 - n_folds)``.
-    """
+    """Test equal means by sign flips of independent, symmetric fold profiles, with the blocked F."""
     centred = _centre_folds(values)
     signs, exact = sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
     effects = signs @ centred  # (..., n_arrangements, n_models)
@@ -318,11 +292,7 @@ def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) ->
 
 
 def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test exchangeable models of one table by permuting them within folds; the statistic is the blocked F.
-
-    The hypothesis includes equal spreads: with unequal ones the test rejects too often. The smallest possible
-    p is ``factorial(n_models) ** (1 - n_folds)``.
-    """
+    """Test exchangeable models (of equal spreads) of one table by permuting them in folds, with the F."""
     centred = _centre_folds(values)
     n_folds, n_models = centred.shape
     exact = (n_folds - 1) * lgamma(n_models + 1) <= log(n_resamples + 1) + TIE_SLACK
@@ -341,10 +311,8 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
 
 
 def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test all pairs of models by step-down max-T under sign flips: p-values (..., n_pairs).
-
-    They are adjusted by algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do.
-    """
+    """Test all pairs of models by step-down max-T under sign flips: p-values (..., n_pairs)."""
+    # algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do
     signs, exact = sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
     difference = pair_differences(values)
     order = np.argsort(squared_t(difference, signs[:1])[..., 0, :], axis=-1)[..., None, :]
@@ -403,11 +371,8 @@ DEGREE, PIECE = 7, 1 / 16
 
 
 def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
-    """Upper tail of the studentized range; 0 at infinity, nan for nan.
-
-    E_s [1 - R(q s)], s the pooled deviation with `df` degrees of freedom and R the distribution of the range
-    of `n_levels` standard normal values (Tukey 1949). Within 1e-13 of ``scipy.stats.studentized_range.sf``.
-    """
+    """Upper tail of the studentized range, within 1e-13 of ``scipy.stats.studentized_range.sf``."""
+    # E_s [1 - R(q s)], s the pooled deviation, R the distribution of the range of normal values (Tukey 1949)
     node, weight = deviation_nodes(df)
     normal, largest = _normal_range(n_levels), 2 * REACH / node.min()  # nothing lies beyond
     blocks = split_rows(np.minimum(value, largest), max(1, BLOCK_SIZE // len(node)))
@@ -447,10 +412,7 @@ def split_rows(values: NDArray[Any], size: int) -> list[NDArray[Any]]:
 
 @cache
 def _normal_range(n_levels: int) -> Callable[[Floats], Floats]:
-    """Tail of the range of `n_levels` standard normal values as piecewise polynomials.
-
-    One family asks for it at every pair and every node of the pooled deviation: millions of times.
-    """
+    """Return the tail of the range of standard normal values as polynomials, for millions of widths."""
     edges = np.arange(0.0, 2 * REACH + PIECE, PIECE)
     position = (chebpts1(DEGREE + 1) + 1) / 2
     widths = edges[:-1, None] + PIECE * position
@@ -461,11 +423,9 @@ def _normal_range(n_levels: int) -> Callable[[Floats], Floats]:
 
 
 def _normal_range_sf(width: Floats, n_levels: int) -> Floats:
-    """Chance that the range of `n_levels` standard normal values exceeds each width.
-
-    k E_z [Phi(z)^n - (Phi(z) - Phi(z - w))^n], n = k - 1 and z the largest: no cancellation, as one power is
-    taken out. The trapezoid rule converges geometrically in 1/h, the faster the fewer levels.
-    """
+    """Chance that the range of `n_levels` standard normal values exceeds each width."""
+    # k E_z [Phi(z)^n - (Phi(z) - Phi(z - w))^n], n = k - 1 and z the largest: no cancellation, as one power
+    # is taken out. The trapezoid rule converges geometrically in 1/h, the faster the fewer levels.
     n, step = n_levels - 1, min(0.2, 0.7 / np.sqrt(n_levels))
     largest = np.arange(-REACH, REACH + step / 2, step)
     below = special.ndtr(largest)

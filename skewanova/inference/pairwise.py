@@ -39,12 +39,8 @@ class PosthocResult(HypothesisTest):
 
     Attributes
     ----------
-    test : str
-        ``tukey`` (on the two-way residual mean square) or ``tukey_three_way``.
-    role : str
-        ``published`` for the paper's procedure.
-    response : str
-        ``iauprec`` or ``auprec``.
+    test, role, response : str
+        As in the rows.
     factor : str
         ``model`` or ``prior``.
     alpha : float
@@ -138,7 +134,7 @@ def tukey_hsd(
 def tukey_by_prior(
     auprec: pd.DataFrame, *, alpha: float = 0.05, order: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """Tukey's differences between models at each prior by itself: one family a prior.
+    """Compare models at each prior by Tukey's test: one family a prior.
 
     Parameters
     ----------
@@ -266,17 +262,16 @@ def posthoc(
     frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
     values, models = ordered_table(frame, order)
     if control is not None:  # the last of all: then every pair with it is another model less the control
-        last = models.index(check_choice(control, models, "control"))
-        places = [*(i for i in range(len(models)) if i != last), last]
-        values, models = values[:, places], [models[i] for i in places]
+        check_choice(control, models, "control")
+        values, models = ordered_table(frame, sorted(models, key=lambda model: model == control))
     halves = between_halves(iauprec, models, needed=method) if test.halved else None
     inflation = 1 + len(values) * ratio
     needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     frame = _FAMILIES[method](values, alpha, **needs)
-    test_name = name_family(method, p_adjust, control=control is not None)
     if p_adjust:
         chosen = frame if control is None else frame[frame["b"] == len(models) - 1]
         frame = family(chosen, alpha=alpha, p_adjust=p_adjust)
+    test_name = name_family(method, p_adjust, control=control is not None)
     names = {"test": test_name, "role": role, "response": "iauprec"}
     return _name_pairs(frame, models, alpha=alpha, prior=np.nan, **names)
 
@@ -330,12 +325,9 @@ def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
 
 
 def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
-    """Level of each pair's interval: that of the step which decided the pair, so that the two agree.
-
-    Of m pairs tested, r are rejected. Benjamini and Hochberg: alpha r / m (Benjamini and Yekutieli 2005).
-    Holm: the i-th smallest p by alpha / (m - i + 1), all others by that of the first of them. Hochberg: the
-    same, but all rejected pairs by that of the last of them.
-    """
+    """Level of each pair's interval: that of the step which decided the pair, so that the two agree."""
+    # Benjamini and Yekutieli (2005) for "bh"; Holm: the i-th smallest of m by alpha / (m - i + 1), all not
+    # rejected by that of the first of them; Hochberg: all rejected by that of the last of them
     tested = max(int(np.isfinite(p_values).sum()), 1)
     rejected = int((adjust_p_values(p_values, p_adjust) < alpha).sum())
     if p_adjust == "bonferroni":
@@ -504,10 +496,8 @@ def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def dunnett_sf(value: float, count: int, df: int) -> float:
-    """Chance that the largest of `count` equally correlated (1/2) |t| exceeds a value (Dunnett 1955).
-
-    1 - E_s E_z [Phi(z + sqrt(2) t s) - Phi(z - sqrt(2) t s)]^count, s the pooled deviation, z the control's.
-    """
+    """Chance that the largest of `count` equally correlated (1/2) |t| exceeds a value (Dunnett 1955)."""
+    # 1 - E_s E_z [Phi(z + sqrt(2) t s) - Phi(z - sqrt(2) t s)]^count, s the pooled deviation, z the control's
     if not np.isfinite(value):
         return 0.0 if np.isinf(value) else np.nan
     node, weight = gauss_nodes("hermite_e", 80)

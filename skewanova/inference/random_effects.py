@@ -342,10 +342,8 @@ def _paule_mandel(effects: Floats, variances: Floats) -> float:
 
 
 def _typical_variance(variances: Floats) -> float:
-    """Error variance of a typical study (Higgins and Thompson 2002), by sums over all others than each.
-
-    The square of the sum less the sum of squares would be rounding where one study has nearly all the weight.
-    """
+    """Error variance of a typical study (Higgins and Thompson 2002), by sums over all others than each."""
+    # the square of the sum less the sum of squares is rounding where one study has nearly all the weight
     least = variances.min()
     weight = least / variances
     before, after = np.append(0.0, weight[:-1]), np.append(weight[1:], 0.0)

@@ -129,13 +129,8 @@ def rank_comparison(
     >>> import skewanova as sa
     >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5,))
     >>> ranks = sa.inference.rank_comparison(measures.iauprec)
-    >>> ranks.to_frame()
-      model  mean_rank group
-    0     A        1.4     a
-    1     C        1.8     a
-    2     B        2.8     b
-    >>> round(ranks.critical_difference, 4)
-    0.7411
+    >>> ranks.to_frame().to_numpy().tolist(), round(ranks.critical_difference, 4)
+    ([['A', 1.4, 'a'], ['C', 1.8, 'a'], ['B', 2.8, 'b']], 0.7411)
     """
     check_fraction(alpha, "alpha")
     values, models = fold_table(iauprec)
@@ -147,10 +142,9 @@ def rank_comparison(
     order = argsort_descending(-mean_rank)
     ranked = [names[i] for i in order]
     letters = compact_letters(ranked, _rejected(pairs, test, ranked))
+    groups = [letters[model] for model in ranked]
     return RankComparison(
-        ranks=pd.DataFrame(
-            {"model": ranked, "mean_rank": mean_rank[order], "group": [letters[m] for m in ranked]}
-        ),
+        ranks=pd.DataFrame({"model": ranked, "mean_rank": mean_rank[order], "group": groups}),
         cliques=_cliques(letters),
         test=test,
         critical_difference=_critical(len(ranked), len(values), alpha) if test == "nemenyi" else np.nan,
