@@ -1,4 +1,4 @@
-"""Where the command starts: Ctrl-C while it loads ends it without a word, since nothing is to tidy up yet."""
+"""Start of the command: Ctrl-C while it loads ends it without a word, since nothing is to tidy up yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share: options, reading of the tables, and errors in one line."""
+"""Options that commands share, reading of the tables, and errors in one line."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Failure(click.ClickException):
 
 
 class Refusal(Failure):
-    """The same where the input is at fault."""
+    """Failure where the input is at fault."""
 
     exit_code = BAD_INPUT
 

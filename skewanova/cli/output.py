@@ -1,4 +1,4 @@
-"""What the commands print: colours, progress, JSON; what they write."""
+"""Output of the commands: colours, progress, JSON, folders."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def writing() -> Iterator[None]:
 
 
 class Findings(NamedTuple):
-    """What a command computed: text, content of JSON, and the files of its folder with what made them."""
+    """Text of a command, content of its JSON, and the files of its folder with what made them."""
 
     text: str
     content: Mapping[str, Any]

@@ -52,7 +52,7 @@ class Changes(Framed):
 
     @property
     def leader_changed(self) -> bool:
-        """Whether another model leads."""
+        """True if another model leads."""
         return self.leader_old != self.leader_new
 
     def to_frame(self) -> pd.DataFrame:

@@ -43,14 +43,14 @@ MODEL_COLUMNS = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PooledPrior(EstimatedPrior):
-    """What several models say together.
+    """Prior estimated by several models together.
 
     Attributes
     ----------
     weights : dict
         Weight of each model.
     statistic, p_value : float
-        Whether the models differ, by a paired bootstrap of cases; nan with batches.
+        Test that the models agree, by a paired bootstrap of cases; nan with batches.
     method : {"pooled", "widest"}
         By their covariance or, where they do not agree or with batches, as far as that of any model reaches.
     """
@@ -62,7 +62,7 @@ class PooledPrior(EstimatedPrior):
 
     @property
     def agree(self) -> bool:
-        """Whether the test does not tell the models' estimates apart, at the level .05."""
+        """True if the test finds no difference between the models' estimates, at the level .05."""
         return not self.p_value < estimation.SHIFT_LEVEL
 
     def describe(self, caveats: Sequence[str] = ()) -> str:

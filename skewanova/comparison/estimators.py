@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
-from types import MappingProxyType
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import (
-    InputError,
-    InputTypeError,
-    Seed,
-    check_prior_list,
-    nearest,
-    seeded,
-)
+from skewanova.base.checks import InputError, InputTypeError, Seed, check_prior_list, nearest, seeded
 from skewanova.comparison.analysis import Options
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
@@ -39,10 +31,8 @@ TEST_FRACTIONS = {"repeated_holdout": 0.5, "split_half": 0.2}
 N_HALVINGS, INNER_FOLDS = 20, 5
 
 
-#: Arguments of `scores_from_estimators` that go through.
-SCORING: Mapping[str, Any] = MappingProxyType(
-    {"params": None, "pos_label": None, "response_method": "auto", "class_prior": None}
-)
+#: Arguments of `scores_from_estimators` about labels and scores, and their defaults.
+SCORING = {"pos_label": None, "response_method": "auto", "class_prior": None}
 
 
 def compare_estimators(
@@ -108,13 +98,12 @@ def compare_estimators(
 
     Notes
     -----
-    Half splits come first because they cost nothing: over unstable learners the corrected test on 20
-    hold-outs of a fifth rejects true equality in up to .11 of simulated studies at the level .05, on 20 half
-    splits in .01 to .06, with no loss of power where both hold it (the recorded study of split halves). Their
-    estimates are of models trained on half of the data. Halvings keep the hold-outs of a fifth, hold the
-    level too, and cost ``2 n_halvings inner_folds`` further fits a model (200 by default). The difference of
-    two models has the variance ``V + s^2 / J``: V is the mean square of half the difference between halves,
-    s the deviation over the J hold-outs. The one assumption is that halving the data doubles the variance.
+    Over unstable learners the corrected test on 20 hold-outs of a fifth rejects true equality in up to .11 of
+    simulated studies at the level .05, on 20 half splits in .01 to .06, with no loss of power where both hold
+    the level. Half splits estimate models trained on half of the data. Halvings keep the hold-outs of a fifth
+    and the level, and cost ``2 n_halvings inner_folds`` further fits a model. The variance of a difference is
+    ``V + s^2 / J``: V is the mean square of half the difference between halves, s the deviation over the J
+    hold-outs. This assumes that halving the data doubles the variance.
 
     Examples
     --------
@@ -129,9 +118,9 @@ def compare_estimators(
     (['naive Bayes', 'tree'], 20)
     """
     named = named_estimators(estimators)
-    scoring = {**SCORING} | {name: options.pop(name) for name in SCORING if name in options}
+    params = options.pop("params", None)
+    scoring: dict[str, Any] = {name: options.pop(name, default) for name, default in SCORING.items()}
     _check_options(options, list(named))
-    params = scoring.pop("params")
     data, generator = checked_data(X, y, **scoring), seeded(rng)
     named_groups = check_groups(as_rows(groups), len(data.positive))
     if cv is None:
@@ -145,19 +134,20 @@ def compare_estimators(
     else:
         _check_own_splits(design, test_fraction)
         splits = splits_of(cv, data, named_groups)
-    how: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": True}
-    table = fitted_scores(named, data, splits, groups=named_groups, rng=generator, **how)
+    fitting: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": True}
+    table = fitted_scores(named, data, splits, groups=named_groups, rng=generator, **fitting)
     return compare(table, rng=rng if isinstance(rng, int) else generator, **options)
 
 
 def named_estimators(estimators: object) -> dict[str, Any]:
-    """Estimators by the name of the model; of a sequence by their class, numbered where it occurs again."""
+    """Return estimators by the name of the model; of a sequence by their class, numbered if repeated."""
     result: Any = estimators
     if isinstance(estimators, list | tuple):
-        kinds = [type(estimator).__name__ for estimator in estimators]
-        before = [kinds[:i].count(kind) for i, kind in enumerate(kinds)]
-        names = [kind if not n else f"{kind} {n + 1}" for kind, n in zip(kinds, before, strict=True)]
-        result = dict(zip(names, estimators, strict=True))
+        result = {}
+        for estimator in estimators:
+            kind = type(estimator).__name__
+            n_before = sum(type(other).__name__ == kind for other in result.values())
+            result[f"{kind} {n_before + 1}" if n_before else kind] = estimator
     check_named(result, "estimators")
     if len(result) < 2:
         raise InputError(f"`estimators` must hold at least 2 models to compare, but has {len(result)}")
@@ -165,16 +155,16 @@ def named_estimators(estimators: object) -> dict[str, Any]:
 
 
 def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
-    """Further arguments of `compare`, checked before anything is fitted."""
-    known = signature(compare).parameters
+    """Check the further arguments of `compare` before anything is fitted."""
+    parameters = signature(compare).parameters
     for name in options:
-        if name not in known or name in {"scores", "missing"}:
-            raise InputTypeError(f"compare_estimators() has no argument {name!r}{nearest(name, known)}")
-    given = {name: known[name].default for name in known} | dict(options)
+        if name not in parameters or name in {"scores", "missing"}:
+            raise InputTypeError(f"compare_estimators() has no argument {name!r}{nearest(name, parameters)}")
+    values = {name: parameters[name].default for name in parameters} | dict(options)
     names = ("alpha", "pairwise", "p_adjust", "control", "rope")
-    Options(**{name: given[name] for name in names}, rng=0).check_control(models)
-    check_prior_list(given["at_priors"], "at_priors")
-    as_deployment_prior(given["deployment_prior"])
+    Options(**{name: values[name] for name in names}, rng=0).check_control(models)
+    check_prior_list(values["at_priors"], "at_priors")
+    as_deployment_prior(values["deployment_prior"])
 
 
 def _check_design(design: str | FoldDesign, test_fraction: float | None) -> FoldDesign:

@@ -63,7 +63,7 @@ class Monitoring(Framed):
 
     @property
     def changed(self) -> bool:
-        """Whether another model is ahead at every prior that a batch allows."""
+        """True if another model is ahead at every prior that a batch allows."""
         return bool((self.table["state"] == "changed").any())
 
     @property

@@ -63,25 +63,21 @@ class DatasetsComparison(DatasetsSource):
     comparisons : dict
         The comparison on each data set, by its name.
     iauprec : DataFrame
-        Mean IAUPREC over folds of every data set and model, its standard error (corrected for shared training
-        data) and the model's rank there; columns of `MEAN_COLUMNS`.
+        Mean, standard error (corrected for shared training data) and rank of every model on every data set;
+        columns of `MEAN_COLUMNS`.
     tests : DataFrame
         Friedman's test across data sets; columns of `ANOVA_COLUMNS`.
     pairs : DataFrame
-        Signed ranks, adjusted, or t tests where ranks of so few data sets cannot reject (primary), and
-        Nemenyi's test, the data sets as blocks; columns of `POSTHOC_COLUMNS`.
+        Signed ranks or, of few data sets, t tests (primary), and Nemenyi's test; columns of
+        `POSTHOC_COLUMNS`.
     by_dataset : DataFrame
         Difference of every pair on each data set, with its own interval; columns of `BY_DATASET_COLUMNS`.
     hierarchical : DataFrame
         Random-effects meta-analysis of every pair's differences; columns of `HIERARCHICAL_COLUMNS`.
     ranking : DataFrame
         Mean ranks; columns of `ACROSS_RANKING_COLUMNS`.
-    alpha : float
-        Level of all tests.
-    deployment_prior : str
-        The weighting, in words.
-    warnings : tuple of str
-        What to keep in mind, by data set.
+    alpha, deployment_prior, warnings : float, str, tuple of str
+        Level of all tests, the weighting in words, and warnings by data set.
     """
 
     comparisons: Mapping[str, Comparison] = field(repr=False)
@@ -136,18 +132,12 @@ def compare_datasets(
     ----------
     scores : path, frame or mapping
         A table as for :func:`~skewanova.read_scores` with one more column, ``dataset``; or a mapping from the
-        names of data sets to tables. Every data set needs the same models; one with
-        one fold is judged by its cases (:func:`~skewanova.inference.compare_test_set`).
-    deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
-        As for :func:`~skewanova.compare`; the same for all data sets.
+        names of data sets to tables. Every data set needs the same models; one with one fold is judged by
+        its cases.
     columns, pos_label
         As for :func:`~skewanova.read_scores`.
-    alpha : float, default 0.05
-        Level of the tests and, as ``1 - alpha``, of the intervals.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of all resampling.
-    **options
-        Further arguments of :func:`~skewanova.compare`, such as ``at_priors=(0.5, 0.1)``.
+    deployment_prior, alpha, rng, **options
+        As for :func:`~skewanova.compare`, and the same for all data sets.
 
     Returns
     -------
@@ -162,14 +152,12 @@ def compare_datasets(
 
     Notes
     -----
-    Across data sets, the mean over folds is one observation: Friedman's test with Iman and Davenport's F
-    (Demsar 2006) for all models, Wilcoxon's signed ranks with Holm's adjustment for pairs (Benavoli, Corani
-    and Mangili 2016), with Nemenyi's test beside them. Where signed ranks of so few data sets cannot reject
-    whatever they are, paired t tests of the means take their place. The hierarchical alternative weighs data
-    sets by what they know: a random-effects meta-analysis of paired differences, the error of each corrected
-    for shared training data (Nadeau and Bengio 2003) or, with one fold, the jackknife's over its cases, with
-    Paule and Mandel's (1982) variance between data sets and Hartung and Knapp's (2001) t test, Holm's
-    adjustment over pairs.
+    The mean over folds is one observation: Friedman's test with Iman and Davenport's F (Demsar 2006) for all
+    models, Wilcoxon's signed ranks with Holm's adjustment for pairs (Benavoli, Corani and Mangili 2016).
+    Paired t tests of the means take their place where signed ranks of so few data sets cannot reject. The
+    hierarchical alternative is a random-effects meta-analysis of paired differences, the error of each
+    corrected for shared training data (Nadeau and Bengio 2003) or, with one fold, the jackknife's, with Paule
+    and Mandel's (1982) variance between data sets and Hartung and Knapp's (2001) t test.
 
     Examples
     --------
@@ -343,10 +331,8 @@ class ClassesComparison(ClassesSource):
         pairs together.
     ranking : DataFrame
         Column class and those of each ranking; groups are those of the joint adjustment.
-    alpha : float
-        Level of the tests.
-    warnings : tuple of str
-        What to keep in mind, by class.
+    alpha, warnings : float, tuple of str
+        Level of the tests, and warnings by class.
     """
 
     comparisons: Mapping[str, Comparison] = field(repr=False)
@@ -393,14 +379,11 @@ def compare_classes(
     scores : MulticlassScores
         As :func:`~skewanova.scores_from_multiclass` returns them.
     deployment_prior : (low, high), float, deployment prior or mapping, default (0.05, 0.20)
-        As for :func:`~skewanova.compare`: of the positive class, that is, of the class against the rest. A
-        mapping has one for every class.
+        As for :func:`~skewanova.compare`, of each class against the rest; a mapping has one for every class.
     alpha : float, default 0.05
         Level of all conclusions together.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of all resampling.
-    **options
-        Further arguments of :func:`~skewanova.compare`, such as ``control`` and ``p_adjust``.
+    rng, **options
+        As for :func:`~skewanova.compare`.
 
     Returns
     -------
@@ -414,8 +397,8 @@ def compare_classes(
 
     Notes
     -----
-    The classes are scored on the same cases, so that what is found for one is not independent of what is
-    found for another. Holm's (1979) adjustment over all classes and pairs holds whatever the dependence.
+    Findings on classes of the same cases depend on each other; Holm's (1979) adjustment over all classes and
+    pairs holds whatever the dependence.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 
 import pandas as pd
 
@@ -90,7 +91,7 @@ def compare(
         fitted models are compared by the jackknife covariance of their areas on the same cases
         (:func:`~skewanova.inference.compare_test_set`); the analyses of variance need folds.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
-        Over what the prior of the deployment is believed to vary; IAUPREC is the mean over it.
+        Believed range or distribution of the prior of the deployment; IAUPREC is the mean over it.
     at_priors : sequence of float, default (0.5, 0.1, 0.01)
         Priors at which AUPREC is tabulated, and the levels of the factor prior in the 3-way ANOVA. The
         calibrated tests do not depend on them.
@@ -148,7 +149,8 @@ def compare(
     check_several_models(table)
     options.check_control(table.models)
     complete, dropped = complete_table(table, missing=missing)
-    notes = [*emit(prior_notes(deployment_prior)), *dropped, *check_paired(complete)]
+    estimated = [getattr(deployment_prior, name, ()) for name in ("warnings", "caveats")]
+    notes = [*emit(chain(*estimated)), *dropped, *check_paired(complete)]
     stage("measures")
     measures = evaluate(
         complete,
@@ -206,13 +208,8 @@ def _analyse(
     return frames, [*result.warnings, *measures.warnings, *suspicions, *notes]
 
 
-def prior_notes(deployment_prior: object) -> tuple[str, ...]:
-    """What an estimated prior has to be read with."""
-    return (*getattr(deployment_prior, "warnings", ()), *getattr(deployment_prior, "caveats", ()))
-
-
 def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:
-    """What was asked for and what was found out, for whoever repeats the comparison."""
+    """Return the arguments and what was inferred from the data, to repeat the comparison."""
     weighting, design = measures.deployment_prior, measures.design
     return {
         "deployment_prior": weighting.describe(),

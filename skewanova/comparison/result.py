@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from skewanova.base.checks import nearest
 from skewanova.base.text import Table, filled, item, section, short_names, shortened
 from skewanova.inference.catalogue import get_test
@@ -45,7 +43,7 @@ class Plots:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ReportSource):
-    """All that a comparison found; models stand in ranking order everywhere.
+    """Results of a comparison; models stand in ranking order everywhere.
 
     Attributes
     ----------
@@ -70,7 +68,7 @@ class Comparison(ReportSource):
     scores, evaluation
         The score table, and AUPREC and IAUPREC of every model and fold.
     methods, results_paragraph : Prose
-        How the numbers were made and what was found, in words for a paper.
+        Methods and results, in words for a paper.
     """
 
     def __repr__(self) -> str:
@@ -90,22 +88,22 @@ class Comparison(ReportSource):
 
     @property
     def labels(self) -> dict[str, str]:
-        """How each test may be read."""
+        """Notes on how to read each test."""
         return {test: get_test(test).note for test in [*self.tests["test"], *self.pairs["test"]]}
 
     @property
     def methods(self) -> Prose:
-        """How the numbers were made, for a paper: text, Markdown, LaTeX and BibTeX."""
+        """Methods section of a paper: text, Markdown, LaTeX and BibTeX."""
         return Prose(tuple(methods_of(self)))
 
     @property
     def results_paragraph(self) -> Prose:
-        """What was found, for a paper: the primary test, then every pair with interval, test and effect."""
+        """Results section of a paper: the primary test, then every pair with interval, test and effect."""
         return Prose((sentences.results_paragraph(self),))
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """What the calibrated tests found, in words."""
+        """Findings of the primary tests, in words."""
         primary = self.pairs[self.pairs["role"] == "primary"]
         short, frames = short_names(self.evaluation.models), self.tables
         return (
@@ -122,20 +120,18 @@ class Comparison(ReportSource):
         return f"{self.verdict.to_text(width)}\n\n{self._ranking_table().to_text(width, names=short)}"
 
     def _details(self, width: int) -> list[str]:
-        short, areas = short_names(self.evaluation.models), self.tables
-        parts = [
+        short, frames = short_names(self.evaluation.models), self.tables
+        checks = frames["assumptions"][~frames["assumptions"]["advice"].isin(["", *self.warnings])]
+        advice = [f"{check}: {text}" for check, text in zip(checks["check"], checks["advice"], strict=True)]
+        return [
             self._heading(width),
             section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
-            performance_table(areas["auprec"], areas["iauprec"], self.ranking).to_text(width, names=short),
+            performance_table(frames["auprec"], frames["iauprec"], self.ranking).to_text(width, names=short),
             *self._published_parts(short, width),
             TABLES["regions"].make(self).to_text(width, names=short),
+            *([section("Assumptions", advice, width)] if advice else []),
+            *([section("Warnings", self.warnings, width)] if self.warnings else []),
         ]
-        told_below = ["", *self.warnings]
-        advised = self.tables["assumptions"][~self.tables["assumptions"]["advice"].isin(told_below)]
-        told = [f"{check}: {text}" for check, text in zip(advised["check"], advised["advice"], strict=True)]
-        parts += [section("Assumptions", told, width)] if told else []
-        parts += [section("Warnings", self.warnings, width)] if self.warnings else []
-        return parts
 
     def to_latex(
         self,
@@ -157,26 +153,23 @@ class Comparison(ReportSource):
             sensitivity, tests, pairwise (of the test that the conclusions rest on), pairs (of every test),
             prior_pairs, effects, equivalence, plans, components (of runs) or assumptions.
         columns : sequence of str, optional
-            Heads of the columns to show, in this order; by default all.
+            Heads of the columns to print, in this order; by default all.
         rows : int or sequence of str, optional
-            How many of the first rows, or which: models, pairs as the table has them, or tests (as the column
-            `test` of the frames names them); by default all.
+            Number of the first rows, or names of models, of pairs as the table has them, or of tests; by
+            default all.
         digits : int, optional
             Decimals of areas and differences; by default three.
-        caption : str, optional
-            Instead of the table's own.
-        label : str, optional
-            For ``\ref``; by default ``tab:`` and the name of the table.
+        caption, label : str, optional
+            Instead of the table's own caption, and of ``tab:`` with its name for ``\ref``.
         siunitx : bool, default False
-            Whether numbers are aligned at the decimal point, by the package siunitx (version 3).
+            Align numbers at the decimal point by the package siunitx (version 3).
 
         Returns
         -------
         str
-            A float with caption and note; long text is broken into lines, and columns that have no room
-            follow below. Beyond 36 lines a longtable, with its heads on each page. Needs the packages array,
-            booktabs and (beyond 36 lines) longtable, and fontenc with T1 for any sign in a name; names in
-            other scripts than Latin need LuaLaTeX or XeLaTeX.
+            A float with caption and note; columns that have no room follow below. Beyond 36 lines a longtable.
+            Needs the packages array, booktabs and longtable, and fontenc with T1; names in other scripts than
+            Latin need LuaLaTeX or XeLaTeX.
 
         Raises
         ------
@@ -220,9 +213,6 @@ class Comparison(ReportSource):
     def _ranking_table(self) -> Table:
         return TABLES["ranking"].make(self)
 
-    def _family(self, test: str, response: str) -> pd.DataFrame:
-        return self.pairs[(self.pairs["test"] == test) & (self.pairs["response"] == response)]
-
     def _heading(self, width: int) -> str:
         measures = self.evaluation
         test_set = self.design.is_test_set
@@ -238,14 +228,14 @@ class Comparison(ReportSource):
         return filled(lines, width)
 
     def _published_parts(self, short: dict[str, str], width: int) -> list[str]:
-        """Each of the paper's analyses with how it may be read, then what its pairwise comparisons say."""
         parts = []
         published = self.tests[self.tests["role"] == "published"]
         for test, group in published.groupby("test", sort=False, observed=True):
-            known_test = get_test(str(test))
-            lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), known_test.note)]
-            if known_test.pairs:
-                rows = self._family(known_test.pairs, group["response"].iloc[0])
+            entry = get_test(str(test))
+            lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), entry.note)]
+            if entry.pairs:
+                in_family = self.pairs["test"] == entry.pairs
+                rows = self.pairs[in_family & (self.pairs["response"] == group["response"].iloc[0])]
                 result = _first(sentences.pair_findings(rows, self.alpha, short), MOST_CONCLUSIONS)
                 lines += [item(sentence, width) for sentence in result]
             parts.append("\n".join(lines))
@@ -253,7 +243,7 @@ class Comparison(ReportSource):
 
 
 def _first(items: Sequence[str], most: int) -> list[str]:
-    """The first items, and how many more there are: nobody reads a hundred on a screen."""
+    """Return the first items, and the number of the others."""
     if len(items) <= most:
         return list(items)
     return [*items[: most - 1], f"and {len(items) - most + 1} more, in the tables of differences"]
