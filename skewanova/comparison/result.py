@@ -167,9 +167,9 @@ class Comparison(ReportSource):
         Returns
         -------
         str
-            A float with caption and note; columns that have no room follow below. Beyond 36 lines a longtable.
-            Needs the packages array, booktabs and longtable, and fontenc with T1; names in other scripts than
-            Latin need LuaLaTeX or XeLaTeX.
+            A float with caption and note; columns that have no room follow below, and beyond 36 lines it is a
+            longtable. Needs the packages array, booktabs and longtable, and fontenc with T1; names in other
+            scripts than Latin need LuaLaTeX or XeLaTeX.
 
         Raises
         ------
