@@ -84,15 +84,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CaseDeviations:
-    """Deviations, over the units of a sample, of the areas of several models at the nodes.
-
-    Attributes
-    ----------
-    sample : Sample
-        The cases.
-    tables : tuple of JackknifeValues
-        Of every model: values whose products over units sum to the covariance of the areas.
-    """
+    """Deviations of the areas of every model at the nodes, whose products over units sum to covariances."""
 
     sample: Sample
     tables: tuple[JackknifeValues, ...]
@@ -109,10 +101,7 @@ class CaseDeviations:
         return cls(sample, tuple(tables))
 
     def units(self, weight: Floats) -> Floats:
-        """Deviations (n_rows, n_models * n_priors) at priors that follow by `weight`: of the units.
-
-        If these are more than columns, as many rows stand for them.
-        """
+        """Deviations (n_rows, n_models * n_priors) at priors that follow by `weight`, no more rows than columns."""
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
             return np.hstack([table.rows() @ weight for table in self.tables])
@@ -163,11 +152,7 @@ def units_of(root: Floats, weight: Floats, n_models: int) -> Floats:
 
 
 def triangle(blocks: Iterable[Floats]) -> Floats:
-    """As many rows as columns with the same products of columns.
-
-    Through triangles, as the products themselves would lose half of the digits of columns that are nearly
-    alike.
-    """
+    """As many rows as columns with the same products, which themselves would lose half of the digits."""
     stacked = reduce(lambda root, block: np.vstack([np.linalg.qr(root, mode="r"), block]), blocks)
     return np.asarray(np.linalg.qr(stacked, mode="r"))
 

@@ -2,11 +2,8 @@
 
 An area that is a sum over the rises of the ROC curve changes in one place only when a case is left out: rises
 above the case keep their counts, those below have one true or false positive fewer, and the rise at its score
-is counted anew. Sums from the top and from the bottom give the values of all cases at once, and cases of one
-class with the same score share a value.
-
-Where several cases are left out together (clusters), or an area is no such sum, it is computed again without
-them. The bootstrap counts resampled cases on the rises of the curve.
+is counted anew. So sums from the top and from the bottom give the values of all cases at once. For clusters,
+or if an area is no such sum, it is computed again.
 """
 
 from __future__ import annotations
@@ -43,25 +40,19 @@ ENTRIES_AT_ONCE = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class JackknifeValues:
-    """Jackknife values of all units; exchangeable units share an entry.
+    """Areas over some weightings (n_weightings,), and the jackknife values of all units.
 
-    Attributes
-    ----------
-    estimate : ndarray of shape (n_weightings,)
-        The area over each weighting.
-    values : ndarray of shape (n_entries, n_weightings)
-        (G - 1) (estimate - estimate without the unit), with the G units of its stratum.
-    entry : ndarray of shape (n_units,)
-        Which of them is each unit's.
+    The values (n_entries, n_weightings) are (G - 1) (estimate - estimate without the unit), with the G units
+    of its stratum; `entry` is that of every unit, which exchangeable units share.
     """
 
     estimate: Floats
     values: Floats
     entry: Codes
 
-    def rows(self, rows: slice | Codes = slice(None), weightings: slice = slice(None)) -> Floats:
+    def rows(self, rows: slice | Codes = slice(None)) -> Floats:
         """Values of some units, of shape (n_rows, n_weightings)."""
-        return np.asarray(self.values[:, weightings][self.entry[rows]])
+        return np.asarray(self.values[self.entry[rows]])
 
     def deviations(self, sample: Sample, *, overwrite: bool = False) -> JackknifeValues:
         """The same with values whose products over units sum to the covariance."""
@@ -102,10 +93,7 @@ class SortedScores:
         return places, entry, entry[position]
 
     def jackknife_values(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
-        """Areas over several weightings, and what leaving out each unit changes in them.
-
-        Those of the latest one that is no single prior are cached, for tests, intervals and P(best).
-        """
+        """Areas over several weightings, and the values of all units; cached for the latest IAUPREC."""
         if len(weightings) > 1 or _is_prior(weightings[0]):
             return self._leave_out(weightings, area_estimator)
         for weighting, estimator, values in self._latest:
@@ -117,15 +105,15 @@ class SortedScores:
 
     def _leave_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
         if area_estimator not in BY_STEPS or self.layout is None:
-            return _refit(self.sample, self.score, weightings, area_estimator)
+            return _refit(self, weightings, area_estimator)
         places, entry, entry_of_unit = self.layout
         return JackknifeValues(*places.changes(entry, weightings, area_estimator), entry_of_unit)
 
 
 class CurvePlaces(NamedTuple):
-    """Places on a curve where cases may stand: positives at every rise, then negatives in every slot.
+    """Places on a curve: positives at every rise, then negatives in every slot, for every weight of a class.
 
-    Each for every different weight of a class; `weights` and `sizes` are of the negatives and the positives.
+    `weights` are the different ones and `sizes` the numbers of the negatives and of the positives.
     """
 
     steps: StepTable
@@ -188,8 +176,7 @@ def measure_models(
 class StepTable(NamedTuple):
     """Steps of a ROC curve with a rise in recall, the best score first, in cases or their weight.
 
-    At every step: `n_pos` positives; `tp` and `fp` cases at or above it, `fp_before` negatives above it;
-    `fp_prev` the false positives of the step before, `fp_prev2` of that before it.
+    `fp_before` are negatives above a step, `fp_prev` and `fp_prev2` the false positives of the two before.
     """
 
     n_pos: Floats
@@ -285,8 +272,8 @@ ABOVE = {"start": True, "end": True}
 class _LeaveOneOut:
     """What leaving out a case of every place changes in areas, over a column of priors or one weighting.
 
-    Rises are looked at in blocks, for all priors at once; sums over the rises above and up to each are
-    carried from block to block. Changes are summed, not areas: what is left of two areas is mostly rounding.
+    Sums over the rises above and up to each are carried from block to block. Changes are summed, not areas:
+    what is left of two areas is mostly rounding.
     """
 
     def __init__(self, places: CurvePlaces, weighting: DeploymentPrior | Floats, area_estimator: str) -> None:
@@ -380,21 +367,45 @@ def _finish(values: Floats, entry: Codes, total: Floats | float, factor: float) 
 
 
 def _refit(
-    sample: Sample, score: NDArray[Any], weightings: Sequence[DeploymentPrior], area_estimator: str
+    model: SortedScores, weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> JackknifeValues:
     """Values of units without which the areas are computed again; one that leaves a class empty has 0."""
+    sample, score = model.sample, model.score
     curve = curve_from_scores(sample.positive, score, sample.weight)
     estimate = areas_over(curve, weightings, area_estimator)
     if area_estimator in BY_STEPS:
         units = ClusterRanks.of(sample, score)
         return units.jackknife_values(estimate, sample.stratum_size, weightings, area_estimator)
-    first, entry = _alike(sample, score)
-    areas = (_without(sample, score, weightings, area_estimator, unit=unit) for unit in first.tolist())
-    without = np.array(list(areas))
+    first, entry = _find_exchangeable(sample, score)
+    without = np.full((len(first), len(weightings)), np.nan)
+    sides = [sample.unit_weights(positive=side) for side in (True, False)]
+    for row, unit in enumerate(first.tolist()):
+        if not any(is_all(weight[unit], weight.sum()) for weight in sides):
+            included = (sample.unit != unit).astype(np.float64)
+            without[row] = _weighted_areas(model, included, weightings, area_estimator)
     size = np.empty(len(without))
     size[entry] = sample.stratum_size
-    values = (size[:, None] - 1) * (estimate - without)
-    return JackknifeValues(estimate, np.where(np.isnan(values), 0.0, values), entry)
+    return JackknifeValues(estimate, _scale_changes(size, estimate - without), entry)
+
+
+def _scale_changes(size: Floats | Codes, changes: Floats) -> Floats:
+    """Jackknife values of units in strata of so many; one that leaves a class empty has 0."""
+    values = (size[:, None] - 1) * changes
+    return np.where(np.isnan(values), 0.0, values)
+
+
+def _weighted_areas(
+    model: SortedScores, case_weight: Floats, weightings: Sequence[DeploymentPrior], area_estimator: str
+) -> Floats:
+    """Areas of the cases that have such weights besides their own; nan where a class is empty."""
+    sample = model.sample
+    weight = case_weight if sample.weight is None else case_weight * sample.weight
+    included = weight > 0
+    positive = sample.positive[included]
+    if positive.all() or not positive.any():
+        return np.full(len(weightings), np.nan)
+    curve = curve_from_scores(positive, model.score[included], weight[included])
+    return areas_over(curve, weightings, area_estimator)
 
 
 def areas_over(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
@@ -404,11 +415,7 @@ def areas_over(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_esti
 
 @dataclass(frozen=True, eq=False)
 class ClusterRanks:
-    """Where the cases of units stand on a curve: rises of the positives, slots of the negatives.
-
-    `n_pos` and `n_neg` are the weights of all positives at every rise and of all negatives in every slot,
-    including units that are elsewhere.
-    """
+    """Rises of the positives of units and slots of their negatives, and the weight of all cases there."""
 
     sample: Sample
     rise: Codes
@@ -418,58 +425,50 @@ class ClusterRanks:
 
     @classmethod
     def of(cls, sample: Sample, score: NDArray[Any]) -> ClusterRanks:
-        """CaseRanks of units that are all here."""
+        """Rank units that are all here."""
         steps, rise, slot = rank_cases(sample, score)
-        weight = np.ones(len(score)) if sample.weight is None else sample.weight
-        n_pos = np.bincount(rise, weights=weight[sample.positive], minlength=len(steps.n_pos))
-        n_neg = np.bincount(slot, weights=weight[~sample.positive], minlength=2 * len(steps.n_pos) + 1)
-        return cls(sample, rise, slot, n_pos.astype(np.float64), n_neg.astype(np.float64))
+        weight = None if sample.weight is None else sample.weight[~sample.positive]
+        n_neg = np.bincount(slot, weights=weight, minlength=2 * len(steps.n_pos) + 1).astype(np.float64)
+        return cls(sample, rise, slot, steps.n_pos, n_neg)
 
     def jackknife_values(
         self, estimate: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> JackknifeValues:
-        """Jackknife values of units whose strata have so many; one that leaves a class empty has 0."""
-        values = (sizes[:, None] - 1) * (estimate - self.areas(weightings, area_estimator))
-        units = np.arange(self.sample.n_units)
-        return JackknifeValues(estimate, np.where(np.isnan(values), 0.0, values), units)
+        """Jackknife values of units whose strata have so many."""
+        values = _scale_changes(sizes, estimate - self.areas(weightings, area_estimator))
+        return JackknifeValues(estimate, values, np.arange(self.sample.n_units))
 
     def areas(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
         """Areas (n_units, n_weightings) without each unit, many at once; nan where a class would be empty."""
-        step, totals, blocks = max(1, BLOCK_SIZE // len(self.n_neg)), (self.n_pos, self.n_neg), []
+        step, blocks = max(1, BLOCK_SIZE // len(self.n_neg)), []
         for start in range(0, self.sample.n_units, step):
-            counts = [
-                np.maximum(total - held[start : start + step].toarray(), 0.0)
-                for total, held in zip(totals, self._unit_weights, strict=True)
-            ]
-            rises = rises_of_counts(counts[0], counts[1], area_estimator)
+            n_pos, n_neg = (
+                np.maximum(total - weights[start : start + step].toarray(), 0.0)
+                for total, weights in zip((self.n_pos, self.n_neg), self._unit_weights, strict=True)
+            )
+            rises = rises_of_counts(n_pos, n_neg, area_estimator)
             areas = [step_terms(rises, weighting, area_estimator).sum(axis=1) for weighting in weightings]
             blocks.append(np.stack(areas, axis=1))
-            for rest, total in zip(counts, totals, strict=True):
-                blocks[-1][is_all(total.sum() - rest.sum(axis=1), total.sum())] = np.nan
+            for rest, total in ((n_pos, self.n_pos.sum()), (n_neg, self.n_neg.sum())):
+                blocks[-1][is_all(total - rest.sum(axis=1), total)] = np.nan
         return np.concatenate(blocks)
 
     @cached_property
     def _unit_weights(self) -> list[sparse.csr_array]:
         """Weight of every unit at every rise (of positives) and in every slot (of negatives)."""
-        positive, weight = self.sample.positive, self.sample.weight
-        sides = (positive, self.rise, len(self.n_pos)), (~positive, self.slot, len(self.n_neg))
-        return [
-            sparse.coo_array(
-                (
-                    np.ones(len(position)) if weight is None else weight[rows],
-                    (self.sample.unit[rows], position),
-                ),
-                shape=(self.sample.n_units, n_places),
-            ).tocsr()
-            for rows, position, n_places in sides
-        ]
+        sample, tables = self.sample, []
+        weight = np.ones(len(sample.positive)) if sample.weight is None else sample.weight
+        for side, position, total in ((True, self.rise, self.n_pos), (False, self.slot, self.n_neg)):
+            rows = sample.positive == side
+            entries = weight[rows], (sample.unit[rows], position)
+            tables.append(sparse.coo_array(entries, shape=(sample.n_units, len(total))).tocsr())
+        return tables
 
 
 def rises_of_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str) -> RecallSteps:
     """Rises of samples with so many positives at every rise and so many negatives in every slot, row by row.
 
-    Where a row has no hit at a rise, that rise has no height; a class without cases has rates of nan. Where a
-    recall was first reached is found for the estimators that ask for it.
+    Where a row has no positive at a rise, that rise has no height; a class without cases has rates of nan.
     """
     true, false = (np.cumsum(counts, axis=1, dtype=np.float64) for counts in (n_pos, n_neg))
     with np.errstate(invalid="ignore"):
@@ -485,7 +484,7 @@ def _reached(n_pos: Floats | Counts, fpr: Floats) -> Floats:
     return np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)
 
 
-def _alike(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
+def _find_exchangeable(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
     """First unit of each kind that leaves the same curve when left out, and the kind of every unit."""
     if sample.cluster is not None:
         units = np.arange(sample.n_units)
@@ -496,25 +495,6 @@ def _alike(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
         np.column_stack([*keys, sample.positive]), axis=0, return_index=True, return_inverse=True
     )
     return first, kind.reshape(-1)
-
-
-def _without(
-    sample: Sample,
-    score: NDArray[Any],
-    weightings: Sequence[DeploymentPrior],
-    area_estimator: str,
-    *,
-    unit: int,
-) -> list[float]:
-    """Areas of a curve without one unit; nan where a class would be empty."""
-    included = sample.unit != unit
-    positive = sample.positive[included]
-    weights = (sample.unit_weights(positive=side) for side in (True, False))
-    if any(is_all(weight[unit], weight.sum()) for weight in weights):
-        return [np.nan] * len(weightings)
-    weight = None if sample.weight is None else sample.weight[included]
-    curve = curve_from_scores(positive, score[included], weight)
-    return [iauprec(curve, weighting, area_estimator=area_estimator) for weighting in weightings]
 
 
 #: Cases drawn at once, so that a few arrays of them stay in the second-level cache. Every block of resamples
@@ -537,7 +517,11 @@ def bootstrap_estimates(
     """
     block = max(1, CASES_AT_ONCE // len(score))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
-    estimates = _measure(sample, score, weighting, area_estimator)
+    if sample.cluster is not None or sample.weight is not None:
+        measure = _measure_units
+    else:
+        measure = _measure_rises if area_estimator in BY_STEPS else _measure_curves
+    estimates = measure(SortedScores(sample, score), weighting, area_estimator)
     streams = map(np.random.default_rng, block_seeds(rng, len(sizes)))
     results = np.concatenate([estimates(size, stream) for size, stream in zip(sizes, streams, strict=True)])
     return np.asarray(results[np.isfinite(results)])
@@ -565,41 +549,23 @@ class _Class(NamedTuple):
         return np.bincount(index.ravel(), minlength=size * self.n_slots).reshape(size, self.n_slots)
 
 
-def _measure(
-    sample: Sample, score: NDArray[Any], weighting: DeploymentPrior, area_estimator: str
-) -> Estimates:
-    """What measures a block of resamples: all rises at once or, if that will not do, curve by curve."""
-    if sample.cluster is not None or sample.weight is not None:
-        return _measure_units(sample, score, weighting, area_estimator)
-    keys = sort_cases(sample.positive, score).keys
-    counts = np.diff([np.cumsum(label)[run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0)
-    measure = _measure_rises if area_estimator in BY_STEPS else _measure_curves
-    return measure(counts, weighting, area_estimator)
-
-
-def _measure_units(
-    sample: Sample, score: NDArray[Any], weighting: DeploymentPrior, area_estimator: str
-) -> Estimates:
+def _measure_units(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
     """Units drawn as a whole, stratum by stratum; every case weighs what its unit was drawn."""
-    weight = np.ones(len(score)) if sample.weight is None else sample.weight
+    sample = model.sample
 
     def estimate(rng: np.random.Generator) -> float:
         drawn = np.zeros(sample.n_units)
         for rows, size in sample.strata:
             drawn[rows] = np.bincount(rng.integers(0, size, size=size), minlength=size)
-        weights = drawn[sample.unit] * weight
-        included = weights > 0
-        positive = sample.positive[included]
-        if positive.all() or not positive.any():
-            return np.nan
-        curve = curve_from_scores(positive, score[included], weights[included])
-        return iauprec(curve, weighting, area_estimator=area_estimator)
+        return float(_weighted_areas(model, drawn[sample.unit], [weighting], area_estimator)[0])
 
     return lambda size, rng: np.array([estimate(rng) for _ in range(size)])
 
 
-def _measure_curves(counts: Counts, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
+def _measure_curves(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
     """Estimator's own kernel on every resampled curve, groups that were not drawn left out."""
+    keys = sort_cases(model.sample.positive, model.score).keys
+    counts = np.diff([np.cumsum(label)[run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0)
     classes = [_Class(np.repeat(np.arange(len(count)), count), len(count)) for count in counts]
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
@@ -616,13 +582,11 @@ def _curve(true: Counts, false: Counts) -> RocCurve:
     return RocCurve(f, t, np.full(len(t), np.nan), float(true[-1]), float(false[-1]))
 
 
-def _measure_rises(counts: Counts, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
+def _measure_rises(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
     """Only groups with positives matter: the negatives have a slot within each, and one before each."""
-    rising = np.flatnonzero(counts[0])
-    slot = np.searchsorted(rising, np.arange(counts.shape[1])) * 2
-    slot[rising] += 1
-    positives = _Class(np.repeat(np.arange(len(rising)), counts[0][rising]), len(rising))
-    negatives = _Class(np.repeat(slot, counts[1]), 2 * len(rising) + 1)
+    steps, rise, slot = rank_cases(model.sample, model.score)
+    positives = _Class(np.sort(rise), len(steps.n_pos))
+    negatives = _Class(np.sort(slot), 2 * len(steps.n_pos) + 1)
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
         rises = rises_of_counts(positives.draw(size, rng), negatives.draw(size, rng), area_estimator)

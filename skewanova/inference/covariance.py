@@ -92,8 +92,7 @@ def auprec_covariance(
     Notes
     -----
     The jackknife, stratified by class (clusters: by the classes they hold). Without ties between classes it
-    equals the covariance from influence values but for O(1/n); with ties it does not, however many cases
-    there are, unless the estimator is average precision.
+    equals the covariance from influence values but for O(1/n).
 
     Examples
     --------
@@ -116,12 +115,7 @@ def auprec_covariance(
 def influence_kernel(
     positive: Bools, score: NDArray[Any], weighting: DeploymentPrior
 ) -> tuple[float, Floats]:
-    """Average precision over a weighting, and the influence value of every case.
-
-    theta is the sum of share_k p_k over the rises, p_k = p(T_k, F_k). Moving the positives' distribution
-    towards case j moves T_k by [j at or above rise k] - T_k, and the weight of its own p; moving the
-    negatives' moves F_k likewise.
-    """
+    """Average precision over a weighting, and the influence value of every case."""
     steps, rise, slot = rank_cases(Sample(positive), score)
     tpr, fpr = steps.tp / steps.n_positive, steps.fp / steps.n_negative
     share = steps.n_pos / steps.n_positive
@@ -166,10 +160,8 @@ def auprec_influence(
         As for :func:`~skewanova.roc_curve`.
     y_score : array_like of shape (n_cases,) or (n_cases, n_models)
         Real scores of one or several models on the same cases.
-    prior : float, optional
-        Probability of the positive class in the deployment; by default the sample's own, taken as known.
-    deployment_prior : (low, high) or deployment prior, optional
-        As for :func:`~skewanova.iauprec`, in place of `prior`.
+    prior, deployment_prior
+        As for :func:`auprec_covariance`.
 
     Returns
     -------
@@ -185,9 +177,8 @@ def auprec_influence(
 
     Notes
     -----
-    They are the derivatives of ``average_precision`` in the weight of each case, times the number of cases
-    of its class. ``trapezoid`` and the other estimators differ from average precision by O(1/n), which a
-    standard error of order n^-1/2 does not see.
+    They are the derivatives of ``average_precision``, from which other estimators differ by O(1/n), in the
+    weight of each case, times the number of cases of its class.
 
     Examples
     --------
@@ -213,10 +204,8 @@ def auprec_variance(
 
     Parameters
     ----------
-    y_true, y_score, pos_label
-        As for :func:`~skewanova.roc_curve`.
-    prior, deployment_prior
-        As for :func:`auprec_influence`.
+    y_true, y_score, prior, deployment_prior, pos_label
+        As for :func:`auprec_influence`, of one model.
 
     Returns
     -------
@@ -230,8 +219,7 @@ def auprec_variance(
 
     Notes
     -----
-    Of first order: it is too small where ``n_negative * prior / (1 - prior)`` falls below about 100, because
-    the precision there rests on few false alarms.
+    Of first order: it is too small where ``n_negative * prior / (1 - prior)`` falls below about 100.
 
     Examples
     --------

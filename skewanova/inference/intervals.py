@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -37,8 +37,6 @@ from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS
 from skewanova.priors.weightings import DeploymentPrior, Target
 from skewanova.scores.design import fold_mean_interval, infer_design
 from skewanova.scores.reading import read_rows
-from skewanova.scores.table import ScoreTable
-from skewanova.scores.validation import Label
 
 Limits = tuple[float, float]
 
@@ -74,10 +72,7 @@ def delta_logit_limits(theta: float, std_error: float, level: float, *, df: floa
 
 
 def wilson_limits(theta: float, size: float, level: float) -> Limits:
-    """Wilson (1927): the proportions that a score test of `size` trials does not reject.
-
-    statsmodels' proportion_confint agrees to 9e-15, but takes 300 microseconds, not 7, and 0.3 s to load.
-    """
+    """Wilson (1927); statsmodels' proportion_confint agrees to 9e-15, but takes 300 microseconds, not 7."""
     z2 = two_sided(level) ** 2
     centre = (theta + z2 / (2 * size)) / (1 + z2 / size)
     half_width = np.sqrt(z2 * (theta * (1 - theta) / size + z2 / (4 * size**2))) / (1 + z2 / size)
@@ -146,19 +141,14 @@ class Interval:
 
     Attributes
     ----------
-    estimate, conf_low, conf_high : float
-        The estimate and the limits.
-    confidence_level : float
-        Nominal coverage.
+    estimate, conf_low, conf_high, confidence_level : float
+        The estimate, the limits, and their nominal coverage.
     method : str
-        What was used: one of `INTERVALS` but ``auto``, ``clopper_pearson`` (by ``auto`` alone), or
-        ``boundary`` where the estimate is 0 or 1.
+        One of `INTERVALS` but ``auto``, ``clopper_pearson``, or ``boundary`` at an estimate of 0 or 1.
     warning : str or None
         Why the interval should be read with care; also sent as a `SkewanovaWarning`.
-    area_estimator : str
-        Estimator of the area.
-    weighting : str
-        The prior or deployment prior, in words.
+    area_estimator, weighting : str
+        Estimator of the area, and the prior or deployment prior in words.
     """
 
     estimate: float
@@ -175,8 +165,7 @@ class Interval:
 class IntervalInputs:
     """Clean input, and what several methods need of it, computed once.
 
-    `measured` are the area, its standard error and its degrees of freedom, where they are known; no more
-    scores are needed then.
+    With `measured`, the area, its standard error and its degrees of freedom, no scores are needed.
     """
 
     sample: Sample
@@ -277,16 +266,14 @@ def confidence_interval(
     method : str, default "auto"
         One of `INTERVALS`:
 
-        * ``jackknife``: from what leaving out each case changes in the estimate, on the logit scale, with a t
-          deviate whose degrees of freedom come from the kurtosis of these changes;
+        * ``jackknife``: from what leaving out each case changes, on the logit scale, with a t deviate;
         * ``wilson``: Wilson's interval with the positives as trials;
         * ``binomial``, ``logit``: Boyd et al. (2013), with the positives as trials;
         * ``bootstrap``: percentiles over 2,000 samples of the positives and of the negatives; ``bca``: also
           corrected for bias and acceleration (Efron 1987);
         * ``cross_validation``: t interval of the mean over `folds`, as in Boyd et al. (2013);
-        * ``auto``: ``jackknife`` where m/lam, the negatives over the skew of the deployment, is at least 100
-          and there are at least 30 positives, else Wilson's interval with min(n, m/lam) trials or, below 20
-          trials, Clopper and Pearson's, and a warning.
+        * ``auto``: ``jackknife`` where m/lam, the negatives over the skew, is at least 100 and there are 30
+          positives, else, with a warning, Wilson's of min(n, m/lam) trials or, below 20, Clopper-Pearson's.
     confidence_level : float, default 0.95
         Nominal coverage.
     area_estimator : str, default "trapezoid"
@@ -320,8 +307,6 @@ def confidence_interval(
     k = min(n, m/lam), mirrored at 0, for every method but ``wilson``. The limits of ``binomial`` and
     ``cross_validation`` may leave [0, 1], as published. Over a deployment prior, lam is the geometric
     mean of its skews.
-
-    In the extracted text the slides of Boyd et al. have e^eta -+ z tau; the exponent is eta -+ z tau.
 
     Examples
     --------
@@ -494,9 +479,8 @@ def interval_table(
     Returns
     -------
     DataFrame
-        Columns of `INTERVAL_COLUMNS`; ``warning`` is empty where there is none. If the case column shows that
-        no case is in two folds, each model has one more row, with the level "pooled" and no fold: its scores
-        of all folds ranked together, which takes the models trained for the folds for one.
+        Columns of `INTERVAL_COLUMNS`. If no case is in two folds, each model has one more row, with the level
+        "pooled" and no fold: its scores of all folds ranked together, as if they came from one model.
 
     Raises
     ------
@@ -512,7 +496,10 @@ def interval_table(
     (60, [0.84, 0.8, 0.87])
     """
     table = read_rows(scores)
-    groups: list[tuple[str, str, object, pd.DataFrame]] = [(m, FOLD, f, rows) for m, f, rows in _cells(table)]
+    cells = table.frame.groupby(["model", "fold"], sort=True, observed=True)
+    groups: list[tuple[str, str, object, pd.DataFrame]] = [
+        (model, FOLD, fold, cells.get_group((model, fold))) for model, fold in table.cells
+    ]
     if len(table.folds) > 1 and table.has_cases and infer_design(table).kind == "kfold":
         for model in table.models:
             groups.append((model, POOLED, pd.NA, pd.concat([rows for m, *_, rows in groups if m == model])))
@@ -538,9 +525,3 @@ def interval_table(
     frame["fold"] = frame["fold"].convert_dtypes()  # missing where there is none, else as it was
     emit(text for text in frame["warning"] if text)
     return frame
-
-
-def _cells(table: ScoreTable) -> Iterator[tuple[str, Label, pd.DataFrame]]:
-    """Rows of every (model, fold), models first."""
-    groups = table.frame.groupby(["model", "fold"], sort=True, observed=True)
-    return ((model, fold, groups.get_group((model, fold))) for model, fold in table.cells)

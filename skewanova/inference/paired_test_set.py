@@ -27,15 +27,7 @@ DISTRIBUTED = "skewanova.distributed.paired_cases"
 
 
 class PairedTestSet(ABC):
-    """Models on the cases of one test set.
-
-    Attributes
-    ----------
-    sample : Sample
-        How the cases were drawn.
-    cache : dict
-        Results that are measured once, by what they depend on.
-    """
+    """Models on the cases of one test set; `cache` holds results by what they depend on."""
 
     sample: Sample
 
@@ -97,11 +89,7 @@ def paired_test_set(evaluation: Evaluation) -> PairedTestSet:
 
 
 def variable_test_set(evaluation: Evaluation) -> PairedTestSet | None:
-    """Return the single test set of an evaluation if its variance is estimable, else None.
-
-    It is not without scores, with several folds, if the cases of the models do not match, or if all cases
-    of a class are one unit.
-    """
+    """Return the single test set of an evaluation, None without one or if its variance is not estimable."""
     if evaluation.scores is None or len(evaluation.folds) > 1:
         return None
     try:
@@ -117,18 +105,9 @@ MAX_VALUES = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class RunAreas:
-    """Areas of every model in every run of one test set, with the jackknife values of all units.
+    """Areas (n_models, n_runs) of one test set, with the jackknife values of all units (n_units, n_models * n_runs).
 
-    Attributes
-    ----------
-    area : ndarray of shape (n_models, n_runs)
-        Areas.
-    values : ndarray of shape (n_units, n_models * n_runs)
-        Jackknife values, the runs of the first model first.
-    sample : Sample
-        The cases.
-    runs : str
-        What the runs have in common, as of :class:`~skewanova.scores.design.FoldDesign`.
+    `runs` is what the runs have in common, as of :class:`~skewanova.scores.design.FoldDesign`.
     """
 
     area: Floats

@@ -1,7 +1,6 @@
 """Several runs of every model on one test set: runs and cases both vary (Obuchowski and Rockette 1995).
 
-Runs are trainings anew, such as seeds; all of them test the same cases. The area of model i in run j varies
-with the run and with the cases that all runs share: a test over runs alone will not do, nor one over cases.
+Runs are trainings anew, such as seeds. An area varies with the run and with the cases that all runs share.
 """
 
 from __future__ import annotations
@@ -50,10 +49,9 @@ COMPONENT_COLUMNS = ("component", "variance", "std_dev", "share")
 
 
 class CaseCovariances(NamedTuple):
-    """Mean covariances, over cases, between areas: Cov1 to Cov3 of Obuchowski and Rockette (1995).
+    """Mean covariances over cases: Cov1 to Cov3 of Obuchowski and Rockette (1995); nested runs have no first.
 
-    Of two models in one run, of one model in two runs, of two models in two runs. Nested runs have no first,
-    which is nan; every run of another model is another run.
+    They are those of two models in one run, of one model in two runs, and of two models in two runs.
     """
 
     same_run: float
@@ -68,8 +66,8 @@ class CaseCovariances(NamedTuple):
 class DegreesOfFreedom(NamedTuple):
     """Degrees of freedom of a variance of which runs bring in one part and cases the rest.
 
-    By `DEGREES`: as published, or so that t has Banerjee's (1961) critical value at a level that the tests
-    share, in which the squares of the critical values for either part are weighed by their share.
+    By `DEGREES`: as published, or so that t has Banerjee's (1961) critical value, whose square is the mean of
+    those for either part by their share.
     """
 
     method: str = "banerjee"
@@ -102,11 +100,9 @@ class RunsComparison(ModelComparison):
     ----------
     models, estimate
         Names, and the mean area over runs.
-    f_omnibus, df, df_omnibus, p_omnibus : float
-        F test that all models are equal; the degrees of freedom have Greenhouse and Geisser's factor over
-        runs.
-    model_a, model_b, difference, std_error, statistic, df_error, p_value, p_adjusted
-        As of :class:`~skewanova.inference.TestSetComparison`; so are conf_low, conf_high and critical_value.
+    f_omnibus, df, df_omnibus, p_omnibus, model_a, model_b, difference, std_error, statistic, df_error,
+    p_value, p_adjusted, conf_low, conf_high, critical_value
+        As of :class:`~skewanova.inference.TestSetComparison`.
     model_low, model_high : ndarray of shape (n_models,)
         Interval of every model's mean area, each by itself.
     components : DataFrame
@@ -173,24 +169,19 @@ def compare_runs(
     -----
     With MS(T) the mean square of the models and MS(TR) that of model x run, F = MS(T) / D with
     D = MS(TR) + J max(Cov2 - Cov3, 0), on K - 1 and D^2 / (MS(TR)^2 / ((K - 1)(J - 1))) degrees of freedom
-    (Hillis 2007). Runs of some models may vary more than those of others, which makes a pooled D liberal: of
-    more than two models both degrees of freedom are taken times Greenhouse and Geisser's (1959) factor over
-    runs, and a pair is tested by the same formulas on its two models alone. The claim is about further runs
-    and further cases.
+    (Hillis 2007). Runs of some models may vary more than those of others: of more than two models both
+    degrees of freedom are taken times Greenhouse and Geisser's (1959) factor over runs, and a pair is tested
+    on its two models alone. The claim is about further runs and further cases.
 
-    Hillis's degrees of freedom are an estimate, too large just where MS(TR) comes out too small. With few
-    runs that differ much this rejects true equality far too often (``docs/studies/runs-few.csv``): normal
-    areas of three runs that bring in 90 % of D told a pair of four models apart in .174 of tables at .05 and
-    .084 at .005. So by default t has the degrees of freedom with which its critical value, at the level .02
+    With few runs that differ much, Hillis's degrees of freedom reject true equality far too often
+    (``docs/studies/runs-few.csv``). So by default t has those with which its critical value, at the level .02
     shared by all pairs, is Banerjee's (1961): sqrt(R t1^2 + (1 - R) t2^2), where R is the share of MS(TR) in
-    D and t1 and t2 are critical values with the degrees of freedom of MS(TR) and of the covariance. Banerjee
-    proved of these that they never reject more often than their level, whatever R is; at a larger level ours
-    reject less often still.
+    D and t1 and t2 are critical values with the degrees of freedom of MS(TR) and of the covariance. These
+    never reject more often than their level, whatever R is.
 
     Of nested runs, MS(R(T)), the mean variance over runs, takes the place of MS(TR), Cov3 is the mean over
-    all runs of two models, and the noise has (sum s_i^2)^2 / sum s_i^4 (J - 1) degrees of freedom, which are
-    K (J - 1) where all models' runs vary alike (Satterthwaite 1946). With K (J - 1), and two models of which
-    one varies four times as much, .085 of 20,000 tables of three runs were rejected at .05; with these .056.
+    all runs of two models, and the noise has (sum s_i^2)^2 / sum s_i^4 (J - 1) degrees of freedom
+    (Satterthwaite 1946).
 
     References
     ----------
@@ -279,10 +270,7 @@ def _test_models(
 
 
 def _mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
-    """MS(TR) of areas (n_models, n_runs), or MS(R(T)) of nested runs, and its degrees of freedom.
-
-    It is 0 where runs differ by rounding alone.
-    """
+    """MS(TR) of areas, or MS(R(T)) of nested runs, 0 if they differ by rounding; its degrees of freedom."""
     n_models, n_runs = values.shape
     centered = values - values.mean(axis=1, keepdims=True)
     if not nested:
@@ -341,7 +329,7 @@ def run_means(values: Floats, covariance: Floats, degrees: DegreesOfFreedom) -> 
 
 
 def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed") -> pd.DataFrame:
-    """Tell where the variance of one area comes from: runs, model x run, cases.
+    """Estimate where the variance of one area comes from: runs, model x run, cases (Hillis 2007, table 1).
 
     Parameters
     ----------
@@ -353,17 +341,12 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
     DataFrame
         Columns of `COMPONENT_COLUMNS`: ``run`` is what all models have in common in a run (of nested runs,
         what each has of its own), ``model x run`` what one model has besides; ``cases, ...`` is what the
-        sample of cases adds, by the areas that share it. Estimates below 0 are 0. ``share`` is that of the
-        variance of one area.
+        sample of cases adds, by the areas that share it. Estimates below 0 are 0.
 
     Raises
     ------
     ValueError
         As :func:`compare_runs`.
-
-    References
-    ----------
-    Hillis (2007), table 1.
 
     Examples
     --------

@@ -48,16 +48,9 @@ Codes = NDArray[np.intp]
 class Sample:
     """Cases of a test set, and the units in which they were drawn.
 
-    Attributes
-    ----------
-    positive : ndarray of bool, shape (n_cases,)
-        True for the positive class.
-    cluster : ndarray of int, shape (n_cases,), or None
-        Number from 0 of the cluster of every case, such as the patient; None where each was drawn by itself.
-    weight : ndarray of shape (n_cases,), or None
-        How many cases of the population each stands for; None where all stand for as many.
-    unit_stratum : ndarray of int, shape (n_units,), or None
-        Stratum of every unit, where the cases are some of a larger sample that decides it.
+    `cluster` is the number from 0 of every case's cluster, such as the patient, or None where each was drawn
+    by itself; `weight` how many cases of the population each stands for; `unit_stratum` the stratum of every
+    unit, where the cases are some of a larger sample that decides it.
     """
 
     positive: Bools
@@ -82,10 +75,7 @@ class Sample:
 
     @cached_property
     def stratum(self) -> Codes:
-        """Stratum of every unit: 0 of negatives alone, 1 of positives alone, 2 of both.
-
-        A single cluster of its kind joins the largest stratum, as by itself it would show no spread.
-        """
+        """Stratum of every unit: its kind, but a single cluster of its kind joins the largest stratum."""
         if self.unit_stratum is not None:
             return self.unit_stratum
         if self.cluster is None:
@@ -134,8 +124,7 @@ class Sample:
     def deviations(self, values: Floats) -> Floats:
         """Values of the units (n_units, ...) scaled so that their products sum to the covariance.
 
-        That of the stratified jackknife: with G units in a stratum, (G - 1) / G times the sum of the squared
-        changes of the estimate, about their mean (Efron and Tibshirani 1993, eq. 11.5).
+        That of the stratified jackknife (Efron and Tibshirani 1993, eq. 11.5).
         """
         centered = np.empty(values.shape)
         for rows, size in self.strata:
@@ -165,8 +154,7 @@ class Sample:
         """Standard errors of estimates from their values (n_units, ...), and the degrees of freedom of each.
 
         The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, so heavy tails leave
-        fewer degrees of freedom than units (Satterthwaite 1946, without the normal's kurtosis of 3). Standard
-        errors are nan where all cases of a class are one unit.
+        fewer degrees of freedom than units (Satterthwaite 1946).
         """
         flat = values.reshape(len(values), -1)
         unit = power_of_two(np.maximum(flat.max(axis=0), -flat.min(axis=0)))
@@ -201,10 +189,7 @@ class Sample:
         return max(float(self.unit_sums.equal().min()) - 1, 1.0)
 
     def variances(self, sums: Floats) -> Floats:
-        """Variances that the strata add, and the variances of these, from sums (n_strata, 2, ...).
-
-        These are sums of squares and of fourth powers of deviations.
-        """
+        """Variances that the strata add, and of these, from sums of powers (n_strata, 2, ...)."""
         square, fourth = sums[:, 0], sums[:, 1]
         sizes = np.array([size for _, size in self.strata], dtype=np.float64)
         size = sizes.reshape(-1, *[1] * (square.ndim - 1))
@@ -215,14 +200,8 @@ class Sample:
 class SampleSummary(Sample):
     """Cases on workers: one unit stands for each stratum, and rows of values for all units.
 
-    Attributes
-    ----------
-    sizes : (int, int, int)
-        Number of units of negatives alone, of positives alone, and of both.
-    sums : UnitSums or None
-        What units weigh in the class of negatives and in that of positives; None where they weigh alike.
-    clustered : bool
-        Whether units are clusters.
+    `sizes` are the numbers of units of negatives alone, of positives alone, and of both; `sums` what units
+    weigh in either class, None where they weigh alike.
     """
 
     sizes: tuple[int, int, int] = (1, 1, 0)
@@ -323,8 +302,7 @@ def power_sums(
 ) -> Floats:
     """Sums (n_strata, 2, n_models + n_pairs, n_priors) of squares and fourth powers of deviations.
 
-    Those are of every model (n_rows, n_priors), for some units of a stratum at a time; differences of pairs
-    come after the models.
+    The blocks hold a stratum's number and the deviations (n_rows, n_priors) of every model.
     """
     sums = np.zeros((n_strata, 2, n_models * (n_models + 1) // 2, n_priors))
     pairs = [*((i, i) for i in range(n_models)), *combinations(range(n_models), 2)]

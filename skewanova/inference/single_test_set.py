@@ -1,7 +1,6 @@
 """Models compared on one test set, over its cases.
 
-Areas are compared on the angular scale, 2 arcsin(sqrt(area)), where their spread depends least on the area
-itself; a t or F deviate allows for the tails of the values behind the standard errors.
+Areas are compared on the angular scale, 2 arcsin(sqrt(area)), where their spread depends least on the area.
 """
 
 from __future__ import annotations
@@ -90,10 +89,7 @@ class ModelComparison(PairTests):
 
 
 class ArcsineScale(NamedTuple):
-    """Areas on the angular scale, and its slope at them, by which their standard errors are divided.
-
-    An area of 0 or 1 (but for rounding) has no slope there: with one among them, all stay as they are.
-    """
+    """Areas on the angular scale, and its slope at them; with an area of 0 or 1, all stay as they are."""
 
     area: Floats
     angle: Floats
@@ -113,10 +109,9 @@ class ArcsineScale(NamedTuple):
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
     def errors(self, pair: Floats, single: Floats) -> Floats:
-        """Standard error of the difference of every two areas, from variances on this scale.
+        """Standard error of the difference of every two areas, from variances of angles; 0 if but rounding.
 
-        It is that of the difference of the angles times the chord, so that a test is that of the angles, and
-        an interval agrees with it. It is exactly zero where only rounding is left.
+        It is that of the angles times the chord, so that an interval agrees with the test of the angles.
         """
         a, b = np.triu_indices(len(self.area), 1)
         varies = ~(pair <= RANK_TOLERANCE * (single[a] + single[b]))
@@ -125,17 +120,7 @@ class ArcsineScale(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ArcsineAreas:
-    """Areas of several models over one weighting, compared on the angular scale.
-
-    Attributes
-    ----------
-    scale : ArcsineScale
-        The areas, on either scale.
-    values : ndarray of shape (n_units, n_models)
-        Jackknife values of every unit in the areas as they are.
-    sample : Sample
-        How the cases were drawn.
-    """
+    """Areas of several models over one weighting, with the jackknife values (n_units, n_models) behind them."""
 
     scale: ArcsineScale
     values: Floats
@@ -198,16 +183,16 @@ class ArcsineAreas:
 
 
 def pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str) -> PairTests:
-    """Test every pair a - b, in the order of :func:`numpy.triu_indices`.
-
-    A difference without spread has neither test nor limits, however large: a perfect model and a constant one
-    keep their areas whatever case is left out.
-    """
+    """Test every pair a - b; a difference without spread has neither test nor limits, however large."""
     a, b = np.triu_indices(len(angles.area), 1)
     std_error, df_error = angles.pairs()
     difference = angles.area[a] - angles.area[b]
     contrasts = np.eye(len(angles.area))[a] - np.eye(len(angles.area))[b]
-    critical = t_from_z(_critical_value(contrasts, angles.covariance, level, simultaneous), df_error)
+    if simultaneous == "max_z":
+        normal = max_z_value(contrasts, angles.covariance, level)
+    else:
+        normal = bonferroni_value(len(contrasts) if simultaneous == "bonferroni" else 1, level)
+    critical = t_from_z(normal, df_error)
     half_width = np.where((std_error == 0) & (difference != 0), np.nan, critical * std_error)
     return t_tests(difference, std_error, df_error, critical=critical, half_width=half_width)
 
@@ -251,10 +236,9 @@ def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, F
 def omnibus_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
     """F of equal areas over the contrasts that vary, their number, the error's df, and p (Moore-Penrose).
 
-    The error's degrees of freedom are the harmonic mean of those of the contrasts made uncorrelated. These
-    come from orthonormal contrasts, so that the order of the models does not matter. Half of Hotelling's
-    factor, 1 - (d - 1) / df, allows for their estimated covariance: the whole is conservative here, none is
-    liberal with eight models (docs/studies/paired.md).
+    The error's degrees of freedom are the harmonic mean of those of uncorrelated contrasts. Half of
+    Hotelling's factor, 1 - (d - 1) / df, allows for their estimated covariance: the whole is conservative
+    here, none is liberal with eight models (docs/studies/paired.md).
     """
     steps, covariance = helmert(len(angles.area)), angles.covariance
     values, vectors = np.linalg.eigh(steps @ covariance @ steps.T)
@@ -278,8 +262,7 @@ def bonferroni_value(n_pairs: int, level: float) -> float:
 def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
     """Quantile of the largest |z| over contrasts whose estimates are jointly normal.
 
-    Sobol points in the space that varies, without scrambling, so the value repeats; the signs of its axes do
-    not depend on the order of the models.
+    Sobol points without scrambling, so the value repeats; the order of the models does not matter.
     """
     from scipy.stats import qmc
 
@@ -296,12 +279,6 @@ def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
     block = max(1, BLOCK_SIZE // len(loading))
     largest = [np.abs(part @ loading.T).max(axis=1) for part in split_rows(normal, block)]
     return float(np.quantile(np.concatenate(largest), level))
-
-
-def _critical_value(contrasts: Floats, covariance: Floats, level: float, simultaneous: str) -> float:
-    if simultaneous == "max_z":
-        return max_z_value(contrasts, covariance, level)
-    return bonferroni_value(len(contrasts) if simultaneous == "bonferroni" else 1, level)
 
 
 #: How the intervals of all pairs are made to hold together.
@@ -371,8 +348,7 @@ def compare_test_set(
     confidence_level : float, default 0.95
         Level of the intervals.
     simultaneous : {"max_z", "bonferroni", "none"}, default "max_z"
-        How the intervals of all pairs hold together: by the largest of the correlated deviates, by
-        Bonferroni's inequality, or not at all.
+        How the intervals of all pairs hold together: by the largest deviate, by Bonferroni, or not at all.
 
     Returns
     -------
@@ -388,18 +364,14 @@ def compare_test_set(
     Warns
     -----
     SkewanovaWarning
-        If models do not differ on any case that matters, or all cases of a class are one unit:
-        statistic and p are then nan.
+        If models do not differ on any case, or all cases of a class are one unit: p is then nan.
 
     Notes
     -----
-    The scores are taken as given: what is compared are these fitted models, not the methods that fitted them.
-
-    The tests compare 2 arcsin(sqrt(area)), or the areas themselves where one is 0 or 1, by the jackknife of
-    the estimator in use, which leaves out one case of either class or, with clusters, one cluster. A
-    difference is referred to t, with Satterthwaite's degrees of freedom from the kurtosis of the jackknife
-    values. Standard errors and intervals are carried back to the difference of the areas by its ratio to that
-    of the angles. The size of the test was simulated: ``docs/studies/paired.md``.
+    Compared are these fitted models, not the methods that fitted them. The tests compare 2 arcsin(sqrt(area)),
+    or the areas themselves where one is 0 or 1, by the jackknife of the estimator in use, which leaves out one
+    case or, with clusters, one cluster. A difference is referred to t, with Satterthwaite's degrees of freedom
+    from the kurtosis of the jackknife values. The size of the test was simulated: ``docs/studies/paired.md``.
 
     Examples
     --------
