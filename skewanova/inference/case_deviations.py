@@ -101,7 +101,7 @@ class CaseDeviations:
         return cls(sample, tuple(tables))
 
     def units(self, weight: Floats) -> Floats:
-        """Deviations (n_rows, n_models * n_priors) at priors that follow by `weight`, no more rows than columns."""
+        """Deviations at priors that follow by `weight`, or as many rows as columns (n_models * n_priors)."""
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
             return np.hstack([table.rows() @ weight for table in self.tables])

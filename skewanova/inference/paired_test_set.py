@@ -105,7 +105,7 @@ MAX_VALUES = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class RunAreas:
-    """Areas (n_models, n_runs) of one test set, with the jackknife values of all units (n_units, n_models * n_runs).
+    """Areas (n_models, n_runs), with the jackknife values (n_units, n_models * n_runs) of all units.
 
     `runs` is what the runs have in common, as of :class:`~skewanova.scores.design.FoldDesign`.
     """

@@ -120,7 +120,7 @@ class ArcsineScale(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ArcsineAreas:
-    """Areas of several models over one weighting, with the jackknife values (n_units, n_models) behind them."""
+    """Areas of several models over one weighting, with their jackknife values (n_units, n_models)."""
 
     scale: ArcsineScale
     values: Floats
@@ -368,10 +368,11 @@ def compare_test_set(
 
     Notes
     -----
-    Compared are these fitted models, not the methods that fitted them. The tests compare 2 arcsin(sqrt(area)),
-    or the areas themselves where one is 0 or 1, by the jackknife of the estimator in use, which leaves out one
-    case or, with clusters, one cluster. A difference is referred to t, with Satterthwaite's degrees of freedom
-    from the kurtosis of the jackknife values. The size of the test was simulated: ``docs/studies/paired.md``.
+    The claim is about these fitted models, not the methods that fitted them. The tests compare
+    2 arcsin(sqrt(area)), or the areas themselves where one is 0 or 1, by the jackknife of the estimator in
+    use, which leaves out one case or, with clusters, one cluster. A difference is referred to t, with
+    Satterthwaite's degrees of freedom from the kurtosis of the jackknife values. The size of the test was
+    simulated: ``docs/studies/paired.md``.
 
     Examples
     --------
