@@ -182,7 +182,6 @@ def monitor(
 
 
 def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
-    """Return ranking, leaders and bins of a comparison, or of its folder."""
     names = ("ranking", "leaders", "score_bins")
     if isinstance(comparison, Comparison):
         return {name: comparison.tables[name] for name in names}

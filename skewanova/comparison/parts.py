@@ -212,7 +212,6 @@ def compare_datasets(
 def _compare_each(
     part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, Target], **options: Any
 ) -> dict[str, Comparison]:
-    """Compare on each data set or class; a message begins with its name."""
     comparisons = {}
     for name, table in tables.items():
         with naming(f"{part} {name!r}"):
@@ -268,7 +267,6 @@ def _rank_models(means: pd.DataFrame) -> pd.DataFrame:
 def _measure_differences(
     comparisons: Mapping[str, Comparison], pairs: pd.DataFrame, alpha: float
 ) -> pd.DataFrame:
-    """Return the difference of every pair of the family on each data set."""
     rows = [
         {"dataset": name, "model_a": a, "model_b": b, **_difference(result, a, b)}
         for a, b in zip(pairs["model_a"], pairs["model_b"], strict=True)
@@ -297,14 +295,12 @@ def _difference(result: Comparison, a: str, b: str) -> dict[str, float]:
 
 
 def _with_limits(frame: pd.DataFrame, name: str, spread: Any, alpha: float) -> pd.DataFrame:
-    """Add limits by Student's t to the estimates of a frame."""
     half_width = stats.t.isf(alpha / 2, frame["df"]) * spread
     limits = {f"{name}_low": frame["estimate"] - half_width, f"{name}_high": frame["estimate"] + half_width}
     return frame.assign(**limits)
 
 
 def _combine_differences(differences: pd.DataFrame, alpha: float, *, p_adjust: str) -> pd.DataFrame:
-    """Return one random-effects meta-analysis a pair."""
     rows = []
     for (a, b), each in differences.groupby(["model_a", "model_b"], sort=False, observed=True):
         meta = random_effects(each["estimate"].to_numpy(), each["std_error"].to_numpy() ** 2)

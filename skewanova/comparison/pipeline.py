@@ -35,35 +35,31 @@ SUSPICIOUS = ("smallest_auc", "collapsed_folds", "share_of_cases", "different_sc
 
 
 def decision_frames(
-    measures: Evaluation,
-    promised: pd.DataFrame,
-    *,
-    alpha: float,
-    rng: Seed,
-    control: str | None = None,
-    differences: pd.DataFrame | None = None,
+    measures: Evaluation, promised: pd.DataFrame, options: Options, differences: pd.DataFrame | None = None
 ) -> dict[str, pd.DataFrame]:
     """Measure everything about the choice at once: the curves are sampled a single time.
 
-    Who may lead is decided between all models, the bands are those of the pairs that are compared.
+    Leaders are decided between all models; the bands are those of the pairs that are compared.
     """
-    panel = panel_curves(measures)
+    panel, models, control = panel_curves(measures), measures.models, options.control
     beside = None if differences is None else critical_of(differences)
     critical = beside if control is None else None
     if critical is None or beside is None:
         joint = joint_curves(measures, decision_grid(measures))
-        critical = pair_critical(joint, alpha, rng=rng)
-        compared = compared_pairs(measures.models, control)
-        beside = critical if compared.all() else pair_critical(joint, alpha, selected=compared, rng=rng)
+        critical = pair_critical(joint, options.alpha, rng=options.rng)
+        compared, beside = compared_pairs(models, control), critical
+        if not compared.all():
+            beside = pair_critical(joint, options.alpha, selected=compared, rng=options.rng)
     rarest = decision_floor(measures)
+    level = options.alpha / n_compared(len(models), control)
     return {
-        "crossings": crossings_frame(panel, measures.models, alpha),
-        "leaders": leaders_frame(panel, measures.models, critical, rarest=rarest),
-        "differing_priors": differing_frame(panel, measures.models, beside, rarest=rarest, control=control),
+        "crossings": crossings_frame(panel, models, options.alpha),
+        "leaders": leaders_frame(panel, models, critical, rarest=rarest),
+        "differing_priors": differing_frame(panel, models, beside, rarest=rarest, control=control),
         "decisions": promised,
         "choices": choices(promised),
         "support": support(measures),
-        "plans": plans(measures, alpha=alpha / n_compared(len(measures.models), control), control=control),
+        "plans": plans(measures, alpha=level, control=control),
     }
 
 
@@ -185,16 +181,10 @@ def _analyse(
     table = decisions(measures, rng=options.rng)
     result = design.analyse(table)
     tests, checks = [*result.tests, *mixed], soundness(measures)
+    differences = result.frames["difference_curves"] if measures.design.over_folds else None
     frames = {
         **result.frames,
-        **decision_frames(
-            measures,
-            table,
-            alpha=options.alpha,
-            rng=options.rng,
-            control=options.control,
-            differences=result.frames["difference_curves"] if measures.design.over_folds else None,
-        ),
+        **decision_frames(measures, table, options, differences),
         "tests": pd.concat([test.to_frame() for test in tests], ignore_index=True),
         "regions": regions(measures),
         "assumptions": pd.concat([result.frames["assumptions"], checks], ignore_index=True),
@@ -209,7 +199,6 @@ def _analyse(
 
 
 def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:
-    """Return the arguments and what was inferred from the data, to repeat the comparison."""
     weighting, design = measures.deployment_prior, measures.design
     return {
         "deployment_prior": weighting.describe(),

@@ -243,7 +243,6 @@ class Comparison(ReportSource):
 
 
 def _first(items: Sequence[str], most: int) -> list[str]:
-    """Return the first items, and the number of the others."""
     if len(items) <= most:
         return list(items)
     return [*items[: most - 1], f"and {len(items) - most + 1} more, in the tables of differences"]

@@ -14,6 +14,7 @@ from scipy import stats
 
 from skewanova import compare, load_satellite_scores
 from skewanova.base.text import MAX_ROWS, Table
+from skewanova.comparison.analysis import Options
 from skewanova.comparison.pipeline import decision_frames
 from skewanova.curves.chebyshev import DEGREE, MeanCurves, certain_signs, panel_priors, panel_series
 from skewanova.decision import bands, decisions
@@ -263,10 +264,10 @@ def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, mo
 
 
 def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
-    measures, options = satellite.evaluation, {"alpha": 0.05, "rng": 0}
+    measures, options = satellite.evaluation, Options(0.05, "auto", None, None, 0.01, 0)
     promised = decisions(measures, rng=0)
-    drawn_anew = decision_frames(measures, promised, **options)
-    shared = decision_frames(measures, promised, **options, differences=satellite.tables["difference_curves"])
+    drawn_anew = decision_frames(measures, promised, options)
+    shared = decision_frames(measures, promised, options, satellite.tables["difference_curves"])
     for name, frame in drawn_anew.items():
         pd.testing.assert_frame_equal(shared[name], frame, rtol=1e-10, atol=1e-12)
     alike = satellite.tables["difference_curves"].assign(std_error=0.0)
