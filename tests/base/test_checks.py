@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from loops import each
+from messages import exact
 
 from skewanova.base import checks as base_checks
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
@@ -14,11 +15,6 @@ from skewanova.inference.covariance import auprec_covariance
 from skewanova.inference.intervals import confidence_interval
 from skewanova.priors.weightings import DiscretePrior, as_deployment_prior, correct_class_prior
 from skewanova.scores.reading import read_scores
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
-
 
 # --- scalars ------------------------------------------------------------------------------------------------
 

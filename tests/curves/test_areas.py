@@ -1,4 +1,3 @@
-import re
 from functools import partial
 
 import numpy as np
@@ -7,6 +6,7 @@ import twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loops import each
+from messages import exact
 from sklearn import metrics
 from strategies import priors, ranges, tie_groups, untied_groups
 
@@ -45,10 +45,6 @@ def curve_of(groups, **options):
 
 def own_prior(groups):
     return sum(p for p, _ in groups) / sum(p + n for p, n in groups)
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
 
 
 def in_skews(limits):

@@ -1,4 +1,3 @@
-import re
 import warnings
 from dataclasses import FrozenInstanceError
 
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
+from messages import exact
 from scipy import stats
 from statsmodels.stats.diagnostic import normal_ad
 from strategies import priors
@@ -44,10 +44,6 @@ SETTINGS = {
     "offset_uniform": (stats.uniform(0, 1), stats.uniform(0.5, 1)),
 }
 SHAPES = [(1, 1), (1, 1e-6), (1, 0.02), (0.7, 0.3), (2, 5), (0.5, 100), (0.5, 1e5), (-2, 0.7), (30, 3)]
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
 
 
 def fitted(gap, ratio, alpha=0.4):

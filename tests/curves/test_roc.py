@@ -1,4 +1,3 @@
-import re
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
 from itertools import pairwise
@@ -9,6 +8,7 @@ import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
+from messages import exact
 from sklearn import metrics
 from strategies import tie_groups
 
@@ -37,10 +37,6 @@ def points(curve):
 
 def as_floats(vertices):
     return [(float(t), float(f)) for t, f in vertices]
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
 
 
 # --- against twins ------------------------------------------------------------------------------------------

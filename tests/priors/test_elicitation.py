@@ -1,12 +1,11 @@
 """Beta priors from stated quantiles: recovered, refused, and read from the command line."""
 
-import re
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from loops import each
+from messages import exact
 from scipy import stats
 from scipy.special import betainc, expit
 
@@ -14,10 +13,6 @@ import skewanova as sa
 from skewanova.priors import elicitation
 from skewanova.priors.elicitation import beta_quantile, fitted_quantiles
 from skewanova.priors.parsing import parse_deployment_prior
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
 
 
 def beta_cdf(a, b, x):

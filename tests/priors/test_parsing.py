@@ -1,16 +1,11 @@
 """Priors and deployment priors as written on the command line."""
 
-import re
-
 import pytest
 from loops import each
+from messages import exact
 
 from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors
 from skewanova.priors.weightings import BetaPrior, UniformPrior, UniformSkew
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
+from messages import exact
 from scipy import stats
 from scipy.special import betainc
 from strategies import priors, ranges, skews
@@ -23,10 +24,6 @@ from skewanova.priors.weightings import (
 )
 
 SHAPES = [(0.1, 0.1), (0.5, 0.5), (2, 30), (30, 0.2), (0.1, 20), (2000, 3000), (1e5, 3e5), (1, 1)]
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
 
 
 def mean(weighting, function, breaks=()):
