@@ -44,29 +44,23 @@ def largest(deviations, moved=None, df=None, *, n_draws=5, alpha=0.05):
 # --- few folds: tables of as many rows ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("df", "size"), [(None, 2), (4, 2), (1, 1), (30, 6)])
-def test_a_draw_is_the_largest_t_of_a_gaussian_table(df, size):
-    """With few degrees of freedom pairs are drawn one after another, with one only column by column."""
-    columns, rows = columns_of(folds()), (N_UNITS - 1 if df is None else df) + 1
-    generator = np.random.default_rng(3)
-    parts = []
+def by_tables(columns, size, rows, *, blocks=(5,)):
+    """Largest |t| of Gaussian tables, drawn block by block for so many columns at once."""
+    generator, parts = np.random.default_rng(3), []
     for start in range(0, columns.shape[1], size):
         unit = columns[:, start : start + size] / np.linalg.norm(columns[:, start : start + size], axis=0)
-        tables = (generator.standard_normal((5 * rows, N_UNITS)) @ unit).reshape(5, rows, -1)
-        parts.append([t_of(table).max() for table in tables])
-    assert largest(folds(), df=df) == pytest.approx(np.max(parts, axis=0))
+        tables = [
+            (generator.standard_normal((n * rows, N_UNITS)) @ unit).reshape(n, rows, -1) for n in blocks
+        ]
+        parts.append([t_of(table).max() for block in tables for table in block])
+    return np.max(parts, axis=0)
 
 
-@pytest.mark.parametrize("df", [bands.FOLDS_FOR_JOINT_DRAWS - 2, bands.FOLDS_FOR_JOINT_DRAWS - 1])
-def test_pairs_are_drawn_together_from_enough_folds_on(df):
-    columns, size = columns_of(folds()), 6 if df + 1 == bands.FOLDS_FOR_JOINT_DRAWS else 2
-    generator = np.random.default_rng(3)
-    unit = columns[:, :size] / np.linalg.norm(columns[:, :size], axis=0)
-    table = (generator.standard_normal((5 * (df + 1), N_UNITS)) @ unit).reshape(5, df + 1, -1)
-    first = [t_of(part).max() for part in table]
-    found = largest(folds(), df=df)
-    assert (found >= np.array(first) - 1e-12).all()
-    assert (found == pytest.approx(first)) == (size == 6)
+@pytest.mark.parametrize(("df", "size"), [(None, 2), (1, 1), (8, 2), (9, 6)])
+def test_a_draw_is_the_largest_t_of_a_gaussian_table(df, size):
+    """With fewer than ten folds pairs are drawn one after another, with two only column by column."""
+    rows = (N_UNITS - 1 if df is None else df) + 1
+    assert largest(folds(), df=df) == pytest.approx(by_tables(columns_of(folds()), size, rows))
 
 
 def test_differences_that_do_not_move_are_left_out():
@@ -78,36 +72,21 @@ def test_differences_that_do_not_move_are_left_out():
 
 
 def test_blocks_of_draws_change_nothing_but_the_numbers_drawn(monkeypatch):
-    deviations = folds()
     monkeypatch.setattr(bands, "BLOCK_SIZE", 2 * N_UNITS * N_PRIORS)  # two draws at once
-    generator = np.random.default_rng(3)
-    parts = []
-    for start in range(0, 6, 2):
-        unit = columns_of(deviations)[:, start : start + 2]
-        unit = unit / np.linalg.norm(unit, axis=0)
-        tables = [
-            (generator.standard_normal((n * N_UNITS, N_UNITS)) @ unit).reshape(n, N_UNITS, -1)
-            for n in (2, 2, 1)
-        ]
-        parts.append([t_of(table).max() for part in tables for table in part])
-    assert largest(deviations) == pytest.approx(np.max(parts, axis=0))
+    expected = by_tables(columns_of(folds()), 2, N_UNITS, blocks=(2, 2, 1))
+    assert largest(folds()) == pytest.approx(expected)
 
 
 # --- many: axes in place of rows ----------------------------------------------------------------------------
 
 
-def by_axes(deviations, df, n_draws, generator):
-    """Largest |t| of all pairs from mean and root of samples on the axes that the curves vary along."""
-    size, loading = bands._loadings(deviations)
-    found = []
+def by_axes(deviations, df, n_draws, columns_of=columns_of):
+    """Largest |t| of columns from mean and root of samples on the axes that the deviations vary along."""
+    generator, (size, loading) = np.random.default_rng(3), bands._loadings(deviations)
+    columns, found = columns_of(loading), []
     for _ in range(n_draws):
         mean, root = bands._gaussian_sample(size, df, generator)
-        squares = []
-        for i, j in PAIRS:
-            for k in range(N_PRIORS):
-                along = loading[:, i, k] - loading[:, j, k]
-                squares.append(df * (mean @ along) ** 2 / ((root.T @ along) ** 2).sum())
-        found.append(np.sqrt(max(squares)))
+        found.append(np.sqrt(max(df * (mean @ x) ** 2 / ((root.T @ x) ** 2).sum() for x in columns.T)))
     return found
 
 
@@ -118,11 +97,7 @@ def test_loadings_hold_the_covariance_on_as_few_axes_as_there_are():
     assert (size, loading.shape) == (4, (4, N_MODELS, N_PRIORS))
     flat, kept = deviations.reshape(9, -1), loading.reshape(4, -1)
     assert kept.T @ kept == pytest.approx(flat.T @ flat)
-
-
-def test_loadings_of_fewer_units_than_columns():
-    size, loading = bands._loadings(folds(n_units=4))
-    assert (size, loading.shape) == (3, (3, N_MODELS, N_PRIORS))
+    assert bands._loadings(folds(n_units=4))[1].shape == (3, N_MODELS, N_PRIORS)
 
 
 @pytest.mark.parametrize("cells", [1, 10**6])
@@ -132,69 +107,36 @@ def test_much_work_is_drawn_on_axes(monkeypatch, cells):
     monkeypatch.setattr(bands, "MAX_CELLS", cells)
     deviations = folds()
     deviations[:, 1] = deviations[:, 0] + 1e-7 * deviations[:, 1]  # a pair that hardly differs
-    found = largest(deviations, df=df, n_draws=7)
-    assert found == pytest.approx(by_axes(deviations, df, 7, np.random.default_rng(3)), rel=1e-6)
-
-
-def test_on_axes_what_does_not_move_is_left_out(monkeypatch):
-    df = bands.FOLDS_FOR_JOINT_DRAWS
-    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
-    deviations = folds()
-    deviations[:, 1] = deviations[:, 0]
-    moved = np.array([False, False, True, True, True, True])
-    found = largest(deviations, moved, df=df, n_draws=4)
-    assert np.isfinite(found).all()
-    generator = np.random.default_rng(3)
-    size, loading = bands._loadings(deviations)
-    for value in found:
-        mean, root = bands._gaussian_sample(size, df, generator)
-        along = loading[:, 0] - loading[:, 2]
-        squares = df * (mean @ along) ** 2 / ((root.T @ along) ** 2).sum(axis=0)
-        assert value == pytest.approx(np.sqrt(squares.max()))
+    assert largest(deviations, df=df, n_draws=7) == pytest.approx(by_axes(deviations, df, 7), rel=1e-6)
+    deviations[:, 1] = deviations[:, 0]  # and one that does not: it is left out
+    found = largest(deviations, np.array([False, False, True, True, True, True]), df=df, n_draws=4)
+    expected = by_axes(deviations, df, 4, lambda loading: loading[:, 0] - loading[:, 2])
+    assert found == pytest.approx(expected)
 
 
 def test_columns_of_much_work_are_drawn_on_axes(monkeypatch):
     monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
     unit = folds()[:, 0] / np.linalg.norm(folds()[:, 0], axis=0)
-    found = bands._largest_t(folds()[:, 0], 4, np.random.default_rng(2), 12)
-    generator = np.random.default_rng(2)
-    size, loading = bands._loadings(unit)
-    for value in found:
-        mean, root = bands._gaussian_sample(size, 12, generator)
-        squares = 12 * (mean @ loading) ** 2 / ((root.T @ loading) ** 2).sum(axis=0)
-        assert value == pytest.approx(np.sqrt(squares.max()))
-
-
-@pytest.mark.parametrize(
-    ("alpha", "few"),
-    [(0.05, bands.MIN_DRAWS), (bands.MIN_EXCEEDANCES / 4e4, 39_999)],
-)
-def test_large_comparisons_have_fewer_draws_that_still_decide(monkeypatch, alpha, few):
-    monkeypatch.setattr(bands, "MIN_DRAWS", 99)
-    assert bands.min_draws(alpha) == max(99, round(bands.MIN_EXCEEDANCES / alpha) - 1)
-    monkeypatch.undo()
-    assert bands.min_draws(alpha) == max(few, round(bands.MIN_EXCEEDANCES / alpha) - 1)
+    found = bands._largest_t(folds()[:, 0], 4, np.random.default_rng(3), 12)
+    assert found == pytest.approx(by_axes(unit, 12, 4, lambda loading: loading))
 
 
 def test_how_many_draws_much_work_leaves(monkeypatch):
-    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
+    for alpha, few in ((0.05, bands.MIN_DRAWS), (bands.MIN_EXCEEDANCES / 4e4, 39_999)):
+        assert bands.min_draws(alpha) == max(few, round(bands.MIN_EXCEEDANCES / alpha) - 1)
     monkeypatch.setattr(bands, "min_draws", lambda _: 3)
+    work = 9 * N_UNITS * 3 * 6  # draws by units by rows by columns
+    for most, drawn in ((work, 9), (work - 1, 3)):
+        monkeypatch.setattr(bands, "MAX_PRODUCTS", most)
+        assert len(largest(folds(), df=2, n_draws=9)) == drawn
+    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
     few, many = bands.FOLDS_FOR_JOINT_DRAWS - 2, bands.FOLDS_FOR_JOINT_DRAWS - 1
     assert len(largest(folds(), df=few, n_draws=9)) == 3
     size = bands._loadings(folds())[0]
     monkeypatch.setattr(bands, "MAX_CURVE_PRODUCTS", 5 * N_MODELS**2 * N_PRIORS * (size + 5))
-    assert len(largest(folds(), df=many, n_draws=9)) == 5
-    assert len(largest(folds(), df=many, n_draws=4)) == 4
+    assert [len(largest(folds(), df=many, n_draws=n)) for n in (9, 4)] == [5, 4]
     monkeypatch.setattr(bands, "MAX_CURVE_PRODUCTS", 0)
     assert len(largest(folds(), df=many, n_draws=9)) == 3
-
-
-def test_work_is_draws_by_units_by_rows_by_columns(monkeypatch):
-    monkeypatch.setattr(bands, "min_draws", lambda _: 2)
-    work = 9 * N_UNITS * 3 * 6
-    for most, drawn in ((work, 9), (work - 1, 2)):
-        monkeypatch.setattr(bands, "MAX_PRODUCTS", most)
-        assert len(largest(folds(), df=2, n_draws=9)) == drawn
 
 
 @pytest.mark.parametrize(("n_axes", "df"), [(3, 8), (3, 3), (5, 3)])
@@ -246,21 +188,12 @@ def test_over_cases_rounding_does_not_count(share, counts):
     assert (drawn_over_cases(joint, 0.05, 99, 0).max() > 0) == counts
 
 
-def test_the_value_is_the_draw_that_may_still_be_reached():
-    """p = (1 + reached) / (1 + n): of 99 draws four may reach a |t| that is rejected at .05 (p < .05)."""
-    draws = np.arange(99.0)
-    assert bands.critical_value(draws, 0.05) == 95.0
-    assert bands.critical_value(draws, 0.02) == 98.0
-    assert np.isnan(bands.critical_value(draws, 0.01))
-    reached = (draws >= 95.0 + 1e-9).sum()
-    assert (1 + reached) / 100 < 0.05 <= (1 + reached + 1) / 100
-
-
 def test_normal_columns_are_divided_by_their_size():
     columns = np.array([[3.0, 0.0, 1.0], [4.0, 0.0, 1.0]])
     normal = np.random.default_rng(1).standard_normal((4, 2))
     z = np.abs(normal @ columns[:, [0, 2]] / [5.0, np.sqrt(2)])
     assert bands._max_z_draws(columns, 4, 1) == pytest.approx(z.max(axis=1))
+    assert bands._max_z_draws(np.zeros((2, 3)), 7, 0).tolist() == [0.0] * 7
 
 
 # --- one test set, whole ------------------------------------------------------------------------------------
@@ -268,17 +201,17 @@ def test_normal_columns_are_divided_by_their_size():
 
 @pytest.fixture(scope="module")
 def one_set():
-    rng = np.random.default_rng(0)
-    labels = np.repeat([1, 0], [30, 150])
-    parts = [
-        pd.DataFrame(
-            {"model": name, "fold": 1, "y_true": labels, "y_score": q * labels + rng.normal(size=180)}
-        )
-        for name, q in {"a": 2.0, "b": 1.0, "c": 0.5}.items()
-    ]
+    rng, labels = np.random.default_rng(0), np.repeat([1, 0], [30, 150])
+    scores = {name: q * labels + rng.normal(size=180) for name, q in (("a", 2.0), ("b", 1.0), ("c", 0.5))}
+    return on_one_set(scores, at_priors=(0.5, 0.4), deployment_prior=(0.3, 0.6))
+
+
+def on_one_set(scores, **options):
+    """Evaluation of models on 30 positives and 150 negatives."""
+    frame = pd.DataFrame({"fold": 1, "y_true": np.repeat([1, 0], [30, 150])})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
-        return evaluate(pd.concat(parts), at_priors=(0.5, 0.4), deployment_prior=(0.3, 0.6))
+        return evaluate(pd.concat(frame.assign(model=m, y_score=s) for m, s in scores.items()), **options)
 
 
 def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
@@ -315,20 +248,6 @@ def test_over_folds_the_value_is_that_of_the_pairs_that_move():
     assert bands.pair_critical(joint, 0.05, n_draws=99) == bands.critical_value(draws, 0.05)
 
 
-def test_with_several_folds_everything_is_decided():
-    labels = np.tile([1, 0, 0], 10)
-    scores = np.random.default_rng(1).normal(size=(2, 2, 30)) + labels
-    parts = [
-        pd.DataFrame({"model": f"m{m}", "fold": f, "y_true": labels, "y_score": scores[m, f]})
-        for m in (0, 1)
-        for f in (0, 1)
-    ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
-        measures = evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=0.5, design="independent")
-    assert bands.decision_floor(measures) == 0
-
-
 def test_seed_0_and_4999_draws_unless_stated(one_set):
     grid = [0.5]
     stated = bands.difference_curves(one_set, grid, alpha=0.05, n_draws=4999, rng=0)
@@ -336,15 +255,12 @@ def test_seed_0_and_4999_draws_unless_stated(one_set):
     assert not bands.difference_curves(one_set, grid, rng=1).equals(stated)
 
 
-def test_the_grid_that_is_decided_begins_at_the_rarest_prior(one_set):
+def test_the_grid_that_is_decided_begins_at_the_rarest_prior(one_set, monkeypatch):
     whole, decided = bands.difference_grid(one_set), bands.decision_grid(one_set)
-    assert len(whole) == bands.BAND_PRIORS
+    assert len(whole) == bands.BAND_PRIORS == 41
     assert decided.tolist() == [p for p in whole if p >= 0.4 * (1 - 1e-9)]
     assert 0 < len(decided) < len(whole)
-
-
-def test_where_nothing_is_decided_the_grid_is_whole(one_set, monkeypatch):
-    monkeypatch.setattr(bands, "decision_floor", lambda _: 0.9)
+    monkeypatch.setattr(bands, "decision_floor", lambda _: 0.9)  # where nothing is decided, it is whole
     assert len(bands.decision_grid(one_set)) == bands.BAND_PRIORS
 
 
@@ -355,13 +271,8 @@ def test_rows_of_all_pairs_are_limited(one_set, monkeypatch, most, n_priors):
 
 
 def test_the_value_behind_bands_is_read_from_the_widest():
-    frame = pd.DataFrame(
-        {
-            "std_error": [0.0, 0.2, np.nan, 0.1],
-            "conf_low": [0, -0.5, np.nan, 7],
-            "conf_high": [0, 0.3, np.nan, 9],
-        }
-    )
+    rows = [(0, 0, 0), (0.2, -0.5, 0.3), (np.nan, np.nan, np.nan), (0.1, 7, 9)]
+    frame = pd.DataFrame(rows, columns=["std_error", "conf_low", "conf_high"])
     assert bands.critical_of(frame) == pytest.approx(0.8 / 0.4)
     assert bands.critical_of(frame.iloc[:1]) is None
     assert bands.critical_of(frame.iloc[2:3]) is None
@@ -369,23 +280,15 @@ def test_the_value_behind_bands_is_read_from_the_widest():
 
 def test_a_model_that_never_moves_has_no_band_at_a_distance():
     """A perfect model and a constant one: a difference, no spread, nothing known of how it varies."""
-    labels = np.repeat([1, 0], [30, 150])
-    parts = [
-        pd.DataFrame({"model": m, "fold": 1, "y_true": labels, "y_score": s})
-        for m, s in (("a", labels), ("b", 0))
-    ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
-        measures = evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=0.5)
-        found = bands.difference_curves(measures, [0.5], n_draws=99)
-    assert found["estimate"].tolist() == [0.5]
-    assert found[["p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
-    twice = pd.concat([parts[0], parts[0].assign(model="b")])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
-        same = bands.difference_curves(
-            evaluate(twice, at_priors=(0.5,), deployment_prior=0.5), [0.5], n_draws=99
+    perfect = np.repeat([1, 0], [30, 150])
+    beside, same = (
+        bands.difference_curves(
+            on_one_set({"a": perfect, "b": other}, at_priors=(0.5,), deployment_prior=0.5), [0.5], n_draws=99
         )
+        for other in (0, perfect)
+    )
+    assert beside["estimate"].tolist() == [0.5]
+    assert beside[["p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
     assert same[["estimate", "conf_low", "conf_high"]].to_numpy().tolist() == [[0, 0, 0]]
 
 

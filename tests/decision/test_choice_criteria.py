@@ -30,19 +30,17 @@ def test_each_criterion_by_hand():
         ["highest_p_best", "C", 0.6, "B"],
     ]
     assert found["margin"].to_numpy() == pytest.approx([0.1, 0.1, 0.05, 0.05, 0.3])
+    unknown = choices(decisions(worst_auprec=[0.5, np.nan, 0.4]))  # leaves the criteria behind it
+    assert unknown["criterion"].tolist() == found["criterion"].drop(2).tolist()
 
 
-def test_an_unknown_column_gives_no_choice():
-    found = choices(decisions(p_best=[0.1, np.nan, 0.6]))
-    assert found["criterion"].tolist()[-1] == "minimax_regret"
-    assert len(found) == 4
-
-
-def test_one_model_has_no_runner_up():
-    found = choices(decisions().iloc[:1])
-    assert (found["model"] == "A").all()
-    assert (found["runner_up"] == "").all()
-    assert found["margin"].isna().all()
+def test_of_two_models_one_is_the_runner_up_and_of_one_none():
+    two, one = choices(decisions().iloc[:2]), choices(decisions().iloc[:1])
+    assert two["runner_up"].tolist() == ["A", "A", "B", "B", "A"]
+    assert two["margin"].notna().all()
+    assert (one["model"] == "A").all()
+    assert (one["runner_up"] == "").all()
+    assert one["margin"].isna().all()
 
 
 @pytest.mark.parametrize(("more", "first"), [(0.2, "A"), (2.0, "B")])
@@ -52,19 +50,3 @@ def test_of_equal_models_the_first_is_picked(more, first):
     found = choices(table).set_index("criterion")
     assert found.loc["highest_expected_auprec", "model"] == first
     assert found.loc["minimax_regret", "model"] == first
-
-
-def test_two_models_have_a_runner_up():
-    found = choices(decisions().iloc[:2])
-    assert found["runner_up"].tolist() == ["A", "A", "B", "B", "A"]
-    assert found["margin"].notna().all()
-
-
-def test_an_unknown_column_leaves_the_criteria_behind_it():
-    found = choices(decisions(worst_auprec=[0.5, np.nan, 0.4]))
-    assert found["criterion"].tolist() == [
-        "highest_expected_auprec",
-        "minimum_expected_regret",
-        "minimax_regret",
-        "highest_p_best",
-    ]
