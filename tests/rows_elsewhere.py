@@ -15,60 +15,53 @@ SET_OPTIONS = {"deployment_prior": (0.05, 0.2), "at_priors": (0.5, 0.1)}
 SAMPLED = ("clusters", "weights", "clusters and weights")
 
 
-class Here:
+class Here(backends.Backend):
     """Rows in this process, in pieces: groups and cases are brought together as engines do."""
 
     name = "the frame"
 
     def __init__(self, frame):
-        self.frame = frame
-        self.names = list(frame)
+        self.source = frame
+
+    @property
+    def names(self):
+        return list(self.source)
 
     def n_rows(self):
-        return len(self.frame)
-
-    def rows(self, columns):
-        return self._chosen(columns)
-
-    def n_distinct(self, column):
-        return self.frame[column].nunique()
+        return len(self.source)
 
     def largest_group(self, columns):
-        return int(self._chosen(columns).groupby(backends.keys_of(columns), dropna=False).size().max())
+        return int(self._select(columns).groupby(backends.keys_of(columns), dropna=False).size().max())
 
-    def map_groups(self, columns, function):
-        return backends.apply_to_groups(
-            self._chosen(columns), keys=backends.keys_of(columns), function=function
-        )
+    def _select(self, columns):
+        return self.source[list(columns.values())].set_axis(list(columns), axis=1)
 
-    def map_partitions(self, columns, function):
-        return [function(part) for part in self._parts(columns)]
+    def _transform(self, rows, function, numbers):
+        result = pd.concat(self._partition(rows, function))
+        assert list(result)[-len(numbers) :] == numbers
+        return result
 
-    def map_pieces(self, columns, count, function):
-        counts = pd.concat([count(part) for part in self._parts(columns)])
-        return backends.apply_to_groups(counts, keys=[*backends.keys_of(columns), "piece"], function=function)
+    def _partition(self, rows, function):
+        parts = [rows[start : start + 150] for start in range(0, len(rows) + 1, 150)]
+        return [item for part in parts for item in backends.apply_to_rows(part, function)]
 
-    def _parts(self, columns):
-        rows = self._chosen(columns)
-        return [rows[start : start + 150] for start in range(0, len(rows) + 1, 150)]
+    def _group(self, rows, keys, function):
+        return backends.apply_to_groups(rows, function, keys=keys)
 
-    def map_buckets(self, columns, function, by):
-        marked = backends.with_bucket(self._chosen(columns), by)
-        return backends.apply_to_groups(marked, keys=("bucket",), function=function)
+    def _continue(self, results, function):
+        return backends.apply_to_all(results, pickle.loads(pickle.dumps(function)))
 
-    def persist_buckets(self, columns, function, by):
-        return KeptHere(self.map_buckets(columns, function, by))
+    def _persist(self, results):
+        return results
 
-    def _chosen(self, columns):
-        return self.frame[list(columns.values())].set_axis(list(columns), axis=1)
+    def _collect(self, results):
+        return results
 
+    def _errors(self):
+        return ()
 
-class KeptHere:
-    def __init__(self, found):
-        self.found = found
-
-    def map(self, function):
-        return backends.apply_to_all(pickle.loads(pickle.dumps(function)), self.found)
+    def _damage(self):
+        return None
 
 
 def gathered(frame, **options):

@@ -3,9 +3,8 @@
 No other package imports this one; it is loaded when a frame of Dask or Spark is read.
 
 - backends: Frames of Dask and Spark behind one protocol.
-- case_checks: Checks of cases, clusters and weights on the workers, and places of cases on the curves.
-- jackknife: What leaving out each case or cluster changes: workers return sums.
-- loading: Tables whose groups are packed on the workers, and whose curves come back.
-- packing: Groups checked and packed on the workers, whole or in pieces.
-- paired_cases: The cases of one test set, or of runs on it, with every model's scores on them.
+- case_checks: Checks of cases, clusters and weights on workers, and places of cases on the curves.
+- jackknife: Sums over the cases on workers: what leaving out each case or cluster changes.
+- loading: Tables and test sets whose rows are on workers, as other packages use them.
+- packing: Groups checked and packed on workers, whole or in pieces.
 """

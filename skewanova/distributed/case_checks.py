@@ -1,41 +1,36 @@
-"""Cases where an engine has them: what they tell of folds and clusters, and their places on the curves.
+"""Cases, clusters and weights checked on workers, by the rules of tables in memory, and placed on curves.
 
-All rows of some cases are looked at together, and all rows of some clusters: whether the models of a fold
-have the same cases, which folds share them, whether each has one label, cluster and weight. Those of one test
-set, or of several runs on it, stay with the engine, each by its places on the curves of the models.
+All rows of some cases, or of some clusters, come together on a worker. The checks tell whether the models of
+a fold have the same cases, which folds share them, and whether each has one label, cluster and weight. Cases
+of one test set, or of runs on it, stay on the workers, each by its places on the curves of the models.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skewanova.base.checks import Bools, Floats, InputError, row_number
-from skewanova.curves.sorting import PlacedCases, slots_among
-from skewanova.distributed.backends import Backend, Buckets, Persisted
+from skewanova.base.checks import Floats, InputError, row_number
+from skewanova.curves.groups import Cell
+from skewanova.curves.sorting import FEW_WEIGHTS, PlacedCases, slots_among
+from skewanova.distributed.backends import Backend, Buckets, OfRows, Persisted
 from skewanova.distributed.packing import (
-    Group,
     Groups,
-    Refused,
-    Weights,
-    accepted,
-    group_of,
+    raise_errors,
     read_labels,
-    refusing,
+    return_errors,
 )
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.columns import SAMPLING_COLUMNS
 from skewanova.scores.table import CaseSummary
 from skewanova.scores.validation import (
-    INTEGER_TEXT,
     MAX_EXAMPLES,
     Label,
     SamplingSummary,
@@ -45,6 +40,7 @@ from skewanova.scores.validation import (
     check_same_for_case,
     check_several_clusters,
     check_whole_clusters,
+    codes_of,
     raise_duplicates,
     raise_mixed_labels,
     shared_clusters,
@@ -53,459 +49,314 @@ from skewanova.scores.validation import (
     with_fold,
 )
 
-Found = TypeVar("Found")
-
-
-#: About how many rows of cases are looked at together.
+#: About how many rows of cases come together at a time.
 BUCKET_ROWS = 1 << 20
 
 
-#: Of so many offending cases at most the first are told; of more, the first of some.
-MAX_OFFENDERS = 100_000
+class CaseFacts(NamedTuple):
+    """Summary of some cases, and how many break a rule, each with examples.
 
-
-@dataclass(eq=False)
-class CaseFacts:
-    """Counts and examples of the cases that break a rule, of cases and of cases that folds share.
-
-    Attributes
-    ----------
-    shared : ndarray of shape (n_folds, n_folds)
-        Number of cases that two folds share.
-    n_cases, n_positive : int
-        Number of cases in all, and of the positive class.
-    repeated, mixed : int
-        Rows that repeat a (model, fold, case), and cases that have both labels.
-    unpaired : ndarray of shape (n_folds,)
-        Number of cases in each fold that lack a model.
-    repeated_keys, mixed_keys, unpaired_keys
-        As many of them as are kept: (cell, key), key, keys by fold; of an engine names stand for keys.
+    Rows repeat a (model, fold, case), and cases have both labels.
     """
 
-    shared: NDArray[np.int64]
-    unpaired: NDArray[np.int64]
-    n_cases: int = 0
-    n_positive: int = 0
-    repeated: int = 0
-    mixed: int = 0
-    repeated_keys: list[tuple[Any, ...]] = field(default_factory=list)
-    mixed_keys: list[Any] = field(default_factory=list)
-    unpaired_keys: dict[int, list[Any]] = field(default_factory=dict)
-
-    @classmethod
-    def none(cls, n_folds: int) -> CaseFacts:
-        """Facts of no rows."""
-        return cls(np.zeros((n_folds, n_folds), dtype=np.int64), np.zeros(n_folds, dtype=np.int64))
+    summary: CaseSummary
+    n_repeated: int
+    repeated: list[tuple[Any, ...]]
+    n_mixed: int
+    mixed: list[Label]
 
 
-def add_bucket(
-    facts: CaseFacts, n_models: NDArray[np.intp], fold: NDArray[Any], *, key: NDArray[Any], positive: Bools
-) -> None:
-    """Add to the facts those of all rows of some cases; `n_models` have each fold."""
-    n_folds = len(n_models)
-    keys, case = np.unique(key, return_inverse=True)
-    pair, seen = np.unique(case * n_folds + fold, return_counts=True)
-    case_of, fold_of = np.divmod(pair, n_folds)
-    member: Any = sparse.csr_array((np.ones_like(pair), (case_of, fold_of)), shape=(len(keys), n_folds))
-    facts.shared += (member.T @ member).toarray()
-    facts.n_cases += len(keys)
-    of_case = np.bincount(case, weights=positive, minlength=len(keys))
-    facts.n_positive += int(np.count_nonzero(of_case))
-    mixed = np.flatnonzero((of_case > 0) & (of_case < np.bincount(case, minlength=len(keys))))
-    facts.mixed += len(mixed)
-    facts.mixed_keys = sorted([*facts.mixed_keys, *keys[mixed[:MAX_OFFENDERS]].tolist()])[:MAX_OFFENDERS]
-    odd = np.flatnonzero(seen != n_models[fold_of])
-    facts.unpaired += np.bincount(fold_of[odd], minlength=n_folds)
-    room = max(MAX_EXAMPLES, MAX_OFFENDERS // n_folds)
-    for index in np.unique(fold_of[odd]).tolist():
-        lacking = keys[case_of[odd[fold_of[odd] == index]]][:room]
-        facts.unpaired_keys[index] = sorted([*facts.unpaired_keys.get(index, ()), *lacking.tolist()])[:room]
+class WeightFacts(NamedTuple):
+    """Sums over weights, of shape (n_models, n_folds, 2), and the different ones, at most 65 of a class."""
+
+    sums: UnitSums
+    negatives: Floats
+    positives: Floats
 
 
-class Known(NamedTuple):
-    """What cases, clusters and weights tell, and the cases of a test set, where there are any."""
+class ClusterFacts(NamedTuple):
+    """Facts about some clusters: the error of one that a fold cuts, if any, and a name.
 
-    cases: CaseSummary | None
-    sampling: SamplingSummary | None
-    parts: PartsKept | None
+    `shared` are those in several folds, `kinds` the numbers of those with negatives, positives and both, and
+    `sums` what they weigh, of shape (n_models, n_folds, 2).
+    """
+
+    error: Exception | None
+    name: Label | None
+    shared: SharedClusters | None
+    kinds: NDArray[np.intp]
+    sums: UnitSums
 
 
 @dataclass(frozen=True, eq=False)
-class PartsKept:
-    """Cases of one test set that an engine keeps."""
-
-    cells: tuple[tuple[str, Label], ...]
-    kept: Persisted
-
-    def map(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
-        """What the function makes of each part that has cases."""
-        return [item for item in self.kept.map(_OfPlaced(function)) if item is not None]
-
-
-@dataclass(frozen=True, eq=False)
-class _OfPlaced:
-    function: Callable[[PlacedCases], Any]
-
-    def __call__(self, found: _Found) -> Any:
-        if found.placed is None:
-            raise InputError("the models of one test set must be scored on the same cases")
-        return self.function(found.placed) if len(found.placed.positive) else None
-
-
-def look_at_cases(engine: Backend, columns: Mapping[str, str], groups: Groups, pos_label: object) -> Known:
-    """What the cases of all groups together tell; those of one test set stay with the engine."""
-    counts = groups.counts()
-    look = _Rows(
-        models=groups.models,
-        folds=groups.folds,
-        n_models=(counts.sum(axis=2) > 0).sum(axis=0),
-        whole=all(item.whole for item in groups.packed),
-        labels=groups.packed[0].labels,
-        pos_label=pos_label,
-    )
-    n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
-    request = _Asked(engine, columns, n_buckets)
-    summary, sampled = None, any(column in columns for column in SAMPLING_COLUMNS)
-    if "case" in columns and (len(groups.folds) > 1 or sampled):
-        summary = _summary(request.each("case", _CaseCheck(look)), groups.folds)
-    sampling = _sampling(request, groups, look) if sampled else None
-    if "case" not in columns:
-        return Known(None, sampling, None)
-    if summary is not None and (summary.unpaired.any() or not (summary.shared == summary.n_cases).all()):
-        return Known(summary, sampling, None)
-    levels = {(item.model, item.fold): item.levels for item in groups.packed if item.levels is not None}
-    if not levels:
-        needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
-        levels = dict(engine.map_groups(needed, _LevelsOf(look)))
-    cells = tuple(groups.in_order())
-    place_cases = _Placed(look, cells, tuple(levels[model, str(fold)] for model, fold in cells))
-    buckets = engine.persist_buckets(
-        columns, place_cases, Buckets(n_buckets, "cluster" if "cluster" in columns else "case")
-    )
-    if summary is None:
-        summary = _summary(buckets.map(_facts), groups.folds)
-    return Known(summary, sampling, PartsKept(cells, buckets))
-
-
-class _Asked(NamedTuple):
-    """An engine and the columns of its table."""
-
-    engine: Backend
-    columns: Mapping[str, str]
-    n_buckets: int
-
-    def each(self, column: str, function: Callable[[pd.DataFrame], Any]) -> list[Any]:
-        """What the function makes of all rows of some of the names in a column, scores aside."""
-        needed = {own: name for own, name in self.columns.items() if own != "y_score"}
-        return self.engine.map_buckets(needed, function, Buckets(self.n_buckets, column))
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Reads rows by what is known of all groups."""
+class RowChecks:
+    """Checks of all rows of some cases, clusters or weights, which are read as all groups together are."""
 
     models: tuple[str, ...]
     folds: tuple[Label, ...]
     n_models: NDArray[np.intp]
-    whole: bool
+    has_whole_cases: bool
     labels: tuple[str, str]
     pos_label: object
 
-    def fold(self, frame: pd.DataFrame) -> NDArray[np.intp]:
-        """Position of every row's fold, whole numbers by their plain spelling, as groups tell them."""
-        codes, result = pd.factorize(with_fold(frame)["fold"])
-        index = {str(fold): i for i, fold in enumerate(self.folds)}
-        texts = [str(value) for value in result]
-        plain = [text.removesuffix(".0") if INTEGER_TEXT.fullmatch(text) else text for text in texts]
-        return np.array([index[text] for text in plain], dtype=np.intp)[codes]
-
-    def model(self, frame: pd.DataFrame) -> NDArray[np.intp]:
-        """Position of every row's model."""
-        codes, result = pd.factorize(frame["model"])
-        index = {model: i for i, model in enumerate(self.models)}
-        return np.array([index[str(value)] for value in result], dtype=np.intp)[codes]
-
-    def positive(self, frame: pd.DataFrame) -> Bools:
-        """Labels as all groups together read them."""
-        return read_labels(frame["y_true"], self.labels, self.pos_label)
-
-    def case(self, frame: pd.DataFrame) -> pd.Categorical[Any]:
-        """Cases as all groups together read them."""
-        return to_categorical(frame["case"], "case", row_number, whole=self.whole)
-
-    def table(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """What rules about clusters and weights look at."""
-        codes = {"model": (self.model(frame), self.models), "fold": (self.fold(frame), self.folds)}
+    def read(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows as a table in memory has them, cases and clusters in the order of names."""
+        folds = with_fold(frame)["fold"]
         rows = pd.DataFrame(
             {
-                key: pd.Categorical.from_codes(at, dtype=pd.CategoricalDtype([*levels]))
-                for key, (at, levels) in codes.items()
+                "model": _to_levels(frame["model"], self.models),
+                "fold": _to_levels(folds, self.folds),
+                "y_true": read_labels(frame["y_true"], self.labels, self.pos_label),
             }
         )
-        if "case" in frame:
-            rows["case"] = self.case(frame)
-        if "cluster" in frame:
-            rows["cluster"] = to_categorical(frame["cluster"], "cluster", row_number, whole=True)
+        for column, is_whole in (("case", self.has_whole_cases), ("cluster", True)):
+            if column in frame:
+                names = to_categorical(frame[column], column, row_number, whole=is_whole)
+                rows[column] = names.reorder_categories(sorted(names.categories))
         if "weight" in frame:
             rows["weight"] = frame["weight"].to_numpy(dtype=np.float64)
-        if "y_true" in frame:
-            rows["y_true"] = self.positive(frame)
+        if "y_score" in frame:
+            rows["y_score"] = validate_scores(frame["y_score"], "y_score", row_number)
         return rows
 
-    def check_same(self, rows: pd.DataFrame) -> None:
-        """One cluster and one weight a case, in every model and fold."""
-        in_order(partial(_check_same, n_models=self.n_models), rows)
-
-
-def _check_same(rows: pd.DataFrame, *, n_models: NDArray[np.intp]) -> None:
-    """One cluster and one weight a case; rows have no number where they are."""
-    fold = rows["fold"]
-    check_same_for_case(
-        rows, lambda row: f"a row of fold {fold.iloc[[row]].tolist()[0]!r}", n_models=n_models
-    )
-
-
-def in_order(look: Callable[[pd.DataFrame], Found], rows: pd.DataFrame) -> Found:
-    """What a look at the rows finds; what it refuses is told of rows in an order that no engine tells."""
-    try:
-        return look(rows)
-    except InputError:
-        return look(rows.sort_values(rows.columns.tolist(), ignore_index=True))
-
-
-@dataclass(frozen=True, eq=False)
-class _Check:
-    """A check on the workers, which returns what is wrong instead of raising it."""
-
-    look: _Rows
-
-    def __call__(self, frame: pd.DataFrame) -> Any:
-        """Check the rows."""
-        return refusing(lambda: self.check(frame))
-
-    @abstractmethod
-    def check(self, frame: pd.DataFrame) -> Any:
-        """Check the rows, or raise."""
-
-
-class _CaseCheck(_Check):
-    """A check of all rows of some of the cases."""
-
-    def check(self, frame: pd.DataFrame) -> CaseFacts:
-        """Return the facts of the rows, cases by their names."""
-        facts = self.facts(frame)
-        if any(column in frame for column in SAMPLING_COLUMNS):
-            self.look.check_same(self.look.table(frame))
-        if "weight" not in frame or (held := frame["weight"].to_numpy(dtype=np.float64) > 0).all():
-            return facts
-        weighted = self.facts(frame[held].reset_index(drop=True))
-        every = {name: getattr(facts, name) for name in ("mixed", "mixed_keys", "repeated", "repeated_keys")}
-        return replace(weighted, **every)
-
-    def facts(self, frame: pd.DataFrame) -> CaseFacts:
-        """Which folds share cases, which models lack some, and which cases break a rule."""
-        facts = CaseFacts.none(len(self.look.folds))
-        if not len(frame):
-            return facts
-        case = self.look.case(frame)
-        names = case.categories.tolist()
-        order = sorted(range(len(names)), key=names.__getitem__)
-        rank = np.argsort(order)
-        fold, positive = self.look.fold(frame), self.look.positive(frame)
-        add_bucket(facts, self.look.n_models, fold, key=rank[case.codes], positive=positive)
-        named = [names[i] for i in order]
-        unpaired = {at: [named[k] for k in keys[:MAX_EXAMPLES]] for at, keys in facts.unpaired_keys.items()}
-        rows = pd.DataFrame(
-            {"model": frame["model"].astype(str).to_numpy(), "fold": fold, "case": case.codes}
-        )
-        again, folds = rows[rows.duplicated()], self.look.folds
-        repeated = [(m, folds[f], names[c]) for m, f, c in again.head(MAX_EXAMPLES).itertuples(index=False)]
-        return replace(
-            facts,
-            mixed_keys=[named[k] for k in facts.mixed_keys[:MAX_EXAMPLES]],
-            unpaired_keys=unpaired,
-            repeated=len(again),
-            repeated_keys=repeated,
+    @return_errors
+    def check_cases(self, frame: pd.DataFrame) -> CaseFacts:
+        """Check all rows of some of the cases."""
+        rows = self.read(frame)
+        if any(column in rows for column in SAMPLING_COLUMNS):
+            self._check_same(rows)
+        repeated = rows.loc[rows.duplicated(["model", "fold", "case"]), ["model", "fold", "case"]]
+        n_labels = rows.groupby("case", observed=True)["y_true"].nunique()
+        mixed = n_labels.index[n_labels > 1].tolist()
+        return CaseFacts(
+            self._summarize_cases(_weighted(rows)),
+            len(repeated),
+            list(repeated.head(MAX_EXAMPLES).itertuples(index=False, name=None)),
+            len(mixed),
+            mixed[:MAX_EXAMPLES],
         )
 
+    def _summarize_cases(self, rows: pd.DataFrame) -> CaseSummary:
+        """Count cases, those that folds share, and those that some model of a fold lacks."""
+        n_folds, names = len(self.folds), rows["case"].cat.categories.tolist()
+        code = codes_of(rows, "case") * n_folds + codes_of(rows, "fold")
+        pair, n_rows = np.unique(code, return_counts=True)
+        case, fold = np.divmod(pair, n_folds)
+        member: Any = sparse.csr_array((np.ones_like(pair), (case, fold)), shape=(len(names), n_folds))
+        is_unpaired = n_rows != self.n_models[fold]
+        unpaired = pd.DataFrame({"case": case[is_unpaired], "fold": fold[is_unpaired]})
+        examples = unpaired.groupby("fold").head(MAX_EXAMPLES).itertuples(index=False)
+        return CaseSummary(
+            shared=(member.T @ member).toarray(),
+            n_cases=rows["case"].nunique(),
+            n_positive=rows["case"][rows["y_true"]].nunique(),
+            unpaired=np.bincount(fold[is_unpaired], minlength=n_folds),
+            examples=tuple((names[i], self.folds[j]) for i, j in examples),
+        )
 
-def _summary(parts: Sequence[CaseFacts | Refused], folds: Sequence[Label]) -> CaseSummary:
-    """What all buckets together tell."""
-    known: list[CaseFacts] = accepted(parts)
-    if repeated := sum(part.repeated for part in known):  # groups that came back whole have none
-        displayed = sorted(name for part in known for name in part.repeated_keys)[:MAX_EXAMPLES]
-        raise_duplicates(repeated, ", ".join(map(str, displayed)))
-    if mixed := sum(part.mixed for part in known):
-        raise_mixed_labels(mixed, sorted(name for part in known for name in part.mixed_keys)[:MAX_EXAMPLES])
-    examples = [
-        (name, fold)
-        for at, fold in enumerate(folds)
-        for name in sorted(name for part in known for name in part.unpaired_keys.get(at, ()))[:MAX_EXAMPLES]
-    ]
-    return CaseSummary(
-        shared=np.sum([part.shared for part in known], axis=0),
-        n_cases=sum(part.n_cases for part in known),
-        n_positive=sum(part.n_positive for part in known),
-        unpaired=np.sum([part.unpaired for part in known], axis=0),
-        examples=tuple(examples),
-    )
-
-
-# --- clusters and weights ----------------------------------------------------------------------------------
-
-
-class _Clusters(NamedTuple):
-    """What some of the clusters tell; `cut` is what is wrong with one that a fold cuts in two."""
-
-    cut: Refused | None
-    n_clusters: int
-    name: Label | None
-    shared: SharedClusters | None
-    kinds: NDArray[np.intp]
-    held: UnitSums
-
-
-class _ClusterCheck(_Check):
-    """A check of all rows of some of the clusters."""
-
-    def check(self, frame: pd.DataFrame) -> _Clusters:
-        """Count the clusters, and check that no fold cuts one."""
-        rows = self.look.table(frame)
+    @return_errors
+    def check_clusters(self, frame: pd.DataFrame) -> ClusterFacts:
+        """Check all rows of some of the clusters."""
+        rows = self.read(frame)
         if "case" not in rows:
-            self.look.check_same(rows.drop(columns="weight", errors="ignore"))
-        if "weight" in rows:
-            rows = rows[rows["weight"] > 0].reset_index(drop=True)
-            rows["cluster"] = rows["cluster"].cat.remove_unused_categories()
+            self._check_same(rows.drop(columns="weight", errors="ignore"))
+        rows = _weighted(rows)
+        rows["cluster"] = rows["cluster"].cat.remove_unused_categories()
         names = rows["cluster"].cat.categories.tolist()
-        cut: Refused | None = refusing(lambda: in_order(check_whole_clusters, rows)) if names else None
-        model, fold, cluster = (
-            rows[key].cat.codes.to_numpy().astype(np.intp) for key in ("model", "fold", "cluster")
+        cluster, classes = codes_of(rows, "cluster"), np.zeros((len(names), 2), dtype=bool)
+        classes[cluster, rows["y_true"].astype(np.intp)] = True
+        parts = rows.drop_duplicates(["fold", "cluster"]).sort_values(["cluster", "fold"])
+        return ClusterFacts(
+            error=return_errors(_check_sorted)(check_whole_clusters, rows) if names else None,
+            name=names[0] if names else None,
+            shared=shared_clusters(parts),
+            kinds=np.bincount(classes @ [1, 2], minlength=4)[1:],
+            sums=self._sum_units(rows, cluster),
         )
-        positive = rows["y_true"].to_numpy().astype(np.intp)
+
+    @return_errors
+    def check_weights(self, frame: pd.DataFrame) -> WeightFacts:
+        """Summarize weights; all rows of some weights show whether each model has as many in a fold."""
+        rows = self.read(frame).drop(columns="cluster", errors="ignore")
+        if "case" not in rows and len(self.folds) > 1:
+            self._check_same(rows)
+        rows = _weighted(rows)
+        weight, positive = rows["weight"].to_numpy(), rows["y_true"].to_numpy()
+        sums = self._sum_units(rows, np.arange(len(rows)))
+        return WeightFacts(sums, *(_few_different([weight[side]]) for side in (~positive, positive)))
+
+    def _sum_units(self, rows: pd.DataFrame, unit: NDArray[np.intp]) -> UnitSums:
+        """Sum what units weigh: sums of shape (n_models, n_folds, 2)."""
+        shape = len(self.models), len(self.folds), 2
+        columns = codes_of(rows, "model"), codes_of(rows, "fold"), rows["y_true"].to_numpy().astype(np.intp)
         weight = rows["weight"].to_numpy() if "weight" in rows else None
-        shape = len(self.look.models), len(self.look.folds), 2
-        held = UnitSums.of((model * shape[1] + fold) * 2 + positive, cluster, weight, int(np.prod(shape)))
-        classes = np.zeros((len(names), 2), dtype=bool)
-        classes[cluster, positive] = True
-        kinds = np.bincount(classes @ [1, 2], minlength=4)[1:]
-        shared = shared_clusters(rows)
-        if shared is not None:
-            shared = shared_clusters(rows.sort_values(["cluster", "fold"]))
-        return _Clusters(cut, len(names), next(iter(names), None), shared, kinds, held.reshape(*shape))
+        kind = np.ravel_multi_index(columns, shape)
+        return UnitSums.of(kind, unit, weight, int(np.prod(shape))).reshape(*shape)
 
+    def _check_same(self, rows: pd.DataFrame) -> None:
+        """Check one cluster and one weight a case, in every model and fold; rows have no numbers."""
 
-class _WeightCheck(_Check):
-    """A check of all rows of some of the weights: without cases, every model has as many in a fold."""
+        def check(rows: pd.DataFrame) -> None:
+            folds = rows["fold"].tolist()
+            check_same_for_case(rows, lambda row: f"a row of fold {folds[row]!r}", n_models=self.n_models)
 
-    def check(self, frame: pd.DataFrame) -> None:
-        """Check that a case weighs the same in all models."""
-        self.look.check_same(self.look.table(frame).drop(columns="cluster", errors="ignore"))
+        _check_sorted(check, rows)
 
-
-def _sampling(asked: _Asked, groups: Groups, look: _Rows) -> SamplingSummary:
-    """What clusters and weights tell."""
-    columns, shape = asked.columns, groups.counts().shape
-    known = groups.weights()
-    if "weight" in columns:
-        check_any_weight(max((item.high for item in known.values()), default=0.0))
-        if "case" not in columns and len(groups.folds) > 1:
-            accepted(asked.each("weight", _WeightCheck(look)))
-    result, distinct = _range(known)
-    if "cluster" in columns:
-        parts: list[_Clusters] = accepted(asked.each("cluster", _ClusterCheck(look)))
-        n_clusters = sum(part.n_clusters for part in parts)
-        check_several_clusters(n_clusters, next((part.name for part in parts if part.n_clusters), None))
-        accepted([part.cut for part in parts])
-        negatives, positives, both = np.sum([part.kinds for part in parts], axis=0).tolist()
-        held = UnitSums.joined([part.held for part in parts])
-        shared = _most_shared([part.shared for part in parts if part.shared is not None])
-        return SamplingSummary(n_clusters, shared, (negatives, positives, both), held, result, distinct)
-    held = UnitSums(*np.zeros((3, *shape)))
-    for (model, fold), item in known.items():
-        for part, own in zip(held, item.held, strict=True):
-            part[model, fold] = own
-    return SamplingSummary(0, None, (0, 0, 0), held, result, distinct)
-
-
-def _range(known: Mapping[tuple[int, int], Weights]) -> tuple[WeightRange | None, tuple[Floats, Floats]]:
-    """Range of all weights, and the different ones; of cases that weigh alike, none and 1."""
-    if not known:
-        return None, (np.ones(1), np.ones(1))
-    every = Weights.joined(list(known.values()))
-    return WeightRange(every.low, every.high, float(every.total[1] / every.total.sum())), every.distinct
-
-
-def _most_shared(found: Sequence[SharedClusters]) -> SharedClusters | None:
-    """Clusters in several folds, of all buckets."""
-    if not found:
-        return None
-    worst = max(found, key=lambda one: (one.n_folds, str(one.name)))
-    return worst._replace(n_clusters=sum(one.n_clusters for one in found))
-
-
-# --- places on the curves ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _LevelsOf:
-    """Finds the different scores of a model's positives, in ascending order."""
-
-    look: _Rows
-
-    def __call__(self, frame: pd.DataFrame) -> tuple[Group, NDArray[Any]]:
-        """Model and fold, and the scores."""
-        score, positive = validate_scores(frame["y_score"], "y_score", row_number), self.look.positive(frame)
-        if "weight" in frame:
-            positive &= frame["weight"].to_numpy(dtype=np.float64) > 0
-        return group_of(with_fold(frame)), np.unique(score[positive])
-
-
-class _Found(NamedTuple):
-    """What a bucket of one test set keeps: facts, and its cases, placed if all models have the same ones."""
-
-    facts: CaseFacts | Refused
-    placed: PlacedCases | None
-
-
-def _facts(found: _Found) -> CaseFacts | Refused:
-    return found.facts
-
-
-@dataclass(frozen=True, eq=False)
-class _Placed:
-    """Looks at all rows of some of the cases of one test set, and finds their places on the curves.
-
-    The scores of the positives of each model in each run, in ascending order, tell these.
-    """
-
-    look: _Rows
-    cells: tuple[tuple[str, Label], ...]
-    levels: tuple[NDArray[Any], ...]
-
-    def __call__(self, frame: pd.DataFrame) -> _Found:
-        """Facts and places."""
-        return _Found(_CaseCheck(self.look)(frame), self._placed(frame))
-
-    def _placed(self, frame: pd.DataFrame) -> PlacedCases | None:
-        if "weight" in frame:
-            frame = frame[frame["weight"].to_numpy(dtype=np.float64) > 0].reset_index(drop=True)
-        small = np.min_scalar_type(2 * max(map(len, self.levels)) + 1)
+    def positive_scores(self, frame: pd.DataFrame) -> list[tuple[Any, NDArray[Any]]]:
+        """Return the different scores of the positives that a partition has of each group."""
         if not len(frame):
-            return PlacedCases(np.empty(0, dtype=bool), np.empty((len(self.cells), 0), dtype=small))
-        fold, model = self.look.fold(frame), self.look.model(frame)
-        case = self.look.case(frame).codes
-        score = validate_scores(frame["y_score"], "y_score", row_number)
-        places = [(self.look.models.index(name), self.look.folds.index(label)) for name, label in self.cells]
-        rows = [np.flatnonzero((model == name) & (fold == at)) for name, at in places]
-        rows = [at[np.argsort(case[at])] for at in rows]
-        if any(not np.array_equal(case[at], case[rows[0]]) for at in rows):
-            return None
-        slot = [slots_among(levels, score[at]) for levels, at in zip(self.levels, rows, strict=True)]
-        cluster = weight = None
-        if "cluster" in frame:
-            names = to_categorical(frame["cluster"], "cluster", row_number, whole=True).codes[rows[0]]
-            cluster = np.unique(names, return_inverse=True)[1].reshape(-1)
-        if "weight" in frame:
-            weight = frame["weight"].to_numpy(dtype=np.float64)[rows[0]]
-        positive = self.look.positive(frame)[rows[0]]
-        return PlacedCases(positive, np.array(slot, dtype=small), cluster, weight)
+            return []
+        rows = _weighted(self.read(frame))
+        groups = rows[rows["y_true"]].groupby(["model", "fold"], observed=True)["y_score"]
+        return [(cell, scores.unique()) for cell, scores in groups]
+
+    def place_cases(self, frame: pd.DataFrame, *, levels: Sequence[NDArray[Any]]) -> PlacedCases:
+        """Place some cases of one test set, the same for all models and runs, on the curves.
+
+        The scores of the positives of each model in each run, in ascending order, tell the places.
+        """
+        rows = _weighted(self.read(frame)).sort_values(["model", "fold", "case"])
+        scores = rows["y_score"].to_numpy().reshape(len(levels), -1)
+        slot = [slots_among(*columns) for columns in zip(levels, scores, strict=True)]
+        cases, cluster = rows[: scores.shape[1]], None
+        if "cluster" in cases:
+            cluster = np.unique(codes_of(cases, "cluster"), return_inverse=True)[1]
+        weight = cases["weight"].to_numpy() if "weight" in cases else None
+        small = np.min_scalar_type(2 * max(map(len, levels)) + 1)
+        return PlacedCases(cases["y_true"].to_numpy(), np.array(slot, dtype=small), cluster, weight)
+
+
+def _to_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
+    """Return values as levels of all groups; a whole number may be spelled as a float is."""
+    codes, names = pd.factorize(values)
+    index = {str(level): i for i, level in enumerate(levels)}
+    texts = [name if name in index else name.removesuffix(".0") for name in map(str, names)]
+    position = np.array([index[text] for text in texts], dtype=np.intp)
+    return pd.Categorical.from_codes(position[codes], dtype=pd.CategoricalDtype([*levels]))
+
+
+def _weighted(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of weight above 0."""
+    return rows[rows["weight"] > 0].reset_index(drop=True) if "weight" in rows else rows
+
+
+def _few_different(weights: Sequence[Floats]) -> Floats:
+    """Return the different weights, or one more than are told apart."""
+    return np.unique(np.concatenate(weights))[: FEW_WEIGHTS + 1]
+
+
+def _check_sorted(check: Callable[[pd.DataFrame], None], rows: pd.DataFrame) -> None:
+    """Check rows; an error names those that come first in an order that is the same on every engine."""
+    try:
+        check(rows)
+    except InputError:
+        check(rows.sort_values(rows.columns.tolist(), ignore_index=True))
+
+
+# --- all buckets together -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PersistedCases:
+    """Placed cases of one test set that stay on the workers."""
+
+    cells: tuple[Cell, ...]
+    buckets: Persisted
+
+    def map(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
+        """Apply a function to the cases of every bucket that has any."""
+        return [item for item in self.buckets.map(partial(_apply_if_any, function)) if item is not None]
+
+
+def _apply_if_any(function: Callable[[PlacedCases], Any], cases: PlacedCases) -> Any:
+    return function(cases) if len(cases.positive) else None
+
+
+def check_groups(
+    engine: Backend, columns: Mapping[str, str], groups: Groups, pos_label: object
+) -> tuple[CaseSummary | None, SamplingSummary | None, PersistedCases | None]:
+    """Check cases, clusters and weights of all groups; the cases of one test set stay on the workers."""
+    counts = groups.counts()
+    packed = list(groups.packed.values())
+    checks = RowChecks(
+        models=groups.models,
+        folds=groups.folds,
+        n_models=(counts.sum(axis=2) > 0).sum(axis=0),
+        has_whole_cases=all(item.has_whole_cases for item in packed),
+        labels=packed[0].labels,
+        pos_label=pos_label,
+    )
+    n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
+    without_scores = {column: name for column, name in columns.items() if column != "y_score"}
+
+    def check_buckets(column: str, check: OfRows) -> list[Any]:
+        return raise_errors(engine.map_buckets(without_scores, check, Buckets(n_buckets, column)))
+
+    cases = sampling = None
+    if "case" in columns:
+        cases = _join_cases(check_buckets("case", checks.check_cases), groups.folds)
+    if any(column in columns for column in SAMPLING_COLUMNS):
+        sampling = _summarize_sampling(check_buckets, columns, checks)
+    if cases is None or cases.unpaired.any() or not (cases.shared == cases.n_cases).all():
+        return cases, sampling, None
+    needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
+    scores = [item for part in engine.map_partitions(needed, checks.positive_scores) for item in part]
+    cells = tuple(groups.curves())
+    levels = [np.unique(np.concatenate([part for key, part in scores if key == cell])) for cell in cells]
+    place_cases = partial(checks.place_cases, levels=levels)
+    by = Buckets(n_buckets, "cluster" if "cluster" in columns else "case")
+    return cases, sampling, PersistedCases(cells, engine.persist_buckets(columns, place_cases, by))
+
+
+def _join_cases(parts: Sequence[CaseFacts], folds: Sequence[Label]) -> CaseSummary:
+    """Summarize the cases of all buckets, or raise for those that break a rule."""
+    if n_repeated := sum(part.n_repeated for part in parts):  # groups that came back whole have none
+        repeated = sorted(row for part in parts for row in part.repeated)
+        raise_duplicates(n_repeated, ", ".join(map(str, repeated[:MAX_EXAMPLES])))
+    if n_mixed := sum(part.n_mixed for part in parts):
+        raise_mixed_labels(n_mixed, sorted(case for part in parts for case in part.mixed)[:MAX_EXAMPLES])
+    summaries = [part.summary for part in parts]
+    examples = (example for part in summaries for example in part.examples)
+    return CaseSummary(
+        shared=np.sum([part.shared for part in summaries], axis=0),
+        n_cases=sum(part.n_cases for part in summaries),
+        n_positive=sum(part.n_positive for part in summaries),
+        unpaired=np.sum([part.unpaired for part in summaries], axis=0),
+        examples=tuple(sorted(examples, key=lambda example: (folds.index(example[1]), example[0]))),
+    )
+
+
+def _summarize_sampling(
+    check_buckets: Callable[[str, OfRows], list[Any]], columns: Mapping[str, str], checks: RowChecks
+) -> SamplingSummary:
+    """Check clusters and weights, and summarize them."""
+    weights = shared = None
+    negatives: Floats = np.ones(1)
+    positives: Floats = np.ones(1)
+    kinds: tuple[int, ...] = (0, 0, 0)
+    if "weight" in columns:
+        column = "case" if "case" in columns else "weight"
+        weighted: list[WeightFacts] = check_buckets(column, checks.check_weights)
+        sums = UnitSums.joined([part.sums for part in weighted])
+        check_any_weight(sums.largest.max())
+        negatives = _few_different([part.negatives for part in weighted])
+        positives = _few_different([part.positives for part in weighted])
+        total = (sums.total * sums.largest).sum(axis=(0, 1))
+        low = float(min(negatives[0], positives[0]))
+        weights = WeightRange(low, float(sums.largest.max()), float(total[1] / total.sum()))
+    if "cluster" in columns:
+        parts: list[ClusterFacts] = check_buckets("cluster", checks.check_clusters)
+        kinds = tuple(np.sum([part.kinds for part in parts], axis=0).tolist())
+        check_several_clusters(sum(kinds), next((part.name for part in parts if part.name is not None), None))
+        raise_errors([part.error for part in parts])
+        shared = _join_shared([part.shared for part in parts if part.shared is not None])
+        sums = UnitSums.joined([part.sums for part in parts])
+    return SamplingSummary(sum(kinds), shared, kinds, sums, weights, (negatives, positives))
+
+
+def _join_shared(parts: Sequence[SharedClusters]) -> SharedClusters | None:
+    """Return the clusters of all buckets that are in several folds."""
+    if not parts:
+        return None
+    most = max(parts, key=lambda item: (item.n_folds, str(item.name)))
+    return most._replace(n_clusters=sum(item.n_clusters for item in parts))

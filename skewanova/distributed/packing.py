@@ -1,16 +1,19 @@
-"""Groups checked and packed where their rows are: whole or, where they are larger than a worker, in pieces.
+"""Groups checked and packed on workers, whole or, where they are larger than a worker, in pieces.
 
-Of a large group the rows are counted by score level, part of the table by part; it is cut at some of its
-scores, and each piece of levels comes together by itself. Pieces are packed as a whole group is, and joined:
-a curve is the same to the last bit, whatever the cuts.
+The rows of a large group are counted by score level, partition by partition. It is cut at some of its scores,
+and each piece of levels is packed as a whole group is. Joined pieces give the same curve to the last bit,
+whatever the cuts.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from functools import partial, wraps
+from itertools import groupby
+from operator import attrgetter, itemgetter
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,7 +21,6 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import (
     Bools,
-    Floats,
     InputError,
     InputTypeError,
     SkewanovaWarning,
@@ -27,11 +29,12 @@ from skewanova.base.checks import (
     row_number,
 )
 from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
-from skewanova.curves.sorting import FEW_WEIGHTS
-from skewanova.priors.evidence import UnitSums
+from skewanova.distributed.backends import KEYS, Backend, keys_of
 from skewanova.scores.table import build_table
 from skewanova.scores.validation import (
     Label,
+    check_any_row,
+    check_both_classes,
     check_weight_column,
     locate_row_of_group,
     to_categorical,
@@ -39,69 +42,48 @@ from skewanova.scores.validation import (
     with_fold,
 )
 
-KEYS = ("model", "fold")
-
-
 #: Rows of a group that a worker is expected to hold (80 bytes each).
 MOST_ROWS_OF_GROUP = 20_000_000
 
 
-#: Scores of a group that each part of a table shows, by which it is cut.
-SCORES_SHOWN = 256
+#: Scores of a group in the sketch of a partition, by which it is cut.
+SCORES_OF_SKETCH = 256
 
 
 Group = tuple[str, str]
 
 
-Of = TypeVar("Of", "Sketch", "Piece")
+Part = TypeVar("Part", "Sketch", "Piece")
 
 
-def keys_of(columns: Container[str]) -> list[str]:
-    """Columns that tell groups apart: without one of folds, models."""
-    return [key for key in KEYS if key in columns]
+Arguments = ParamSpec("Arguments")
 
 
-class Weights(NamedTuple):
-    """What is known of the weights of some cases, those of 0 left out.
+def return_errors(function: Callable[Arguments, Any]) -> Callable[Arguments, Any]:
+    """Return errors of input instead of raising them, as not every engine brings an error back intact."""
 
-    Their smallest, their largest, and for negatives and positives: what all weigh, sums over cases, and the
-    different ones, or some if they are many.
-    """
+    @wraps(function)
+    def wrapper(*args: Arguments.args, **options: Arguments.kwargs) -> Any:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SkewanovaWarning)
+                return function(*args, **options)
+        except (InputError, InputTypeError) as error:
+            return error.with_traceback(None)
 
-    low: float
-    high: float
-    total: Floats
-    held: UnitSums
-    distinct: tuple[Floats, Floats]
+    return wrapper
 
-    @classmethod
-    def of(cls, weight: Floats, positive: Bools) -> Weights:
-        """Look at the cases."""
-        negatives, positives = (np.sort(weight[rows]) for rows in (~positive, positive))
-        kind = np.repeat([0, 1], [len(negatives), len(positives)])
-        both = np.concatenate([negatives, positives])
-        held = UnitSums.of(kind, np.arange(len(kind)), both, 2)
-        total = np.array([negatives.sum(), positives.sum()])
-        distinct = tuple(np.unique(side)[: FEW_WEIGHTS + 1] for side in (negatives, positives))
-        return cls(float(both.min()), float(both.max()), total, held, (distinct[0], distinct[1]))
 
-    @classmethod
-    def joined(cls, parts: Sequence[Weights]) -> Weights:
-        """All that is known of cases in parts."""
-        sides = zip(*(item.distinct for item in parts), strict=True)
-        distinct = [np.unique(np.concatenate(side))[: FEW_WEIGHTS + 1] for side in sides]
-        return cls(
-            min(item.low for item in parts),
-            max(item.high for item in parts),
-            np.sum([item.total for item in parts], axis=0),
-            UnitSums.joined([item.held for item in parts]),
-            (distinct[0], distinct[1]),
-        )
+def raise_errors(results: Sequence[Any]) -> list[Any]:
+    """Raise the first error among the results in the order of messages, or return them all."""
+    for error in sorted((item for item in results if isinstance(item, Exception)), key=str):
+        raise error
+    return list(results)
 
 
 @dataclass(frozen=True)
 class Packed:
-    """One group as it comes back: its curve, and what the checks of all groups together need.
+    """One group as a worker returns it: its curve, and what the checks of all groups together need.
 
     Attributes
     ----------
@@ -111,103 +93,70 @@ class Packed:
         Its curve; None of cases that all weigh 0.
     labels : (str, str)
         A negative and a positive label, as they were written.
-    whole : bool
+    has_whole_cases : bool
         Whether all its cases are whole numbers.
-    levels : ndarray or None
-        Different scores of its positives, in ascending order, of a test set that came in pieces.
-    weights : Weights or None
-        What is known of its weights.
     """
 
     model: str
     fold: str
     curve: CompactCurve | None
     labels: tuple[str, str]
-    whole: bool
-    levels: NDArray[Any] | None = None
-    weights: Weights | None = None
+    has_whole_cases: bool
 
 
-@dataclass(frozen=True)
-class Refused:
-    """What is wrong with the rows of a group: errors of a worker do not come back whole from every engine."""
-
-    message: str
-    of_type: bool
-
-
-def pack_group(frame: pd.DataFrame, *, pos_label: object) -> Packed | Refused:
+@return_errors
+def pack_group(frame: pd.DataFrame, *, pos_label: object) -> Packed:
     """Check and pack all rows of one model and fold."""
-    result: Packed | Refused = refusing(lambda: _packed(frame.reset_index(drop=True), pos_label))
-    return result
-
-
-def refusing(find: Callable[[], Any]) -> Any:
-    """What is found, or what is wrong with it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SkewanovaWarning)
-            return find()
-    except (InputError, InputTypeError) as error:
-        return Refused(str(error), isinstance(error, InputTypeError))
-
-
-def _packed(frame: pd.DataFrame, pos_label: object) -> Packed:
-    frame = with_fold(frame)
+    frame = with_fold(frame.reset_index(drop=True))
     where = locate_row_of_group(frame)
     rows = _without_clusters(frame, where)
-    if "weight" in rows and not check_weight_column(rows["weight"], where).any():
-        result = [str(label) for label in pd.unique(rows["y_true"])]
-        return Packed(*group_of(rows), None, (result[0], result[-1]), _all_whole(rows, where))
+    labels = rows["y_true"].to_numpy()
+    if "weight" in rows:
+        weighted = check_weight_column(rows["weight"], where) > 0
+        if not weighted.any():
+            names = [str(label) for label in pd.unique(labels)]
+            return Packed(*group_of(rows), None, (names[0], names[-1]), _has_whole_cases(rows, where))
+        labels = labels[weighted]
     table = build_table(rows, where, pos_label, None)
     (model, fold, positive, score), *_ = table.groups()
-    written = rows["y_true"].to_numpy()
     curve: CompactCurve
     if table.has_weights:
-        written = written[check_weight_column(rows["weight"], where) > 0]
-        weight = table.frame["weight"].to_numpy()
-        weights, curve = Weights.of(weight, positive), WeightedCurve.of(positive, score, weight)
+        curve = WeightedCurve.of(positive, score, table.frame["weight"].to_numpy())
     else:
-        weights, curve = None, PackedCurve.of(positive, score)
-    labels = str(written[np.argmin(positive)]), str(written[np.argmax(positive)])
-    whole = table.has_cases and pd.api.types.is_integer_dtype(table.frame["case"].cat.categories.dtype)
-    return Packed(str(model), str(fold), curve, labels, whole, weights=weights)
+        curve = PackedCurve.of(positive, score)
+    names = [str(labels[np.argmin(positive)]), str(labels[np.argmax(positive)])]
+    has_whole_cases = table.has_cases and _is_whole(table.frame["case"].cat.categories)
+    return Packed(str(model), str(fold), curve, (names[0], names[1]), has_whole_cases)
 
 
 def _without_clusters(rows: pd.DataFrame, where: Where) -> pd.DataFrame:
-    """The rows, each of which names a cluster if any does; all else about these takes more than a group."""
+    """Return the rows, each of which names a cluster if any does; all else about these takes other groups."""
     if "cluster" not in rows:
         return rows
     to_categorical(rows["cluster"], "cluster", where)
     return rows.drop(columns="cluster")
 
 
-def _all_whole(rows: pd.DataFrame, where: Where) -> bool:
-    """Whether all cases are whole numbers."""
-    if "case" not in rows:
-        return False
-    levels = to_categorical(rows["case"], "case", where, whole=True).categories
+def _has_whole_cases(rows: pd.DataFrame, where: Where) -> bool:
+    return "case" in rows and _is_whole(to_categorical(rows["case"], "case", where, whole=True).categories)
+
+
+def _is_whole(levels: pd.Index[Any]) -> bool:
     return bool(pd.api.types.is_integer_dtype(levels.dtype))
 
 
-def accepted(found: Sequence[Any]) -> list[Any]:
-    """What was found, if nothing was refused."""
-    refused = sorted((one for one in found if isinstance(one, Refused)), key=lambda one: one.message)
-    for one in refused:
-        raise (InputTypeError if one.of_type else InputError)(one.message)
-    return list(found)
-
-
 def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object) -> Bools:
-    """Labels as those of all groups together are read: these rows may have one class only."""
-    codes, result = pd.factorize(values)
-    texts = [*map(str, result), *labels]
-    return np.asarray(check_labels(texts, pos_label=pos_label)[codes])
+    """Return which labels are positive, given a label of each class: these rows may have one class only."""
+    codes, levels = pd.factorize(values)
+    return np.asarray(check_labels([*map(str, levels), *labels], pos_label=pos_label)[codes])
+
+
+# --- groups in pieces ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """What a part of the table shows of one group.
+    """A first look at the rows that a partition has of one group.
 
     Attributes
     ----------
@@ -219,7 +168,7 @@ class Sketch:
         Some of the scores, each for as many.
     labels : tuple of str
         Different labels, as they were written.
-    whole : bool
+    has_whole_cases : bool
         Whether all its cases are whole numbers.
     """
 
@@ -227,206 +176,200 @@ class Sketch:
     n_rows: int
     score: NDArray[Any]
     labels: tuple[str, ...]
-    whole: bool
+    has_whole_cases: bool
 
 
-def group_sizes(frame: pd.DataFrame) -> dict[str, int]:
-    """Rows of every group in a part of the table, by its keys as they are written."""
-    sizes = frame.groupby(keys_of(frame), observed=True, dropna=False).size()
-    return {str(key): int(size) for key, size in sizes.items()}
-
-
-def sketches(frame: pd.DataFrame) -> list[Sketch] | Refused:
-    """Look at the groups of a part of the table; every rule about a single row is applied here."""
-    result: list[Sketch] | Refused = refusing(lambda: [_sketch(rows) for rows in _groups(frame)])
-    return result
-
-
-def weights_of_groups(
-    frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: object
-) -> list[tuple[Group, Weights]]:
-    """What a part of the table tells of the weights of each group."""
-    result = []
-    for rows in _groups(frame[frame["weight"] > 0]):
-        positive = read_labels(rows["y_true"], labels, pos_label)
-        weight = rows["weight"].to_numpy(dtype=np.float64)
-        result.append((group_of(with_fold(rows)), Weights.of(weight, positive)))
-    return result
-
-
-def _groups(frame: pd.DataFrame) -> list[pd.DataFrame]:
-    groups = frame.groupby(keys_of(frame), sort=False, observed=True, dropna=False)
-    return [rows.reset_index(drop=True) for _, rows in groups]
+@return_errors
+def sketch_groups(frame: pd.DataFrame) -> list[Sketch]:
+    """Sketch the groups of a partition; every rule about a single row is applied here."""
+    return [_sketch(with_fold(rows)) for rows in _split_groups(frame)]
 
 
 def _sketch(rows: pd.DataFrame) -> Sketch:
-    rows = with_fold(rows)
     model, fold = group_of(rows)
     location = f"a row of model {model!r} in fold {fold!r}"
     rows = _without_clusters(rows, lambda _: location)
     if "weight" in rows:
         check_weight_column(rows["weight"], lambda _: location)
     score = np.sort(validate_scores(rows["y_score"], "y_score", lambda _: location))
-    displayed = np.linspace(0, len(score) - 1, min(len(score), SCORES_SHOWN)).astype(np.intp)
+    index = np.linspace(0, len(score) - 1, min(len(score), SCORES_OF_SKETCH)).astype(np.intp)
     labels = tuple(dict.fromkeys(map(str, pd.factorize(rows["y_true"], use_na_sentinel=False)[1])))
-    return Sketch(
-        (model, fold), len(rows), score[displayed], labels[:5], _all_whole(rows, lambda _: location)
-    )
+    has_whole_cases = _has_whole_cases(rows, lambda _: location)
+    return Sketch((model, fold), len(rows), score[index], labels[:5], has_whole_cases)
+
+
+def _split_groups(frame: pd.DataFrame) -> list[pd.DataFrame]:
+    groups = frame.groupby(keys_of(frame), sort=False, observed=True, dropna=False)
+    return [rows.reset_index(drop=True) for _, rows in groups]
 
 
 def group_of(rows: pd.DataFrame) -> Group:
-    """Model and fold of the rows of a group, as text."""
+    """Return model and fold of the rows of a group, as text."""
     model, fold = (
         to_categorical(rows[key][:1], key, row_number, whole=key == "fold").categories.item() for key in KEYS
     )
     return str(model), str(fold)
 
 
-def by_group(found: Sequence[Of]) -> dict[Group, list[Of]]:
-    """What was found of every group, in the order of their names."""
-    groups: dict[Group, list[Of]] = {}
-    for item in found:
-        groups.setdefault(item.group, []).append(item)
-    return dict(sorted(groups.items()))
+def by_group(parts: Sequence[Part]) -> dict[Group, list[Part]]:
+    """Return the parts of every group, in the order of names."""
+    group = attrgetter("group")
+    return {key: list(items) for key, items in groupby(sorted(parts, key=group), group)}
 
 
-def cuts_of(shown: Sequence[Sketch], most: int) -> dict[Group, NDArray[Any]]:
-    """Scores at which groups of more rows are cut, so that no piece has many more than half of that."""
-    result: dict[Group, NDArray[Any]] = {}
-    for group, parts in by_group(shown).items():
+def choose_cuts(sketches: Sequence[Sketch], most: int) -> dict[Group, NDArray[Any]]:
+    """Return scores that cut the groups of more rows: no piece has many more than half of that."""
+    result = {}
+    for group, parts in by_group(sketches).items():
         total = sum(item.n_rows for item in parts)
         if total > most:
-            score = np.concatenate([item.score for item in parts])
-            stands_for = np.concatenate(
-                [np.full(len(item.score), item.n_rows / len(item.score)) for item in parts]
-            )
+            score, sizes = np.concatenate([item.score for item in parts]), [len(item.score) for item in parts]
+            stands_for = np.repeat([item.n_rows / len(item.score) for item in parts], sizes)
             order = np.argsort(score, kind="stable")
-            upto = np.cumsum(stands_for[order])
+            n_above = np.cumsum(stands_for[order])
             n_pieces = -(-2 * total // most)
-            at = np.searchsorted(upto, upto[-1] * np.arange(1, n_pieces) / n_pieces)
-            result[group] = np.unique(score[order][at])
+            index = np.searchsorted(n_above, n_above[-1] * np.arange(1, n_pieces) / n_pieces)
+            result[group] = np.unique(score[order][index])
     return result
 
 
-def counted(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.DataFrame:
-    """Rows of a part of the table counted by group, label and score, with the piece of each.
+def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.DataFrame:
+    """Count the rows of a partition by group, label and score, with the piece of each level.
 
-    Where rows are weighted, with their weight in all; those of weight 0 are left out.
+    Weights are summed, and rows of weight 0 are left out.
     """
-    keys = [*keys_of(frame), "y_true", "y_score"]
-    weighted = "weight" in frame
-    if weighted:
-        frame = frame[frame["weight"] > 0]
-    if not len(frame):
-        none, held = np.empty(0, dtype=np.int64), {"weight": np.empty(0)} if weighted else {}
-        return frame[keys].assign(**held, piece=none, n=none)
-    groups = frame.groupby(keys, sort=False, observed=True, dropna=False)
-    levels = groups.size().rename("n").to_frame()  # the number stands last
-    if weighted:
-        levels.insert(0, "weight", groups["weight"].sum().astype(np.float64))
-    parts = _groups(levels.reset_index())
-    empty: NDArray[Any] = np.empty(0)
-    for part in parts:
-        own = cuts.get(group_of(with_fold(part)), empty)
-        piece = np.searchsorted(own, validate_scores(part["y_score"], "y_score", row_number))
-        part.insert(part.shape[1] - 1, "piece", piece.astype(np.int64))
-    return pd.concat(parts, ignore_index=True)
+    keys, sums = keys_of(frame), ["n"]
+    if "weight" in frame:
+        frame, sums = frame[frame["weight"] > 0].astype({"weight": np.float64}), ["weight", "n"]
+    piece = np.zeros(len(frame), dtype=np.int64)
+    for index in frame.groupby(keys, sort=False, observed=True, dropna=False).indices.values():
+        rows = with_fold(frame.iloc[index])
+        scores = validate_scores(rows["y_score"], "y_score", row_number)
+        piece[index] = np.searchsorted(cuts.get(group_of(rows), np.empty(0)), scores)
+    levels = [*keys, "y_true", "y_score", "piece"]
+    counts = frame.assign(piece=piece, n=1).groupby(levels, sort=False, observed=True, dropna=False)[sums]
+    return counts.sum().reset_index()[[*levels[:-1], *sums[:-1], "piece", "n"]]
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Cases of a group between two scores, packed; different scores of the positives, if asked for."""
+    """Cases of a group between two scores, packed."""
 
     group: Group
     number: int
     curve: CompactCurve
-    levels: NDArray[Any] | None
 
 
-@dataclass(frozen=True, eq=False)
-class PieceOf:
-    """Packs the counted levels of one piece, by labels of the whole table."""
-
-    labels: tuple[str, str]
-    pos_label: object
-    with_levels: bool
-
-    def __call__(self, frame: pd.DataFrame) -> Piece:
-        """Merge the counts of all parts of the table."""
-        score = validate_scores(frame["y_score"], "y_score", row_number)
-        positive = read_labels(frame["y_true"], self.labels, self.pos_label)
-        levels, at = np.unique(score, return_inverse=True)
-        counts = np.zeros((len(levels), 2), dtype=np.int64)
-        np.add.at(counts, (at, positive.astype(np.intp)), frame["n"].to_numpy())
-        retained = levels[counts[:, 1] > 0] if self.with_levels else None
-        number = int(frame["piece"].iloc[0])
-        curve: CompactCurve
-        if "weight" in frame:
-            slot, weight = 2 * (len(levels) - 1 - at) + positive, frame["weight"].to_numpy(dtype=np.float64)
-            curve = WeightedCurve.of_counts(counts[::-1], slot=slot, weight=weight)
-        else:
-            curve = PackedCurve.of_counts(counts[::-1])
-        return Piece(group_of(with_fold(frame)), number, curve, retained)
+def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: object) -> Piece:
+    """Pack the counted levels of one piece, by labels of the whole table."""
+    score = validate_scores(frame["y_score"], "y_score", row_number)
+    positive = read_labels(frame["y_true"], labels, pos_label)
+    levels, level = np.unique(score, return_inverse=True)
+    slot = 2 * (len(levels) - 1 - level) + positive
+    counts = np.zeros((len(levels), 2), dtype=np.int64)
+    np.add.at(counts.ravel(), slot, frame["n"].to_numpy())
+    curve: CompactCurve
+    if "weight" in frame:
+        curve = WeightedCurve.of_counts(counts, slot=slot, weight=frame["weight"].to_numpy(dtype=np.float64))
+    else:
+        curve = PackedCurve.of_counts(counts)
+    return Piece(group_of(with_fold(frame)), int(frame["piece"].iloc[0]), curve)
 
 
-def joined(pieces: Sequence[Piece]) -> dict[Group, tuple[CompactCurve, NDArray[Any] | None]]:
-    """Curve of every group, and the scores of its positives, if they were asked for."""
+def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
+    """Return the curve of every group."""
     result = {}
-    for group, some in by_group(pieces).items():
-        parts = sorted(some, key=lambda one: one.number)
-        levels = [one.levels for one in parts if one.levels is not None]
-        curves: Any = [one.curve for one in reversed(parts)]
-        result[group] = type(curves[0]).joined(curves), np.concatenate(levels) if levels else None
+    for group, parts in by_group(pieces).items():
+        curves: Any = [item.curve for item in sorted(parts, key=attrgetter("number"), reverse=True)]
+        result[group] = type(curves[0]).joined(curves)
     return result
+
+
+# --- all groups together ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """All groups, and the levels of their models and folds: models in the order of their names."""
+    """All groups by the positions of their models and folds, models first and in the order of names."""
 
-    packed: Sequence[Packed]
     models: tuple[str, ...]
     folds: tuple[Label, ...]
-    model: NDArray[Any]
-    fold: NDArray[Any]
+    packed: dict[tuple[int, int], Packed]
 
     @classmethod
-    def of(cls, packed: Sequence[Packed]) -> Groups:
-        """Order the groups."""
-        some = sorted(packed, key=lambda one: (one.model, one.fold))
-        model = to_categorical(pd.Series([one.model for one in some]), "model", row_number)
-        fold = to_categorical(pd.Series([one.fold for one in some]), "fold", row_number, whole=True)
-        models, folds = tuple(model.categories.tolist()), tuple(fold.categories.tolist())
-        return cls(some, models, folds, model.codes.astype(np.intp), fold.codes.astype(np.intp))
-
-    def check(self, pos_label: object) -> None:
-        """One spelling a fold, and the same two labels in all groups."""
-        if len({*zip(self.model.tolist(), self.fold.tolist(), strict=True)}) < len(self.packed):
+    def of(cls, packed: Sequence[Packed], pos_label: object) -> Groups:
+        """Order the groups, and check that folds have one spelling and all groups the same two labels."""
+        groups = sorted(packed, key=attrgetter(*KEYS))
+        names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in KEYS})
+        model, fold = (to_categorical(names[key], key, row_number, whole=key == "fold") for key in KEYS)
+        cells = zip(model.codes.tolist(), fold.codes.tolist(), strict=True)
+        result = dict(sorted(zip(cells, groups, strict=True), key=itemgetter(0)))
+        if len(result) < len(groups):
             raise InputError(
                 "a fold must be spelled in one way, but some are both whole numbers and fractions"
             )
-        written = [label for item in self.packed for label in item.labels]
-        check_labels(written, pos_label=pos_label, where=lambda row: self._place(row // 2))
+        places = [f"model {item.model!r} in fold {item.fold!r}" for item in groups]
+        labels = [label for item in groups for label in item.labels]
+        check_labels(labels, pos_label=pos_label, where=lambda row: places[row // 2])
+        return cls(tuple(model.categories.tolist()), tuple(fold.categories.tolist()), result)
 
     def counts(self) -> NDArray[np.int64]:
-        """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
+        """Count negatives and positives: an array of shape (n_models, n_folds, 2)."""
         counts = np.zeros((len(self.models), len(self.folds), 2), dtype=np.int64)
-        for item, model, fold in zip(self.packed, self.model, self.fold, strict=True):
+        for cell, item in self.packed.items():
             if item.curve is not None:
-                counts[model, fold] = item.curve.n_negative, item.curve.n_positive
+                counts[cell] = item.curve.n_negative, item.curve.n_positive
         return counts
 
-    def weights(self) -> dict[tuple[int, int], Weights]:
-        """What is known of the weights of every model and fold that has any, by their positions."""
-        cells = zip(self.model.tolist(), self.fold.tolist(), self.packed, strict=True)
-        return {(model, fold): item.weights for model, fold, item in cells if item.weights is not None}
+    def curves(self) -> dict[tuple[str, Label], CompactCurve]:
+        """Return the curves by the names of models and folds."""
+        return {
+            (self.models[model], self.folds[fold]): item.curve
+            for (model, fold), item in self.packed.items()
+            if item.curve is not None
+        }
 
-    def in_order(self) -> dict[tuple[str, Label], CompactCurve]:
-        """Curves, models first."""
-        order = np.lexsort((self.fold, self.model)).tolist()
-        cells = [(self.models[self.model[i]], self.folds[self.fold[i]]) for i in order]
-        curves = [self.packed[i].curve for i in order]
-        return {cell: curve for cell, curve in zip(cells, curves, strict=True) if curve is not None}
 
-    def _place(self, at: int) -> str:
-        return f"model {self.packed[at].model!r} in fold {self.packed[at].fold!r}"
+def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) -> Groups:
+    """Check and pack all groups, in pieces if one is larger than a worker."""
+    cuts, n_rows, sketches = {}, engine.n_rows(), []
+    if n_rows > MOST_ROWS_OF_GROUP and engine.largest_group(columns) > MOST_ROWS_OF_GROUP:
+        parts = raise_errors(engine.map_partitions(columns, sketch_groups))
+        sketches = [item for part in parts for item in part]
+        cuts = choose_cuts(sketches, MOST_ROWS_OF_GROUP)
+    if cuts:
+        packed = _pack_pieces(engine, columns, sketches, cuts=cuts, pos_label=pos_label)
+    else:
+        packed = raise_errors(engine.map_groups(columns, partial(pack_group, pos_label=pos_label)))
+    check_any_row(len(packed))
+    groups = Groups.of(packed, pos_label)
+    check_both_classes(groups.models, groups.folds, groups.counts())
+    return groups
+
+
+def _pack_pieces(
+    engine: Backend,
+    columns: Mapping[str, str],
+    sketches: Sequence[Sketch],
+    *,
+    cuts: Mapping[Group, NDArray[Any]],
+    pos_label: object,
+) -> list[Packed]:
+    """Pack groups, of which some are larger than a worker, from counts by score level."""
+    groups = by_group(sketches)
+    written = [
+        (label, "model {!r} in fold {!r}".format(*group))
+        for group, parts in groups.items()
+        for part in parts
+        for label in part.labels
+    ]
+    labels = [label for label, _ in written]
+    positive = check_labels(labels, pos_label=pos_label, where=lambda row: written[row][1])
+    both = labels[int(np.argmin(positive))], labels[int(np.argmax(positive))]
+    needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
+    pack = partial(pack_piece, labels=both, pos_label=pos_label)
+    curves = join_pieces(engine.map_pieces(needed, partial(count_levels, cuts=cuts), pack))
+    return [
+        Packed(*group, curves.get(group), both, all(part.has_whole_cases for part in parts))
+        for group, parts in groups.items()
+    ]

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from skewanova.base.checks import check_fraction, check_prior_list, check_priors
 from skewanova.base.rounding import is_maximum
-from skewanova.curves.groups import areas_of_groups
 from skewanova.evaluation.measures import Evaluation, auprec_frame, prior_grid
 from skewanova.evaluation.points import ordered_cells
 from skewanova.priors.evidence import (
@@ -22,7 +21,7 @@ from skewanova.scores.design import fold_mean_interval
 
 
 def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
-    """AUPREC of every model and fold along a fine grid of priors.
+    """Compute AUPREC of every model and fold along a fine grid of priors.
 
     Parameters
     ----------
@@ -45,15 +44,8 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     120
     """
     grid = prior_grid(evaluation) if priors is None else check_prior_list(priors)
-    areas = dict(
-        zip(
-            evaluation.curves,
-            areas_of_groups(evaluation.curves, grid, evaluation.area_estimator),
-            strict=True,
-        )
-    )
-    cells = ordered_cells(evaluation)
-    return auprec_frame(cells, grid, np.array([areas[cell] for cell in cells]))
+    areas = evaluation.cell_auprec(grid)
+    return auprec_frame(ordered_cells(evaluation), grid, areas[~np.isnan(areas[..., 0])])
 
 
 INTERVAL_COLUMNS = ("model", "prior", "auprec", "std_error", "conf_low", "conf_high", "n_folds")
@@ -63,7 +55,7 @@ REGRET_COLUMNS = ("model", "prior", "auprec", "best", "regret")
 
 
 def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
-    """Mean AUPREC over folds of every model at every prior, each with its t interval.
+    """Compute the mean AUPREC over folds of every model at every prior, with its t interval.
 
     Parameters
     ----------
@@ -109,12 +101,11 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     spreads = {"std_error": result.std_error, "conf_low": limits.low, "conf_high": limits.high}
     if evaluation.design.has_runs:
         spreads = dict.fromkeys(spreads, np.full(len(mean), np.nan))
-    frame = frame.assign(auprec=mean, n_folds=n_folds, **spreads)
-    return frame[list(INTERVAL_COLUMNS)]
+    return frame.assign(auprec=mean, n_folds=n_folds, **spreads)[list(INTERVAL_COLUMNS)]
 
 
 def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
-    """What each model falls short of the best model's mean AUPREC, prior by prior.
+    """Compute what each model falls short of the best model's mean AUPREC, prior by prior.
 
     Parameters
     ----------
@@ -143,7 +134,11 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
     >>> regret(measures, [0.1])[["model", "best", "regret"]].round(3).to_numpy().tolist()
     [['A', 'A', 0.0], ['B', 'A', 0.183], ['C', 'A', 0.025]]
     """
-    grid = _grid(evaluation) if priors is None else check_prior_list(priors)
+    if priors is None:
+        deployment = evaluation.deployment_prior
+        grid = np.union1d(prior_grid(evaluation), (deployment.low, deployment.high))
+    else:
+        grid = check_prior_list(priors)
     means = evaluation.mean_auprec(grid)
     leader, models = is_maximum(means.T).argmax(axis=1), np.array(evaluation.models, dtype=object)
     return pd.DataFrame(
@@ -157,16 +152,11 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
     )
 
 
-def _grid(evaluation: Evaluation) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    limits = (evaluation.deployment_prior.low, evaluation.deployment_prior.high)
-    return np.union1d(prior_grid(evaluation), limits)
-
-
 SUPPORT_COLUMNS = ("prior", "effective_negatives", "supported")
 
 
 def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
-    """Tell at which priors there are negatives enough to speak for the precision there.
+    """Tell at which priors there are negatives enough to support the precision there.
 
     Parameters
     ----------
@@ -218,9 +208,9 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
 
 
 def distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
-    """Negatives and positives of all folds together, each case once.
+    """Count negatives and positives of all folds together, each case once.
 
-    Without a case column: of independent folds all, else the largest fold's over the share that it tests.
+    Without a case column these are all of independent folds, else the largest fold's over its share.
     """
     table, design = evaluation.scores, evaluation.design
     if table is not None and table.has_cases:
@@ -236,17 +226,16 @@ def distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def rarest_supported(evaluation: Evaluation) -> float:
-    """Rarest prior that the distinct negatives can speak for."""
+    """Return the rarest prior that the distinct negatives support."""
     return smallest_supported_prior(_distinct_negatives(evaluation), _enough(evaluation))
 
 
 def _enough(evaluation: Evaluation) -> float:
-    """Effective negatives that are enough for the design."""
-    over_cases = not evaluation.design.over_folds
-    return ENOUGH_OVER_CASES if over_cases else ENOUGH_OVER_FOLDS
+    """Return how many effective negatives are enough for the design."""
+    return ENOUGH_OVER_FOLDS if evaluation.design.over_folds else ENOUGH_OVER_CASES
 
 
 def _distinct_negatives(evaluation: Evaluation) -> float:
-    """Distinct negatives; of clusters and weights as many equal ones as the fold that is worth least has."""
+    """Return the distinct negatives, effective in the proportion of the smallest fold."""
     worth = evaluation.fewest_negatives / float(evaluation.iauprec["n_negative"].min())
     return distinct_cases(evaluation)[0] * min(worth, 1.0)

@@ -1,4 +1,4 @@
-"""Every model in every fold, measured at every prior."""
+"""AUPREC and IAUPREC of every model in every fold."""
 
 from __future__ import annotations
 
@@ -39,20 +39,16 @@ class Evaluation(Framed):
 
     Attributes
     ----------
-    auprec : DataFrame
-        Columns model, fold, prior, auprec.
-    iauprec : DataFrame
-        Columns model, fold, iauprec, auc, n_positive, n_negative.
+    auprec, iauprec : DataFrame
+        Columns model, fold, prior, auprec; and model, fold, iauprec, auc, n_positive, n_negative.
     curves : mapping
         ROC curve of every (model, fold); of streamed scores without thresholds.
     models, folds : tuple
         Their order in the frames.
     priors : tuple of float
         Grid of priors, in the order given.
-    deployment_prior : DeploymentPrior
-        Weighting behind IAUPREC.
-    area_estimator : str
-        Estimator behind both.
+    deployment_prior, area_estimator : DeploymentPrior, str
+        Weighting behind IAUPREC, and the estimator behind all areas.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
     scores : ScoreTable, optional
@@ -78,9 +74,9 @@ class Evaluation(Framed):
 
     @cached_property
     def design(self) -> FoldDesign:
-        """How the folds came about: every test and interval over folds takes it from here.
+        """How the folds came about, for every test and interval; inferred from the cases at first use.
 
-        Found out from the cases when it is first asked for, with a warning where it had to be assumed.
+        A warning is emitted where it had to be assumed.
         """
         if self.scores is None:
             design = design_without_cases(len(self.folds), self.stated_design)
@@ -91,16 +87,16 @@ class Evaluation(Framed):
 
     @property
     def fewest_negatives(self) -> float:
-        """Negatives of the smallest fold; of clusters and weights, as many equal ones as weigh the same."""
+        """Number of negatives in the smallest fold, effective where there are clusters or weights."""
         if self.scores is not None:
             return _fewest_negatives(self.scores)
         return min(roc.n_negative for roc in self.curves.values())
 
     @property
     def halvings(self) -> Halvings | None:
-        """Halvings of the data set, where the design goes by them: they tell how the means vary."""
-        known = self.scores.halvings if isinstance(self.scores, ScoreTable) else None
-        return known if self.design.kind == "split_half" else None
+        """Halvings of the data set, where the design uses them."""
+        is_split_half = self.design.kind == "split_half"
+        return self.scores.halvings if is_split_half and isinstance(self.scores, ScoreTable) else None
 
     @cached_property
     def iauprec_between_halves(self) -> Floats | None:
@@ -112,7 +108,7 @@ class Evaluation(Framed):
         return self._of_models(self.halvings, result.iauprec)
 
     def auprec_between_halves(self, priors: ArrayLike) -> Floats | None:
-        """The same of AUPREC at priors: (n_halvings, n_models, n_priors)."""
+        """Return the same of AUPREC at priors: (n_halvings, n_models, n_priors)."""
         pi = check_prior_list(priors)
         if self.halvings is None:
             return None
@@ -120,7 +116,7 @@ class Evaluation(Framed):
         return self._of_models(self.halvings, areas)
 
     def _of_models(self, halvings: Halvings, areas: Floats) -> Floats:
-        """Differences between halves, the models in their order here."""
+        """Return differences between halves, the models in the order of the evaluation."""
         order = [halvings.scores.models.index(model) for model in self.models]
         return halvings.differences(areas)[:, order]
 
@@ -129,7 +125,7 @@ class Evaluation(Framed):
         return self.auprec
 
     def cell_auprec(self, priors: ArrayLike) -> Floats:
-        """AUPREC of shape (n_models, n_folds, n_priors), nan where a model lacks a fold."""
+        """Compute AUPREC of shape (n_models, n_folds, n_priors), nan where a model lacks a fold."""
         pi = check_prior_list(priors)
         values = np.full((len(self.models), len(self.folds), len(pi)), np.nan)
         model, fold = ({level: i for i, level in enumerate(levels)} for levels in (self.models, self.folds))
@@ -138,11 +134,8 @@ class Evaluation(Framed):
         return values
 
     def mean_auprec(self, priors: ArrayLike) -> Floats:
-        """Mean AUPREC over folds, of shape (n_models, n_priors)."""
-        pi = check_prior_list(priors)
-        areas = areas_of_groups(self.curves, pi, self.area_estimator)
-        model_of = np.array([model for model, _ in self.curves])
-        return np.array([areas[model_of == model].mean(axis=0) for model in self.models])
+        """Compute the mean AUPREC over folds, of shape (n_models, n_priors)."""
+        return np.asarray(np.nanmean(self.cell_auprec(priors), axis=1))
 
     def over(self, weighting: DeploymentPrior) -> Evaluation:
         """Return the same curves averaged over another deployment prior."""
@@ -223,33 +216,21 @@ def evaluate(
     table = read_scores(scores)
     curves = table.curves()
     measured = measures_of_groups(curves, grid, weighting, area_estimator)
-    sums = _iauprec_frame(list(curves), measured, table)
+    iauprec_frame = _iauprec_frame(list(curves), measured, table)
+    notes = _support_notes(_fewest_negatives(table), [*grid.tolist(), weighting.low])
     return Evaluation(
         auprec=auprec_frame(list(curves), grid, measured.auprec),
-        iauprec=sums,
+        iauprec=iauprec_frame,
         curves=curves,
         models=table.models,
         folds=table.folds,
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
         area_estimator=area_estimator,
-        warnings=emit(_notes(sums, [*grid.tolist(), weighting.low], fewest=_fewest_negatives(table))),
+        warnings=emit([*notes, *_imbalance_notes(iauprec_frame["n_positive"])]),
         scores=table,
         stated_design=stated_design,
     )
-
-
-#: Columns of what `measure_group` returns, and their types.
-GROUP_COLUMNS = {
-    "model": "object",
-    "fold": "object",
-    "prior": "float64",
-    "auprec": "float64",
-    "iauprec": "float64",
-    "auc": "float64",
-    "n_positive": "int64",
-    "n_negative": "int64",
-}
 
 
 def measure_group(
@@ -267,12 +248,8 @@ def measure_group(
     frame : DataFrame
         All rows of one (model, fold), with the columns model, fold (without one, all rows are one test set),
         y_true, y_score and, optionally, case.
-    at_priors : sequence of float, default (0.5, 0.1, 0.01)
+    at_priors, deployment_prior, area_estimator
         As for :func:`~skewanova.evaluate`.
-    deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
-        As for :func:`~skewanova.evaluate`.
-    area_estimator : str, default "trapezoid"
-        As for :func:`~skewanova.auprec`.
     pos_label : object, optional
         As for :func:`~skewanova.read_scores`.
 
@@ -320,16 +297,16 @@ def measure_group(
         "auprec": auprec(roc, grid, area_estimator=area_estimator),
         "iauprec": iauprec(roc, as_deployment_prior(deployment_prior), area_estimator=area_estimator),
         "auc": auc(roc),
-        "n_positive": int(roc.n_positive),
-        "n_negative": int(roc.n_negative),
+        "n_positive": np.int64(roc.n_positive),
+        "n_negative": np.int64(roc.n_negative),
     }
-    return pd.DataFrame(measured).astype(GROUP_COLUMNS)
+    return pd.DataFrame(measured).astype({"model": object, "fold": object})
 
 
 def with_ratio(
     source: Evaluation | pd.DataFrame, frame: str, ratio: float | None, *, needed: str = ""
 ) -> tuple[pd.DataFrame, float]:
-    """A frame of an evaluation, or one given, and the test cases for each training case of its folds.
+    """Return a frame of an evaluation, or the frame itself, and the test cases for each training case.
 
     `needed` names what cannot do without the ratio; what can gets 0.
     """
@@ -351,23 +328,20 @@ def with_ratio(
 def between_halves(
     source: Evaluation | pd.DataFrame, models: Sequence[str], *, needed: str = ""
 ) -> Floats | None:
-    """Half the differences of IAUPREC between halves, a column a model, of an evaluation that knows them.
-
-    `needed` names what cannot do without.
-    """
-    known = source.iauprec_between_halves if isinstance(source, Evaluation) else None
-    if known is None and needed:
+    """Return half the differences of IAUPREC between halves; `needed` names what cannot do without them."""
+    if isinstance(source, Evaluation) and source.iauprec_between_halves is not None:
+        order = [source.models.index(model) for model in models]
+        return np.asarray(source.iauprec_between_halves[:, order])
+    if needed:
         raise InputError(
             f"{needed} needs halvings of the data set: pass the Evaluation of a score table that has them "
             "(columns part and halving), as compare_estimators(design='split_half') makes it"
         )
-    if known is None or not isinstance(source, Evaluation):
-        return None
-    return np.asarray(known[:, [source.models.index(model) for model in models]])
+    return None
 
 
 def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
-    """Priors evenly spaced in the log-odds over the grid and the deployment prior together."""
+    """Return priors evenly spaced in the log-odds over the grid and the deployment prior together."""
     low = min(*evaluation.priors, evaluation.deployment_prior.low)
     high = max(*evaluation.priors, evaluation.deployment_prior.high)
     logit = np.linspace(np.log(low) - np.log1p(-low), np.log(high) - np.log1p(-high), size)
@@ -383,7 +357,7 @@ def _distinct_priors(priors: Sequence[float]) -> Floats:
 
 
 def auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
-    """One row for each model, fold and prior."""
+    """Return one row for each model, fold and prior."""
     row = np.repeat(np.arange(len(cells)), len(grid))
     frame = pd.DataFrame(list(cells), columns=["model", "fold"]).take(row).reset_index(drop=True)
     return frame.assign(prior=np.tile(grid, len(cells)), auprec=areas.ravel())
@@ -398,32 +372,27 @@ def _iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: Scores
 
 
 def _fewest_negatives(table: Scores) -> float:
-    """Negatives of the smallest fold that has any cases."""
+    """Return the number of negatives of the smallest fold that has any cases."""
     return float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 0].min())
 
 
-def _notes(sums: pd.DataFrame, priors: Sequence[float], *, fewest: float) -> list[str]:
-    """What the numbers of cases say about how far the measures are to be trusted."""
-    return [*_support_notes(fewest, priors), *_imbalance_notes(sums["n_positive"])]
-
-
 def _support_notes(fewest: float, priors: Sequence[float]) -> list[str]:
-    """Priors so rare that the smallest fold's negatives cannot speak for them."""
+    """Name priors so rare that the smallest fold's negatives cannot support them."""
     size = f"{fewest:g}" if fewest == round(fewest) else f"{fewest:.4g} effective"
-    known = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
-    thin = {prior: few for prior, few in known.items() if not is_sufficient(few, ENOUGH_OVER_FOLDS)}
+    effective = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
+    thin = {prior: few for prior, few in effective.items() if not is_sufficient(few, ENOUGH_OVER_FOLDS)}
     if not thin:
         return []
-    at, weight = _ends([f"{prior:g}" for prior in thin]), _ends([f"{few:.3g}" for few in thin.values()])
+    rare, weight = _ends([f"{prior:g}" for prior in thin]), _ends([f"{few:.3g}" for few in thin.values()])
     return [
-        f"at prior{'s' if len(thin) > 1 else ''} {at} the smallest fold's {size} negatives weigh as much as "
-        f"{weight} (negatives / skew, below {ENOUGH_OVER_FOLDS}): AUPREC there rests on very few false "
+        f"at prior{'s' if len(thin) > 1 else ''} {rare} the smallest fold's {size} negatives weigh as much "
+        f"as {weight} (negatives / skew, below {ENOUGH_OVER_FOLDS}): AUPREC there rests on very few false "
         "positives"
     ]
 
 
 def _ends(texts: Sequence[str]) -> str:
-    """One or two texts, or the first and the last of more."""
+    """Return one or two texts, or the first and the last of several."""
     return (" to " if len(texts) > 2 else " and ").join(dict.fromkeys((texts[0], texts[-1])))
 
 

@@ -22,7 +22,7 @@ RATE_GRID = np.linspace(0.0, 1.0, 201)
 
 
 def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
-    """True positive rate of every model and fold on a common grid of false positive rates.
+    """Compute the true positive rate of every model and fold on a common grid of false positive rates.
 
     Parameters
     ----------
@@ -50,19 +50,19 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
     >>> roc(measures).columns.tolist()
     ['model', 'fold', 'fpr', 'tpr']
     """
-    at = _rates(fpr, "fpr", zero=True)
+    rates = _rates(fpr, "fpr", zero=True)
 
     def points(roc: RocCurve) -> dict[str, Floats]:
         last = np.append(np.diff(roc.fpr) > 0, True)
-        return {"fpr": at, "tpr": np.interp(at, roc.fpr[last], roc.tpr[last])}
+        return {"fpr": rates, "tpr": np.interp(rates, roc.fpr[last], roc.tpr[last])}
 
-    return _by_group(_ordered_curves(evaluation), points)
+    return _by_group(evaluation, points)
 
 
 def precision_recall(
     evaluation: Evaluation, priors: ArrayLike | None = None, *, recall: ArrayLike = RECALL_GRID
 ) -> pd.DataFrame:
-    """Precision of every model and fold on a common grid of recalls, at several priors.
+    """Compute the precision of every model and fold on a common grid of recalls, at several priors.
 
     Parameters
     ----------
@@ -93,20 +93,13 @@ def precision_recall(
     120
     """
     grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors)
-    at = _rates(recall, "recall", zero=False)
-
-    def points(roc: RocCurve) -> dict[str, Floats]:
-        return {
-            "prior": np.repeat(grid, len(at)),
-            "recall": np.tile(at, len(grid)),
-            "precision": _precision(roc, at, grid).ravel(),
-        }
-
-    return _by_group(_ordered_curves(evaluation), points)
+    rates = _rates(recall, "recall", zero=False)
+    columns = {"prior": np.repeat(grid, len(rates)), "recall": np.tile(rates, len(grid))}
+    return _by_group(evaluation, lambda roc: {**columns, "precision": _precision(roc, rates, grid).ravel()})
 
 
 def surface(evaluation: Evaluation) -> pd.DataFrame:
-    """P-ROC surface: mean precision over folds on a grid of priors and recalls (Landgrebe et al. 2006, 4).
+    """Compute the P-ROC surface: mean precision over folds by prior and recall (Landgrebe et al. 2006, 4).
 
     Parameters
     ----------
@@ -143,7 +136,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
-    """Rates of at most 1, and above 0 or at least."""
+    """Return rates from 0 to 1, of which 0 is one if `zero`."""
     result = np.atleast_1d(check_float_array(values, name))
     wrong = result[~((result >= 0 if zero else result > 0) & (result <= 1))]
     if wrong.size:
@@ -153,19 +146,19 @@ def _rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
 
 
 def _precision(roc: RocCurve, recall: Floats, priors: Floats) -> Floats:
-    """Precision at each prior (rows) and recall (columns)."""
+    """Compute the precision at each prior (rows) and recall (columns)."""
     rises = np.diff(roc.tpr) > 0
     level, fewest = (side[np.insert(rises, 0, True)] for side in (roc.tpr, roc.fpr))
     most = roc.fpr[np.append(rises, True)]  # at the same recall: where the next segment begins
-    at = np.searchsorted(level + TIE, recall)
-    start = np.maximum(at - 1, 0)
-    share = (recall - level[start]) / np.where(at > 0, level[at] - level[start], 1)
-    alarms = most[start] + share * (fewest[at] - most[start])
-    return vertex_precision(recall, alarms, priors[:, None])
+    stop = np.searchsorted(level + TIE, recall)
+    start = np.maximum(stop - 1, 0)
+    share = (recall - level[start]) / np.where(stop > 0, level[stop] - level[start], 1)
+    fpr = most[start] + share * (fewest[stop] - most[start])
+    return vertex_precision(recall, fpr, priors[:, None])
 
 
 def skew(evaluation: Evaluation) -> pd.DataFrame:
-    """Accuracy and precision of one fixed threshold as the skew grows (Landgrebe et al. 2006, figure 1).
+    """Compute accuracy and precision of a threshold as the skew grows (Landgrebe et al. 2006, figure 1).
 
     Parameters
     ----------
@@ -201,13 +194,12 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
             "precision": vertex_precision(tpr, fpr, prior),
         }
 
-    return _by_group(_ordered_curves(evaluation), points)
+    return _by_group(evaluation, points)
 
 
-def _by_group(
-    curves: Mapping[Cell, RocCurve], points: Callable[[RocCurve], dict[str, Floats]]
-) -> pd.DataFrame:
-    """Stack what `points` makes of each curve, behind the columns model and fold."""
+def _by_group(evaluation: Evaluation, points: Callable[[RocCurve], dict[str, Floats]]) -> pd.DataFrame:
+    """Stack the points of each curve, behind the columns model and fold."""
+    curves = _ordered_curves(evaluation)
     parts = [points(roc) for roc in curves.values()]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     size = len(next(iter(columns.values()))) // len(parts)
@@ -216,7 +208,7 @@ def _by_group(
 
 
 def ordered_cells(evaluation: Evaluation) -> list[Cell]:
-    """The (model, fold) that were measured, in the order of models and folds."""
+    """Return the (model, fold) that were measured, in the order of models and folds."""
     cells = ((m, f) for m in evaluation.models for f in evaluation.folds)
     return [cell for cell in cells if cell in evaluation.curves]
 

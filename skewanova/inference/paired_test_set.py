@@ -23,7 +23,7 @@ from skewanova.scores.pairing import paired_cases, paired_runs
 from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 
 #: Home of the test sets whose cases are on workers, loaded when there is one.
-DISTRIBUTED = "skewanova.distributed.paired_cases"
+DISTRIBUTED = "skewanova.distributed.loading"
 
 
 class PairedTestSet(ABC):

@@ -214,7 +214,7 @@ class SamplingSummary(NamedTuple):
 
     n_clusters: int
     shared: SharedClusters | None
-    kinds: tuple[int, int, int]
+    kinds: tuple[int, ...]
     sums: UnitSums
     weights: WeightRange | None
     distinct: tuple[Floats, Floats]

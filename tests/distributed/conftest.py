@@ -13,7 +13,7 @@ from skewanova.distributed import backends, case_checks, packing
 def small_workers(monkeypatch):
     """Workers hold a few rows of a group."""
     monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", 12)
-    monkeypatch.setattr(packing, "SCORES_SHOWN", 9)
+    monkeypatch.setattr(packing, "SCORES_OF_SKETCH", 9)
 
 
 @pytest.fixture(scope="module")

@@ -417,7 +417,7 @@ def test_a_lost_gateway_is_told_in_one_line(error):
         backends.SparkFrame(gone).n_rows()
     with pytest.raises(InputError, match=told):
         _ = backends.SparkFrame(gone).names
-    backends.SparkPersisted(gone, None)  # to be let go is no news either: pytest would tell
+    backends.Persisted(backends.SparkFrame(gone), gone)  # to be let go is no news either: pytest would tell
     gc.collect()
 
 

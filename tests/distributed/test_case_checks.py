@@ -20,6 +20,7 @@ from rows_elsewhere import (
 import skewanova as sa
 from skewanova.base.checks import InputError
 from skewanova.distributed import packing
+from skewanova.distributed.case_checks import RowChecks
 from skewanova.scores.pairing import describe_table
 
 pytest.importorskip("pyarrow")
@@ -115,6 +116,43 @@ def test_clusters_and_weights_of_a_set_that_stays_are_those_of_memory(kind, n_fo
     assert describe_table(found)[-1] == "The table can be compared."
     few = sampled(kind, n=100, n_folds=n_folds)
     assert_sampled_alike(gathered(mixed(few)), few)
+
+
+def checks_of(models=("a",)):
+    return RowChecks(
+        models=models,
+        folds=(1,),
+        n_models=np.array([len(models)]),
+        has_whole_cases=True,
+        labels=("0", "1"),
+        pos_label=None,
+    )
+
+
+def test_weights_are_summed_class_by_class():
+    frame = pd.DataFrame({"model": "a", "y_true": [1, 0, 0, 1, 1, 0], "weight": [3.0, 1, 1, 9, 2, 0]})
+    found = checks_of().check_weights(frame)
+    assert (found.negatives.tolist(), found.positives.tolist()) == ([1.0], [2.0, 3.0, 9.0])
+    assert found.sums.equal().ravel() == pytest.approx([2, 14**2 / (9 + 81 + 4)])
+    table = frame.assign(y_score=0.5, case=range(6))
+    assert gathered(table).weights == pytest.approx((1.0, 9.0, 14 / 16))
+
+
+def test_of_many_different_weights_one_more_is_returned_than_are_told_apart():
+    frame = pd.DataFrame({"model": "a", "y_true": np.arange(200) % 2, "weight": 1 + np.arange(200.0)})
+    found = checks_of().check_weights(frame)
+    assert found.negatives.tolist() == (1 + 2 * np.arange(65.0)).tolist()
+    assert found.positives.tolist() == (2 + 2 * np.arange(65.0)).tolist()
+
+
+def test_scores_of_the_positives_are_those_of_weight_above_0():
+    frame = sampled("weights").drop(columns=["case"])
+    checks = checks_of(("a", "b", "c"))
+    held = frame[(frame["weight"] > 0) & frame["y_true"]]
+    found = dict(checks.positive_scores(frame))
+    for model in "abc":
+        assert set(found[model, 1]) == set(held["y_score"][held["model"] == model])
+    assert checks.positive_scores(frame[:0]) == []
 
 
 def test_rows_of_weight_0_are_left_out_group_by_group():

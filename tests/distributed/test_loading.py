@@ -11,7 +11,7 @@ from rows_elsewhere import assert_alike, gathered, table
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve
-from skewanova.distributed import case_checks, loading, packing
+from skewanova.distributed import case_checks, packing
 from skewanova.scores.pairing import check_paired, describe_table
 
 pytest.importorskip("pyarrow")
@@ -140,7 +140,8 @@ SCORES = {
 @pytest.mark.parametrize("kind", SCORES)
 def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
     cut = []
-    monkeypatch.setattr(loading, "joined", lambda pieces: cut.append(len(pieces)) or packing.joined(pieces))
+    join = packing.join_pieces
+    monkeypatch.setattr(packing, "join_pieces", lambda pieces: cut.append(len(pieces)) or join(pieces))
     frame = table().assign(y_score=lambda f: SCORES[kind](f["y_score"]))
     found = gathered(frame)
     assert_alike(found, sa.read_scores(frame))
@@ -160,7 +161,8 @@ def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
 def test_many_rows_in_groups_that_fit_are_looked_at_once(monkeypatch):
     """Sizes are counted by the keys alone; only where one is too large do rows show where to cut."""
     frame, looked = table(), []
-    monkeypatch.setattr(loading, "sketches", lambda rows: looked.append(rows) or packing.sketches(rows))
+    sketch = packing.sketch_groups
+    monkeypatch.setattr(packing, "sketch_groups", lambda rows: looked.append(rows) or sketch(rows))
     for most, cut in ((40, False), (39, True)):
         monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", most)
         assert_alike(gathered(frame), sa.read_scores(frame))

@@ -1,6 +1,7 @@
 """Groups packed where their rows are, whole and in pieces, against the same rows in memory."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from skewanova import InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.distributed import packing
-from skewanova.distributed.packing import Groups, PieceOf, Refused, Sketch, Weights
+from skewanova.distributed.packing import Groups, Sketch
 
 
 def rows_of(n=200, digits=1, rng=0, **columns):
@@ -19,37 +20,29 @@ def rows_of(n=200, digits=1, rng=0, **columns):
     return pd.DataFrame({"model": "a", "fold": 2, "y_true": label.astype(int), "y_score": score, **columns})
 
 
-def test_sizes_of_groups_by_their_keys():
-    frame = pd.concat([rows_of(5), rows_of(7).assign(fold=3), rows_of(4).assign(model="b")])
-    assert packing.group_sizes(frame) == {"('a', 2)": 5, "('a', 3)": 7, "('b', 2)": 4}
-    assert packing.group_sizes(frame.drop(columns="fold")) == {"a": 12, "b": 4}
-
-
 def test_missing_keys_and_labels_are_kept_and_categories_without_rows_are_none():
     frame = rows_of(6).assign(model=pd.Categorical(["b"] * 6, categories=["a", "b"]))
-    assert packing.group_sizes(frame) == {"('b', 2)": 6}
-    assert [one.group for one in packing.sketches(frame)] == [("b", "2")]
-    counts = packing.counted(frame, cuts={})
+    assert [one.group for one in packing.sketch_groups(frame)] == [("b", "2")]
+    counts = packing.count_levels(frame, cuts={})
     assert (counts["n"].sum(), (counts["n"] > 0).all(), counts.index.is_unique) == (6, True, True)
     holes = rows_of(6).astype({"fold": float, "y_true": float})
     holes.loc[2, "fold"] = np.nan
-    assert sum(packing.group_sizes(holes).values()) == 6
-    assert isinstance(packing.sketches(holes), Refused)
+    assert isinstance(packing.sketch_groups(holes), InputError)
     unlabelled = rows_of(6).astype({"y_true": object})
     unlabelled.loc[4, "y_true"] = np.nan
-    (found,) = packing.sketches(unlabelled)
+    (found,) = packing.sketch_groups(unlabelled)
     assert found.labels == ("1", "0", "nan")
-    assert packing.counted(unlabelled, cuts={})["n"].sum() == 6
+    assert packing.count_levels(unlabelled, cuts={})["n"].sum() == 6
 
 
 def test_a_whole_group_is_packed_with_a_label_of_each_class():
     frame = rows_of(y_true=np.where(np.arange(200) % 3 == 0, "yes", "no"), case=range(200))
     found = packing.pack_group(frame[::-1], pos_label="yes")
-    assert (found.model, found.fold, found.labels, found.whole) == ("a", "2", ("no", "yes"), True)
+    assert (found.model, found.fold, found.labels, found.has_whole_cases) == ("a", "2", ("no", "yes"), True)
     expected = PackedCurve.of((frame["y_true"] == "yes").to_numpy(), frame["y_score"].to_numpy())
     assert [part.tolist() for part in found.curve.counts()] == [part.tolist() for part in expected.counts()]
-    assert not packing.pack_group(frame.assign(case=frame["case"] + 0.5), pos_label="yes").whole
-    assert not packing.pack_group(frame.drop(columns="case"), pos_label="yes").whole
+    assert not packing.pack_group(frame.assign(case=frame["case"] + 0.5), pos_label="yes").has_whole_cases
+    assert not packing.pack_group(frame.drop(columns="case"), pos_label="yes").has_whole_cases
 
 
 @pytest.mark.parametrize(
@@ -62,11 +55,11 @@ def test_a_whole_group_is_packed_with_a_label_of_each_class():
 )
 def test_what_a_worker_refuses_is_raised_here(columns, error, message):
     refused = packing.pack_group(rows_of().assign(**columns), pos_label=None)
-    assert isinstance(refused, Refused)
-    later = Refused("zzz", of_type=error is InputError)
+    assert isinstance(refused, error)
+    later = InputTypeError("zzz") if error is InputError else InputError("zzz")
     with pytest.raises(error, match=message):
-        packing.accepted([later, "whatever", refused])
-    assert packing.accepted(["this", "that"]) == ["this", "that"]
+        packing.raise_errors([later, "whatever", refused])
+    assert packing.raise_errors(["this", "that"]) == ["this", "that"]
 
 
 def test_labels_are_read_as_those_of_all_groups():
@@ -79,35 +72,42 @@ def test_labels_are_read_as_those_of_all_groups():
 
 @pytest.mark.parametrize("shown", [4, 256])
 def test_a_sketch_shows_scores_from_the_least_to_the_largest(shown, monkeypatch):
-    monkeypatch.setattr(packing, "SCORES_SHOWN", shown)
+    monkeypatch.setattr(packing, "SCORES_OF_SKETCH", shown)
     frame = pd.concat([rows_of(11, digits=9), rows_of(3, digits=9).assign(fold=1.0)])
-    first, second = packing.sketches(frame)
+    first, second = packing.sketch_groups(frame)
     score = np.sort(frame["y_score"][:11].to_numpy())
     assert first.score.tolist() == (score if shown > 11 else score[[0, 3, 6, 10]]).tolist()
-    assert (first.group, first.n_rows, first.labels, first.whole) == (("a", "2"), 11, ("1", "0"), False)
+    assert (first.group, first.n_rows, first.labels, first.has_whole_cases) == (
+        ("a", "2"),
+        11,
+        ("1", "0"),
+        False,
+    )
     assert (second.group, second.n_rows, len(second.score)) == (("a", "1"), 3, 3)
     many = rows_of(9, y_true=[*"abcdefghi"], case=range(9))
-    (found,) = packing.sketches(many)
-    assert (found.labels, found.whole) == (tuple("abcde"), True)
-    refused = packing.sketches(many.assign(y_score=np.nan))
-    assert "a row of model 'a' in fold '2'" in refused.message
+    (found,) = packing.sketch_groups(many)
+    assert (found.labels, found.has_whole_cases) == (tuple("abcde"), True)
+    refused = packing.sketch_groups(many.assign(y_score=np.nan))
+    assert "a row of model 'a' in fold '2'" in str(refused)
 
 
 def sketch(score, n_rows=None, group=("a", "1")):
-    return Sketch(group, n_rows or len(score), np.asarray(score, dtype=float), ("0", "1"), whole=False)
+    return Sketch(
+        group, n_rows or len(score), np.asarray(score, dtype=float), ("0", "1"), has_whole_cases=False
+    )
 
 
 def test_a_group_that_fits_is_not_cut():
-    assert packing.cuts_of([sketch(range(10)), sketch(range(10))], 20) == {}
-    assert packing.cuts_of([sketch(range(5))], 20) == {}
-    assert list(packing.cuts_of([sketch(range(10)), sketch(range(11))], 20)) == [("a", "1")]
+    assert packing.choose_cuts([sketch(range(10)), sketch(range(10))], 20) == {}
+    assert packing.choose_cuts([sketch(range(5))], 20) == {}
+    assert list(packing.choose_cuts([sketch(range(10)), sketch(range(11))], 20)) == [("a", "1")]
 
 
 @pytest.mark.parametrize(("n", "most"), [(100, 30), (1000, 999), (57, 10)])
 def test_no_piece_has_many_more_rows_than_half_of_what_a_worker_holds(n, most):
     score = np.random.default_rng(n).permutation(n).astype(float)
     parts = [sketch(part) for part in np.array_split(score, 4)]
-    cuts = packing.cuts_of([*parts, sketch([5.0], group=("b", "1"))], most)[("a", "1")]
+    cuts = packing.choose_cuts([*parts, sketch([5.0], group=("b", "1"))], most)[("a", "1")]
     sizes = np.bincount(np.searchsorted(cuts, score))
     assert len(sizes) == -(-2 * n // most)
     assert sizes.max() <= most / 2 + 1
@@ -116,37 +116,35 @@ def test_no_piece_has_many_more_rows_than_half_of_what_a_worker_holds(n, most):
 
 def test_scores_shown_stand_for_as_many_rows():
     """Of two parts that show as many scores the larger counts for more."""
-    cuts = packing.cuts_of([sketch([1, 2, 3, 4], n_rows=4), sketch([10, 20, 30, 40], n_rows=96)], 100)
+    cuts = packing.choose_cuts([sketch([1, 2, 3, 4], n_rows=4), sketch([10, 20, 30, 40], n_rows=96)], 100)
     assert not cuts
-    cuts = packing.cuts_of([sketch([1, 2, 3, 4], n_rows=4), sketch([10, 20, 30, 40], n_rows=100)], 100)
+    cuts = packing.choose_cuts([sketch([1, 2, 3, 4], n_rows=4), sketch([10, 20, 30, 40], n_rows=100)], 100)
     assert cuts["a", "1"].tolist() == [20, 30]
-    cuts = packing.cuts_of([sketch([1, 2, 3, 4], n_rows=7), sketch([10, 20, 30, 40])], 10)
+    cuts = packing.choose_cuts([sketch([1, 2, 3, 4], n_rows=7), sketch([10, 20, 30, 40])], 10)
     assert cuts["a", "1"].tolist() == [3, 10]
-    cuts = packing.cuts_of([sketch([1, 2, 3, 4], n_rows=7), sketch([10, 20], n_rows=40)], 30)
+    cuts = packing.choose_cuts([sketch([1, 2, 3, 4], n_rows=7), sketch([10, 20], n_rows=40)], 30)
     assert cuts["a", "1"].tolist() == [10, 20]
 
 
-@pytest.mark.parametrize("with_levels", [False, True])
 @pytest.mark.parametrize("digits", [0, 9])
-def test_pieces_join_to_the_curve_of_the_whole(digits, with_levels):
+def test_pieces_join_to_the_curve_of_the_whole(digits):
     frame = rows_of(300, digits=digits)
     parts = [frame[k::4] for k in range(4)]
-    cuts = packing.cuts_of([one for part in parts for one in packing.sketches(part)], 60)
-    counts = pd.concat([packing.counted(part, cuts=cuts) for part in parts])
+    cuts = packing.choose_cuts([one for part in parts for one in packing.sketch_groups(part)], 60)
+    counts = pd.concat([packing.count_levels(part, cuts=cuts) for part in parts])
     assert counts["n"].sum() == 300
     assert list(counts) == ["model", "fold", "y_true", "y_score", "piece", "n"]
     own = cuts["a", "2"]
     assert counts["piece"].tolist() == [(own < score).sum() for score in counts["y_score"]]
-    pack = PieceOf(("0", "1"), None, with_levels)
+    pack = partial(packing.pack_piece, labels=("0", "1"), pos_label=None)
     pieces = [pack(rows) for _, rows in counts.groupby("piece")]
     assert len(pieces) > 3
-    found = packing.joined([*reversed(pieces), *map(pack, [_other(counts)])])
+    found = packing.join_pieces([*reversed(pieces), *map(pack, [_other(counts)])])
     assert list(found) == [("a", "2"), ("b", "2")]
-    curve, levels = found["a", "2"]
+    curve = found["a", "2"]
     positive, score = frame["y_true"].to_numpy() == 1, frame["y_score"].to_numpy()
     whole = PackedCurve.of(positive, score)
     assert [part.tolist() for part in curve.counts()] == [part.tolist() for part in whole.counts()]
-    assert levels is None if not with_levels else levels.tolist() == np.unique(score[positive]).tolist()
 
 
 def _other(counts):
@@ -154,15 +152,15 @@ def _other(counts):
 
 
 def test_no_rows_have_no_counts():
-    none = packing.counted(rows_of(5)[:0], cuts={})
+    none = packing.count_levels(rows_of(5)[:0], cuts={})
     assert list(none) == ["model", "fold", "y_true", "y_score", "piece", "n"]
     assert none.empty
     assert none[["piece", "n"]].dtypes.tolist() == [np.int64, np.int64]
-    both = packing.counted(pd.concat([rows_of(5), rows_of(5).assign(model="b")]), cuts={})
+    both = packing.count_levels(pd.concat([rows_of(5), rows_of(5).assign(model="b")]), cuts={})
     assert both.index.is_unique
-    one = PieceOf(("0", "1"), None, with_levels=True)(both[:1].assign(piece=3))
+    one = partial(packing.pack_piece, labels=("0", "1"), pos_label=None)(both[:1].assign(piece=3))
     assert (one.number, one.curve.n_positive + one.curve.n_negative) == (3, both["n"].iloc[0])
-    alone = packing.counted(rows_of(5).drop(columns="fold"), cuts={})
+    alone = packing.count_levels(rows_of(5).drop(columns="fold"), cuts={})
     assert list(alone) == ["model", "y_true", "y_score", "piece", "n"]
     assert set(alone["piece"]) == {0}
 
@@ -173,29 +171,6 @@ def test_no_rows_have_no_counts():
 def weighted_rows(n=200, **columns):
     weight = np.random.default_rng(1).choice([0.0, 0.5, 2.0, 7.0], n)
     return rows_of(n, weight=weight, case=np.arange(n), cluster="p", **columns)
-
-
-def test_weights_are_looked_at_class_by_class():
-    weight, positive = np.array([3.0, 1.0, 1.0, 9.0, 2.0]), np.array([1, 0, 0, 1, 1]) == 1
-    found = Weights.of(weight, positive)
-    assert (found.low, found.high, found.total.tolist()) == (1.0, 9.0, [2.0, 14.0])
-    assert [side.tolist() for side in found.distinct] == [[1.0], [2.0, 3.0, 9.0]]
-    assert found.held.equal() == pytest.approx([2, 14**2 / (9 + 81 + 4)])
-    parts = [Weights.of(weight[rows], positive[rows]) for rows in (slice(0, 2), slice(2, 5))]
-    both = Weights.joined(parts)
-    assert (both.low, both.high, both.total.tolist()) == (1.0, 9.0, [2.0, 14.0])
-    assert [side.tolist() for side in both.distinct] == [[1.0], [2.0, 3.0, 9.0]]
-    assert both.held.equal() == pytest.approx(found.held.equal())
-
-
-def test_of_many_different_weights_one_more_is_kept_than_are_told_apart():
-    weight = 1 + np.arange(200.0)
-    half = [Weights.of(weight[rows], np.arange(100) % 2 == 0) for rows in (slice(100), slice(100, 200))]
-    for found in (*half, Weights.joined(half), Weights.joined(half[::-1])):
-        for negatives_or_positives in found.distinct:
-            assert len(negatives_or_positives) in {50, 65}
-    assert [len(side) for side in Weights.joined(half).distinct] == [65, 65]
-    assert [len(side) for side in Weights.of(weight, weight > 100).distinct] == [65, 65]
 
 
 def test_a_weighted_group_is_packed_without_cases_of_weight_0():
@@ -209,18 +184,16 @@ def test_a_weighted_group_is_packed_without_cases_of_weight_0():
     expected = WeightedCurve.of(positive, score, weight.to_numpy())
     assert found.curve.tobytes() == expected.tobytes()
     assert (found.curve.n_positive, found.curve.n_negative) == (positive.sum(), (~positive).sum())
-    assert (found.labels, found.whole) == (("no", "yes"), True)
-    assert (found.weights.low, found.weights.high) == (0.5, 7.0)
-    assert found.weights.total == pytest.approx([weight[~positive].sum(), weight[positive].sum()])
+    assert (found.labels, found.has_whole_cases) == (("no", "yes"), True)
 
 
 def test_a_group_whose_cases_all_weigh_0_has_no_curve():
     frame = weighted_rows(9).assign(weight=0)
     for rows, labels in ((frame, ("1", "0")), (frame[frame["y_true"] == 0], ("0", "0"))):
         found = packing.pack_group(rows, pos_label=None)
-        assert (found.curve, found.weights, found.labels, found.whole) == (None, None, labels, True)
+        assert (found.curve, found.labels, found.has_whole_cases) == (None, labels, True)
         assert (found.model, found.fold) == ("a", "2")
-    assert not packing.pack_group(frame.drop(columns="case"), pos_label=None).whole
+    assert not packing.pack_group(frame.drop(columns="case"), pos_label=None).has_whole_cases
 
 
 @pytest.mark.parametrize(
@@ -230,25 +203,27 @@ def test_what_is_wrong_with_a_weight_or_a_cluster_is_told_of_the_group(column, v
     frame = weighted_rows(9).astype({"cluster": object})
     frame.loc[3, column] = value
     found = packing.pack_group(frame, pos_label=None)
-    assert isinstance(found, Refused)
-    assert f"`{message}` must" in found.message
-    assert "row 3 of those of model 'a' in fold 2" in found.message
-    (shown,) = [packing.sketches(frame)]
-    assert "a row of model 'a' in fold '2'" in shown.message
+    assert isinstance(found, InputError)
+    assert f"`{message}` must" in str(found)
+    assert "row 3 of those of model 'a' in fold 2" in str(found)
+    (shown,) = [packing.sketch_groups(frame)]
+    assert "a row of model 'a' in fold '2'" in str(shown)
 
 
 def test_weighted_pieces_join_to_the_curve_of_all():
     frame = pd.concat([weighted_rows(), weighted_rows(model="b")], ignore_index=True)
-    cuts = packing.cuts_of(packing.sketches(frame), 60)
-    counts = pd.concat([packing.counted(part, cuts=cuts) for part in (frame[:130], frame[130:], frame[:0])])
+    cuts = packing.choose_cuts(packing.sketch_groups(frame), 60)
+    counts = pd.concat(
+        [packing.count_levels(part, cuts=cuts) for part in (frame[:130], frame[130:], frame[:0])]
+    )
     assert [*counts] == ["model", "fold", "y_true", "y_score", "weight", "piece", "n"]
     assert counts["n"].sum() == (frame["weight"] > 0).sum()
     assert counts["weight"].sum() == pytest.approx(frame["weight"].sum())
     assert [*counts.dtypes[-3:]] == [np.float64, np.int64, np.int64]
-    pack = PieceOf(("0", "1"), None, with_levels=True)
+    pack = partial(packing.pack_piece, labels=("0", "1"), pos_label=None)
     pieces = [pack(rows) for _, rows in counts.groupby(["model", "piece"])]
     assert len(pieces) > 4
-    for (model, _), (curve, levels) in packing.joined(pieces).items():
+    for (model, _), curve in packing.join_pieces(pieces).items():
         kept = frame[(frame["model"] == model) & (frame["weight"] > 0)]
         positive, score = kept["y_true"].to_numpy() == 1, kept["y_score"].to_numpy()
         expected = WeightedCurve.of(positive, score, kept["weight"].to_numpy())
@@ -256,32 +231,17 @@ def test_weighted_pieces_join_to_the_curve_of_all():
         assert (curve.n_positive, curve.n_negative, curve.n_best) == (
             expected.n_positive, expected.n_negative, expected.n_best,
         )  # fmt: skip
-        assert levels.tolist() == np.unique(score[positive]).tolist()
-
-
-def test_weights_of_a_part_by_group():
-    frame = pd.concat([weighted_rows(), weighted_rows(80, fold=3).assign(weight=4.0)], ignore_index=True)
-    found = dict(packing.weights_of_groups(frame, labels=("0", "1"), pos_label=None))
-    assert set(found) == {("a", "2"), ("a", "3")}
-    kept = frame[frame["weight"] > 0]
-    for group, fold in ((("a", "2"), 2), (("a", "3"), 3)):
-        rows = kept[kept["fold"] == fold]
-        expected = Weights.of(rows["weight"].to_numpy(), rows["y_true"].to_numpy() == 1)
-        assert found[group].total.tolist() == expected.total.tolist()
-        assert found[group].high == expected.high
 
 
 def test_groups_stand_in_order_and_lack_what_has_no_curve():
     rows = {(m, f): weighted_rows(30).assign(model=m, fold=f) for m in "ba" for f in (10, 9)}
     rows["a", 10]["weight"] = 0.0
-    groups = Groups.of([packing.pack_group(frame, pos_label=None) for frame in rows.values()])
+    groups = Groups.of([packing.pack_group(frame, pos_label=None) for frame in rows.values()], None)
     assert (groups.models, groups.folds) == (("a", "b"), (9, 10))
-    assert [*groups.in_order()] == [("a", 9), ("b", 9), ("b", 10)]
+    assert [*groups.curves()] == [("a", 9), ("b", 9), ("b", 10)]
     kept = rows["b", 9][rows["b", 9]["weight"] > 0]["y_true"]
     each = [(kept == 0).sum(), (kept == 1).sum()]
     assert groups.counts().tolist() == [[each, [0, 0]], [each, each]]
-    assert set(groups.weights()) == {(0, 0), (1, 0), (1, 1)}
-    groups.check(None)
 
 
 def test_what_is_wrong_across_groups_is_told_of_one():
@@ -290,6 +250,6 @@ def test_what_is_wrong_across_groups_is_told_of_one():
 
     odd = [packed("a", "1"), packed("b", "1", ("0", "5")), packed("c", "1")]
     with pytest.raises(InputError, match="model 'b' in fold '1'"):
-        Groups.of(odd).check(None)
+        Groups.of(odd, None)
     with pytest.raises(InputError, match=r"^a fold must be spelled in one way"):
-        Groups.of([packed("a", "1"), packed("a", "1.0")]).check(None)
+        Groups.of([packed("a", "1"), packed("a", "1.0")], None)
