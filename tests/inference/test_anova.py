@@ -1,5 +1,4 @@
 import itertools
-import re
 import warnings
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loops import each
+from messages import exact
 from scipy import stats
 
 from skewanova import InputError, InputTypeError, SkewanovaWarning
@@ -34,11 +34,6 @@ PUBLISHED = ("two_way", "three_way", "three_way_interaction")
 MEANS = dict(list(pd.read_csv(REFERENCE / "anova_iauprec.csv").groupby("input")))
 R_ANOVA = pd.read_csv(REFERENCE / "r_anova.csv")
 R_CHECKS = pd.read_csv(REFERENCE / "r_checks.csv")
-COMPLETE = ("balanced", "tiny_variance", "smallest", "heteroscedastic")
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
 
 
 def analyse(test, data, **options):
@@ -98,27 +93,6 @@ def test_equals_r(data, test, kind):
     error = table.loc["residual", "df"]
     assert (table["df_error"].drop("residual") == error).all()
     assert table.loc["residual", ["df_error", "statistic", "p_value", "partial_eta_sq"]].isna().all()
-
-
-@pytest.mark.no_cover
-def test_types_agree_where_nothing_is_missing():
-    for data, test in itertools.product(COMPLETE, ("two_way", "three_way", "three_way_interaction")):
-        first, second, third = (
-            analyse(test, data, sum_of_squares=kind)
-            .to_frame()
-            .drop(columns=["test", "role", "response", "term"])
-            for kind in (1, 2, 3)
-        )
-        np.testing.assert_allclose(first, second, rtol=1e-8)
-        np.testing.assert_allclose(first, third, rtol=1e-8)
-
-
-def test_types_differ_where_cells_are_missing():
-    sums = [
-        table_of(analyse("three_way_interaction", "unbalanced", sum_of_squares=kind)).loc["model", "sum_sq"]
-        for kind in (1, 2, 3)
-    ]
-    assert len({round(s, 8) for s in sums}) == 3
 
 
 def test_default_is_type_2():
@@ -188,26 +162,6 @@ def test_equals_the_twin(seed):
 def test_twin_is_not_skipped():
     kept = [twin(random_table(seed), "auprec", ("model", "fold", "prior"))[1][0] > 0 for seed in range(40)]
     assert sum(kept) >= 35
-
-
-def test_balanced_two_way_by_the_textbook():
-    y = random_cells(1, (4, 6))
-    model, fold = y.mean(axis=1, keepdims=True), y.mean(axis=0, keepdims=True)
-    error = ((y - model - fold + y.mean()) ** 2).sum()
-    table = table_of(two_way_anova(cells(y)))
-    assert table.loc["model", "sum_sq"] == pytest.approx(6 * ((model - y.mean()) ** 2).sum(), rel=1e-10)
-    assert table.loc["fold", "sum_sq"] == pytest.approx(4 * ((fold - y.mean()) ** 2).sum(), rel=1e-10)
-    assert table.loc["residual", "sum_sq"] == pytest.approx(error, rel=1e-10)
-    assert table["df"].tolist() == [3, 5, 15]
-
-
-@given(st.integers(-5, 5), st.integers(1, 9))
-@settings(max_examples=15)
-def test_statistics_do_not_see_shift_or_scale(shift, scale):
-    y = random_cells(2)
-    plain, moved = (table_of(two_way_anova(cells(v))) for v in (y, shift + scale * y))
-    np.testing.assert_allclose(moved["statistic"], plain["statistic"], rtol=1e-9)
-    np.testing.assert_allclose(moved["sum_sq"], scale**2 * plain["sum_sq"], rtol=1e-9)
 
 
 def test_response_may_have_any_name():
@@ -308,17 +262,10 @@ def test_breakdown_correlation_of_the_paper():
     assert round(row["breakdown_correlation"], 2) == 0.11
 
 
-def test_breakdown_correlation_only_for_models_in_the_two_way():
-    assert table_of(analyse("two_way", "balanced"))["breakdown_correlation"].notna().tolist() == [
-        True,
-        False,
-        False,
-    ]
-    assert table_of(analyse("three_way", "balanced"))["breakdown_correlation"].isna().all()
-
-
 @pytest.mark.parametrize("interaction", [False, True])
-def test_no_breakdown_correlation_where_priors_are_a_factor(interaction):
+def test_breakdown_correlation_is_of_models_where_priors_are_no_factor(interaction):
+    told = table_of(analyse("two_way", "balanced"))["breakdown_correlation"].notna()
+    assert told.tolist() == [True, False, False]
     result = three_way_anova(complete_table(), interaction=interaction)
     assert result.row("model")["p_value"] < 0.01
     assert result.to_frame()["breakdown_correlation"].isna().all()
@@ -347,13 +294,6 @@ def test_row_finds_a_term_or_names_the_choice():
         result.row("prior")
 
 
-def test_frames_handed_out_are_copies():
-    result = analyse("two_way", "balanced")
-    frame = result.to_frame()
-    frame["p_value"] = 0.5
-    assert result.row("model")["p_value"] < 1e-4
-
-
 def test_residuals_and_fitted_add_up():
     for test in ("two_way", "three_way"):
         result = analyse(test, "unbalanced")
@@ -378,22 +318,14 @@ def test_effects_against_the_first_level():
     np.testing.assert_allclose(cov, variance * np.array([[0, 0, 0], [0, 2, 1], [0, 1, 2]]), rtol=1e-9)
 
 
-def test_no_effects_beside_an_interaction():
-    message = "effects of single factors are not defined in a model with an interaction"
-    with pytest.raises(InputError, match=exact(message)):
-        analyse("three_way_interaction", "balanced").effects("model")
-
-
 # --- names, types and order of the levels -------------------------------------------------------------------
 
 HOSTILE = [
     ["<script>", "a_b%$", "../x"],
     ["C(x)", "fold", "m"],
-    ["p", "model", "f"],
     ["a \"quoted\" 'name'", "back\\slash", "ünïcødé 模型"],
     ["Intercept", "C(m)[T.1]", "Residual"],
     ["", " ", "\n"],
-    ["1", "1.0", "01"],
 ]
 
 
@@ -409,13 +341,6 @@ def test_hostile_names_change_nothing(names):
     assert list(dict.fromkeys(found.residuals()["model"])) == names
 
 
-@pytest.mark.parametrize("name", ["fold", "iauprec"])
-def test_an_index_called_like_a_column_is_ignored(name):
-    frame = cells(random_cells())
-    named = two_way_anova(frame.set_index(pd.Index(frame["fold"] * 7, name=name)))
-    pd.testing.assert_frame_equal(named.to_frame(), two_way_anova(frame).to_frame())
-
-
 def test_name_of_the_index_and_further_columns_change_nothing():
     plain = MEANS["balanced"].drop(columns="input")
     other = plain.assign(m=1, f="x", p=2.0, y=np.nan, C=3).set_axis(np.repeat(7, len(plain)), axis=0)
@@ -423,10 +348,9 @@ def test_name_of_the_index_and_further_columns_change_nothing():
     pd.testing.assert_frame_equal(two_way_anova(other).to_frame(), two_way_anova(plain).to_frame())
 
 
-@pytest.mark.parametrize(
-    "folds",
-    [[0, 1, 2, 3, 4], [0.5, 1.5, 2.5, 3.5, 4.5], list("abcde"), [1, "1", 2.0, "x", (0, 1)], [9, 7, 5, 3, 1]],
-)
+@pytest.mark.parametrize("folds", [
+    [0.5, 1.5, 2.5, 3.5, 4.5], [1, "1", 2.0, "x", (0, 1)], [9, 7, 5, 3, 1],
+])  # fmt: skip
 def test_folds_of_any_type(folds):
     y = random_cells()
     expected = two_way_anova(cells(y)).to_frame()
@@ -461,8 +385,9 @@ def test_input_is_never_modified():
     for test, data in itertools.product(PUBLISHED, ("balanced", "unbalanced")):
         before = (MEANS[data].copy(deep=True), LONG[data].copy(deep=True))
         result = analyse(test, data, sum_of_squares=3)
-        residuals = result.residuals()
-        residuals["fold"] = 0
+        for handed_out in (result.residuals(), result.to_frame()):
+            handed_out.loc[:, handed_out.columns[-1]] = 0.5
+        assert (result.residuals()["residual"] != 0.5).any()
         pd.testing.assert_frame_equal(MEANS[data], before[0])
         pd.testing.assert_frame_equal(LONG[data], before[1])
 
@@ -515,7 +440,7 @@ def test_identical_models(missing, kind):
     assert result.warnings == (IDENTICAL,)
 
 
-@each("value", [0.0, 0.1, 0.3, 1 / 3, 0.97, 1.0, 1e6, 1e-300])
+@each("value", [0.0, 1 / 3, 0.97, 1e6, 1e-300])
 def test_constant_response(value):
     with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
         result = two_way_anova(cells(np.full((3, 7), value)))
@@ -573,124 +498,6 @@ def test_one_prior_and_identical_models_tell_both():
     assert result.warnings[1] == IDENTICAL
 
 
-# --- errors -------------------------------------------------------------------------------------------------
-
-GOOD = cells(random_cells())
-TWO_FOLDS = (
-    "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
-    "compare_test_set(), which uses the jackknife over cases, or the bootstrap over cases"
-)
-
-
-@each(
-    ("frame", "message"),
-    [
-        (GOOD[GOOD["model"] == "M1"], "a comparison needs at least 2 models, but there is 1"),
-        (GOOD[:0], "a comparison needs at least 2 models, but there is 0"),
-        (GOOD[GOOD["fold"] == 1], TWO_FOLDS),
-        (
-            pd.concat([GOOD, GOOD[6:8]]),
-            "every cell must stand once, but 2 rows repeat one, such as model='M1', fold=1",
-        ),
-        (
-            GOOD.drop(columns="iauprec"),
-            "the frame must have the columns model, fold, iauprec, but lacks iauprec",
-        ),
-        (
-            GOOD.drop(columns=["model", "fold"]),
-            "the frame must have the columns model, fold, iauprec, but lacks model, fold",
-        ),
-        (
-            GOOD.assign(iauprec=GOOD["iauprec"].where(GOOD.index != 3)),
-            "`iauprec` must be finite in every row",
-        ),
-        (
-            GOOD.assign(iauprec=GOOD["iauprec"].where(GOOD.index != 3, np.inf)),
-            "`iauprec` must be finite in every row",
-        ),
-        (
-            GOOD.assign(fold=GOOD["fold"].where(GOOD.index > 1)),
-            "`fold` must be there in every row, but is missing in 2",
-        ),
-        (
-            GOOD.assign(model=GOOD["model"].where(GOOD.index != 4)),
-            "`model` must be there in every row, but is missing in 1",
-        ),
-        (
-            cells(random_cells(0, (2, 2)))[:3],
-            "the 3 cells there are cannot tell 3 effects apart and leave an error to test them against: "
-            "leave out folds or models with missing cells",
-        ),
-        (
-            # two models have the first two folds only, the other two the last two
-            cells(random_cells(0, (4, 4))).iloc[[0, 1, 4, 5, 10, 11, 14, 15]],
-            "the 8 cells there are cannot tell 7 effects apart and leave an error to test them against: "
-            "leave out folds or models with missing cells",
-        ),
-    ],
-)
-def test_bad_frame(frame, message):
-    with pytest.raises(InputError, match=exact(message)):
-        two_way_anova(frame)
-
-
-def test_many_cells_of_unconnected_models():
-    frame = cells(random_cells(0, (6, 6)))
-    apart = frame[(frame["model"] < "M3") == (frame["fold"] < 3)]
-    with pytest.raises(InputError, match=r"^the 18 cells there are cannot tell 11 effects apart"):
-        two_way_anova(apart)
-
-
-def test_interaction_without_all_its_cells():
-    frame = cube(random_cells(0, (3, 4, 2)))
-    gone = frame[(frame["model"] != "M1") | (frame["prior"] != 0.1)]
-    assert three_way_anova(gone).row("model")["df"] == 2
-    with pytest.raises(InputError, match=r"^the 20 cells there are cannot tell 9 effects apart"):
-        three_way_anova(gone, interaction=True)
-
-
-def test_three_way_needs_its_columns():
-    message = "the frame must have the columns model, fold, prior, auprec, but lacks prior, auprec"
-    with pytest.raises(InputError, match=exact(message)):
-        three_way_anova(GOOD)
-    doubled = pd.concat([LONG["balanced"], LONG["balanced"][:1]])
-    message = "every cell must stand once, but 1 rows repeat one, such as model='M1', fold='F01', prior=0.5"
-    with pytest.raises(InputError, match=exact(message)):
-        three_way_anova(doubled)
-
-
-@pytest.mark.parametrize(
-    "values", [list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15, [pd.Timestamp(2026, 1, 1)] * 15]
-)
-def test_response_must_be_numbers(values):
-    frame = GOOD.assign(iauprec=pd.Series(values))
-    with pytest.raises(InputTypeError, match=r"^`iauprec` must hold real numbers, but has dtype "):
-        two_way_anova(frame)
-
-
-@each("kind", [0, 4, -1, "2", None, 2.5])
-def test_bad_sum_of_squares(kind):
-    message = f"`sum_of_squares` must be 1, 2 or 3, but got {kind!r}"
-    with pytest.raises(InputError, match=exact(message)):
-        two_way_anova(GOOD, sum_of_squares=kind)
-    with pytest.raises(InputError, match=exact(message)):
-        three_way_anova(LONG["balanced"], sum_of_squares=kind)
-
-
-@pytest.mark.parametrize("alpha", [0, 1, -0.1, 5, np.nan])
-def test_bad_alpha(alpha):
-    message = f"`alpha` must lie strictly between 0 and 1, but got {alpha:g}"
-    with pytest.raises(InputError, match=exact(message)):
-        two_way_anova(GOOD, alpha=alpha)
-    with pytest.raises(InputError, match=exact(message)):
-        three_way_anova(LONG["balanced"], alpha=alpha)
-
-
-def test_alpha_must_be_one_number():
-    with pytest.raises(InputTypeError, match=exact("`alpha` must be a number or numbers, but got '0.05'")):
-        two_way_anova(GOOD, alpha="0.05")
-
-
 # --- checks of the residuals --------------------------------------------------------------------------------
 
 
@@ -711,12 +518,6 @@ def test_residual_checks_equal_r_and_scipy(test, data):
     groups = [g["residual"] for _, g in frame.groupby("model")]
     assert tuple(found.loc["shapiro_wilk"]) == tuple(stats.shapiro(frame["residual"]))
     assert tuple(found.loc["brown_forsythe"]) == tuple(stats.levene(*groups, center="median"))
-
-
-def test_residual_checks_need_more_than_three_values():
-    frame = cells(random_cells(0, (2, 3)))
-    result = two_way_anova(frame)
-    assert residuals(result).notna().all(axis=None)
 
 
 # --- thresholds as a factor ---------------------------------------------------------------------------------
@@ -758,3 +559,72 @@ def test_sums_of_squares_of_anova_over_thresholds():
     default, second, first = (table_of(result)["sum_sq"] for result in found)
     assert default.tolist() == second.tolist()
     assert not np.allclose(first, second, rtol=1e-3)
+
+
+# --- errors -------------------------------------------------------------------------------------------------
+
+GOOD = cells(random_cells())
+BY_PRIOR = LONG["balanced"].drop(columns="input")
+APART = cells(random_cells(0, (6, 6))).query("(model < 'M3') == (fold < 3)")
+TWO_FOLDS = (
+    "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
+    "compare_test_set(), which uses the jackknife over cases, or the bootstrap over cases"
+)
+UNTOLD = "leave an error to test them against: leave out folds or models with missing cells"
+
+
+def without(column, row, value=np.nan):
+    return GOOD.assign(**{column: GOOD[column].where(GOOD.index != row, value)})
+
+
+@each(("frame", "message"), [
+    (GOOD[GOOD["model"] == "M1"], "a comparison needs at least 2 models, but there is 1"),
+    (GOOD[:0], "a comparison needs at least 2 models, but there is 0"), (GOOD[GOOD["fold"] == 1], TWO_FOLDS),
+    (pd.concat([GOOD, GOOD[6:8]]),
+     "every cell must stand once, but 2 rows repeat one, such as model='M1', fold=1"),
+    (GOOD.drop(columns=["model", "fold"]),
+     "the frame must have the columns model, fold, iauprec, but lacks model, fold"),
+    (without("iauprec", 3), "`iauprec` must be finite in every row"),
+    (without("iauprec", 3, np.inf), "`iauprec` must be finite in every row"),
+    (without("fold", 1), "`fold` must be there in every row, but is missing in 1"),
+    (without("model", 4), "`model` must be there in every row, but is missing in 1"),
+    (cells(random_cells(0, (2, 2)))[:3], f"the 3 cells there are cannot tell 3 effects apart and {UNTOLD}"),
+    (APART, f"the 18 cells there are cannot tell 11 effects apart and {UNTOLD}"),
+])  # fmt: skip
+def test_bad_frame(frame, message):
+    with pytest.raises(InputError, match=exact(message)):
+        two_way_anova(frame)
+
+
+def test_interaction_without_all_its_cells():
+    gone = cube(random_cells(0, (3, 4, 2))).query("model != 'M1' or prior != 0.1")
+    assert three_way_anova(gone).row("model")["df"] == 2
+    with pytest.raises(InputError, match=r"^the 20 cells there are cannot tell 9 effects apart"):
+        three_way_anova(gone, interaction=True)
+
+
+@each(("call", "message"), [
+    (lambda: three_way_anova(GOOD),
+     "the frame must have the columns model, fold, prior, auprec, but lacks prior, auprec"),
+    (lambda: three_way_anova(pd.concat([BY_PRIOR, BY_PRIOR[:1]])),
+     "every cell must stand once, but 1 rows repeat one, such as model='M1', fold='F01', prior=0.5"),
+    (lambda: two_way_anova(GOOD, sum_of_squares=4), "`sum_of_squares` must be 1, 2 or 3, but got 4"),
+    (lambda: three_way_anova(BY_PRIOR, sum_of_squares="2"),
+     "`sum_of_squares` must be 1, 2 or 3, but got '2'"),
+    (lambda: two_way_anova(GOOD, sum_of_squares=0), "`sum_of_squares` must be 1, 2 or 3, but got 0"),
+    (lambda: two_way_anova(GOOD, alpha=0), "`alpha` must lie strictly between 0 and 1, but got 0"),
+    (lambda: three_way_anova(BY_PRIOR, alpha=1), "`alpha` must lie strictly between 0 and 1, but got 1"),
+    (lambda: analyse("three_way_interaction", "balanced").effects("model"),
+     "effects of single factors are not defined in a model with an interaction"),
+])  # fmt: skip
+def test_refused(call, message):
+    with pytest.raises(InputError, match=exact(message)):
+        call()
+
+
+def test_numbers_must_be_numbers():
+    for values in (list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15, [pd.Timestamp(2026, 1, 1)] * 15):
+        with pytest.raises(InputTypeError, match=r"^`iauprec` must hold real numbers, but has dtype "):
+            two_way_anova(GOOD.assign(iauprec=pd.Series(values)))
+    with pytest.raises(InputTypeError, match=exact("`alpha` must be a number or numbers, but got '0.05'")):
+        two_way_anova(GOOD, alpha="0.05")

@@ -1,18 +1,17 @@
 import math
-import re
-from functools import cache, partial
+from functools import cache
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-from by_statsmodels import adjusted_by_statsmodels
 from fold_tables import INPUTS, frame_of, means_of, r_number, random_table, recorded, table_of
 from loops import each
+from messages import exact
 from scipy import integrate, special, stats
 
 from skewanova import compare, evaluate, load_satellite_scores
-from skewanova.inference import equivalence, posthoc, tukey_hsd, two_way_anova
+from skewanova.inference import equivalence, posthoc
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.fold_statistics import max_t_test, pair_indices
 from skewanova.inference.pairwise import PAIRWISE_TESTS, POSTHOC_COLUMNS, dunnett_sf
@@ -21,10 +20,6 @@ OF_FRAMES = [test for test in PAIRWISE_TESTS if not get_test(test).halved]  # a 
 FAMILIES = [test for test in OF_FRAMES if not get_test(test).control]
 T_FAMILIES = ["paired_t", "corrected_t", "games_howell"]
 RATIO = 0.25
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
 
 
 def compared(frame, method, **options):
@@ -128,12 +123,9 @@ def test_dunnett_sf_equals_quadrature(value, count, df):
 @each("value", [0.0, 0.3, 2.0, 8.0, 60.0])
 def test_dunnett_sf_of_one_comparison_is_students(value, df):
     assert dunnett_sf(value, 1, df) == pytest.approx(2 * stats.t.sf(value, df), abs=1e-8)
-
-
-def test_dunnett_sf_at_the_ends():
+    assert dunnett_sf(0.0, 3, 5) == pytest.approx(1)
     assert dunnett_sf(np.inf, 3, 5) == 0
     assert np.isnan(dunnett_sf(np.nan, 3, 5))
-    assert dunnett_sf(0.0, 3, 5) == pytest.approx(1)
 
 
 # --- each family computed another way -----------------------------------------------------------------------
@@ -147,44 +139,18 @@ def studentized_range(q, k, df):
     return pytest.approx(stats.studentized_range.sf(q, k, df), abs=1e-12)
 
 
-def check_paired_t_holm(row, d, t, k):
-    assert row["p_value"] == pytest.approx(t.pvalue, rel=1e-9)
-
-
-def check_corrected_t_holm(row, d, t, k):
-    statistic = d.mean() / np.sqrt(d.var(ddof=1) * (1 / len(d) + RATIO))
-    assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(statistic), len(d) - 1), rel=1e-9)
-
-
-def check_games_howell(row, d, t, k):
-    assert row["p_value"] == pytest.approx(t.pvalue, rel=1e-9)
-    assert row["p_adjusted"] == studentized_range(np.sqrt(2) * abs(t.statistic), k, len(d) - 1)
-    margin = stats.studentized_range.isf(0.05, k, len(d) - 1) * stats.sem(d) / np.sqrt(2)
-    assert row["conf_high"] - row["estimate"] == pytest.approx(margin, rel=1e-6)
-
-
-def check_wilcoxon_holm(row, d, t, k):
-    assert row["p_value"] == pytest.approx(stats.wilcoxon(d, method="exact").pvalue, rel=1e-12)
-
-
-BY_HAND = [check_paired_t_holm, check_corrected_t_holm, check_games_howell, check_wilcoxon_holm]
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover
-@each("name", INPUTS)
-@each("check", BY_HAND)
-def test_families_by_hand(check, name):
-    test = check.__name__.removeprefix("check_")
-    values, models = table_of(name), in_order(name)
-    found = compared(means_of(name), test, ratio=RATIO, order=models)
+def test_games_howell_by_hand():
+    name = "balanced"
+    values = table_of(name)
+    n, k = values.shape
+    found = compared(means_of(name), "games_howell", order=in_order(name))
     for row, (a, b) in zip(found.to_dict("records"), pairs(values), strict=True):
         d = values[:, a] - values[:, b]
-        assert (row["model_a"], row["model_b"]) == (models[a], models[b])
-        assert row["estimate"] == pytest.approx(d.mean(), rel=1e-9)
-        check(row, d, stats.ttest_1samp(d, 0), values.shape[1])
-    if test.endswith("holm"):
-        np.testing.assert_allclose(found["p_adjusted"], adjusted_by_statsmodels(found["p_value"]))
+        t = stats.ttest_1samp(d, 0)
+        assert row["p_value"] == pytest.approx(t.pvalue, rel=1e-9)
+        assert row["p_adjusted"] == studentized_range(np.sqrt(2) * abs(t.statistic), k, n - 1)
+        margin = stats.studentized_range.isf(0.05, k, n - 1) * stats.sem(d) / np.sqrt(2)
+        assert row["conf_high"] - row["estimate"] == pytest.approx(margin, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -195,6 +161,7 @@ def test_nemenyi_by_hand(name):
     found = compared(means_of(name), "nemenyi", order=in_order(name))
     for row, (a, b) in zip(found.to_dict("records"), pairs(values), strict=True):
         z = (ranks[a] - ranks[b]) / np.sqrt(k * (k + 1) / (6 * j))
+        assert row["estimate"] == pytest.approx(values[:, a].mean() - values[:, b].mean(), rel=1e-9)
         assert row["statistic"] == pytest.approx(z, rel=1e-12, abs=1e-14)
         assert row["p_adjusted"] == studentized_range(np.sqrt(2) * abs(z), k, np.inf)
 
@@ -217,6 +184,12 @@ def test_max_t_interval_is_at_the_quantile_of_the_largest_t_under_flips(alpha):
     for side, sign in (("conf_low", -1), ("conf_high", 1)):
         expected = found["estimate"] + sign * critical * found["std_error"]
         np.testing.assert_allclose(found[side], expected, rtol=1e-9)
+
+
+def test_max_t_of_few_folds_has_no_interval():
+    found = compared(frame_of(random_table(5, 3)), "max_t")  # 16 arrangements cannot reach .05
+    assert found[["conf_low", "conf_high"]].isna().all(axis=None)
+    assert (found["p_adjusted"] >= 1 / 16).all()
 
 
 def test_max_t_draws_by_the_same_seed():
@@ -252,11 +225,6 @@ def test_dunnett_sees_no_scale():
     assert np.isfinite(compared(frame_of(small), "dunnett", control="M2")["statistic"]).all()
 
 
-def test_nemenyi_statistic_agrees_with_the_estimate_in_sign():
-    found = compared(frame_of(random_table(12, 3, effect=0.03)), "nemenyi")
-    assert (np.sign(found["statistic"]) == np.sign(found["estimate"])).all()
-
-
 def test_a_ratio_of_0_is_the_plain_paired_t():
     plain, corrected = (
         compared(means_of("balanced"), test).drop(columns="test")
@@ -265,18 +233,6 @@ def test_a_ratio_of_0_is_the_plain_paired_t():
     pd.testing.assert_frame_equal(plain, corrected)
     given = compared(means_of("balanced"), "paired_t_holm", ratio=0.5).drop(columns="test")
     pd.testing.assert_frame_equal(plain, given)  # it is for the corrected family alone
-
-
-def test_max_t_interval_is_near_the_tukey_like_one_with_equal_spreads():
-    frame = frame_of(random_table(20, 4, seed=3))
-    found = compared(frame, "max_t")
-    expected = compared(frame, "games_howell")
-    width, expected = (f["conf_high"] - f["estimate"] for f in (found, expected))
-    np.testing.assert_allclose(width, expected, rtol=0.12)
-    few = compared(frame_of(random_table(5, 3)), "max_t")  # 16 arrangements cannot reach .05
-    assert few[["conf_low", "conf_high"]].isna().all(axis=None)
-    assert (few["p_adjusted"] >= 1 / 16).all()
-    assert not few["reject"].any()
 
 
 # --- what holds for every family ----------------------------------------------------------------------------
@@ -305,27 +261,6 @@ def test_default_order_is_by_falling_means(test):
     assert (found["estimate"] > 0).all()
 
 
-@each("test", FAMILIES)
-def test_order_turns_signs_and_nothing_else(test):
-    frame = means_of("heteroscedastic")
-    models = in_order("heteroscedastic")
-    one, other = (compared(frame, test, order=order) for order in (models, models[::-1]))
-    one = one.set_index(["model_a", "model_b"])
-    other = other.set_index(["model_b", "model_a"]).loc[one.index]
-    np.testing.assert_allclose(one["estimate"], -other["estimate"], rtol=1e-12)
-    np.testing.assert_allclose(one["p_adjusted"], other["p_adjusted"], rtol=1e-9)
-    np.testing.assert_allclose(one["conf_low"], -other["conf_high"], rtol=1e-9)
-
-
-@each("test", [*T_FAMILIES, "dunnett"])
-@each("seed", range(5))
-def test_an_interval_without_0_means_rejection(test, seed):
-    frame = frame_of(random_table(8, 4, seed=seed, effect=0.012))
-    found = compared(frame, test)
-    outside = (found["conf_low"] > 0) | (found["conf_high"] < 0)
-    assert (outside == found["reject"]).all()
-
-
 @each("test", OF_FRAMES)
 def test_a_stricter_level_rejects_less_and_widens(test):
     frame = frame_of(random_table(20, 3, effect=0.015))
@@ -336,28 +271,13 @@ def test_a_stricter_level_rejects_less_and_widens(test):
         assert (strict["conf_low"] < loose["conf_low"]).all()
 
 
-@each("test", OF_FRAMES)
-def test_hostile_names_give_the_same_numbers(test):
-    frame = means_of("balanced")
-    names = {"M1": "a", "M2": "model_b", "M3": "C(m) 'x'"}
-    found = compared(frame.assign(model=frame["model"].map(names)), test)
-    expected = compared(frame, test)
-    assert found["model_a"].tolist() == expected["model_a"].map(names).tolist()
-    pd.testing.assert_frame_equal(
-        found.drop(columns=["model_a", "model_b"]), expected.drop(columns=["model_a", "model_b"])
-    )
-
-
-@each("test", FAMILIES)
-def test_two_models_are_one_comparison(test):
-    values = random_table(8, 2, effect=0.02)
-    found = compared(frame_of(values), test).iloc[0]
-    if test in T_FAMILIES:
-        assert found["p_adjusted"] == pytest.approx(stats.ttest_rel(*values.T).pvalue, rel=1e-6)
-    if test == "nemenyi":
-        wins = (values[:, 0] > values[:, 1]).sum()
-        z = abs(2 * wins - 8) / np.sqrt(8)
-        assert found["p_adjusted"] == pytest.approx(2 * stats.norm.sf(z), rel=1e-6)
+def test_dunnett_compares_with_the_control_alone():
+    frame = means_of("tiny_variance")
+    names = {"M1": "M1", "M2": "model_b", "M3": "C(m) 'x'", "M4": "", "M5": "a"}
+    frame["model"] = frame["model"].map(names)
+    found = compared(frame, "dunnett", control="C(m) 'x'", order=["a", "M1", "C(m) 'x'", "model_b", ""])
+    assert found["model_a"].tolist() == ["a", "M1", "model_b", ""]
+    assert set(found["model_b"]) == {"C(m) 'x'"}
 
 
 @each("test", OF_FRAMES)
@@ -413,17 +333,6 @@ def test_dunnett_without_residual_variation():
 # --- Dunnett's control, Tukey beside ------------------------------------------------------------------------
 
 
-def test_dunnett_compares_with_the_control_alone():
-    frame = means_of("tiny_variance")
-    found = compared(frame, "dunnett", control="M3", order=["M5", "M1", "M3", "M2", "M4"])
-    assert found["model_a"].tolist() == ["M5", "M1", "M2", "M4"]
-    assert set(found["model_b"]) == {"M3"}
-    tukey = tukey_hsd(two_way_anova(frame)).to_frame()
-    assert found["std_error"].iloc[0] == pytest.approx(tukey["std_error"].iloc[0], rel=1e-9)
-    margin = (found["conf_high"] - found["estimate"]).iloc[0]
-    assert margin < (tukey["conf_high"] - tukey["estimate"]).iloc[0]  # fewer comparisons
-
-
 def test_dunnett_reaches_far_critical_values():
     found = compared(frame_of(random_table(2, 2)), "dunnett", alpha=0.001)  # t of 1 degree of freedom: 637
     margin = found["conf_high"] - found["estimate"]
@@ -433,59 +342,6 @@ def test_dunnett_reaches_far_critical_values():
 
 
 # --- errors -------------------------------------------------------------------------------------------------
-
-
-def test_errors():
-    frame = frame_of(random_table(5, 3))
-    with pytest.raises(ValueError, match=r"^`method` must be one of paired_t, .*; but got 'tukey'$"):
-        posthoc(frame, method="tukey")
-    for options, message in (
-        (
-            {"method": "dunnett"},
-            "`control` must name the model that method='dunnett' compares the others with",
-        ),
-        (
-            {"method": "max_t", "control": "M0"},
-            "`control` leaves the pairs with one model, but method='max_t' compares all: leave out one of "
-            "the two",
-        ),
-        (
-            {"method": "nemenyi", "p_adjust": "holm"},
-            "`p_adjust` is for tests whose p-values stand alone, but method='nemenyi' adjusts by itself: "
-            "leave out one of the two",
-        ),
-        (
-            {"method": "paired_t", "p_adjust": "holms"},
-            "`p_adjust` must be one of holm, bonferroni, hochberg, bh; but got 'holms'; did you mean 'holm'?",
-        ),
-    ):
-        with pytest.raises(ValueError, match=exact(message)):
-            posthoc(frame, **options)
-    with pytest.raises(ValueError, match=exact("`control` must be one of M0, M1, M2; but got 'M9'")):
-        posthoc(frame, method="dunnett", control="M9", order=["M0", "M1", "M2"])
-    for order in (["M0", "M1"], ["M0", "M1", "M1"], ["M0", "M1", "M2", "M3"]):
-        message = f"`order` must name every model once, but got {order!r}"
-        with pytest.raises(ValueError, match=exact(message)):
-            posthoc(frame, order=order, ratio=0)
-    for alpha in (0, 1, 5):
-        with pytest.raises(ValueError, match=r"^`alpha` must lie strictly between 0 and 1"):
-            posthoc(frame, alpha=alpha, ratio=0)
-    for ratio in (-0.25, np.nan):
-        for call in (posthoc, equivalence):
-            with pytest.raises(
-                ValueError, match=r"^`ratio` must be a number of test cases for each training case"
-            ):
-                call(frame, ratio=ratio)
-    with pytest.raises(ValueError, match="there and finite"):
-        posthoc(frame.iloc[1:], ratio=0)
-
-
-def test_a_corrected_test_of_a_frame_needs_its_design():
-    frame = frame_of(random_table(5, 3))
-    for call, name in ((posthoc, "corrected_t"), (equivalence, "the correlated t test")):
-        with pytest.raises(ValueError, match=f"^{name} needs to know how the folds came about"):
-            call(frame)
-    assert posthoc(frame, method="paired_t")["p_value"].notna().all()
 
 
 def test_pairs_of_the_bundled_data_are_those_of_compare():
@@ -502,22 +358,9 @@ def test_pairs_of_the_bundled_data_are_those_of_compare():
 # --- the Bayesian correlated t test -------------------------------------------------------------------------
 
 
-def students_density(value, *, centre, scale, df):
-    """By the textbook, one value at a time: quadrature asks thousands of times, and scipy looks at arrays."""
-    log_norm = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - math.log(df * math.pi) / 2
-    return math.exp(log_norm - (df + 1) / 2 * math.log1p(((value - centre) / scale) ** 2 / df)) / scale
-
-
-def test_the_density_is_students():
-    for df, value in product((1, 4, 30), (-3.0, 0.0, 0.7, 200.0)):
-        found = students_density(value, centre=0.2, scale=0.5, df=df)
-        assert found == pytest.approx(stats.t.pdf(value, df, loc=0.2, scale=0.5), rel=1e-12)
-
-
-@pytest.mark.no_cover
 @each("rope", [0.0, 0.01, 0.05])
 @each("ratio", [0.0, 0.25])
-def test_bayesian_probabilities_equal_quadrature_of_the_posterior(rope, ratio):
+def test_bayesian_probabilities_are_those_of_the_posterior(rope, ratio):
     frame, values = means_of("heteroscedastic"), table_of("heteroscedastic")
     found = equivalence(frame, rope=rope, ratio=ratio, order=in_order("heteroscedastic"))
     n = len(values)
@@ -526,24 +369,11 @@ def test_bayesian_probabilities_equal_quadrature_of_the_posterior(rope, ratio):
         d = values[:, a] - values[:, b]
         # Corani and Benavoli 2015, eq. 8: St(mu; n - 1, mean, (1 / n + rho / (1 - rho)) s^2)
         scale = np.sqrt((1 / n + rho / (1 - rho)) * d.var(ddof=1))
-        posterior = partial(students_density, centre=d.mean(), scale=scale, df=n - 1)
-        options = {"epsabs": 1e-11, "limit": 200}
-        far = {"points": [rope + scale, d.mean() + 5 * scale], **options}
-        expected = integrate.quad(posterior, rope, rope + 4000 * scale, **far)[0]
-        assert row["p_a_ahead"] == pytest.approx(expected, abs=1e-8)
-        assert row["p_equal"] == pytest.approx(integrate.quad(posterior, -rope, rope, **options)[0], abs=1e-8)
+        posterior = stats.t(n - 1, d.mean(), scale)
+        assert row["p_a_ahead"] == pytest.approx(posterior.sf(rope), abs=1e-12)
+        assert row["p_equal"] == pytest.approx(posterior.cdf(rope) - posterior.cdf(-rope), abs=1e-12)
         assert row["rope"] == rope
-    total = found[["p_a_ahead", "p_equal", "p_b_ahead"]].sum(axis=1)
-    np.testing.assert_allclose(total, 1, atol=1e-12)
-
-
-def test_bayesian_posterior_matches_the_one_sided_corrected_t():
-    frame = means_of("balanced")
-    found = equivalence(frame, rope=0, ratio=RATIO)
-    corrected = compared(frame, "corrected_t_holm", ratio=RATIO)
-    np.testing.assert_allclose(found["p_b_ahead"], corrected["p_value"] / 2, rtol=1e-9)
-    np.testing.assert_allclose(found["p_equal"], 0, atol=1e-12)
-    assert found[["model_a", "model_b"]].equals(corrected[["model_a", "model_b"]])
+    np.testing.assert_allclose(found[["p_a_ahead", "p_equal", "p_b_ahead"]].sum(axis=1), 1, atol=1e-12)
 
 
 @each("rope", [0.0, 0.01, 1.0])
@@ -561,9 +391,53 @@ def test_bayesian_constant_differences_are_certain(gap, expected):
     assert (found["p_a_ahead"], found["p_equal"], found["p_b_ahead"]) == expected
 
 
-def test_bayesian_rope_must_be_a_difference():
-    for rope in (-0.1, np.nan, np.inf):
-        limit = ", 1 or less" if rope == np.inf else ""
-        message = f"`rope` must be a difference that would not matter, 0 or more{limit}, but got {rope:g}"
-        with pytest.raises(ValueError, match=exact(message)):
-            equivalence(frame_of(random_table(5, 3)), rope=rope, ratio=0)
+# --- errors -------------------------------------------------------------------------------------------------
+
+THREE = frame_of(random_table(5, 3))
+HALF_OF_TWO = "leave out one of the two"
+ORDER = "`order` must name every model once, but got"
+ROPE = "`rope` must be a difference that would not matter, 0 or more"
+
+
+@each(("options", "message"), [
+    ({"method": "tukey"}, f"`method` must be one of {', '.join(PAIRWISE_TESTS)}; but got 'tukey'"),
+    ({"method": "dunnett"}, "`control` must name the model that method='dunnett' compares the others with"),
+    ({"method": "dunnett", "control": "M9", "order": ["M0", "M1", "M2"]},
+     "`control` must be one of M0, M1, M2; but got 'M9'"),
+    ({"method": "max_t", "control": "M0"},
+     f"`control` leaves the pairs with one model, but method='max_t' compares all: {HALF_OF_TWO}"),
+    ({"method": "nemenyi", "p_adjust": "holm"},
+     "`p_adjust` is for tests whose p-values stand alone, but method='nemenyi' adjusts by itself: "
+     f"{HALF_OF_TWO}"),
+    ({"p_adjust": "holms"},
+     "`p_adjust` must be one of holm, bonferroni, hochberg, bh; but got 'holms'; did you mean 'holm'?"),
+    ({"order": ["M0", "M1"]}, f"{ORDER} ['M0', 'M1']"),
+    ({"order": ["M0", "M1", "M1"]}, f"{ORDER} ['M0', 'M1', 'M1']"),
+    ({"alpha": 1}, "`alpha` must lie strictly between 0 and 1, but got 1"),
+])  # fmt: skip
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=exact(message)):
+        posthoc(THREE, **{"ratio": 0, **options})
+
+
+@each(("rope", "message"), [
+    (-0.1, f"{ROPE}, but got -0.1"), (np.nan, f"{ROPE}, but got nan"),
+    (np.inf, f"{ROPE}, 1 or less, but got inf"),
+])  # fmt: skip
+def test_bad_rope(rope, message):
+    with pytest.raises(ValueError, match=exact(message)):
+        equivalence(THREE, rope=rope, ratio=0)
+
+
+def test_a_corrected_test_of_a_frame_needs_its_design():
+    for call, name in ((posthoc, "corrected_t"), (equivalence, "the correlated t test")):
+        with pytest.raises(ValueError, match=f"^{name} needs to know how the folds came about"):
+            call(THREE)
+        for ratio in (-0.25, np.nan):
+            with pytest.raises(
+                ValueError, match=r"^`ratio` must be a number of test cases for each training"
+            ):
+                call(THREE, ratio=ratio)
+    assert posthoc(THREE, method="paired_t")["p_value"].notna().all()
+    with pytest.raises(ValueError, match="there and finite"):
+        posthoc(THREE.iloc[1:], ratio=0)

