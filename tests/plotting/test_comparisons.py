@@ -1,41 +1,29 @@
-"""Critical-difference diagram and matrix of p-values: every number drawn is one of the frame."""
+"""Differences, critical-difference diagram, p-values: every number drawn is one of the frame."""
 
 from itertools import pairwise
 from types import SimpleNamespace
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import rgb_to_hsv, to_rgb, to_rgba
 from matplotlib.figure import Figure
-from plot_checks import HOSTILE, assert_fits, fold_frame, legend_texts, texts
+from plot_checks import HOSTILE, assert_fits, difference, fold_frame, legend_texts, texts
 
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.inference import rank_comparison
-from skewanova.plotting import plot_components, plot_critical_difference, plot_p_values
+from skewanova.plotting import plot_components, plot_critical_difference, plot_p_values, plot_pairs
 from skewanova.plotting.comparisons import RANK_NAME, SHADES
 from skewanova.plotting.looks import model_labels, model_markers, model_palette
 
-mpl.use("Agg")
 NAMES = ("B", "A", "D", "C")
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-def pair(a, b, estimate, p, **other):
-    row = {"test": "tukey", "response": "iauprec", "prior": np.nan, "model_a": a, "model_b": b}
-    return {**row, "estimate": estimate, "p_adjusted": p, **other}
-
-
-def posthoc():
-    return pd.DataFrame([pair("A", "B", 0.1, 0.003), pair("A", "C", 0.05, 0.02), pair("B", "C", -0.05, 0.4)])
+def posthoc(*rows):
+    rows = rows or (("A", "B", 0.1, 0.003), ("A", "C", 0.05, 0.02), ("B", "C", -0.05, 0.4))
+    return pd.DataFrame([difference(a, b, estimate, p_adjusted=p) for a, b, estimate, p in rows])
 
 
 def dots(ax):
@@ -50,10 +38,10 @@ def at_rank(ax):
     return [(float(line.get_xdata()[0]), to_rgba(line.get_color()), line.get_marker()) for line in found]
 
 
-# ---------------------------------------------------------------- critical difference
+# --- critical difference ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_models", [2, 3, 8, 12])
+@pytest.mark.parametrize("n_models", [2, 3, 12])
 def test_models_stand_at_their_mean_ranks_and_bars_over_their_groups(n_models):
     names = [f"m{i}" for i in range(n_models)][::-1]
     found = rank_comparison(fold_frame(names))
@@ -87,34 +75,33 @@ def test_bars_of_one_row_do_not_touch():
         assert all(end < start for (_, end), (start, _) in pairwise(spans))
 
 
-def test_ruler_has_the_length_of_the_critical_difference():
+def test_ruler_has_the_length_of_the_critical_difference_or_is_said_in_words():
     found = rank_comparison(fold_frame([f"m{i}" for i in range(6)], 10))
     ax = plot_critical_difference(found)
     (ruler,) = [line for line in ax.lines if line.get_marker() == "|"]
     assert np.ptp(ruler.get_xdata()) == pytest.approx(found.critical_difference)
     assert f"CD = {found.critical_difference:.2f} (level 0.05)" in texts(ax)
-
-
-def test_ruler_that_would_not_fit_is_said_in_words():
     ax = plot_critical_difference(rank_comparison(fold_frame("AB", 2)))
     assert not [line for line in ax.lines if line.get_marker() == "|"]
     assert "CD = 1.39 (level 0.05): wider than the axis" in texts(ax)
 
 
-def test_a_comparison_is_taken_with_any_family_of_all_pairs():
-    frame = fold_frame(NAMES)
-    families = pd.concat([sa.inference.posthoc(frame, method=m) for m in ("nemenyi", "paired_t")])
-    result = SimpleNamespace(iauprec=frame, pairs=families, settings={"alpha": 0.1})
-    ax = plot_critical_difference(result, test="paired_t_holm", ax=Figure().subplots())
+def test_bars_are_the_groups_of_any_family_of_all_pairs_by_default_of_the_primary():
+    frame, roles = fold_frame(NAMES), {"nemenyi": "secondary", "paired_t": "primary"}
+    families = [
+        sa.inference.posthoc(frame, method=method).assign(role=role) for method, role in roles.items()
+    ]
+    result = SimpleNamespace(iauprec=frame, pairs=pd.concat(families), settings={"alpha": 0.1})
+    ax = plot_critical_difference(result, ax=Figure().subplots())
     assert plt.get_fignums() == []
-    assert (
-        ax.get_title(loc="left")
-        == "Mean ranks over 6 folds, 1 = best\nBars: no difference found (Paired t, Holm)"
-    )
+    title = "Mean ranks over 6 folds, 1 = best\nBars: no difference found (Paired t, Holm)"
+    assert ax.get_title(loc="left") == title
     assert not any("CD" in text for text in texts(ax))
-    assert any("(level 0.1)" in text for text in texts(plot_critical_difference(result)))
+    assert any("(level 0.1)" in text for text in texts(plot_critical_difference(result, test="nemenyi")))
     with pytest.raises(InputError, match="`test` must be one of nemenyi, paired_t_holm; but got 'tukey'"):
         plot_critical_difference(result, test="tukey")
+    result.pairs = result.pairs.replace({"test": {"paired_t_holm": "paired_t_holm_control"}})
+    assert "Nemenyi" in plot_critical_difference(result).get_title(loc="left")
 
 
 def test_hostile_names_are_drawn_as_they_are():
@@ -124,21 +111,6 @@ def test_hostile_names_are_drawn_as_they_are():
     assert set(model_labels(HOSTILE, width=RANK_NAME).values()) <= set(shown)
 
 
-def test_bars_are_the_groups_of_the_primary_unless_it_has_a_control():
-    frame = fold_frame(NAMES)
-    families = pd.concat(
-        [
-            sa.inference.posthoc(frame, method=m).assign(role=r)
-            for m, r in (("nemenyi", "secondary"), ("paired_t", "primary"))
-        ]
-    )
-    result = SimpleNamespace(iauprec=frame, pairs=families, settings={"alpha": 0.05})
-    assert "Paired t, Holm" in plot_critical_difference(result).get_title(loc="left")
-    control = families.assign(test=families["test"].replace("paired_t_holm", "paired_t_holm_control"))
-    result = SimpleNamespace(iauprec=frame, pairs=control, settings={"alpha": 0.05})
-    assert "Nemenyi" in plot_critical_difference(result).get_title(loc="left")
-
-
 @pytest.mark.parametrize("wrong", [3, fold_frame("AB"), SimpleNamespace(iauprec=fold_frame("AB"))])
 def test_without_pairs_there_is_no_diagram(wrong):
     with pytest.raises(InputTypeError, match="takes a RankComparison or a result that has `iauprec` and"):
@@ -146,7 +118,7 @@ def test_without_pairs_there_is_no_diagram(wrong):
     assert plt.get_fignums() == []
 
 
-# ---------------------------------------------------------------- p-values
+# --- p-values ---------------------------------------------------------------------------------------------
 
 
 def cells(ax):
@@ -178,7 +150,7 @@ def test_shades_are_one_hue_from_light_to_dark():
 
 @pytest.mark.parametrize(("alpha", "shade"), [(0.05, 1), (0.5, 2), (0.01, 0)])
 def test_levels_follow_alpha(alpha, shade):
-    one = pd.DataFrame([pair("A", "B", 0.1, 0.03)])
+    one = posthoc(("A", "B", 0.1, 0.03))
     ax = plot_p_values(one, alpha=alpha)
     assert list(cells(ax).values()) == [to_rgba(SHADES[shade])]
     result = SimpleNamespace(pairs=one, settings={"alpha": alpha})
@@ -186,24 +158,22 @@ def test_levels_follow_alpha(alpha, shade):
 
 
 def test_pairs_against_the_order_are_turned_round():
-    frame = pd.DataFrame([pair("A", "B", 0.1, 0.2), pair("C", "B", 0.3, 0.2), pair("C", "A", 0.2, 0.2)])
+    frame = posthoc(("A", "B", 0.1, 0.2), ("C", "B", 0.3, 0.2), ("C", "A", 0.2, 0.2))
     drawn = {tuple(text.get_position()): text.get_text() for text in plot_p_values(frame).texts}
     # A, C, B by first appearance: columns before rows, so C - A becomes A - C
-    assert drawn[0, 1] == "0.20\n-0.200"
-    assert drawn[1, 2] == "0.20\n+0.300"
+    assert (drawn[0, 1], drawn[1, 2]) == ("0.20\n-0.200", "0.20\n+0.300")
 
 
 def test_unknown_p_is_hatched():
-    (patch,) = plot_p_values(pd.DataFrame([pair("A", "B", 0.0, np.nan)])).patches
+    (patch,) = plot_p_values(posthoc(("A", "B", 0.0, np.nan))).patches
     assert patch.get_hatch()
     assert to_rgba(patch.get_facecolor()) == to_rgba("white")
 
 
 def test_one_family_at_one_prior_is_drawn():
-    rows = [pair("A", "B", 0.1, p, test=t, response=r, prior=at) for p, t, r, at in (
-        (0.1, "tukey", "auprec", 0.5), (0.2, "tukey", "auprec", 0.1), (0.3, "max_t", "iauprec", np.nan),
-    )]  # fmt: skip
-    frame = pd.DataFrame(rows)
+    rows = [("tukey", "auprec", 0.5, 0.1), ("tukey", "auprec", 0.1, 0.2), ("max_t", "iauprec", np.nan, 0.3)]
+    columns = ["test", "response", "prior", "p_adjusted"]
+    frame = pd.DataFrame(rows, columns=columns).assign(model_a="A", model_b="B", estimate=0.1)
     assert texts(plot_p_values(frame)) == ["0.30\n+0.100"]
     ax = plot_p_values(frame, test="tukey", prior=0.1)
     assert texts(ax) == ["0.20\n+0.100"]
@@ -212,7 +182,7 @@ def test_one_family_at_one_prior_is_drawn():
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("names", [NAMES[:2], NAMES, HOSTILE, [f"m{i}" for i in range(12)]])
+@pytest.mark.parametrize("names", [NAMES[:2], HOSTILE, [f"m{i}" for i in range(12)]])
 def test_matrices_of_any_size_fit_and_hold_every_pair(names):
     frame = sa.inference.posthoc(fold_frame(names, 10), method="paired_t")
     ax = plot_p_values(frame)
@@ -232,22 +202,65 @@ def test_small_cells_leave_the_numbers_out():
     assert len(ax.patches) == len(frame)
 
 
-def test_wrong_input_is_named():
-    for frame, options, message in (
-        (posthoc().drop(columns="p_adjusted"), {}, "`plot_p_values` draws the columns .* lacks p_adjusted"),
-        (posthoc().iloc[:0], {}, "needs at least one row"),
-        (posthoc(), {"alpha": 2.0}, "`alpha` must"),
-        (posthoc(), {"test": "nemenyi"}, "`test` must be one of tukey; but got 'nemenyi'"),
-        (pd.concat([posthoc(), posthoc()]), {}, "every pair of a test once, but repeats some"),
+def test_options_are_checked(result):
+    for plot, source, options, message in (
+        (plot_p_values, posthoc(), {"alpha": 2.0}, "`alpha` must"),
+        (plot_p_values, posthoc(), {"test": "nemenyi"}, "`test` must be one of tukey; but got 'nemenyi'"),
+        (plot_p_values, pd.concat([posthoc(), posthoc()]), {}, "every pair of a test once, but repeats some"),
+        (plot_pairs, result, {"test": "scheffe"}, "`test` must be one of tukey; but got 'scheffe'"),
+        (plot_pairs, result, {"prior": 0.3}, "one of the priors in the frame, which has none; but got 0.3"),
     ):
         with pytest.raises(InputError, match=message):
-            plot_p_values(frame, **options)
+            plot(source, **options)
 
 
 def test_components_need_runs():
-    empty = pd.DataFrame({"component": [], "share": []})
-    with pytest.raises(InputError, match=r"no components to draw|has no rows|is empty"):
-        plot_components(empty, ax=Figure().subplots())
-    flat = pd.DataFrame({"component": ["run"], "share": [np.nan]})
-    with pytest.raises(InputError, match=r"^there are no components to draw"):
-        plot_components(flat, ax=Figure().subplots())
+    for share, message in ([], "needs at least one row"), ([np.nan], "^there are no components to draw"):
+        frame = pd.DataFrame({"component": ["run"] * len(share), "share": share})
+        with pytest.raises(InputError, match=message):
+            plot_components(frame, ax=Figure().subplots())
+
+
+# --- differences ------------------------------------------------------------------------------------------
+
+
+def test_differences_are_a_forest(result):
+    ax = plot_pairs(result)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["C − A", "C − B"]  # noqa: RUF001
+    assert ax.get_xlabel() == "Difference in IAUPREC (first minus second)"
+    assert ax.get_title(loc="left") == "Pairwise differences\nTukey HSD, 2-way mean square"
+    zero, differs, equal = ax.lines
+    assert list(zero.get_xdata()) == [0, 0]
+    np.testing.assert_array_equal(differs.get_xydata(), [(0.08, 1)])
+    np.testing.assert_array_equal(equal.get_xydata(), [(0.04, 0)])
+    assert to_rgba(differs.get_markerfacecolor()) == to_rgba(differs.get_color())
+    assert to_rgba(equal.get_markerfacecolor()) == to_rgba(ax.get_facecolor())
+    ends = [segment[:, 0] for segment in ax.collections[0].get_segments()]
+    np.testing.assert_allclose(ends, [(-0.01, 0.09), (0.03, 0.13)])
+
+
+def test_differences_choose_iauprec_first_then_test_and_prior():
+    rows = [
+        (0.3, "nemenyi", "auprec", 0.5), (0.2, "nemenyi", "auprec", 0.1), (0.1, "max_t", "iauprec", np.nan),
+        (0.4, "three", "auprec", np.nan), (0.5, "three", "auprec", 0.1),
+    ]  # fmt: skip
+    rows = [difference("A", "B", x, test=t, response=r, prior=p) for x, t, r, p in rows]
+
+    def drawn(**options):
+        ax = plot_pairs(pd.DataFrame(rows), **options)
+        (x,) = [float(x) for line in ax.lines[1:] for x in line.get_xdata()]
+        return x, ax.get_xlabel().removeprefix("Difference in ").removesuffix(" (first minus second)")
+
+    assert drawn() == (0.1, "IAUPREC")
+    assert drawn(test="nemenyi") == (0.3, "AUPREC at prior 0.5")
+    assert drawn(test="nemenyi", prior=0.1) == (0.2, "AUPREC at prior 0.1")
+    assert drawn(test="three") == (0.4, "AUPREC")
+
+
+def test_differences_may_lack_intervals_and_decisions(result):
+    frame = result.pairs.assign(conf_low=np.nan, conf_high=np.nan, reject=np.nan)
+    ax = plot_pairs(frame)
+    ax.figure.canvas.draw()
+    assert len(ax.collections) == 0
+    assert legend_texts(ax) == ["differs", "no significant\ndifference"]
+    assert len(ax.lines[1].get_xdata()) == 0

@@ -124,15 +124,17 @@ def test_a_new_figure_is_one_of_pyplot():
 
 
 def test_what_is_refused(results, ax):
-    with pytest.raises(sa.InputError, match=r"^`curves` must hold at least one ROC curve, but is empty$"):
-        AUPRECDisplay([])
-    with pytest.raises(sa.InputError, match=r"^`priors` must lie strictly between 0 and 1, but got 2"):
-        AUPRECDisplay.from_predictions(Y, SCORE, priors=[0.1, 2], ax=ax)
-    with pytest.raises(sa.InputError, match=r"^`prior` must lie strictly between 0 and 1, but got 0"):
-        AUPRECDisplay.from_predictions(Y, SCORE, prior=0, ax=ax)
-    with pytest.raises(
-        sa.InputError, match=r"^the results of 'the model' have no 'estimator' and no 'indices'"
+    drawn = AUPRECDisplay.from_predictions
+    for call, message in (
+        (lambda: AUPRECDisplay([]), "^`curves` must hold at least one ROC curve, but is empty$"),
+        (lambda: drawn(Y, SCORE, priors=[0.1, 2], ax=ax), "^`priors` must lie .* between 0 and 1, but got 2"),
+        (lambda: drawn(Y, SCORE, prior=0, ax=ax), "^`prior` must lie strictly between 0 and 1, but got 0"),
+        (
+            lambda: AUPRECDisplay.from_cv_results({}, X, Y),
+            "^the results of 'the model' have no 'estimator' and",
+        ),
     ):
-        AUPRECDisplay.from_cv_results({}, X, Y, ax=ax)
+        with pytest.raises(sa.InputError, match=message):
+            call()
     with pytest.raises(TypeError, match="shade"):
         AUPRECDisplay.from_estimator(FITTED, X, Y, shade=True)
