@@ -75,13 +75,6 @@ def test_envelopes_hold_what_they_say(found):
     assert (found["simultaneous_high"] > found["pointwise_high"]).all()
 
 
-def test_effects_do_not_move_the_standardized_residuals(found, values):
-    shifted = values + 5 * np.arange(N_FOLDS)[:, None] - 3 * np.arange(N_MODELS)
-    other = residual_quantiles(two_way_anova(long(shifted)))
-    columns = [column for column in QUANTILE_COLUMNS if column != "residual"]
-    np.testing.assert_allclose(other[columns], found[columns], atol=1e-10)
-
-
 def test_the_frame_of_residuals_does_as_well(found, values):
     frame = two_way_anova(long(values)).residuals()
     pd.testing.assert_frame_equal(residual_quantiles(frame), found)
@@ -119,10 +112,9 @@ def test_what_does_not_vary_is_refused():
         residual_quantiles(flat)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"confidence_level": 1.0}, "`confidence_level` must"), ({"n_draws": 9}, "`n_draws` must")],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"confidence_level": 1.0}, "`confidence_level` must"), ({"n_draws": 9}, "`n_draws` must"),
+])  # fmt: skip
 def test_options_are_checked(values, options, message):
     with pytest.raises(InputError, match=re.escape(message)):
         residual_quantiles(two_way_anova(long(values)), **options)
@@ -196,9 +188,6 @@ def test_the_envelope_of_ranks_is_the_narrowest_that_holds_the_share(level):
     low, high = diagnostics._rank_envelope(draws, level)
     cut = max(k for k in range(200) if share(k)[0] >= level)
     np.testing.assert_array_equal([low, high], share(cut)[1])
-
-
-# --- two checks of the residuals ----------------------------------------------------------------------------
 
 
 def test_checks_of_residuals_are_those_of_scipy(values):

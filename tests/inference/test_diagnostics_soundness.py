@@ -74,13 +74,10 @@ def test_compare_warns_and_says_each_once():
     assert result.summary(10_000, full=True).count("ranks worse than chance") == 1
 
 
-@pytest.mark.parametrize(
-    ("columns", "claim"),
-    [
-        ({}, "methods trained anew on data like these"),
-        ({"design": "independent"}, "methods on further independent folds"),
-    ],
-)
+@pytest.mark.parametrize(("columns", "claim"), [
+    ({}, "methods trained anew on data like these"),
+    ({"design": "independent"}, "methods on further independent folds"),
+])  # fmt: skip
 def test_the_claim_stands_in_summary_and_methods(columns, claim):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)

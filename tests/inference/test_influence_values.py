@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from case_values import jackknife_values, spread_of
-from loops import each
+from case_values import jackknife_values
 
 from skewanova.curves.estimators import prior_averaged_precision
 from skewanova.inference import covariance
-from skewanova.inference.sampling import FEWEST_DF, Sample, check_model_names, check_sample, target_prior
+from skewanova.inference.sampling import check_sample
 from skewanova.priors.weightings import DiscretePrior, UniformPrior
 
 POSITIVE = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 0], dtype=bool)
@@ -60,9 +59,6 @@ def test_a_class_of_one_case_has_the_value_0_and_one_of_two_has_not(few):
         assert found[~alone].any()
 
 
-# --- precision ----------------------------------------------------------------------------------------------
-
-
 def test_slopes_of_precision_are_its_derivatives():
     tpr, fpr, step = np.array([0.2, 0.9]), np.array([0.0, 0.4]), 1e-6
     value, by_tpr, by_fpr = covariance.precision_slopes(tpr, fpr, TWO)
@@ -71,53 +67,6 @@ def test_slopes_of_precision_are_its_derivatives():
     behind = prior_averaged_precision(tpr - step, fpr, TWO)
     assert by_tpr == pytest.approx((ahead[0] - behind) / (2 * step), rel=1e-6, abs=1e-9)
     assert by_fpr == pytest.approx((ahead[1] - value) / step, rel=1e-4)
-
-
-# --- spread -------------------------------------------------------------------------------------------------
-
-
-def test_the_covariance_adds_that_of_either_class():
-    values = np.random.default_rng(0).normal(size=(12, 3))
-    parts = [np.cov(values[rows].T) / rows.sum() for rows in (POSITIVE, ~POSITIVE)]
-    assert Sample(POSITIVE).covariance(values) == pytest.approx(parts[0] + parts[1])
-
-
-def test_spread_and_its_degrees_of_freedom_by_hand():
-    values = np.array([1.0, -1.0, 3.0, -3.0, 10.0, 14.0, 12.0])
-    positive = np.arange(7) < 4
-    # Positives: mean square 5, of squares (1, 1, 9, 9) with variance 16. Negatives: 8 / 3; (4, 4, 0), 32 / 9.
-    variance = 5 / 3 + (8 / 3) / 2
-    doubt = 16 / 4**3 + (32 / 9) / 3**3
-    error, df = spread_of(values, positive)
-    assert error == pytest.approx(np.sqrt(variance))
-    assert df == pytest.approx(2 * variance**2 / doubt)
-    assert df > FEWEST_DF
-
-
-def test_heavy_tails_leave_four_degrees_of_freedom():
-    values = np.append(np.zeros(999), 1.0)
-    positive = np.arange(1000) < 3
-    assert spread_of(values, positive)[1] == FEWEST_DF == 4.0
-
-
-def test_values_without_doubt_have_infinite_degrees_of_freedom():
-    alternating = np.array([1.0, -1.0] * 4)
-    error, df = spread_of(alternating, np.arange(8) < 4)
-    assert error == pytest.approx(np.sqrt(2 / 3))
-    assert df == np.inf
-    assert spread_of(np.zeros(4), np.arange(4) < 2) == (0.0, np.inf)
-    assert np.isnan(spread_of(np.array([5.0, 1.0, -1.0]), np.arange(3) < 1)[0])  # one case shows none
-
-
-# --- what is asked for --------------------------------------------------------------------------------------
-
-
-def test_the_prior_is_that_named_or_the_sample_s():
-    assert target_prior(None, None, Sample(POSITIVE)).low == pytest.approx(5 / 12)
-    assert target_prior(None, None, Sample(POSITIVE)).high == pytest.approx(5 / 12)
-    assert target_prior(0.2, None, Sample(POSITIVE)).high == 0.2
-    assert target_prior(0.2, None, Sample(POSITIVE)).low == 0.2
-    assert target_prior(None, (0.1, 0.2), Sample(POSITIVE)).low == 0.1
 
 
 def test_cases_become_columns():
@@ -132,41 +81,9 @@ def test_cases_become_columns():
     ]
 
 
-@each(
-    ("labels", "scores", "message"),
-    [
-        ([1, 0], np.ones((2, 1, 1)), "`y_score` must have shape"),
-        ([1, 0], np.ones((2, 0)), "`y_score` must have shape"),
-        ([1, 0], 3.0, "`y_score` must have shape"),
-        ([1, 1], [1, 2], "`y_true` must hold both classes, but has no negative case"),
-        ([0, 0], [1, 2], "`y_true` must hold both classes, but has no positive case"),
-        ([1, 0], [1, np.nan], "`y_score` must not hold NaN"),
-        ([1, 0], [[1, 1], [1, np.nan]], r"`y_score\[:, 1\]` must not hold NaN"),
-        ([1, 0], [1, 2, 3], "arguments must be equally long"),
-    ],
-)
-def test_cases_that_are_refused(labels, scores, message):
-    with pytest.raises(ValueError, match=message):
-        check_sample(labels, scores)
-
-
-def test_names_of_models():
-    assert check_model_names(None, 2) == ("0", "1")
-    assert check_model_names(["b", 3], 2) == ("b", "3")
-    for names, count in ((["a"], 2), (["a", "a"], 2), (["a", "b", "c"], 2), (["a"], 1)):
-        with pytest.raises(ValueError, match="must hold"):
-            check_model_names(names, count)
-
-
 def test_several_models_have_the_values_of_each_alone():
     labels, other = POSITIVE.astype(int), SCORE[::-1]
     both = covariance.auprec_influence(labels, np.stack([SCORE, other], axis=1), prior=0.3)
     assert both.shape == (12, 2)
     for column, score in zip(both.T, (SCORE, other), strict=True):
         assert column.tolist() == covariance.auprec_influence(labels, score, prior=0.3).tolist()
-
-
-@pytest.mark.parametrize("scores", [3.0, np.ones((2, 2))])
-def test_the_variance_is_of_one_model(scores):
-    with pytest.raises(ValueError, match="`y_score` must be one-dimensional"):
-        covariance.auprec_variance([0, 1], scores, prior=0.3)

@@ -1,37 +1,28 @@
 import re
 import warnings
-from dataclasses import FrozenInstanceError
 
 import mpmath
 import numpy as np
 import pytest
-import twins
 from case_values import jackknife_values, spread_of
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
+from messages import exact
 from scipy import stats
 from scipy.integrate import quad
-from strategies import tie_groups
 
 from skewanova import BetaPrior, SkewanovaWarning, UniformPrior, UniformSkew, auprec_score, iauprec_score
-from skewanova.curves import ESTIMATORS
 from skewanova.curves.distributions import true_auprec
-from skewanova.inference.case_resampling import block_seeds, bootstrap_estimates
+from skewanova.inference.case_resampling import bootstrap_estimates
 from skewanova.inference.catalogue import INTERVALS
 from skewanova.inference.covariance import auprec_variance
 from skewanova.inference.intervals import (
-    acceleration_of,
-    bca_limits,
     binomial_limits,
-    boundary_limits,
-    clopper_pearson_limits,
     confidence_interval,
     delta_logit_limits,
     logit_limits,
-    percentile_limits,
     t_limits,
-    two_sided,
     wilson_limits,
 )
 from skewanova.inference.sampling import Sample, target_prior
@@ -41,10 +32,6 @@ SETTINGS = {
     "bibeta": (stats.beta(2, 5), stats.beta(5, 2)),
     "offset_uniform": (stats.uniform(0, 1), stats.uniform(0.5, 1)),
 }
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
 
 
 def sample(setting, n, m, seed=0):
@@ -64,9 +51,6 @@ def limits(interval):
     return interval.conf_low, interval.conf_high
 
 
-# --- formulas -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("case", "theta", "n"), [("theta=.5,n=25", 0.5, 25), ("theta=.8,n=10", 0.8, 10)])
 def test_recorded_limits(golden, case, theta, n):
     expected = golden["intervals_95"][case]
@@ -75,122 +59,12 @@ def test_recorded_limits(golden, case, theta, n):
     assert wilson_limits(theta, n, 0.95) == pytest.approx(expected["wilson"], abs=1e-10)
 
 
-@each(("wins", "n"), [(0, 7), (3, 12), (9, 10), (10, 10), (2, 500)])
-@each("level", [0.8, 0.95, 0.999])
-def test_wilson_and_boundary_are_those_of_scipy(wins, n, level):
-    test = stats.binomtest(wins, n)
-    wilson = test.proportion_ci(level, method="wilson")
-    assert wilson_limits(wins / n, n, level) == pytest.approx([wilson.low, wilson.high], abs=1e-12)
-    if wins in {0, n}:
-        clopper = test.proportion_ci(level, method="exact")
-        found = boundary_limits(wins / n, n, level)
-        assert found == pytest.approx([clopper.low, clopper.high], abs=1e-12)
-
-
-def test_two_sided_deviates():
-    assert two_sided(0.9) == pytest.approx(stats.norm.ppf(0.95))
-    assert two_sided(0.9, 7) == pytest.approx(stats.t.ppf(0.95, 7))
-
-
-def test_delta_logit_limits_are_symmetric_in_the_logit():
-    low, high = delta_logit_limits(0.7, 0.05, 0.95, df=12)
-    odds = [np.log(p / (1 - p)) for p in (low, 0.7, high)]
-    assert odds[1] - odds[0] == pytest.approx(odds[2] - odds[1])
-    assert odds[1] - odds[0] == pytest.approx(stats.t.ppf(0.975, 12) * 0.05 / 0.21)
-
-
-def test_t_limits_are_those_of_scipy():
-    values = np.array([0.2, 0.5, 0.4, 0.9])
-    expected = stats.t.interval(0.9, 3, loc=values.mean(), scale=stats.sem(values))
-    assert t_limits(values, 0.9) == pytest.approx(expected)
-
-
-def test_degrees_of_freedom_fall_with_heavy_tails():
-    rng = np.random.default_rng(0)
-    positive = np.repeat([True, False], [4000, 4000])
-    normal, heavy = rng.normal(size=8000), rng.standard_t(5, size=8000)
-    # two equal normal samples of n: 2 (n - 1) degrees of freedom
-    assert spread_of(normal, positive)[1] == pytest.approx(8000, rel=0.1)
-    assert spread_of(heavy, positive)[1] < 5000
-    outlier = np.where(np.arange(8000) == 0, 1e6, normal)
-    assert spread_of(outlier, positive)[1] == 4
-    assert spread_of(np.zeros(4), np.array([True, False, True, False])) == (0, np.inf)
-
-
-def test_bca_is_that_of_scipy():
-    rng = np.random.default_rng(1)
-    values = rng.exponential(size=40)
-    theirs = stats.bootstrap((values,), np.mean, n_resamples=4000, method="BCa", rng=rng)
-    acceleration = acceleration_of(values - values.mean())
-    assert acceleration == pytest.approx(stats.skew(values) / 6 / 40**0.5)
-    found = bca_limits(values.mean(), theirs.bootstrap_distribution, acceleration, 0.95)
-    assert found == pytest.approx(list(theirs.confidence_interval), rel=5e-3)
-    assert acceleration_of(np.zeros(4)) == 0
-
-
-def test_bca_without_bias_or_acceleration_is_the_percentile():
-    values = np.linspace(0.2, 0.6, 1001)
-    found = bca_limits(0.4, values, 0.0, 0.9)
-    assert found == pytest.approx(percentile_limits(values, 0.9), abs=1e-12)
-    low, high = bca_limits(0.7, values, 0.0, 0.9)  # below every resample: still finite, moved up
-    assert found[1] < high <= 0.6
-    assert low > found[0]
-
-
-# --- bootstrap ----------------------------------------------------------------------------------------------
-
-
-@each("estimator", ESTIMATORS)
-@given(groups=tie_groups())
-def test_resampled_estimates_are_those_of_weighted_rows(estimator, groups):
-    labels, scores = twins.labels_and_scores(groups)
-    positive = np.array(labels) == 1
-    weighting = target_prior(None, (0.1, 0.3), Sample(positive))
-    options = {"area_estimator": estimator, "n_resamples": 3, "rng": 7}
-    found = bootstrap_estimates(Sample(positive), np.array(scores), weighting, **options)
-    # the same draws, as rows: of each class, the cases from the best score down
-    rng, expected = np.random.default_rng(block_seeds(7, 1)[0]), []
-    by_class = [
-        sorted((s for s, y in zip(scores, positive, strict=True) if y == c), reverse=True) for c in (1, 0)
-    ]
-    drawn = [np.array(kept)[rng.integers(0, len(kept), size=(3, len(kept)))] for kept in by_class]
-    labels = np.repeat([1, 0], [len(kept) for kept in by_class])
-    for rows in np.hstack(drawn):
-        expected.append(iauprec_score(labels, rows, deployment_prior=(0.1, 0.3), area_estimator=estimator))
-    assert found == pytest.approx(expected, rel=1e-11)
-
-
-def test_bootstrap_in_blocks_draws_every_resample(monkeypatch):
-    labels, scores = sample("binormal", 20, 30)
-    monkeypatch.setattr("skewanova.inference.case_resampling.CASES_AT_ONCE", 200)  # four resamples a block
-    weighting = target_prior(0.3, None, Sample(labels == 1))
-    options = {"area_estimator": "trapezoid", "n_resamples": 1001, "rng": 0}
-    found = bootstrap_estimates(Sample(labels == 1), scores, weighting, **options)
-    assert len(found) == len(set(found.tolist())) == 1001
-    assert found.var() == pytest.approx(auprec_variance(labels, scores, prior=0.3), rel=0.25)
-
-
-def test_bootstrap_blocks_do_not_depend_on_how_many_follow():
-    """Every block has a seed of its own, so that blocks may be computed in any order or process."""
-    labels, scores = sample("binormal", 300, 700)
-    options = {"area_estimator": "trapezoid", "rng": 4}
-    weighting = target_prior(0.3, None, Sample(labels == 1))
-    few, many = (
-        bootstrap_estimates(Sample(labels == 1), scores, weighting, n_resamples=n, **options)
-        for n in (130, 400)
-    )
-    assert few.tolist() == many[:130].tolist()
-
-
 def test_bootstrap_repeats_by_seed():
     cases = sample("binormal", 40, 160)
     first, again, other = (
         limits(confidence_interval(*cases, prior=0.5, method="bootstrap", rng=seed)) for seed in (3, 3, 4)
     )
     assert first == again != other
-
-
-# --- dispatch -----------------------------------------------------------------------------------------------
 
 
 @each("method", INTERVALS)
@@ -277,15 +151,6 @@ def test_own_prior_is_the_default():
     )
 
 
-def test_interval_is_frozen():
-    found = confidence_interval(*sample("binormal", 150, 350))
-    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'conf_low'"):
-        found.conf_low = 0.0
-
-
-# --- warnings -----------------------------------------------------------------------------------------------
-
-
 def test_auto_turns_to_wilson_at_a_rare_prior():
     labels, scores = sample("bibeta", 266, 1021)
     message = (
@@ -309,12 +174,6 @@ def test_auto_turns_to_clopper_and_pearson_below_twenty_trials():
         low = mpmath.betainc(wins, size - wins + 1, 0, found.conf_low, regularized=True)
         high = mpmath.betainc(wins + 1, size - wins, 0, found.conf_high, regularized=True)
     assert (float(low), float(high)) == pytest.approx((0.025, 0.975), rel=1e-9)
-
-
-@pytest.mark.parametrize(("wins", "n"), [(0, 7), (1, 7), (4, 19), (19, 19)])
-def test_clopper_and_pearson_are_those_of_scipy(wins, n):
-    exact_limits = stats.binomtest(wins, n).proportion_ci(0.9, method="exact")
-    assert clopper_pearson_limits(wins / n, n, 0.9) == pytest.approx([exact_limits.low, exact_limits.high])
 
 
 def test_auto_turns_at_a_hundred():
@@ -364,10 +223,6 @@ def test_perfect_scores_have_a_wilson_interval_and_perfect_folds_none():
     assert folds.conf_low == pytest.approx(0.025 ** (1 / 12))
 
 
-def test_boundary_is_mirrored_at_zero():
-    assert boundary_limits(0.0, 12, 0.95) == pytest.approx((0, 1 - 0.025 ** (1 / 12)))
-
-
 @pytest.mark.parametrize("method", ["binomial", "logit", "wilson"])
 def test_trials_at_a_rare_prior(method):
     message = (
@@ -394,59 +249,29 @@ def test_constant_scores_have_an_interval_of_no_width():
     assert limits(found) == pytest.approx((0.4, 0.4))
 
 
-# --- what is refused ----------------------------------------------------------------------------------------
-
 Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
 
 
-@each(
-    ("options", "error", "message"),
-    [
-        (
-            {"method": "exact"},
-            ValueError,
-            "`method` must be one of auto, jackknife, wilson, binomial, logit, bootstrap, bca, "
-            "cross_validation; but got 'exact'",
-        ),
-        (
-            {"confidence_level": 95},
-            ValueError,
-            "`confidence_level` must lie strictly between 0 and 1, but got 95",
-        ),
-        (
-            {"prior": 0.1, "deployment_prior": (0.1, 0.2)},
-            ValueError,
-            "give either `prior` or `deployment_prior`, but got both",
-        ),
-        ({"prior": 0.0}, ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),
-        (
-            {"prior": [0.1, 0.2]},
-            TypeError,
-            "`prior` must be one number, but got 2 in shape (2,)",
-        ),
-        ({"method": "cross_validation"}, ValueError, "method cross_validation needs `folds`"),
-        (
-            {"method": "logit", "folds": [0, 0, 1, 1]},
-            ValueError,
-            "method logit has no use for `folds`, which are for cross_validation",
-        ),
-        (
-            {"method": "cross_validation", "folds": [0, 0, 1]},
-            ValueError,
-            "arguments must be equally long, but `y_true` has 4, `folds` has 3",
-        ),
-        (
-            {"method": "cross_validation", "folds": [7, 7, 7, 7]},
-            ValueError,
-            "`folds` must name at least 2 folds with both classes, but there is one fold",
-        ),
-        (
-            {"method": "cross_validation", "folds": [0, 1, 1, 0]},
-            ValueError,
-            "`folds` must name at least 2 folds with both classes, but 0, 1 lacks one",
-        ),
-    ],
-)
+@each(("options", "error", "message"), [
+    ({"method": "exact"}, ValueError,
+     "`method` must be one of auto, jackknife, wilson, binomial, logit, bootstrap, bca, "
+     "cross_validation; but got 'exact'"),
+    ({"confidence_level": 95}, ValueError,
+     "`confidence_level` must lie strictly between 0 and 1, but got 95"),
+    ({"prior": 0.1, "deployment_prior": (0.1, 0.2)}, ValueError,
+     "give either `prior` or `deployment_prior`, but got both"),
+    ({"prior": 0.0}, ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),
+    ({"prior": [0.1, 0.2]}, TypeError, "`prior` must be one number, but got 2 in shape (2,)"),
+    ({"method": "cross_validation"}, ValueError, "method cross_validation needs `folds`"),
+    ({"method": "logit", "folds": [0, 0, 1, 1]}, ValueError,
+     "method logit has no use for `folds`, which are for cross_validation"),
+    ({"method": "cross_validation", "folds": [0, 0, 1]}, ValueError,
+     "arguments must be equally long, but `y_true` has 4, `folds` has 3"),
+    ({"method": "cross_validation", "folds": [7, 7, 7, 7]}, ValueError,
+     "`folds` must name at least 2 folds with both classes, but there is one fold"),
+    ({"method": "cross_validation", "folds": [0, 1, 1, 0]}, ValueError,
+     "`folds` must name at least 2 folds with both classes, but 0, 1 lacks one"),
+])  # fmt: skip
 def test_refused(options, error, message):
     with pytest.raises(error, match=exact(message)):
         confidence_interval(Y, S, **options)
@@ -459,9 +284,6 @@ def test_scores_of_several_models_and_one_class_are_refused():
         confidence_interval([1, 1], [0.1, 0.2])
     with pytest.raises(ValueError, match=r"^`area_estimator` must be one of trapezoid, exact"):
         confidence_interval(Y, S, area_estimator="mean")
-
-
-# --- coverage -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

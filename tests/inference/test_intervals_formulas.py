@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 from skewanova.inference import intervals
 
@@ -129,15 +129,3 @@ def test_t_limits_are_those_of_scipy():
     estimates = np.array([0.5, 0.7, 0.65, 0.8])
     expected = stats.ttest_1samp(estimates, 0).confidence_interval(0.9)
     assert intervals.t_limits(estimates, 0.9) == pytest.approx((expected.low, expected.high))
-
-
-def test_wilsons_limits_solve_for_any_level():
-    """By root finding rather than by the closed form."""
-
-    def excess(p):
-        return (0.9 - p) ** 2 - stats.norm.ppf(0.995) ** 2 * p * (1 - p) / 15
-
-    found = intervals.wilson_limits(0.9, 15, 0.99)
-    assert found == pytest.approx(
-        (optimize.brentq(excess, 1e-9, 0.9), optimize.brentq(excess, 0.9, 1 - 1e-9))
-    )

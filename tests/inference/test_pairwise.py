@@ -36,9 +36,6 @@ def in_order(name):
     return sorted(means_of(name)["model"].unique())
 
 
-# --- against R ----------------------------------------------------------------------------------------------
-
-
 @each("name", INPUTS)
 @each("test", ["paired_t_holm", "corrected_t_holm", "wilcoxon_holm"])
 def test_holms_families_equal_r(test, name):
@@ -78,6 +75,8 @@ def test_dunnett_equals_multcomp(name):
         for column in ("estimate", "std_error", "statistic", "df"):
             expected = r_number("r_pairs.csv", name, "dunnett", column, term=term)
             assert row[column] == pytest.approx(expected, rel=1e-9), column
+        p_value = 2 * stats.t.sf(abs(row["statistic"]), row["df"])
+        assert row["p_value"] == pytest.approx(p_value, rel=1e-9)
         expected = r_number("r_pairs.csv", name, "dunnett", "p_adjusted", term=term)
         assert row["p_adjusted"] == pytest.approx(expected, abs=1e-5)
         expected = r_number("r_pairs.csv", name, "dunnett_integrated", "p_adjusted", term=term)
@@ -87,9 +86,6 @@ def test_dunnett_equals_multcomp(name):
         assert margin == pytest.approx(critical * row["std_error"], rel=1e-8)
         expected = r_number("r_pairs.csv", name, "dunnett", "conf_low_95", term=term)
         assert row["conf_low"] == pytest.approx(expected, abs=1e-4 * margin)
-
-
-# --- Dunnett's distribution ---------------------------------------------------------------------------------
 
 
 @cache
@@ -128,9 +124,6 @@ def test_dunnett_sf_of_one_comparison_is_students(value, df):
     assert np.isnan(dunnett_sf(np.nan, 3, 5))
 
 
-# --- each family computed another way -----------------------------------------------------------------------
-
-
 def pairs(values):
     return list(zip(*pair_indices(values.shape[1]), strict=True))
 
@@ -163,6 +156,7 @@ def test_nemenyi_by_hand(name):
         z = (ranks[a] - ranks[b]) / np.sqrt(k * (k + 1) / (6 * j))
         assert row["estimate"] == pytest.approx(values[:, a].mean() - values[:, b].mean(), rel=1e-9)
         assert row["statistic"] == pytest.approx(z, rel=1e-12, abs=1e-14)
+        assert row["p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-9)
         assert row["p_adjusted"] == studentized_range(np.sqrt(2) * abs(z), k, np.inf)
 
 
@@ -235,9 +229,6 @@ def test_a_ratio_of_0_is_the_plain_paired_t():
     pd.testing.assert_frame_equal(plain, given)  # it is for the corrected family alone
 
 
-# --- what holds for every family ----------------------------------------------------------------------------
-
-
 @each("test", OF_FRAMES)
 def test_columns_names_and_types(test):
     found = compared(means_of("balanced"), test, role="primary")
@@ -287,9 +278,6 @@ def test_two_folds(test, n_models):
     assert found["p_adjusted"].between(0, 1).all()
 
 
-# --- pairs without variation --------------------------------------------------------------------------------
-
-
 @each("offset", [0.0, 1e-16])
 @each("test", FAMILIES)
 def test_identical_models_are_never_told_apart(test, offset):
@@ -330,18 +318,12 @@ def test_dunnett_without_residual_variation():
     assert found["reject"].tolist() == [False, True]
 
 
-# --- Dunnett's control, Tukey beside ------------------------------------------------------------------------
-
-
 def test_dunnett_reaches_far_critical_values():
     found = compared(frame_of(random_table(2, 2)), "dunnett", alpha=0.001)  # t of 1 degree of freedom: 637
     margin = found["conf_high"] - found["estimate"]
     assert float(margin.iloc[0] / found["std_error"].iloc[0]) == pytest.approx(
         stats.t.isf(0.0005, 1), rel=1e-3
     )
-
-
-# --- errors -------------------------------------------------------------------------------------------------
 
 
 def test_pairs_of_the_bundled_data_are_those_of_compare():
@@ -353,9 +335,6 @@ def test_pairs_of_the_bundled_data_are_those_of_compare():
     pd.testing.assert_frame_equal(found, known, rtol=1e-12, check_dtype=False)
     assert not found["reject"].any()
     pd.testing.assert_frame_equal(equivalence(measures), result.tables["equivalence"], rtol=1e-12)
-
-
-# --- the Bayesian correlated t test -------------------------------------------------------------------------
 
 
 @each("rope", [0.0, 0.01, 0.05])
@@ -390,8 +369,6 @@ def test_bayesian_constant_differences_are_certain(gap, expected):
     found = equivalence(frame_of(np.hstack([one, one + gap])), rope=0.01, order=["M1", "M0"], ratio=0).iloc[0]
     assert (found["p_a_ahead"], found["p_equal"], found["p_b_ahead"]) == expected
 
-
-# --- errors -------------------------------------------------------------------------------------------------
 
 THREE = frame_of(random_table(5, 3))
 HALF_OF_TWO = "leave out one of the two"

@@ -85,9 +85,6 @@ def test_intervals_by_hand_and_as_decided(p_adjust, seed):
     assert set(found["test"]) == {f"paired_t_{p_adjust}"}
 
 
-# --- a control ----------------------------------------------------------------------------------------------
-
-
 @each("method", ["paired_t", "corrected_t", "wilcoxon"])
 @each("p_adjust", ADJUSTMENTS)
 def test_a_control_has_the_p_values_of_all_pairs_over_fewer(method, p_adjust):
@@ -145,9 +142,6 @@ def test_every_method_has_a_record_with_every_adjustment():
             assert (plain.control, against.control) == (False, True)
             assert "every other model with the control" in against.methods
             assert against.note.startswith("Against the control. ")
-
-
-# --- practical equivalence ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rope", [0.001, 0.01, 0.1])

@@ -54,9 +54,6 @@ def by_pair(result):
     return found
 
 
-# --- against R ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.no_cover
 @each("name", sorted(R_TUKEY["test"].unique()))
 def test_equals_r(name):
@@ -91,9 +88,6 @@ def test_two_levels_are_a_t_test(data):
     # scipy finds the quantile of the studentized range to about 1e-9
     assert found == pytest.approx([paired.pvalue, paired.pvalue, low, high, paired.df], rel=1e-7)
     assert row["statistic"] == pytest.approx(np.sqrt(2) * abs(paired.statistic))
-
-
-# --- shape, order, factor -----------------------------------------------------------------------------------
 
 
 def test_columns_order_and_labels():
@@ -158,9 +152,6 @@ def test_by_prior_takes_categories():
     pd.testing.assert_frame_equal(found, tukey_by_prior(LONG["balanced"]), check_dtype=False)
 
 
-# --- no variation -------------------------------------------------------------------------------------------
-
-
 def test_without_residual_variation():
     y = np.array([0.3, 0.1, 0.3])[:, None] + np.array([0.0, 0.2, 0.27, 0.4])
     with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
@@ -204,9 +195,6 @@ def test_two_equal_models_among_others_are_a_tie():
     row = by_pair(tukey_hsd(two_way_anova(cells(y))))["M2-M0"]
     assert row["estimate"] == pytest.approx(0, abs=1e-12)
     assert row["p_adjusted"] == pytest.approx(1, abs=1e-9)
-
-
-# --- compact letters ----------------------------------------------------------------------------------------
 
 
 def shared(letters, a, b):
@@ -287,9 +275,6 @@ def test_more_groups_than_letters():
     letters = compact_letters(levels, list(combinations(levels, 2)))
     assert list(letters.values()) == [f"{c}{t}" for t in ("", "1", "2") for c in string.ascii_lowercase][:60]
     assert len(set(letters.values())) == 60
-
-
-# --- errors -------------------------------------------------------------------------------------------------
 
 
 def test_one_prior_leaves_no_factor_prior():

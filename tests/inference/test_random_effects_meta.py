@@ -57,21 +57,6 @@ def test_the_robust_error_counts_where_it_is_larger():
     assert robust > 1.05 / np.sqrt((1 / (variances + found.tau**2)).sum())
 
 
-def test_two_studies_by_hand():
-    # Equal errors: Q = (difference)^2 / (2 v), so that v + tau^2 = difference^2 / 2.
-    found = random_effects(np.array([0.0, 0.4]), np.array([0.01, 0.01]))
-    assert found.tau**2 == pytest.approx(0.08 - 0.01)
-    assert found.estimate == pytest.approx(0.2)
-    assert found.std_error == pytest.approx(0.2)
-    assert found.q == pytest.approx(8.0)
-
-
-def test_the_sign_of_the_effects_turns_the_estimate_alone():
-    found, turned = random_effects(EFFECTS, VARIANCES), random_effects(-EFFECTS, VARIANCES)
-    assert turned.estimate == pytest.approx(-found.estimate)
-    assert turned[1:3] + turned[4:] == pytest.approx(found[1:3] + found[4:])
-
-
 @pytest.mark.parametrize("variance", [0.0, np.nan, -0.1])
 def test_a_study_without_an_error_leaves_the_mean_alone(variance):
     found = random_effects(EFFECTS, np.array([variance, 0.02, 0.04, 0.01]))

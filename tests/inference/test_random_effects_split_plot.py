@@ -4,7 +4,6 @@ import pytest
 from fold_tables import INPUTS, auprec_of, long_frame_of, means_of, r_number, recorded
 from loops import each
 from scipy import stats
-from statsmodels.stats.anova import AnovaRM
 
 from skewanova import SkewanovaWarning
 from skewanova.inference import omnibus_test, sphericity, split_plot_anova
@@ -58,20 +57,6 @@ def test_sphericity_equals_afex(name, term):
         close(row["mauchly_w"], r_number(FILE, name, "afex_model_prior", "mauchly_w", term=term), rel=1e-8)
 
 
-def test_every_recorded_term_was_compared():
-    keys = {(n, t, q) for n, test, t, q in recorded(FILE) if test == "afex_model_prior"}
-    assert {n for n, _, _ in keys} == set(INPUTS)
-    assert sum(q == "gg_epsilon" for _, _, q in keys) >= 8
-
-
-def test_uncorrected_f_equals_statsmodels():
-    frame = auprec_of("balanced").set_axis(["treatment", "subject", "level", "value"], axis=1)
-    expected = AnovaRM(frame, "value", "subject", within=["treatment", "level"]).fit().anova_table
-    assert list(expected.index) == ["treatment", "level", "treatment:level"]
-    found = split_plot_anova(auprec_of("balanced"), ratio=0).to_frame()
-    np.testing.assert_allclose(found["statistic"], expected["F Value"], rtol=1e-9)
-
-
 @pytest.mark.parametrize("ratio", [0.0, 0.25])
 def test_the_ratio_divides_f_and_leaves_the_degrees_of_freedom(ratio):
     plain = split_plot_anova(auprec_of("balanced"), ratio=0).to_frame()
@@ -104,31 +89,6 @@ def test_the_model_row_is_the_test_of_the_mean_over_priors():
         rtol=1e-9,
     )
     assert set(means_of("heteroscedastic")["fold"]) == set(frame["fold"])
-
-
-def test_more_priors_do_not_make_the_models_differ_more():
-    # copies of one prior: the 3-way's p would shrink with each, this one stays
-    cube = random_cube(10, 3, 1)
-    copies = [np.repeat(cube, n, axis=2) + 1e-3 * np.arange(n) for n in (2, 5, 16)]
-    p = [split_plot_anova(long_frame_of(c, range(c.shape[2])), ratio=0).to_frame() for c in copies]
-    np.testing.assert_allclose(
-        [float(frame["p_value"].iloc[0]) for frame in p], p[0]["p_value"].iloc[0], rtol=1e-6
-    )
-
-
-def test_order_of_rows_and_names_do_not_matter():
-    frame = auprec_of("balanced")
-    names = {"M1": "prior", "M2": "fold", "M3": "C(m)"}
-    renamed = frame.assign(model=frame["model"].map(names)).sample(frac=1, random_state=3)
-    columns = ["df", "df_error", "statistic", "p_value"]
-    np.testing.assert_allclose(
-        split_plot_anova(renamed, ratio=0).to_frame()[columns],
-        split_plot_anova(frame, ratio=0).to_frame()[columns],
-        rtol=1e-9,
-    )
-
-
-# --- degenerate tables --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-16])
