@@ -146,7 +146,7 @@ class ArcsineAreas:
         """Jackknife values of every unit in the angles (delta method)."""
         return self.values / self.scale.slope
 
-    @property
+    @cached_property
     def covariance(self) -> Floats:
         """Covariance of the angles."""
         return self.sample.covariance(self.angle_values)
