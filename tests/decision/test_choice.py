@@ -485,9 +485,11 @@ def test_p_best_takes_the_degrees_of_freedom_of_few_clusters():
         measures = evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=(0.3, 0.5))
         estimate, covariance, df = iauprec_covariance(measures)
         assert 4 <= df < 20
-        found = decisions(measures, rng=0)["p_best"].to_numpy()
+        decided = decisions(measures, rng=0)
+        found = decided["p_best"].to_numpy()
         known = probability_best(estimate, covariance, df=np.inf, rng=0)
         single = pd.concat(parts).drop(columns="cluster")
         alone = iauprec_covariance(evaluate(single, at_priors=(0.5,), deployment_prior=(0.3, 0.5)))
+    assert decided["p_best_over"].unique().tolist() == ["cases"]
     assert found.max() < known.max()  # less sure than if the covariance were known
     assert df < alone[2] < len(labels)  # cases drawn one by one are more

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import designed, evaluated, scored
 from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
 
@@ -18,14 +17,11 @@ from skewanova.decision.leads import (
     SHORTEST,
     by_prior,
     by_prior_of,
-    crossings,
     crossings_frame,
-    decision_floor,
     differing_frame,
     find_crossings,
     intervals_covering_zero,
     leader_intervals,
-    leaders,
     leaders_frame,
 )
 from skewanova.evaluation import regret
@@ -80,12 +76,11 @@ def test_without_a_critical_value_a_crossing_has_no_limits():
     assert np.isnan([found.conf_low, found.conf_high]).all()
     assert (found.open_low, found.open_high) == (False, False)
     assert found.std_error > 0
-
-
-def test_models_known_exactly_cross_at_a_point():
-    (found,) = find_crossings(panel_of([0.04, 0.0], [0.5, 0.5], errors=0.0), 2.0)
-    assert logit([found.conf_low, found.prior, found.conf_high]) == pytest.approx([-2] * 3, abs=1e-4)
-    assert found.std_error == pytest.approx(0.0, abs=1e-12)
+    stretches = leader_intervals(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
+    assert [(leader, inside) for leader, inside, _, _ in stretches] == [(1, (0, 1)), (0, (0, 1))]
+    (exact,) = find_crossings(panel_of([0.04, 0.0], [0.5, 0.5], errors=0.0), 2.0)
+    assert logit([exact.conf_low, exact.prior, exact.conf_high]) == pytest.approx([-2] * 3, abs=1e-4)
+    assert exact.std_error == pytest.approx(0.0, abs=1e-12)
 
 
 def test_nothing_crosses_at_one_prior_or_side_by_side():
@@ -133,15 +128,24 @@ def test_undecided_stretches_of_a_known_difference():
 def test_contenders_are_all_that_no_band_puts_behind():
     # A - B = 0.04 (x + 2); decided beyond 2 * 0.01 sqrt(2) / 0.04 = 0.707 from the crossing.
     panel = panel_of([0.04, 0.0], [0.5, 0.5])
-    found = leader_intervals(panel, 2.0)
     reach = 2 * 0.01 * np.sqrt(2) / 0.04
-    assert [(leader, inside) for leader, inside, _, _ in found] == [
-        (1, (1,)),
-        (1, (0, 1)),
-        (0, (0, 1)),
-        (0, (0,)),
-    ]
-    ends = [logit(LOW), -2 - reach, -2, -2 + reach, logit(HIGH)]
+    check(
+        leader_intervals(panel, 2.0),
+        [(1, (1,)), (1, (0, 1)), (0, (0, 1)), (0, (0,))],
+        [-2 - reach, -2, -2 + reach],
+    )
+    # A - B = 0.04 (x + 2), A - C = 0.04 (x + 1.75), C - B = 0.01: neighbours that are the same are one
+    check(
+        leader_intervals(panel_of([0.04, 0.0, 0.0], [0.5, 0.5, 0.51]), 2.0),
+        [(2, (1, 2)), (2, (0, 1, 2)), (0, (0, 1, 2)), (0, (0, 2)), (0, (0,))],
+        [-1.75 - reach, -1.75, -2 + reach, -1.75 + reach],
+    )
+
+
+def check(found, members, between):
+    """Leaders and contenders of neighbouring stretches, and the log-odds between them."""
+    ends = [logit(LOW), *between, logit(HIGH)]
+    assert [(leader, inside) for leader, inside, _, _ in found] == members
     assert [low for _, _, low, _ in found] == pytest.approx(ends[:-1], abs=1e-8)
     assert [high for _, _, _, high in found] == pytest.approx(ends[1:], abs=1e-8)
 
@@ -156,11 +160,6 @@ def test_nobody_is_left_out_below_the_rarest_decided_prior():
     assert [inside for _, inside, _, _ in late][:-1] == [(0, 1), (0, 1)]
     never = leader_intervals(panel, 2.0, rarest=0.9)
     assert [inside for _, inside, _, _ in never] == [(0, 1), (0, 1)]
-
-
-def test_without_a_critical_value_all_contend():
-    found = leader_intervals(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
-    assert [(leader, inside) for leader, inside, _, _ in found] == [(1, (0, 1)), (0, (0, 1))]
 
 
 def test_at_one_prior_there_is_one_stretch():
@@ -182,14 +181,6 @@ def test_the_frame_has_the_leader_first_and_mean_shortfalls():
     assert found[["prior_low", "prior_high"]].to_numpy().tolist() == [[LOW, HIGH]] * 3
 
 
-def test_a_leader_stays_in_whatever_its_contenders():
-    # Known almost exactly, B is out wherever A leads; the frame then has one row a stretch.
-    found = leaders_frame(panel_of([0.04, 0.0], [0.5, 0.5], errors=1e-7), ("A", "B"), 2.0)
-    assert found["contender"].tolist()[0] == "B"
-    assert found["contender"].tolist()[-1] == "A"
-    assert (found.loc[found["contender"] == found["leader"], "shortfall"] == 0).all()
-
-
 @pytest.mark.parametrize("reach", [0.4 * SHORTEST, 3 * SHORTEST])
 def test_stretches_shorter_than_rounding_are_left_out(reach):
     # The undecided stretch around the crossing has the half-width `reach`.
@@ -199,35 +190,10 @@ def test_stretches_shorter_than_rounding_are_left_out(reach):
     assert [found[0][:2], found[-1][:2]] == [(1, (1,)), (0, (0,))]
 
 
-def test_the_rarest_decided_prior_has_100_effective_negatives():
-    one = evaluated(scored(1, n=60, n_positive=20))[0]
-    rarest = decision_floor(one)
-    assert 40 * rarest / (1 - rarest) == pytest.approx(100)
-    assert decision_floor(evaluated(scored(2))[0]) == 0.0
-
-
-def test_stretches_with_one_leader_and_the_same_contenders_are_one():
-    # A - B = 0.04 (x + 2), A - C = 0.04 (x + 1.75), C - B = 0.01; decided beyond 0.707 from a zero.
-    reach = 2 * 0.01 * np.sqrt(2) / 0.04
-    found = leader_intervals(panel_of([0.04, 0.0, 0.0], [0.5, 0.5, 0.51]), 2.0)
-    assert [(leader, inside) for leader, inside, _, _ in found] == [
-        (2, (1, 2)),
-        (2, (0, 1, 2)),
-        (0, (0, 1, 2)),
-        (0, (0, 2)),
-        (0, (0,)),
-    ]
-    ends = [logit(LOW), -1.75 - reach, -1.75, -2 + reach, -1.75 + reach, logit(HIGH)]
-    assert [low for _, _, low, _ in found] == pytest.approx(ends[:-1], abs=1e-8)
-    assert [high for _, _, _, high in found] == pytest.approx(ends[1:], abs=1e-8)
-
-
 def test_the_interval_is_the_stretch_that_holds_the_crossing():
     edges, stretches = np.array([-5.0, 0.0]), [(-4.0, -3.0), (-2.5, -1.5), (-1.0, -0.5)]
-    assert logit(leads._limits(edges, stretches, -2.0)[:2]) == pytest.approx([-2.5, -1.5])
-    assert logit(leads._limits(edges, stretches, -1.5 + SAME_ROOT / 2)[:2]) == pytest.approx([-2.5, -1.5])
-    assert logit(leads._limits(edges, stretches, -2.5 - SAME_ROOT / 2)[:2]) == pytest.approx([-2.5, -1.5])
-    assert logit(leads._limits(edges, stretches, -2.5 - SAME_ROOT)[:2]) == pytest.approx([-2.5, -1.5])
+    for root in (-2.0, -1.5 + SAME_ROOT / 2, -2.5 - SAME_ROOT / 2, -2.5 - SAME_ROOT):
+        assert logit(leads._limits(edges, stretches, root)[:2]) == pytest.approx([-2.5, -1.5])
     assert logit(leads._limits(edges, stretches, -1.2)[:2]) == pytest.approx([-1.2, -1.2])
     assert leads._limits(edges, stretches, -2.0)[2:] == (False, False)
 
@@ -276,12 +242,6 @@ def test_differing_pairs_of_all_or_with_the_control(control, pairs):
     assert found[["prior_low", "prior_high"]].to_numpy().tolist() == [[LOW, HIGH]] * len(pairs)
 
 
-def test_by_default_folds_share_no_training_data():
-    measures = evaluated(scored(3))[0]
-    assert leaders(measures).equals(leaders(designed(measures, 0.0)))
-    assert crossings(measures).equals(crossings(designed(measures, 0.0)))
-
-
 # --- prior by prior -----------------------------------------------------------------------------------------
 
 
@@ -305,15 +265,8 @@ def test_rows_by_prior_are_those_of_bands_leaders_and_regret():
 
 def test_contenders_by_prior_are_those_of_the_stretches():
     measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
-    leading = pd.DataFrame(
-        {
-            "prior_low": [0.05, 0.05, 0.2, 0.2],
-            "prior_high": [0.2, 0.2, 0.5, 0.5],
-            "leader": ["A", "A", "C", "C"],
-            "contender": ["A", "B", "C", "B"],
-            "shortfall": 0.0,
-        }
-    )
+    rows = [(0.05, 0.2, "A"), (0.05, 0.2, "B"), (0.2, 0.5, "C"), (0.2, 0.5, "B")]
+    leading = pd.DataFrame(rows, columns=["prior_low", "prior_high", "contender"])
     rows = by_prior_of(measures, leading, alpha=0.05, rng=0)
     found = {prior: set(there["model"][there["contender"]]) for prior, there in rows.groupby("prior")}
     assert all(found[prior] == {"A", "B"} for prior in found if prior < 0.2)
