@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from case_values import covariance_of, jackknife_values, moved_elsewhere
 from fold_tables import designed, evaluated, scored
+from loops import each
 from scipy import stats
 
 from skewanova import FoldDesign, InputError, evaluate
@@ -23,8 +24,7 @@ from studies.decisions import case_curves
 PRIORS = np.array([0.5, 0.1, 0.02])
 
 
-@pytest.mark.parametrize("n", [5, 900])
-@pytest.mark.parametrize("rows", [1, 3, 500])
+@pytest.mark.parametrize(("n", "rows"), [(5, 500), (900, 1), (900, 500)])
 def test_covariance_is_that_of_all_cases_at_once(n, rows, monkeypatch):
     rng = np.random.default_rng(n)
     positive = np.append([True, False], rng.random(n - 2) < 0.3)
@@ -36,6 +36,10 @@ def test_covariance_is_that_of_all_cases_at_once(n, rows, monkeypatch):
     assert len(units) == min(n, 6)
     expected = Sample(positive).covariance(np.transpose(values))
     assert units.T @ units == pytest.approx(expected, rel=1e-9, abs=1e-14)
+    same = case_curves(PRIORS, Sample(positive), scores[:1] * 3, "trapezoid")
+    assert np.isfinite(same.deviations).all()  # though rounding leaves eigenvalues below 0
+    if n > 5:
+        assert same.pairs()[1] == pytest.approx(0.0, abs=1e-14)
 
 
 # --- what is kept of the curves -----------------------------------------------------------------------------
@@ -47,8 +51,7 @@ def four_folds():
     return np.random.default_rng(2).uniform(0.4, 0.9, (4, 3, 2))
 
 
-@pytest.mark.parametrize("ratio", [0, 0.25])
-@pytest.mark.parametrize("n_folds", [2, 4])
+@pytest.mark.parametrize(("n_folds", "ratio"), [(2, 0.25), (4, 0), (4, 0.25)])
 def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds, ratio):
     values = four_folds[:n_folds]
     found = joint_curves.fold_curves(PRIORS[:2], values, ratio=ratio)
@@ -108,6 +111,7 @@ def areas_of(evaluation, prior):
 
 def test_several_folds_are_compared_over_folds_even_with_scores(several):
     measures, _ = several
+    values = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(measures.models)]
     for ratio, known in ((0, measures), (0.5, designed(measures, 0.5))):
         found = joint_curves.joint_curves(known, PRIORS[1:])
         areas = areas_of(measures, 0.1)
@@ -115,6 +119,10 @@ def test_several_folds_are_compared_over_folds_even_with_scores(several):
         assert found.estimate[:, 0] == pytest.approx(areas.mean(axis=0))
         expected = np.cov(areas, rowvar=False) * (1 / 3 + ratio)
         assert covariance_of(found.deviations) == pytest.approx(expected)
+        mean, covariance, df = joint_curves.iauprec_covariance(known)
+        assert mean == pytest.approx(values.mean().to_numpy())
+        assert covariance == pytest.approx(values.cov().to_numpy() * (1 / 3 + ratio))
+        assert df == 2
 
 
 def test_one_fold_is_compared_over_cases_if_its_scores_are_known(single):
@@ -122,17 +130,19 @@ def test_one_fold_is_compared_over_cases_if_its_scores_are_known(single):
     assert not joint_curves.joint_curves(replace(measures, scores=None), PRIORS).has_covariance
     found = joint_curves.joint_curves(measures, PRIORS)
     frame = table.frame
-    positive = frame["y_true"].to_numpy()[:60].astype(bool)
-    values = [
-        jackknife_values(
-            positive, frame.loc[frame["model"] == m, "y_score"].to_numpy(), UniformPrior(0.5, 0.5)
-        )[1]
-        for m in measures.models
-    ]
+    positive, at = frame["y_true"].to_numpy()[:60].astype(bool), UniformPrior(0.5, 0.5)
+    columns = [frame.loc[frame["model"] == m, "y_score"].to_numpy() for m in measures.models]
+    values = [jackknife_values(positive, column, at)[1] for column in columns]
     assert np.isinf(found.df)
     assert found.estimate == pytest.approx(measures.mean_auprec(PRIORS))
     assert covariance_of(found.deviations) == pytest.approx(Sample(positive).covariance(np.transpose(values)))
     assert found.critical_value(0.05) == pytest.approx(1.959963985)
+    assert joint_curves.iauprec_covariance(replace(measures, scores=None)) is None
+    mean, covariance, df = joint_curves.iauprec_covariance(measures)
+    truth = auprec_covariance(positive.astype(int), np.transpose(columns), deployment_prior=(0.05, 0.3))
+    assert covariance == pytest.approx(truth.covariance)
+    assert mean == pytest.approx(measures.iauprec.set_index("model")["iauprec"][list(measures.models)])
+    assert 4 <= df < 60  # fewer than the 60 cases, whose values have heavy tails
 
 
 def test_a_model_that_lacks_a_fold_leaves_the_means_alone():
@@ -146,23 +156,16 @@ def test_a_model_that_lacks_a_fold_leaves_the_means_alone():
     assert joint_curves.iauprec_covariance(measures) is None
 
 
-@pytest.mark.parametrize("ratio", [0, 0.5])
-def test_panels_reach_over_the_grid_and_the_deployment_prior(several, ratio):
+def test_panels_reach_over_the_grid_and_the_deployment_prior(several):
     measures, _ = several
-    found = joint_curves.panel_curves(designed(measures, ratio))
+    found = joint_curves.panel_curves(designed(measures, 0.5))
     assert (found.low, found.high) == (0.05, 0.4)
     assert (found.curves.low, found.curves.high) == (0.05, 0.4)
     assert found.curves.evaluate(PRIORS[1:2]) == pytest.approx(measures.mean_auprec(PRIORS[1:2]), rel=1e-12)
     at = int(np.argmin(found.joint.priors))
     areas = areas_of(measures, found.joint.priors[at])
     spread = (found.joint.deviations[:, :, at] ** 2).sum(axis=0)
-    assert spread == pytest.approx(areas.var(axis=0, ddof=1) * (1 / 3 + ratio))
-
-
-def test_panels_of_one_set_rest_on_its_scores(single):
-    measures, _ = single
-    assert not joint_curves.panel_curves(replace(measures, scores=None)).joint.has_covariance
-    assert joint_curves.panel_curves(measures).joint.has_covariance
+    assert spread == pytest.approx(areas.var(axis=0, ddof=1) * (1 / 3 + 0.5))
 
 
 def test_matched_models_follow_the_models_named(single):
@@ -175,7 +178,7 @@ def test_matched_models_follow_the_models_named(single):
         assert column.score.tolist() == frame.loc[frame["model"] == name, "y_score"].tolist()
 
 
-@pytest.mark.parametrize(("n_positive", "known"), [(1, False), (2, True), (58, True), (59, False)])
+@each(("n_positive", "known"), [(1, False), (2, True), (58, True), (59, False)])
 def test_a_class_of_one_case_shows_no_spread(n_positive, known):
     measures, _ = evaluated(scored(1, n_positive=n_positive))
     assert (variable_test_set(measures) is not None) is known
@@ -191,50 +194,6 @@ def test_cases_that_do_not_match_show_no_spread(several):
     assert variable_test_set(several[0]) is None  # of several folds
 
 
-@pytest.mark.parametrize("ratio", [0, 0.5])
-@pytest.mark.parametrize("n_folds", [2, 3])
-def test_covariance_of_iauprec_over_folds(several, ratio, n_folds):
-    measures, _ = several if n_folds == 3 else evaluated(scored(2))
-    mean, covariance, df = joint_curves.iauprec_covariance(designed(measures, ratio))
-    values = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(measures.models)]
-    assert mean == pytest.approx(values.mean().to_numpy())
-    assert covariance == pytest.approx(values.cov().to_numpy() * (1 / n_folds + ratio))
-    assert df == n_folds - 1
-
-
-def test_covariance_of_iauprec_over_cases(single):
-    measures, table = single
-    assert joint_curves.iauprec_covariance(replace(measures, scores=None)) is None
-    mean, covariance, df = joint_curves.iauprec_covariance(measures)
-    frame = table.frame
-    columns = [frame.loc[frame["model"] == m, "y_score"].to_numpy() for m in measures.models]
-    truth = auprec_covariance(
-        frame["y_true"].to_numpy()[:60].astype(int), np.transpose(columns), deployment_prior=(0.05, 0.3)
-    )
-    assert covariance == pytest.approx(truth.covariance)
-    values = measures.iauprec.set_index("model")["iauprec"]
-    assert mean == pytest.approx(values[list(measures.models)].to_numpy())
-    assert 4 <= df < 60  # fewer than the 60 cases, whose values have heavy tails
-
-
-def test_models_that_are_the_same_vary_alike():
-    positive = np.arange(40) < 10
-    score = np.random.default_rng(4).normal(size=40) + positive
-    found = case_curves(PRIORS, Sample(positive), [score, score, score], "trapezoid")
-    assert np.isfinite(found.deviations).all()  # though rounding leaves eigenvalues below 0
-    assert np.isinf(found.df)
-    assert covariance_of(found.deviations) == pytest.approx(
-        np.full((3, 3), covariance_of(found.deviations)[0, 0])
-    )
-    assert found.pairs()[1] == pytest.approx(0.0, abs=1e-14)
-
-
-def test_one_unit_is_some_knowledge_of_the_spread():
-    found = joint_curves.JointCurves(PRIORS[:1], np.array([[0.7], [0.4]]), np.array([[[0.3], [0.1]]]), 1)
-    assert found.has_covariance
-    assert found.pairs()[1][0, 0] == pytest.approx(0.04)
-
-
 def test_models_that_differ_without_spread_are_told_apart():
     estimate = np.array([[0.7, 0.6], [0.7, 0.6 + 1e-15], [0.7, 0.5]])
     found = joint_curves.JointCurves(PRIORS[:2], estimate, np.zeros((1, 3, 2)), 1)
@@ -242,6 +201,9 @@ def test_models_that_differ_without_spread_are_told_apart():
     assert difference[0].tolist() == [0, 0]  # not the rounding of the second
     assert difference[1:] == pytest.approx(np.array([[0, 0.1], [0, 0.1]]))
     assert (variance == 0).all()
+    one = joint_curves.JointCurves(PRIORS[:1], np.array([[0.7], [0.4]]), np.array([[[0.3], [0.1]]]), 1)
+    assert one.has_covariance
+    assert one.pairs()[1][0, 0] == pytest.approx(0.04)
 
 
 def test_curves_of_panels_are_measured_together_with_those_of_the_first_who_asks(monkeypatch):
@@ -260,25 +222,16 @@ def test_signs_that_are_clear_throughout():
     x = np.log(priors / (1 - priors))
     assert len(edges) > 2
     last = x > edges[-2]
-    rows = [
-        x + 20,
-        x - 20,
-        x + 3,
-        np.where(last, 1, -1),
-        np.where(last, 1, 0),
-        0 * x,
-        0 * x + 1e-15,
-        x**2 + 1,
-    ]
+    steps = [np.where(last, 1, -1), np.where(last, 1, 0)]
+    rows = [x + 20, x - 20, x + 3, *steps, 0 * x, 0 * x + 1e-15, x**2 + 1]
     assert certain_signs(edges, np.array(rows)).tolist() == [1, -1, 0, 0, 0, 0, 0, 1]
     assert certain_signs(edges, -np.array(rows)).tolist() == [-1, 1, 0, 0, 0, 0, 0, -1]
 
 
 def test_widths_of_differences_over_cases_have_the_tail_of_t():
     error, df = np.array([[0.1, 0.2]]), np.array([[7.0, 40.0]])
-    curves = joint_curves.JointCurves(
-        PRIORS[:2], np.array([[0.8, 0.7], [0.6, 0.6]]), np.ones((1, 2, 2)), np.inf, error, df
-    )
+    estimate = np.array([[0.8, 0.7], [0.6, 0.6]])
+    curves = joint_curves.JointCurves(PRIORS[:2], estimate, np.ones((1, 2, 2)), np.inf, error, df)
     np.testing.assert_allclose(curves.pairs()[1], error**2)
     beyond = stats.norm.sf(1.7)
     np.testing.assert_allclose(curves.half_widths(1.7), error * stats.t.isf(beyond, df), rtol=1e-9)
@@ -308,8 +261,7 @@ def runs():
 def test_areas_of_runs_vary_over_cases_and_over_runs(runs, kind):
     labels, scores, evaluation = runs
     at = 0.2
-    found = paired_test_set.measure_runs(evaluation, UniformPrior(at, at))
-    found = replace(found, runs=kind)
+    found = replace(paired_test_set.measure_runs(evaluation, UniformPrior(at, at)), runs=kind)
     assert found.area == pytest.approx(areas_of(evaluation, at).T)
     covariance = auprec_covariance(labels, scores.reshape(74, 6), prior=at).covariance
     assert found.covariance == pytest.approx(covariance, rel=1e-9)
@@ -361,18 +313,6 @@ def test_blocks_of_runs_do_not_matter(runs, monkeypatch):
     assert again.deviations == pytest.approx(found.deviations, rel=1e-8, abs=1e-12)
 
 
-def test_spread_of_iauprec_over_runs(runs):
-    evaluation = runs[2]
-    mean, covariance, df = joint_curves.iauprec_covariance(evaluation)
-    found = paired_test_set.measure_runs(evaluation, evaluation.deployment_prior)
-    assert mean == pytest.approx(evaluation.iauprec.groupby("model")["iauprec"].mean().to_numpy())
-    assert covariance == pytest.approx(found.covariance_of_means)
-    assert df == found.pair_errors()[1].min()
-    curves = joint_curves.mean_curves(evaluation)
-    assert (curves.low, curves.high) == (0.5, 0.6)
-    assert curves.evaluate(0.55) == pytest.approx(evaluation.mean_auprec([0.55]))
-
-
 # --- cases that are elsewhere: the numbers of memory --------------------------------------------------------
 
 
@@ -402,13 +342,16 @@ def test_a_set_elsewhere_has_the_curves_of_memory(single):
 
 def test_runs_elsewhere_have_the_curves_of_memory(runs):
     evaluation = runs[2]
+    mean, covariance, df = joint_curves.iauprec_covariance(evaluation)
     away = replace(evaluation, scores=moved_elsewhere(evaluation.scores))
     same_curves(joint_curves.joint_curves(away, PRIORS), joint_curves.joint_curves(evaluation, PRIORS))
     found, here = (
         paired_test_set.measure_runs(each, evaluation.deployment_prior) for each in (away, evaluation)
     )
-    assert found.area == pytest.approx(here.area)
-    assert found.covariance == pytest.approx(here.covariance)
+    assert (found.area, found.covariance) == (pytest.approx(here.area), pytest.approx(here.covariance))
+    assert mean == pytest.approx(evaluation.iauprec.groupby("model")["iauprec"].mean().to_numpy())
+    assert covariance == pytest.approx(here.covariance_of_means)
+    assert df == here.pair_errors()[1].min()
     sizes = [[size for _, size in paired_test_set.run_sample(each).strata] for each in (away, evaluation)]
     assert sizes[0] == sizes[1]
     with pytest.raises(InputError, match=r"^fixed runs on one test set"):

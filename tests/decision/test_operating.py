@@ -1,7 +1,6 @@
 """One threshold at the priors of its use: rules, numbers, intervals, frames, tables and the command."""
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -74,60 +73,14 @@ def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
     assert list(frame["measure"]) == list(decision_operating.MEASURES)
     for measure, value in values(frame).items():
         assert value == pytest.approx(expected[measure], rel=1e-9, abs=1e-12, nan_ok=True), measure
-
-
-@given(tie_groups(), priors())
-def test_intervals_hold_their_estimate(groups, prior):
-    frame = sa.threshold_table(one_fold(*expand(groups)), recall=0.5, costs=(1, 20), at_priors=[prior])
     known = frame[frame["estimate"].notna()]
     assert (known["conf_low"] <= known["estimate"] + 1e-9).all()
     assert (known["conf_high"] >= known["estimate"] - 1e-9).all()
-
-
-def test_known_intervals():
-    frame = sa.threshold_table(one_fold(), recall=0.75, at_priors=[0.2])
-    low, high = values(frame, "conf_low"), values(frame, "conf_high")
-    assert (low["recall"], high["recall"]) == pytest.approx(proportion_confint(3, 4, 0.05, "wilson"))
-    assert (low["fpr"], high["fpr"]) == pytest.approx(proportion_confint(1, 6, 0.05, "wilson"))
-
-
-def test_sum_and_ratio_limits_solve_their_equations():
-    """Twin: the limits of Zou and Donner, found by bisection instead of a formula."""
-    from scipy.optimize import brentq
-
-    over, under = decision_operating.share(0.8, 50, 0.95), decision_operating.share(0.05, 400, 0.95)
-
-    def lower(q):
-        slack = np.hypot(over.value - over.low, q * (under.high - under.value))
-        return over.value - q * under.value - slack
-
-    def upper(q):
-        slack = np.hypot(over.high - over.value, q * (under.value - under.low))
-        return over.value - q * under.value + slack
-
-    found = decision_operating.share_ratio(over, under)
-    assert found.low == pytest.approx(brentq(lower, 0, 1e4))
-    assert found.high == pytest.approx(brentq(upper, 0, 1e4))
-    total = decision_operating.weighted_sum(over, under, (0.3, 0.7))
-    assert total.value - total.low == pytest.approx(
-        np.sqrt((0.3 * (over.value - over.low)) ** 2 + (0.7 * (under.value - under.low)) ** 2)
-    )
-
-
-def test_without_false_positives_precision_is_1_with_a_lower_limit():
-    frame = sa.threshold_table(one_fold(), threshold=9, at_priors=[0.5, 0.01])
-    precision = frame[frame["measure"] == "precision"]
-    assert precision["estimate"].tolist() == [1, 1]
-    assert precision["conf_high"].tolist() == [1, 1]
-    assert 0 < precision["conf_low"].iloc[1] < precision["conf_low"].iloc[0] < 1
-
-
-def test_precision_follows_the_prior_by_its_odds():
-    """Odds of precision are the prior's odds times one ratio, limits included."""
-    frame = sa.threshold_table(one_fold(), recall=0.75, at_priors=[0.5, 0.01])
-    found = frame[frame["measure"] == "precision"][["estimate", "conf_low", "conf_high"]].to_numpy()
-    odds = found / (1 - found) / (np.array([[0.5], [0.01]]) / np.array([[0.5], [0.99]]))
-    np.testing.assert_allclose(odds[0], odds[1], rtol=1e-9)
+    rates = (labels == 1, labels == 0)
+    for measure, rows in zip(("recall", "fpr"), rates, strict=True):
+        limits = proportion_confint((scores[rows] >= threshold).sum(), rows.sum(), 0.05, "wilson")
+        found = frame.loc[frame["measure"] == measure, ["conf_low", "conf_high"]].to_numpy()[0]
+        assert found == pytest.approx(limits, abs=1e-12)
 
 
 @pytest.mark.parametrize(("recall_rate", "fpr_rate"), [(0.8, 0.05), (0.8, 0.005), (0.95, 0.002)])
@@ -158,24 +111,6 @@ def test_intervals_cover(recall_rate, fpr_rate):
 # --- rules --------------------------------------------------------------------------------------------------
 
 
-def threshold_of(**options):
-    return float(sa.threshold_table(one_fold(), at_priors=[0.4], **options)["threshold"].iloc[0])
-
-
-def test_rules():
-    assert threshold_of(threshold=7.5) == 8
-    assert threshold_of(threshold=100) == np.inf
-    assert threshold_of(recall=0.5) == 8  # two of four, and the negative tied with the second
-    assert threshold_of(recall=0.51) == 7
-    assert threshold_of(recall=1) == 5
-    assert threshold_of(precision=0.75) == 7  # 3 of 4 flagged at the sample's own prior
-    assert threshold_of(flagged=0.45) == 7
-    assert threshold_of(flagged=0.05) == np.inf
-    assert threshold_of(costs=(1, 20)) == 5
-    assert threshold_of(costs=(20, 1)) == 9
-    assert threshold_of(costs=(1, 0)) == np.inf  # of equal costs, the one that flags least
-
-
 @given(tie_groups(), st.integers(1, 20), priors())
 def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
     labels, scores = expand(groups)
@@ -204,6 +139,7 @@ def test_a_precision_out_of_reach():
 
 def test_chosen_at_one_prior_and_used_at_another():
     frame = sa.threshold_table(one_fold(), precision=0.75, at_priors=[0.4, 0.01], chosen_prior=0.4)
+    assert tuple(frame) == OPERATING_COLUMNS
     assert frame["chosen_prior"].tolist() == [0.4] * 16
     assert set(frame["threshold"]) == {7}
     precision = frame[frame["measure"] == "precision"]["estimate"].to_numpy()
@@ -228,38 +164,20 @@ def several_folds():
     return pd.concat(parts, ignore_index=True)
 
 
-@pytest.mark.parametrize(
-    ("stated", "ratio"),
-    [({"design": "independent"}, 0.0), ({"design": sa.FoldDesign("repeated_holdout", 0.2)}, 0.25)],
-)
-def test_mean_over_folds_against_scipy(stated, ratio):
-    frame = sa.threshold_table(several_folds(), recall=0.8, at_priors=[0.1], **stated)
-    chosen = frame[(frame["model"] == "B") & (frame["measure"] == "npv")]
-    each, mean = chosen[chosen["level"] == "fold"]["estimate"], chosen[chosen["level"] == "mean"].iloc[0]
-    scale = stats.sem(each) * np.sqrt(1 + 4 * ratio)
-    low, high = stats.t.interval(0.95, 3, loc=each.mean(), scale=scale)
-    assert mean["estimate"] == pytest.approx(each.mean())
-    assert (mean["conf_low"], mean["conf_high"]) == pytest.approx((low, min(high, 1)))
-    assert mean["method"] == "corrected_t"
-
-
-def test_columns_never_depend_on_options():
-    with pytest.warns(sa.SkewanovaWarning, match="nothing tells how the folds were made"):
-        frames = [
-            sa.threshold_table(several_folds(), at_priors=[0.1], **options)
-            for options in ({"recall": 0.8}, {"threshold": {"A": 0.5, "B": 1}}, {"costs": (1, 2)})
-        ]
-    for frame in frames:
-        assert tuple(frame) == OPERATING_COLUMNS
-        assert len(frame) == 8 * 2 * 5
-    assert set(frames[1]["target"]) == {0.5, 1}
-
-
 def test_an_evaluation_knows_its_folds():
-    stated = {"design": sa.FoldDesign("repeated_holdout", 0.2)}
+    stated, given = {"design": sa.FoldDesign("repeated_holdout", 0.2)}, {"A": 0.5, "B": 1}
     measures = sa.evaluate(several_folds(), at_priors=(0.5,), deployment_prior=0.5, **stated)
     known = sa.threshold_table(several_folds(), recall=0.8, **stated)
     pd.testing.assert_frame_equal(sa.threshold_table(measures, recall=0.8), known)
+    assert (known["method"][known["level"] == "mean"] == "corrected_t").all()
+    by_model = sa.threshold_table(measures, threshold=given)
+    assert tuple(by_model) == OPERATING_COLUMNS
+    assert by_model.groupby("model")["target"].unique().map(list).to_dict() == {"A": [0.5], "B": [1]}
+    chosen = known[(known["model"] == "B") & (known["measure"] == "npv") & (known["prior"] == 0.1)]
+    each, mean = chosen[chosen["level"] == "fold"]["estimate"], chosen[chosen["level"] == "mean"].iloc[0]
+    low, high = stats.t.interval(0.95, 3, loc=each.mean(), scale=stats.sem(each) * np.sqrt(1 + 4 * 0.25))
+    assert mean["estimate"] == pytest.approx(each.mean())
+    assert (mean["conf_low"], mean["conf_high"]) == pytest.approx((low, min(high, 1)))
     nothing = sa.threshold_table(measures, recall=0.8, design=sa.FoldDesign())
     pd.testing.assert_frame_equal(nothing, known)
     with pytest.raises(ValueError, match="an Evaluation knows its design"):
@@ -267,28 +185,34 @@ def test_an_evaluation_knows_its_folds():
 
 
 @each(
-    ("options", "error", "message"),
+    ("options", "message"),
     [
-        ({}, ValueError, r"^exactly one of `threshold`.*but got none$"),
-        ({"recall": 0.8, "flagged": 0.1}, ValueError, r"^exactly one of .*but got recall, flagged$"),
-        ({"recall": 0}, ValueError, "`recall` must lie strictly between 0 and 1, but got 0"),
-        ({"precision": 1.5}, ValueError, "`precision` must lie strictly between 0 and 1, but got 1.5"),
-        ({"costs": (1, -1)}, ValueError, "`costs` must be finite, not negative and not both 0"),
-        ({"costs": 3}, TypeError, "`costs` must be a pair"),
-        ({"threshold": "x"}, TypeError, "`threshold` must be a number, but got 'x'"),
-        ({"threshold": np.nan}, ValueError, "`threshold` must be a number, but got nan"),
-        ({"threshold": {"B": 1}}, ValueError, "`threshold` must name every model once"),
-        ({"recall": 0.8, "chosen_prior": 0.1}, ValueError, "`chosen_prior` has no meaning for .* by recall"),
-        ({"recall": 0.8, "at_priors": [2]}, ValueError, "`at_priors` must lie strictly between 0 and 1"),
-        (
-            {"recall": 0.8, "confidence_level": 95},
-            ValueError,
-            "`confidence_level` must lie strictly between 0 and 1",
-        ),
+        ({}, r"^exactly one of `threshold`.*but got none$"),
+        ({"recall": 0.8, "flagged": 0.1}, r"^exactly one of .*but got recall, flagged$"),
+        ({"recall": 0}, "`recall` must lie strictly between 0 and 1, but got 0"),
+        ({"precision": 1.5}, "`precision` must lie strictly between 0 and 1, but got 1.5"),
+        ({"costs": (1, -1)}, "`costs` must be finite, not negative and not both 0"),
+        ({"threshold": np.nan}, "`threshold` must be a number, but got nan"),
+        ({"threshold": {"B": 1}}, "`threshold` must name every model once"),
+        ({"recall": 0.8, "chosen_prior": 0.1}, "`chosen_prior` has no meaning for .* by recall"),
+        ({"recall": 0.8, "at_priors": [2]}, "`at_priors` must lie strictly between 0 and 1"),
+        ({"recall": 0.8, "confidence_level": 95}, "`confidence_level` must lie strictly between 0 and 1"),
     ],
 )
-def test_options_out_of_range(options, error, message):
-    with pytest.raises(error, match=message):
+def test_options_out_of_range(options, message):
+    with pytest.raises(ValueError, match=message):
+        sa.threshold_table(one_fold(), **options)
+
+
+@each(
+    ("options", "message"),
+    [
+        ({"costs": 3}, "`costs` must be a pair"),
+        ({"threshold": "x"}, "`threshold` must be a number, but got 'x'"),
+    ],
+)
+def test_options_of_another_kind(options, message):
+    with pytest.raises(TypeError, match=message):
         sa.threshold_table(one_fold(), **options)
 
 
@@ -379,21 +303,6 @@ def test_command_takes_the_design(tmp_path):
         assert {key: settings[key] for key in ("design", "test_fraction") if key in settings} == recorded
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ([], "exactly one of"),
-        (["--recall", 0.8, "--cost-fp", 1], "--cost-fp and --cost-fn go together"),
-        (["--recall", 2], "`recall` must lie strictly"),
-    ],
-)
-def test_command_with_bad_options(tmp_path, options, message):
-    one_fold().to_csv(tmp_path / "scores.csv", index=False)
-    done = run("threshold", tmp_path / "scores.csv", *options)
-    assert done.exit_code == 2
-    assert re.search(message, done.stderr)
-
-
 def test_a_fold_may_be_called_mean():
     frame = several_folds()
     frame["fold"] = frame["fold"].map(lambda fold: "mean" if fold == frame["fold"].iloc[0] else str(fold))
@@ -460,23 +369,20 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
 
 
 @each(
-    ("frame", "options", "message"),
+    ("frame", "choose_on", "message"),
     [
-        (
-            parts(),
-            {"choose_on": "nowhere", "recall": 0.5},
-            "`choose_on` must be one of tuning, test; but got",
-        ),
-        (one_fold(), {"choose_on": "tuning", "recall": 0.5}, "`choose_on` needs the column part"),
-        (parts().iloc[:200], {"choose_on": "tuning", "recall": 0.5}, "must leave rows to judge on"),
-        (parts(), {"choose_on": "tuning", "threshold": 0.5}, "has no meaning for a threshold that is given"),
-        (sa.read_scores(one_fold()), {"choose_on": "x", "recall": 0.5}, "names a part of a path or frame"),
-        (one_fold(), {"choose_on": one_fold().assign(model="B"), "recall": 0.5}, "lacks model 'A' in fold 1"),
+        (parts(), "nowhere", "`choose_on` must be one of tuning, test; but got"),
+        (one_fold(), "tuning", "`choose_on` needs the column part"),
+        (parts().iloc[:200], "tuning", "must leave rows to judge on"),
+        (sa.read_scores(one_fold()), "x", "names a part of a path or frame"),
+        (one_fold(), one_fold().assign(model="B"), "lacks model 'A' in fold 1"),
     ],
 )
-def test_parts_that_do_not_fit_are_refused(frame, options, message):
+def test_parts_that_do_not_fit_are_refused(frame, choose_on, message):
     with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
-        sa.threshold_table(frame, **options)
+        sa.threshold_table(frame, choose_on=choose_on, recall=0.5)
+    with pytest.raises(sa.InputError, match="has no meaning for a threshold that is given"):
+        sa.threshold_table(parts(), choose_on="tuning", threshold=0.5)
 
 
 def test_command_chooses_on_a_part_and_takes_a_distribution(tmp_path):
@@ -487,8 +393,13 @@ def test_command_chooses_on_a_part_and_takes_a_distribution(tmp_path):
     rows = pd.DataFrame(json.loads(done.stdout)["threshold"])
     known = sa.threshold_table(parts(), precision=0.5, at_priors=sa.BetaPrior(2, 8), choose_on="tuning")
     np.testing.assert_allclose(rows["estimate"].astype(float), known["estimate"])
-    refused = run("threshold", tmp_path / "scores.csv", *options, "--wide")
-    assert (refused.exit_code, "leave out --wide" in refused.stderr) == (2, True)
+    for more, message in (
+        ([*options, "--wide"], "leave out --wide"),
+        ([], "exactly one of"),
+        (["--recall", 0.8, "--cost-fp", 1], "--cost-fp and --cost-fn go together"),
+    ):
+        refused = run("threshold", tmp_path / "scores.csv", *more)
+        assert (refused.exit_code, message in " ".join(refused.stderr.split())) == (2, True)
 
 
 def test_warnings_of_one_kind_are_one_line(tmp_path):

@@ -20,14 +20,6 @@ def rates(vertex):
     return (float(ROC.tpr[vertex]), float(ROC.fpr[vertex]))
 
 
-@pytest.mark.parametrize(
-    ("threshold", "expected"),
-    [(0.95, (0, 0)), (0.9, (1 / 3, 0)), (0.7, (2 / 3, 1 / 3)), (0.65, (2 / 3, 1 / 3)), (0.1, (1, 1))],
-)
-def test_at_threshold(threshold, expected):
-    assert rates(operating.vertex_at_threshold(ROC, threshold)) == pytest.approx(expected)
-
-
 @each(
     ("recall", "expected"),
     [
@@ -62,19 +54,6 @@ def test_reaching_precision_takes_the_lowest_threshold(precision, expected):
     assert rates(operating.vertex_at_precision(ROC, precision, 0.5)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("more", "vertex"), [(0.5, 4), (4.0, 1)])
-def test_a_precision_counts_as_reached_if_only_rounding_is_missing(more, vertex):
-    assert operating.vertex_at_precision(ROC, 0.75 + more * TIE, 0.5) == vertex
-
-
-def test_a_precision_that_no_threshold_reaches():
-    worst = roc_curve([0, 1], [2, 1])
-    assert operating.vertex_at_precision(worst, 0.6, 0.5) is None
-    assert operating.vertex_at_precision(worst, 0.5, 0.5) == 2
-    best = roc_curve([1, 0], [2, 1])
-    assert operating.vertex_at_precision(best, 0.6, 0.5) == 1  # the first vertex behind the origin counts
-
-
 @each(
     ("flagged", "expected"),
     # At prior 1/4 the thresholds flag 1/12, 1/3, 5/12, 1/2, 3/4, 1.
@@ -90,15 +69,6 @@ def test_a_precision_that_no_threshold_reaches():
 )
 def test_within_budget_takes_the_lowest_threshold(flagged, expected):
     assert rates(operating.vertex_at_alert_rate(ROC, flagged, 0.25)) == pytest.approx(expected)
-
-
-@each("prior", [0.1, 0.5, 0.8])
-@each("costs", [(1.0, 1.0), (1.0, 5.0), (20.0, 1.0)])
-def test_cheapest_is_the_smallest_expected_cost(costs, prior):
-    cost = [
-        (1 - prior) * costs[0] * f + prior * costs[1] * (1 - t) for t, f in zip(ROC.tpr, ROC.fpr, strict=True)
-    ]
-    assert cost[operating.cheapest(ROC, costs, prior)] == pytest.approx(min(cost))
 
 
 def test_of_equal_costs_the_one_that_flags_least():

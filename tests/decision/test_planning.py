@@ -23,15 +23,9 @@ from skewanova.priors.weightings import UniformPrior
 def folds_table(n_folds=8, size=120, effects=(1.5, 1.0), seed=0):
     rng = np.random.default_rng(seed)
     labels = np.repeat([0, 1], [2 * size // 3, size // 3])
+    frame = pd.DataFrame({"y_true": labels})
     parts = [
-        pd.DataFrame(
-            {
-                "model": f"m{m}",
-                "fold": f,
-                "y_true": labels,
-                "y_score": rng.normal(size=size) + effect * labels,
-            }
-        )
+        frame.assign(model=f"m{m}", fold=f, y_score=rng.normal(size=size) + effect * labels)
         for f in range(n_folds)
         for m, effect in enumerate(effects)
     ]
@@ -58,6 +52,7 @@ def test_plan_of_independent_folds():
     assert plan["n_folds_assured"] == np.ceil(known)
     assert (plan["limit_power"], plan["n_folds_now"]) == (1.0, 8)
     assert np.isnan(plan["positive_factor"])
+    assert tuple(plan.index) == PLAN_COLUMNS
 
 
 def one_set(rng, size, effects=(1.4, 1.0)):
@@ -69,18 +64,22 @@ def one_set(rng, size, effects=(1.4, 1.0)):
 
 
 def long_frame(labels, scores):
-    parts = [
-        pd.DataFrame(
-            {"model": f"m{m}", "fold": 1, "case": range(len(labels)), "y_true": labels, "y_score": s}
-        )
-        for m, s in enumerate(scores.T)
-    ]
+    frame = pd.DataFrame({"fold": 1, "case": range(len(labels)), "y_true": labels})
+    parts = [frame.assign(model=f"m{m}", y_score=s) for m, s in enumerate(scores.T)]
     return pd.concat(parts, ignore_index=True)
 
 
 def test_plan_of_one_test_set():
     labels, scores = one_set(np.random.default_rng(3), 1)
-    plan = sa.plan_comparison(long_frame(labels, scores), 0.2, difference=0.12).to_frame().iloc[0]
+    frame = long_frame(labels, scores)
+    whole = sa.plan_comparison(frame, 0.2, difference=0.12)
+    plan = whole.to_frame().iloc[0]
+    assert "times as many test cases would give" in whole.sentences[0]
+    clusters = sa.plan_comparison(frame.assign(cluster=frame["case"] // 2), 0.4, difference=0.05)
+    assert "times as many test clusters of cases would give" in clusters.sentences[0]
+    twins = pd.concat([frame[frame["model"] == "m0"].assign(model=name) for name in "ab"])
+    same = sa.plan_comparison(twins, 0.2, difference=0.05).to_frame()
+    assert same[["power_now", "case_factor", "positive_factor", "negative_factor"]].isna().all(axis=None)
     covariance = sa.inference.auprec_covariance(labels, scores, prior=0.2).covariance
     assert plan["std_error"] == pytest.approx(np.sqrt([1, -1] @ covariance @ [1, -1]))
     shift = stats.norm.isf(0.025) + stats.norm.isf(0.2)
@@ -121,14 +120,6 @@ def test_planned_cases_reach_their_power_in_simulated_test_sets():
     assert rate == pytest.approx(0.8, abs=0.06)
 
 
-def test_columns_and_levels():
-    frame = folds_table(effects=(1.5, 1.2, 0.9))
-    plan = sa.plan_comparison(frame, 0.4, difference=0.05, bonferroni=True, design="independent")
-    assert tuple(plan.to_frame()) == PLAN_COLUMNS
-    assert len(plan.to_frame()) == 3
-    assert plan.alpha == pytest.approx(0.05 / 3)
-
-
 def test_models_that_agree():
     frame = folds_table()
     frame["y_score"] = np.tile(frame["y_score"].to_numpy()[:120], 16)
@@ -153,9 +144,6 @@ def test_models_that_agree():
 def test_options_out_of_range(options, message):
     with pytest.raises(ValueError, match=message):
         sa.plan_comparison(folds_table(), 0.4, **options)
-
-
-def test_one_model_is_refused():
     with pytest.raises(ValueError, match=r"^a comparison needs at least 2 models, but the table has 1$"):
         sa.plan_comparison(folds_table(effects=(1,)), difference=0.1)
 
@@ -192,34 +180,16 @@ def test_command(tmp_path):
     assert "`power` must lie strictly between 0 and 1" in bad.stderr
 
 
-@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
-def test_models_that_are_the_same_on_one_set_have_no_plan():
-    rng = np.random.default_rng(0)
-    labels = np.repeat([1, 0], [30, 90])
-    frame = pd.DataFrame({"fold": 1, "y_true": labels, "y_score": rng.normal(labels)})
-    both = pd.concat([frame.assign(model="a"), frame.assign(model="b")])
-    plan = sa.plan_comparison(both, difference=0.05).to_frame()
-    assert plan[["power_now", "case_factor", "positive_factor", "negative_factor"]].isna().all(axis=None)
-
-
 def test_a_control_is_all_that_is_planned_for():
     frame = folds_table(effects=(1.5, 1.2, 0.9))
     options = {"difference": 0.05, "design": "independent"}
     every = sa.plan_comparison(frame, 0.4, **options).to_frame()
+    assert sa.plan_comparison(frame, 0.4, bonferroni=True, **options).alpha == pytest.approx(0.05 / 3)
     plan = sa.plan_comparison(frame, 0.4, control="m1", bonferroni=True, **options)
     assert plan.alpha == pytest.approx(0.05 / 2)
     assert plan.to_frame()[["model_a", "model_b"]].to_numpy().tolist() == [["m0", "m1"], ["m1", "m2"]]
     alike = sa.plan_comparison(frame, 0.4, control="m1", **options).to_frame()
     pd.testing.assert_frame_equal(alike, every.iloc[[0, 2]].reset_index(drop=True))
-
-
-def test_clusters_are_planned_for_where_they_are_counted():
-    labels, scores = one_set(np.random.default_rng(3), 1)
-    frame = long_frame(labels, scores)
-    plan = sa.plan_comparison(frame.assign(cluster=frame["case"] // 2), 0.4, difference=0.05)
-    assert "times as many test clusters of cases would give" in plan.sentences[0]
-    alone = sa.plan_comparison(frame, 0.4, difference=0.05)
-    assert "times as many test cases would give" in alone.sentences[0]
 
 
 def seeds_frame(effects, n_runs=4, noise=0.7):

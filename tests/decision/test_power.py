@@ -20,6 +20,8 @@ def test_power_against_statsmodels(effect, n_folds, alpha):
     if np.isnan(known):  # statsmodels gives up, here and there from power .997
         known = power_by_quadrature(effect / 100, n_folds, alpha)
     assert found == pytest.approx(known, abs=1e-6)
+    normal = NormalIndPower(ddof=0).power(effect / 10, 1, alpha, ratio=0)
+    assert decision_power.z_power(-effect / 100, 0.1, alpha) == pytest.approx(normal)
 
 
 def power_by_quadrature(effect, n_folds, alpha):
@@ -34,11 +36,6 @@ def power_by_quadrature(effect, n_folds, alpha):
     )[0]  # fmt: skip
 
 
-def test_power_where_statsmodels_gives_up():
-    found = FoldTest(2.14, 1.0, ratio=0.0, alpha=0.005).power(11)
-    assert found == pytest.approx(power_by_quadrature(2.14, 11, 0.005), abs=1e-9)
-
-
 @given(st.integers(-40, 40), st.integers(2, 200), st.sampled_from([0.0, 0.1, 1.0]))
 def test_power_is_a_probability_that_grows_with_folds(tenth, n_folds, ratio):
     difference = 10 ** (tenth / 20)
@@ -46,17 +43,11 @@ def test_power_is_a_probability_that_grows_with_folds(tenth, n_folds, ratio):
     assert 0 <= found[0] <= found[1] + 1e-6 <= 1 + 2e-6
 
 
-@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
-def test_independent_folds_needed_against_statsmodels(power):
-    found = FoldTest(0.3, 1.0, ratio=0.0, alpha=0.05).folds_needed(power)
-    known = TTestPower().solve_power(0.3, power=power, alpha=0.05)
-    assert found == np.ceil(known)
-
-
-def test_normal_power_against_statsmodels():
-    assert decision_power.z_power(0.25, 0.1, 0.01) == pytest.approx(
-        NormalIndPower(ddof=0).power(2.5, 1, 0.01, ratio=0)
-    )
+@pytest.mark.parametrize(("effect", "power"), [(0.3, 0.5), (0.3, 0.8), (0.3, 0.95), (0.9, 0.8)])
+def test_independent_folds_needed_against_statsmodels(effect, power):
+    found = FoldTest([0.3, effect], 1.0, ratio=0.0, alpha=0.05).folds_needed(power)
+    assert found[1] == np.ceil(TTestPower().solve_power(effect, power=power, alpha=0.05))
+    assert found[0] == FoldTest(0.3, 1.0, ratio=0.0, alpha=0.05).folds_needed(power)
 
 
 def test_overlapping_folds_have_a_limit():
@@ -65,6 +56,8 @@ def test_overlapping_folds_have_a_limit():
     assert limit == pytest.approx(stats.norm.sf(1.959964 - 2.4) + stats.norm.cdf(-1.959964 - 2.4), rel=1e-6)
     assert FoldTest(1.2, 1.0, **options).power(100_000) == pytest.approx(limit, abs=1e-4)
     assert FoldTest(1.2, 1.0, **options).folds_needed(0.8) == np.inf
+    assert np.isinf(FoldTest(1.2, 1.0, **options).folds_needed(limit))
+    assert np.isfinite(FoldTest(1.2, 1.0, **options).folds_needed(limit - 0.01))
     needed = int(FoldTest(1.2, 1.0, **options).folds_needed(0.6))
     assert FoldTest(1.2, 1.0, **options).power(needed) >= 0.6
     assert FoldTest(1.2, 1.0, **options).power(needed - 1) < 0.6
@@ -133,10 +126,6 @@ def test_shifts_between_knots_are_those_worked_out_one_by_one(pilot_df):
     np.testing.assert_allclose(again, 0.8, atol=1e-5)
 
 
-def test_no_shift_is_needed_for_the_power_that_no_difference_has():
-    assert decision_power.shift_needed(9, 0.05, 0.05) == 0.0
-
-
 @pytest.mark.parametrize("pilot_df", [np.inf, 9.0])
 @pytest.mark.parametrize("power", [0.06, 0.8, 0.99, 1 - 1e-9])
 def test_shifts_are_found_in_few_steps_up_to_powers_next_to_1(power, pilot_df, monkeypatch):
@@ -161,18 +150,6 @@ def test_numbers_up_to_the_most_folds_are_found(wanted):
     assert asked.tolist() == [True, False, True]
 
 
-def test_no_factor_is_known_where_no_power_is():
-    assert np.isnan(decision_power.factor_needed(lambda f: np.nan, 0.8))
-
-
-@pytest.mark.parametrize(("effect", "alpha"), [(1.5, 0.05), (2.5, 0.01), (0.9, 0.2)])
-def test_few_folds_needed_are_the_fewest(effect, alpha):
-    needed = int(FoldTest(effect, 1.0, ratio=0.0, alpha=alpha).folds_needed(0.8))
-    power = [FoldTest(effect, 1.0, ratio=0.0, alpha=alpha).power(n) for n in range(2, needed + 1)]
-    assert needed < 15
-    assert [p >= 0.8 for p in power] == [False] * (needed - 2) + [True]
-
-
 @pytest.mark.parametrize("df", [None, 12.0])
 def test_a_factor_of_cases_has_the_power_it_is_asked_for(df):
     differences = np.array([0.2, 0.9, 1.4])
@@ -195,14 +172,6 @@ def test_factors_needed_by_hand():
         assert np.isnan(nowhere)
 
 
-def test_nodes_of_a_pilot_are_kept_and_may_not_be_written():
-    pilot = decision_power.Pilot.expected(9.0)
-    assert decision_power.Pilot.expected(9.0) is pilot
-    for values in pilot:
-        with pytest.raises(ValueError, match="read-only"):
-            values[0] = 1.0
-
-
 def test_a_variance_of_so_many_degrees_of_freedom_is_known():
     shift = np.array([0.5, 3.3])
     known = decision_power.shift_power(shift, 9.0, 0.05)
@@ -210,12 +179,6 @@ def test_a_variance_of_so_many_degrees_of_freedom_is_known():
     assert decision_power.expected_power(shift, 9.0, 0.05, decision_power.KNOWN_DF / 2) == pytest.approx(
         known, rel=1e-6
     )
-
-
-def test_folds_that_share_nothing_find_any_difference_in_the_end():
-    found = FoldTest(0.1, 0.5, ratio=np.array([0.0, 0.1]), alpha=0.05).limit_power()
-    assert found[0] == 1
-    assert 0.05 < found[1] < 1
 
 
 def test_the_fast_power_is_the_same_for_either_sign():

@@ -118,26 +118,7 @@ def test_a_path_a_frame_and_a_table_do(tmp_path):
     for source in (frame, tmp_path / "s.csv"):
         assert evaluate(source).auprec.equals(known.auprec)
         assert evaluate(source).iauprec.equals(known.iauprec)
-
-
-@quiet
-def test_order_of_rows_and_labels_of_the_classes_do_not_matter():
-    frame = random_frame(2)
-    known = evaluate(frame)
-    shuffled = frame.sample(frac=1, random_state=1).sort_values("model", kind="stable")
-    assert evaluate(shuffled).auprec.equals(known.auprec)
-    named = read_scores(frame.assign(y_true=np.where(frame["y_true"] == 1, "b", "a")), pos_label="b")
-    assert evaluate(named).iauprec.equals(known.iauprec)
-
-
-@quiet
-def test_a_table_with_a_missing_cell_is_measured():
-    frame = random_frame(4)
-    measures = evaluate(frame[(frame["model"] != "m1") | (frame["fold"] != 2)])
-    assert len(measures.iauprec) == len(measures.curves) == 5
-    mean = measures.mean_auprec(PRIORS)
-    assert mean[1].tolist() == auprec(measures.curves["m1", 1], PRIORS).tolist()
-    assert len(roc(measures)) == 5 * len(RATE_GRID)
+    assert evaluate(frame, at_priors=0.3).priors == (0.3,)
 
 
 # --- arguments --------------------------------------------------------------------------------------------
@@ -151,27 +132,14 @@ def test_a_table_with_a_missing_cell_is_measured():
         ({"at_priors": ()}, InputError, "`at_priors` must hold at least one prior, but is empty"),
         ({"at_priors": (0.0,)}, InputError, "`at_priors` must lie strictly between 0 and 1, but got 0"),
         ({"at_priors": "0.5"}, InputTypeError, "`at_priors` must be a number or numbers, but got '0.5'"),
-        (
-            {"deployment_prior": (0.2, 0.05)},
-            InputError,
-            "must be given as (low, high), but got low=0.2 > high=",
-        ),
-        (
-            {"deployment_prior": "0.05:0.2"},
-            InputTypeError,
-            "`deployment_prior` must be a pair (low, high), one",
-        ),
+        ({"deployment_prior": (0.2, 0.05)}, InputError, "must be given as (low, high), but got low=0.2 > hi"),
+        ({"deployment_prior": "0.05:0.2"}, InputTypeError, "`deployment_prior` must be a pair (low, high)"),
         ({"area_estimator": "auc"}, InputError, "`area_estimator` must be one of trapezoid, exact,"),
     ],
 )
 def test_arguments_out_of_range(options, kind, message):
     with pytest.raises(kind, match=re.escape(message)):
         evaluate(random_frame(0), **options)
-
-
-@quiet
-def test_one_prior_may_come_alone():
-    assert evaluate(random_frame(0), at_priors=0.3).priors == (0.3,)
 
 
 # --- warnings ---------------------------------------------------------------------------------------------
@@ -217,9 +185,8 @@ def test_unequal_folds_are_told():
 
 
 @quiet
-@pytest.mark.parametrize("size", [(1, 1), (3, 7), (17, 311)])
-def test_constant_and_perfect_classifiers(size):
-    frame = sized(size)
+def test_constant_and_perfect_classifiers():
+    frame = sized((3, 7))
     measures = evaluate(frame.assign(y_score=0.3), at_priors=PRIORS)
     assert measures.auprec["auprec"].tolist() == list(PRIORS)
     assert measures.iauprec["auc"].tolist() == [0.5]
@@ -254,15 +221,6 @@ def test_reordering_keeps_the_numbers():
 
 
 @quiet
-def test_mean_auprec_is_the_mean_over_folds():
-    measures = evaluate(random_frame(6, n_folds=3), at_priors=PRIORS)
-    known = measures.auprec.pivot_table(index="model", columns="prior", values="auprec")[list(PRIORS)]
-    assert measures.mean_auprec(PRIORS) == pytest.approx(known.to_numpy(), rel=1e-14)
-    with pytest.raises(InputError, match="strictly between 0 and 1"):
-        measures.mean_auprec([2.0])
-
-
-@quiet
 def test_areas_of_every_cell_and_over_another_weighting():
     frame = random_frame(7)
     frame = frame[(frame["model"] != "m1") | (frame["fold"] != 2)]
@@ -273,6 +231,11 @@ def test_areas_of_every_cell_and_over_another_weighting():
         at = measures.models.index(row.model), measures.folds.index(row.fold), PRIORS.index(row.prior)
         assert cells[at] == row.auprec
     assert np.isnan(cells[1, 1]).all()
+    np.testing.assert_allclose(measures.mean_auprec(PRIORS), np.nanmean(cells, axis=1), rtol=1e-14)
+    assert len(measures.iauprec) == len(measures.curves) == 5
+    assert len(roc(measures)) == 5 * len(RATE_GRID)
+    with pytest.raises(InputError, match="strictly between 0 and 1"):
+        measures.mean_auprec([2.0])
     other = measures.ordered(("m2", "m0", "m1")).over(UniformPrior(0.3, 0.4))
     again = evaluate(frame, at_priors=PRIORS, deployment_prior=(0.3, 0.4)).ordered(("m2", "m0", "m1"))
     pd.testing.assert_frame_equal(other.iauprec, again.iauprec)
@@ -327,8 +290,6 @@ def test_differences_between_halves_by_plain_loops():
     np.testing.assert_allclose(measures.auprec_between_halves([0.2])[..., 0], at_prior, atol=1e-12)
     turned = between_halves(measures, ["A", "B", "C"], needed="this")
     np.testing.assert_array_equal(turned, measures.iauprec_between_halves[:, [1, 2, 0]])
-    with pytest.raises(InputError, match="strictly between 0 and 1"):
-        measures.auprec_between_halves([2.0])
     stated = evaluate(frame, at_priors=(0.5,), design=FoldDesign("repeated_holdout", 1 / 3))
     for source in (stated, measures.iauprec):
         assert between_halves(source, ["A", "B", "C"]) is None

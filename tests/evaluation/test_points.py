@@ -93,15 +93,6 @@ def test_skew(measures):
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
-def test_points_of_one_curve_by_hand():
-    frame = pd.DataFrame({"model": "A", "fold": 1, "y_true": [1, 0, 1, 0], "y_score": [3, 3, 1, 1]})
-    one = evaluate(frame, at_priors=(0.5,))  # vertices (0, 0), (0.5, 0.5), (1, 1)
-    assert roc(one, fpr=[0, 0.25, 0.75, 1])["tpr"].tolist() == [0, 0.25, 0.75, 1]
-    found = precision_recall(one, [0.5, 0.2], recall=[0.25, 0.5, 1])
-    assert found["precision"].tolist() == pytest.approx([0.5] * 3 + [0.2] * 3)
-
-
-@pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 def test_a_segment_begins_behind_all_alarms_of_its_recall():
     frame = pd.DataFrame({"model": "A", "fold": 1, "y_true": [1, 0, 1, 0], "y_score": [4, 3, 2, 1]})
     one = evaluate(frame, at_priors=(0.5,))  # vertices (0, 0), (0.5, 0), (0.5, 0.5), (1, 0.5), (1, 1)
@@ -109,25 +100,10 @@ def test_a_segment_begins_behind_all_alarms_of_its_recall():
     assert found["precision"].tolist() == pytest.approx([1, 1, 1, 0.75 / 1.25, 1 / 1.5])
 
 
-def test_the_mean_over_recall_is_the_exact_area():
-    """As fine as the grid is: AUPREC by the exact estimator integrates the same segments."""
-    measures = evaluate(
-        sized_models(), at_priors=(0.5,), deployment_prior=(0.45, 0.5), area_estimator="exact"
-    )
-    middle = (np.arange(20_000) + 0.5) / 20_000
-    found = precision_recall(measures, recall=middle).groupby(["model", "fold"], observed=True)["precision"]
-    known = measures.auprec.set_index(["model", "fold"])["auprec"]
-    for place, precision in found:
-        assert precision.mean() == pytest.approx(known[place], abs=2e-4)
-
-
-@pytest.mark.parametrize("recall", [0, 1.01, np.nan, [0.5, -1]])
-def test_recalls_out_of_range_are_refused(measures, recall):
-    with pytest.raises(ValueError, match=r"`recall` must hold numbers above 0 and at most 1, but has"):
-        precision_recall(measures, recall=recall)
-
-
-@pytest.mark.parametrize("fpr", [-0.01, 1.01, np.nan, [0.5, np.inf]])
-def test_false_positive_rates_out_of_range_are_refused(measures, fpr):
-    with pytest.raises(ValueError, match=r"`fpr` must hold numbers from 0 to 1, but has"):
-        roc(measures, fpr=fpr)
+def test_numbers_out_of_range_are_refused(measures):
+    for recall in (0, 1.01, np.nan, [0.5, -1]):
+        with pytest.raises(ValueError, match="`recall` must hold numbers above 0 and at most 1, but has"):
+            precision_recall(measures, recall=recall)
+    for fpr in (-0.01, 1.01, np.nan, [0.5, np.inf]):
+        with pytest.raises(ValueError, match="`fpr` must hold numbers from 0 to 1, but has"):
+            roc(measures, fpr=fpr)
