@@ -123,27 +123,6 @@ def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_est
     assert_brute(Sample(positive, None, weight), score, area_estimator)
 
 
-@each("area_estimator", BY_STEPS)
-@each("digits", [0, 2])
-def test_values_along_a_curve_are_those_of_its_cases(area_estimator, digits):
-    rng = np.random.default_rng(8)
-    positive = np.arange(50) < 20
-    score = (rng.normal(size=50) + positive).round(digits)
-    sample = Sample(positive)
-    places = case_resampling.rank_cases(sample, score)
-    gain = np.bincount(places.rise)
-    fall = np.bincount(places.slot, minlength=2 * len(gain) + 1)
-    steps, ones = StepTable.of(gain, fall), np.ones(1)
-    curve = CurvePlaces(steps, (ones, ones), (30, 20))
-    entry = number_places(np.append(gain, fall) > 0)
-    estimate, values = curve.changes(entry, WEIGHTINGS, area_estimator)
-    expected = unit_values(sample, score, WEIGHTINGS, area_estimator)
-    of_cases = values[entry[curve.position(positive, places.rise, places.slot, None)]]
-    assert estimate == pytest.approx(expected.estimate, rel=1e-14)
-    assert of_cases == pytest.approx(expected.rows(), rel=1e-9, abs=1e-14)
-    assert (entry >= 0).tolist() == (np.append(gain, fall) > 0).tolist()  # the others hold no case
-
-
 def test_the_latest_weighting_that_is_no_prior_is_kept():
     positive = np.arange(12) < 5
     model = SortedScores(Sample(positive), np.arange(12) % 7)
@@ -163,18 +142,6 @@ def simulated(seed=0, n=30, m=70, decimals=1):
     rng = np.random.default_rng(seed)
     labels = np.repeat([1, 0], [n, m])
     return labels, np.round(labels[:, None] * [1.0, 0.7, 1.2] + rng.normal(size=(n + m, 3)), decimals)
-
-
-def test_whole_weights_are_repeated_rows_each_row_a_cluster():
-    labels, scores = simulated(1)
-    weight = np.random.default_rng(1).integers(1, 4, size=100)
-    rows = np.repeat(np.arange(100), weight)
-    repeated = auprec_covariance(labels[rows], scores[rows], prior=0.2, cluster=rows)
-    found = auprec_covariance(labels, scores, prior=0.2, sample_weight=weight)
-    assert found.estimate == pytest.approx(repeated.estimate, abs=1e-13)
-    assert found.covariance == pytest.approx(repeated.covariance, rel=1e-10)
-    independent = auprec_covariance(labels[rows], scores[rows], prior=0.2)
-    assert (found.std_error > 1.2 * independent.std_error).all()
 
 
 def test_covariance_is_the_stratified_jackknife():
@@ -252,8 +219,9 @@ def test_clusters_and_weights_as_the_r_package_survey_has_them(name):
         assert error[model] == pytest.approx(known[model, "std_error"], rel=one_stratum)
 
 
+@each("area_estimator", BY_STEPS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, monkeypatch):
+def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area_estimator, monkeypatch):
     """Of weights that only one class has, too; the curve is looked at in blocks."""
     monkeypatch.setattr(case_resampling, "BLOCK_SIZE", 8)
     rng = np.random.default_rng(4)
@@ -272,11 +240,13 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, monk
     places = CurvePlaces(StepTable.of(gain, fall), weights, sizes)
     present = [np.tile(gain > 0, len(weights[1])), np.tile(fall > 0, len(weights[0]))]
     entry = number_places(np.concatenate(present))
-    estimate, values = places.changes(entry, weightings, "trapezoid")
+    estimate, values = places.changes(entry, weightings, area_estimator)
     at = entry[places.position(positive, slot[positive] // 2, slot[~positive], weight)]
-    expected = SortedScores(sample, score).jackknife_values(weightings, "trapezoid")
+    expected = SortedScores(sample, score).jackknife_values(weightings, area_estimator)
     curve = curve_from_scores(positive, score, weight)
-    assert estimate == pytest.approx([iauprec(curve, weighting) for weighting in weightings])
+    assert estimate == pytest.approx(
+        [iauprec(curve, one, area_estimator=area_estimator) for one in weightings]
+    )
     assert values[at] == pytest.approx(expected.rows(), rel=1e-9, abs=1e-12)
     assert set(at[positive]).isdisjoint(at[~positive])
     assert places.n_of_positives == len(gain) * (2 if weighted else 1)

@@ -96,30 +96,6 @@ def test_variance_agrees_with_the_jackknife():
     assert auprec_variance(labels, scores[:, 0], prior=0.3) == pytest.approx(total, rel=0.05)
 
 
-def weighted_average_precisions(labels, scores, weights, prior):
-    """Average precision at a prior under each row of weights, of scores without ties."""
-    order = np.argsort(-scores)
-    weights, positive = weights[:, order], labels[order] == 1
-    tpr, fpr = (
-        np.cumsum(weights * is_one, axis=1) / (weights @ is_one)[:, None] for is_one in (positive, ~positive)
-    )
-    flagged = prior * tpr + (1 - prior) * fpr
-    precision = np.divide(prior * tpr, flagged, out=np.zeros_like(flagged), where=flagged > 0)
-    return (np.diff(tpr, axis=1, prepend=0) * precision).sum(axis=1)
-
-
-@pytest.mark.no_cover
-def test_covariance_agrees_with_the_paired_stratified_bootstrap():
-    labels, scores = simulated(300, 700, [1.0, 1.0, 1.6])
-    rng = np.random.default_rng(1)
-    draws = np.hstack([rng.multinomial(size, np.full(size, 1 / size), 3000) for size in (300, 700)])
-    expected = np.cov([weighted_average_precisions(labels, s, draws, 0.3) for s in scores.T])
-    found = auprec_covariance(labels, scores, prior=0.3, area_estimator=AP).covariance
-    assert found == pytest.approx(expected, rel=0.13)
-    contrast = np.array([1, -1, 0])
-    assert contrast @ found @ contrast == pytest.approx(contrast @ expected @ contrast, rel=0.13)
-
-
 def test_covariance_has_the_estimates_and_their_standard_errors():
     labels, scores = simulated(40, 80, [1.0, 0.5])
     for area_estimator in ("trapezoid", "exact", AP):

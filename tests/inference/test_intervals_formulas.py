@@ -13,15 +13,6 @@ def test_deviates_leave_half_of_the_rest_on_either_side(level):
     assert intervals.two_sided(level, 4.0) == pytest.approx(stats.t.ppf((1 + level) / 2, 4))
 
 
-def test_binomial_and_logit_limits_lie_a_deviate_away():
-    z = stats.norm.ppf(0.95)
-    low, high = intervals.binomial_limits(0.7, 50, 0.9)
-    assert (low, high) == pytest.approx((0.7 - z * np.sqrt(0.21 / 50), 0.7 + z * np.sqrt(0.21 / 50)))
-    reach = z / np.sqrt(50 * 0.21)
-    low, high = intervals.logit_limits(0.7, 50, 0.9)
-    assert special.logit([low, high]) == pytest.approx(special.logit(0.7) + reach * np.array([-1, 1]))
-
-
 def test_the_delta_method_divides_the_error_by_the_slope():
     for df in (np.inf, 6.0):
         deviate = stats.t.ppf(0.95, df)

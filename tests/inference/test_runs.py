@@ -198,21 +198,6 @@ def test_kinds_of_runs_are_known():
         compare_runs(*drawn(), runs="fixed")
 
 
-@pytest.mark.slow
-@pytest.mark.no_cover
-@pytest.mark.parametrize("n_runs", [3, 5])
-def test_equal_learners_with_runs_of_their_own(n_runs):
-    """1,000 tables whose models' runs vary unlike: at most .05 and three standard errors."""
-    rng, hits = np.random.default_rng(n_runs), np.zeros((1000, 2), dtype=bool)
-    shared = 0.01**2 * np.kron(np.eye(4), np.ones((n_runs, n_runs)))
-    spread = np.array([0.02, 0.02, 0.005, 0.005])[:, None]
-    for table in range(1000):
-        areas = 0.7 + 0.01 * rng.normal(size=(4, 1)) + spread * rng.normal(size=(4, n_runs))
-        found = compare_runs(areas, shared, runs="nested")
-        hits[table] = found.p_omnibus < 0.05, found.p_adjusted.min() < 0.05
-    assert (hits.mean(axis=0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1000)).all()
-
-
 def test_runs_that_all_agree_are_compared_by_cases():
     """One fitted model copied as all runs: what is left is the test over cases, with a normal deviate."""
     rng = np.random.default_rng(2)
