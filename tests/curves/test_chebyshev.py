@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from loops import each
 from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
 
@@ -10,6 +11,7 @@ from skewanova.curves.chebyshev import (
     DEGREE,
     PANEL_WIDTH,
     MeanCurves,
+    certain_signs,
     panel_priors,
     panel_series,
     sign_intervals,
@@ -34,12 +36,11 @@ def between(low, high):
     return np.array([low, *FINE[(low < FINE) & (high > FINE)], high])
 
 
+NODES = np.sort(np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1)))
 FINE = expit(np.linspace(logit(LOW), logit(HIGH), 20_001))
 
 
-@pytest.mark.parametrize(
-    ("width", "count"), [(0.5, 1), (PANEL_WIDTH, 1), (PANEL_WIDTH + 0.01, 2), (3 * PANEL_WIDTH - 0.01, 3)]
-)
+@each(("width", "count"), [(PANEL_WIDTH, 1), (PANEL_WIDTH + 0.01, 2), (3 * PANEL_WIDTH - 0.01, 3)])
 def test_panels_are_as_few_as_their_width_allows(width, count):
     low = 0.01
     edges, priors = panel_priors(low, float(expit(logit(low) + width)))
@@ -49,10 +50,7 @@ def test_panels_are_as_few_as_their_width_allows(width, count):
     x = logit(priors).reshape(count, -1)
     assert x.shape == (count, DEGREE + 1)
     for k in range(count):
-        node = (x[k] - edges[k]) / (width / count) * 2 - 1
-        assert node == pytest.approx(
-            np.sort(np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))), abs=1e-9
-        )
+        assert (x[k] - edges[k]) / (width / count) * 2 - 1 == pytest.approx(NODES, abs=1e-9)
 
 
 def test_one_prior_has_a_panel_around_it():
@@ -64,13 +62,9 @@ def test_one_prior_has_a_panel_around_it():
 def test_series_equal_their_functions_everywhere(curves):
     assert curves.evaluate(FINE) == pytest.approx(three(FINE), abs=1e-13)
     assert curves.evaluate(0.1).shape == (3, 1)
-    assert curves.evaluate(np.array([LOW, HIGH])) == pytest.approx(three([LOW, HIGH]), abs=1e-13)
     assert (curves.low, curves.high, len(curves.panels)) == (LOW, HIGH, 2)
     middle = expit(curves.edges[1])
     assert curves.evaluate(middle) == pytest.approx(three([middle]), abs=1e-13)
-
-
-def test_slopes_are_those_of_the_functions(curves):
     for prior in (LOW, 0.01, 0.2, float(expit(curves.edges[1])), HIGH):
         x = logit(prior)
         assert curves.slope(prior) == pytest.approx([0.1 * np.cos(x), 0.02, 0.0], abs=1e-11)
@@ -87,14 +81,14 @@ def test_the_lead_changes_where_it_does_on_a_fine_grid(curves):
     assert found[-1][2] == HIGH
 
 
-@pytest.mark.parametrize(("gap", "leader"), [(0.5, 0), (3.0, 1)])
+@each(("gap", "leader"), [(0.5, 0), (3.0, 1)])
 def test_a_lead_within_rounding_is_that_of_the_first(gap, leader):
     curves = MeanCurves.fit(lambda p: np.array([0 * p, 0 * p + gap * TIE]), 0.1, 0.2)
     assert curves.leader(0.15) == leader
     assert [model for model, _, _ in curves.regions()] == [leader]
 
 
-@pytest.mark.parametrize("model", [0, 1, 2])
+@each("model", [0, 1, 2])
 def test_the_smallest_value_is_that_on_a_fine_grid(curves, model):
     for low, high in ((LOW, HIGH), (0.01, 0.3), (0.2, 0.5)):
         inside = between(low, high)
@@ -129,8 +123,7 @@ def test_a_region_outside_the_range_has_no_gap(curves):
 def stretches(function, edges):
     edges = np.asarray(edges, dtype=float)
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-    nodes = np.cos(np.pi * (np.arange(DEGREE + 1)[::-1] + 0.5) / (DEGREE + 1))
-    x = (middle[:, None] + half[:, None] * nodes).ravel()
+    x = (middle[:, None] + half[:, None] * NODES).ravel()
     return sign_intervals(edges, [piece for (piece,) in panel_series(edges, function(x)[None])])
 
 
@@ -141,12 +134,17 @@ def test_signs_between_the_zeros_of_a_wave():
     assert [high for _, _, high in found] == pytest.approx([-np.pi, 0.0, np.pi, 6.0])
 
 
-def test_edges_of_panels_are_no_changes_of_sign():
-    assert stretches(lambda x: 1 + x**2, [-1.0, 0.0, 1.0]) == [(1, -1.0, 1.0)]
-    assert stretches(lambda x: -1 - x**2, [-1.0, 0.0, 1.0]) == [(-1, -1.0, 1.0)]
+def test_a_sign_is_certain_where_no_part_of_any_panel_may_hold_a_zero():
+    """A parabola that dips to 0.02 at the end of a part, and one through 0, either sign; and rounding."""
+    edges, dip = np.array([-1.0, 1.0, 3.0]), lambda x: (x - 0.5) ** 2
+    x = (np.array([0.0, 2.0])[:, None] + NODES).ravel()
+    rows = [dip(x) + 0.02, -dip(x) - 0.02, dip(x) - 0.01, 0.01 - dip(x), x - 1.5, 1.5 - x, x + 1.1, -x - 1.1]
+    levels = [0.5 * TIE, 4 * TIE, -0.5 * TIE, -4 * TIE]
+    found = certain_signs(edges, np.array([*rows, *(np.full(len(x), level) for level in levels)]))
+    assert found.tolist() == [1, -1, 0, 0, 0, 0, 1, -1, 0, 1, 0, -1]
 
 
-@pytest.mark.parametrize(("size", "sign"), [(0.5, 0), (1.0, 0), (4.0, 1), (-0.5, 0), (-4.0, -1)])
+@each(("size", "sign"), [(1.0, 0), (4.0, 1), (-0.5, 0), (-4.0, -1)])
 def test_what_is_rounding_has_no_sign(size, sign):
     pieces = [Chebyshev([size * TIE], domain=[-1, 1])]
     assert sign_intervals(np.array([-1.0, 1.0]), pieces) == [(sign, -1.0, 1.0)]

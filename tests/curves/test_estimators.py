@@ -5,12 +5,12 @@ import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
-from strategies import priors, ranges, tie_groups
+from strategies import priors, ranges
 
 from skewanova.curves import estimators
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.curves.roc import RecallSteps, RocCurve, roc_curve, steps_from_vertices
-from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
+from skewanova.curves.roc import RecallSteps, roc_curve, steps_from_vertices
+from skewanova.priors.weightings import DiscretePrior, UniformPrior, UniformSkew
 
 
 def curve_of(groups):
@@ -25,14 +25,6 @@ def rates(draw):
     return (t or 1) / size, f / size
 
 
-def test_every_estimator_has_a_kernel():
-    curve = curve_of([(1, 0), (1, 2)])
-    for estimator in ESTIMATORS:
-        assert estimators.area_kernel(curve, estimator)(np.array([0.2, 0.5])).shape == (2,)
-    assert set(estimators.BY_STEPS) | set(estimators._KERNELS) == set(ESTIMATORS)
-    assert not set(estimators.BY_STEPS) & set(estimators._KERNELS)
-
-
 # --- precision ----------------------------------------------------------------------------------------------
 
 
@@ -42,11 +34,6 @@ def test_vertex_precision(point, prior):
     with mp.workdps(40):
         truth = mp.mpf(prior) * t / (mp.mpf(prior) * t + (1 - mp.mpf(prior)) * f)
     assert twins.relative_error(estimators.vertex_precision(np.array(t), np.array(f), prior), truth) < 1e-15
-
-
-@given(st.floats(1e-300, 1, exclude_max=True))
-def test_flagging_everything_has_precision_equal_to_the_prior(prior):
-    assert estimators.vertex_precision(np.array([1.0]), np.array([1.0]), prior)[0] == prior
 
 
 # --- the two closed forms -----------------------------------------------------------------------------------
@@ -67,22 +54,7 @@ def test_log_ratio(u):
         truth_g = mp.log1p(x) / x
         assert twins.relative_error(g[0], truth_g) < 1e-15
         assert twins.relative_error(h[0], (1 - truth_g) / x) < 1e-14
-
-
-def test_log_ratio_at_zero_and_in_any_shape():
-    g, h = estimators.log1p_over_u(np.zeros((2, 3)))
-    assert (g == 1).all()
-    assert (h == 0.5).all()
-
-
-@given(rates(), ranges())
-def test_mean_precision_over_uniform_priors(point, limits):
-    t, f = map(twins.Fraction, point)
-    found = estimators.prior_averaged_precision(
-        np.array([float(t)]), np.array([float(f)]), UniformPrior(*limits)
-    )[0]
-    truth = twins.mean_precision_uniform_prior(t, f, *limits)
-    assert twins.relative_error(found, truth) < 1e-14
+    assert [v.tolist() for v in estimators.log1p_over_u(np.zeros((1, 2)))] == [[[1.0, 1.0]], [[0.5, 0.5]]]
 
 
 @each("limits", [(0.001, 0.9999), (1e-6, 1 - 1e-6), (0.5, 1 - 1e-9)])
@@ -95,19 +67,16 @@ def test_mean_precision_of_a_vertex_with_next_to_no_recall(t, limits):
 
 
 @given(rates(), ranges())
-def test_mean_precision_over_uniform_skews(point, limits):
+def test_mean_precision_over_uniform_priors_and_skews(point, limits):
     t, f = map(twins.Fraction, point)
-    low, high = (1 / p - 1 for p in reversed(limits))
-    found = estimators.prior_averaged_precision(
-        np.array([float(t)]), np.array([float(f)]), UniformSkew(low, high)
-    )[0]
-    truth = twins.mean_precision_uniform_skew(t, f, low, high)
-    assert twins.relative_error(found, truth) < 1e-14
-
-
-def test_mean_precision_of_no_recall_is_zero():
-    for weighting in (UniformPrior(0.1, 0.3), UniformSkew(1, 3)):
-        assert estimators.prior_averaged_precision(np.zeros(1), np.array([0.5]), weighting)[0] == 0.0
+    skews = tuple(1 / p - 1 for p in reversed(limits))
+    by_prior, by_skew = (
+        estimators.prior_averaged_precision(np.array([0, float(t)]), np.array([0.5, float(f)]), weighting)
+        for weighting in (UniformPrior(*limits), UniformSkew(*skews))
+    )
+    assert by_prior[0] == by_skew[0] == 0
+    assert twins.relative_error(by_prior[1], twins.mean_precision_uniform_prior(t, f, *limits)) < 1e-14
+    assert twins.relative_error(by_skew[1], twins.mean_precision_uniform_skew(t, f, *skews)) < 1e-14
 
 
 # --- points of the rises ------------------------------------------------------------------------------------
@@ -115,32 +84,6 @@ def test_mean_precision_of_no_recall_is_zero():
 
 def rises_of(curve):
     return steps_from_vertices(curve.tpr, curve.fpr)
-
-
-@given(tie_groups())
-def test_weights_sum_to_one(groups):
-    for name, points_of in estimators.LINEAR.items():
-        points = points_of(rises_of(curve_of(groups)))
-        assert points.weight.sum() == pytest.approx(1.0, abs=1e-15), name
-        assert (points.weight > 0).all()
-        assert {len(points.weight)} == {len(rates) for rates in (*points.tpr, *points.fpr)}
-
-
-def test_points_by_hand():
-    rises = rises_of(RocCurve.from_rates([0, 0.2, 0.2, 0.4, 0.4, 1], [0, 0.25, 0.5, 0.5, 1, 1]))
-
-    def found(estimator):
-        points = estimators.LINEAR[estimator](rises)
-        assert points.weight.tolist() == [0.25, 0.25, 0.5]
-        pairs = zip(points.tpr, points.fpr, strict=True)
-        return [list(zip(t.tolist(), f.tolist(), strict=True)) for t, f in pairs]
-
-    ends = [(0.25, 0.2), (0.5, 0.2), (1.0, 0.4)]
-    # the origin shares the first vertex's precision; the third rise starts behind a step to the right
-    assert found("trapezoid") == [[(0.25, 0.2), (0.25, 0.2), (0.5, 0.4)], ends]
-    assert found("average_precision") == [ends]
-    # precision 1 at the origin, then the largest at each recall, where it is first reached
-    assert found("upper_trapezoid") == [[(1.0, 0.0), (0.25, 0.2), (0.5, 0.2)], ends]
 
 
 def test_sums_over_blocks_take_out_rounding():
@@ -185,7 +128,7 @@ def test_segment_twin_equals_the_definition(ends, prior):
     assert twins.relative_error(found[0], truth) < 5e-15
 
 
-@pytest.mark.parametrize("start", [5e-324, 1e-310, 1e-40, 2e-30, 1e-20])
+@each("start", [5e-324, 1e-310, 1e-40, 2e-30, 1e-20])
 def test_a_segment_that_begins_all_but_at_the_origin(start):
     """However near, it has the area of one from the origin, and nothing overflows."""
     near = estimators.segment_areas(steps_from_vertices(np.array([0, 1.0]), np.array([start, 0.5])), 0.2)
@@ -194,10 +137,9 @@ def test_a_segment_that_begins_all_but_at_the_origin(start):
 
 
 def test_a_rise_that_the_prior_takes_below_the_doubles_has_no_area():
-    found = estimators.segment_areas(steps_from_vertices(np.array([0, 5e-324]), np.array([0, 0.0])), 0.2)
-    assert found.tolist() == [5e-324]
-    found = estimators.segment_areas(steps_from_vertices(np.array([0, 5e-324]), np.array([0, 5e-324])), 0.2)
-    assert found.tolist() == [0.0]
+    for fpr in (0.0, 5e-324):
+        rises = steps_from_vertices(np.array([0, 5e-324]), np.array([0, fpr]))
+        assert estimators.segment_areas(rises, 0.2).tolist() == [5e-324 - fpr]
 
 
 def test_segments_that_do_not_rise_are_left_out():
@@ -214,36 +156,6 @@ def test_vertical_segments_at_priors_below_rounding(estimator):
     truth = twins.auprec_twin(twins.vertices(groups), 1e-17, estimator)
     assert twins.relative_error(small, truth) < 1e-13
     assert tiny / 1e-200 == pytest.approx(small / 1e-17, rel=1e-14)  # proportional to so small a prior
-
-
-# --- aggregates ---------------------------------------------------------------------------------------------
-
-
-def test_aggregates_by_hand():
-    # recall 1/2 is reached at fpr 0, 1/4, 3/4; recall 1 at fpr 3/4 and 1
-    curve = RocCurve.from_rates([0, 0, 0.25, 0.75, 0.75, 1], [0, 0.5, 0.5, 0.5, 1, 1])
-    reached = estimators._first_reached(curve)
-    assert reached.tolist() == [1, 4]
-    half, one = [1.0, 0.5 / 0.75, 0.5 / 1.25], [1 / 1.75, 0.5]
-    for aggregate, function in (("mean", np.mean), ("median", np.median)):
-        (found,) = estimators._aggregated(curve, reached, np.array([[0.5]]), aggregate)
-        assert found == pytest.approx([function(half), function(one)], rel=1e-15)
-
-
-def test_aggregates_ignore_vertices_at_no_recall():
-    curve = RocCurve.from_rates([0, 0.5, 0.75, 0.75, 1], [0, 0, 0, 1, 1])
-    reached = estimators._first_reached(curve)
-    (found,) = estimators._aggregated(curve, reached, np.array([[0.5]]), "mean")
-    assert found == pytest.approx([(1 / 1.75 + 1 / 2) / 2])
-
-
-@pytest.mark.parametrize("aggregate", ["mean", "median"])
-def test_aggregates_of_many_priors_are_those_of_each(aggregate):
-    curve = RocCurve.from_rates([0, 0, 0.25, 0.75, 0.75, 1], [0, 0.5, 0.5, 0.5, 1, 1])
-    reached, priors = estimators._first_reached(curve), np.array([[0.01], [0.3], [0.5]])
-    found = estimators._aggregated(curve, reached, priors, aggregate)
-    each = [estimators._aggregated(curve, reached, priors[i : i + 1], aggregate)[0] for i in range(3)]
-    assert found.tolist() == [row.tolist() for row in each]
 
 
 # --- whole curves -------------------------------------------------------------------------------------------
@@ -272,23 +184,6 @@ def test_precision_without_false_positives_is_1_exactly():
         assert (estimators.prior_averaged_precision(tpr, np.zeros(5), weighting) == 1).all()
 
 
-@each(
-    "weighting",
-    [UniformPrior(0.05, 0.4), UniformSkew(2, 30), BetaPrior(2, 9), DiscretePrior([0.1, 0.4], [3, 1])],
-)
-@each("estimator", estimators.BY_STEPS)
-def test_mean_areas_are_the_weighted_means_of_areas(estimator, weighting):
-    curve = curve_of(CURVES["mixed"])
-    at, weights = weighting.quadrature()
-    expected = sum(
-        w * estimators.area_kernel(curve, estimator)(np.array([p]))[0]
-        for p, w in zip(at, weights, strict=True)
-    )
-    assert estimators.prior_averaged_area([rises_of(curve)], weighting, estimator) == pytest.approx(
-        expected, rel=1e-13
-    )
-
-
 class Twice:
     """Two priors, with weights that sum to 2."""
 
@@ -296,7 +191,7 @@ class Twice:
         return np.array([0.1, 0.4]), np.array([1.5, 0.5])
 
 
-@pytest.mark.parametrize("estimator", estimators.BY_STEPS)
+@each("estimator", estimators.BY_STEPS)
 def test_only_the_relative_size_of_weights_matters(estimator):
     rises = [rises_of(curve_of(CURVES["mixed"]))]
     once = estimators.prior_averaged_area(rises, DiscretePrior([0.1, 0.4], [3, 1]), estimator)
@@ -321,7 +216,7 @@ def long_curve(n_rises):
     return [steps_from_vertices(tpr / tpr[-1], fpr / fpr[-1])]
 
 
-@pytest.mark.parametrize("estimator", estimators.LINEAR)
+@each("estimator", estimators.LINEAR)
 def test_areas_by_moments_equal_those_one_by_one(estimator):
     rises, at = long_curve(2048), np.geomspace(1e-4, 0.9, 12)
     found = estimators.areas(rises, at, estimator)
@@ -346,7 +241,7 @@ def test_moments_serve_from_12_priors_on_2048_rises(n_rises, n_priors, moments, 
 # --- a few priors -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", estimators.BY_STEPS)
+@each("estimator", estimators.BY_STEPS)
 def test_parts_over_several_priors_are_the_weighted_parts_at_each(estimator):
     curve = curve_of([(2, 1), (0, 2), (1, 1), (3, 4)])
     rises = steps_from_vertices(curve.tpr, curve.fpr)

@@ -84,15 +84,19 @@ def test_measures_are_those_of_each_curve(estimator, table, weighting, block_siz
 # --- batches and long curves --------------------------------------------------------------------------------
 
 
-def test_groups_that_end_in_the_same_block_are_taken_together(monkeypatch):
-    monkeypatch.setattr(curves_groups, "BLOCK_SIZE", 10)
-    found = [
-        (rows.start, rows.stop, sizes.tolist())
-        for rows, sizes in curves_groups._batches(np.array([4, 6, 1, 9, 25, 3]))
-    ]
-    assert found == [(0, 10, [4, 6]), (10, 20, [1, 9]), (20, 48, [25, 3])]
-    one = [(rows.start, rows.stop, sizes.tolist()) for rows, sizes in curves_groups._batches(np.array([3]))]
-    assert one == [(0, 3, [3])]
+@each(
+    ("block", "sizes", "batches"),
+    [
+        (10, [4, 6, 1, 9, 25, 3], [(0, 10, [4, 6]), (10, 20, [1, 9]), (20, 48, [25, 3])]),
+        (10, [3], [(0, 3, [3])]),
+        (1, [3, 4], [(0, 3, [3]), (3, 7, [4])]),
+    ],
+)
+def test_groups_that_end_in_the_same_block_are_taken_together(block, sizes, batches):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(curves_groups, "BLOCK_SIZE", block)
+        cut = list(curves_groups._batches(np.array(sizes)))
+    assert [(part.start, part.stop, some.tolist()) for part, some in cut] == batches
 
 
 def drawn(sizes, seed=0):
@@ -108,13 +112,16 @@ def drawn(sizes, seed=0):
 def test_short_and_long_groups_are_measured_as_each_by_itself(estimator, sizes):
     table = drawn(sizes)
     curves = [curve_from_scores(*part) for part in parts(*table)]
-    for weighting in (UniformPrior(0.05, 0.2), DiscretePrior([0.1, 0.4], [3, 1])):
+    for weighting in (UniformPrior(0.05, 0.2), ONCE):
         found = group_measures(table, weighting, estimator)
         expected = [auprec(curve, PRIORS, area_estimator=estimator) for curve in curves]
         assert found.auprec == pytest.approx(np.array(expected), rel=1e-13)
         means = [iauprec(curve, weighting, area_estimator=estimator) for curve in curves]
         assert found.iauprec == pytest.approx(means, rel=1e-13)
         assert found.auc == pytest.approx([auc(curve) for curve in curves], rel=1e-13)
+
+
+ONCE = DiscretePrior([0.1, 0.4], [3, 1])
 
 
 class Twice:
@@ -129,13 +136,11 @@ class Twice:
 @each("estimator", ESTIMATORS)
 def test_only_the_relative_size_of_weights_matters(estimator):
     table = drawn([40, 30])
-    once, twice = (
-        group_measures(table, w, estimator).iauprec for w in (DiscretePrior([0.1, 0.4], [3, 1]), Twice())
-    )
+    once, twice = (group_measures(table, w, estimator).iauprec for w in (ONCE, Twice()))
     assert twice == pytest.approx(once, rel=1e-14)
 
 
-@pytest.mark.parametrize(("n_rises", "expected"), [(2047, False), (2048, True)])
+@each(("n_rises", "expected"), [(2047, False), (2048, True)])
 def test_a_curve_of_2048_rises_is_long(n_rises, expected):
     curve = curve_from_scores(np.arange(2 * n_rises) % 2 == 0, -np.arange(2 * n_rises))
     short = curve_from_scores(np.array([True, False]), np.array([1.0, 0.0]))
@@ -161,9 +166,7 @@ APART = np.arange(11.0)[::-1]
 TIED = np.array([5, 5, 5, 4, 3, 3, 2, 2, 1, 1, 1.0])
 
 
-@pytest.mark.parametrize(
-    "score", [APART, APART[::-1], TIED, np.zeros(11)], ids=["best", "worst", "ties", "one"]
-)
+@each("score", [APART, APART[::-1], TIED, np.zeros(11)])
 def test_a_packed_curve_is_the_curve_without_thresholds(score):
     packed, whole = PackedCurve.of(LABELS, score), curve_from_scores(LABELS, score)
     found = packed.curve()
@@ -183,8 +186,8 @@ def packed_and_plain():
     return packed, {cell: curve_from_scores(LABELS, score) for cell, score in scores.items()}
 
 
-@pytest.mark.parametrize("block", [1, 13, 14, 10**5])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("block", [1, 13, 14])
+@each("estimator", ESTIMATORS)
 def test_packed_curves_are_measured_as_plain_ones(estimator, block, monkeypatch):
     monkeypatch.setattr(curves_groups, "BLOCK_SIZE", block)
     packed, plain = packed_and_plain()
@@ -203,22 +206,10 @@ def test_packed_curves_are_a_mapping_that_is_selected_packed():
     packed, plain = packed_and_plain()
     chosen = curves_groups.select_curves(packed, [("b", 1), ("a", 1)])
     assert type(chosen) is PackedCurves
-    assert ([*chosen], len(chosen), ("a", 2) in chosen, ("a", 2) in packed) == (
-        [("b", 1), ("a", 1)], 2, False, True,
-    )  # fmt: skip
+    assert [*chosen] == [("b", 1), ("a", 1)]
+    assert (len(chosen), ("a", 2) in chosen, ("a", 2) in packed) == (2, False, True)
     assert repr(chosen) == "<2 ROC curves, packed>"
     assert [*curves_groups.select_curves(plain, [("b", 1)])] == [("b", 1)]
-
-
-@pytest.mark.parametrize(
-    ("block", "rows"),
-    [(5, [(0, 3), (3, 7), (7, 15)]), (8, [(0, 7), (7, 15)]), (1, [(0, 3), (3, 7), (7, 15)]), (99, [(0, 15)])],
-)
-def test_batches_of_groups_end_where_a_block_does(monkeypatch, block, rows):
-    monkeypatch.setattr(curves_groups, "BLOCK_SIZE", block)
-    found = [*curves_groups._batches(np.array([3, 4, 8]))]
-    assert [(part.start, part.stop) for part, _ in found] == rows
-    assert np.concatenate([sizes for _, sizes in found]).tolist() == [3, 4, 8]
 
 
 # --- many priors, time and again ----------------------------------------------------------------------------
@@ -238,7 +229,7 @@ def long_and_short(sizes=(6000, 40, 5000, 30)):
 
 
 @pytest.mark.parametrize("block", [1, 1 << 15], ids=["one by one", "together"])
-@pytest.mark.parametrize("estimator", ["trapezoid", "average_precision"])
+@each("estimator", ["trapezoid", "average_precision"])
 def test_what_is_kept_of_long_curves_gives_the_areas_of_rises(estimator, block, monkeypatch):
     monkeypatch.setattr(curves_groups, "BLOCK_SIZE", block)
     for curves in long_and_short():
@@ -296,10 +287,8 @@ def test_a_weighted_curve_is_that_of_its_cases(table, random, cut):
 def test_weights_of_rises_and_slots_are_those_of_equal_cases(table):
     positive, score, sizes = table
     positive, score = positive[: sizes[0]], score[: sizes[0]]
-    packed, weighted = (
-        PackedCurve.of(positive, score),
-        WeightedCurve.of(positive, score, np.full(sizes[0], 2.0)),
-    )
+    packed, weight = PackedCurve.of(positive, score), np.full(sizes[0], 2.0)
+    weighted = WeightedCurve.of(positive, score, weight)
     for ours, theirs in zip(weighted.counts(), packed.counts(), strict=True):
         assert ours.tolist() == (2.0 * theirs).tolist()
     assert len(weighted.steps().tpr) <= weighted.n_positive
