@@ -8,7 +8,7 @@ from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_
 from skewanova.priors.weightings import BetaPrior, UniformPrior, UniformSkew
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "weighting"),
     [
         ("0.05:0.20", UniformPrior(0.05, 0.2)),
@@ -16,10 +16,26 @@ from skewanova.priors.weightings import BetaPrior, UniformPrior, UniformSkew
         ("0.1", UniformPrior(0.1, 0.1)),
         ("skew:4:19", UniformSkew(4, 19)),
         ("beta:2:30", BetaPrior(2, 30)),
+        ("quantiles:0.05=0.02:0.95=0.15", BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15})),
     ],
 )
 def test_parse_deployment_prior(text, weighting):
     assert parse_deployment_prior(text) == weighting
+
+
+@each(
+    ("text", "message"),
+    [
+        ("0.2:0.1", "`deployment_prior` must be given as (low, high), but got low=0.2 > high=0.1"),
+        ("nan:0.2", "`deployment_prior` must lie strictly between 0 and 1, but got nan"),
+        ("skew:0:4", "`deployment_prior` must be positive and finite, but got 0"),
+        ("beta:0:4", "`a` must be finite and at least 0.1, but got 0"),
+        ("quantiles:0.5=0.1:0.5=0.2", "every share of `quantiles` must stand once, but got 0.5=0.1:0.5=0.2"),
+    ],
+)
+def test_deployment_prior_out_of_range(text, message):
+    with pytest.raises(ValueError, match=exact(message)):
+        parse_deployment_prior(text)
 
 
 @each(
@@ -36,33 +52,6 @@ def test_deployment_prior_of_another_form(text):
     )
     with pytest.raises(ValueError, match=exact(message)):
         parse_deployment_prior(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0.2:0.1", "`deployment_prior` must be given as (low, high), but got low=0.2 > high=0.1"),
-        (
-            "4:19",
-            "`deployment_prior` must lie strictly between 0 and 1, but got 4; "
-            "did you mean skew=4, that is prior=0.2?",
-        ),
-        ("nan:0.2", "`deployment_prior` must lie strictly between 0 and 1, but got nan"),
-        ("skew:0:4", "`deployment_prior` must be positive and finite, but got 0"),
-        ("beta:0:4", "`a` must be finite and at least 0.1, but got 0"),
-    ],
-)
-def test_deployment_prior_out_of_range(text, message):
-    with pytest.raises(ValueError, match=exact(message)):
-        parse_deployment_prior(text)
-
-
-def test_quantiles_are_shares_and_their_priors():
-    found = parse_deployment_prior("quantiles:0.05=0.02:0.95=0.15")
-    assert found == BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15})
-    message = "every share of `quantiles` must stand once, but got 0.5=0.1:0.5=0.2"
-    with pytest.raises(ValueError, match=exact(message)):
-        parse_deployment_prior("quantiles:0.5=0.1:0.5=0.2")
 
 
 def test_parse_priors():
