@@ -121,7 +121,6 @@ class PartsSource(Result):
 
 _ACROSS = FrameTable(
     "across",
-    "Ranking across data sets",
     {
         "Model": lambda row: row.model,
         "Mean rank": number("mean_rank", 2),
@@ -129,13 +128,11 @@ _ACROSS = FrameTable(
         "Best on": lambda row: f"{row.n_best}",
         "Group": lambda row: row.group,
     },
-    note="Best on: number of data sets. Models that share a letter were not found to differ.",
 )
 
 
 _HIERARCHICAL = FrameTable(
     "hierarchical",
-    "Random-effects meta-analysis of differences across data sets",
     {
         "Pair": pair_cell,
         "Difference": number("estimate"),
@@ -144,8 +141,6 @@ _HIERARCHICAL = FrameTable(
         "Between (SD)": number("tau"),
         "A new data set": lambda row: interval(row.prediction_low, row.prediction_high),
     },
-    note="Intervals are each pair's own; p is adjusted by Holm. A new data set: where its true difference is "
-    "expected, at the same level.",
 )
 
 
@@ -255,7 +250,6 @@ def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapp
 
 _CLASSES = FrameTable(
     "classes",
-    "Ranking of every class against the rest",
     {
         "Class": lambda row: str(row.label),
         "Model": lambda row: row.model,
@@ -263,14 +257,11 @@ _CLASSES = FrameTable(
         "{level} interval": limits,
         "Group": lambda row: row.group,
     },
-    note="Intervals are each model's own. Models of a class that share a letter were not found to differ, "
-    "all classes and pairs together.",
 )
 
 
 _CLASS_PAIRS = FrameTable(
     "class_pairs",
-    "Pairs of models, class by class",
     {
         "Class": lambda row: str(row.label),
         "Pair": pair_cell,
@@ -278,8 +269,6 @@ _CLASS_PAIRS = FrameTable(
         "Interval": limits,
         "Adjusted p": lambda row: format_p(row.p_adjusted),
     },
-    note="p is adjusted over all classes and pairs together; an interval leaves out 0 exactly where adjusted "
-    "p is below {alpha:g}.",
 )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
 from operator import attrgetter
 from typing import Any
 
@@ -53,13 +56,12 @@ class TableOf:
 
 @dataclass(frozen=True)
 class FrameTable:
-    """A table with a row for each row of a frame.
+    """A table with a row for each row of a frame; its caption and note stand in ``tables.toml``.
 
     Attributes
     ----------
-    name, caption, note : str
-        Name of the table, and text into which `{alpha}`, `{level}`, `{units}`, `{unit}`, `{posterior}` and,
-        as `{row}`, the first row are filled, as into the heads.
+    name : str
+        Name of the table.
     cells : mapping of str to callable
         Head and text of each cell.
     frame : str
@@ -73,9 +75,7 @@ class FrameTable:
     """
 
     name: str
-    caption: str
     cells: Mapping[str, Cell]
-    note: str = ""
     frame: str = ""
     extra_files: tuple[str, ...] = ()
     truncated: bool = False
@@ -104,9 +104,16 @@ class FrameTable:
         rows = frame.sort_values(self.sort_by, ascending=False, kind="stable") if self.sort_by else frame
         rows, cut = truncate_rows(rows, self.files[0]) if self.truncated else (rows, "")
         words["row"] = next(records(frame), None)
-        caption, note = self.caption.format(**words), self.note.format(**words)
+        caption, note = (_texts()[self.name].get(key, "").format(**words) for key in ("caption", "note"))
         cells = {head.format(**words): cell for head, cell in self.cells.items()}
         return table_of(self.name, caption, rows, cells, note=f"{note} {cut}".strip())
+
+
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    """Read captions and notes by the name of the table."""
+    folder = resources.files("skewanova.report") / "templates"
+    return tomllib.loads(folder.joinpath("tables.toml").read_text(encoding="utf-8"))
 
 
 _POSTERIORS = {
@@ -354,16 +361,12 @@ def _pairwise(source: ReportSource) -> Table:
 
 PAIRS = FrameTable(
     "pairs",
-    "Pairwise differences",
     {
         "Pair": pair_cell,
         "Test": lambda row: get_test(row.test).name,
         "Measure": _measure,
         **_DIFFERENCE,
     },
-    note="Adjusted p hold together for the pairs of one test and measure, at {alpha:g}. The interval of an "
-    "adjusted t test is at the level of the step that decided its pair: it holds no 0 where the pair "
-    "differs. Those of other tests hold together.",
     truncated=True,
 )
 
@@ -374,7 +377,6 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
     "ranking": TableOf(make=ranking_table, files=("ranking.csv", "decisions.csv")),
     "choices": FrameTable(
         "choices",
-        "Which model each criterion picks over the deployment prior",
         {
             "Criterion": lambda row: CRITERIA.get(row.criterion, str(row.criterion).replace("_", " ")),
             "Model": attrgetter("model"),
@@ -382,11 +384,9 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             "Runner-up": lambda row: "" if pd.isna(row.runner_up) else row.runner_up,
             "Margin": number("margin"),
         },
-        note="Margin: by how much the runner-up is worse by the same criterion. None of them is a test.",
     ),
     "regions": FrameTable(
         "regions",
-        "Largest mean AUPREC by prior (the lead is not tested)",
         {
             "Model": attrgetter("model"),
             "Priors": lambda row: f"{row.prior_low:.4g} to {row.prior_high:.4g}",
@@ -401,7 +401,6 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
     ),
     "crossings": FrameTable(
         "crossings",
-        "Priors at which the AUPREC of two models crosses",
         {
             "Prior": lambda row: f"{row.prior:.3g}",
             "{level} interval": open_interval,
@@ -409,14 +408,11 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             "Higher above it": attrgetter("model_above"),
             "Changes the lead": _yes("lead"),
         },
-        note="Intervals are each crossing's own. Or below, or above: the data set no limit within the priors "
-        "looked at.",
         truncated=True,
         sort_by="lead",
     ),
     "sensitivity": FrameTable(
         "sensitivity",
-        "How AUPREC changes between the rarest and the commonest deployment prior",
         {
             "Model": attrgetter("model"),
             "At the rarest": number("auprec_at_rarest"),
@@ -424,12 +420,10 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             "Change": number("sensitivity"),
             "Loss per tenfold": number("loss_per_tenfold"),
         },
-        note="Loss per tenfold: of AUPREC, where positives become ten times as rare.",
         frame="decisions",
     ),
     "tests": FrameTable(
         "tests",
-        "Analysis of variance",
         {
             "Test": lambda row: f"{get_test(row.test).name}, {response_name(row.response)}",
             "Term": attrgetter("term"),
@@ -446,14 +440,12 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
     "pairs": PAIRS,
     "prior_pairs": FrameTable(
         "priors",
-        "Differences of AUPREC between priors (Tukey HSD, 3-way mean square)",
         {"Priors": lambda row: f"{row.prior_a:g} - {row.prior_b:g}", **_DIFFERENCE},
         frame="prior_pairs",
         truncated=True,
     ),
     "effects": FrameTable(
         "effects",
-        "Effect sizes: difference in IAUPREC, and in standard deviations",
         {
             "Pair": pair_cell,
             "Difference": number("estimate"),
@@ -461,13 +453,10 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             "Effect": number("effect", 2),
             "Its interval": _effect_interval,
         },
-        note="Effect: difference over the standard deviation it has in one {unit}, by the noncentral t "
-        "distribution. Intervals are each pair's own.",
         truncated=True,
     ),
     "equivalence": FrameTable(
         "equivalence",
-        "Whether a pair differs by less than {row.rope:g} in IAUPREC",
         {
             "Pair": pair_cell,
             "Adjusted p": _p_cell("p_adjusted"),
@@ -476,14 +465,10 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             "P(equal)": number("p_equal", 2),
             "P(second ahead)": number("p_b_ahead", 2),
         },
-        note="Adjusted p: of two one-sided t tests that the difference is within the limits. Probabilities: "
-        "{posterior} P(best) of the ranking is more cautious: it takes models as alike until the data tell "
-        "them apart.",
         truncated=True,
     ),
     "plans": FrameTable(
         "plans",
-        "How much more data would tell a pair apart at {row.alpha:.3g} with power {row.power:g}",
         {
             "Pair": pair_cell,
             "Observed difference": number("difference"),
@@ -492,27 +477,18 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             f"{100 * ASSURANCE:g} % assured": _times("case_factor_assured"),
             "Folds": _n_folds,
         },
-        note="As if the true difference were the one observed, which is optimistic where a pair was picked "
-        "for its difference: `skewanova plan --difference` takes the smallest that would matter. The power "
-        "is that to be expected, since these data only estimate how much a difference varies; the assured "
-        "size has it unless they are among the luckiest. No number of folds is given where folds share "
-        "training data and no number is enough.",
         truncated=True,
     ),
     "components": FrameTable(
         "components",
-        "Where the variance of IAUPREC comes from",
         {
             "Component": attrgetter("component"),
             "Standard deviation": number("std_dev"),
             "Share": lambda row: "" if np.isnan(row.share) else f"{100 * row.share:.0f} %",
         },
-        note="Of one model in one run. More runs bring down what runs bring in, more cases what cases bring "
-        "in; what all models share is not in their differences. Estimates below 0 are 0.",
     ),
     "assumptions": FrameTable(
         "assumptions",
-        "Assumptions of the tests",
         {
             "Check": lambda row: row.check.replace("_", " "),
             "Statistic": number("statistic"),
