@@ -71,6 +71,18 @@ def by_css(browser, selector):
     return browser.find_element("css selector", selector)
 
 
+def rows_at_prior(browser):
+    rows = browser.find_elements("css selector", "table[aria-labelledby=table-by_prior] tbody tr")
+    return [row.text for row in rows]
+
+
+@pytest.fixture
+def keys():
+    from selenium.webdriver.common.keys import Keys
+
+    return Keys
+
+
 def test_page_loads_clean_and_fetches_nothing(opened):
     assert opened.get_log("browser") == []
     assert opened.execute_script("return performance.getEntriesByType('resource').length") == 0
@@ -84,9 +96,7 @@ def test_a_script_in_its_place_would_not_run(browser, document, tmp_path):
     assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
 
 
-def test_tables_sort_by_click_and_key(opened):
-    from selenium.webdriver.common.keys import Keys
-
+def test_tables_sort_by_click_and_key(opened, keys):
     by_css(opened, 'nav a[href="#pairs"]').click()
     table = by_css(opened, "table[aria-labelledby=table-pairs-1]")
     heads = table.find_elements("css selector", "thead button")
@@ -98,35 +108,28 @@ def test_tables_sort_by_click_and_key(opened):
     numbers = list(map(float, cells(2)))
     heads[2].click()
     assert list(map(float, cells(2))) == sorted(numbers)
-    heads[2].send_keys(Keys.ENTER)
+    heads[2].send_keys(keys.ENTER)
     assert list(map(float, cells(2))) == sorted(numbers, reverse=True)
     sorts = [head.get_attribute("aria-sort") for head in table.find_elements("css selector", "thead th")]
     assert sorts == [None, None, "descending", None, None, None]
-    heads[4].send_keys(Keys.SPACE)
+    heads[4].send_keys(keys.SPACE)
     values = [float(cell.replace("<0.0001", "0.00005")) for cell in cells(4)]
     assert values == sorted(values)
     assert len(values) == len(numbers)
     assert opened.switch_to.active_element == heads[4]
 
 
-def test_slider_moves_cursor_and_table_by_key(opened):
-    from selenium.webdriver.common.keys import Keys
-
+def test_slider_moves_cursor_and_table_by_key(opened, keys):
     bar, caption = by_css(opened, "#prior"), by_css(opened, "#table-by_prior")
     cursor = by_css(opened, "#figure-regions line.cursor")
-
-    def reading():
-        rows = opened.find_elements("css selector", "table[aria-labelledby=table-by_prior] tbody tr")
-        return [row.text for row in rows]
-
-    first, x = reading(), float(cursor.get_attribute("x1"))
+    first, x = rows_at_prior(opened), float(cursor.get_attribute("x1"))
     assert len(first) == len(HOSTILE)
-    bar.send_keys(Keys.ARROW_RIGHT)
+    bar.send_keys(keys.ARROW_RIGHT)
     assert float(cursor.get_attribute("x1")) > x
-    assert reading() != first
-    bar.send_keys(Keys.ARROW_LEFT)
-    assert reading() == first
-    bar.send_keys(Keys.END)
+    assert rows_at_prior(opened) != first
+    bar.send_keys(keys.ARROW_LEFT)
+    assert rows_at_prior(opened) == first
+    bar.send_keys(keys.END)
     assert caption.text.startswith("At prior 0.5 (")
     assert bar.get_attribute("aria-valuetext") == caption.text
     area = opened.execute_script(
@@ -134,7 +137,7 @@ def test_slider_moves_cursor_and_table_by_key(opened):
         "return [box.x, box.x + box.width]"
     )
     assert float(cursor.get_attribute("x1")) == pytest.approx(area[1])
-    bar.send_keys(Keys.HOME)
+    bar.send_keys(keys.HOME)
     assert caption.text.startswith("At prior 0.05 (")
     assert float(cursor.get_attribute("x1")) == pytest.approx(area[0])
 
@@ -153,20 +156,14 @@ def test_pointer_over_the_figure_reads_the_prior_under_it(opened):
     assert seen[0] < seen[1]
 
 
-def test_live_rows_stay_with_their_models_after_sorting(opened):
-    from selenium.webdriver.common.keys import Keys
-
-    def reading():
-        rows = opened.find_elements("css selector", "table[aria-labelledby=table-by_prior] tbody tr")
-        return sorted(row.text for row in rows)
-
+def test_live_rows_stay_with_their_models_after_sorting(opened, keys):
     bar = by_css(opened, "#prior")
-    bar.send_keys(Keys.HOME)
-    expected = reading()
-    bar.send_keys(Keys.END)
+    bar.send_keys(keys.HOME)
+    expected = sorted(rows_at_prior(opened))
+    bar.send_keys(keys.END)
     by_css(opened, "table[aria-labelledby=table-by_prior] thead th:nth-child(3) button").click()
-    bar.send_keys(Keys.HOME)
-    assert reading() == expected
+    bar.send_keys(keys.HOME)
+    assert sorted(rows_at_prior(opened)) == expected
 
 
 def test_links_open_the_parts_they_lead_into(browser, document, tmp_path):

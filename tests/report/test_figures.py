@@ -1,9 +1,11 @@
 """Which figures are drawn, of what, and what their captions say."""
 
+import warnings
 from dataclasses import replace
 
 import pytest
 from hostile_results import simulated
+from loops import each
 from matplotlib.figure import Figure
 
 from skewanova import SkewanovaWarning
@@ -29,7 +31,7 @@ def few():
 
 @pytest.fixture(scope="module")
 def many():
-    return simulated([f"m{i}" for i in range(8)], n_folds=3, priors=(0.5,))
+    return simulated([f"m{i}" for i in range(8)], n_folds=3)
 
 
 def test_no_two_figures_draw_the_same_curves(few):
@@ -56,16 +58,17 @@ def test_of_many_pairs_the_best_is_drawn_against_the_rest(few, many):
     assert all(best in pair for pair in pairs)
     assert len(many.pairs[many.pairs["role"] == "primary"]) > MOST_PAIRS
     drawn = _pairs_drawn(many)[["model_a", "model_b"]].to_numpy().tolist()
-    assert len(drawn) == 7
+    assert len(drawn) == len(FIGURES["pairs"].draw(many).axes[0].get_yticks()) == 7
     assert all(best in pair for pair in drawn)
     for kind in ("pairs", "difference_curves"):
         assert "Drawn is the first of the ranking with" in caption(kind, many)
         assert "Drawn is" not in caption(kind, few)
-
-
-def test_surfaces_share_one_bar_of_colours(few):
-    figure = FIGURES["surface"].draw(few)
-    assert len(figure.axes) == 3 + 1
+    assert caption("difference_curves", many).endswith("with 6 of those behind it.")
+    surfaces = FIGURES["surface"].draw(many)
+    assert sum("m" in ax.get_title(loc="left") for ax in surfaces.axes) == MOST_PANELS
+    assert caption("surface", many).endswith("The first 6.")
+    assert len(FIGURES["precision_recall"].draw(many).axes) == 2  # one a prior
+    assert len(FIGURES["surface"].draw(few).axes) == 3 + 1  # one bar of colours
 
 
 def test_with_a_control_there_are_no_groups_to_draw():
@@ -95,19 +98,34 @@ def test_legends_stand_below_the_curves_unless_they_would_take_more_room(few):
     assert _legend_below(crowded).get_size_inches().tolist() == size
 
 
-def test_signs_that_the_font_lacks_are_told_once_of_other_pictures_too():
-    def one():
-        figure = Figure(figsize=(1, 1), layout="constrained")
-        figure.subplots().set_title("\u6a21")
-        return figure
-
-    assert b"\xe6\xa8\xa1" in dict(render_figures({"a": one, "b": one}.items(), ("svg",)))["a"]["svg"]
-    with pytest.warns(SkewanovaWarning, match="figures show boxes where their font lacks a sign") as told:
-        dict(render_figures({"a": one, "b": one}.items(), ("svg", "png")))
-    assert len(told) == 1
+def titled(text):
+    figure = Figure(figsize=(1, 1), layout="constrained")
+    figure.subplots().set_title(text)
+    return figure
 
 
-@pytest.mark.parametrize(
+def test_signs_that_the_font_lacks_are_told_once():
+    drawings = {"a": lambda: titled("\u6a21\u578b"), "b": lambda: titled("\u578b \u4e00\u4e8c\u4e09\u56db")}
+    assert "\u6a21".encode() in dict(render_figures(drawings.items(), ("svg",)))["a"]["svg"]
+    with pytest.warns(SkewanovaWarning) as told:
+        drawn = dict(render_figures(drawings.items(), ("svg", "png")))
+    assert [str(warning.message) for warning in told] == [
+        "figures show boxes where their font lacks a sign ('\u4e00', '\u4e09', '\u4e8c', '\u56db', "
+        "'\u578b' and 1 more); tables show them all"
+    ]
+    assert list(drawn) == ["a", "b"]
+
+
+def test_other_warnings_of_figures_pass():
+    def noisy():
+        warnings.warn("mine", UserWarning, stacklevel=1)
+        return titled("a")
+
+    with pytest.warns(UserWarning, match=r"^mine$"):
+        dict(render_figures({"a": noisy}.items(), ("svg",)))
+
+
+@each(
     ("kind", "said"),
     [
         ("independent", ""),

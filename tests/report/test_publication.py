@@ -105,26 +105,16 @@ def test_bold_cells_stay_bold():
 # --- plain ------------------------------------------------------------------------------------------------
 
 NAMES = [
-    "a_b%$",
-    r"\back\|slash",
-    "{x}",
-    "-0.5",
-    "[optional]",
-    "* star",
-    "nul\x00",
-    "a--b",
-    "é",
-    "\n",
-    "",
-    "|",
+    *("a_b%$", r"\back\|slash", "{x}", "-0.5", "[optional]", "* star", "nul\x00", "a--b", "é", "\n", "", "|")
 ]
 
 
 def test_cells_are_text_and_what_is_bold_stays_so():
-    rows = tuple((name, f"{i}.5", "0.250 to 0.750") for i, name in enumerate(NAMES))
-    table = Table(
-        "demo", "A 50% caption", ("Model", "Value", "Interval"), rows, frozenset({(1, 1)}), "100 %."
+    rows, bold = (
+        tuple((name, f"{i}.5", "0.250 to 0.750") for i, name in enumerate(NAMES)),
+        frozenset({(1, 1)}),
     )
+    table = Table("demo", "A 50% caption", ("Model", "Value", "Interval"), rows, bold, "100 %.")
     text = latex_of(table, siunitx=False)
     assert text.startswith("\\begin{table}[htbp]\n\\centering\\footnotesize\n")
     assert "\\caption{A 50\\% caption}\n\\label{tab:demo}\n" in text
@@ -140,39 +130,31 @@ def test_cells_are_text_and_what_is_bold_stays_so():
 
 
 def test_long_text_is_broken_and_columns_without_room_follow_below():
-    long = "a_model_with_a_name_that_goes_on_and_on"
-    wide = Table(
-        "t", "c", ("Model", *(f"Mean at {i}" for i in range(12))), ((long, *["0.772 (0.020)"] * 12),)
-    )
+    heads, row = [f"Mean at {i}" for i in range(12)], ["0.772 (0.020)"] * 12
+    wide = Table("t", "c", ("Model", *heads), (("a_model_with_a_name_that_goes_on_and_on", *row),))
     text = latex_of(wide, siunitx=False)
     assert text.count(r"\begin{tabular}{>{\raggedright\arraybackslash}p{") == text.count(r"\bottomrule") == 4
     assert text.count(r"a\allowbreak{}\_\allowbreak{}model") == 4
     assert text.count("0.772") == 12
     assert text.count(r"\caption{") == 1
-    for row in re.findall(r"& (0.*) \\\\", text):
-        assert len(row.split(" & ")) * 13 < LINE
+    assert all(len(row.split(" & ")) * 13 < LINE for row in re.findall(r"& (0.*) \\\\", text))
 
 
 def test_heads_wider_than_their_cells_stand_on_several_lines():
-    table = Table("t", "c", ("Model", "Mean regret"), (("a", "0.012"),))
-    assert r"Model & \begin{tabular}[b]{@{}r@{}}Mean\\regret\end{tabular} \\" in latex_of(
-        table, siunitx=False
-    )
+    text = latex_of(Table("t", "c", ("Model", "Mean regret"), (("a", "0.012"),)), siunitx=False)
+    assert r"Model & \begin{tabular}[b]{@{}r@{}}Mean\\regret\end{tabular} \\" in text
 
 
 # --- what is asked for ------------------------------------------------------------------------------------
 
 
 def test_rows_columns_digits_caption_and_label(hostile):
-    columns = ["IAUPREC", "Model"]
-    text = hostile.to_latex(
-        "ranking", columns=columns, rows=2, digits=5, caption="Means_of", label="tab:mine"
-    )
+    options = {"columns": ["IAUPREC", "Model"], "rows": 2, "digits": 5}
+    text = hostile.to_latex("ranking", **options, caption="Means_of", label="tab:mine")
     assert r"\caption{Means\_of}" in text
     assert r"\label{tab:mine}" in text
-    assert [line.split(" & ")[0] for line in body(text)] == [
-        f"{x:.5f}" for x in hostile.ranking["iauprec"].head(2)
-    ]
+    shown = [line.split(" & ")[0] for line in body(text)]
+    assert shown == [f"{x:.5f}" for x in hostile.ranking["iauprec"].head(2)]
     assert hostile.to_markdown("ranking", rows=2, digits=1).count("\n| ") == 4
     assert "<caption>x &lt; y" in hostile.to_html("ranking", caption="x < y")
 
@@ -208,33 +190,24 @@ def test_what_is_not_there_is_refused(hostile, options, told):
 
 # --- compiled ---------------------------------------------------------------------------------------------
 
-
-@pytest.mark.no_cover
-@pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
-def test_plain_tables_compile_and_fit(hostile, tmp_path):
-    log = compiled("".join(map(hostile.to_latex, TABLES)), "", tmp_path)
-    assert "Overfull" not in log
-
-
-@pytest.mark.no_cover
-@pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
-def test_chosen_columns_fit_one_column_of_two(hostile, tmp_path):
-    """With names of ordinary length, in the print of all tables."""
-    columns = {
-        "performance": ["Model", "IAUPREC", "AUC", "Group"],
-        "ranking": ["Model", "IAUPREC", "95 % interval", "Group", "P(best)"],
-        "pairwise": ["Pair", "Difference", "Interval", "Adjusted p"],
-    }
-    text = "".join(hostile.to_latex(name, columns=heads) for name, heads in columns.items())
-    preamble = PREAMBLE.replace("{article}", "[twocolumn]{article}")
-    assert "Overfull" not in compiled(text, "", tmp_path, preamble=preamble)
+#: Columns that fit one of two columns where names are of ordinary length.
+CHOSEN = {
+    "performance": ["Model", "IAUPREC", "AUC", "Group"],
+    "ranking": ["Model", "IAUPREC", "95 % interval", "Group", "P(best)"],
+    "pairwise": ["Pair", "Difference", "Interval", "Adjusted p"],
+}
 
 
 @pytest.mark.no_cover
-@pytest.mark.skipif(not has_package("siunitx.sty"), reason="no siunitx here; the structure is tested above")
-def test_aligned_tables_compile_and_fit(hostile, tmp_path):
-    text = "".join(hostile.to_latex(name, siunitx=True) for name in TABLES)
-    assert "Overfull" not in compiled(text, r"\usepackage{siunitx}", tmp_path)
+@pytest.mark.skipif(not has_package("siunitx.sty"), reason="no LaTeX here; the structure is tested above")
+def test_tables_compile_and_fit(hostile, tmp_path):
+    twocolumn = PREAMBLE.replace("{article}", "[twocolumn]{article}")
+    for text, packages, preamble in (
+        (map(hostile.to_latex, TABLES), "", PREAMBLE),
+        ((hostile.to_latex(name, siunitx=True) for name in TABLES), r"\usepackage{siunitx}", PREAMBLE),
+        ((hostile.to_latex(name, columns=heads) for name, heads in CHOSEN.items()), "", twocolumn),
+    ):
+        assert "Overfull" not in compiled("".join(text), packages, tmp_path, preamble=preamble)
 
 
 def test_tables_without_pairs_of_priors(hostile):

@@ -1,24 +1,245 @@
-"""Sentences about pairs."""
+"""Tests and pairs in words, and what was found in a paragraph for a paper: every number stands in a frame."""
 
+import re
+import shutil
+import subprocess
+
+import numpy as np
 import pandas as pd
+import pytest
+from hostile_results import HOSTILE, simulated
+from latex_runs import compiled, has_package
+from loops import each
+from report_frames import ANOVA, NAN, posthoc
 
-from skewanova.report.sentences import MOST_ALIKE, pair_findings
+import skewanova as sa
+from skewanova.base.text import format_number
+from skewanova.report.methods import Prose
+from skewanova.report.sentences import (
+    MOST_ALIKE,
+    MOST_MEANS,
+    MOST_PAIRS,
+    anova_line,
+    curve_sentences,
+    omnibus_sentence,
+    pair_findings,
+    pair_sentences,
+)
+
+LINE = "(2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p"
+
+
+def test_anova_in_a_line():
+    lines = [anova_line(rows) for _, rows in ANOVA.groupby("test", sort=False)]
+    assert lines == [
+        "2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p <0.0001",
+        "odd_test of IAUPREC: F(1.235, 20.5) = inf, p <0.0001",
+        "3-way ANOVA of AUPREC: F(1, 5) = nan, p undefined",
+    ]
+
+
+@each(
+    ("p_value", "rejected", "begins", "ends"),
+    [
+        (0.04, True, "The models differ at 0.05", " = 0.040)."),
+        (
+            0.04, False, "The models are not all equal at 0.05",
+            " = 0.040), but the pairs do not tell which differ.",
+        ),
+        (0.06, False, "The models were not found to differ at 0.05", " = 0.060)."),
+        (
+            0.06, True, "All models at once were not found to differ at 0.05",
+            " = 0.060). The tests of pairs hold their level without that test, and find more.",
+        ),
+        (
+            NAN, False,
+            "The models could not be tested for a difference, because they do not differ in any fold", " undefined).",
+        ),
+    ],
+)  # fmt: skip
+def test_the_primary_in_a_sentence_that_pairs_do_not_contradict(p_value, rejected, begins, ends):
+    frame = ANOVA.assign(role=["primary", "primary", "check", "published"])
+    frame.loc[0, "p_value"] = p_value
+    found = omnibus_sentence(frame, 0.05, pd.DataFrame({"reject": [rejected, False]}))
+    assert found == f"{begins} {LINE}{ends}"
+
+
+def test_models_that_differ_alike_in_every_fold_are_not_tested():
+    frame = ANOVA.assign(role=["primary", "primary", "check", "published"])
+    frame.loc[0, ["statistic", "p_value"]] = np.inf, 0.0
+    found = omnibus_sentence(frame, 0.05, pd.DataFrame({"reject": [True]}))
+    assert found.startswith("The models' differences do not vary, so that no test can judge them")
+    flat = posthoc(("A", "B", -0.2, 0.0, True)).assign(std_error=0.0)
+    assert pair_sentences(flat, 0.05) == [
+        "B is above A by 0.200 in IAUPREC throughout, which no test can judge."
+    ]
+
+
+def test_pairs_in_words():
+    frame = posthoc(
+        ("A", "B", 0.1234, 1e-9, True),
+        ("A", "C", -0.05, 0.04, True),
+        ("B", "C", 0.1, 0.2, False),
+        ("B", "D", 0.0, NAN, False),
+    )
+    assert pair_sentences(frame, 0.05) == [
+        "A is ahead of B by 0.123 in IAUPREC (adjusted p <0.0001).",
+        "C is ahead of A by 0.050 in IAUPREC (adjusted p = 0.040).",
+        "B and C were not found to differ in IAUPREC at 0.05 (adjusted p = 0.20).",
+        "B and D could not be tested, because their values are the same.",
+    ]
+    assert pair_sentences(frame.iloc[:0], 0.05) == []
+
+
+@each(
+    ("estimate", "std_error", "why"),
+    [
+        (1e-14, NAN, "their values are the same"),
+        (0.3, 0.0, "their difference does not vary"),
+        (0.3, NAN, "how their difference varies is not known"),
+    ],
+)
+def test_pairs_without_p_are_not_said_to_be_alike(estimate, std_error, why):
+    names = {name: name for name in "ABCDE"}
+    untested = posthoc(("A", "B", estimate, NAN, False), std_error=std_error)
+    assert pair_sentences(untested, 0.05) == [f"A and B could not be tested, because {why}."]
+    every = pd.concat([untested] * 4, ignore_index=True)
+    assert pair_findings(every, 0.05, names) == [f"No pair could be tested, because {why}."]
+    tested = posthoc(("A", "C", 0.2, 0.3, False), ("A", "D", 0.2, 0.2, False))
+    assert pair_findings(pd.concat([every, tested], ignore_index=True), 0.05, names) == [
+        "The other 2 pairs were not found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.20).",
+        f"4 of the 6 pairs could not be tested, because {why}.",
+    ]
+
+
+def test_names_in_sentences_are_short_and_distinct():
+    a, b = "the same long beginning, 1, the same long end", "the same long beginning, 2, the same long end"
+    (sentence,) = pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05)
+    told = "the same long...long end is ahead of the same lo...ng end (2) by 0.100 in IAUPREC"
+    assert sentence == f"{told} (adjusted p = 0.001)."
+    (sentence,) = pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05, {a: "x", b: "y"})
+    assert sentence.startswith("x is ahead of y by")
+    (sentence,) = pair_sentences(posthoc(("a\nb", "\x1b[2J", 0.1, 0.001, True)), 0.05)
+    assert sentence.startswith(r"a b is ahead of \x1b[2J by")
+
+
+def test_stretches_of_priors_in_words():
+    curves = pd.DataFrame({"model_a": "A", "model_b": "B", "prior": [0.6, 0.012345], "p_adjusted": 0.01})
+    curves = curves.assign(estimate=0.1, std_error=0.1)
+    rows = [("A", "B", 0.012345, 0.2), ("B", "A", 0.55, 0.6)]
+    differing = pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high"])
+    assert curve_sentences(curves, differing, {"A": "Ada", "B": "Bob"}) == [
+        "Ada is ahead of Bob at priors 0.0123 to 0.2 (simultaneous band).",
+        "Bob is ahead of Ada at priors 0.55 to 0.6 (simultaneous band).",
+    ]
+    assert curve_sentences(curves, differing)[1].startswith("B is ahead of A")
+    assert curve_sentences(curves, differing.iloc[:0]) == [
+        "At no single prior from 0.0123 to 0.6 were any two models found to differ."
+    ]
+    assert curve_sentences(curves.assign(std_error=0.0), differing) == [
+        "Differences along the prior could not be tested, because their difference does not vary."
+    ]
 
 
 def test_many_pairs_alike_are_said_once():
-    pairs = [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")]
-    frame = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(
-        estimate=0.1, std_error=0.1, p_adjusted=0.4, response="iauprec", test="jackknife_holm"
-    )
-    names = {name: name for name in "abcd"}
-    none = pair_findings(frame.assign(reject=False), 0.05, names)
+    pairs = [(a, b, 0.1, 0.4, False) for a, b in ("ab", "ac", "ad", "bc", "bd", "cd")]
+    frame, names = posthoc(*pairs), {name: name for name in "abcd"}
+    none = pair_findings(frame, 0.05, names)
     assert none == ["No two models were found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.40)."]
     frame["reject"] = [True, *[False] * 5]
-    some = pair_findings(frame, 0.05, names)
-    assert len(some) == 2
-    assert some[0].startswith("a is ahead of b")
-    assert some[1] == (
+    first, rest = pair_findings(frame, 0.05, names)
+    assert first.startswith("a is ahead of b")
+    assert rest == (
         "The other 5 pairs were not found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.40)."
     )
-    few = pair_findings(frame.iloc[: 1 + MOST_ALIKE], 0.05, names)
-    assert len(few) == 1 + MOST_ALIKE
+    assert len(pair_findings(frame.iloc[: 1 + MOST_ALIKE], 0.05, names)) == 1 + MOST_ALIKE
+
+
+# --- in a paragraph ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return simulated([*HOSTILE, "b"], priors=(0.5, 0.1), rng=3)
+
+
+def test_the_primary_test_comes_first_and_every_number_is_that_of_a_frame(hostile):
+    (text,) = hostile.results_paragraph.paragraphs
+    pairs = hostile.pairs[hostile.pairs["role"] == "primary"]
+    first = next(pairs.itertuples())
+    effect = hostile.tables["effects"]["effect"].iloc[0]
+    assert f"{format_number(first.estimate)} ({format_number(first.conf_low)} to" in text
+    assert f"t({first.df:.4g}) = {first.statistic:.2f}, adjusted p" in text
+    assert f"d = {effect:.2f}" in text
+    assert text.index("The models ") < text.index("Differences (") < text.index(hostile.verdict.choose)
+    assert f"about {hostile.design.population}." in text
+    assert text.count(" minus ") == MOST_PAIRS
+    assert f"{len(pairs) - MOST_PAIRS} more in the table" in text
+    assert f"{len(hostile.ranking) - MOST_MEANS} more in the table" in text
+
+
+def test_names_from_outside_are_escaped(hostile):
+    for prose in (hostile.results_paragraph, hostile.methods):
+        assert "<script>" not in prose.to_markdown().replace("\\<script\\>", "")
+        assert "\n" not in str(prose).replace("\n\n", "")
+    assert r"a\_b\%\$" in hostile.results_paragraph.to_latex()
+
+
+def test_methods_name_the_primary_tests_design_sizes_seed_and_software(hostile):
+    first, beside = hostile.methods.paragraphs[2].split(" Reported beside them: ")
+    made, version = hostile.methods.paragraphs[-1], sa.__version__
+    assert first.startswith(
+        "The conclusions rest on these tests, each at level 0.05: the repeated-measures F"
+    )
+    assert ("Landgrebe" in beside, "Landgrebe" in first) == (True, False)
+    assert "4 folds" in made
+    assert "Each fold tests 30 positives and 90 negatives." in made
+    assert made.endswith(f"Computed by skewanova {version} (The skewanova developers 2026) with seed 3.")
+    assert f"note = {{Version {version}}}" in hostile.methods.to_bibtex()
+
+
+def test_one_test_set_has_no_folds():
+    (text,) = simulated(["a", "b"], n_folds=1, priors=(0.5,)).results_paragraph.paragraphs
+    assert text.startswith("IAUPREC (uniform over priors")
+    assert "fold" not in text
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_what_was_not_tested_is_said_so():
+    label = np.repeat([0, 1], 10)
+    scores = pd.DataFrame({"y_true": label, "a": label / 2, "b": label / 2})
+    found = sa.compare(sa.scores_from_wide(scores), at_priors=(0.5,))
+    assert "a minus b 0.000, not tested, because their values are the same" in str(found.results_paragraph)
+
+
+def test_works_are_cited_once_where_they_are_first_named():
+    named = ("Demsar (2006) and Holm (1979).", "Nadeau and Bengio's (2003) variance; Holm (1979) & co.")
+    prose = Prose(named)
+    assert prose.to_latex() == (
+        "Demsar (2006)~\\cite{demsar2006} and Holm (1979)~\\cite{holm1979}.\n\n"
+        "Nadeau and Bengio's (2003)~\\cite{nadeau2003} variance; Holm (1979) \\& co.\n"
+    )
+    assert [reference.key for reference in prose.references] == ["demsar2006", "holm1979", "nadeau2003"]
+
+
+@pytest.mark.no_cover
+@pytest.mark.skipif(
+    not has_package("booktabs.sty") or shutil.which("bibtex") is None, reason="no LaTeX with BibTeX here"
+)
+def test_a_paper_of_words_tables_and_references_compiles(hostile, tmp_path):
+    (tmp_path / "references.bib").write_text(hostile.methods.to_bibtex(), encoding="utf-8")
+    text = "\n\n".join(
+        [
+            r"\section{Methods}", hostile.methods.to_latex(),
+            r"\section{Results}", hostile.results_paragraph.to_latex(),
+            hostile.to_latex(), hostile.to_latex("pairwise"),
+            r"\bibliographystyle{plain}\bibliography{references}",
+        ]
+    )  # fmt: skip
+    compiled(text, "", tmp_path)
+    run = subprocess.run(["bibtex", "main"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+    assert "Warning" not in run.stdout
+    compiled(text, "", tmp_path)
+    log = compiled(text, "", tmp_path)
+    assert not re.search("undefined|Citation .* on page", log)

@@ -1,41 +1,26 @@
+"""Tables: what stands in them is what the frames hold."""
+
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from report_frames import ANOVA, NAN, frame_of, posthoc
 
 from skewanova import UniformPrior
 from skewanova.inference.intervals import INTERVAL_COLUMNS
-from skewanova.report import sentences as report_sentences
 from skewanova.report import tables as report_tables
-from skewanova.report.tables import TABLES
+from skewanova.report.tables import TABLES, leaders_table, performance_table
 from skewanova.scores.design import FoldDesign
 
-NAN = float("nan")
-RANKING = pd.DataFrame(
-    {
-        "rank": [1, 2],
-        "model": ["B", "A"],
-        "iauprec": [0.75, 0.5],
-        "std": [0.1, 0.2],
-        "conf_low": [0.7, 0.4],
-        "conf_high": [0.8, 0.6],
-        "group": ["a", "b"],
-        "auc": [0.9, 0.8],
-        "rarest_prior": 0.05,
-        "auprec_at_rarest": [0.6123, 0.4],
-        "expected_regret": [0.0, 0.25],
-        "max_regret": [-1e-17, 0.3],
-        "p_best": [0.995, 0.005],
-    }
-)
-MEASURES = pd.DataFrame(
-    {
-        "model": ["A", "A", "B", "B"],
-        "fold": [1, 2, 1, 2],
-        "iauprec": [0.4, 0.6, 0.7, 0.8],
-        "auc": [0.9, 0.9, 0.8, 1.0],
-    }
+RANKING = frame_of(
+    "rank model iauprec std conf_low conf_high group auc auprec_at_rarest expected_regret max_regret p_best",
+    (1, "B", 0.75, 0.1, 0.7, 0.8, "a", 0.9, 0.6123, 0.0, -1e-17, 0.995),
+    (2, "A", 0.5, 0.2, 0.4, 0.6, "b", 0.8, 0.4, 0.25, 0.3, 0.005),
+).assign(rarest_prior=0.05)
+MEASURES = frame_of(
+    "model fold iauprec auc",
+    *[("A", 1, 0.4, 0.9), ("A", 2, 0.6, 0.9), ("B", 1, 0.7, 0.8), ("B", 2, 0.8, 1.0)],
 )
 
 
@@ -59,19 +44,12 @@ def auprec(priors, values):
     return pd.DataFrame(rows, columns=["model", "fold", "prior", "auprec"])
 
 
-def posthoc(*rows, **columns):
-    frame = pd.DataFrame(rows, columns=["model_a", "model_b", "estimate", "p_adjusted", "reject"])
-    defaults = {"test": "tukey", "response": "iauprec", "prior": NAN, "std_error": 0.1}
-    defaults |= {"conf_low": -0.1, "conf_high": 0.3}
-    return frame.assign(**(defaults | columns))
-
-
 # --- measures ---------------------------------------------------------------------------------------------
 
 
 def test_performance_holds_means_and_spreads_in_ranking_order():
     frame = auprec((0.5, 0.1), [(0.9, 0.7, 0.6, 0.6), (0.2, 0.4, 0.30, 0.31)])
-    found = report_tables.performance_table(frame, MEASURES, RANKING)
+    found = performance_table(frame, MEASURES, RANKING)
     assert found.header == ("Model", "AUPREC(0.5)", "AUPREC(0.1)", "IAUPREC", "AUC")
     assert found.rows == (
         ("B", "0.600 (0.000)", "0.305 (0.007)", "0.750 (0.071)", "0.900 (0.141)"),
@@ -82,22 +60,20 @@ def test_performance_holds_means_and_spreads_in_ranking_order():
 
 def test_the_best_is_bold_before_rounding():
     frame = auprec((0.5,), [(0.60001, 0.60001, 0.6, 0.6)])
-    assert (1, 1) in report_tables.performance_table(frame, MEASURES, RANKING).bold
-    assert (0, 1) not in report_tables.performance_table(frame, MEASURES, RANKING).bold
+    bold = performance_table(frame, MEASURES, RANKING).bold
+    assert ((1, 1) in bold, (0, 1) in bold) == (True, False)
 
 
 def test_one_fold_has_no_spread():
     one = MEASURES[MEASURES["fold"] == 1]
     frame = auprec((0.5,), [(0.9, 0.7, 0.6, 0.6)])
-    found = report_tables.performance_table(frame[frame["fold"] == 1], one, RANKING)
+    found = performance_table(frame[frame["fold"] == 1], one, RANKING)
     assert found.rows[0] == ("B", "0.600", "0.700", "0.800")
 
 
 def test_priors_that_differ_little_stay_apart():
     priors = (0.1, 0.1 + 1e-9, 1e-7, 0.1 + 2e-9)
-    found = report_tables.performance_table(
-        auprec(priors, [(0.1 * i,) * 4 for i in range(1, 5)]), MEASURES, RANKING
-    )
+    found = performance_table(auprec(priors, [(0.1 * i,) * 4 for i in range(1, 5)]), MEASURES, RANKING)
     assert found.header[1:5] == ("AUPREC(0.1)", "AUPREC(0.100000001)", "AUPREC(1e-07)", "AUPREC(0.100000002)")
     assert [cell[:5] for cell in found.rows[0][1:5]] == ["0.100", "0.200", "0.300", "0.400"]
 
@@ -109,7 +85,7 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
     frame = grid.to_frame(index=False).assign(auprec=0.5)
     cells = frame.drop_duplicates(["model", "fold"]).assign(iauprec=0.5, auc=0.5)
     ranking = pd.concat([RANKING.iloc[:1]] * 12, ignore_index=True).assign(model=models)
-    found = report_tables.performance_table(frame, cells, ranking).to_text()
+    found = performance_table(frame, cells, ranking).to_text()
     assert max(map(len, found.split("\n"))) <= 80
     assert found.count("0.500 (0.000)") == 12 * 18
     assert all(found.count(f"AUPREC({p:.6g})") == 1 for p in priors)
@@ -131,6 +107,8 @@ def test_ranking():
     assert found.header[4:6] == ("P(best)", "At rarest")
     assert "At rarest: AUPREC at prior 0.05, the rarest of the deployment" in found.note
     assert "more cautious than p" in found.note
+    row = ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.05).rows[0]
+    assert (row[2], row[4]) == ("", "")
     assert found.note.startswith("Folds: 2, each of 38 to 40 positives and 1,200 negatives. IAUPREC")
 
 
@@ -141,112 +119,18 @@ def test_sizes_of_runs_and_of_a_test_set():
     assert report_tables.sizes_note(sizes, one) == "Test set: 40 positives and 60 negatives"
 
 
-def test_ranking_without_spread():
-    row = ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.05).rows[0]
-    assert (row[2], row[4]) == ("", "")
-
-
-def test_regions():
-    frame = pd.DataFrame(
-        [("A", 0.01, 0.123456, 0.00456, "B"), ("B", 0.123456, 0.5, NAN, "")],
-        columns=["model", "prior_low", "prior_high", "margin", "runner_up"],
-    )
-    assert TABLES["regions"].build(frame).rows == (
-        ("A", "0.01 to 0.1235", "0.0046", "B"),
-        ("B", "0.1235 to 0.5", "", ""),
-    )
-
-
-NOT_DIFFERENT = "The models were not found to differ at 0.05"
-
-
-# --- tests ------------------------------------------------------------------------------------------------
-
-ANOVA = pd.DataFrame(
-    [
-        ("two_way", "iauprec", "model", 2.0, 38.0, 0.12345, 15.254, 0.00001, 0.4, 0.55),
-        ("two_way", "iauprec", "residual", 38.0, NAN, 0.3, NAN, NAN, NAN, NAN),
-        ("odd_test", "iauprec", "model", 1.234567, 20.5, 0.2, np.inf, 0.0, 1.0, 1.0),
-        ("three_way", "auprec", "model", 1.0, 5.0, 0.2, NAN, NAN, NAN, NAN),
-    ],
-    columns=[
-        "test", "response", "term", "df", "df_error", "sum_sq", "statistic", "p_value", "partial_eta_sq",
-        "breakdown_correlation",
-    ],
-)  # fmt: skip
+# --- one frame, one table ---------------------------------------------------------------------------------
 
 
 def test_anova():
     rows = TABLES["tests"].build(ANOVA).rows
-    assert rows[0] == (
-        "2-way ANOVA, IAUPREC",
-        "model",
-        "2",
-        "38",
-        "0.1235",
-        "15.25",
-        "<0.0001",
-        "0.400",
-        "0.55",
-    )
+    numbers = ("0.1235", "15.25", "<0.0001", "0.400", "0.55")
+    assert rows[0] == ("2-way ANOVA, IAUPREC", "model", "2", "38", *numbers)
     assert rows[1] == ("2-way ANOVA, IAUPREC", "residual", "38", "", "0.3000", "", "", "", "")
     assert rows[2][:1] + rows[2][2:6] == ("odd_test, IAUPREC", "1.23", "20.50", "0.2000", "inf")
-
-
-@pytest.mark.parametrize(
-    ("test", "line"),
-    [
-        ("two_way", "2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p <0.0001"),
-        ("odd_test", "odd_test of IAUPREC: F(1.235, 20.5) = inf, p <0.0001"),
-        ("three_way", "3-way ANOVA of AUPREC: F(1, 5) = nan, p undefined"),
-    ],
-)
-def test_anova_in_a_line(test, line):
-    assert report_sentences.anova_line(ANOVA[ANOVA["test"] == test]) == line
-
-
-@pytest.mark.parametrize(
-    ("p_value", "sentence"),
-    [
-        (0.04, "The models differ at 0.05 (2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p = 0.040)."),
-        (0.06, f"{NOT_DIFFERENT} (2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p = 0.060)."),
-        (NAN, "The models could not be tested for a difference, because they do not differ in any fold "
-         "(2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p undefined)."),
-    ],
-)  # fmt: skip
-def test_the_primary_in_a_sentence(p_value, sentence):
-    frame = ANOVA.assign(role=["primary", "primary", "check", "published"])
-    frame.loc[0, "p_value"] = p_value
-    pairs = pd.DataFrame({"reject": [p_value == 0.04]})
-    assert report_sentences.omnibus_sentence(frame, 0.05, pairs) == sentence
-
-
-@pytest.mark.parametrize(
-    ("p_value", "told"),
-    [
-        (0.04, "p = 0.040), but the pairs do not tell which differ."),
-        (0.06, "p = 0.060). The tests of pairs hold their level without that test, and find more."),
-    ],
-)  # fmt: skip
-def test_all_models_and_pairs_do_not_contradict_each_other(p_value, told):
-    frame = ANOVA.assign(role=["primary", "primary", "check", "published"])
-    frame.loc[0, "p_value"] = p_value
-    pairs = pd.DataFrame({"reject": [p_value == 0.06, False]})
-    assert report_sentences.omnibus_sentence(frame, 0.05, pairs).endswith(told)
-
-
-def test_models_that_differ_alike_in_every_fold_are_not_tested():
-    frame = ANOVA.assign(role=["primary", "primary", "check", "published"])
-    frame.loc[0, ["statistic", "p_value"]] = np.inf, 0.0
-    found = report_sentences.omnibus_sentence(frame, 0.05, pd.DataFrame({"reject": [True]}))
-    assert found.startswith("The models' differences do not vary, so that no test can judge them")
-    flat = posthoc(("A", "B", -0.2, 0.0, True)).assign(std_error=0.0)
-    assert report_sentences.pair_sentences(flat, 0.05) == [
-        "B is above A by 0.200 in IAUPREC throughout, which no test can judge."
-    ]
-
-
-# --- pairs ------------------------------------------------------------------------------------------------
+    for rounding in (-2e-16, 0.0, 2e-16):
+        near = TABLES["tests"].build(ANOVA[:2].assign(df=[1 + rounding, 1.01 + rounding])).rows
+        assert [row[2] for row in near] == ["1", "1.01"]
 
 
 def test_pairs():
@@ -262,77 +146,86 @@ def test_pairs():
     )
 
 
-def test_pairs_of_priors():
-    frame = posthoc((0.5, 0.1, 0.25, 1e-9, True)).rename(columns={"model_a": "prior_a", "model_b": "prior_b"})
-    assert TABLES["prior_pairs"].build(frame, alpha=0.05).rows == (
-        ("0.5 - 0.1", "0.250", "-0.100 to 0.300", "<0.0001", "yes"),
+BUILT = {
+    "regions": (
+        frame_of(
+            "model prior_low prior_high margin runner_up",
+            *[("A", 0.01, 0.123456, 0.00456, "B"), ("B", 0.123456, 0.5, NAN, "")],
+        ),
+        [("A", "0.01 to 0.1235", "0.0046", "B"), ("B", "0.1235 to 0.5", "", "")],
+    ),
+    "prior_pairs": (
+        posthoc((0.5, 0.1, 0.25, 1e-9, True)).rename(columns={"model_a": "prior_a", "model_b": "prior_b"}),
+        [("0.5 - 0.1", "0.250", "-0.100 to 0.300", "<0.0001", "yes")],
+    ),
+    "equivalence": (
+        frame_of(
+            "model_a model_b p_a_ahead p_equal p_b_ahead rope p_adjusted equivalent",
+            ("A", "B", 0.915, 0.08, 0.005, 0.01, 0.915, False),
+            ("A", "C", 0.01, 0.98, 0.01, 0.01, 0.03, True),
+        ),
+        [
+            ("A - B", "0.92", "not shown", "0.92", "0.08", "0.01"),
+            ("A - C", "0.030", "yes", "0.01", "0.98", "0.01"),
+        ],
+    ),
+    "assumptions": (
+        frame_of(
+            "check statistic p_value advice", ("shapiro_wilk", 0.9, 0.5, ""), ("levene", NAN, NAN, "look")
+        ),
+        [("shapiro wilk", "0.900", "0.50", "nothing to add"), ("levene", "", "", "look")],
+    ),
+    "choices": (
+        frame_of(
+            "criterion model value runner_up margin",
+            *[("maximin_auprec", "A", 0.25, "B", 0.125), ("odd_rule", "B", 0.5, None, NAN)],
+        ),
+        [("best worst case (maximin)", "A", "0.250", "B", "0.125"), ("odd rule", "B", "0.500", "", "")],
+    ),
+    "crossings": (  # those that change the lead come first
+        frame_of(
+            "prior conf_low conf_high model_below model_above lead open_low open_high",
+            (0.02, NAN, NAN, "C", "B", False, False, False),
+            (0.08, 0.05, 0.1, "B", "A", True, False, True),
+            (0.3, 0.01, 0.5, "C", "A", False, True, True),
+        ),
+        [
+            ("0.08", "0.05 to 0.1 or above", "B", "A", "yes"),
+            ("0.02", "", "C", "B", "no"),
+            ("0.3", "0.01 or below to 0.5 or above", "C", "A", "no"),
+        ],
+    ),
+    "sensitivity": (
+        frame_of(
+            "model auprec_at_rarest auprec_commonest sensitivity loss_per_tenfold",
+            ("A", 0.25, 0.75, 0.5, 0.375),
+        ),
+        [("A", "0.250", "0.750", "0.500", "0.375")],
+    ),
+}
+OPTIONS = {
+    "prior_pairs": {"alpha": 0.05},
+    "equivalence": {"posterior": "t posterior."},
+    "crossings": {"level": "95 %"},
+}
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_rows_are_those_of_the_frame(name):
+    frame, rows = BUILT[name]
+    found = TABLES[name].build(frame, **OPTIONS.get(name, {}))
+    assert found.rows == tuple(rows)
+    assert name != "equivalence" or "differs by less than 0.01" in found.caption
+
+
+def test_leaders_have_one_row_a_stretch_of_priors():
+    frame = frame_of(
+        "prior_low prior_high leader contender",
+        *[(0.01, 0.1, "A", "A"), (0.01, 0.1, "A", "C"), (0.01, 0.1, "A", "B"), (0.1, 0.5, "B", "B")],
     )
-
-
-def test_pairs_in_words():
-    frame = posthoc(
-        ("A", "B", 0.1234, 1e-9, True),
-        ("A", "C", -0.05, 0.04, True),
-        ("B", "C", 0.1, 0.2, False),
-        ("B", "D", 0.0, NAN, False),
-    )
-    assert report_sentences.pair_sentences(frame, 0.05) == [
-        "A is ahead of B by 0.123 in IAUPREC (adjusted p <0.0001).",
-        "C is ahead of A by 0.050 in IAUPREC (adjusted p = 0.040).",
-        "B and C were not found to differ in IAUPREC at 0.05 (adjusted p = 0.20).",
-        "B and D could not be tested, because their values are the same.",
-    ]
-    assert report_sentences.pair_sentences(frame.iloc[:0], 0.05) == []
-
-
-@pytest.mark.parametrize(
-    ("estimate", "std_error", "why"),
-    [
-        (1e-14, NAN, "their values are the same"),
-        (0.3, 0.0, "their difference does not vary"),
-        (0.3, NAN, "how their difference varies is not known"),
-    ],
-)
-def test_pairs_without_p_are_not_said_to_be_alike(estimate, std_error, why):
-    names = {name: name for name in "ABCDE"}
-    untested = posthoc(("A", "B", estimate, NAN, False)).assign(std_error=std_error)
-    assert report_sentences.pair_sentences(untested, 0.05) == [f"A and B could not be tested, because {why}."]
-    every = pd.concat([untested] * 4, ignore_index=True)
-    assert report_sentences.pair_findings(every, 0.05, names) == [f"No pair could be tested, because {why}."]
-    tested = posthoc(("A", "C", 0.2, 0.3, False), ("A", "D", 0.2, 0.2, False))
-    assert report_sentences.pair_findings(pd.concat([every, tested], ignore_index=True), 0.05, names) == [
-        "The other 2 pairs were not found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.20).",
-        f"4 of the 6 pairs could not be tested, because {why}.",
-    ]
-
-
-def test_names_in_sentences_are_short_and_distinct():
-    a, b = "the same long beginning, 1, the same long end", "the same long beginning, 2, the same long end"
-    (sentence,) = report_sentences.pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05)
-    told = "the same long...long end is ahead of the same lo...ng end (2) by 0.100 in IAUPREC"
-    assert sentence == f"{told} (adjusted p = 0.001)."
-    (sentence,) = report_sentences.pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05, {a: "x", b: "y"})
-    assert sentence.startswith("x is ahead of y by")
-    (sentence,) = report_sentences.pair_sentences(posthoc(("a\nb", "\x1b[2J", 0.1, 0.001, True)), 0.05)
-    assert sentence.startswith(r"a b is ahead of \x1b[2J by")
-
-
-def test_stretches_of_priors_in_words():
-    curves = pd.DataFrame({"model_a": "A", "model_b": "B", "prior": [0.6, 0.012345], "p_adjusted": 0.01})
-    curves = curves.assign(estimate=0.1, std_error=0.1)
-    rows = [("A", "B", 0.012345, 0.2), ("B", "A", 0.55, 0.6)]
-    differing = pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high"])
-    assert report_sentences.curve_sentences(curves, differing, {"A": "Ada", "B": "Bob"}) == [
-        "Ada is ahead of Bob at priors 0.0123 to 0.2 (simultaneous band).",
-        "Bob is ahead of Ada at priors 0.55 to 0.6 (simultaneous band).",
-    ]
-    assert report_sentences.curve_sentences(curves, differing)[1].startswith("B is ahead of A")
-    assert report_sentences.curve_sentences(curves, differing.iloc[:0]) == [
-        "At no single prior from 0.0123 to 0.6 were any two models found to differ."
-    ]
-    assert report_sentences.curve_sentences(curves.assign(std_error=0.0), differing) == [
-        "Differences along the prior could not be tested, because their difference does not vary."
-    ]
+    table = leaders_table(frame, "95 %")
+    assert table.rows == (("0.01 to 0.1", "A", "C, B"), ("0.1 to 0.5", "B", "none"))
+    assert "95 %" in table.caption
 
 
 def test_intervals():
@@ -355,41 +248,3 @@ def test_intervals():
     )
     alone = report_tables.intervals_table(frame[:1], "these")
     assert "brackets" not in alone.note
-
-
-def test_practical_equality():
-    frame = pd.DataFrame(
-        [("A", "B", 0.915, 0.08, 0.005, 0.01, 0.915, False), ("A", "C", 0.01, 0.98, 0.01, 0.01, 0.03, True)],
-        columns=[
-            "model_a",
-            "model_b",
-            "p_a_ahead",
-            "p_equal",
-            "p_b_ahead",
-            "rope",
-            "p_adjusted",
-            "equivalent",
-        ],
-    )
-    found = TABLES["equivalence"].build(frame, posterior="t posterior.")
-    assert found.rows == (
-        ("A - B", "0.92", "not shown", "0.92", "0.08", "0.01"),
-        ("A - C", "0.030", "yes", "0.01", "0.98", "0.01"),
-    )
-    assert "differs by less than 0.01" in found.caption
-
-
-def test_checks():
-    frame = pd.DataFrame([("shapiro_wilk", 0.9, 0.5, ""), ("levene", NAN, NAN, "look")], columns=[
-        "check", "statistic", "p_value", "advice"
-    ])  # fmt: skip
-    assert TABLES["assumptions"].build(frame).rows == (
-        ("shapiro wilk", "0.900", "0.50", "nothing to add"), ("levene", "", "", "look"),
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("rounding", [-2e-16, 0.0, 2e-16])
-def test_whole_degrees_of_freedom_have_no_decimals_whatever_the_rounding(rounding):
-    assert report_tables._df(1.0 + rounding) == "1"
-    assert report_tables._df(1.01 + rounding) == "1.01"
-    assert report_tables._df(float("nan")) == ""
