@@ -199,7 +199,7 @@ CHOSEN = {
 
 
 @pytest.mark.no_cover
-@pytest.mark.skipif(not has_package("siunitx.sty"), reason="no LaTeX here; the structure is tested above")
+@pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
 def test_tables_compile_and_fit(hostile, tmp_path):
     twocolumn = PREAMBLE.replace("{article}", "[twocolumn]{article}")
     for text, packages, preamble in (
@@ -207,7 +207,8 @@ def test_tables_compile_and_fit(hostile, tmp_path):
         ((hostile.to_latex(name, siunitx=True) for name in TABLES), r"\usepackage{siunitx}", PREAMBLE),
         ((hostile.to_latex(name, columns=heads) for name, heads in CHOSEN.items()), "", twocolumn),
     ):
-        assert "Overfull" not in compiled("".join(text), packages, tmp_path, preamble=preamble)
+        if not packages or has_package("siunitx.sty"):
+            assert "Overfull" not in compiled("".join(text), packages, tmp_path, preamble=preamble)
 
 
 def test_tables_without_pairs_of_priors(hostile):

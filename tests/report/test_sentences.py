@@ -53,7 +53,8 @@ def test_anova_in_a_line():
         ),
         (
             NAN, False,
-            "The models could not be tested for a difference, because they do not differ in any fold", " undefined).",
+            "The models could not be tested for a difference, because they do not differ in any fold",
+            " undefined).",
         ),
     ],
 )  # fmt: skip
