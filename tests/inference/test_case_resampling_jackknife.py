@@ -59,38 +59,23 @@ def assert_brute(sample, score, area_estimator):
         assert found.rows()[:, k] == pytest.approx(values, abs=1e-10)
 
 
-def cases_of(groups):
+KINDS = ("cluster", "weight")
+
+
+@each("area_estimator", ESTIMATORS)
+@settings(max_examples=12)
+@given(
+    groups=tie_groups(max_groups=6, max_count=3),
+    seed=st.integers(0, 10**6),
+    drawn=st.sets(st.sampled_from(KINDS)),
+)
+def test_values_are_those_of_leaving_out_every_case_or_cluster(area_estimator, groups, seed, drawn):
     labels, scores = twins.labels_and_scores(groups)
-    return np.array(labels) == 1, np.array(scores, dtype=float)
-
-
-@each("area_estimator", ESTIMATORS)
-@settings(max_examples=6)
-@given(groups=tie_groups(max_groups=6, max_count=3))
-def test_values_are_those_of_leaving_out_every_case(area_estimator, groups):
-    positive, score = cases_of(groups)
-    assert_brute(Sample(positive), score, area_estimator)
-
-
-@each("area_estimator", ESTIMATORS)
-@settings(max_examples=6)
-@given(groups=tie_groups(max_groups=5, max_count=3), seed=st.integers(0, 10**6), weighted=st.booleans())
-def test_values_are_those_of_leaving_out_every_cluster(area_estimator, groups, seed, weighted):
-    positive, score = cases_of(groups)
     rng = np.random.default_rng(seed)
-    cluster = np.unique(rng.integers(0, 4, size=len(score)), return_inverse=True)[1]
-    weight = rng.choice([0.5, 1.0, 3.0], size=len(score)) if weighted else None
-    assert_brute(Sample(positive, cluster, weight), score, area_estimator)
-
-
-@pytest.mark.slow
-@each("area_estimator", ESTIMATORS)
-@settings(max_examples=6)
-@given(groups=tie_groups(max_groups=5, max_count=3), seed=st.integers(0, 10**6))
-def test_weighted_values_are_those_of_leaving_out_every_row(area_estimator, groups, seed):
-    positive, score = cases_of(groups)
-    weight = np.random.default_rng(seed).choice([0.5, 1.0, 3.0], size=len(score))
-    assert_brute(Sample(positive, None, weight), score, area_estimator)
+    cluster = np.unique(rng.integers(0, 4, size=len(scores)), return_inverse=True)[1]
+    weight = rng.choice([0.5, 1.0, 3.0], size=len(scores))
+    options = {name: value for name, value in (("cluster", cluster), ("weight", weight)) if name in drawn}
+    assert_brute(Sample(np.array(labels) == 1, **options), np.array(scores, dtype=float), area_estimator)
 
 
 def test_many_different_weights_go_one_by_one(monkeypatch):

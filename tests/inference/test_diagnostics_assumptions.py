@@ -170,12 +170,6 @@ def test_tables_without_residual_variation(values):
     assert (found.loc[["normality", "spread", "sphericity", "additivity"], "advice"] == "").all()
 
 
-def test_two_identical_models_among_three():
-    found = checked(random_table(8, 2)[:, [0, 0, 1]])
-    assert np.isnan(found.loc["sphericity", "p_value"])
-    assert found.loc["normality"].notna().all()
-
-
 def test_many_models_and_folds():
     found = checked(random_table(2, 30))
     assert 0 <= found.loc["smallest_p_permutation", "p_value"] < 1e-30

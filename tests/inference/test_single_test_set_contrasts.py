@@ -5,6 +5,7 @@ import pytest
 from loops import each
 from scipy import stats
 
+from skewanova import SkewanovaWarning
 from skewanova.base.rounding import TIE
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import (
@@ -172,6 +173,14 @@ def test_pairs_are_measured_block_by_block(monkeypatch):
     whole = np.stack(angles.pairs())
     monkeypatch.setattr("skewanova.inference.single_test_set.BLOCK_SIZE", 1)
     assert np.stack(angles.pairs()) == pytest.approx(whole, rel=1e-12)
+
+
+def test_models_that_change_alike_are_named():
+    labels, score = POSITIVE.astype(int), drawn(1)[:, 0]
+    with pytest.warns(SkewanovaWarning) as told:
+        compare_test_set(labels, np.stack([score, score, -score], axis=1), models=["A", "B", "C"], prior=0.3)
+    alike = [str(one.message) for one in told if "change alike" in str(one.message)]
+    assert [text.split(" change")[0] for text in alike] == ["models A and B"]
 
 
 @pytest.mark.parametrize("class_of_one", ["positive", "negative"])
