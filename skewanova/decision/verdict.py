@@ -37,7 +37,7 @@ LINES = {
 
 
 #: Columns of the numbers of a verdict.
-VERDICT_COLUMNS = ("line", "quantity", "value", "shown", "table")
+VERDICT_COLUMNS = ("line", "quantity", "value", "text", "table")
 
 
 #: Fewer positives than this in all leave nothing to test.

@@ -320,7 +320,7 @@ def test_a_deployment_prior_out_of_reach_is_said_first(prior, told):
 def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choice():
     frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=300, n_positive=100)
     result = compared(frame, "independent", (0.015, 0.15))
-    limit = result.verdict.to_frame().query("line == 'choose'")["shown"].item()
+    limit = result.verdict.to_frame().query("line == 'choose'")["text"].item()
     assert result.verdict.choose == f"Choose m0 (judged above prior {limit})."
     assert result.verdict.where_it_changes.startswith(f"Nowhere from prior {limit} (lowest judged) to ")
     assert result.verdict.weakest_point.startswith(f"Below prior {limit} (")
