@@ -116,9 +116,6 @@ def test_a_better_model_is_found_and_named():
     assert stretch == ["better", "worse", pytest.approx(0.3), pytest.approx(0.6)]
 
 
-# --- level, by simulation -----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize(("n_folds", "n_models", "replicates"), [
@@ -142,9 +139,6 @@ def test_bands_hold_their_level_over_all_priors_and_pairs(n_folds, n_models, rep
         assert errors / replicates > 0.05 - 4 * np.sqrt(0.05 * 0.95 / replicates)
 
 
-# --- without variation --------------------------------------------------------------------------------------
-
-
 def test_identical_models_have_no_p():
     frame = scores({"A": 1.0, "B": 1.5})
     twin = frame[frame["model"] == "A"].assign(model="twin", y_score=lambda f: 3 * f["y_score"] + 1)
@@ -162,13 +156,8 @@ def test_identical_models_have_no_p():
 
 
 def test_perfect_models_beside_a_constant_difference():
-    labels = np.repeat([0, 1], 30)
-    fold = pd.concat(
-        [
-            pd.DataFrame({"model": m, "y_true": labels, "y_score": labels * s})
-            for m, s in (("A", 1), ("B", -1))
-        ]
-    )
+    rows = pd.DataFrame({"y_true": np.repeat([0, 1], 30)})
+    fold = pd.concat([rows.assign(model=m, y_score=s * rows["y_true"]) for m, s in (("A", 1), ("B", -1))])
     measures = measured(pd.concat([fold.assign(fold=f) for f in range(4)]))
     found = difference_curves(measures, n_draws=199)
     assert (found["statistic"] == np.inf).all()

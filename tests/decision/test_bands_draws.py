@@ -41,9 +41,6 @@ def largest(deviations, moved=None, df=None, *, n_draws=5, alpha=0.05):
     return bands.max_t_draws(deviations, moved, alpha, n_draws=n_draws, rng=3, df=df)
 
 
-# --- few folds: tables of as many rows ----------------------------------------------------------------------
-
-
 def by_tables(columns, size, rows, *, blocks=(5,)):
     """Largest |t| of Gaussian tables, drawn block by block for so many columns at once."""
     generator, parts = np.random.default_rng(3), []
@@ -75,9 +72,6 @@ def test_differences_that_do_not_move_are_left_out():
 def test_blocks_of_draws_change_nothing_but_the_numbers_drawn(monkeypatch, size, blocks):
     monkeypatch.setattr(bands, "BLOCK_SIZE", size)
     assert largest(folds()) == pytest.approx(by_tables(columns_of(folds()), 2, N_UNITS, blocks=blocks))
-
-
-# --- many: axes in place of rows ----------------------------------------------------------------------------
 
 
 def by_axes(deviations, df, n_draws, columns_of=columns_of):
@@ -150,9 +144,6 @@ def test_roots_have_the_sums_of_squares_of_samples(n_axes, df):
     assert spread == pytest.approx(2 * df, rel=0.15)  # of chi-square
 
 
-# --- over cases ---------------------------------------------------------------------------------------------
-
-
 def drawn_over_cases(joint, alpha, n_draws, rng):
     """Of all pairs, in ascending order."""
     varies = np.ones((len(joint.pairs()[0]), len(joint.priors)), dtype=bool)
@@ -194,9 +185,6 @@ def test_normal_columns_are_divided_by_their_size():
     z = np.abs(normal @ columns[:, [0, 2]] / [5.0, np.sqrt(2)])
     assert bands._max_z_draws(columns, 4, 1) == pytest.approx(z.max(axis=1))
     assert bands._max_z_draws(np.zeros((2, 3)), 7, 0).tolist() == [0.0] * 7
-
-
-# --- one test set, whole ------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -291,9 +279,6 @@ def test_a_model_that_never_moves_has_no_band_at_a_distance():
     assert beside["estimate"].tolist() == [0.5]
     assert beside[["p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
     assert same[["estimate", "conf_low", "conf_high"]].to_numpy().tolist() == [[0, 0, 0]]
-
-
-# --- pairs --------------------------------------------------------------------------------------------------
 
 
 def test_pairs_with_the_control_are_compared():

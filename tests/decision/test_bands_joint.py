@@ -28,9 +28,6 @@ def several():
     return evaluated(scored(4))[0]
 
 
-# --- critical values ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("share", "value"), [(0.5, 1.96), (2.0, 2.236)])
 def test_deviations_that_are_rounding_do_not_count(share, value):
     columns = np.array([[1.0, 0.0], [0.0, share * TIE]])
@@ -53,9 +50,6 @@ def test_a_value_rests_on_4999_draws_of_seed_0_where_the_spread_is_known():
     assert pair_critical(joint, 0.05) == pair_critical(joint, 0.05, rng=0, n_draws=4999)
     unknown = JointCurves(PRIORS, np.ones((2, 2)), np.empty((0, 2, 2)), np.nan)
     assert np.isnan([pair_critical(unknown, 0.05), _mean_critical(unknown, 0.05, n_draws=99, rng=0)]).all()
-
-
-# --- bands --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ratio", [0, 0.25])

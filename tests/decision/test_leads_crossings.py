@@ -61,9 +61,6 @@ def t_along(evaluation, pair, priors, *, ratio):
     return d.mean(axis=0), d.std(axis=0, ddof=1) * np.sqrt(1 / len(d) + ratio)
 
 
-# --- crossings ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.no_cover
 @pytest.mark.parametrize("ratio", [0.0, RATIO])
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
@@ -126,26 +123,6 @@ def test_one_set_leaves_out_its_cases(one_set):
     unknown = crossings(replace(measures, scores=None))
     assert unknown["prior"].tolist() == found["prior"].tolist()
     assert unknown[["conf_low", "conf_high", "std_error", "df"]].isna().all(axis=None)
-
-
-def test_no_crossings_at_one_prior_of_one_model_or_of_equal_models(folds):
-    _, table = folds
-    assert crossings(simulated(SampleSizes(4, 20, 60), (Model(),))[0]).empty
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        at_one = evaluate(table, at_priors=(0.1,), deployment_prior=0.1, design="independent")
-        twins = table.frame.query("model == 'M0'").assign(y_true=lambda d: d["y_true"].astype(int))
-        both = pd.concat([twins, twins.assign(model="copy")])
-        equal = evaluate(both, at_priors=PRIORS, design="independent")
-    for evaluation in (at_one, equal):
-        found = crossings(evaluation)
-        assert found.empty
-        assert tuple(found) == CROSSING_COLUMNS
-    assert leaders(at_one)["prior_low"].tolist() == leaders(at_one)["prior_high"].tolist()
-    assert leaders(equal)["contender"].tolist() == ["M0", "copy"]
-
-
-# --- leaders ------------------------------------------------------------------------------------------------
 
 
 def test_contenders_follow_the_simultaneous_bands(folds):

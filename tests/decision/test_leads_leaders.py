@@ -1,7 +1,5 @@
 """Crossings and leaders of curves that are straight in the log-odds: every limit is known in closed form."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,9 +36,6 @@ def panel_of(slopes, means, *, errors=0.01, df=np.inf, low=LOW, high=HIGH):
     deviations = np.zeros((n, n, len(x)))
     deviations[range(n), range(n)] = errors
     return PanelCurves(low, high, edges, JointCurves(priors, estimate, deviations, df))
-
-
-# --- crossings ----------------------------------------------------------------------------------------------
 
 
 def test_a_crossing_of_straight_lines_has_a_symmetric_interval():
@@ -87,6 +82,7 @@ def test_nothing_crosses_at_one_prior_or_side_by_side():
     assert find_crossings(panel_of([0.04, 0.0], [0.5, 0.5], low=0.1, high=0.1), 2.0) == []
     assert find_crossings(panel_of([0.04, 0.04], [0.5, 0.6]), 2.0) == []
     assert find_crossings(panel_of([0.04, 0.04], [0.5, 0.5]), 2.0) == []
+    assert find_crossings(panel_of([0.04], [0.5]), 2.0) == []
 
 
 def test_the_frame_is_in_the_order_of_priors_and_marks_the_lead():
@@ -120,9 +116,6 @@ def test_undecided_stretches_of_a_known_difference():
     assert covering_zero(edges, 0 * x, 0 * x) == [(edges[0], edges[-1])]
     assert covering_zero(edges, 0 * x + 1, np.full(x.shape, 0.3)) == []
     assert covering_zero(edges, 0 * x + 1, np.full(x.shape, 3.0)) == [(edges[0], edges[-1])]
-
-
-# --- leaders ------------------------------------------------------------------------------------------------
 
 
 def test_contenders_are_all_that_no_band_puts_behind():
@@ -225,13 +218,6 @@ def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):
     assert len(leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)) == 1
 
 
-def test_the_lead_over_the_second_best_by_hand():
-    for models, margin, second in (("ABC", 0.05, "C"), ("AB", 0.1, "B"), ("A", np.nan, "")):
-        some = panel_of([0.0] * len(models), [0.6, 0.5, 0.55][: len(models)]).curves
-        found = leads._margin(SimpleNamespace(models=tuple(models)), some, (0, LOW, HIGH))
-        assert found == (pytest.approx(margin, nan_ok=True), second)
-
-
 @pytest.mark.parametrize(
     ("control", "pairs"), [(None, ["AB", "AC", "BC"]), ("A", ["AB", "AC"]), ("C", ["AC", "BC"])]
 )
@@ -240,9 +226,6 @@ def test_differing_pairs_of_all_or_with_the_control(control, pairs):
     found = differing_frame(panel, ("A", "B", "C"), 2.0, control=control)
     assert (found["better"] + found["worse"]).tolist() == pairs
     assert found[["prior_low", "prior_high"]].to_numpy().tolist() == [[LOW, HIGH]] * len(pairs)
-
-
-# --- prior by prior -----------------------------------------------------------------------------------------
 
 
 def test_rows_by_prior_are_those_of_bands_leaders_and_regret():

@@ -17,8 +17,7 @@ from skewanova.decision.power import FoldTest
 def test_power_is_1_where_nothing_is_left_to_doubt(n_folds):
     limit = stats.t.isf(0.025, n_folds - 1)
     certain = decision_power.CERTAIN * (1 + limit) / np.sqrt(n_folds)
-    for share in (1.001, 1.5, 50.0):
-        assert FoldTest(share * certain, 1.0, ratio=0.0, alpha=0.05).power(n_folds) == 1.0
+    assert FoldTest(1.001 * certain, 1.0, ratio=0.0, alpha=0.05).power(n_folds) == 1.0
     # Just below, the distribution itself says so.
     below = FoldTest(0.999 * certain, 1.0, ratio=0.0, alpha=0.05).power(n_folds)
     assert below == pytest.approx(1.0, abs=1e-9)

@@ -1,7 +1,6 @@
 """The verdict: its states on tables made for them, and no output that contradicts another on any table."""
 
 import re
-import warnings
 from dataclasses import replace
 from itertools import chain, combinations
 from types import SimpleNamespace
@@ -12,13 +11,8 @@ import pytest
 from loops import each
 from verdict_tables import KINDS, compared, drawn, scores
 
-import skewanova as sa
 from skewanova.base.frames import records
-from skewanova.decision.verdict import (
-    LINES,
-    VERDICT_COLUMNS,
-    Verdict,
-)
+from skewanova.decision.verdict import LINES, VERDICT_COLUMNS, Verdict
 from skewanova.report.tables import TABLES
 from skewanova.report.verdict_text import MAX_WORDS, LineWriter, percent_text
 
@@ -54,19 +48,14 @@ def ahead_of(pairs):
                    rows["model_b"].where(first, rows["model_a"]), strict=True))  # fmt: skip
 
 
-def words_of(verdict):
-    return " ".join(
-        [verdict.choose, verdict.how_sure, verdict.where_it_changes, verdict.weakest_point]
-    ).split()
-
-
 def contender_sets(result, low, high):
     """Contenders of every stretch that meets the range."""
     frame = result.tables["leaders"]
-    inside = frame[(frame["prior_low"] < high) & (frame["prior_high"] > low)] if low < high else frame[
-        (frame["prior_low"] <= low) & (frame["prior_high"] >= low)
-    ]  # fmt: skip
-    return [set(rows["contender"]) for _, rows in inside.groupby(["prior_low", "prior_high"], sort=False)]
+    inside = (frame["prior_low"] < high) & (frame["prior_high"] > low)
+    if low == high:
+        inside = (frame["prior_low"] <= low) & (frame["prior_high"] >= low)
+    stretches = frame[inside].groupby(["prior_low", "prior_high"], sort=False)
+    return [set(rows["contender"]) for _, rows in stretches]
 
 
 def assert_numbers_have_tables(result):
@@ -76,7 +65,7 @@ def assert_numbers_have_tables(result):
         if number.table not in {"design", "support", "roc"}:
             frame = result.tables[number.table]
             assert isinstance(frame, pd.DataFrame), number
-    for name in ("choose", "how_sure", "where_it_changes", "weakest_point"):
+    for name in LINES:
         text = getattr(verdict, name)
         for model in sorted(result.ranking["model"], key=len, reverse=True):
             text = text.replace(model, "")
@@ -145,12 +134,7 @@ def assert_state_holds(result):
     if state == "by_prior":
         swapped = {(r.better, r.worse) for r in result.tables["differing_priors"].itertuples()}
         assert not chosen or any((b, a) in swapped for a, b in swapped)
-        limits = {
-            *result.tables["leaders"]["prior_low"],
-            *result.tables["leaders"]["prior_high"],
-            low,
-            prior.high,
-        }
+        limits = {*result.tables["leaders"][["prior_low", "prior_high"]].to_numpy().flat, low, prior.high}
         said = [n.value for n in verdict.numbers if n.line == "choose" and n.table == "leaders"]
         assert said
         assert set(said) <= limits
@@ -174,16 +158,16 @@ def assert_words_agree(result):
         assert not re.search(r"\bfolds?\b|\bhold-out", words)
     if result.design.kind == "runs":
         assert not re.search(r"\bfolds?\b", str(verdict))
-    assert len(words_of(verdict)) <= MAX_WORDS, (len(words_of(verdict)), str(verdict))
+    said = " ".join(getattr(verdict, line) for line in LINES).split()
+    assert len(said) <= MAX_WORDS, (len(said), str(verdict))
 
 
-CHECKS = (
-    assert_numbers_have_tables,
-    assert_bands_agree,
-    assert_pairs_agree,
-    assert_state_holds,
-    assert_words_agree,
-)
+def check(result):
+    assert_numbers_have_tables(result)
+    assert_bands_agree(result)
+    assert_pairs_agree(result)
+    assert_state_holds(result)
+    assert_words_agree(result)
 
 
 # --- states -------------------------------------------------------------------------------------------------
@@ -192,8 +176,7 @@ CHECKS = (
 @each("kind", STATES)
 def test_each_kind_of_table_has_its_state(results, kind):
     assert results[kind].verdict.state == STATES[kind], str(results[kind].verdict)
-    for check in CHECKS:
-        check(results[kind])
+    check(results[kind])
 
 
 @pytest.mark.slow
@@ -201,9 +184,7 @@ def test_each_kind_of_table_has_its_state(results, kind):
 @each("seed", range(12))
 def test_no_two_outputs_contradict_each_other(seed):
     design, frame, prior = drawn(seed)
-    result = compared(frame, design, prior)
-    for check in CHECKS:
-        check(result)
+    check(compared(frame, design, prior))
 
 
 @pytest.mark.parametrize("state", ["untrusted", "unsupported"])
@@ -222,11 +203,16 @@ def test_where_no_test_is_trusted_no_group_stands_in_the_tables(results, state):
         assert len({len(row) for row in (table.header, *table.rows)}) == 1
 
 
-def test_one_difference_is_not_the_largest(results):
-    pairs = list(records(pairs_of(results["clear"])))
-    names = {model: model for model in results["clear"].evaluation.models}
-    for rows, word in ((pairs[:1], "Difference: "), (pairs, "Largest difference: ")):
-        assert LineWriter(names).largest_difference(rows).startswith(word)
+def test_words_for_pairs_names_and_numbers(results):
+    pairs, writer = list(records(pairs_of(results["clear"]))), LineWriter({c: c for c in "abcde"})
+    named = LineWriter({model: model for model in results["clear"].evaluation.models})
+    assert named.largest_difference(pairs[:1]).startswith("Difference: ")
+    assert named.largest_difference(pairs).startswith("Largest difference: ")
+    assert [writer.join("a"), writer.join("abc", "or")] == ["a", "a, b or c"]
+    assert writer.join("abcde") == "a, b, c and 2 more"
+    assert [percent_text(value) for value in (0.4, 37.6, 99.7, 100.0)] == ["<1", "38", ">99", "100"]
+    row = SimpleNamespace(estimate=-0.00152, conf_low=-0.0033, conf_high=0.00031, p_adjusted=0.1)
+    assert writer.difference(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"  # limits keep their sign
 
 
 # --- as text, frame, page -----------------------------------------------------------------------------------
@@ -283,10 +269,8 @@ def test_many_cases_at_the_best_score_are_ties_too():
     frame = scores("independent", [2.5, 1.0], n_folds=5)
     result = compared(frame.assign(y_score=frame["y_score"].clip(upper=1.0)), "independent")
     share = result.tables["assumptions"].set_index("check").loc["share_at_best_score", "statistic"]
-    assert (
-        result.verdict.weakest_point
-        == f"Of a fold, {100 * share:.0f} % share a model's best score: give finer ones."
-    )
+    said = f"Of a fold, {100 * share:.0f} % share a model's best score: give finer ones."
+    assert result.verdict.weakest_point == said
 
 
 def test_a_collapse_is_that_of_the_checks():
@@ -299,16 +283,10 @@ def test_a_collapse_is_that_of_the_checks():
     assert result.verdict.weakest_point == f"m1 ranks near chance in a fold (AUC {auc:.3f}): look there."
 
 
-@pytest.mark.parametrize(
-    ("prior", "told"),
-    [
-        ((0.001, 0.01), "can judge no prior of the deployment"),
-        ((0.001, 0.04), "priors above 0.027 only (33 %"),
-    ],
-)
-def test_a_deployment_prior_out_of_reach_is_said_first(prior, told):
+@each(("high", "told"), [(0.01, "can judge no prior of the deployment"), (0.04, "above 0.027 only (33 %")])
+def test_a_deployment_prior_out_of_reach_is_said_first(high, told):
     frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=300, n_positive=100)
-    result = compared(frame, "independent", prior)
+    result = compared(frame, "independent", (0.001, high))
     assert result.verdict.state == "unsupported"
     assert told in result.verdict.choose
     part = result.pairs[result.pairs["response"] == "iauprec_supported"]
@@ -325,11 +303,6 @@ def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choi
     assert result.verdict.where_it_changes.startswith(f"Nowhere from prior {limit} (lowest judged) to ")
     assert result.verdict.weakest_point.startswith(f"Below prior {limit} (")
     assert_numbers_have_tables(result)
-
-
-def test_limits_of_a_small_difference_keep_their_sign():
-    row = SimpleNamespace(estimate=-0.00152, conf_low=-0.0033, conf_high=0.00031, p_adjusted=0.1)
-    assert LineWriter({}).difference(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"
 
 
 def test_two_models_that_swap_are_named_with_their_limits(results):
@@ -356,18 +329,6 @@ def test_a_control_is_what_the_others_are_held_against(control, told, models):
     assert_numbers_have_tables(result)
 
 
-def test_names_in_a_row():
-    writer = LineWriter(dict(zip("abcde", "abcde", strict=True)))
-    assert writer.join("a") == "a"
-    assert writer.join("abc", "or") == "a, b or c"
-    assert writer.join("abcde") == "a, b, c and 2 more"
-
-
-@pytest.mark.parametrize(("value", "shown"), [(0.4, "<1"), (37.6, "38"), (99.7, ">99"), (100.0, "100")])
-def test_shares_in_words(value, shown):
-    assert percent_text(value) == shown
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_positive", "n_values", "prior", "why"),
@@ -380,21 +341,14 @@ def test_shares_in_words(value, shown):
     ],
 )
 def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, prior, why):
-    rng = np.random.default_rng(1)
-    labels = np.repeat([1, 0], [n_positive, 600])
-    parts = []
+    rng, labels = np.random.default_rng(1), np.repeat([1, 0], [n_positive, 600])
+    frame, parts = pd.DataFrame({"fold": 1, "case": range(len(labels)), "y_true": labels}), []
     for name in "ab":
         score = rng.normal(labels)
         if n_values:
             score = np.clip((score * n_values / 5).round(), -n_values // 5, n_values - n_values // 5 - 1)
-        parts.append(
-            pd.DataFrame(
-                {"model": name, "fold": 1, "case": range(len(labels)), "y_true": labels, "y_score": score}
-            )
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        verdict = sa.compare(pd.concat(parts), prior, at_priors=(prior,)).verdict
+        parts.append(frame.assign(model=name, y_score=score))
+    verdict = compared(pd.concat(parts), "test_set", prior, at_priors=(prior,)).verdict
     assert (verdict.state == "untrusted") == bool(why)
     if why:
         assert verdict.choose.startswith(f"No test can be trusted here: {why}.")

@@ -89,9 +89,6 @@ def test_intervals_of_runs_are_unknown_and_those_of_half_splits_hold_the_halving
         assert row["std_error"] == pytest.approx(np.sqrt(variance), rel=1e-9)
 
 
-# --- support ----------------------------------------------------------------------------------------------
-
-
 def counted(sizes):
     """One model in folds of so many positives and negatives."""
     frame = pd.concat(
