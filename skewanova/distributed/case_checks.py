@@ -101,14 +101,10 @@ class RowChecks:
 
     def read(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows as a table in memory has them, cases and clusters in the order of names."""
-        folds = with_fold(frame)["fold"]
-        rows = pd.DataFrame(
-            {
-                "model": _to_levels(frame["model"], self.models),
-                "fold": _to_levels(folds, self.folds),
-                "y_true": read_labels(frame["y_true"], self.labels, self.pos_label),
-            }
-        )
+        frame = with_fold(frame)
+        rows = pd.DataFrame({"y_true": read_labels(frame["y_true"], self.labels, self.pos_label)})
+        for column, levels in (("model", self.models), ("fold", self.folds)):
+            rows[column] = _to_levels(frame[column], levels)
         for column, is_whole in (("case", self.has_whole_cases), ("cluster", True)):
             if column in frame:
                 names = to_categorical(frame[column], column, row_number, whole=is_whole)
@@ -356,7 +352,5 @@ def _summarize_sampling(
 
 def _join_shared(parts: Sequence[SharedClusters]) -> SharedClusters | None:
     """Return the clusters of all buckets that are in several folds."""
-    if not parts:
-        return None
-    most = max(parts, key=lambda item: (item.n_folds, str(item.name)))
-    return most._replace(n_clusters=sum(item.n_clusters for item in parts))
+    most = max(parts, key=lambda item: (item.n_folds, str(item.name)), default=None)
+    return most and most._replace(n_clusters=sum(item.n_clusters for item in parts))

@@ -158,18 +158,7 @@ def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object
 class Sketch:
     """A first look at the rows that a partition has of one group.
 
-    Attributes
-    ----------
-    group : (model, fold)
-        As text.
-    n_rows : int
-        Number of its rows.
-    score : ndarray
-        Some of the scores, each for as many.
-    labels : tuple of str
-        Different labels, as they were written.
-    has_whole_cases : bool
-        Whether all its cases are whole numbers.
+    Every score stands for as many rows; labels are the different ones, as they were written.
     """
 
     group: Group

@@ -43,10 +43,8 @@ class Evaluation(Framed):
         Columns model, fold, prior, auprec; and model, fold, iauprec, auc, n_positive, n_negative.
     curves : mapping
         ROC curve of every (model, fold); of streamed scores without thresholds.
-    models, folds : tuple
+    models, folds, priors : tuple
         Their order in the frames.
-    priors : tuple of float
-        Grid of priors, in the order given.
     deployment_prior, area_estimator : DeploymentPrior, str
         Weighting behind IAUPREC, and the estimator behind all areas.
     warnings : tuple of str
@@ -209,7 +207,9 @@ def evaluate(
     >>> list(measures.auprec), len(measures.auprec), len(measures.iauprec)
     (['model', 'fold', 'prior', 'auprec'], 120, 60)
     """
-    grid = _distinct_priors(at_priors)
+    grid = check_prior_list(at_priors, "at_priors")
+    if len(np.unique(grid)) < len(grid):
+        raise InputError(f"`at_priors` must be distinct, but got {', '.join(f'{p:g}' for p in grid)}")
     weighting = as_deployment_prior(deployment_prior)
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     stated_design = as_design(design)
@@ -347,13 +347,6 @@ def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
     logit = np.linspace(np.log(low) - np.log1p(-low), np.log(high) - np.log1p(-high), size)
     inner = 1 / (1 + np.exp(-logit[1:-1]))
     return np.concatenate(([low], inner, [high])) if low < high else np.array([low])
-
-
-def _distinct_priors(priors: Sequence[float]) -> Floats:
-    grid = check_prior_list(priors, "at_priors")
-    if len(np.unique(grid)) < len(grid):
-        raise InputError(f"`at_priors` must be distinct, but got {', '.join(f'{p:g}' for p in grid)}")
-    return grid
 
 
 def auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
