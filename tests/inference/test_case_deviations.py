@@ -19,9 +19,7 @@ def scored(n, share, *, digits=None, seed=3):
     """Labels, and scores of two models that are much alike."""
     rng = np.random.default_rng(seed)
     positive, common = rng.random(n) < share, rng.normal(size=n)
-    scores = [
-        common + spread * rng.normal(size=n) + gain * positive for spread, gain in ((0.7, 1), (0.6, 1.2))
-    ]
+    scores = [common + s * rng.normal(size=n) + gain * positive for s, gain in ((0.7, 1), (0.6, 1.2))]
     return positive, scores if digits is None else [np.round(score, digits) for score in scores]
 
 
@@ -77,9 +75,8 @@ def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
         np.testing.assert_allclose(one[:, few], other, rtol=1e-10)
     columns = np.concatenate([few, 150 + few])
     units = found.units(nodes.weight)[:, columns]
-    np.testing.assert_allclose(
-        units.T @ units, np.dot((rows := alone.units(np.eye(len(few)))).T, rows), rtol=1e-10
-    )
+    rows = alone.units(np.eye(len(few)))
+    np.testing.assert_allclose(units.T @ units, rows.T @ rows, rtol=1e-10)
 
 
 @pytest.mark.parametrize("area_estimator", sorted(set(ESTIMATORS) - set(BY_STEPS)))
@@ -100,9 +97,8 @@ def test_nodes_over_a_range_serve_priors_within_it():
     wide, own = nodes_for(priors, 0.05, 0.5, "exact"), nodes_for(priors, 0.1, 0.3, "exact")
     assert wide.priors.min() < 0.06
     assert own.priors.min() > 0.09
-    by_rounding = nodes_for(
-        np.append(1e-4 * (1 - 1e-12), np.geomspace(1e-4, 0.9, 200)), 1e-4, 0.9, "exact"
-    )  # two panels
+    two_panels = np.append(1e-4 * (1 - 1e-12), np.geomspace(1e-4, 0.9, 200))
+    by_rounding = nodes_for(two_panels, 1e-4, 0.9, "exact")
     assert by_rounding.weight[:, 0] @ by_rounding.priors == pytest.approx(1e-4, rel=1e-10)
     for nodes in (wide, own):
         at = 1 / (1 + 3 * (1 - nodes.priors) / nodes.priors)
@@ -173,10 +169,8 @@ def test_blocks_hold_no_more_rows_than_the_cache(monkeypatch):
 
 def test_deviations_are_measured_in_a_power_of_two_just_above_the_largest():
     positive, scores = scored(60, 0.5, digits=1)
-    found, scale = (
-        deviations(Sample(positive), scores, np.array([0.1, 0.4]), "exact"),
-        np.array([[3.0], [5.0]]),
-    )
+    scale = np.array([[3.0], [5.0]])
+    found = deviations(Sample(positive), scores, np.array([0.1, 0.4]), "exact")
     unit = found.unit(Turn(np.eye(2), scale))
     largest = (scale * [np.abs(one.rows()).max(axis=0) for one in found.tables]).max(axis=0)
     np.testing.assert_array_equal(np.log2(unit) % 1, 0)
@@ -216,7 +210,6 @@ def test_as_many_priors_as_nodes_are_measured_themselves():
 @pytest.mark.parametrize("half", [0.3, 1.7, 4.0])
 def test_nodes_of_a_panel_reach_the_poles_and_no_further(half):
     """Precision has its poles at log-odds of i pi; log(pole + sqrt(1 + pole^2)) is asinh of the pole."""
-    error = -np.arcsinh(np.pi / half) * np.array([0, 1]) - np.arcsinh(np.pi / half) * (
-        case_deviations._nodes_of_panel(half) - 1
-    )
+    nodes = case_deviations._nodes_of_panel(half) - np.array([1, 0])
+    error = -np.arcsinh(np.pi / half) * nodes
     assert error[1] <= np.log(case_deviations.TOLERANCE) < error[0]

@@ -64,11 +64,7 @@ KINDS = ("cluster", "weight")
 
 @each("area_estimator", ESTIMATORS)
 @settings(max_examples=12)
-@given(
-    groups=tie_groups(max_groups=6, max_count=3),
-    seed=st.integers(0, 10**6),
-    drawn=st.sets(st.sampled_from(KINDS)),
-)
+@given(groups=tie_groups(6, 3), seed=st.integers(0, 10**6), drawn=st.sets(st.sampled_from(KINDS)))
 def test_values_are_those_of_leaving_out_every_case_or_cluster(area_estimator, groups, seed, drawn):
     labels, scores = twins.labels_and_scores(groups)
     rng = np.random.default_rng(seed)

@@ -68,10 +68,7 @@ def test_models_that_move_alike_leave_out_what_needs_full_rank():
 
 
 def test_a_test_of_somebody_else_has_its_name():
-    assert (get_test("sauce").name, get_test("sauce").methods, get_test("sauce").note) == (
-        "sauce",
-        "sauce",
-        "",
-    )
+    sauce = get_test("sauce")
+    assert (sauce.name, sauce.methods, sauce.note) == ("sauce", "sauce", "")
     row = SimpleNamespace(test="two_way", response="iauprec")
     assert name_test(row) == "2-way ANOVA of IAUPREC"

@@ -19,13 +19,8 @@ N_FOLDS, N_MODELS = 6, 4
 
 
 def long(values, name="iauprec"):
-    return pd.DataFrame(
-        [
-            {"model": f"m{j}", "fold": i, name: value}
-            for i, row in enumerate(values)
-            for j, value in enumerate(row)
-        ]
-    )
+    rows = [(f"m{j}", i, value) for (i, j), value in np.ndenumerate(values)]
+    return pd.DataFrame(rows, columns=["model", "fold", name])
 
 
 def slow_standardized(values):
@@ -100,9 +95,8 @@ def test_the_interaction_of_models_and_priors_is_swept_too(interaction):
     row = result.row("residual")
     df = 29 - 2 - 4 - 1 - 2 * interaction
     assert row["df"] == df
-    np.testing.assert_allclose(
-        (found["standardized"] ** 2).sum(), df, rtol=1e-9
-    )  # so the draws have the same scale as the residuals
+    # so the draws have the same scale as the residuals
+    np.testing.assert_allclose((found["standardized"] ** 2).sum(), df, rtol=1e-9)
     assert list(found)[:3] == ["model", "fold", "prior"]
 
 
@@ -134,9 +128,8 @@ def test_effects_of_complete_tables_are_taken_out_as_by_projection(factors):
     effects = np.linalg.lstsq(columns, rows.T, rcond=None)[0]
     sweep, spare = diagnostics._sweep(frame, crossed=False)
     assert spare == len(frame) - np.linalg.matrix_rank(columns)
-    np.testing.assert_allclose(
-        np.sort(sweep(rows), axis=1), np.sort(rows - (columns @ effects).T, axis=1), atol=1e-12
-    )
+    swept = np.sort(rows - (columns @ effects).T, axis=1)
+    np.testing.assert_allclose(np.sort(sweep(rows), axis=1), swept, atol=1e-12)
 
 
 @pytest.mark.parametrize("crossed", [False, True])
@@ -164,9 +157,8 @@ def test_envelopes_do_not_depend_on_how_much_is_worked_on_at_a_time(monkeypatch)
     whole = residual_quantiles(result, n_draws=199)
     for size in (450, 1):
         monkeypatch.setattr(diagnostics, "BLOCK_SIZE", size)
-        pd.testing.assert_frame_equal(
-            residual_quantiles(result, n_draws=199), whole, check_exact=False, rtol=1e-12
-        )
+        found = residual_quantiles(result, n_draws=199)
+        pd.testing.assert_frame_equal(found, whole, check_exact=False, rtol=1e-12)
 
 
 def test_rows_that_are_missing_leave_degrees_of_freedom(values):

@@ -91,9 +91,8 @@ def test_a_control_turns_the_pairs_and_alike_models_have_no_effect():
     below = found[found["model_a"] == "M0"].iloc[0]
     turned = every[(every["model_a"] == "M1") & (every["model_b"] == "M0")].iloc[0]
     assert below["effect"] == pytest.approx(-turned["effect"], rel=1e-12)
-    assert (below["effect_low"], below["effect_high"]) == pytest.approx(
-        (-turned["effect_high"], -turned["effect_low"]), rel=1e-9
-    )
+    limits = -turned["effect_high"], -turned["effect_low"]
+    assert (below["effect_low"], below["effect_high"]) == pytest.approx(limits, rel=1e-9)
     same = effects(evaluation_of(np.repeat(values[:, :1], 2, axis=1), "independent"))
     assert same[["effect", "effect_low", "effect_high", "conf_low"]].isna().all(axis=None)
 

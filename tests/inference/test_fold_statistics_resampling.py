@@ -205,9 +205,8 @@ def test_permutation_enumerates_up_to_the_number_asked_for():
 def test_shares_by_hand():
     means = np.array([[3.0, 1.0, 2.0], [1.0, 2.0, 2.0], [1.0, 1.0, 1.0], [0.0, 0.0, 5.0]])
     third, half = 1 / 3, 1 / 2
-    np.testing.assert_allclose(
-        fraction_best(means) * 4, [1 + third, half + third, half + third + 1], rtol=1e-14
-    )
+    expected = [1 + third, half + third, half + third + 1]
+    np.testing.assert_allclose(fraction_best(means) * 4, expected, rtol=1e-14)
 
 
 def test_identical_models_share_alike():

@@ -74,11 +74,8 @@ def test_cases_become_columns():
     assert sample.positive.tolist() == [True, False, True]
     assert columns.tolist() == [[1], [2], [3]]
     assert check_sample([1, 0, 1], np.ones((3, 2)))[1].shape == (3, 2)
-    assert check_sample(["a", "b", "a"], [1, 2, 3], pos_label="b")[0].positive.tolist() == [
-        False,
-        True,
-        False,
-    ]
+    named = check_sample(["a", "b", "a"], [1, 2, 3], pos_label="b")[0]
+    assert named.positive.tolist() == [False, True, False]
 
 
 def test_several_models_have_the_values_of_each_alone():

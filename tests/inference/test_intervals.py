@@ -61,9 +61,8 @@ def test_recorded_limits(golden, case, theta, n):
 
 def test_bootstrap_repeats_by_seed():
     cases = sample("binormal", 40, 160)
-    first, again, other = (
-        limits(confidence_interval(*cases, prior=0.5, method="bootstrap", rng=seed)) for seed in (3, 3, 4)
-    )
+    options = {"prior": 0.5, "method": "bootstrap"}
+    first, again, other = (limits(confidence_interval(*cases, **options, rng=seed)) for seed in (3, 3, 4))
     assert first == again != other
 
 
@@ -72,17 +71,15 @@ def test_bootstrap_repeats_by_seed():
 def test_every_method_answers(method, estimator):
     labels, scores = sample("binormal", 120, 380)
     folds = np.arange(500) % 5 if method == "cross_validation" else None
-    found = confidence_interval(
-        labels, scores, prior=0.4, method=method, area_estimator=estimator, folds=folds
-    )
+    options = {"method": method, "area_estimator": estimator, "folds": folds}
+    found = confidence_interval(labels, scores, prior=0.4, **options)
     assert found.conf_low < found.estimate < found.conf_high
     assert found.conf_high - found.conf_low < 0.3
     assert (found.area_estimator, found.weighting, found.warning) == (estimator, "prior 0.4", None)
     assert found.method == ("jackknife" if method == "auto" else method)
     if method != "cross_validation":
-        assert found.estimate == pytest.approx(
-            auprec_score(labels, scores, prior=0.4, area_estimator=estimator)
-        )
+        area = auprec_score(labels, scores, prior=0.4, area_estimator=estimator)
+        assert found.estimate == pytest.approx(area)
 
 
 @each("method", ["jackknife", "bootstrap", "bca", "logit", "wilson", "binomial"])
@@ -116,13 +113,9 @@ def test_named_methods_are_their_formulas():
 def test_cross_validation_is_the_t_interval_over_folds():
     labels, scores = sample("binormal", 100, 400)
     folds = np.array(list("abcd"))[np.arange(500) % 4]
-    areas = [
-        auprec_score(labels[folds == f], scores[folds == f], prior=0.3, area_estimator="exact")
-        for f in "abcd"
-    ]
-    found = confidence_interval(
-        labels, scores, prior=0.3, method="cross_validation", folds=folds, area_estimator="exact"
-    )
+    options = {"prior": 0.3, "area_estimator": "exact"}
+    areas = [auprec_score(labels[folds == f], scores[folds == f], **options) for f in "abcd"]
+    found = confidence_interval(labels, scores, method="cross_validation", folds=folds, **options)
     assert found.estimate == pytest.approx(np.mean(areas))
     assert limits(found) == pytest.approx(t_limits(np.array(areas), 0.95))
 
@@ -205,10 +198,9 @@ def test_perfect_scores_have_a_wilson_interval_and_perfect_folds_none():
     assert rare.conf_low == pytest.approx(0.05 ** (9 / 40))  # the negatives count
     found = confidence_interval(labels, scores, prior=0.5, method="wilson")
     assert limits(found) == wilson_limits(1.0, 12, 0.95)
+    by_fold = {"method": "cross_validation", "folds": np.arange(52) % 3}
     with pytest.warns(SkewanovaWarning, match="the estimate is at its limit"):
-        folds = confidence_interval(
-            labels, scores, prior=0.5, method="cross_validation", folds=np.arange(52) % 3
-        )
+        folds = confidence_interval(labels, scores, prior=0.5, **by_fold)
     assert folds.conf_low == pytest.approx(0.025 ** (1 / 12))
 
 
@@ -307,9 +299,8 @@ def test_auto_always_answers_within_the_unit_interval(n, m, prior, seed):
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_two_folds_are_enough_for_t_limits():
     labels, scores = [1, 0, 1, 0, 1, 0, 0, 1], [0.9, 0.2, 0.4, 0.6, 0.7, 0.8, 0.1, 0.6]
-    found = confidence_interval(
-        labels, scores, prior=0.3, method="cross_validation", folds=[0, 0, 0, 0, 1, 1, 1, 1]
-    )
+    options = {"method": "cross_validation", "folds": [0, 0, 0, 0, 1, 1, 1, 1]}
+    found = confidence_interval(labels, scores, prior=0.3, **options)
     assert np.isfinite([found.conf_low, found.conf_high]).all()
 
 

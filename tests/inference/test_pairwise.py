@@ -199,10 +199,8 @@ def test_dunnett_sees_no_scale():
     small = random_table(6, 3, spread=1e-8, effect=1e-8)
     flat = np.array([0.8, 0.8 + 1e-8, 0.8]) + np.linspace(0, 0.1, 6)[:, None]
     for values in (small, flat):
-        one, scaled = (
-            compared(frame_of(v), "dunnett", control="M2", order=["M0", "M1", "M2"])
-            for v in (values, 1e-4 * values)
-        )
+        options = {"control": "M2", "order": ["M0", "M1", "M2"]}
+        one, scaled = (compared(frame_of(v), "dunnett", **options) for v in (values, 1e-4 * values))
         np.testing.assert_allclose(scaled["statistic"], one["statistic"], rtol=1e-6)
         np.testing.assert_allclose(scaled["p_adjusted"], one["p_adjusted"], rtol=1e-6)
     assert np.isfinite(compared(frame_of(small), "dunnett", control="M2")["statistic"]).all()
@@ -295,9 +293,8 @@ def test_constant_differences_have_p_0(test):
 
 def test_dunnett_without_residual_variation():
     fold = np.linspace(0.6, 0.9, 6)[:, None]
-    found = compared(
-        frame_of(fold + np.array([0.0, 0.0, 0.1])), "dunnett", control="M0", order=["M0", "M1", "M2"]
-    )
+    frame = frame_of(fold + np.array([0.0, 0.0, 0.1]))
+    found = compared(frame, "dunnett", control="M0", order=["M0", "M1", "M2"])
     assert np.isnan(found["p_adjusted"].iloc[0])
     assert found["p_adjusted"].iloc[1] == 0
     assert found["reject"].tolist() == [False, True]
@@ -306,9 +303,8 @@ def test_dunnett_without_residual_variation():
 def test_dunnett_reaches_far_critical_values():
     found = compared(frame_of(random_table(2, 2)), "dunnett", alpha=0.001)  # t of 1 degree of freedom: 637
     margin = found["conf_high"] - found["estimate"]
-    assert float(margin.iloc[0] / found["std_error"].iloc[0]) == pytest.approx(
-        stats.t.isf(0.0005, 1), rel=1e-3
-    )
+    critical = float(margin.iloc[0] / found["std_error"].iloc[0])
+    assert critical == pytest.approx(stats.t.isf(0.0005, 1), rel=1e-3)
 
 
 def test_pairs_of_the_bundled_data_are_those_of_compare():
@@ -396,9 +392,7 @@ def test_a_corrected_test_of_a_frame_needs_its_design():
         with pytest.raises(ValueError, match=f"^{name} needs to know how the folds came about"):
             call(THREE)
         for ratio in (-0.25, np.nan):
-            with pytest.raises(
-                ValueError, match=r"^`ratio` must be a number of test cases for each training"
-            ):
+            with pytest.raises(ValueError, match=r"^`ratio` must be a number of test cases for each"):
                 call(THREE, ratio=ratio)
     assert posthoc(THREE, method="paired_t")["p_value"].notna().all()
     with pytest.raises(ValueError, match="there and finite"):

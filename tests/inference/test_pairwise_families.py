@@ -40,9 +40,8 @@ def test_adjusted_p_values_are_those_of_r(p_adjust):
 
 @given(SMALL)
 def test_holm_is_that_of_statsmodels(p_values):
-    np.testing.assert_allclose(
-        adjust_p_values(p_values, "holm"), adjusted_by_statsmodels(p_values), rtol=1e-12
-    )
+    holm = adjust_p_values(p_values, "holm")
+    np.testing.assert_allclose(holm, adjusted_by_statsmodels(p_values), rtol=1e-12)
 
 
 @given(SMALL, st.sampled_from(ADJUSTMENTS), st.sampled_from([0.005, 0.05, 0.2]))
@@ -97,9 +96,8 @@ def test_a_control_has_the_p_values_of_all_pairs_over_fewer(method, p_adjust):
     raw = {frozenset(pair): p for *pair, p in every[["model_a", "model_b", "p_value"]].to_numpy()}
     assert found["p_value"].tolist() == [raw[frozenset((a, "M1"))] for a in found["model_a"]]
     name = {"hochberg": "simes-hochberg", "bh": "fdr_bh"}.get(p_adjust, p_adjust)
-    np.testing.assert_allclose(
-        found["p_adjusted"], adjusted_by_statsmodels(found["p_value"], name), rtol=1e-12
-    )
+    expected = adjusted_by_statsmodels(found["p_value"], name)
+    np.testing.assert_allclose(found["p_adjusted"], expected, rtol=1e-12)
 
 
 def test_pairs_with_a_control_are_turned_towards_it():
@@ -148,10 +146,8 @@ def test_every_method_has_a_record_with_every_adjustment():
 def test_two_one_sided_tests_are_those_of_statsmodels(rope):
     values = random_table(12, 3, effect=0.004)
     found = equivalence(evaluation_of(values, "independent"), rope=rope, order=["M0", "M1", "M2"])
-    expected = [
-        DescrStatsW(values[:, a] - values[:, b]).ttost_mean(-rope, rope)[0]
-        for a, b in ((0, 1), (0, 2), (1, 2))
-    ]
+    gaps = [values[:, a] - values[:, b] for a, b in ((0, 1), (0, 2), (1, 2))]
+    expected = [DescrStatsW(gap).ttost_mean(-rope, rope)[0] for gap in gaps]
     np.testing.assert_allclose(found["p_value"], expected, rtol=1e-9)
     np.testing.assert_allclose(found["p_adjusted"], adjusted_by_statsmodels(expected), rtol=1e-9)
     assert found["equivalent"].tolist() == (found["p_adjusted"] < 0.05).tolist()
@@ -203,8 +199,6 @@ def test_levels_beside_a_pair_without_a_test_and_at_alpha_itself():
 
 
 def test_pairs_with_a_control_keep_their_columns():
-    pairs = pd.DataFrame(
-        {"model_a": ["A", "A", "B"], "model_b": ["B", "C", "C"], "estimate": [0.1, 0.2, 0.1]}
-    )
+    pairs = pd.DataFrame({"model_a": list("AAB"), "model_b": list("BCC"), "estimate": [0.1, 0.2, 0.1]})
     found = orient_to_control(pairs, "B")
     assert [list(found), found.index.tolist()] == [list(pairs), [0, 1]]

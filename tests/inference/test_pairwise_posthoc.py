@@ -72,10 +72,9 @@ def test_equals_r(name):
                 assert row["std_error"] == pytest.approx(expected["std_error"], rel=1e-10)
 
 
-@pytest.mark.parametrize("data", ["smallest", "two_of_balanced"])
+@each("data", ["smallest", "balanced"])
 def test_two_levels_are_a_t_test(data):
-    frame = MEANS["balanced"] if data == "two_of_balanced" else MEANS["smallest"]
-    frame = frame[frame["model"].isin(["M1", "M2"])]
+    frame = MEANS[data][MEANS[data]["model"].isin(["M1", "M2"])]
     wide = frame.pivot(index="fold", columns="model", values="iauprec")
     paired = stats.ttest_rel(wide["M2"], wide["M1"])
     low, high = paired.confidence_interval(0.95)

@@ -142,7 +142,5 @@ def test_errors():
         with pytest.raises(ValueError, match="must be there and finite"):
             sphericity(broken)
     for ratio in (-1, np.nan):
-        with pytest.raises(
-            ValueError, match=r"^`ratio` must be a number of test cases for each training case"
-        ):
+        with pytest.raises(ValueError, match=r"^`ratio` must be a number of test cases for each"):
             split_plot_anova(frame, ratio=ratio)

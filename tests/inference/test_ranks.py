@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from fold_tables import frame_of
 from loops import each
 
 from skewanova.base.checks import InputError
@@ -18,20 +19,14 @@ DEMSAR = {
 }
 
 
-def long(values):
-    """Frame of a table of folds and models named A, B, ..."""
-    return pd.DataFrame(
-        [
-            {"model": chr(65 + j), "fold": i + 1, "iauprec": value}
-            for i, row in enumerate(values)
-            for j, value in enumerate(row)
-        ]
-    )
-
-
 def table(n_folds, n_models, seed, *, step=0.5, decimals=1):
     rng = np.random.default_rng(seed)
     return np.round(rng.normal(size=(n_folds, n_models)) + step * np.arange(n_models), decimals)
+
+
+def long(values):
+    """Frame of a table of folds and models named A, B, ..."""
+    return frame_of(values, list("ABCDEFGHIJ")[: values.shape[1]])
 
 
 def slow_ranks(values):

@@ -55,9 +55,8 @@ def test_covariance_and_spread_of_three_strata_of_two():
 
 def test_a_stratum_of_one_unit_deviates_from_nothing():
     sample = Sample(np.array([True, False, False]))
-    assert sample.deviations(np.array([5.0, 1.0, 2.0])).tolist() == pytest.approx(
-        [0, -0.5 / 2**0.5, 0.5 / 2**0.5]
-    )
+    moved = sample.deviations(np.array([5.0, 1.0, 2.0]))
+    assert moved.tolist() == pytest.approx([0, -0.5 / 2**0.5, 0.5 / 2**0.5])
     assert sample.covariance(np.array([[5.0], [1.0], [2.0]])).tolist() == [[pytest.approx(0.25)]]
     variance, doubt = sample.spread_by_stratum(np.array([5.0, 1.0, 2.0]))
     assert variance.tolist() == pytest.approx([0.25, 0.0, 0.0])
@@ -87,9 +86,8 @@ def test_estimates_side_by_side_are_as_alone(at_once, monkeypatch):
     assert error == pytest.approx([one[0] for one in alone])
     assert df == pytest.approx([one[1] for one in alone])
     assert np.diag(sample.covariance(values)) == pytest.approx(error**2)
-    assert sample.covariance(values)[0, 0] == pytest.approx(
-        by_hand(values[:, 0], (slice(0, 5), slice(5, 12)))
-    )
+    first = by_hand(values[:, 0], (slice(0, 5), slice(5, 12)))
+    assert sample.covariance(values)[0, 0] == pytest.approx(first)
     moved = sample.deviations(values)
     assert moved.T @ moved == pytest.approx(sample.covariance(values))
 
@@ -172,9 +170,8 @@ def test_a_class_whose_weight_is_one_case_has_one_case(share, alone):
 
 
 def test_cases_of_weight_0_are_left_out_and_clusters_are_counted_without_them():
-    found, columns = check_sample(
-        [1, 0, 1, 0, 1], [5, 4, 3, 2, 1], cluster=["c", "b", "a", "b", "d"], sample_weight=[1, 2, 0, 3, 0]
-    )
+    options = {"cluster": ["c", "b", "a", "b", "d"], "sample_weight": [1, 2, 0, 3, 0]}
+    found, columns = check_sample([1, 0, 1, 0, 1], [5, 4, 3, 2, 1], **options)
     assert found.positive.tolist() == [True, False, False]
     assert (found.cluster.tolist(), found.weight.tolist()) == ([1, 0, 0], [1, 2, 3])
     assert columns.tolist() == [[5], [4], [2]]
@@ -185,13 +182,11 @@ def test_columns_are_checked_by_name():
     one = check_sample([0, 1], [0.1, 0.2])[1]
     assert one.tolist() == [[0.1], [0.2]]
     assert check_sample([0, 1], [[0.1], [0.2]])[1].tolist() == one.tolist()
-    for scores, told in (
-        ([0.1, np.nan], "`y_score` must not hold NaN"),
-        ([[0.1, 0.2], [0.3, np.nan]], "`y_score[:, 1]` must not hold NaN"),
-        ([[[0.1]], [[0.2]]], "`y_score` must have shape (n_cases,) or (n_cases, n_models)"),
-        (np.empty((2, 0)), "`y_score` must have shape (n_cases,) or (n_cases, n_models)"),
-    ):
-        with pytest.raises(InputError, match=f"^{re.escape(told)}"):
+    for scores, column in (([0.1, np.nan], ""), ([[0.1, 0.2], [0.3, np.nan]], "[:, 1]")):
+        with pytest.raises(InputError, match=re.escape(f"`y_score{column}` must not hold NaN")):
+            check_sample([0, 1], scores)
+    for scores in ([[[0.1]], [[0.2]]], np.empty((2, 0))):
+        with pytest.raises(InputError, match=r"must have shape \(n_cases,\) or \(n_cases, n_models\), but"):
             check_sample([0, 1], scores)
 
 

@@ -86,9 +86,8 @@ def test_rounding_of_a_perfect_area_does_not_choose_the_scale():
 @pytest.mark.parametrize("area", [[0.001, 0.5], [0.5, 0.999], [0.5, 1 - 2 * TIE]])
 def test_an_area_near_a_limit_has_an_angle(area):
     found = ArcsineAreas.of(np.array(area), drawn(2), SAMPLE)
-    assert chord(found, 0, 1) == pytest.approx(
-        (area[0] - area[1]) / (found.scale.angle[0] - found.scale.angle[1])
-    )
+    angle = found.scale.angle
+    assert chord(found, 0, 1) == pytest.approx((area[0] - area[1]) / (angle[0] - angle[1]))
     assert chord(found, 0, 1) == pytest.approx(chord(found, 1, 0))
     assert chord(found, 0, 0) == pytest.approx(np.sqrt(area[0] * (1 - area[0])))
 
@@ -137,9 +136,8 @@ def holm_by_hand(p):
 
 @pytest.mark.parametrize(("name", "share"), [("none", 1), ("bonferroni", 3)])
 def test_critical_values_share_their_level_among_pairs(name, share):
-    found = pair_tests(
-        ArcsineAreas.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE), level=0.9, simultaneous=name
-    )
+    angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
+    found = pair_tests(angles, level=0.9, simultaneous=name)
     assert found.critical_value == pytest.approx(stats.t.ppf(1 - 0.05 / share, found.df_error))
 
 
@@ -188,9 +186,8 @@ def test_models_that_change_alike_are_named():
 def test_a_class_of_one_case_shows_no_spread(class_of_one, alone, known):
     few = np.arange(30) < alone
     positive = few if class_of_one == "positive" else ~few
-    angles = ArcsineAreas.of(
-        np.array([0.5, 0.6]), np.random.default_rng(1).normal(size=(30, 2)), Sample(positive)
-    )
+    values = np.random.default_rng(1).normal(size=(30, 2))
+    angles = ArcsineAreas.of(np.array([0.5, 0.6]), values, Sample(positive))
     found = pair_tests(angles, level=0.95, simultaneous="none")
     assert np.isfinite(found.std_error[0]) == known
     assert np.isfinite(omnibus_test(angles)[0]) == known
