@@ -107,7 +107,7 @@ class RowChecks:
             rows[column] = _to_levels(frame[column], levels)
         for column, is_whole in (("case", self.has_whole_cases), ("cluster", True)):
             if column in frame:
-                names = to_categorical(frame[column], column, row_number, whole=is_whole)
+                names = to_categorical(frame[column], column, row_number, numeric=is_whole)
                 rows[column] = names.reorder_categories(sorted(names.categories))
         if "weight" in frame:
             rows["weight"] = frame["weight"].to_numpy(dtype=np.float64)

@@ -30,6 +30,7 @@ from skewanova.base.checks import (
 )
 from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
 from skewanova.distributed.backends import KEYS, Backend, keys_of
+from skewanova.scores.columns import RawTable
 from skewanova.scores.table import build_table
 from skewanova.scores.validation import (
     Label,
@@ -117,7 +118,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> Packed:
             names = [str(label) for label in pd.unique(labels)]
             return Packed(*group_of(rows), None, (names[0], names[-1]), _has_whole_cases(rows, where))
         labels = labels[weighted]
-    table = build_table(rows, where, pos_label, None)
+    table = build_table(RawTable(rows, where), pos_label)
     (model, fold, positive, score), *_ = table.groups()
     curve: CompactCurve
     if table.has_weights:
@@ -138,7 +139,7 @@ def _without_clusters(rows: pd.DataFrame, where: Where) -> pd.DataFrame:
 
 
 def _has_whole_cases(rows: pd.DataFrame, where: Where) -> bool:
-    return "case" in rows and _is_whole(to_categorical(rows["case"], "case", where, whole=True).categories)
+    return "case" in rows and _is_whole(to_categorical(rows["case"], "case", where, numeric=True).categories)
 
 
 def _is_whole(levels: pd.Index[Any]) -> bool:
@@ -195,7 +196,8 @@ def _split_groups(frame: pd.DataFrame) -> list[pd.DataFrame]:
 def group_of(rows: pd.DataFrame) -> Group:
     """Return model and fold of the rows of a group, as text."""
     model, fold = (
-        to_categorical(rows[key][:1], key, row_number, whole=key == "fold").categories.item() for key in KEYS
+        to_categorical(rows[key][:1], key, row_number, numeric=key == "fold").categories.item()
+        for key in KEYS
     )
     return str(model), str(fold)
 
@@ -290,7 +292,7 @@ class Groups:
         """Order the groups, and check that folds have one spelling and all groups the same two labels."""
         groups = sorted(packed, key=attrgetter(*KEYS))
         names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in KEYS})
-        model, fold = (to_categorical(names[key], key, row_number, whole=key == "fold") for key in KEYS)
+        model, fold = (to_categorical(names[key], key, row_number, numeric=key == "fold") for key in KEYS)
         cells = zip(model.codes.tolist(), fold.codes.tolist(), strict=True)
         result = dict(sorted(zip(cells, groups, strict=True), key=itemgetter(0)))
         if len(result) < len(groups):

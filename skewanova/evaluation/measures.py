@@ -19,7 +19,7 @@ from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups
 from skewanova.curves.roc import auc
 from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, effective_negatives, is_sufficient
 from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
-from skewanova.scores.columns import SAMPLING_COLUMNS
+from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable
 from skewanova.scores.design import (
     FOLD_IMBALANCE,
     FoldDesign,
@@ -282,7 +282,7 @@ def measure_group(
                 "or leave out the column"
             )
     rows = with_fold(frame.reset_index(drop=True))
-    table = build_table(rows, locate_row_of_group(rows), pos_label, None)
+    table = build_table(RawTable(rows, locate_row_of_group(rows)), pos_label)
     curves = table.curves()
     if len(curves) > 1:
         raise InputError(

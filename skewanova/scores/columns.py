@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from skewanova.base.checks import InputError, check_choice, emit
+from skewanova.base.checks import InputError, Where, check_choice, emit, row_number
 
 #: Columns that every table must have, but for the fold.
 COLUMNS = ("model", "fold", "y_true", "y_score")
@@ -63,6 +64,20 @@ MAX_NAMES = 20
 _NAMELESS = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__")
 
 
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """Columns as they were written, how to name a row in a message, and the file they are from."""
+
+    frame: pd.DataFrame
+    where: Where = row_number
+    source: Path | None = None
+
+    def take(self, rows: NDArray[np.intp]) -> RawTable:
+        """Return some of the rows, which have the same names in messages."""
+        frame = self.frame.iloc[rows].reset_index(drop=True)
+        return RawTable(frame, lambda row: self.where(int(rows[row])), self.source)
+
+
 @dataclass(frozen=True)
 class ColumnMap:
     """Which columns to read from a source, and what they are called here.
@@ -92,12 +107,12 @@ class ColumnMap:
         cls,
         columns: Mapping[str, str] | None,
         *,
-        known: Sequence[str] = KNOWN,
+        allowed: Sequence[str] = KNOWN,
         classes: Sequence[str] = (),
         pos_label: object = None,
     ) -> ColumnMap:
-        """Map the known columns; `classes` are read in place of y_score."""
-        names = column_names(columns, [name for name in known if name != "y_score" or not classes])
+        """Map the columns; `classes` are read in place of y_score."""
+        names = column_names(columns, [name for name in allowed if name != "y_score" or not classes])
         taken = [name for name in classes if name in names.values()]
         if taken:
             raise InputError(
@@ -151,11 +166,11 @@ class ColumnMap:
         return frame.rename(columns={name: column for column, name in self.names.items()})
 
 
-def column_names(columns: Mapping[str, str] | None, known: Sequence[str] = KNOWN) -> dict[str, str]:
+def column_names(columns: Mapping[str, str] | None, allowed: Sequence[str] = KNOWN) -> dict[str, str]:
     """Return the name of every column in the source; one that serves as another is no optional one."""
-    names = {column: column for column in known}
+    names = {column: column for column in allowed}
     for column, name in (columns or {}).items():
-        names[check_choice(column, tuple(known), "columns")] = name
+        names[check_choice(column, tuple(allowed), "columns")] = name
     for column in OPTIONAL:
         if column not in (columns or {}) and [*names.values()].count(names[column]) > 1:
             del names[column]

@@ -188,7 +188,13 @@ class FoldDesign:
 
     def describe(self) -> str:
         """Return the design in one sentence."""
-        reason = "; ".join([self.reason, *self._sampling()])
+        parts = [self.reason]
+        if self.n_clusters:
+            folds = ", each whole in a fold or not in it" if self.over_folds else ""
+            parts.append(f"cases in {self.n_clusters:,} clusters{folds}")
+        if self.weighted:
+            parts.append("cases weighted")
+        reason = "; ".join(parts)
         if self.is_test_set:
             return f"one test set ({reason})"
         if self.has_runs:
@@ -205,12 +211,6 @@ class FoldDesign:
         if self.overlapping:
             text += f", {self.ratio:.3g} test cases for each training case"
         return f"{text} ({reason})"
-
-    def _sampling(self) -> list[str]:
-        """Phrases on clusters and weights."""
-        folds = ", each whole in a fold or not in it" if self.over_folds else ""
-        clusters = [f"cases in {self.n_clusters:,} clusters{folds}"] if self.n_clusters else []
-        return [*clusters, *(["cases weighted"] if self.weighted else [])]
 
 
 def as_design(design: str | FoldDesign) -> FoldDesign:
@@ -270,7 +270,7 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
 
 
 def population_of_cases(table: ScoreTable) -> str:
-    """Population of intervals over the cases of a table, whatever its folds are."""
+    """Return the population of intervals over the cases of a table, whatever its folds are."""
     clusters, weighted = int(table.has_clusters), table.has_weights
     return FoldDesign("test_set", n_clusters=clusters, weighted=weighted).population
 
@@ -430,7 +430,7 @@ def _from_cases(table: Scores) -> FoldDesign | None:
 
 
 def _evenly_covered(shared: NDArray[np.int64], n_cases: int) -> bool:
-    """Whether every case is in as many folds as any other.
+    """Return True if every case is in as many folds as any other.
 
     All entries sum to the squares of the cases' numbers of folds, the diagonal to these numbers: they are
     equal if and only if the mean of the squares is the square of the mean.
@@ -439,14 +439,14 @@ def _evenly_covered(shared: NDArray[np.int64], n_cases: int) -> bool:
 
 
 def _has_partition(shared: Floats, n_cases: int) -> bool:
-    """Whether some fold and all folds disjoint from it form one partition of the cases."""
+    """Return True if some fold and all folds disjoint from it form one partition of the cases."""
     disjoint = (shared == 0) | np.eye(len(shared), dtype=bool)
     blocks = disjoint[(disjoint @ np.diag(shared) == n_cases) & (disjoint.sum(axis=1) > 1)]
     return any(bool(disjoint[np.ix_(block, block)].all()) for block in blocks)
 
 
 def _capture_recapture(shared: Floats) -> float:
-    """Size of the data set from how much random test sets overlap: n_i n_j / n_ij (Petersen 1896)."""
+    """Estimate the size of the data set from the overlap of test sets: n_i n_j / n_ij (Petersen 1896)."""
     above = np.triu_indices(len(shared), 1)
     size = np.diag(shared)
     return float((size[above[0]] * size[above[1]]).sum() / shared[above].sum())
@@ -477,10 +477,10 @@ def fold_mean_interval(
     level: float,
     halves: Floats | None = None,
 ) -> MeanInterval:
-    """Interval of a mean over J folds, of variance ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9).
+    """Return the interval of a mean over J folds.
 
-    With differences between halves d (n_halvings, ...) it is ``s^2 / J + mean d^2``, with as many degrees of
-    freedom as there are halvings.
+    The variance of the mean is ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9). With differences between
+    halves d (n_halvings, ...) it is ``s^2 / J + mean d^2``, with as many degrees of freedom as halvings.
     """
     folds, deviation = np.asarray(n_folds), np.asarray(std, dtype=np.float64)
     if halves is None:
@@ -492,7 +492,7 @@ def fold_mean_interval(
 
 
 def check_ratio(ratio: float) -> float:
-    """Test cases for each training case: 0 or more."""
+    """Return the number of test cases for each training case: 0 or more."""
     return check_not_negative(
         ratio, "ratio", what="a number of test cases for each training case", largest=LARGEST_RATIO
     )

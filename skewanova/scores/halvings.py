@@ -9,27 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from skewanova.base.checks import Bools, InputError, Where, check_count, check_fraction
-from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, PARTS, SAMPLING_COLUMNS
+from skewanova.base.checks import Bools, InputError, check_count, check_fraction
+from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, PARTS, SAMPLING_COLUMNS, RawTable
 from skewanova.scores.table import Halvings, ScoreTable, build_table
 from skewanova.scores.validation import INTEGER_TEXT, Codes, Label, to_categorical
 
 Rows = NDArray[np.intp]
 
 
-#: Fewer halvings than two show no variation.
-FEWEST_HALVINGS = 2
+#: Fewer halvings show no variation.
+MIN_HALVINGS = 2
 
 
 #: Halves of which one holds more than this many times the cases of the other are none.
-MOST_UNEQUAL = 2.0
+MAX_HALF_RATIO = 2.0
 
 
 HALVINGS_IN_MEMORY = (
@@ -39,107 +38,96 @@ HALVINGS_IN_MEMORY = (
 
 
 def fold_label(fold: Label, part: str, halving: Label) -> str:
-    """A fold of a half in words."""
+    """Name a fold of a half."""
     return f"{fold} of {part} in halving {halving}"
 
 
-def places(where: Where, rows: NDArray[np.intp]) -> Where:
-    """Where a row of some of the rows stands in the whole table."""
-    return lambda row: where(int(rows[row]))
-
-
-def build_scores(raw: pd.DataFrame, where: Where, pos_label: object, source: Path | None) -> ScoreTable:
-    """Build the table from raw columns, and beside it the halvings where the columns tell of them."""
-    if not _tells_halvings(raw):
-        return build_table(raw.drop(columns=["part"], errors="ignore"), where, pos_label, source)
-    half = _part_codes(raw, where)
-    held, halved = np.flatnonzero(half == 0), np.flatnonzero(half > 0)
-    for rows, part in ((held, PARTS[0]), (halved, PARTS[1])):
-        if not len(rows):
+def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
+    """Build the table from raw columns, with the halvings if there are any."""
+    if not _has_halvings(raw.frame):
+        return build_table(replace(raw, frame=raw.frame.drop(columns=["part"], errors="ignore")), pos_label)
+    part = _part_codes(raw)
+    for is_part, name in ((part == 0, HOLDOUT), (part > 0, PARTS[1])):
+        if not is_part.any():
             raise InputError(
-                f"a table with halvings must hold hold-outs beside them, but has no row of part {part!r}"
+                f"a table with halvings must hold hold-outs beside them, but has no row of part {name!r}"
             )
-    columns = raw.drop(columns=list(HALVING_COLUMNS))
-    table = build_table(columns.iloc[held].reset_index(drop=True), places(where, held), pos_label, source)
-    halvings = _halvings(raw.iloc[halved], half[halved] - 1, places(where, halved), pos_label)
+    columns = replace(raw, frame=raw.frame.drop(columns=list(HALVING_COLUMNS)))
+    table = build_table(columns.take(np.flatnonzero(part == 0)), pos_label)
+    halved = np.flatnonzero(part > 0)
+    halvings = _build_halvings(raw.take(halved), part[halved] - 1, pos_label)
     _check_same_data(table, halvings)
     return replace(table, halvings=halvings, n_cases=halvings.n_cases)
 
 
-def _tells_halvings(raw: pd.DataFrame) -> bool:
-    """Whether there are halvings, and if so, the columns that they need."""
-    halves = "part" in raw and raw["part"].astype(str).isin(PARTS[1:]).any()
-    if "halving" not in raw and not halves:
+def _has_halvings(frame: pd.DataFrame) -> bool:
+    """Return True if there are halvings; raise if they lack a column."""
+    if "halving" not in frame and not ("part" in frame and frame["part"].astype(str).isin(PARTS[1:]).any()):
         return False
     for column, why in (
         ("part", f"which says {', '.join(PARTS)}"),
         ("halving", "which numbers the halvings"),
         ("case", "which tells that the halves share none"),
     ):
-        if column not in raw:
+        if column not in frame:
             raise InputError(f"a table with halvings needs the column {column}, {why}; add it")
     return True
 
 
-def _part_codes(raw: pd.DataFrame, where: Where) -> Codes:
-    """Part of every row as a position in `PARTS`."""
-    result = to_categorical(raw["part"], "part", where)
-    unknown = [str(name) for name in result.categories if name not in PARTS]
+def _part_codes(raw: RawTable) -> Codes:
+    """Return the part of every row as a position in `PARTS`."""
+    part = to_categorical(raw.frame["part"], "part", raw.where)
+    names = [str(name) for name in part.categories]
+    unknown = [name for name in names if name not in PARTS]
     if unknown:
-        row = int(np.flatnonzero(np.asarray(result == unknown[0]))[0])
-        raise InputError(f"`part` must be one of {', '.join(PARTS)}; but got {unknown[0]!r} at {where(row)}")
-    position = np.array([PARTS.index(str(name)) for name in result.categories], dtype=np.intp)
-    return np.asarray(position[result.codes])
+        row = int(np.argmax(part == unknown[0]))
+        raise InputError(
+            f"`part` must be one of {', '.join(PARTS)}; but got {unknown[0]!r} at {raw.where(row)}"
+        )
+    return np.asarray(np.array([PARTS.index(name) for name in names], dtype=np.intp)[part.codes])
 
 
-def _halvings(raw: pd.DataFrame, half: Codes, where: Where, pos_label: object) -> Halvings:
-    """The halves' rows as folds of one table, each fold labelled by halving, half and fold."""
-    raw = raw.reset_index(drop=True)
-    halving = to_categorical(raw["halving"], "halving", where, whole=True)
-    fold = to_categorical(raw["fold"], "fold", where, whole=True)
-    n_folds = len(fold.categories)
-    cell = (2 * halving.codes.astype(np.intp) + half) * n_folds + fold.codes
-    key, code = np.unique(cell, return_inverse=True)
-    of_half, at = np.divmod(key, n_folds)
-    of_halving, side = np.divmod(of_half, 2)
+def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
+    """Read the halves' rows as folds of one table, each fold named by halving, half and fold."""
+    halving = to_categorical(raw.frame["halving"], "halving", raw.where, numeric=True)
+    fold = to_categorical(raw.frame["fold"], "fold", raw.where, numeric=True)
     names, numbers = halving.categories.tolist(), fold.categories.tolist()
     check_halvings(len(names), "halving")
     if not isinstance(names[0], int):  # one that is no whole number makes text of all
-        raise InputError(
-            f"`halving` must number the halvings by whole numbers, but has {_first_text(names)!r:.40}"
-        )
+        text = next(name for name in names if not INTEGER_TEXT.fullmatch(str(name)))
+        raise InputError(f"`halving` must number the halvings by whole numbers, but has {text!r:.40}")
+    shape = len(names), 2, len(numbers)
+    key, code = np.unique(np.ravel_multi_index((halving.codes, half, fold.codes), shape), return_inverse=True)
+    of_halving, of_half, of_fold = np.unravel_index(key, shape)
     labels = [
-        fold_label(numbers[f], PARTS[1 + s], names[h]) for h, s, f in zip(of_halving, side, at, strict=True)
+        fold_label(numbers[f], PARTS[1 + s], names[h])
+        for h, s, f in zip(of_halving, of_half, of_fold, strict=True)
     ]
-    told = pd.Categorical.from_codes(code, dtype=pd.CategoricalDtype(labels))
-    table = build_table(raw.drop(columns=list(HALVING_COLUMNS)).assign(fold=told), where, pos_label, None)
+    frame = raw.frame.drop(columns=list(HALVING_COLUMNS))
+    frame["fold"] = pd.Categorical.from_codes(code, dtype=pd.CategoricalDtype(labels))
+    table = build_table(replace(raw, frame=frame, source=None), pos_label)
     order = np.array([labels.index(label) for label in map(str, table.folds)])
     result = Halvings(
-        table, of_halving[order], side[order], tuple(numbers[f] for f in at[order]), tuple(names)
+        table, of_halving[order], of_half[order], tuple(numbers[f] for f in of_fold[order]), tuple(names)
     )
     _check_halves(result)
     return result
 
 
-def _first_text(labels: list[Label]) -> Label:
-    return next(label for label in labels if not INTEGER_TEXT.fullmatch(str(label)))
-
-
 def check_halvings(n_halvings: int, name: str) -> int:
-    """Enough halvings to see how they vary."""
-    if n_halvings < FEWEST_HALVINGS:
+    """Return the number of halvings, if they are enough to see how they vary."""
+    if n_halvings < MIN_HALVINGS:
         raise InputError(
-            f"`{name}` must tell of at least {FEWEST_HALVINGS} halvings, but there is {n_halvings}; 20 are "
-            "usual"
+            f"`{name}` must tell of at least {MIN_HALVINGS} halvings, but there is {n_halvings}; 20 are usual"
         )
     return n_halvings
 
 
 def _check_halves(halvings: Halvings) -> None:
-    """Both halves of every halving, all models in each of their folds, and every case tested once."""
-    single = np.argwhere(halvings._sizes == 0)
-    if len(single):
-        halving, half = single[0]
+    """Check both halves of every halving: all models in each of their folds, every case tested once."""
+    missing = np.argwhere(halvings._sizes == 0)
+    if len(missing):
+        halving, half = missing[0]
         raise InputError(
             f"every halving must have both halves, but {PARTS[1 + half]} is missing in halving "
             f"{halvings.labels[halving]!r}"
@@ -152,17 +140,10 @@ def _check_halves(halvings: Halvings) -> None:
             "every model must be scored in every fold of every half, but model "
             f"{scores.models[model]!r} is not in fold {scores.folds[fold]} ({len(absent)} such in all)"
         )
-    _check_tested_once(halvings)
-    _check_alike(halvings)
-
-
-def _check_tested_once(halvings: Halvings) -> None:
-    """Halves share no case, and together they test all, the same for every model."""
-    scores = halvings.scores
     cases = scores.frame["case"].cat.categories.tolist()
     shape = len(scores.models), halvings.n_halvings, len(cases)
-    at = scores.codes("model"), halvings.halving[scores.codes("fold")], scores.codes("case")
-    times = np.bincount(np.ravel_multi_index(at, shape), minlength=int(np.prod(shape))).reshape(shape)
+    cell = scores.codes("model"), halvings.halving[scores.codes("fold")], scores.codes("case")
+    times = np.bincount(np.ravel_multi_index(cell, shape), minlength=int(np.prod(shape))).reshape(shape)
     odd = np.argwhere(times != 1)
     if len(odd):
         model, halving, case = odd[0]
@@ -171,15 +152,9 @@ def _check_tested_once(halvings: Halvings) -> None:
             f"case {cases[case]!r} is tested {times[model, halving, case]} times in halving "
             f"{halvings.labels[halving]!r} for model {scores.models[model]!r} ({len(odd)} such in all)"
         )
-
-
-def _check_alike(halvings: Halvings) -> None:
-    """Halves hold about as many cases of each class."""
-    of_half = 2 * halvings.halving + halvings.half
-    flat = np.zeros((2 * halvings.n_halvings, 2), dtype=np.int64)
-    np.add.at(flat, of_half, halvings.scores.counts[0])
-    counts = flat.reshape(-1, 2, 2)
-    odd = np.argwhere(counts.max(axis=1) > MOST_UNEQUAL * counts.min(axis=1))
+    counts = np.zeros((halvings.n_halvings, 2, 2), dtype=np.int64)
+    np.add.at(counts, (halvings.halving, halvings.half), scores.counts[0])
+    odd = np.argwhere(counts.max(axis=1) > MAX_HALF_RATIO * counts.min(axis=1))
     if len(odd):
         halving, kind = odd[0]
         a, b = counts[halving, :, kind]
@@ -191,7 +166,7 @@ def _check_alike(halvings: Halvings) -> None:
 
 
 def _check_same_data(table: ScoreTable, halvings: Halvings) -> None:
-    """Hold-outs and halvings are about the same models and cases."""
+    """Check that hold-outs and halvings are about the same models and cases."""
     odd = sorted(set(table.models) ^ set(halvings.scores.models))
     if odd:
         raise InputError(
@@ -199,47 +174,45 @@ def _check_same_data(table: ScoreTable, halvings: Halvings) -> None:
         )
     for column in SAMPLING_COLUMNS:
         if column in table.frame:
-            _check_same_sampling(table.frame, halvings.scores.frame, column)
-    label = _labels(halvings.scores)
-    mixed = [case for case, positive in _labels(table).items() if label.get(case) != positive]
-    if not mixed:
-        return
-    known = [case for case in mixed if case in label]
-    if known:
+            _check_same_sampling(table, halvings.scores, column)
+    held_out, halved = _values_of_cases(table, "y_true"), _values_of_cases(halvings.scores, "y_true")
+    absent = [case for case in held_out.index if case not in halved.index]
+    mixed = held_out[held_out.index.isin(halved.index) & (halved.reindex(held_out.index) != held_out)].index
+    if len(mixed):
         raise InputError(
-            f"a case must have one label, but case {known[0]} has one in the hold-outs and another in the "
+            f"a case must have one label, but case {mixed[0]} has one in the hold-outs and another in the "
             "halvings"
         )
-    raise InputError(
-        f"every halving must hold the whole data set, but {len(mixed)} cases of the hold-outs are in none, "
-        f"the first: {mixed[0]}"
-    )
-
-
-def _check_same_sampling(held: pd.DataFrame, halved: pd.DataFrame, column: str) -> None:
-    """A case has one cluster or weight in hold-outs and halvings."""
-    known, other = (frame.drop_duplicates("case").set_index("case")[column] for frame in (held, halved))
-    known, other = (values.astype(object).rename(index=str) for values in (known, other))
-    both = [case for case in known.index if case in other.index]
-    odd = [case for case in both if str(known[case]) != str(other[case])]
-    if odd:
+    if absent:
         raise InputError(
-            f"a case must have one {column}, but case {odd[0]!r:.40} has {known[odd[0]]!r:.40} in the "
-            f"hold-outs and {other[odd[0]]!r:.40} in the halvings ({len(odd)} such cases in all)"
+            f"every halving must hold the whole data set, but {len(absent)} cases of the hold-outs are in "
+            f"none, the first: {absent[0]}"
         )
 
 
-def _labels(table: ScoreTable) -> dict[str, bool]:
-    """Whether each case is positive."""
-    first = table.frame.drop_duplicates("case")
-    return dict(zip(map(str, first["case"]), first["y_true"].tolist(), strict=True))
+def _check_same_sampling(table: ScoreTable, halves: ScoreTable, column: str) -> None:
+    """Check that a case has one cluster or weight in hold-outs and halvings."""
+    held_out, halved = _values_of_cases(table, column), _values_of_cases(halves, column)
+    both = [case for case in held_out.index if case in halved.index]
+    odd = [case for case in both if str(held_out[case]) != str(halved[case])]
+    if odd:
+        raise InputError(
+            f"a case must have one {column}, but case {odd[0]!r:.40} has {held_out[odd[0]]!r:.40} in the "
+            f"hold-outs and {halved[odd[0]]!r:.40} in the halvings ({len(odd)} such cases in all)"
+        )
+
+
+def _values_of_cases(table: ScoreTable, column: str) -> pd.Series[Any]:
+    """Return the value of each case, by its name as text."""
+    values = table.frame.drop_duplicates("case").set_index("case")[column]
+    return values.astype(object).rename(index=str)
 
 
 # --- splits of a data set ----------------------------------------------------------------------------------
 
 
 def sklearn_module(name: str) -> Any:
-    """Part of scikit-learn, or how to install it."""
+    """Import a module of scikit-learn, or say how to install it."""
     try:
         return import_module(f"sklearn.{name}")
     except ImportError as error:
@@ -247,20 +220,18 @@ def sklearn_module(name: str) -> Any:
 
 
 def check_groups(groups: ArrayLike | None, n_cases: int) -> NDArray[Any] | None:
-    """The group of each case, where there are groups."""
-    if groups is None:
-        return None
-    given = np.asarray(groups)
-    if given.shape != (n_cases,):
+    """Return the group of each case, where there are groups."""
+    result = None if groups is None else np.asarray(groups)
+    if result is not None and result.shape != (n_cases,):
         raise InputError(
-            f"`groups` must name the group of each of the {n_cases} cases, but has shape {given.shape}"
+            f"`groups` must name the group of each of the {n_cases} cases, but has shape {result.shape}"
         )
-    return given
+    return result
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Cases to train on and to test, and which fold of what it is."""
+    """Cases to train on and to test in one fold."""
 
     train: Rows
     test: Rows
@@ -270,7 +241,7 @@ class Split:
 
     @property
     def label(self) -> Label:
-        """The fold, and for a half's which half and halving."""
+        """Number of the fold or, in a half, its name."""
         return self.fold if self.halving is None else fold_label(self.fold, self.part, self.halving)
 
 
@@ -287,21 +258,20 @@ class Units:
 
     @classmethod
     def of(cls, positive: Bools, groups: ArrayLike | None) -> Units:
-        """Cases by class, or groups by the classes in them."""
-        given = check_groups(groups, len(positive))
-        if given is None:
+        """Stratify cases by their class, or groups by the classes in them."""
+        names = check_groups(groups, len(positive))
+        if names is None:
             return cls(np.arange(len(positive)), positive.astype(np.intp), positive)
-        names, unit = np.unique(given.astype(str), return_inverse=True)
+        unit = np.unique(names.astype(str), return_inverse=True)[1].astype(np.intp)
         share = np.bincount(unit, weights=positive) / np.bincount(unit)
-        stratum = np.where(share == 0, 0, np.where(share == 1, 1, 2))
-        return cls(unit.astype(np.intp), stratum[: len(names)].astype(np.intp), positive)
+        return cls(unit, np.where(share == 0, 0, np.where(share == 1, 1, 2)), positive)
 
     def cases(self, chosen: Rows) -> Rows:
-        """Cases of some of the units."""
+        """Return the cases of some of the units."""
         return np.flatnonzero(np.isin(self.unit, chosen)).astype(np.intp)
 
     def check_enough(self, needed: int, name: str, why: str) -> None:
-        """Enough units that hold each class."""
+        """Check that enough units hold each class."""
         for kind, word in ((True, "positive"), (False, "negative")):
             result = len(np.unique(self.unit[self.positive == kind]))
             if result < needed:
@@ -312,7 +282,7 @@ class Units:
 
 
 def hold_outs(units: Units, n_splits: int, *, test_fraction: float, rng: np.random.Generator) -> list[Split]:
-    """Random splits in which each stratum has its share."""
+    """Draw splits in which each stratum has its share."""
     check_count(n_splits, "n_splits", minimum=2)
     fraction = check_fraction(test_fraction, "test_fraction")
     needed = max(2, int(np.ceil(1 / min(fraction, 1 - fraction))))
@@ -323,51 +293,40 @@ def hold_outs(units: Units, n_splits: int, *, test_fraction: float, rng: np.rand
 
 
 def half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: np.random.Generator) -> list[Split]:
-    """Random halvings, both halves of each cut into folds for a cross-validation."""
+    """Draw halvings, and cut both halves of each into folds for a cross-validation."""
     check_halvings(check_count(n_halvings, "n_halvings", minimum=1), "n_halvings")
     check_count(inner_folds, "inner_folds", minimum=2)
     units.check_enough(2 * inner_folds, f"`inner_folds`={inner_folds}", "one for each fold of each half")
     result = []
     for halving, halves in enumerate(_shuffled(units.stratum, n_halvings, 0.5, rng), 1):
         for part, half in zip(PARTS[1:], halves, strict=True):
-            for fold, test in enumerate(_dealt(units.stratum[half], inner_folds, rng), 1):
-                held = units.cases(half[test])
-                rest = units.cases(np.delete(half, test))
-                result.append(Split(rest, held, fold, part, halving))
+            options = {"shuffle": True, "random_state": int(rng.integers(2**32))}
+            splitter = sklearn_module("model_selection").StratifiedKFold(inner_folds, **options)
+            stratum = _merge_small(units.stratum[half], inner_folds)
+            for fold, (train, test) in enumerate(splitter.split(np.zeros(len(half)), stratum), 1):
+                result.append(Split(units.cases(half[train]), units.cases(half[test]), fold, part, halving))
     return _with_both_classes(result, units.positive)
 
 
 def _shuffled(
     stratum: Rows, n_splits: int, fraction: float, rng: np.random.Generator
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Units to train on and to test, stratified at random."""
+    """Yield units to train on and to test, stratified at random."""
     make = sklearn_module("model_selection").StratifiedShuffleSplit
-    splitter = make(n_splits, test_size=fraction, random_state=_seed(rng))
-    least = int(np.ceil(1 / min(fraction, 1 - fraction)))
-    yield from splitter.split(np.zeros(len(stratum)), _merged(stratum, least))
+    splitter = make(n_splits, test_size=fraction, random_state=int(rng.integers(2**32)))
+    min_size = int(np.ceil(1 / min(fraction, 1 - fraction)))
+    yield from splitter.split(np.zeros(len(stratum)), _merge_small(stratum, min_size))
 
 
-def _dealt(stratum: Rows, n_folds: int, rng: np.random.Generator) -> list[Rows]:
-    """Units that each fold tests, stratified at random."""
-    splitter = sklearn_module("model_selection").StratifiedKFold(
-        n_folds, shuffle=True, random_state=_seed(rng)
-    )
-    return [test for _, test in splitter.split(np.zeros(len(stratum)), _merged(stratum, n_folds))]
-
-
-def _merged(stratum: Rows, least: int) -> Rows:
-    """Strata too small to be cut go with the largest."""
+def _merge_small(stratum: Rows, min_size: int) -> Rows:
+    """Join strata too small to be cut with the largest."""
     counts = np.bincount(stratum)
-    small = (counts > 0) & (counts < least)
+    small = (counts > 0) & (counts < min_size)
     return np.where(small[stratum], counts.argmax(), stratum)
 
 
-def _seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(2**32))
-
-
 def _with_both_classes(splits: list[Split], positive: Bools) -> list[Split]:
-    """The splits, once both classes stand in training and test of each: groups may leave one out."""
+    """Return the splits, if training and test of each have both classes: groups may leave one out."""
     for split in splits:
         for cases, word in ((split.train, "train on"), (split.test, "test")):
             if positive[cases].all() or not positive[cases].any():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,9 @@ from skewanova.base.checks import (
     naming,
     to_array,
 )
+from skewanova.scores.columns import RawTable
 from skewanova.scores.halvings import build_scores
-from skewanova.scores.reading import load_rows, read_scores
+from skewanova.scores.reading import load_rows
 from skewanova.scores.table import ScoreTable
 
 
@@ -89,26 +91,28 @@ def scores_from_multiclass(
     >>> from skewanova import scores_from_multiclass
     >>> labels = np.array(["cat", "dog", "owl", "dog", "cat", "owl"])
     >>> scores = {"tree": np.eye(3)[[0, 1, 2, 1, 1, 2]], "net": np.eye(3)[[0, 1, 2, 2, 0, 0]]}
-    >>> found = scores_from_multiclass(labels, scores)
-    >>> found.classes, found.tables["dog"].models
+    >>> multiclass = scores_from_multiclass(labels, scores)
+    >>> multiclass.classes, multiclass.tables["dog"].models
     (('cat', 'dog', 'owl'), ('tree', 'net'))
     """
     labels = to_array(y_true, "y_true")
     check_vector(labels, "y_true")
-    known = _check_classes(labels, classes)
-    shape = len(labels), len(known)
-    columns = {model: _check_columns(values, model, shape) for model, values in _items(y_score)}
-    rows: dict[str, object] = {"fold": 1 if fold is None else _rows(fold, "fold", labels)}
-    rows["case"] = np.arange(len(labels)) if case is None else _rows(case, "case", labels)
-    tables = {}
-    for index, (name, value) in enumerate(known.items()):
-        parts = [
-            pd.DataFrame({"model": model, **rows, "y_true": labels == value, "y_score": values[:, index]})
-            for model, values in columns.items()
-        ]
-        with naming(f"class {name!r}"):
-            tables[name] = read_scores(pd.concat(parts, ignore_index=True))
-    return MulticlassScores(MappingProxyType(tables))
+    names = _check_classes(labels, classes)
+    if not isinstance(y_score, Mapping):
+        raise InputTypeError(
+            "`y_score` must be a mapping from the names of the models to their scores, but is a "
+            f"{type(y_score).__name__}"
+        )
+    shape = len(labels), len(names)
+    scores = {str(model): _check_columns(values, model, shape) for model, values in y_score.items()}
+    rows = {
+        "fold": 1 if fold is None else _check_rows(fold, "fold", labels),
+        "case": np.arange(len(labels)) if case is None else _check_rows(case, "case", labels),
+    }
+    frame = pd.concat([pd.DataFrame({"model": model, **rows}) for model in scores], ignore_index=True)
+    text = pd.Series([*map(str, labels.tolist())] * len(scores))
+    columns = np.concatenate([*scores.values()]).T
+    return _build_tables(RawTable(frame), text, dict(zip(names, columns, strict=True)))
 
 
 def read_multiclass(
@@ -149,44 +153,39 @@ def read_multiclass(
         raise InputTypeError("`classes` must be a sequence of columns, but is one text")
     raw = load_rows(source, columns, classes=classes)
     labels = raw.frame["y_true"].map(str, na_action="ignore")
-    known = _check_classes(labels.dropna().to_numpy(), classes)
-    rest = raw.frame.drop(columns=["y_true", *known])
+    names = _check_classes(labels.dropna().to_numpy(), classes)
+    rest = replace(raw, frame=raw.frame.drop(columns=["y_true", *names]))
+    return _build_tables(rest, labels, {name: raw.frame[name] for name in names})
+
+
+def _build_tables(raw: RawTable, labels: pd.Series[Any], scores: Mapping[str, Any]) -> MulticlassScores:
+    """Build the table of each class against the rest, from labels as text and the scores of each class."""
     tables = {}
-    for name in known:
+    for name, score in scores.items():
         y_true = labels.eq(name).astype(object).where(labels.notna())
         with naming(f"class {name!r}"):
-            part = rest.assign(y_true=y_true, y_score=raw.frame[name])
-            tables[name] = build_scores(part, raw.where, None, raw.source)
+            frame = raw.frame.assign(y_true=y_true, y_score=score)
+            tables[name] = build_scores(replace(raw, frame=frame), None)
     return MulticlassScores(MappingProxyType(tables))
 
 
-def _items(y_score: Mapping[str, ArrayLike]) -> list[tuple[str, ArrayLike]]:
-    """Models and their scores."""
-    if not isinstance(y_score, Mapping):
-        raise InputTypeError(
-            "`y_score` must be a mapping from the names of the models to their scores, but is a "
-            f"{type(y_score).__name__}"
-        )
-    return [(str(model), values) for model, values in y_score.items()]
-
-
-def _check_classes(labels: NDArray[np.generic], classes: Sequence[object] | None) -> dict[str, object]:
-    """Classes by their names, each case being of one of them."""
+def _check_classes(labels: NDArray[np.generic], classes: Sequence[object] | None) -> list[str]:
+    """Return the names of the classes, if each case is of one of them."""
     values = np.unique(labels).tolist() if classes is None else np.asarray(classes).tolist()
-    known = {str(value): value for value in values}
-    if len(known) < 2 or len(known) != len(values):
+    names = [*dict.fromkeys(map(str, values))]
+    if len(names) < 2 or len(names) != len(values):
         raise InputError(
             "there must be at least 2 classes, each with a name of its own, but got "
             f"{', '.join(map(str, values))}"
         )
-    strange = sorted({str(label) for label in labels.tolist()} - set(known))
-    if strange:
-        raise InputError(f"`y_true` has the class {strange[0]!r}, which is not among {', '.join(known)}")
-    return known
+    unknown = sorted({str(label) for label in labels.tolist()} - {*names})
+    if unknown:
+        raise InputError(f"`y_true` has the class {unknown[0]!r}, which is not among {', '.join(names)}")
+    return names
 
 
 def _check_columns(values: ArrayLike, model: str, shape: tuple[int, int]) -> Floats:
-    """Scores with a row a case and a column a class."""
+    """Return scores with a row a case and a column a class."""
     result = to_array(values, f"y_score[{model!r}]")
     if result.shape != shape:
         raise InputError(
@@ -196,8 +195,8 @@ def _check_columns(values: ArrayLike, model: str, shape: tuple[int, int]) -> Flo
     return result
 
 
-def _rows(values: ArrayLike, name: str, labels: NDArray[np.generic]) -> NDArray[np.generic]:
-    """One value a case."""
+def _check_rows(values: ArrayLike, name: str, labels: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Return one value a case."""
     result = to_array(values, name)
     check_vector(result, name)
     check_same_length(**{"y_true": labels, name: result})

@@ -61,13 +61,7 @@ class PairedCases(NamedTuple):
 
 
 def paired_cases(table: Scores) -> PairedCases:
-    """Line up the models of a table with one fold: by case or, without cases, row by row.
-
-    Raises
-    ------
-    ValueError
-        If there are several folds, or the models' rows cannot be about the same cases.
-    """
+    """Line up the models of a table with one fold: by case or, without cases, row by row."""
     if len(table.folds) != 1:
         raise InputError(f"cases are paired within one fold, but the table has {len(table.folds)}")
     if not isinstance(table, ScoreTable):
@@ -76,13 +70,7 @@ def paired_cases(table: Scores) -> PairedCases:
 
 
 def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
-    """Line up the models of a table whose folds all hold the same cases: one entry a fold.
-
-    Raises
-    ------
-    ValueError
-        If a model was not scored on all cases in every fold, or one cluster holds all cases of a class.
-    """
+    """Line up the models of a table whose folds all hold the same cases: one entry a fold."""
     runs = _line_up(table)
     positive, _, cluster, weight = runs[0]
     if cluster is not None:
@@ -111,13 +99,7 @@ def _line_up(table: ScoreTable) -> tuple[PairedCases, ...]:
 
 
 def check_clustered_runs(table: Scores) -> None:
-    """The models of several runs go together, and either class comes in several clusters.
-
-    Raises
-    ------
-    ValueError
-        As :func:`paired_runs`.
-    """
+    """Check that the models of several runs go together, and either class is in several clusters."""
     if isinstance(table, ScoreTable):
         paired_runs(table)
     elif table.sampling is not None and table.has_clusters:
@@ -125,10 +107,7 @@ def check_clustered_runs(table: Scores) -> None:
 
 
 def _refuse_single_clusters(total: Floats) -> None:
-    """Raise where one cluster holds all of a class: how clusters vary cannot show.
-
-    `total` is what the clusters weigh in the class of negatives and in that of positives; the largest is 1.
-    """
+    """Raise where one cluster holds all of a class, from their weights by class; the largest is 1."""
     for side in ("positive", "negative"):
         weight = total[int(side == "positive")]
         if weight - 1 <= NO_WEIGHT * weight:
@@ -140,13 +119,7 @@ def _refuse_single_clusters(total: Floats) -> None:
 
 
 def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tuple[str, ...]]:
-    """Return a table in which every model has every fold, and a warning for each fold dropped.
-
-    Raises
-    ------
-    ValueError
-        If a fold lacks a model and `missing` is not "drop", or if no fold is left.
-    """
+    """Return a table in which every model has every fold, and a warning for each fold dropped."""
     check_choice(missing, MISSING_POLICIES, "missing")
     absent = np.argwhere(table.counts.sum(axis=2) == 0)
     if not len(absent):
@@ -169,13 +142,7 @@ def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tu
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:
-    """Check that all models of a fold were scored on the same cases; return what cannot be checked.
-
-    Raises
-    ------
-    ValueError
-        If the case column shows that they were not.
-    """
+    """Check that all models of a fold were scored on the same cases; return what cannot be checked."""
     n_pairs, examples = table.unpaired() if table.has_cases else (0, ())
     if n_pairs:
         displayed = ", ".join(f"case {case!r} in fold {fold!r}" for case, fold in examples)
@@ -196,14 +163,7 @@ def check_paired(table: Scores) -> tuple[str, ...]:
 
 
 def describe_table(table: Scores) -> list[str]:
-    """Say in a few lines what a table holds, and whether a comparison will accept it.
-
-    Raises
-    ------
-    ValueError
-        If a comparison would refuse the table: fewer than 2 models, a model missing in a fold, different
-        cases across models in a fold, or several runs on the same cases of which one cluster holds a class.
-    """
+    """Describe a table in a few lines; raise if a comparison would refuse it."""
     check_several_models(table)
     complete_table(table)
     notes = check_paired(table)

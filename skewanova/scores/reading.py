@@ -14,14 +14,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import InputError, Where, check_choice, first_rounded, naming
-from skewanova.scores.columns import DATASET, HALVING_COLUMNS, KNOWN, ColumnMap, add_fold
-from skewanova.scores.halvings import build_scores, places
-from skewanova.scores.sources import RawTable, detect_backend, load_table
+from skewanova.scores.columns import DATASET, HALVING_COLUMNS, KNOWN, ColumnMap, RawTable, add_fold
+from skewanova.scores.halvings import build_scores
+from skewanova.scores.sources import detect_backend, load_table
 from skewanova.scores.table import Scores, ScoreTable, build_table
 from skewanova.scores.validation import check_any_row, raise_multiple_datasets, validate_scores
-
-#: Module that reads frames whose rows are elsewhere; it is imported for these alone.
-DISTRIBUTED = "skewanova.distributed.loading"
 
 
 def read_scores(
@@ -81,8 +78,8 @@ def read_scores(
     if isinstance(source, Scores):
         return cast(ScoreTable, source)
     if detect_backend(source) is not None:
-        table: ScoreTable = import_module(DISTRIBUTED).read_distributed(source, columns, pos_label)
-        return table
+        distributed: Any = import_module("skewanova.distributed.loading")
+        return cast(ScoreTable, distributed.read_distributed(source, columns, pos_label))
     return read_rows(source, columns=columns, pos_label=pos_label)
 
 
@@ -92,8 +89,7 @@ def read_rows(
     """Read and check a table as :func:`read_scores`; rows of Dask and Spark come to this process."""
     if isinstance(source, ScoreTable):
         return source
-    raw = load_rows(source, columns, pos_label)
-    return build_scores(raw.frame, raw.where, pos_label, raw.source)
+    return build_scores(load_rows(source, columns, pos_label), pos_label)
 
 
 def load_rows(
@@ -113,7 +109,7 @@ def load_rows(
 def read_parts(
     source: object, part: str, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> tuple[ScoreTable, ScoreTable]:
-    """The rows of one part of a table, by its column part, and those of all other parts."""
+    """Read the rows of one part of a table, by its column part, and those of all other parts."""
     raw = load_rows(source, columns, pos_label)
     if "part" not in raw.frame or "halving" in raw.frame:
         raise InputError(
@@ -125,12 +121,9 @@ def read_parts(
     chosen = (names == part).to_numpy()
     if chosen.all():
         raise InputError(f"`choose_on` must leave rows to judge on, but all are of part {part!r}")
-    rest = raw.frame.drop(columns="part")
-    first, second = (
-        build_table(rest.iloc[rows].reset_index(drop=True), places(raw.where, rows), pos_label, raw.source)
-        for rows in (np.flatnonzero(chosen), np.flatnonzero(~chosen))
-    )
-    return first, second
+    rest = replace(raw, frame=raw.frame.drop(columns="part"))
+    first, second = (rest.take(np.flatnonzero(rows)) for rows in (chosen, ~chosen))
+    return build_table(first, pos_label), build_table(second, pos_label)
 
 
 def scores_from_wide(
@@ -180,40 +173,35 @@ def scores_from_wide(
     ('tree', 'net')
     """
     roles = {"y_true": y_true, "fold": fold, "case": case, "cluster": cluster, "weight": weight}
-    given = [name for name in roles.values() if name is not None]
+    stated = [name for name in roles.values() if name is not None]
     usual = [*(role for role, name in roles.items() if name is None), *HALVING_COLUMNS]
-    known = [*given, *(name for name in usual if name not in (models or ()))]
-    rest = None if models is None else known
+    with_role = [*stated, *(name for name in usual if name not in (models or ()))]
+    rest = None if models is None else with_role
     named = {role: roles.get(role) or role for role in (*roles, *HALVING_COLUMNS)}
-    text = [name for name in known if name != named["weight"]]
-    raw = load_table(source, ColumnMap([*given, *(models or ())], rest, text, pos_label=pos_label))
+    text = [name for name in with_role if name != named["weight"]]
+    raw = load_table(source, ColumnMap([*stated, *(models or ())], rest, text, pos_label=pos_label))
     wide = raw.frame
-    _check_both_there(wide, [column for column in HALVING_COLUMNS if column in known])
-    chosen = [column for column in wide.columns.tolist() if column not in known]
+    halving = [column for column in HALVING_COLUMNS if column in with_role and column in wide]
+    if len(halving) == 1:
+        raise InputError(
+            f"the column {halving[0]!r} tells of halvings only beside {' and '.join(HALVING_COLUMNS)}: if it "
+            "holds scores of a model, name all such columns in `models`; else leave it out"
+        )
+    chosen = [column for column in wide.columns.tolist() if column not in with_role]
     if not chosen:
         raise InputError("`models` must name at least one column of scores, but there is none left")
     scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
-    result = {role: wide[name] for role, name in named.items() if name in known and name in wide}
+    result = {role: wide[name] for role, name in named.items() if name in with_role and name in wide}
     labels = pd.DataFrame({"fold": 1, **result})
     parts = [labels.assign(model=str(column)) for column in chosen]
     # What is wrong with a row is wrong once: the first model's rows are checked by themselves.
-    build_scores(parts[0].assign(y_score=scores[0]), raw.where, pos_label, raw.source)
+    build_scores(replace(raw, frame=parts[0].assign(y_score=scores[0])), pos_label)
     long = pd.concat(parts, ignore_index=True).assign(y_score=_stacked(scores, chosen, raw.where))
-    return build_scores(long, raw.where, pos_label, raw.source)
-
-
-def _check_both_there(wide: pd.DataFrame, columns: Sequence[str]) -> None:
-    """Columns about halvings go together; one alone may be a model's."""
-    result = [column for column in columns if column in wide]
-    if len(result) == 1:
-        raise InputError(
-            f"the column {result[0]!r} tells of halvings only beside {' and '.join(HALVING_COLUMNS)}: if it "
-            "holds scores of a model, name all such columns in `models`; else leave it out"
-        )
+    return build_scores(replace(raw, frame=long), pos_label)
 
 
 def _stacked(columns: Sequence[NDArray[Any]], names: Sequence[object], where: Where) -> NDArray[Any]:
-    """One column over another; whole numbers that the common dtype would round are refused."""
+    """Stack columns; raise if the common dtype would round whole numbers."""
     common = np.result_type(*columns)
     for column, name in zip(columns, names, strict=True):
         lossy = first_rounded(column) if common.kind == "f" and column.dtype.kind in "iu" else None
@@ -259,39 +247,27 @@ def read_datasets(
     >>> {name: table.models for name, table in read_datasets(frame).items()}
     {'x': ('A',), 'y': ('A',)}
     """
+    tables: dict[str, ScoreTable] = {}
     if isinstance(source, Mapping):
-        return {
-            str(name): _read(str(name), table, columns=columns, pos_label=pos_label)
-            for name, table in source.items()
-        }
-    raw = load_table(source, ColumnMap.from_names(columns, known=(DATASET, *KNOWN), pos_label=pos_label))
-    frame = add_fold(raw.frame)
-    tables = {}
-    for name, rows in _rows_by_name(frame).items():
-        part = frame.iloc[rows].drop(columns=DATASET).reset_index(drop=True)
+        for key, table in source.items():
+            with naming(f"data set {str(key)!r}"):
+                tables[str(key)] = read_rows(table, columns=columns, pos_label=pos_label)
+        return tables
+    raw = load_table(source, ColumnMap.from_names(columns, allowed=(DATASET, *KNOWN), pos_label=pos_label))
+    codes, levels = pd.factorize(raw.frame[DATASET].map(str, na_action="ignore"))
+    names = [str(name) for name in levels]
+    if (codes < 0).any() or not all(name.strip() for name in names):
+        raise InputError("`dataset` must not be empty in any row")
+    rest = replace(raw, frame=add_fold(raw.frame).drop(columns=DATASET))
+    check_any_row(len(names))
+    for code, name in enumerate(names):
         with naming(f"data set {name!r}"):
-            tables[name] = build_scores(part, places(raw.where, rows), pos_label, raw.source)
+            tables[name] = build_scores(rest.take(np.flatnonzero(codes == code)), pos_label)
     return tables
 
 
-def _read(name: str, table: object, *, columns: Mapping[str, str] | None, pos_label: object) -> ScoreTable:
-    if isinstance(table, ScoreTable):
-        return table
-    with naming(f"data set {name!r}"):
-        return read_rows(table, columns=columns, pos_label=pos_label)
-
-
-def _rows_by_name(frame: pd.DataFrame) -> dict[str, NDArray[np.intp]]:
-    codes, result = pd.factorize(frame[DATASET].map(str, na_action="ignore"))
-    names = [str(name) for name in result]
-    if (codes < 0).any() or not all(name.strip() for name in names):
-        raise InputError("`dataset` must not be empty in any row")
-    check_any_row(len(names))
-    return {name: np.flatnonzero(codes == code) for code, name in enumerate(names)}
-
-
 def load_satellite_scores() -> ScoreTable:
-    """Scores of Landgrebe et al.'s models A, B and C over 20 random hold-outs of the Satellite data.
+    """Load scores of Landgrebe et al.'s models A, B and C over 20 random hold-outs of the Satellite data.
 
     A is a mixture of Gaussians on three principal components; B and C are nearest-prototype classifiers with
     15 and 50 prototypes. `examples/satellite.py` trains them and writes these scores.
@@ -312,12 +288,11 @@ def load_satellite_scores() -> ScoreTable:
     >>> load_satellite_scores().models
     ('A', 'B', 'C')
     """
-    read = _satellite_scores()
-    return replace(read, frame=read.frame.copy())
+    table = _read_satellite()
+    return replace(table, frame=table.frame.copy())  # whoever changes a frame changes a copy
 
 
 @cache
-def _satellite_scores() -> ScoreTable:
-    """The bundled scores, read once; whoever changes a frame changes a copy."""
+def _read_satellite() -> ScoreTable:
     with as_file(files("skewanova.scores") / "data" / "satellite_scores.csv.gz") as path:
         return scores_from_wide(path, fold="fold", case="case", models=("A", "B", "C"))

@@ -25,7 +25,7 @@ from skewanova.base.checks import (
 from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.weightings import Target, as_deployment_prior, correct_class_prior
-from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT
+from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, RawTable
 from skewanova.scores.halvings import Rows, Split, build_scores, check_groups, sklearn_module
 from skewanova.scores.table import ScoreTable
 from skewanova.scores.validation import Label, check_both_classes
@@ -52,14 +52,20 @@ def check_response(response_method: str, class_prior: float | None) -> None:
 def positive_scores(
     estimator: Any, rows: Any, *, response_method: str = "auto", pos_label: object = None
 ) -> NDArray[Any]:
-    """Scores of a fitted estimator for its positive class."""
+    """Return scores of a fitted estimator for its positive class."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{type(estimator).__name__} has no classes_: it must be a fitted classifier")
     positive = check_labels(classes, pos_label=pos_label, name="classes_")
     if len(positive) != 2 or positive.sum() != 1:
         raise InputError("it learnt one class only; every training set needs both")
-    score = to_array(getattr(estimator, _method(estimator, response_method))(rows), "y_score")
+    methods = RESPONSES if response_method == "auto" else (response_method,)
+    method = next((getattr(estimator, name) for name in methods if hasattr(estimator, name)), None)
+    if method is None:
+        raise InputTypeError(
+            f"{type(estimator).__name__} has no {' or '.join(methods)}, so it cannot score cases"
+        )
+    score = to_array(method(rows), "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
     if score.ndim != 1:
@@ -67,25 +73,8 @@ def positive_scores(
     return score if positive[1] else np.asarray(-score)
 
 
-def _method(estimator: Any, response_method: str) -> str:
-    methods = RESPONSES if response_method == "auto" else (response_method,)
-    for name in methods:
-        if hasattr(estimator, name):
-            return name
-    raise InputTypeError(
-        f"{type(estimator).__name__} has no {' or '.join(methods)}, so it cannot score cases"
-    )
-
-
-def at_data_prior(score: NDArray[Any], class_prior: float | None, prior: float) -> NDArray[Any]:
-    """Probabilities corrected from the prior that training showed to the prior of the data."""
-    if class_prior is None:
-        return score
-    return np.asarray(correct_class_prior(score, train_prior=class_prior, prior=prior))
-
-
 def as_rows(data: Any) -> Any:
-    """Features or labels as any scikit-learn can cut by rows: lazy frames collected, Arrow as pandas."""
+    """Return data that any scikit-learn can cut by rows: lazy frames collected, Arrow as pandas."""
     frame: Any = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
@@ -97,15 +86,14 @@ def as_rows(data: Any) -> Any:
 
 
 def cut_rows(data: Any, rows: NDArray[np.intp]) -> Any:
-    """Rows of an array, sparse matrix, frame or list."""
+    """Return rows of an array, sparse matrix, frame or list."""
     return sklearn_module("utils")._safe_indexing(data, rows)
 
 
 def held_out_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.intp]]:
-    """Positions of the test cases of each fold of one `cross_validate`."""
-    lacking = [
-        key for key in ("estimator", "indices") if not isinstance(cv_result, Mapping) or key not in cv_result
-    ]
+    """Return positions of the test cases of each fold of one `cross_validate`."""
+    keys = cv_result if isinstance(cv_result, Mapping) else ()
+    lacking = [key for key in ("estimator", "indices") if key not in keys]
     if lacking:
         raise InputError(
             f"the results of {name!r} have no {' and no '.join(map(repr, lacking))}: call "
@@ -120,7 +108,7 @@ def held_out_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.in
 
 
 def count_rows(data: Any, name: str) -> int:
-    """Number of rows of an array, sparse matrix, frame or list."""
+    """Return the number of rows of an array, sparse matrix, frame or list."""
     shape = getattr(data, "shape", None)
     try:
         return int(shape[0]) if shape else len(data)
@@ -129,22 +117,18 @@ def count_rows(data: Any, name: str) -> int:
 
 
 def cut_params(params: Mapping[str, Any], rows: NDArray[np.intp], n_cases: int) -> dict[str, Any]:
-    """Arguments of `fit`, those with one value a case cut to its training cases."""
-    return {
-        name: cut_rows(value, rows) if _has_cases(value, n_cases) else value for name, value in params.items()
-    }
-
-
-def _has_cases(value: Any, n_cases: int) -> bool:
-    countable = hasattr(value, "shape") or (
-        hasattr(value, "__len__") and not isinstance(value, str | Mapping)
-    )
-    return countable and getattr(value, "shape", None) != () and count_rows(value, "params") == n_cases
+    """Return arguments of `fit`, those with one value a case cut to its training cases."""
+    result = dict(params)
+    for name, value in params.items():
+        is_list = hasattr(value, "__len__") and not isinstance(value, str | Mapping)
+        if getattr(value, "shape", is_list) and count_rows(value, name) == n_cases:
+            result[name] = cut_rows(value, rows)
+    return result
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledData:
-    """Features, labels as given and as booleans, and how held-out cases are scored."""
+    """Features, labels as they came and as booleans, and how held-out cases are scored."""
 
     features: Any
     labels: Any
@@ -154,33 +138,34 @@ class LabelledData:
     class_prior: float | None
 
     def scores(self, estimator: Any, test: Rows) -> NDArray[Any]:
-        """Scores of the test cases by a fitted estimator."""
+        """Return scores of the test cases by a fitted estimator."""
         score = positive_scores(
             estimator,
             cut_rows(self.features, test),
             response_method=self.response_method,
             pos_label=self.pos_label,
         )
-        return at_data_prior(score, self.class_prior, float(self.positive.mean()))
+        if self.class_prior is None:
+            return score
+        prior = float(self.positive.mean())
+        return np.asarray(correct_class_prior(score, train_prior=self.class_prior, prior=prior))
 
     def fit_and_score(
         self, estimator: Any, split: Split, params: Mapping[str, Any], seed: int | None
     ) -> NDArray[Any]:
-        """Scores of the test cases by a clone trained on the others, seeded where it has no seed."""
-        given = cut_params(params, split.train, len(self.positive))
+        """Return scores of the test cases by a clone trained on the others.
+
+        A seed is set as every `random_state` that is None, those of parts included.
+        """
         fitted = sklearn_module("base").clone(estimator)
-        if seed is not None:
-            _give_seed(fitted, seed)
-        fitted.fit(cut_rows(self.features, split.train), cut_rows(self.labels, split.train), **given)
+        options = fitted.get_params(deep=True) if seed is not None and hasattr(fitted, "get_params") else {}
+        unset = [name for name, value in options.items() if value is None]
+        seeds = {name: seed for name in unset if name.split("__")[-1] == "random_state"}
+        if seeds:
+            fitted.set_params(**seeds)
+        features, labels = (cut_rows(data, split.train) for data in (self.features, self.labels))
+        fitted.fit(features, labels, **cut_params(params, split.train, len(self.positive)))
         return self.scores(fitted, split.test)
-
-
-def _give_seed(estimator: Any, seed: int) -> None:
-    """Set every `random_state` that is None, those of parts included."""
-    params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-    free = [key for key, value in params.items() if key.split("__")[-1] == "random_state" and value is None]
-    if free:
-        estimator.set_params(**dict.fromkeys(free, seed))
 
 
 def scores_from_estimators(
@@ -263,15 +248,15 @@ def scores_from_estimators(
     """
     check_named(estimators, "estimators")
     data = checked_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
-    named = check_groups(as_rows(groups), len(data.positive))
-    splits = splits_of(cv, data, named)
+    groups = check_groups(as_rows(groups), len(data.positive))
+    splits = splits_of(cv, data, groups)
     return fitted_scores(
-        estimators, data, splits, groups=named, params=params, n_jobs=n_jobs, progress=progress
+        estimators, data, splits, groups=groups, params=params, n_jobs=n_jobs, progress=progress
     )
 
 
 def splits_of(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
-    """Splits of a splitter of scikit-learn, a number of stratified folds, or (train, test) positions."""
+    """Return splits of a splitter of scikit-learn, of a number of stratified folds, or given by positions."""
     model_selection = sklearn_module("model_selection")
     try:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)
@@ -286,14 +271,14 @@ def splits_of(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
 
 
 def _positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
-    """Cases of one side of a split, which may be a mask."""
-    given = np.asarray(rows)
-    result = np.flatnonzero(given) if given.dtype == bool and given.shape == (n_cases,) else given
-    whole = result.ndim == 1 and len(result) > 0 and np.issubdtype(result.dtype, np.integer)
-    if not (whole and result.min() >= 0 and result.max() < n_cases):
+    """Return cases of one side of a split, which may be a mask."""
+    side = np.asarray(rows)
+    result = np.flatnonzero(side) if side.dtype == bool and side.shape == (n_cases,) else side
+    is_position = result.ndim == 1 and len(result) > 0 and np.issubdtype(result.dtype, np.integer)
+    if not (is_position and result.min() >= 0 and result.max() < n_cases):
         raise InputError(
             f"`cv` must give the cases to train on and to test as positions from 0 to {n_cases - 1}, but "
-            f"fold {fold} has {given!r:.60}"
+            f"fold {fold} has {side!r:.60}"
         )
     return result.astype(np.intp)
 
@@ -314,17 +299,18 @@ def fitted_scores(
     With a generator, estimators without a seed get one of their own for each split, so that the scores do not
     depend on how many processes share the work.
     """
-    _check_test_cases(list(estimators), splits, data.positive)
+    counts = np.array([np.bincount(data.positive[split.test], minlength=2) for split in splits])
+    check_both_classes(list(estimators)[:1], [split.label for split in splits], counts[None])
     shape = len(estimators), len(splits)
     seeds = np.full(shape, None) if rng is None else rng.integers(2**31, size=shape).astype(object)
     jobs = (
         delayed(_named)(name, split.label, data.fit_and_score, estimator, split, params or {}, seed)
-        for (name, estimator), own in zip(estimators.items(), seeds, strict=True)
-        for split, seed in zip(splits, own, strict=True)
+        for (name, estimator), row in zip(estimators.items(), seeds, strict=True)
+        for split, seed in zip(splits, row, strict=True)
     )
     done = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     scores = list(tqdm(done, total=seeds.size, unit="fit", disable=None if progress else True))
-    return _table(dict.fromkeys(estimators, splits), scores, data.positive, groups)
+    return _build_table(list(estimators), splits, scores, positive=data.positive, groups=groups)
 
 
 def scores_from_cv_results(
@@ -380,12 +366,10 @@ def scores_from_cv_results(
         for name, result in cv_results.items()
         for fold, (estimator, test) in enumerate(zip(result["estimator"], tests[name], strict=True), 1)
     ]
-    nothing = np.empty(0, dtype=np.intp)
-    splits = {
-        name: [Split(nothing, test, fold) for fold, test in enumerate(folds, 1)]
-        for name, folds in tests.items()
-    }
-    return _table(splits, scores, data.positive, check_groups(as_rows(groups), len(data.positive)))
+    no_rows = np.empty(0, dtype=np.intp)
+    splits = [Split(no_rows, test, fold) for fold, test in enumerate(next(iter(tests.values())), 1)]
+    named_groups = check_groups(as_rows(groups), len(data.positive))
+    return _build_table(list(tests), splits, scores, positive=data.positive, groups=named_groups)
 
 
 def auprec_scorer(
@@ -482,7 +466,7 @@ def _scorer(measure: Callable[..., float], response_method: str, **options: Any)
 
 
 def check_named(models: object, name: str) -> None:
-    """Models by names that are text."""
+    """Check that models are named by text."""
     if not isinstance(models, Mapping):
         raise InputTypeError(f"`{name}` must be a mapping by the name of the model, but got {models!r:.60}")
     if not models:
@@ -493,7 +477,7 @@ def check_named(models: object, name: str) -> None:
 
 
 def checked_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> LabelledData:
-    """Features and labels of two classes, equally long, and how cases are to be scored."""
+    """Check features and labels of two classes, equally long, and how cases are to be scored."""
     check_response(**options)
     features, labels = as_rows(X), as_rows(y)
     positive = check_labels(labels, pos_label=pos_label, name="y")
@@ -505,50 +489,47 @@ def checked_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> Labell
 
 
 def _named(model: str, fold: Label, work: Callable[..., NDArray[Any]], *args: Any) -> NDArray[Any]:
-    """Do the work; an error says which model and fold it came from."""
+    """Call a function; an error names the model and the fold that it came from."""
     try:
         return work(*args)
     except (InputError, InputTypeError) as error:
         raise type(error)(f"model {model!r} cannot be used in fold {fold}: {error}") from error
     except Exception as error:
-        told = f"{type(error).__name__}: {error}"
-        raise RuntimeError(f"model {model!r} failed in fold {fold}: {told}") from error
-
-
-def _check_test_cases(models: Sequence[str], splits: Sequence[Split], positive: Bools) -> None:
-    """Both classes among the test cases of every split, before anything is fitted."""
-    counts = np.array([np.bincount(positive[split.test], minlength=2) for split in splits])
-    check_both_classes(models[:1], [split.label for split in splits], counts[None])
+        raise RuntimeError(
+            f"model {model!r} failed in fold {fold}: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
-    """Models are paired by their cases, so all must have been validated on the same."""
+    """Check that all models were validated on the same cases, by which they are paired."""
     first, *others = tests
     for name in others:
-        same = len(tests[name]) == len(tests[first])
-        if not (same and all(map(np.array_equal, tests[name], tests[first]))):
+        is_same = len(tests[name]) == len(tests[first])
+        if not (is_same and all(map(np.array_equal, tests[name], tests[first]))):
             raise InputError(
                 f"all models must be validated on the same splits, but those of {name!r} and {first!r} "
                 "differ; give cross_validate one splitter with a fixed random_state, or one list of splits"
             )
 
 
-def _table(
-    splits: Mapping[str, Sequence[Split]],
+def _build_table(
+    models: Sequence[str],
+    splits: Sequence[Split],
     scores: Sequence[NDArray[Any]],
+    *,
     positive: Bools,
-    groups: NDArray[Any] | None = None,
+    groups: NDArray[Any] | None,
 ) -> ScoreTable:
-    """Score table of the models' test cases, scores in the order of models and folds."""
-    cells = [(name, split) for name, held in splits.items() for split in held]
-    size = [len(split.test) for _, split in cells]
-    for (name, split), score, n_cases in zip(cells, scores, size, strict=True):
-        if len(score) != n_cases:
+    """Build the score table of the models' test cases, from scores in the order of models and folds."""
+    cells = [(name, split) for name in models for split in splits]
+    for (name, split), score in zip(cells, scores, strict=True):
+        if len(score) != len(split.test):
             raise InputError(
-                f"model {name!r} gave {len(score)} scores for the {n_cases} cases of fold {split.label}"
+                f"model {name!r} gave {len(score)} scores for the {len(split.test)} cases of fold "
+                f"{split.label}"
             )
     case = np.concatenate([split.test for _, split in cells])
-    cell = np.repeat(np.arange(len(cells)), size)
+    cell = np.repeat(np.arange(len(cells)), [len(split.test) for _, split in cells])
     keys = pd.DataFrame(
         [(name, split.part, split.halving, split.fold) for name, split in cells],
         columns=["model", *HALVING_COLUMNS, "fold"],
@@ -565,4 +546,4 @@ def _table(
         name, split = cells[cell[row]]
         return f"row {case[row]} of X (model {name!r}, fold {split.label!r})"
 
-    return replace(build_scores(frame, where, None, None), n_cases=len(positive))
+    return replace(build_scores(RawTable(frame, where), None), n_cases=len(positive))

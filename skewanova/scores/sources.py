@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from skewanova.base.checks import InputError, InputTypeError, Where, row_number
 from skewanova.base.folders import available_memory
-from skewanova.scores.columns import ColumnMap, read_batches, value_type
+from skewanova.scores.columns import ColumnMap, RawTable, read_batches, value_type
 from skewanova.scores.text_files import is_text, read_text
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -49,15 +49,6 @@ BYTES_PER_ROW, MEMORY_SHARE = 30, 0.9
 
 #: Bytes that a row of text has at least, as a rule, and how much smaller gzip makes them.
 BYTES_OF_TEXT, GZIP_FACTOR = 25, 4
-
-
-@dataclass(frozen=True, eq=False)
-class RawTable:
-    """Columns as they were written, how to name a row in a message, and the file they are from."""
-
-    frame: pd.DataFrame
-    where: Where
-    source: Path | None
 
 
 def detect_backend(source: object) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from skewanova.base.checks import (
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
 from skewanova.curves.sorting import Parts
 from skewanova.priors.evidence import UnitSums, equal_units
-from skewanova.scores.columns import HOLDOUT, PARTS, chunks, values_or_codes
+from skewanova.scores.columns import HOLDOUT, PARTS, RawTable, chunks, values_or_codes
 from skewanova.scores.validation import (
     MAX_EXAMPLES,
     Codes,
@@ -34,10 +34,8 @@ from skewanova.scores.validation import (
     check_any_row,
     check_any_weight,
     check_both_classes,
-    check_same_for_case,
-    check_several_clusters,
+    check_sampling,
     check_weight_column,
-    check_whole_clusters,
     codes_of,
     positive_labels,
     raise_duplicates,
@@ -103,17 +101,17 @@ class ScoreTable:
 
     @property
     def has_cases(self) -> bool:
-        """Whether the table tells which case each row is about."""
+        """Whether rows name their cases."""
         return "case" in self.frame
 
     @property
     def has_clusters(self) -> bool:
-        """Whether the table tells which cases were drawn together."""
+        """Whether cases were drawn in clusters."""
         return "cluster" in self.frame
 
     @property
     def has_weights(self) -> bool:
-        """Whether the table tells how many cases of the population each stands for."""
+        """Whether cases represent unequal numbers of the population."""
         return "weight" in self.frame
 
     @cached_property
@@ -165,9 +163,9 @@ class ScoreTable:
     @cached_property
     def cells(self) -> list[tuple[str, Label]]:
         """Every (model, fold) with rows, models first."""
-        held = np.argwhere(self.counts.sum(axis=2) > 0)
         models, folds = self.models, self.folds
-        return [(models[m], folds[f]) for m, f in held.tolist()]
+        present = np.argwhere(self.counts.sum(axis=2) > 0)
+        return [(models[m], folds[f]) for m, f in present.tolist()]
 
     def _by_cell(self, *columns: str) -> tuple[list[NDArray[Any]], Codes]:
         """Some columns with the rows cell by cell, and the number of rows in each cell."""
@@ -185,11 +183,11 @@ class ScoreTable:
             yield TieCounts(model, fold, len(score), n_best, _n_different(score))
 
     def curves(self) -> GroupCurves:
-        """ROC curve of every (model, fold), models first; cases count by their weights."""
+        """Return the ROC curve of every (model, fold), models first; cases count by their weights."""
         names = ["y_true", "y_score", *(["weight"] if self.has_weights else [])]
         (positive, score, *weight), sizes = self._by_cell(*names)
-        given = weight[0] if weight else None
-        return GroupCurves(self.cells, positive, score=score, sizes=sizes, weight=given)
+        weights = weight[0] if weight else None
+        return GroupCurves(self.cells, positive, score=score, sizes=sizes, weight=weights)
 
     def select_folds(self, folds: Collection[Label]) -> ScoreTable:
         """Return the table of some of the folds."""
@@ -234,7 +232,7 @@ class ScoreTable:
         return groups
 
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
+        """Count (fold, case) pairs that lack a model of the fold, and name the first, as (case, fold)."""
         n_pairs, examples = 0, []
         for fold, groups in self._cases_by_fold().items():
             cases, n_models = np.unique(np.concatenate(groups), return_counts=True)
@@ -244,7 +242,7 @@ class ScoreTable:
         return n_pairs, tuple(examples[:MAX_EXAMPLES])
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
-        """Number of cases that two folds share, and of all cases, those of dropped folds included."""
+        """Count cases that two folds share, and all cases, those of dropped folds included."""
         cases = [np.unique(np.concatenate(groups)) for groups in self._cases_by_fold().values()]
         stops = np.cumsum([0, *map(len, cases)])
         n_cases = len(self.frame["case"].cat.categories)
@@ -255,7 +253,7 @@ class ScoreTable:
         return (member @ member.T).toarray(), n_cases
 
     def class_sizes(self) -> tuple[int, int]:
-        """Number of negative and of positive cases, each counted once."""
+        """Count negative and positive cases, each once."""
         is_positive, is_negative = _case_labels(self)
         return int(np.count_nonzero(is_negative)), int(np.count_nonzero(is_positive))
 
@@ -264,13 +262,13 @@ class ScoreTable:
         if self.halvings is None:
             return self.frame.copy()
         plain = {"model": object, "fold": object, "case": object}
-        held = self.frame.astype(plain).assign(part=HOLDOUT, halving=None)
-        frame = pd.concat([held, self.halvings.to_frame().astype(plain)], ignore_index=True)
+        holdouts = self.frame.astype(plain).assign(part=HOLDOUT, halving=None)
+        frame = pd.concat([holdouts, self.halvings.to_frame().astype(plain)], ignore_index=True)
         keys = ["model", "part", "halving", "fold", "case"]
         return frame[[*keys, *(column for column in frame if column not in keys)]]
 
     def sha256(self) -> str:
-        """Fingerprint of the source, or of the table itself where there is none."""
+        """Return the fingerprint of the source, or of the table itself where there is none."""
         if self.source is not None and self.source.exists():
             return path_sha256(self.source)
         text = self.to_frame().astype({"model": str, "fold": str}).to_csv(index=False)
@@ -284,7 +282,7 @@ class ScoreTable:
         return np.asarray(model.astype(small) * small.type(len(self.folds)) + fold.astype(small))
 
     def codes(self, column: str) -> Codes:
-        """Positions of a categorical column's values in its order of levels."""
+        """Return positions of a categorical column's values in its order of levels."""
         return codes_of(self.frame, column)
 
 
@@ -335,7 +333,7 @@ class Halvings:
         return self.scores.curves()
 
     def differences(self, areas: Floats) -> Floats:
-        """Half of what the halves' mean areas differ by, of shape (n_halvings, n_models, ...).
+        """Return half the differences of the halves' mean areas, of shape (n_halvings, n_models, ...).
 
         The areas are those of `curves`, in their order, along the first axis.
         """
@@ -347,13 +345,12 @@ class Halvings:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows with the columns part, halving and fold of a score table."""
-        at, rows = self.scores.codes("fold"), self.scores.frame
-        told = {
-            "part": np.array(PARTS[1:], dtype=object)[self.half[at]],
-            "halving": np.array(self.labels, dtype=object)[self.halving[at]],
-            "fold": np.array(self.fold, dtype=object)[at],
-        }
-        return rows.assign(**told)
+        code = self.scores.codes("fold")
+        return self.scores.frame.assign(
+            part=np.array(PARTS[1:], dtype=object)[self.half[code]],
+            halving=np.array(self.labels, dtype=object)[self.halving[code]],
+            fold=np.array(self.fold, dtype=object)[code],
+        )
 
 
 def _sort_by_cell(
@@ -373,13 +370,13 @@ def _sort_by_cell(
 
 
 def _n_different(score: NDArray[Any]) -> int:
-    """Number of different scores, counted up to a limit, which the first rows mostly reach."""
+    """Count different scores up to a limit, which the first rows mostly reach."""
     first = len(np.unique(score[:FIRST_ROWS]))
     return min(first if first >= MOST_DIFFERENT else len(np.unique(score)), MOST_DIFFERENT)
 
 
 def path_sha256(path: Path) -> str:
-    """Fingerprint of a file or, of a folder, of the names and fingerprints of all its files."""
+    """Return the fingerprint of a file or, of a folder, of the names and fingerprints of its files."""
     if path.is_file():
         with path.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
@@ -388,48 +385,34 @@ def path_sha256(path: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def build_table(raw: pd.DataFrame, where: Where, pos_label: object, source: Path | None) -> ScoreTable:
+def build_table(raw: RawTable, pos_label: object) -> ScoreTable:
     """Build the table from raw columns; every rule about one row, one case or one cell is applied here."""
-    check_any_row(len(raw))
+    columns, where = raw.frame, raw.where
+    check_any_row(len(columns))
     frame = pd.DataFrame(
         {
-            "model": to_categorical(raw["model"], "model", where),
-            "fold": to_categorical(raw["fold"], "fold", where, whole=True),
-            "y_true": positive_labels(raw["y_true"], pos_label, where),
-            "y_score": validate_scores(raw["y_score"], "y_score", where),
+            "model": to_categorical(columns["model"], "model", where),
+            "fold": to_categorical(columns["fold"], "fold", where, numeric=True),
+            "y_true": positive_labels(columns["y_true"], pos_label, where),
+            "y_score": validate_scores(columns["y_score"], "y_score", where),
         },
         copy=False,
     )
     for column in ("case", "cluster"):
-        if column in raw:
-            frame[column] = to_categorical(raw[column], column, where, whole=True)
-    if "weight" in raw:
-        frame["weight"] = check_weight_column(raw["weight"], where)
+        if column in columns:
+            frame[column] = to_categorical(columns[column], column, where, numeric=True)
+    if "weight" in columns:
+        frame["weight"] = check_weight_column(columns["weight"], where)
         check_any_weight(frame["weight"].max())
-    table = ScoreTable(frame, source)
+    table = ScoreTable(frame, raw.source)
     if not table.has_weights:  # with them, cases may be left out first
         check_both_classes(table.models, table.folds, table.counts)
     if table.has_cases:
         _check_cases(table, where)
-    return _check_sampling(table, where) if table.has_clusters or table.has_weights else table
-
-
-def _check_sampling(table: ScoreTable, where: Where) -> ScoreTable:
-    """Check clusters and weights, and leave out cases that weigh 0."""
-    check_same_for_case(table.frame, where)
-    frame = table.frame
-    if table.has_weights:
-        frame = frame[frame["weight"] > 0].reset_index(drop=True)
-        for column in ("case", "cluster"):
-            if column in frame:
-                frame[column] = frame[column].cat.remove_unused_categories()
-    if table.has_clusters:
-        names = frame["cluster"].cat.categories
-        check_several_clusters(len(names), names.tolist()[0])
-        check_whole_clusters(frame)
-    result = replace(table, frame=frame)
-    check_both_classes(result.models, result.folds, result.counts)
-    return result
+    if table.has_clusters or table.has_weights:
+        table = replace(table, frame=check_sampling(frame, where))
+        check_both_classes(table.models, table.folds, table.counts)
+    return table
 
 
 def _check_cases(table: ScoreTable, where: Where) -> None:
@@ -533,17 +516,17 @@ class StreamedScores:
 
     @property
     def has_cases(self) -> bool:
-        """Whether the table tells which case each row is about."""
+        """Whether rows name their cases."""
         return self.cases is not None
 
     @property
     def has_clusters(self) -> bool:
-        """Whether the table tells which cases were drawn together."""
+        """Whether cases were drawn in clusters."""
         return self.n_clusters > 0
 
     @property
     def has_weights(self) -> bool:
-        """Whether the table tells how many cases of the population each stands for."""
+        """Whether cases represent unequal numbers of the population."""
         return self.weights is not None
 
     @property
@@ -573,7 +556,7 @@ class StreamedScores:
             yield TieCounts(model, fold, packed.n_cases, n_best, min(n_different, MOST_DIFFERENT))
 
     def curves(self) -> PackedCurves:
-        """ROC curve of every (model, fold), models first; thresholds are not kept."""
+        """Return the ROC curve of every (model, fold), models first, without thresholds."""
         return PackedCurves(self.packed)
 
     def select_folds(self, folds: Collection[Label]) -> StreamedScores:
@@ -609,24 +592,24 @@ class StreamedScores:
         )
 
     def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """How many (fold, case) pairs lack a model that has the fold, and the first, as (case, fold)."""
+        """Count (fold, case) pairs that lack a model of the fold, and name the first, as (case, fold)."""
         cases = self.cases
         return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
-        """Number of cases that two folds share, and of all cases, those of dropped folds included."""
+        """Count cases that two folds share, and all cases, those of dropped folds included."""
         if self.cases is None:
             raise LookupError("there is no case column")
         return self.cases.shared, self.cases.n_cases
 
     def class_sizes(self) -> tuple[int, int]:
-        """Number of negative and of positive cases, each counted once, those of dropped folds included."""
+        """Count negative and positive cases, each once, those of dropped folds included."""
         if self.cases is None:
             raise LookupError("there is no case column")
         return self.cases.n_cases - self.cases.n_positive, self.cases.n_positive
 
     def sha256(self) -> str:
-        """Fingerprint of the file, of all files of the folder or, where there are none, of the curves."""
+        """Return the fingerprint of the file, of the folder or, where there is none, of the curves."""
         if self.source is not None:
             return path_sha256(self.source)
         result = hashlib.sha256()

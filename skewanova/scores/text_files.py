@@ -299,25 +299,28 @@ def _read_json_lines(path: Path, columns: ColumnMap) -> tuple[list[dict[str, Any
     return rows, list(keys), lines
 
 
-def _parse_json(content: str, place: str) -> dict[str, Any]:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            names = [key for key, _ in pairs]
-            twice = next(key for key in names if names.count(key) > 1)
-            raise InputError(f"{place} has the key {twice!r} more than once")
-        return made
+def _parse_json(content: str, line: str) -> dict[str, Any]:
+    def build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [key for key, _ in pairs]
+        repeated = next((key for key in names if names.count(key) > 1), None)
+        if repeated is not None:
+            raise InputError(f"{line} has the key {repeated!r} more than once")
+        return dict(pairs)
 
     try:
         row = json.loads(
-            content, parse_float=Number, parse_int=Number, parse_constant=Number, object_pairs_hook=once
+            content,
+            parse_float=Number,
+            parse_int=Number,
+            parse_constant=Number,
+            object_pairs_hook=build_object,
         )
     except (json.JSONDecodeError, RecursionError) as error:
         reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
-        raise InputError(f"{place} is not JSON: {reason}") from error
+        raise InputError(f"{line} is not JSON: {reason}") from error
     if not isinstance(row, dict):
         raise InputError(
-            f'{place} must be a JSON object such as {{"model": "A", ...}}, but is {content.strip():.40}'
+            f'{line} must be a JSON object such as {{"model": "A", ...}}, but is {content.strip():.40}'
         )
     return row
 
@@ -371,9 +374,9 @@ def _score_of_positive(cell: Any, pos_label: object) -> Any:
 
 
 def _score_by_name(cell: list[Any], positive: str) -> Any:
-    known = _POSITIVE if positive in {"1", "true"} else {positive, f"label_{positive}"}
+    names = _POSITIVE if positive in {"1", "true"} else {positive, f"label_{positive}"}
     named = [entry for entry in cell if isinstance(entry, dict) and {"label", "score"} <= entry.keys()]
-    result = [entry["score"] for entry in named if str(entry["label"]).strip().casefold() in known]
+    result = [entry["score"] for entry in named if str(entry["label"]).strip().casefold() in names]
     if not (len(cell) == len(named) == 2 and len(result) == 1):
         raise ValueError(
             f"has {cell!r:.60}, in which the score of the positive class cannot be told; write it alone, "

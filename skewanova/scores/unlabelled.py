@@ -48,11 +48,11 @@ class UnlabelledScores:
 
     @property
     def has_batches(self) -> bool:
-        """Whether the table tells of batches."""
+        """Whether there are batches."""
         return "batch" in self.frame
 
     def of(self, model: str) -> pd.DataFrame:
-        """Rows of a model, by case where there are cases."""
+        """Return the rows of a model, by case where there are cases."""
         rows = self.frame[self.frame["model"] == model]
         return rows.sort_values("case", kind="stable") if "case" in rows else rows
 
@@ -65,7 +65,7 @@ class UnlabelledScores:
         return len({len(part) for part in parts}) == 1
 
     def sha256(self) -> str:
-        """Fingerprint of the file; empty where there is none."""
+        """Return the fingerprint of the file; empty where there is none."""
         return "" if self.source is None else path_sha256(self.source)
 
 
@@ -123,7 +123,7 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     )
     for column in ("batch", "case"):
         if column in raw.frame:
-            frame[column] = to_categorical(raw.frame[column], column, raw.where, whole=True)
+            frame[column] = to_categorical(raw.frame[column], column, raw.where, numeric=True)
     repeated = np.flatnonzero(frame.duplicated(["model", "case"])) if "case" in frame else np.empty(0)
     if len(repeated):
         raise InputError(

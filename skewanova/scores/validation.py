@@ -15,8 +15,6 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from skewanova.base.checks import (
@@ -93,10 +91,10 @@ def positive_labels(values: pd.Series[Any], pos_label: object, where: Where) -> 
 
 
 def to_categorical(
-    values: pd.Series[Any], name: str, where: Where, *, whole: bool = False
+    values: pd.Series[Any], name: str, where: Where, *, numeric: bool = False
 ) -> pd.Categorical[Any]:
-    """Return levels as text in order of appearance or, if `whole` and all are, ascending whole numbers."""
-    if whole and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
+    """Return levels as text in order of appearance or, if `numeric` and all are, ascending whole numbers."""
+    if numeric and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
         coded = code_whole_numbers(values.to_numpy())
         if coded is not None:
             return pd.Categorical.from_codes(coded[0], pd.Index(coded[1]))
@@ -112,7 +110,7 @@ def to_categorical(
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
         rows = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
         raise InputError(f"`{name}` must not be empty, but {rows}, the first at {where(int(empty[0]))}")
-    numbers = _whole_numbers(text) if whole else None
+    numbers = _whole_numbers(text) if numeric else None
     in_order = np.array(text, dtype=object) if numbers is None else numbers
     position, levels = pd.factorize(in_order, sort=numbers is not None)
     recoded = np.zeros(len(names), dtype=np.min_scalar_type(-len(levels)))
@@ -124,14 +122,9 @@ def to_categorical(
 
 def _whole_numbers(texts: list[str]) -> NDArray[np.int64] | None:
     """Return numbers if all texts are whole ones in their plain spelling (or a float's, such as 3.0)."""
-    try:
-        names = pa.array(texts, pa.string())
-    except UnicodeEncodeError:
+    if not all(map(INTEGER_TEXT.fullmatch, texts)):
         return None
-    if not pc.all(pc.match_substring_regex(names, f"^(?:{INTEGER_TEXT.pattern})$"), min_count=0).as_py():
-        return None
-    numbers: NDArray[np.int64] = pc.replace_substring_regex(names, r"\.0$", "").cast(pa.int64()).to_numpy()
-    return numbers
+    return np.array([int(text.removesuffix(".0")) for text in texts], dtype=np.int64)
 
 
 def check_both_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
@@ -232,6 +225,21 @@ def check_any_weight(largest: float) -> None:
     """Raise for a table in which all weights are 0."""
     if not largest > 0:
         raise InputError("`weight` must be above 0 in some row, but is 0 in all")
+
+
+def check_sampling(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
+    """Check clusters and weights of cases, and return the rows without those that weigh 0."""
+    check_same_for_case(frame, where)
+    if "weight" in frame:
+        frame = frame[frame["weight"] > 0].reset_index(drop=True)
+        for column in ("case", "cluster"):
+            if column in frame:
+                frame[column] = frame[column].cat.remove_unused_categories()
+    if "cluster" in frame:
+        names = frame["cluster"].cat.categories
+        check_several_clusters(len(names), names.tolist()[0])
+        check_whole_clusters(frame)
+    return frame
 
 
 def check_same_for_case(frame: pd.DataFrame, where: Where, *, n_models: Codes | None = None) -> None:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from loops import each
 
 from skewanova import read_scores
-from skewanova.base.checks import InputError, InputTypeError, row_number
+from skewanova.base.checks import InputError, InputTypeError
 from skewanova.scores import table as scores_table
+from skewanova.scores.columns import RawTable
 
 
 def exact(message):
@@ -18,7 +19,7 @@ def exact(message):
 
 
 def build(frame, pos_label=None):
-    return scores_table.build_table(frame, row_number, pos_label, None)
+    return scores_table.build_table(RawTable(frame), pos_label)
 
 
 def cell(model="A", fold=1, **columns):
