@@ -241,7 +241,7 @@ def decode(codes: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_batches(
-    batches: Iterable[Sequence[Any]], schema: Any, *, labels: Collection[str], source: str
+    batches: Iterable[Sequence[Any]], schema: Any, *, labels: Collection[str], source: str, n_rows: int = 0
 ) -> pd.DataFrame:
     """Read batches of Arrow arrays into a frame: numbers in their own type, or codes of labels."""
     for item in schema:
@@ -249,7 +249,7 @@ def read_batches(
             raise InputError(
                 f"{source} must hold one value a row in {item.name!r}, but holds {value_type(item.type)}"
             )
-    readers = [_Column(is_label=name in labels) for name in schema.names]
+    readers = [_Column(n_rows, is_label=name in labels) for name in schema.names]
     for batch in batches:
         for column, reader in zip(batch, readers, strict=True):
             reader.add(column)
@@ -268,9 +268,10 @@ class _Column:
     Labels that are whole numbers in their plain spelling are read as numbers, if all are.
     """
 
-    def __init__(self, *, is_label: bool) -> None:
-        self._is_label = is_label
-        self._parts: list[NDArray[Any]] = []
+    def __init__(self, n_rows: int, *, is_label: bool) -> None:
+        self._n_rows, self._is_label = n_rows, is_label
+        self._values: NDArray[Any] = np.empty(0, dtype=np.bool_)  # grows, and its type widens
+        self._size = 0
         self._codes: dict[Any, int] = {None: -1}
 
     def add(self, column: Any) -> None:
@@ -290,16 +291,16 @@ class _Column:
         values = column.to_numpy(zero_copy_only=False)
         if self._is_label and values.dtype.kind == "i" and len(values):
             values = values.astype(np.min_scalar_type(min(int(values.min()), -1 - int(values.max()))))
-        self._parts.append(values)
+        self._append(values)
 
     def _add_codes(self, encoded: Any) -> None:
         """Append the codes of labels, whose dictionary may hold one twice, or a missing one."""
-        if len(self._codes) == 1 and self._parts:  # whole numbers so far
-            numbers, levels = pd.factorize(self._join())
-            self._parts = [self._code(levels.astype(str).tolist())[numbers]]
+        if len(self._codes) == 1 and self._size:  # whole numbers so far
+            numbers, levels = pd.factorize(self._values[: self._size])
+            self._values = self._code(levels.astype(str).tolist())[numbers]
         names = [*encoded.dictionary.to_pandas().tolist(), None]
         index = encoded.indices.cast(pa.int64()).fill_null(len(names) - 1)
-        self._parts.append(self._code(names)[index.to_numpy()])
+        self._append(self._code(names)[index.to_numpy()])
 
     def _code(self, names: Sequence[Any]) -> NDArray[Any]:
         codes = self._codes
@@ -308,21 +309,20 @@ class _Column:
 
     def finish(self) -> Any:
         """Return the values."""
-        values = self._join()
+        values = self._values[: self._size]
         if len(self._codes) == 1:
             return values
         return pd.Categorical.from_codes(values, pd.Index([*self._codes][1:], dtype=object))
 
-    def _join(self) -> NDArray[Any]:
-        """Return all parts as one, and drop each on the way, so that no column takes its place twice."""
-        parts = self._parts
-        result = np.empty(sum(map(len, parts)), np.result_type(*parts) if parts else np.float64)
-        size = 0
-        while parts:
-            part = parts.pop(0)
-            result[size : size + len(part)] = part
-            size += len(part)
-        return result
+    def _append(self, values: NDArray[Any]) -> None:
+        size, dtype = self._size + len(values), np.result_type(self._values, values)
+        if size > len(self._values) or dtype != self._values.dtype:
+            n_rows = len(self._values) if size <= len(self._values) else max(self._n_rows, 2 * size)
+            larger = np.empty(n_rows, dtype)
+            larger[: self._size] = self._values[: self._size]
+            self._values = larger
+        self._values[self._size : size] = values
+        self._size = size
 
 
 def _parse_whole_numbers(column: Any) -> Any:
