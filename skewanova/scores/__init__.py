@@ -1,14 +1,14 @@
 """Held-out scores, from a file or an estimator to a checked table.
 
 - columns: The columns of a table of scores: their names, and their values as arrays.
-- design: How the folds came about, and the ratio of test to training cases.
+- design: The design of the folds, and the ratio of test to training cases.
 - halvings: Hold-outs and halvings of a data set, drawn and checked.
-- kinds: How folds may have come about, by name.
+- kinds: Names of designs.
 - multiclass: Each class of several against the rest.
 - pairing: Checks before a comparison: complete folds, the same cases for all models, sanity of the scores.
 - reading: Score tables read from files and frames.
 - scikit_learn: Score tables from scikit-learn's estimators and cross_validate; scorers.
-- sources: Where scores come from: files, folders, frames of any library, Arrow streams and queries.
+- sources: Sources of scores: files, folders, frames of any library, Arrow streams and queries.
 - table: A checked table of held-out scores.
 - text_files: CSV and JSON lines to columns.
 - unlabelled: Scores of cases without labels, and bins of labelled scores beside them.

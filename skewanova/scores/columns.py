@@ -80,7 +80,7 @@ class RawTable:
 
 @dataclass(frozen=True)
 class ColumnMap:
-    """Which columns to read from a source, and what they are called here.
+    """Columns to read from a source, and their names here.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How the folds came about, and the ratio of test to training cases.
+"""The design of the folds, and the ratio of test to training cases.
 
 Folds cut from one data set train on overlapping cases, so their results are correlated. Nadeau and Bengio
 (2003) allow for it by one number, the ratio of test to training cases. It is inferred from the case column or
@@ -74,7 +74,7 @@ SAME_CASES = (
 
 @dataclass(frozen=True)
 class FoldDesign:
-    """How the folds came about.
+    """The design by which the folds were made.
 
     A user states `kind` and, where the cases do not show it, `test_fraction`;
     :func:`~skewanova.scores.infer_design` fills in the rest.
@@ -140,22 +140,22 @@ class FoldDesign:
 
     @property
     def is_test_set(self) -> bool:
-        """Whether there is a single test set, so that only the cases vary."""
+        """True if there is a single test set, so that only the cases vary."""
         return self.kind == "test_set"
 
     @property
     def has_runs(self) -> bool:
-        """Whether the folds are runs on one test set."""
+        """True if the folds are runs on one test set."""
         return self.kind == "runs"
 
     @property
     def over_folds(self) -> bool:
-        """Whether each fold tests cases of its own, so that inference is over folds."""
+        """True if each fold tests cases of its own, so that inference is over folds."""
         return not (self.is_test_set or self.has_runs)
 
     @property
     def overlapping(self) -> bool:
-        """Whether folds share training data."""
+        """True if folds share training data."""
         return self.over_folds and self.kind != "independent"
 
     @property
@@ -165,7 +165,7 @@ class FoldDesign:
 
     @property
     def models_are_fixed(self) -> bool:
-        """Whether the fitted models are fixed, so that only the cases vary."""
+        """True if the fitted models are fixed, so that only the cases vary."""
         return self.is_test_set or (self.has_runs and self.runs == "fixed")
 
     @property

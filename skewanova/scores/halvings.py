@@ -247,7 +247,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is never cut in two: cases, or groups of cases; and the strata that are cut evenly.
+    """Cases or groups of cases, which are never cut in two, and the strata that are cut evenly.
 
     Cases are stratified by their class, groups by whether they hold negatives only, positives only, or both.
     """

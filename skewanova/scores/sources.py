@@ -1,4 +1,4 @@
-"""Where scores come from: files, folders of Parquet, frames of any library, Arrow streams and queries."""
+"""Sources of scores: files, folders of Parquet, frames of any library, Arrow streams and queries."""
 
 from __future__ import annotations
 

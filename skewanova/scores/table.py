@@ -50,7 +50,7 @@ FIRST_ROWS, MOST_DIFFERENT = 1000, 100
 
 
 class TieCounts(NamedTuple):
-    """How well the scores of one model in one fold tell its cases apart.
+    """Ties among the scores of one model in one fold.
 
     Attributes
     ----------
@@ -101,17 +101,17 @@ class ScoreTable:
 
     @property
     def has_cases(self) -> bool:
-        """Whether rows name their cases."""
+        """True if rows name their cases."""
         return "case" in self.frame
 
     @property
     def has_clusters(self) -> bool:
-        """Whether cases were drawn in clusters."""
+        """True if cases were drawn in clusters."""
         return "cluster" in self.frame
 
     @property
     def has_weights(self) -> bool:
-        """Whether cases represent unequal numbers of the population."""
+        """True if cases represent unequal numbers of the population."""
         return "weight" in self.frame
 
     @cached_property
@@ -126,7 +126,7 @@ class ScoreTable:
 
     @cached_property
     def effective_counts(self) -> Floats:
-        """The same counted in clusters and weights: as many equal ones as weigh the same."""
+        """Effective numbers of negatives and positives: as many equal clusters as weigh the same."""
         if not (self.has_clusters or self.has_weights):
             return self.counts.astype(np.float64)
         kind = 2 * self._cell.astype(np.intp) + self.frame["y_true"].to_numpy()
@@ -276,7 +276,7 @@ class ScoreTable:
 
     @property
     def _cell(self) -> NDArray[Any]:
-        """Which (model, fold) every row belongs to, models first, in few bytes."""
+        """Index of the (model, fold) of every row, models first, in few bytes."""
         model, fold = (values_or_codes(self.frame[key]) for key in ("model", "fold"))
         small = np.min_scalar_type(len(self.models) * len(self.folds))
         return np.asarray(model.astype(small) * small.type(len(self.folds)) + fold.astype(small))
@@ -433,7 +433,7 @@ def _check_cases(table: ScoreTable, where: Where) -> None:
 
 
 def _has_repeated_cases(table: ScoreTable) -> bool:
-    """Whether a model in a fold has a case twice."""
+    """Return True if a model in a fold has a case twice."""
     (case,), sizes = table._by_cell("case")
     stops = np.cumsum(sizes)
     for start, stop in zip((stops - sizes).tolist(), stops.tolist(), strict=True):
@@ -454,7 +454,7 @@ def _case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
 
 
 class CaseSummary(NamedTuple):
-    """Which cases folds share, and which lack a model.
+    """Cases that folds share, and cases that lack a model.
 
     Attributes
     ----------
@@ -516,17 +516,17 @@ class StreamedScores:
 
     @property
     def has_cases(self) -> bool:
-        """Whether rows name their cases."""
+        """True if rows name their cases."""
         return self.cases is not None
 
     @property
     def has_clusters(self) -> bool:
-        """Whether cases were drawn in clusters."""
+        """True if cases were drawn in clusters."""
         return self.n_clusters > 0
 
     @property
     def has_weights(self) -> bool:
-        """Whether cases represent unequal numbers of the population."""
+        """True if cases represent unequal numbers of the population."""
         return self.weights is not None
 
     @property

@@ -48,7 +48,7 @@ class UnlabelledScores:
 
     @property
     def has_batches(self) -> bool:
-        """Whether there are batches."""
+        """True if there are batches."""
         return "batch" in self.frame
 
     def of(self, model: str) -> pd.DataFrame:
@@ -58,7 +58,7 @@ class UnlabelledScores:
 
     @cached_property
     def paired(self) -> bool:
-        """Whether the rows of all models are about the same cases, one by one."""
+        """True if the rows of all models are about the same cases, one by one."""
         parts = [self.of(model) for model in self.models]
         if "case" in self.frame:
             return all(np.array_equal(part["case"], parts[0]["case"]) for part in parts)

@@ -179,7 +179,7 @@ class WeightRange(NamedTuple):
 
 
 class SharedClusters(NamedTuple):
-    """How many clusters are in several folds; the one in most, by name, and in how many."""
+    """Number of clusters in several folds; the one in most, by name, and the number of these."""
 
     n_clusters: int
     name: Any
