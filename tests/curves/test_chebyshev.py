@@ -117,9 +117,6 @@ def test_a_region_outside_the_range_has_no_gap(curves):
     assert at_the_limit == pytest.approx(float(three([0.3])[0, 0] - 0.45), abs=1e-12)
 
 
-# --- signs --------------------------------------------------------------------------------------------------
-
-
 def stretches(function, edges):
     edges = np.asarray(edges, dtype=float)
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
@@ -175,8 +172,6 @@ def test_roots_outside_a_panel_do_not_count():
     piece = Chebyshev([1.1, -1.7, 0.5], domain=[-1, 1])  # (x - 0.5) (x - 1.2)
     assert [s for s, _, _ in sign_intervals(np.array([-1.0, 1.0]), [piece])] == [1, -1]
 
-
-# --- what happens exactly where two panels meet -------------------------------------------------------------
 
 EDGES = np.array([-1.0, 0.0, 1.0])
 RISING = [Chebyshev([-0.5, 0.5], domain=[-1, 0]), Chebyshev([0.5, 0.5], domain=[0, 1])]  # x

@@ -195,6 +195,12 @@ def test_roc_has_the_areas_of_the_model(shape):
     assert auc(curve) == pytest.approx(fit.auc, abs=1e-6)
     mean = iauprec(curve, (0.05, 0.2), area_estimator="exact")
     assert mean == pytest.approx(fit.iauprec((0.05, 0.2)), abs=1e-4)
+    expected = [
+        stats.norm.ppf([0.25, 0.5, 0.75], *at) for at in ((fit.mean_positive, fit.std_positive), (5, 2))
+    ]
+    few = fit.roc(n_points=3).thresholds  # at even shares of either class
+    assert few.tolist() == [np.inf, *pytest.approx(np.sort(np.ravel(expected))[::-1]), -np.inf]
+    assert len(fit.roc().thresholds) == 2 * 1001 + 2
     inner = curve.thresholds[1:-1]
     assert curve.tpr[1:-1] == pytest.approx(stats.norm.sf(inner, fit.mean_positive, fit.std_positive))
     assert curve.fpr[1:-1] == pytest.approx(stats.norm.sf(inner, 5, 2))
@@ -317,19 +323,6 @@ def test_normality_test_is_that_of_statsmodels_from_eight_cases_on(size):
         assert normality_p(values) == pytest.approx(normal_ad(values)[1], abs=1e-9)
 
 
-@each(("setting", "least", "most"), [("binormal", 0, 0.03), ("bibeta", 0.9, 1), ("offset_uniform", 0.9, 1)])
-def test_check_warns_when_the_model_does_not_hold(setting, least, most):
-    warned = 0
-    for seed in range(200):
-        labels, scores = sample_scores(*SETTINGS[setting], 1000, prior=0.1, rng=seed)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            fit_binormal(labels, scores)
-        assert all("the binormal model does not hold" in str(w.message) for w in caught)
-        warned += bool(caught)
-    assert least <= warned / 200 <= most
-
-
 def test_check_names_the_class_and_the_transform():
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], [500, 500])
@@ -375,15 +368,6 @@ def test_refused(message, call):
 
 
 # --- what is shown and asked --------------------------------------------------------------------------------
-
-
-def test_roc_has_thresholds_at_even_shares_of_either_class():
-    fit = BinormalFit(8, 5, 4, 2, 40, 60, 0.4)
-    expected = [*stats.norm.ppf([0.25, 0.5, 0.75], 8, 4), *stats.norm.ppf([0.25, 0.5, 0.75], 5, 2)]
-    found = fit.roc(n_points=3).thresholds
-    assert found[1:-1] == pytest.approx(np.sort(expected)[::-1])
-    assert found[[0, -1]].tolist() == [np.inf, -np.inf]
-    assert len(fit.roc().thresholds) == 2 * 1001 + 2
 
 
 def test_checks_are_of_either_class_and_stay_out_of_the_repr():

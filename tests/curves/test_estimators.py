@@ -25,18 +25,12 @@ def rates(draw):
     return (t or 1) / size, f / size
 
 
-# --- precision ----------------------------------------------------------------------------------------------
-
-
 @given(rates(), priors())
 def test_vertex_precision(point, prior):
     t, f = point
     with mp.workdps(40):
         truth = mp.mpf(prior) * t / (mp.mpf(prior) * t + (1 - mp.mpf(prior)) * f)
     assert twins.relative_error(estimators.vertex_precision(np.array(t), np.array(f), prior), truth) < 1e-15
-
-
-# --- the two closed forms -----------------------------------------------------------------------------------
 
 
 @each(
@@ -79,9 +73,6 @@ def test_mean_precision_over_uniform_priors_and_skews(point, limits):
     assert twins.relative_error(by_skew[1], twins.mean_precision_uniform_skew(t, f, *skews)) < 1e-14
 
 
-# --- points of the rises ------------------------------------------------------------------------------------
-
-
 def rises_of(curve):
     return steps_from_vertices(curve.tpr, curve.fpr)
 
@@ -93,9 +84,6 @@ def test_sums_over_blocks_take_out_rounding():
     assert sum(r.height.sum() for r in rises) != 1.0
     for estimator in estimators.BY_STEPS:
         assert estimators.areas(rises, np.array([0.1]), estimator).tolist() == [1.0]
-
-
-# --- exact segments -----------------------------------------------------------------------------------------
 
 
 @given(
@@ -142,11 +130,6 @@ def test_a_rise_that_the_prior_takes_below_the_doubles_has_no_area():
         assert estimators.segment_areas(rises, 0.2).tolist() == [5e-324 - fpr]
 
 
-def test_segments_that_do_not_rise_are_left_out():
-    tpr, fpr = np.array([0, 0, 0.5, 0.5, 1]), np.array([0, 0.2, 0.2, 0.6, 0.6])
-    assert estimators.segment_areas(steps_from_vertices(tpr, fpr), 0.5).shape == (2,)
-
-
 @each("estimator", [e for e in ESTIMATORS if e != "upper_trapezoid"])
 def test_vertical_segments_at_priors_below_rounding(estimator):
     """The positives' share of a vertical segment vanishes beside its false alarms, yet never divides by 0."""
@@ -157,8 +140,6 @@ def test_vertical_segments_at_priors_below_rounding(estimator):
     assert twins.relative_error(small, truth) < 1e-13
     assert tiny / 1e-200 == pytest.approx(small / 1e-17, rel=1e-14)  # proportional to so small a prior
 
-
-# --- whole curves -------------------------------------------------------------------------------------------
 
 CURVES = {
     "mixed": [(0, 1), (2, 0), (1, 2), (0, 2), (3, 1), (1, 4)],
@@ -207,9 +188,6 @@ def test_how_many_precisions_are_held_at_once_changes_nothing(held, monkeypatch)
     assert estimators.linear_sums(points, at).tolist() == each
 
 
-# --- many priors on many rises ------------------------------------------------------------------------------
-
-
 def long_curve(n_rises):
     rng = np.random.default_rng(5)
     fpr, tpr = (np.append(0, np.cumsum(rng.integers(1, 9, n_rises))) for _ in range(2))
@@ -236,9 +214,6 @@ def test_moments_serve_from_12_priors_on_2048_rises(n_rises, n_priors, moments, 
     assert bool(used) == moments
     estimators.areas(long_curve(2048), np.full(2, 0.1), "exact")
     assert len(used) == moments  # exact segments have no moments
-
-
-# --- a few priors -------------------------------------------------------------------------------------------
 
 
 @each("estimator", estimators.BY_STEPS)

@@ -83,9 +83,6 @@ def test_blocks_of_scores_are_those_of_the_curve(estimator):
     assert area == pytest.approx(auprec(curve, 0.1, area_estimator=estimator), rel=1e-15)
 
 
-# --- bins ---------------------------------------------------------------------------------------------------
-
-
 def test_a_centre_is_the_middle_of_its_bin_and_near_all_of_it():
     ratio = np.exp(np.random.default_rng(7).uniform(-300, 300, 5000))
     code = ratio.view(np.int64) >> estimators.LOW_BITS

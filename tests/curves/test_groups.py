@@ -81,9 +81,6 @@ def test_measures_are_those_of_each_curve(estimator, table, weighting, block_siz
     assert found[1] == pytest.approx(means, rel=1e-14)
 
 
-# --- batches and long curves --------------------------------------------------------------------------------
-
-
 @each(
     ("block", "sizes", "batches"),
     [
@@ -149,18 +146,6 @@ def test_a_curve_of_2048_rises_is_long(n_rises, expected):
     assert curves_groups._has_long(steps, curves_groups._first_steps(steps)) == expected
 
 
-def test_a_long_curve_among_others_is_cut_out_whole(monkeypatch):
-    measured = []
-    monkeypatch.setattr(
-        curves_groups, "areas", lambda blocks, prior, estimator: measured.append(1) or np.zeros(len(prior))
-    )
-    table = drawn([6000, 30, 7000])
-    group_measures(table, UniformPrior(0.1, 0.1), "trapezoid")
-    assert len(measured) == 2  # the short one is measured at one go with its neighbours
-
-
-# --- packed curves ------------------------------------------------------------------------------------------
-
 LABELS = np.array([1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0]) == 1
 APART = np.arange(11.0)[::-1]
 TIED = np.array([5, 5, 5, 4, 3, 3, 2, 2, 1, 1, 1.0])
@@ -211,8 +196,6 @@ def test_packed_curves_are_a_mapping_that_is_selected_packed():
     assert repr(chosen) == "<2 ROC curves, packed>"
     assert [*curves_groups.select_curves(plain, [("b", 1)])] == [("b", 1)]
 
-
-# --- many priors, time and again ----------------------------------------------------------------------------
 
 MANY = np.geomspace(1e-4, 0.9, 20)
 

@@ -200,16 +200,12 @@ def test_all_negatives_first_meet_the_constant_in_the_limit(estimator):
     assert losses[0] / losses[1] == pytest.approx(loss_ratio(0.5, 0.1, area_estimator=estimator), abs=1e-3)
 
 
-def test_diagonal_meets_the_constant_of_hulls():
-    roc = sa.roc_curve([0, 1], [1, 1])
-    losses = 1 - sa.auprec(roc, [0.5, 0.1], area_estimator="convex_hull")
-    assert losses[0] / losses[1] == pytest.approx(loss_ratio(0.5, 0.1, area_estimator="convex_hull"))
-
-
 def test_constant_of_the_published_table():
     assert loss_ratio(0.5, 0.1) == pytest.approx(np.log(2) / (9 * np.log(10 / 9)), rel=1e-14)
     assert loss_ratio(0.5, 0.1, area_estimator="convex_hull") == pytest.approx(5 / 9)
     assert all(loss_ratio(0.3, 0.3, area_estimator=e, ties=True) == 1 for e in ESTIMATORS)
+    diagonal = 1 - sa.auprec(sa.roc_curve([0, 1], [1, 1]), [0.5, 0.1], area_estimator="convex_hull")
+    assert diagonal[0] / diagonal[1] == pytest.approx(5 / 9)
 
 
 @each("pair", [(0.9, 0.8), (0.99, 0.2), (0.999, 0.99)])
@@ -314,10 +310,6 @@ def test_the_constant_is_met_at_any_auc_and_not_exceeded():
     assert not possible_areas({0.5: common - 3e-3, 0.1: rare}, auc=auc, rounding=1e-4).possible
 
 
-def test_without_the_auc_row_b_is_possible_and_a_and_c_are_not():
-    assert [possible_areas(areas).possible for areas, _ in ROWS.values()] == [False, True, False]
-
-
 def test_an_area_that_rises_with_rarer_priors_cannot_be_explained():
     found = possible_areas({0.5: 0.4, 0.1: 0.6})
     assert np.isnan(found.missing_recall)
@@ -331,6 +323,8 @@ def test_curves_above_the_diagonal_have_less_room():
     assert not possible_areas(below, area_estimator="convex_hull").possible
     diagonal = {0.5: 0.5, 0.1: 0.1}
     assert possible_areas(diagonal, area_estimator="convex_hull").possible
+    without_auc = [possible_areas(areas).possible for areas, _ in ROWS.values()]
+    assert without_auc == [False, True, False]
 
 
 @each("n", [1, 3, 30, 300])
@@ -367,12 +361,9 @@ def test_recall_missing_within_the_error_of_the_grid_is_none(least, told, monkey
     assert found.possible == (told == 0)
 
 
-def test_errors_of_estimators_by_hand():
+def test_few_positives_leave_more_room():
     assert _estimator_error(1) == 1.5
     assert _estimator_error(55) == pytest.approx(0.045488, abs=1e-6)
-
-
-def test_few_positives_leave_more_room():
     areas, auc = ROWS["B"]
     assert possible_areas(areas, auc=auc, n_positive=30).possible
     assert not possible_areas(areas, auc=auc, n_positive=100_000).possible

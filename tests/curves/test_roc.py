@@ -38,9 +38,6 @@ def as_floats(vertices):
     return [(float(t), float(f)) for t, f in vertices]
 
 
-# --- against twins ------------------------------------------------------------------------------------------
-
-
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=25))
 def test_curve_equals_brute_force(rows):
     labels, scores = zip(*rows, strict=True)
@@ -70,9 +67,6 @@ def test_auc_of_perfect_constant_and_reversed_rankings_is_exact(n_negative):
     assert auc(roc_curve(labels, [*negatives, 90, 91, 92])) == 1.0
     assert auc(roc_curve(labels, [*negatives, -1, -2, -3])) == 0.0
     assert auc(roc_curve(labels, [7] * (n_negative + 3))) == 0.5
-
-
-# --- input --------------------------------------------------------------------------------------------------
 
 
 def test_scores_are_compared_in_their_own_dtype():
@@ -122,9 +116,6 @@ def test_pos_label_picks_the_positive_class():
     assert points(flipped) == [(f, t) for t, f in points(curve)]
 
 
-# --- weights ------------------------------------------------------------------------------------------------
-
-
 @given(tie_groups(), st.data())
 def test_integer_weights_equal_repeated_rows(groups, data):
     labels, scores = map(np.array, twins.labels_and_scores(groups))
@@ -160,9 +151,6 @@ def test_weighted_rates_keep_their_digits_at_the_top():
     assert curve.fpr[-1] == curve.tpr[-1] == 1.0
 
 
-# --- hull ---------------------------------------------------------------------------------------------------
-
-
 @given(tie_groups(max_groups=12, max_count=3))
 def test_hull_equals_monotone_chain(groups):
     curve, truth = curve_of(groups), twins.upper_hull(twins.vertices(groups))
@@ -178,9 +166,6 @@ def test_hull_equals_monotone_chain(groups):
                 edge = float(a[0]) + (f - float(a[1])) * float((b[0] - a[0]) / (b[1] - a[1]))
                 assert t == pytest.approx(edge, abs=1e-14)
     assert auc(hull) == pytest.approx(float(twins.area_under(truth)), rel=1e-14)
-
-
-# --- known rates --------------------------------------------------------------------------------------------
 
 
 def test_known_rates_are_kept():
@@ -210,9 +195,6 @@ def test_bad_rates(fpr):
         RocCurve.from_rates([0, 1], [0, 0.5, 1])
 
 
-# --- a limited range ----------------------------------------------------------------------------------------
-
-
 @each("high", [0.013, 0.5, 1.0])
 def test_partial_auc_against_scikit_learn(high):
     rng = np.random.default_rng(0)
@@ -238,9 +220,6 @@ def test_parts_of_the_auc_add_up_and_means_are_true_positive_rates():
 def test_range_of_rates_is_checked(limits):
     with pytest.raises(InputError, match=r"`fpr_range` must be"):
         auc(roc_curve([0, 1], [0, 1]), fpr_range=limits)
-
-
-# --- rises --------------------------------------------------------------------------------------------------
 
 
 def columns(rises):

@@ -40,16 +40,8 @@ def edge_values(dtype):
         near = [info.min, info.min + 1, info.max - 1, info.max, 0, 1, 2, info.max // 2, info.max // 2 + 1]
         return near + [v for v in (2**53, 2**53 + 1, 2**61, 2**62, 2**62 + 1) if v <= info.max]
     info = np.finfo(dtype)
-    sizes = [
-        0.0,
-        info.smallest_subnormal,
-        info.tiny,
-        0.5,
-        1.0,
-        1.5,
-        np.nextafter(dtype.type(2), dtype.type(1)),
-    ]
-    sizes += [2.0, 3.0, info.max, np.inf, np.nextafter(info.tiny, dtype.type(0))]
+    near = [np.nextafter(dtype.type(at), dtype.type(to)) for at, to in ((2, 1), (info.tiny, 0))]
+    sizes = [0.0, info.smallest_subnormal, info.tiny, 0.5, 1.0, 1.5, 2.0, 3.0, info.max, np.inf, *near]
     return [sign * v for v in sizes for sign in (1, -1)]
 
 
