@@ -172,9 +172,6 @@ def test_classes_are_the_likeliest(normal):
     assert batches._maximise(counts, fit, normal, start)[0] == pytest.approx(-best.fun, abs=5e-3)
 
 
-# --- a further batch ----------------------------------------------------------------------------------------
-
-
 def by_brute_force(unlabelled, spreads, centres):
     """Likelihood of every spread and centre where the classes are known, each batch integrated by sums."""
     log_height = np.zeros((len(spreads), len(centres)))

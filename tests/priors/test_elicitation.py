@@ -112,9 +112,6 @@ def test_quantiles_that_no_prior_has(quantiles, message):
         sa.BetaPrior.from_quantiles(quantiles)
 
 
-# --- limits -------------------------------------------------------------------------------------------------
-
-
 def test_a_quantile_beyond_the_search_is_its_limit():
     low, high = expit(-700.0), expit(36.0)
     # Of beta(0.001, 5) a share of about 1/2 lies below e^-700; of beta(5, 0.01) about 0.7 above 1 - e^-36.

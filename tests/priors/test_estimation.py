@@ -94,11 +94,6 @@ def test_turning_labels_and_scores_round_turns_the_prior_round(found):
     assert ends == pytest.approx((found.conf_low, found.conf_high), abs=1e-6)
 
 
-def test_many_labelled_cases_leave_the_interval_of_a_share():
-    tall = of_counts([0, 1e7], [1e7, 0], [950, 50])
-    assert (tall.estimate, tall.conf_low, tall.conf_high) == pytest.approx((0.05, 0.0377, 0.0648), abs=2e-4)
-
-
 def test_the_interval_reaches_0_and_1_where_nothing_speaks_against_them():
     none = of_counts([10, 40], [90, 10], [90, 10])
     assert (none.estimate, none.conf_low) == (pytest.approx(0, abs=2e-2), 0.0)
@@ -145,10 +140,7 @@ def test_residuals_are_observed_less_expected(found):
     assert frame["residual"].tolist() == pytest.approx(expected.tolist())
     assert frame["expected"].sum() == pytest.approx(2000) == frame["n_unlabelled"].sum()
     assert frame["n_positive"].sum() == 100
-
-
-def test_residuals_of_bins_with_less_than_a_case_expected_count_too():
-    rare = of_counts([0.0, 10, 90], [1.0, 1999, 2000], [2.0, 300, 298])
+    rare = of_counts([0.0, 10, 90], [1.0, 1999, 2000], [2.0, 300, 298])  # less than a case expected
     expected = rare.bins_frame()["expected"]
     assert 0 < expected[0] < 1
     assert rare.label_shift.residuals[0] == pytest.approx((2 - expected[0]) / np.sqrt(expected[0]), rel=1e-3)
@@ -277,11 +269,6 @@ def test_enough_batches_have_the_limits_of_the_median_batch():
     assert shares == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
     assert found.method == "batches"
     assert estimation._note_unpredicted(4, Counts(np.full(2, 10.0), np.full(2, 10.0), np.full(2, 8.0))) == ""
-
-
-def test_batches_are_counted_in_order_of_appearance():
-    found = estimation.count_by_batch(np.array(["b", "a", "b"]), np.array([1.0, 2.0, 3.0]), np.array([1.5]))
-    assert {name: row.tolist() for name, row in found.items()} == {"b": [1, 1], "a": [0, 1]}
 
 
 @pytest.mark.parametrize("n", [1, 19])

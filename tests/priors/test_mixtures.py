@@ -171,9 +171,6 @@ def test_root_looks_far_less_often_than_halving():
         found = root(lambda x, f=function, seen=places: seen.append(x) or f(x), np.array(low), np.array(high))
         assert abs(function(found)) < 1e-10
         assert len(places) <= 16  # halving: 37 at least
-
-
-def test_root_takes_no_steps_towards_an_end():
     for shift, end in ((1, 0), (-2, 1)):
         places = []
         found = root(lambda x, by=shift, seen=places: seen.append(x) or x + by, np.array(0), np.array(1))

@@ -5,7 +5,7 @@ import pytest
 from loops import each
 
 from skewanova.base.checks import InputError
-from skewanova.priors.mixtures import bin_edges, binned, normal_scores, separation, tally
+from skewanova.priors.mixtures import bin_edges, binned, separation, tally
 
 
 def test_bins_hold_equally_many_labelled_scores():
@@ -65,7 +65,3 @@ def test_separation_is_the_area_under_roc_of_the_bins():
     positive, score = np.array([1, 1, 1, 0, 0, 0], dtype=bool), np.array([3, 3, 1, 1, 0, 0])
     wide = binned(np.repeat(positive, 10), np.repeat(score, 10), score, 3)
     assert separation(wide.counts) == pytest.approx((6 + 2 + 0.5) / 9)
-
-
-def test_normal_scores_of_ties_are_alike():
-    assert normal_scores(np.array([5, 1, 5])).tolist() == pytest.approx([0.3186, -0.6745, 0.3186], abs=1e-4)

@@ -56,19 +56,6 @@ def test_breaks_are_panel_edges(limits, breaks):
             assert step @ np.abs(nodes - cut) == pytest.approx(kink, rel=1e-12)
 
 
-def test_breaks_outside_the_range_change_nothing():
-    plain, broken = (log_skew_nodes(0.0, 2.0, cuts)[0] for cuts in ([], [0.0, 1.0, 0.001, 0.9, -3.0]))
-    assert plain.tolist() == broken.tolist()
-
-
-def test_breaks_may_be_a_generator():
-    nodes, step = log_skew_nodes(-1.0, 1.0, (p for p in [0.5, 0.5]))
-    assert step @ np.abs(nodes) == pytest.approx(1.0, rel=1e-15)
-
-
-# --- no more nodes than needed, and no fewer ----------------------------------------------------------------
-
-
 def test_panels_are_even_between_the_cuts_and_as_few_as_their_width_allows():
     edges = priors_quadrature._panel_edges(0.0, 9.0, width=4.0, cuts=[5.0, 5.0, 9.0, 0.0])
     assert edges.tolist() == [0.0, 2.5, 5.0, 9.0]
