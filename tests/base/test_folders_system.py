@@ -18,9 +18,6 @@ def test_a_closed_pipe_has_another_number_on_windows(monkeypatch):
     assert base_system.is_closed_pipe(closed)
 
 
-# --- memory -------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")

@@ -29,9 +29,6 @@ ROUNDING = 1e-12
 PATH_NUMBERS = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
 
-# --- by hand ------------------------------------------------------------------------------------------------
-
-
 def test_values_in_a_row_of_near_ties_are_levelled():
     values, tie = [0.3, 0.5 + 1e-13, 0.5, np.nan, 0.5 - 1e-13, 0.3 + 1e-9], 0.5 - 1e-13
     np.testing.assert_equal(snap_ties(values), [0.3, tie, tie, np.nan, tie, 0.3 + 1e-9])
@@ -72,9 +69,6 @@ def test_rounding_changes_no_order(places, seed):
     rounded = exact + np.random.default_rng(seed).uniform(-1e-15, 1e-15, len(places))
     assert argsort_descending(rounded) == argsort_descending(exact)
     assert is_maximum(rounded).tolist() == (exact == exact.max()).tolist()
-
-
-# --- under other kernels ------------------------------------------------------------------------------------
 
 
 def written(folder, **environment):
