@@ -145,9 +145,6 @@ def means_at(evaluation, priors):
     return np.array([np.mean(folds, axis=0) for folds in values.values()])
 
 
-# --- ranking ------------------------------------------------------------------------------------------------
-
-
 def test_columns_and_order():
     measures = random_models(0)
     before = measures.iauprec.copy(deep=True), measures.auprec.copy(deep=True), measures.models
@@ -228,9 +225,6 @@ def test_one_model():
     assert (lead.prior_low, lead.prior_high) == pytest.approx((0.01, 0.5))
 
 
-# --- regret -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.no_cover
 @each("name", list(WEIGHTINGS))
@@ -255,9 +249,6 @@ def test_regret_equals_brute_force(name, models):
     np.testing.assert_allclose(ranked["expected_regret"], expected, rtol=0, atol=slack)
     np.testing.assert_allclose(ranked["max_regret"], largest, rtol=0, atol=1e-8)
     assert (ranked["max_regret"] >= largest - 1e-12).all()
-
-
-# --- who leads where ----------------------------------------------------------------------------------------
 
 
 def check_regions(measures, regions):
@@ -318,13 +309,6 @@ def test_regions_of_random_models(seed):
 
 @pytest.mark.no_cover
 @each("estimator", ESTIMATORS)
-def test_regions_for_every_estimator(estimator):
-    measures = random_models(20, n_models=3, n_folds=2, estimator=estimator)
-    check_regions(measures, regions(measures))
-
-
-@pytest.mark.no_cover
-@each("estimator", ESTIMATORS)
 @each("ends", [(1e-6, 1 - 1e-6), (0.2, 0.2000001), (1e-5, 1e-4), (0.5, 0.999)])
 def test_series_hold_every_digit(estimator, ends):
     measures = random_models(22, n_models=2, n_folds=2, estimator=estimator, priors=ends, deployment=ends)
@@ -377,9 +361,6 @@ def test_order_of_the_models_does_not_matter():
     both = [measure(curves, priors=WIDE) for curves in (CROSSING, dict(reversed(CROSSING.items())))]
     for function in (regions, ranking):
         pd.testing.assert_frame_equal(*map(function, both), rtol=1e-9)
-
-
-# --- decisions ----------------------------------------------------------------------------------------------
 
 
 @each("name", list(WEIGHTINGS))

@@ -63,16 +63,6 @@ def test_p_best_of_three_models_by_importance_sampling(estimate, df):
     assert found == pytest.approx(by_importance(np.array(estimate), COVARIANCE, df), abs=0.015)
 
 
-def test_weak_models_make_no_leader_more_certain():
-    rng = np.random.default_rng(4)
-    for _ in range(40):
-        leaders = rng.normal(scale=0.1, size=2)
-        covariance = np.diag([0.01, 0.01, *rng.uniform(0.001, 0.1, size=2)]) / 2
-        alone = probability_best(leaders, covariance[:2, :2], df=9)
-        beside = probability_best(np.append(leaders, [-1.0, -1.5]), covariance, df=9)
-        assert beside.max() <= alone.max() + 0.02  # two sets of draws
-
-
 def test_a_number_of_leading_models_parts_no_equals():
     assert _leading_counts(np.arange(9.0)[::-1]) == [2, 3, 4, 6, 9]
     assert _leading_counts(np.array([0.9, 0.8, 0.8, 0.8 - TIE / 2, 0.1])) == [4, 5]

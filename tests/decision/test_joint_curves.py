@@ -42,9 +42,6 @@ def test_covariance_is_that_of_all_cases_at_once(n, rows, monkeypatch):
         assert same.pairs()[1] == pytest.approx(0.0, abs=1e-14)
 
 
-# --- what is kept of the curves -----------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def four_folds():
     """AUPREC of shape (4 folds, 3 models, 2 priors)."""
@@ -89,9 +86,6 @@ def test_one_fold_says_nothing_of_the_spread(four_folds):
     assert difference[0] == pytest.approx(four_folds[0, 0] - four_folds[0, 1])
     assert variance.shape == (3, 2)
     assert np.isnan(variance).all()
-
-
-# --- from an evaluation -------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -204,9 +198,6 @@ def test_curves_of_panels_are_measured_together_with_those_of_the_first_who_asks
     assert joint_curves.panel_curves(measures).joint.has_covariance
 
 
-# --- signs and widths ---------------------------------------------------------------------------------------
-
-
 def test_signs_that_are_clear_throughout():
     edges, priors = panel_priors(0.001, 0.6)
     x = np.log(priors / (1 - priors))
@@ -226,9 +217,6 @@ def test_widths_of_differences_over_cases_have_the_tail_of_t():
     beyond = stats.norm.sf(1.7)
     np.testing.assert_allclose(curves.half_widths(1.7), error * stats.t.isf(beyond, df), rtol=1e-9)
     np.testing.assert_allclose(replace(curves, pair_df=None).half_widths(1.7), 1.7 * error)
-
-
-# --- several runs on one test set ---------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -301,9 +289,6 @@ def test_blocks_of_runs_do_not_matter(runs, monkeypatch):
     assert again.estimate == pytest.approx(found.estimate, rel=1e-12)
     assert again.pair_error == pytest.approx(found.pair_error, rel=1e-12)
     assert again.deviations == pytest.approx(found.deviations, rel=1e-8, abs=1e-12)
-
-
-# --- cases that are elsewhere: the numbers of memory --------------------------------------------------------
 
 
 def same_curves(found, here):

@@ -60,9 +60,6 @@ def by_hand(labels, scores, threshold, prior):
     }
 
 
-# --- numbers ------------------------------------------------------------------------------------------------
-
-
 @given(tie_groups(), st.integers(-9, 1), priors())
 def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
     labels, scores = expand(groups)
@@ -108,9 +105,6 @@ def test_intervals_cover(recall_rate, fpr_rate):
     assert all(0.92 < share < 0.985 for share in covered.values()), covered
 
 
-# --- rules --------------------------------------------------------------------------------------------------
-
-
 @given(tie_groups(), st.integers(1, 20), priors())
 def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
     labels, scores = expand(groups)
@@ -148,9 +142,6 @@ def test_chosen_at_one_prior_and_used_at_another():
     cost = sa.threshold_table(one_fold(), costs=(1, 20), at_priors=[0.01], chosen_prior=[0.4, 0.01])
     paid = cost[cost["measure"] == "expected_cost"].set_index("chosen_prior")["estimate"]
     assert paid[0.4] > paid[0.01]
-
-
-# --- folds --------------------------------------------------------------------------------------------------
 
 
 def several_folds():
@@ -213,9 +204,6 @@ def test_options_out_of_range(options, message):
 def test_options_of_another_kind(options, message):
     with pytest.raises(TypeError, match=message):
         sa.threshold_table(one_fold(), **options)
-
-
-# --- text and command ---------------------------------------------------------------------------------------
 
 
 def test_table_of_text():
@@ -301,9 +289,6 @@ def test_a_fold_may_be_called_mean():
     assert rows["fold"].isna().tolist() == [False] * 4 + [True]
     assert (rows["fold"] == "mean").sum() == 1
     assert len(curves_by_skew_table(found).rows) == found["model"].nunique()
-
-
-# --- priors by their distribution, and thresholds chosen elsewhere ------------------------------------------
 
 
 def test_a_distribution_of_priors_is_judged_at_its_mean_and_quantiles():

@@ -33,9 +33,6 @@ def results():
     return {name: compared(scores(design, **options), design) for name, (design, options) in KINDS.items()}
 
 
-# --- what outputs may say -----------------------------------------------------------------------------------
-
-
 def pairs_of(result):
     return result.pairs[result.pairs["role"] == "primary"]
 
@@ -170,9 +167,6 @@ def check(result):
     assert_words_agree(result)
 
 
-# --- states -------------------------------------------------------------------------------------------------
-
-
 @each("kind", STATES)
 def test_each_kind_of_table_has_its_state(results, kind):
     assert results[kind].verdict.state == STATES[kind], str(results[kind].verdict)
@@ -213,9 +207,6 @@ def test_words_for_pairs_names_and_numbers(results):
     assert [percent_text(value) for value in (0.4, 37.6, 99.7, 100.0)] == ["<1", "38", ">99", "100"]
     row = SimpleNamespace(estimate=-0.00152, conf_low=-0.0033, conf_high=0.00031, p_adjusted=0.1)
     assert writer.difference(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"  # limits keep their sign
-
-
-# --- as text, frame, page -----------------------------------------------------------------------------------
 
 
 def test_a_verdict_shows_itself(results):
