@@ -119,32 +119,6 @@ def test_the_latest_weighting_that_is_no_prior_is_kept():
     assert model.jackknife_values([first], "exact") is not kept
 
 
-def simulated(seed=0, n=30, m=70, decimals=1):
-    rng = np.random.default_rng(seed)
-    labels = np.repeat([1, 0], [n, m])
-    return labels, np.round(labels[:, None] * [1.0, 0.7, 1.2] + rng.normal(size=(n + m, 3)), decimals)
-
-
-def test_covariance_is_the_stratified_jackknife():
-    labels, scores = simulated(3)
-    total = np.zeros((3, 3))
-    for label in (0, 1):
-        rows = np.flatnonzero(labels == label)
-        left = np.array(
-            [
-                [
-                    iauprec_score(np.delete(labels, i), np.delete(column, i), deployment_prior=(0.05, 0.2))
-                    for column in scores.T
-                ]
-                for i in rows
-            ]
-        )
-        moved = left - left.mean(axis=0)
-        total += (len(rows) - 1) / len(rows) * moved.T @ moved
-    found = auprec_covariance(labels, scores, deployment_prior=(0.05, 0.2))
-    assert found.covariance == pytest.approx(total, rel=1e-9)
-
-
 def test_deviations_of_alike_units_sum_to_the_covariance():
     """Units that leave the same curve share an entry; their deviations are weighed by how many they are."""
     positive, score = np.arange(40) < 12, np.round(np.random.default_rng(4).normal(size=40), 0)

@@ -206,16 +206,6 @@ def test_dunnett_sees_no_scale():
     assert np.isfinite(compared(frame_of(small), "dunnett", control="M2")["statistic"]).all()
 
 
-def test_a_ratio_of_0_is_the_plain_paired_t():
-    plain, corrected = (
-        compared(means_of("balanced"), test).drop(columns="test")
-        for test in ("paired_t_holm", "corrected_t_holm")
-    )
-    pd.testing.assert_frame_equal(plain, corrected)
-    given = compared(means_of("balanced"), "paired_t_holm", ratio=0.5).drop(columns="test")
-    pd.testing.assert_frame_equal(plain, given)  # it is for the corrected family alone
-
-
 @each("test", OF_FRAMES)
 def test_columns_names_and_types(test):
     found = compared(means_of("balanced"), test, role="primary")

@@ -38,12 +38,6 @@ def test_adjusted_p_values_are_those_of_r(p_adjust):
     assert np.isnan(adjust_p_values(np.full(3, np.nan), p_adjust)).all()
 
 
-@given(SMALL)
-def test_holm_is_that_of_statsmodels(p_values):
-    holm = adjust_p_values(p_values, "holm")
-    np.testing.assert_allclose(holm, adjusted_by_statsmodels(p_values), rtol=1e-12)
-
-
 @given(SMALL, st.sampled_from(ADJUSTMENTS), st.sampled_from([0.005, 0.05, 0.2]))
 def test_the_level_of_a_pair_decides_as_its_adjusted_p(p_values, p_adjust, alpha):
     level = stepwise_levels(p_values, alpha, p_adjust=p_adjust)

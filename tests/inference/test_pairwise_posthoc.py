@@ -236,14 +236,6 @@ def test_letters_are_fewest_where_closeness_decides():
         assert first == sorted(first)  # letters are given out from the best level down
 
 
-def test_letters_by_hand():
-    assert compact_letters(["A"], []) == {"A": "a"}
-    assert compact_letters(["A", "B"], []) == {"A": "a", "B": "a"}
-    assert compact_letters(["B", "A"], [("A", "B")]) == {"B": "a", "A": "b"}
-    chain = [("A", "C"), ("A", "D"), ("B", "D")]
-    assert compact_letters(list("ABCD"), chain) == {"A": "a", "B": "ab", "C": "bc", "D": "c"}
-
-
 def test_order_and_direction_of_pairs_do_not_matter():
     different = [("A", "C"), ("A", "D"), ("B", "D"), ("E", "A")]
     expected = compact_letters(list("ABCDE"), different)

@@ -62,20 +62,16 @@ def test_the_ratio_divides_f_and_leaves_the_degrees_of_freedom(ratio):
     plain = split_plot_anova(auprec_of("balanced"), ratio=0).to_frame()
     result = split_plot_anova(auprec_of("balanced"), ratio=ratio, role="secondary")
     found = result.to_frame()
+    assert tuple(found.columns) == ANOVA_COLUMNS
+    assert tuple(found["term"]) == TERMS
+    assert set(found["response"]) == {"auprec"}
+    assert found["breakdown_correlation"].isna().all()
     assert result.test == ("corrected_gg" if ratio else "repeated_measures")
     assert set(found["test"]) == {result.test}
     np.testing.assert_allclose(found["statistic"], plain["statistic"] / (1 + 20 * ratio), rtol=1e-12)
     np.testing.assert_array_equal(found[["df", "df_error"]], plain[["df", "df_error"]])
     expected = stats.f.sf(found["statistic"], found["df"], found["df_error"])
     np.testing.assert_allclose(found["p_value"], expected, rtol=1e-12)
-
-
-def test_columns_terms_and_names():
-    found = split_plot_anova(auprec_of("balanced"), role="secondary", ratio=0).to_frame()
-    assert tuple(found.columns) == ANOVA_COLUMNS
-    assert tuple(found["term"]) == TERMS
-    assert set(found["response"]) == {"auprec"}
-    assert found["breakdown_correlation"].isna().all()
 
 
 def test_the_model_row_is_the_test_of_the_mean_over_priors():

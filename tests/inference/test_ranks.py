@@ -113,19 +113,10 @@ def test_only_the_family_that_was_asked_for_is_read():
     assert "models=" not in repr(alone)
 
 
-def test_the_first_name_and_column_that_are_wrong_are_told():
-    frame = long(table(6, 3, 0))
-    pairs = posthoc(frame, method="nemenyi")
-    with pytest.raises(InputError, match=r"must have the column test$"):
-        rank_comparison(frame, pairs[["model_a", "model_b", "response"]])
-    renamed = pairs.replace({"A": "X", "B": "Y", "C": "Z"})
-    with pytest.raises(InputError, match=f"but got '{renamed['model_a'].iloc[0]}'$"):
-        rank_comparison(frame, renamed)
-
-
 def test_what_cannot_be_grouped_is_refused():
     frame = long(table(6, 3, 0))
     pairs = posthoc(frame, method="nemenyi")
+    renamed = pairs.replace({"A": "X", "B": "Y", "C": "Z"})
     dunnett = posthoc(frame, method="dunnett", control="A")
     for options, message in (
         ({"test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
@@ -133,6 +124,8 @@ def test_what_cannot_be_grouped_is_refused():
         ({"pairs": dunnett, "test": "dunnett"}, "`test` must compare every pair of the 3 models"),
         ({"pairs": pairs.drop(columns="reject")}, "`pairs` must have the column reject"),
         ({"pairs": pairs.replace("A", "Z")}, "`pairs` must name models of the first frame"),
+        ({"pairs": pairs.drop(columns=["test", "reject"])}, "must have the column test"),
+        ({"pairs": renamed}, f"but got '{renamed['model_a'].iloc[0]}'"),
         ({"alpha": 0.0}, "`alpha` must"),
     ):
         with pytest.raises(InputError, match=re.escape(message)):
