@@ -195,11 +195,10 @@ def test_roc_has_the_areas_of_the_model(shape):
     assert auc(curve) == pytest.approx(fit.auc, abs=1e-6)
     mean = iauprec(curve, (0.05, 0.2), area_estimator="exact")
     assert mean == pytest.approx(fit.iauprec((0.05, 0.2)), abs=1e-4)
-    expected = [
-        stats.norm.ppf([0.25, 0.5, 0.75], *at) for at in ((fit.mean_positive, fit.std_positive), (5, 2))
-    ]
-    few = fit.roc(n_points=3).thresholds  # at even shares of either class
-    assert few.tolist() == [np.inf, *pytest.approx(np.sort(np.ravel(expected))[::-1]), -np.inf]
+    few, shares = fit.roc(n_points=3).thresholds, [0.25, 0.5, 0.75]  # of either class
+    places = [*stats.norm.ppf(shares, fit.mean_positive, fit.std_positive), *stats.norm.ppf(shares, 5, 2)]
+    assert few[1:-1] == pytest.approx(np.sort(places)[::-1])
+    assert few[[0, -1]].tolist() == [np.inf, -np.inf]
     assert len(fit.roc().thresholds) == 2 * 1001 + 2
     inner = curve.thresholds[1:-1]
     assert curve.tpr[1:-1] == pytest.approx(stats.norm.sf(inner, fit.mean_positive, fit.std_positive))
