@@ -1,4 +1,4 @@
-"""Which classifier to deploy when the class prior is uncertain.
+"""Choose the classifier to deploy when the class prior is uncertain.
 
 From held-out scores (model, fold, y_true, y_score) to the area under precision-recall at any prior (AUPREC),
 its mean over the priors of a deployment (IAUPREC), the analyses of variance of Landgrebe et al. (2006) with

@@ -181,7 +181,7 @@ def print_json(command: str, **content: Any) -> None:
 
 
 def _json_sign(sign: str) -> str:
-    """A sign of JSON text, escaped where it would not show (which it may be inside of quotes only)."""
+    """Return a sign of JSON text, escaped where it would not show (which it may be inside of quotes only)."""
     return sign if sign == "\n" or visible(sign) == sign else json.dumps(sign)[1:-1]
 
 

@@ -51,7 +51,7 @@ class JointCurves:
 
     @property
     def has_covariance(self) -> bool:
-        """Whether the covariance is known."""
+        """True if there is a covariance."""
         return len(self.deviations) > 0
 
     def pairs(self) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Who leads where: regions, crossings, leaders.
+"""Leads along the prior: regions, crossings, leaders.
 
 The interval of a crossing is Fieller's (1954): the priors around it at which the pointwise test does not
 separate the two models. It divides by no slope, so it stays right where curves run almost side by side.
@@ -336,7 +336,7 @@ def by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> p
 
 
 def by_prior_of(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, rng: Seed) -> pd.DataFrame:
-    """As :func:`by_prior`, from the frame of :func:`leaders`."""
+    """Build the frame of :func:`by_prior` from that of :func:`leaders`."""
     weighting = evaluation.deployment_prior
     grid = np.union1d(
         prior_grid(evaluation, BAND_PRIORS), [*evaluation.priors, weighting.low, weighting.high]

@@ -204,7 +204,7 @@ PRIOR_RULES = ("precision", "flagged", "cost")
 
 @dataclass(frozen=True)
 class _Rule:
-    """How the threshold of a model and fold is chosen."""
+    """Rule by which the threshold of a model and fold is chosen."""
 
     name: str
     target: float | Mapping[str, float]

@@ -1,4 +1,4 @@
-"""How much more data would tell two models apart."""
+"""Sample sizes: how much more data would separate two models."""
 
 from __future__ import annotations
 
@@ -404,7 +404,7 @@ class ComparisonPlan:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What each pair would need, in words."""
+        """Sentences on the sample size that each pair needs."""
         short = short_names([*self._table["model_a"], *self._table["model_b"]])
         return tuple(_sentence(row, short, self) for row in records(self._table))
 

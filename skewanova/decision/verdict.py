@@ -69,7 +69,7 @@ class VerdictNumber:
 
 @dataclass(frozen=True)
 class Verdict(Framed):
-    """Which model to deploy, how sure that is, where it would change, and what is weakest about it.
+    """Verdict of a comparison: choice, certainty, where it changes, weakest point.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Verdict(Framed):
 
     @property
     def trusted(self) -> bool:
-        """Whether any test of it is."""
+        """True if any of its tests is reliable."""
         return self.state != "untrusted" and (self.state != "unsupported" or self.part_state != "")
 
     def __str__(self) -> str:
@@ -159,7 +159,7 @@ class Verdict(Framed):
 
 @dataclass(frozen=True)
 class PairwiseOrder:
-    """Which models are ahead of which others, between two priors.
+    """Order of the models by their pairwise tests, between two priors.
 
     Models are in ranking order, `pairs` the rows of the primary family, `bands` the ranges of priors on which
     a band puts one model above another.
@@ -184,7 +184,7 @@ class PairwiseOrder:
 
     @property
     def reverses(self) -> bool:
-        """Whether two models not behind on average are each ahead of the other somewhere."""
+        """Return True if two models, neither behind on average, each lead the other at some prior."""
         behind = {worse for _, worse, _ in self.wins}
         above = {(better, worse) for better, worse, _, _ in self.bands if not behind & {better, worse}}
         return any((worse, better) in above for better, worse in above)

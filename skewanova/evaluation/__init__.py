@@ -1,4 +1,4 @@
-"""How good every model is, in every fold, at every prior.
+"""Measures of every model, in every fold, at every prior.
 
 - along_prior: Means, intervals, regret and support by prior.
 - measures: Every model in every fold, measured at every prior.

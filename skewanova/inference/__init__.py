@@ -5,7 +5,7 @@
 - case_resampling: Jackknife and bootstrap of the area of a model over cases or clusters.
 - catalogue: Every test once: its name, how to read it, how a paper describes it.
 - covariance: Covariance of the areas of models on the same cases; influence values.
-- diagnostics: What the tests assume; residuals and their quantiles.
+- diagnostics: Assumptions of the tests; residuals and their quantiles.
 - effect_sizes: How large differences of pairs are: effect sizes, practical equivalence.
 - fold_statistics: Statistics of fold x model tables, sign flips, permutations, the studentized range.
 - intervals: Confidence intervals of AUPREC and IAUPREC of one model.

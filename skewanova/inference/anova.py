@@ -64,7 +64,7 @@ class HypothesisTest(Framed):
 
     @property
     def label(self) -> str:
-        """How the test may be read."""
+        """Note on how to read the test."""
         return get_test(self.test).note
 
     def to_frame(self) -> pd.DataFrame:

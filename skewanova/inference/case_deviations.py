@@ -1,4 +1,4 @@
-"""What leaving out each case changes at many priors: from a few of them, and summed over blocks of cases.
+"""Jackknife values at many priors, projected from a few and summed over blocks of cases.
 
 A precision is 1 / (1 + skew * ratio): along the log-odds of the prior it is the same curve for all operating
 points, shifted, and analytic for imaginary parts below pi. So whatever is a sum of precisions is, at every
@@ -124,7 +124,7 @@ class CaseDeviations:
         return Spreads.of(self.sample, sums, len(turn.scale), unit)
 
     def sums(self, turn: Turn, mix: Floats | None = None) -> Floats:
-        """Sums of powers (n_strata, 2, n_curves + n_pairs, n_priors) of models or a mix of them."""
+        """Return sums of powers (n_strata, 2, n_curves + n_pairs, n_priors) of models or a mix of them."""
         turns = [turn.weight * row for row in turn.scale]
         blocks = self._blocks(max(16, BLOCK_SIZE // (len(turns) * turn.weight.shape[1])))
         curves = ((k, [part @ by for part, by in zip(parts, turns, strict=True)]) for k, parts in blocks)
@@ -134,30 +134,30 @@ class CaseDeviations:
         return power_sums(curves, len(self.sample.strata), n_curves, turn.weight.shape[1])
 
     def unit(self, turn: Turn) -> Floats:
-        """A power of two near the largest deviation at every prior."""
+        """Return a power of two near the largest deviation at every prior."""
         largest = np.array([np.abs(table.values).max(axis=0) for table in self.tables])
         return power_of_two((turn.scale * (largest @ np.abs(turn.weight))).max(axis=0))
 
     def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
-        """Number of a stratum, and deviations (n_rows, n_nodes) of every model for some of its units."""
+        """Yield a stratum's number, and deviations (n_rows, n_nodes) of every model for some of its units."""
         for kind, (rows, _) in enumerate(self.sample.strata):
             for start in range(0, len(rows), step):
                 yield kind, [table.rows(rows[start : start + step]) for table in self.tables]
 
 
 def units_of(root: Floats, weight: Floats, n_models: int) -> Floats:
-    """As many rows as columns (n_models * n_priors) for all units, from a triangle at the nodes."""
+    """Return as many rows as columns (n_models * n_priors) for all units, from a triangle at the nodes."""
     columns = root.reshape(-1, n_models, len(weight)) @ weight
     return symmetric(columns.reshape(-1, n_models * weight.shape[1]))
 
 
 def triangle(blocks: Iterable[Floats]) -> Floats:
-    """As many rows as columns with the same products, which themselves would lose half of the digits."""
+    """Return as many rows as columns with the same products; the products would lose half of the digits."""
     stacked = reduce(lambda root, block: np.vstack([np.linalg.qr(root, mode="r"), block]), blocks)
     return np.asarray(np.linalg.qr(stacked, mode="r"))
 
 
 def symmetric(root: Floats) -> Floats:
-    """The symmetric root of the same products: the only one that no processor may turn another way."""
+    """Return the symmetric root of the same products: the only one that no processor may turn another way."""
     _, size, axes = np.linalg.svd(root, full_matrices=False)
     return np.asarray(axes.T * size @ axes)

@@ -55,7 +55,7 @@ class JackknifeValues:
         return np.asarray(self.values[self.entry[rows]])
 
     def deviations(self, sample: Sample, *, overwrite: bool = False) -> JackknifeValues:
-        """The same with values whose products over units sum to the covariance."""
+        """Return values whose products over units sum to the covariance."""
         centered = self.values if overwrite else self.values.copy()
         for rows, size in sample.strata:
             _centre(centered, np.bincount(self.entry[rows], minlength=len(centered)), size)
@@ -154,7 +154,7 @@ class CurvePlaces(NamedTuple):
 
 
 def number_places(present: Bools) -> Codes:
-    """Number the places that hold cases; -1 of the others."""
+    """Return numbers of the places that hold cases, -1 for the others."""
     return np.asarray(np.where(present, np.cumsum(present) - 1, -1))
 
 
@@ -199,7 +199,7 @@ class StepTable(NamedTuple):
         return cls(n_pos.astype(np.float64), tp, fp[:-1:2], fp_step, before, long_before, *totals)
 
     def part(self, rows: slice) -> StepTable:
-        """Some of the rises."""
+        """Return some of the rises."""
         return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[:6]})
 
     def without_negative(
@@ -227,7 +227,7 @@ def _rises(*rates: Floats) -> RecallSteps:
 
 
 class CaseRanks(NamedTuple):
-    """Where the cases stand: the rise of every positive, and the slot of every negative.
+    """Ranks of the cases: the step of every positive, and the slot of every negative.
 
     Slot 2 k is above rise k and below the one before, slot 2 k + 1 is tied with rise k.
     """
@@ -250,7 +250,7 @@ def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
 
 
 def _join_priors(weightings: Sequence[DeploymentPrior]) -> Iterator[DeploymentPrior | Floats]:
-    """The weightings in order, those that are one prior as columns of a few."""
+    """Yield the weightings in order, those that are one prior as columns of a few."""
     for is_prior, group in groupby(weightings, key=_is_prior):
         if is_prior:
             priors = np.array([prior.low for prior in group])[:, None]
@@ -270,7 +270,7 @@ ABOVE = {"start": True, "end": True}
 
 
 class _LeaveOneOut:
-    """What leaving out a case of every place changes in areas, over a column of priors or one weighting.
+    """Change of areas when a case of every rank is left out, over a column of priors or one weighting.
 
     Sums over the rises above and up to each are carried from block to block. Changes are summed, not areas:
     what is left of two areas is mostly rounding.
@@ -478,7 +478,7 @@ def rises_of_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimat
 
 
 def _reached(n_pos: Floats | Counts, fpr: Floats) -> Floats:
-    """False positive rate at the end of the last rise before that has a hit, 0 where there is none."""
+    """Return false positive rate at the end of the last rise before that has a hit, 0 where there is none."""
     last = np.maximum.accumulate(np.where(n_pos > 0, np.arange(n_pos.shape[1]), -1), axis=1)
     last = np.insert(last[:, :-1], 0, -1, axis=1)
     return np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)

@@ -67,21 +67,21 @@ class TestInfo:
 
     @property
     def corrected(self) -> bool:
-        """Whether it needs the ratio of test to training cases."""
+        """True if it needs the ratio of test to training cases."""
         return self.designs == OVERLAPPING
 
     @property
     def halved(self) -> bool:
-        """Whether it needs halvings of the data set."""
+        """True if it needs halvings of the data set."""
         return self.designs == SPLIT_HALF
 
     @property
     def over(self) -> str:
-        """What varies: ``folds`` or ``cases``."""
+        """Sampling units: ``folds`` or ``cases``."""
         return "cases" if self.designs in (TEST_SET, RUNS_DESIGN) else "folds"
 
     def applies_to(self, design: str) -> bool:
-        """Whether it is worth a row for folds of this kind: a correction is for what it corrects."""
+        """Return True if the test applies to folds of this kind."""
         return not (self.corrected or self.halved) or design in self.designs
 
 
@@ -171,10 +171,10 @@ def get_test(test: str) -> TestInfo:
 
 
 def response_name(response: str) -> str:
-    """What a measure is called in tables, sentences and plots."""
+    """Return the name of a measure in tables, sentences and plots."""
     return RESPONSE_NAMES.get(response, response)
 
 
 def name_test(row: Any) -> str:
-    """A test and what it tests, of a row of a frame: "2-way ANOVA of IAUPREC"."""
+    """Return a test and what it tests, of a row of a frame: "2-way ANOVA of IAUPREC"."""
     return f"{get_test(row.test).name} of {response_name(row.response)}"

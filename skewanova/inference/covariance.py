@@ -200,7 +200,7 @@ def auprec_variance(
     deployment_prior: Target | None = None,
     pos_label: object = None,
 ) -> float:
-    """Sampling variance of AUPREC at a prior, or of IAUPREC over a deployment prior.
+    """Return sampling variance of AUPREC at a prior, or of IAUPREC over a deployment prior.
 
     Parameters
     ----------

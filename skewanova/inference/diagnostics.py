@@ -1,4 +1,4 @@
-"""What the tests assume; residuals and their quantiles."""
+"""Assumptions of the tests; residuals and their quantiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large differences are: effect sizes with intervals, and tests of practical equivalence."""
+"""Effect sizes with intervals, and tests of practical equivalence."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def shift_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
 
 
 def _limits(t: Floats, df: float, tail: float) -> Floats:
-    """The same (n, 2) of t that are not negative: P(T < t) falls with the noncentrality: halve the range."""
+    """Return limits (n, 2) for t that are not negative, by bisection of the noncentrality."""
     largest, target = deviation_nodes(df)[0].max(), np.array([1 - tail, tail])
     low = np.full((len(t), 2), -REACH)
     high = np.broadcast_to(t[:, None] * largest + REACH, low.shape)

@@ -105,7 +105,7 @@ def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
 
 
 def full_rank(values: Floats) -> bool:
-    """Whether the differences between models of one table vary over folds in every direction."""
+    """Return True if the differences between models vary over folds in every direction."""
     contrasts = values[:, 1:] - values[:, :1]
     tolerance = 1e-10 * float(np.abs(values).max())
     rank = np.linalg.matrix_rank(contrasts - contrasts.mean(axis=0), tol=tolerance)

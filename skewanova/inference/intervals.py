@@ -359,7 +359,7 @@ def compute_interval(question: IntervalInputs, method: str) -> Interval:
 
 
 def chosen_method(n_positive: float, support: float) -> str:
-    """What ``auto`` takes with so many positives and effective negatives."""
+    """Return the method of ``auto`` for so many positives and effective negatives."""
     enough = n_positive >= POSITIVES_FOR_INTERVALS and is_sufficient(support, ENOUGH_OVER_CASES)
     return "jackknife" if enough else "thin"
 
@@ -393,7 +393,7 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArr
 
 
 def _note(question: IntervalInputs, method: str, used: str) -> str | None:
-    """What to say about the method used on this question, if anything."""
+    """Return a note on the method used, or ''."""
     support, size = question.support, question.effective_size
     thin = f"m/lam = {support:.3g} (negatives over skew, at {question.weighting.describe()})"
     if used == "boundary":

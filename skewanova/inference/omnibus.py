@@ -69,7 +69,7 @@ def find_degenerate(values: Floats) -> tuple[FTest, str] | None:
 def degenerate_result(
     effect: float, error: float, *, limit: float, df: tuple[float, float]
 ) -> tuple[FTest, str] | None:
-    """As :func:`find_degenerate`, from sums of squares that are rounding up to a limit."""
+    """Find degenerate tests from sums of squares that are rounding up to a limit."""
     if error > limit:
         return None
     statistic, p_value = (np.nan, np.nan) if effect <= limit else (np.inf, 0.0)
@@ -183,7 +183,7 @@ def kernel_arguments(
 
 
 def _rearranged(values: Floats, *, rearrange: Callable[..., ResamplingPValues], **draws: Any) -> FTest:
-    """The F of the blocked analysis, its p from random arrangements."""
+    """Return the F of the blocked analysis, its p from random arrangements."""
     result = rearrange(values, **draws)
     return fold_statistics.blocked_test(values)._replace(p_value=result.p_value)
 

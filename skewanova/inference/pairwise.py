@@ -277,7 +277,7 @@ def posthoc(
 
 
 def check_family(method: str, p_adjust: str | None, control: str | None, *, name: str = "method") -> str:
-    """The adjustment of a family, empty for one that adjusts by itself; whether it can have a control."""
+    """Return adjustment of a family, empty for one that adjusts by itself; whether it can have a control."""
     test = get_test(method)
     if p_adjust is not None:
         check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
@@ -314,7 +314,7 @@ _SIDES = (("model_a", "model_b"), ("p_a_ahead", "p_b_ahead"))
 
 
 def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
-    """Adjusted p-values of one family; nan stays nan and counts as not tested."""
+    """Return adjusted p-values of one family; nan stays nan and counts as not tested."""
     if p_adjust == "holm":
         return fold_statistics.holm(p_values)
     p_adjusted = np.full(p_values.shape, np.nan)
@@ -468,7 +468,7 @@ def _signed_rank(difference: Floats) -> tuple[float, float]:
 
 
 def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
-    """The last model is the control."""
+    """Return the pairs of all models with the last, the control."""
     blocked = fold_statistics.blocked_f(values)
     control = values.shape[1] - 1
     others = np.arange(control)

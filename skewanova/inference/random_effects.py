@@ -207,7 +207,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
 
 
 def _within_folds(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
-    """Sums of squares of the models and of the residuals, folds taken out."""
+    """Return sums of squares of the models and of the residuals, folds taken out."""
     table = np.column_stack([values, design[:, 1:]])
     within = table - (_fold_sums(table, fold) / np.bincount(fold)[:, None])[fold]
     effect = np.linalg.lstsq(within[:, 1:], within[:, 0], rcond=None)[0]
@@ -317,7 +317,7 @@ def random_effects(effects: Floats, variances: Floats, *, robust: bool = True) -
 
 
 def _robust_error(residual: Floats, share: Floats) -> float:
-    """Standard error of a weighted mean whatever the variances are: squares over 1 - leverage (HC2)."""
+    """Return the error of a weighted mean whatever the variances are: squares over 1 - leverage (HC2)."""
     rest = np.maximum(1 - share, np.finfo(float).tiny)  # a study with all the weight has no residual
     return float(np.sqrt((share**2 * residual**2 / rest).sum()))
 

@@ -59,7 +59,7 @@ class CaseCovariances(NamedTuple):
     different: float
 
     def added(self, n_runs: int) -> float:
-        """What cases add to a mean square between models of so many runs."""
+        """Return the contribution of cases to a mean square between models over so many runs."""
         return n_runs * max(self.same_model - self.different, 0.0)
 
 
@@ -318,7 +318,7 @@ def run_pairs(
 
 
 def run_means(values: Floats, covariance: Floats, degrees: DegreesOfFreedom) -> tuple[Floats, Floats]:
-    """Standard error of every mean, of variance (MS(R) + J Cov2) / J (Hillis 2014, eq. 18), and its df."""
+    """Return the error of every mean, of variance (MS(R) + J Cov2) / J (Hillis 2014, eq. 18), and its df."""
     n_models, n_runs = values.shape
     noise = values.var(axis=1, ddof=1)
     blocks = covariance.reshape(n_models, n_runs, n_models, n_runs)
@@ -366,7 +366,7 @@ def no_components() -> pd.DataFrame:
 
 
 def _components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
-    """The same of what was checked."""
+    """Return the components from checked arrays."""
     n_models = len(values)
     shared = case_covariances(covariance, n_models, nested=nested)
     one_area = float(np.diag(covariance).mean()) - shared.same_model

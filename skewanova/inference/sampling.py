@@ -60,7 +60,7 @@ class Sample:
 
     @property
     def clustered(self) -> bool:
-        """Whether units are clusters."""
+        """True if the units are clusters."""
         return self.cluster is not None
 
     @property
@@ -91,7 +91,7 @@ class Sample:
 
     @property
     def strata_kinds(self) -> list[int]:
-        """Which of the three strata each of `strata` is."""
+        """Index of each of `strata` among the three strata."""
         return [int(self.stratum[rows[0]]) for rows, _ in self.strata]
 
     @cached_property
@@ -139,7 +139,7 @@ class Sample:
         return result
 
     def blocks(self, values: Floats) -> Iterator[tuple[int, Floats]]:
-        """Number of a stratum, and deviations of some of its units from values (n_units, n): (n, n_rows)."""
+        """Yield a stratum's number, deviations (n, n_rows) of its units, from values (n_units, n)."""
         step = max(1, BLOCK_SIZE // values.shape[1])
         for number, (rows, size) in enumerate(self.strata):
             parts = [rows[start : start + step] for start in range(0, len(rows), step)]
@@ -151,7 +151,7 @@ class Sample:
                 yield number, centered
 
     def spread(self, values: Floats) -> tuple[Floats, Floats]:
-        """Standard errors of estimates from their values (n_units, ...), and the degrees of freedom of each.
+        """Return standard errors and degrees of freedom of estimates from their values (n_units, ...).
 
         The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, so heavy tails leave
         fewer degrees of freedom than units (Satterthwaite 1946).
@@ -170,7 +170,7 @@ class Sample:
         return result
 
     def _sum_powers(self, values: Floats, unit: Floats) -> Floats:
-        """Sums (n_strata, 2, n) of squares and fourth powers of deviations over the unit."""
+        """Return sums (n_strata, 2, n) of squares and fourth powers of deviations over the unit."""
         sums = np.zeros((len(self.strata), 2, values.shape[1]))
         for number, centered in self.blocks(values):
             centered /= unit[:, None]
@@ -180,7 +180,7 @@ class Sample:
         return sums
 
     def std_errors(self, variances: Floats) -> Floats:
-        """Standard errors, nan where all cases of a class are one unit."""
+        """Return standard errors, nan where all cases of a class are one unit."""
         return np.full(variances.shape, np.nan) if self.alone else np.sqrt(variances)
 
     @cached_property
@@ -248,7 +248,7 @@ class SampleSummary(Sample):
         return UnitSums(np.ones(2), counts, counts) if self.sums is None else self.sums
 
     def deviations(self, values: Floats) -> Floats:
-        """The rows."""
+        """Return the rows."""
         return values
 
     def covariance(self, values: Floats) -> Floats:
@@ -300,7 +300,7 @@ def power_of_two(size: Floats) -> Floats:
 def power_sums(
     blocks: Iterable[tuple[int, Sequence[Floats]]], n_strata: int, n_models: int, n_priors: int
 ) -> Floats:
-    """Sums (n_strata, 2, n_models + n_pairs, n_priors) of squares and fourth powers of deviations.
+    """Return sums (n_strata, 2, n_models + n_pairs, n_priors) of squares and fourth powers of deviations.
 
     The blocks hold a stratum's number and the deviations (n_rows, n_priors) of every model.
     """
@@ -320,12 +320,12 @@ def power_sums(
 
 
 def _columns(values: Floats, rows: Codes) -> Floats:
-    """Some rows, each column in one piece."""
+    """Return some rows, each column in one piece."""
     return np.ascontiguousarray(values[rows].T)
 
 
 def is_all(part: Any, total: float) -> Any:
-    """Whether parts of the weight of a class leave nothing of it but rounding."""
+    """Return True where the rest of a class's weight is rounding only."""
     return total - part <= NO_WEIGHT * total
 
 

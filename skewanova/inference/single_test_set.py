@@ -109,7 +109,7 @@ class ArcsineScale(NamedTuple):
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
     def errors(self, pair: Floats, single: Floats) -> Floats:
-        """Standard error of the difference of every two areas, from variances of angles; 0 if but rounding.
+        """Return the error of the difference of any two areas, from variances of angles; 0 if but rounding.
 
         It is that of the angles times the chord, so that an interval agrees with the test of the angles.
         """
@@ -152,7 +152,7 @@ class ArcsineAreas:
         return self.sample.covariance(self.angle_values)
 
     def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
-        """Standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
+        """Return standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
         return self.sample.spread(self.angle_values @ contrasts.T)
 
     def spreads(self) -> Spreads:
@@ -165,17 +165,17 @@ class ArcsineAreas:
         return Spreads.of(self.sample, sums, len(self.area), unit)
 
     def pairs(self) -> tuple[Floats, Floats]:
-        """Standard error of the difference of every two areas, and its degrees of freedom."""
+        """Return standard error of the difference of every two areas, and its degrees of freedom."""
         spreads = self.spreads()
         error = self.scale.errors(spreads.pair[:, 0], spreads.model[:, 0])
         return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.pair_df[:, 0]
 
     def singles(self) -> tuple[Floats, Floats]:
-        """Standard error of every area, and its degrees of freedom."""
+        """Return standard error of every area, and its degrees of freedom."""
         return self.sample.spread(self.values)
 
     def pair_strata(self) -> tuple[Floats, Floats]:
-        """What each stratum adds to the variance of every difference (n_pairs, 3); variances of these."""
+        """Return variance contributions of the strata to every difference (n_pairs, 3); their variances."""
         pairs = combinations(range(len(self.area)), 2)
         strata = [self.sample.spread_by_stratum(self.values[:, i] - self.values[:, j]) for i, j in pairs]
         variance, var_of_var = np.stack(strata, axis=1)
@@ -221,7 +221,7 @@ def t_from_z(normal: float, df: Floats) -> Floats:
 
 
 def contrast_errors(contrasts: Floats, covariance: Floats) -> Floats:
-    """Standard errors of contrasts, exactly zero where only rounding is left."""
+    """Return standard errors of contrasts, exactly zero where only rounding is left."""
     variance = np.einsum("pi,ij,pj->p", contrasts, covariance, contrasts)
     scale = np.abs(contrasts) @ np.diag(covariance)
     return np.asarray(np.sqrt(np.where(variance <= RANK_TOLERANCE * scale, 0.0, variance)))

@@ -1,4 +1,4 @@
-"""What was found, in tables, words and pictures.
+"""Reports: tables, sentences and figures of a comparison.
 
 - document: The HTML page.
 - figures: Every figure by name: drawing, files, what its caption adds.
@@ -8,7 +8,7 @@
 - publication: Rows and columns of a table for a paper, and LaTeX.
 - rendering: Figures as bytes and inline SVG.
 - sentences: Sentences about frames, and a paragraph of results.
-- source: What a report is made of.
+- source: Source of a report: the frames and settings of a comparison.
 - tables: Every table of a comparison, by name.
 - verdict_text: The sentences of a verdict.
 """

@@ -108,7 +108,7 @@ def kinds_of(source: ReportSource) -> tuple[str, ...]:
 
 
 def caption(kind: str, source: ReportSource) -> str:
-    """What a figure shows, and what it leaves out."""
+    """Write what a figure shows, and what it leaves out."""
     figure, test = FIGURES[kind], next(records(primary_rows(source.pairs)))
     text = fill_prose(
         "captions",
@@ -389,13 +389,13 @@ def _leads(source: ReportSource) -> str:
 
 
 def _estimates(source: ReportSource) -> str:
-    """What each model says of the prior."""
+    """Write the estimate of each model."""
     estimates = list(estimates_of(source).items())[:MOST_PANELS]
     return f" Estimates: {', '.join(f'{shortened(name)} {each}'.strip() for name, each in estimates)}."
 
 
 def _assumptions_of_estimate(source: ReportSource) -> str:
-    """Where the estimate is from, what it rests on, and why to doubt it; what is left out."""
+    """Write what the estimate rests on, its caveats, and what is left out."""
     weighting = source.evaluation.deployment_prior
     label_shift = (
         "the scores of each class are spread where the models run as among the labelled cases (label shift)",
@@ -409,7 +409,7 @@ def _assumptions_of_estimate(source: ReportSource) -> str:
 
 
 def _marks_of_regions(source: ReportSource) -> str:
-    """What else is drawn of who leads where, and what is not."""
+    """Write what the marks of the figure are, and what is not drawn."""
     level, text = level_text(source.alpha), ""
     if len(drawn_models(source)) > MOST_BANDS:
         text += " Bands are left out of so many models."
@@ -449,7 +449,7 @@ def _no_diagram(source: ReportSource) -> str:
 
 
 def _priors_and_points(source: ReportSource) -> str:
-    """How many priors are drawn, in one panel or in one each, and how many points."""
+    """Write how many priors are drawn, in one panel or in one each, and how many points."""
     frame = source.tables["precision_recall"]
     n_priors = frame["prior"].nunique()
     text = ""
@@ -467,13 +467,13 @@ def _points(values: pd.Series[float]) -> str:
 
 
 def _has_ranks(source: ReportSource) -> bool:
-    """Whether there are folds to rank models in, and groups of models: with a control there are none."""
+    """Return True if models are ranked over folds and have groups; with a control they have none."""
     several = not source.design.is_test_set and control_of(source) is None
     return several and len(source.ranking) <= MOST_MODELS
 
 
 def _varies(source: ReportSource) -> bool:
-    """Whether there are residuals, and these are more than rounding."""
+    """Return True if there are residuals beyond rounding."""
     frame = source.tables["residuals"]
     if frame.empty:
         return False
@@ -575,13 +575,13 @@ def draw_across(iauprec: pd.DataFrame, tests: pd.DataFrame, alpha: float) -> Fig
 
 
 def _compares_all(pairs: pd.DataFrame) -> bool:
-    """Whether every model is compared with every other, not with a control alone."""
+    """Return True if all pairs are compared, not only those with a control."""
     n_models = len({*pairs["model_a"], *pairs["model_b"]})
     return len(pairs) == n_models * (n_models - 1) // 2
 
 
 def across_caption(tests: pd.DataFrame) -> str:
-    """What the figure across data sets shows."""
+    """Write what the figure across data sets shows."""
     pairs = primary_rows(tests)
     kind = "across" if _compares_all(pairs) else "across_control"
     return fill_prose("captions", kind, test=get_test(str(pairs["test"].iloc[0])).name)
@@ -594,7 +594,7 @@ def draw_hierarchical(by_dataset: pd.DataFrame, hierarchical: pd.DataFrame) -> F
 
 
 def hierarchical_caption(by_dataset: pd.DataFrame, alpha: float) -> str:
-    """What the figure of a pair on every data set shows."""
+    """Write what the figure of a pair on every data set shows."""
     first = by_dataset.iloc[0]
     return (
         f"Difference in IAUPREC between {first['model_a']} and {first['model_b']} on every data set, with "

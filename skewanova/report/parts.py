@@ -168,7 +168,7 @@ class DatasetsSource(PartsSource):
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Which model to deploy across data sets, how sure that is, and what is weakest about it."""
+        """Verdict across data sets."""
         pairs = self.pairs[self.pairs["role"] == "primary"]
         control = control_of(next(iter(self.comparisons.values())))
         return datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
@@ -288,7 +288,7 @@ class ClassesSource(PartsSource):
 
     @property
     def choices(self) -> dict[str, str]:
-        """What to deploy for each class, by the pairs of all classes together."""
+        """Choice for each class, by the pairs of all classes together."""
         return {
             name: class_choice(
                 [str(model) for model in result.ranking["model"]],

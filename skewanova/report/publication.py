@@ -211,7 +211,7 @@ class _Column:
 
     @property
     def layout(self) -> str:
-        """How the column is set: numbers to the right or at their points, text to the left."""
+        """Return the alignment of a column: numbers to the right or at their points, text to the left."""
         if self.wrapped:
             return r">{\raggedright\arraybackslash}p{.25\linewidth}"
         if not self.aligned:
@@ -246,7 +246,7 @@ class _Column:
 
 
 def is_number(cell: str, signs: str = "-<") -> bool:
-    """Whether a cell is empty, infinite, or begins with a number behind such signs."""
+    """Return True if a cell is empty, infinite, or begins with a number behind such signs."""
     return not cell or cell.lstrip(signs)[:1].isdecimal() or cell in {"inf", "-inf"}
 
 

@@ -1,4 +1,4 @@
-"""What a report is made of."""
+"""Source of a report: the frames and settings of a comparison."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Tables(Mapping[str, pd.DataFrame]):
 
 
 class Result(Framed):
-    """What every comparison has: of one data set, of several data sets or of several classes."""
+    """Base of every comparison: of one data set, of several data sets or of several classes."""
 
     ranking: pd.DataFrame
     warnings: tuple[str, ...]
@@ -117,7 +117,7 @@ class Result(Framed):
     @property
     @abstractmethod
     def conclusions(self) -> tuple[str, ...]:
-        """What the tests found, in sentences."""
+        """Results of the tests, in sentences."""
 
     @abstractmethod
     def _brief(self, width: int) -> str:
@@ -163,7 +163,7 @@ class Result(Framed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReportSource(Result):
-    """What sentences, tables, figures and the report are made of; see :class:`~skewanova.Comparison`."""
+    """Source of sentences, tables, figures and the report; see :class:`~skewanova.Comparison`."""
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
     design: FoldDesign
@@ -201,7 +201,7 @@ class ReportSource(Result):
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Which model to deploy, how sure that is, where it would change, what is weakest about it."""
+        """Verdict: choice, certainty, where it changes, weakest point."""
         rope = float(str(self.settings["rope"]))
         return write_verdict(Judgement(self.tables, self.evaluation, rope=rope, control=control_of(self)))
 

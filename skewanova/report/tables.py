@@ -221,7 +221,7 @@ def ranking_table(source: ReportSource) -> Table:
 
 
 def sizes_note(sizes: pd.DataFrame, design: FoldDesign) -> str:
-    """How many folds or runs there are, and how many cases of each class in each of them."""
+    """Write the number of folds or runs, and of cases of each class in each of them."""
     ends = {kind: (sizes[f"n_{kind}"].min(), sizes[f"n_{kind}"].max()) for kind in ("positive", "negative")}
     cases = " and ".join(
         f"{low:,.10g}{'' if low == high else f' to {high:,.10g}'} {kind}s"
@@ -233,7 +233,7 @@ def sizes_note(sizes: pd.DataFrame, design: FoldDesign) -> str:
 
 
 def group_note(ranking: pd.DataFrame) -> str:
-    """What the column group says, but for the full stop."""
+    """Write what the column group means, without a full stop."""
     control = ranking.loc[ranking["group"] == "control", "model"]
     if control.empty:
         return "Models that share a letter were not found to differ"
@@ -314,7 +314,7 @@ MOST_NAMES = 12
 
 
 def leaders_table(leaders: pd.DataFrame, level: str) -> Table:
-    """Which models may be the best at which prior: one row a stretch of priors."""
+    """Build the table of models that may be the best, a row for each range of priors."""
     rows, cut = [], False
     for (low, high), stretch in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
         leader = stretch["leader"].iloc[0]
@@ -588,7 +588,7 @@ def _operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
 
 
 def thresholds_table(operating: pd.DataFrame) -> Table:
-    """The threshold of every model, and the prior it was chosen for where the rule asks for one."""
+    """Return the threshold of every model, and the prior it was chosen for where the rule asks for one."""
     single = operating[(operating["fold"] != MEAN) & (operating["measure"] == "recall")]
     chosen = single.drop_duplicates(["model", "fold", "chosen_prior"])
     rows = []
