@@ -1,6 +1,7 @@
 """Numbers that nobody means, in public arguments: a result, or an error of ours, and no raw warning."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -20,20 +21,12 @@ VALUES = {
 def frame(n_folds, tests):
     rng = np.random.default_rng(0)
     labels = (np.arange(tests) % 3 == 0).astype(int)
-    parts = [
-        pd.DataFrame(
-            {
-                "model": model,
-                "fold": fold,
-                "case": fold * tests + np.arange(tests),
-                "y_true": labels,
-                "y_score": rng.normal(size=tests) + effect * labels,
-            }
-        )
-        for fold in range(n_folds)
-        for model, effect in (("A", 1.2), ("B", 0.8))
-    ]
-    return sa.read_scores(pd.concat(parts))
+    keys = [range(n_folds), ["A", "B"], range(tests)]
+    table = pd.MultiIndex.from_product(keys, names=["fold", "model", "row"])
+    rows = table.to_frame(index=False)
+    rows["case"], rows["y_true"] = rows["fold"] * tests + rows["row"], labels[rows["row"]]
+    effect = rows["model"].map({"A": 1.2, "B": 0.8})
+    return sa.read_scores(rows.assign(y_score=rng.normal(size=len(rows)) + effect * rows["y_true"]))
 
 
 FOLDS, ONE = frame(3, 24), frame(1, 30)
@@ -44,6 +37,7 @@ with warnings.catch_warnings():
     MEASURES = sa.evaluate(FOLDS, at_priors=(0.5, 0.1))
 MEANS = MEASURES.iauprec
 ANOVA = sa.inference.two_way_anova(MEANS)
+interval = partial(sa.confidence_interval, LABELS, SCORES[:, 0])
 
 
 def weighting(prior):
@@ -67,13 +61,9 @@ CALLS = {
     "from_quantiles": lambda v: sa.BetaPrior.from_quantiles({0.05: 0.02, 0.95: v}),
     "auprec_score": lambda v: sa.auprec_score(LABELS, SCORES[:, 0], prior=v),
     "iauprec_score": lambda v: sa.iauprec_score(LABELS, SCORES[:, 0], deployment_prior=v),
-    "confidence_interval.level": lambda v: sa.confidence_interval(
-        LABELS, SCORES[:, 0], prior=0.1, confidence_level=v
-    ),
-    "confidence_interval.prior": lambda v: sa.confidence_interval(LABELS, SCORES[:, 0], prior=v),
-    "confidence_interval.rng": lambda v: sa.confidence_interval(
-        LABELS, SCORES[:, 0], prior=0.1, method="bca", rng=v
-    ),
+    "confidence_interval.level": lambda v: interval(prior=0.1, confidence_level=v),
+    "confidence_interval.prior": lambda v: interval(prior=v),
+    "confidence_interval.rng": lambda v: interval(prior=0.1, method="bca", rng=v),
     "evaluate.priors": lambda v: sa.evaluate(ONE, at_priors=v),
     "evaluate.a_prior": lambda v: sa.evaluate(ONE, at_priors=(v,)),
     "ranking.alpha": lambda v: sa.decision.ranking(MEASURES, alpha=v),
@@ -148,15 +138,9 @@ WRONG = {
 
 
 @each("argument", WRONG)
-@each("table", [FOLDS, ONE], ids=["folds", "one set"])
-def test_options_are_checked_alike_for_folds_and_one_set(table, argument):
+def test_options_are_checked_alike_for_folds_one_set_and_several(argument):
     value, message = WRONG[argument]
-    with pytest.raises((sa.InputError, sa.InputTypeError), match=f"^{message}"):
-        sa.compare(table, at_priors=(0.5,), **{argument: value})
-
-
-@pytest.mark.parametrize("argument", WRONG)
-def test_options_are_checked_for_data_sets(argument):
-    value, message = WRONG[argument]
-    with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
-        sa.compare_datasets({"one": FOLDS.frame, "two": FOLDS.frame}, **{argument: value})
+    several = {"one": FOLDS.frame, "two": FOLDS.frame}
+    for compare, scores in ((sa.compare, FOLDS), (sa.compare, ONE), (sa.compare_datasets, several)):
+        with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
+            compare(scores, **{argument: value})

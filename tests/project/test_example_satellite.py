@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 
 import skewanova as sa
 
@@ -47,9 +48,6 @@ def remade(example, pixels):
     return example.score_table(*pixels, seed=0, folds=(1, 13))
 
 
-# --- the bundled scores -------------------------------------------------------------------------------------
-
-
 def test_two_folds_retrained_give_the_bundled_scores(remade, bundled):
     stored = bundled[bundled["fold"].isin([1, 13])].reset_index(drop=True)
     exact = ["fold", "case", "y_true", "B", "C"]  # distances between integers: the same on every machine
@@ -73,19 +71,11 @@ def test_bundle_holds_20_hold_outs_of_one_in_five(bundled, pixels):
 def test_same_scores_give_the_same_bytes(example, remade, tmp_path):
     for name in ("a.csv.gz", "b.csv.gz"):
         example.write_scores(remade, tmp_path / name)
+    example.write_scores(remade, tmp_path / "scores.csv")
+    assert (tmp_path / "scores.csv").read_bytes().decode() == example.to_csv(remade)
     content = (tmp_path / "a.csv.gz").read_bytes()
     assert content == (tmp_path / "b.csv.gz").read_bytes()
     assert content[3:8] == bytes(5)  # no file name, no time
-
-
-def test_plain_csv_is_the_same_text(example, remade, tmp_path):
-    example.write_scores(remade, tmp_path / "scores.csv")
-    assert (tmp_path / "scores.csv").read_bytes().decode() == example.to_csv(remade)
-
-
-def test_another_seed_gives_other_hold_outs(example, pixels, remade):
-    other = example.score_table(*pixels, seed=1, folds=(1,))
-    assert other["case"].tolist() != remade.loc[remade["fold"] == 1, "case"].tolist()
 
 
 def test_wrong_data_are_refused(example, tmp_path):
@@ -94,23 +84,12 @@ def test_wrong_data_are_refused(example, tmp_path):
         example.load_pixels(tmp_path / "few.csv")
 
 
-def test_prototypes_hold_both_classes(example):
-    positive = np.zeros(50, dtype=bool)
-    positive[7] = True
-    rows = example.draw_prototypes(positive, 3, np.random.default_rng(0))
-    assert len(set(rows)) == 3
-    assert 7 in rows
-
-
 def test_distance_scores_against_hand_computed(example):
     prototypes, positive = np.array([[0.0], [10.0], [4.0]]), np.array([True, False, False])
     scores = example.distance_scores(prototypes, positive, np.array([[0.0], [1.0], [10.0], [2.0]]))
     assert scores.tolist() == [1.0, 0.75, 0.0, 0.5]
-
-
-def test_distance_score_of_a_pixel_on_both_classes_is_undecided(example):
-    prototypes = np.array([[3.0], [3.0]])
-    assert example.distance_scores(prototypes, np.array([True, False]), prototypes[:1]).tolist() == [0.5]
+    both = np.array([[3.0], [3.0]])  # a pixel on both classes is undecided
+    assert example.distance_scores(both, np.array([True, False]), both[:1]).tolist() == [0.5]
 
 
 def test_without_scikit_learn_one_line_says_what_to_do():
@@ -118,9 +97,6 @@ def test_without_scikit_learn_one_line_says_what_to_do():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert run.stderr == 'This example needs scikit-learn: pip install "skewanova[sklearn]"\n'
-
-
-# --- eq. 4 as printed ---------------------------------------------------------------------------------------
 
 
 def test_printed_equation_4_against_a_loop(example):
@@ -142,10 +118,6 @@ def test_printed_equation_4_loses_the_recall_of_the_first_vertex(example):
     assert sa.auprec(sa.roc_curve(y, tied), 0.1) == pytest.approx(1.0)
 
 
-def test_printed_equation_4_of_a_constant_classifier_is_0(example):
-    assert example.printed_equation_4(sa.roc_curve([0, 1, 1], [1, 1, 1]), 0.5) == 0
-
-
 def test_saturated_posteriors_lose_recall_and_keep_their_auc(example, bundled):
     figures = example.row_a_figures(bundled)
     tied = figures["tied_recall"][0]
@@ -153,9 +125,6 @@ def test_saturated_posteriors_lose_recall_and_keep_their_auc(example, bundled):
     lost = figures["saturated"][0] - figures["saturated_printed"][0]
     assert lost == pytest.approx(tied, abs=0.01)  # their precision at prior 0.5 is nearly 1
     assert figures["saturated"][-1] == pytest.approx(figures["complete"][-1], abs=1e-3)
-
-
-# --- the tests, and what the printed rows allow -------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -179,11 +148,7 @@ def test_no_three_priors_of_table_1_give_the_printed_f(example):
     assert example.largest_f(folds=False) < largest < 100 < 483.85
     columns = [example.PAPER[name] for name in example.ROW_A_COLUMNS]
     common = rng.normal(size=20)
-    for share in (
-        0,
-        0.5,
-        1,
-    ):  # folds that move together to some degree, with the table's means and deviations
+    for share in (0, 0.5, 1):  # folds that move together, with the table's means and deviations
         cells = []
         for prior, column in zip(example.PRIORS, columns, strict=True):
             for model, (mean, deviation) in zip("ABC", column, strict=True):
@@ -206,7 +171,7 @@ def test_no_printed_row_is_possible(example, printed_rows):
     assert not any(row.possible for row in printed_rows.values())
 
 
-@pytest.mark.parametrize("model", ["A", "B", "C"])
+@each("model", "ABC")
 def test_bundled_scores_are_possible(example, bundled, model):
     folds = [sa.roc_curve(fold["y_true"], fold[model]) for _, fold in bundled.groupby("fold")]
     areas = np.mean([sa.auprec(roc, list(example.PRIORS)) for roc in folds], axis=0)
@@ -214,19 +179,21 @@ def test_bundled_scores_are_possible(example, bundled, model):
     assert sa.curves.possible_areas(printed, auc=round(np.mean([sa.auc(roc) for roc in folds]), 3)).possible
 
 
-# --- the report ---------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
-def quick(example, tests, printed_rows, monkeypatch):
+def quick(request, example, printed_rows, monkeypatch):
     """The example with what other tests have computed already."""
+    tests, bundled = (request.getfixturevalue(name) for name in ("tests", "bundled"))
     monkeypatch.setattr(example, "printed_rows", lambda: printed_rows)
     monkeypatch.setattr(example, "paper_tests", lambda _: list(tests.values()))
+    monkeypatch.setattr(example, "score_table", lambda *_, seed: bundled)
     return example
 
 
-def test_report_fits_80_columns_and_puts_both_sides_by_side(quick, bundled):
-    text = quick.report(quick.analyse(bundled), bundled, 0)
+def test_report_fits_80_columns_and_puts_both_sides_by_side(quick, tmp_path, capsys):
+    quick.main(["--scores", str(tmp_path / "scores.csv.gz")])
+    assert (tmp_path / "scores.csv.gz").is_file()
+    text = capsys.readouterr().out
+    assert text.startswith("Satellite: 6435 pixels, 1329 positive; 20 random hold-outs")
     assert max(map(len, text.splitlines())) <= 80
     assert "IAUPREC      .772(.021)|.554(.013) .597(.178)|.642(.177) .749(.046)|.783(.082)" in text
     assert "2-way, IAUPREC               15.3   21.04  A-B B-C            A-C B-C" in text
@@ -234,15 +201,3 @@ def test_report_fits_80_columns_and_puts_both_sides_by_side(quick, bundled):
     assert "3-way, 3 priors: priors     360.8       -  .5-.1 .5-.01 .1-.01 .5-.01" in text
     assert "81 for a 3-way ANOVA of three priors, and 45.7 without an" in " ".join(text.split())
     assert "lowest possible with that AUC         .833" in text
-
-
-@pytest.fixture
-def untrained(quick, bundled, monkeypatch):
-    monkeypatch.setattr(quick, "score_table", lambda *_, seed: bundled)
-    return quick
-
-
-def test_main_writes_and_prints(untrained, tmp_path, capsys):
-    untrained.main(["--scores", str(tmp_path / "scores.csv.gz")])
-    assert capsys.readouterr().out.startswith("Satellite: 6435 pixels, 1329 positive; 20 random hold-outs")
-    assert (tmp_path / "scores.csv.gz").is_file()

@@ -37,9 +37,6 @@ def functions():
     return [path for path, value in public().items() if inspect.isfunction(value)]
 
 
-# --- names ------------------------------------------------------------------------------------------------
-
-
 def stubs():
     """Every stub with the names that it lists: (package, module, name)."""
     root = Path(sa.__file__).parent
@@ -61,11 +58,8 @@ def test_every_list_is_sorted_and_has_each_name_once():
         listed += PACKAGES if package == "skewanova" else ()
         assert importlib.import_module(package).__all__ == sorted(set(listed))
         assert len(listed) == len(set(listed))
-
-
-def test_every_name_has_one_address():
     names = [alias.asname for _, _, alias in stubs()]
-    assert {name for name in names if names.count(name) > 1} == set()
+    assert {name for name in names if names.count(name) > 1} == set()  # every name has one address
 
 
 @each("package, module, alias", list(stubs()))
@@ -104,37 +98,28 @@ def test_dir_lists_every_name_before_it_is_loaded():
     assert set(sa.__all__) <= set(listed)
 
 
-def test_star_import():
-    code = "from skewanova import *; print(compare.__name__, plotting.plot_auprec.__module__)"
-    assert run(code) == "compare skewanova.plotting.performance\n"
-
-
 def test_functions_are_not_shadowed_by_modules_of_the_same_name():
-    code = (
-        f"PACKAGES = {PACKAGES!r}"
-        + """
+    code = f"""
 import skewanova as sa
 import skewanova.curves.areas, skewanova.comparison.pipeline, skewanova.evaluation.measures
 from skewanova.curves.areas import auprec
 assert callable(sa.auprec) and sa.auprec is auprec
-for name in set(sa.__all__) - set(PACKAGES):
+for name in set(sa.__all__) - set({PACKAGES!r}):
     assert not hasattr(getattr(sa, name), "__path__") and type(getattr(sa, name)).__name__ != "module", name
-print("fine")
+from skewanova import *
+print(compare.__name__, plotting.plot_auprec.__module__)
 """
-    )
-    assert run(code) == "fine\n"
-
-
-# --- light import -----------------------------------------------------------------------------------------
+    assert run(code) == "compare skewanova.plotting.performance\n"
 
 
 def test_import_loads_neither_frames_nor_models_nor_plots():
     code = f"""
 import sys, skewanova
-print(*(name for name in {HEAVY!r}.split() if name in sys.modules))
 curve = skewanova.roc_curve([0, 1, 1], [0.1, 0.4, 0.3])
 skewanova.iauprec(curve, (0.1, 0.2)), skewanova.auprec_score([0, 1], [1, 2], prior=0.5)
 print(*(name for name in {HEAVY!r}.split() if name in sys.modules))
+skewanova.compare, skewanova.compare_datasets
+print(*({{"matplotlib", "seaborn"}} & {{*sys.modules}}))
 """
     assert run(code) == "\n\n"
 
@@ -148,22 +133,6 @@ for arguments in (["--help"], ["compare", "--help"], ["intervals", "--help"]):
 print(*(name for name in {HEAVY!r}.split() if name in sys.modules and name != "click"))
 """
     assert run(code).endswith("\n\n")
-
-
-def test_comparing_loads_nothing_that_draws():
-    code = """
-import sys, skewanova
-skewanova.compare, skewanova.compare_datasets
-print(*({"matplotlib", "seaborn"} & {*sys.modules}))
-"""
-    assert run(code) == "\n"
-
-
-def test_the_version_is_that_of_the_package():
-    assert importlib.metadata.version("skewanova") == sa.__version__
-
-
-# --- documentation ----------------------------------------------------------------------------------------
 
 
 @each("path", [path for path in public() if not path.endswith(".ESTIMATORS")])

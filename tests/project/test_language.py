@@ -1,6 +1,7 @@
 """The language of the package: plain names of values, docstrings that begin with a verb."""
 
 import ast
+import re
 from pathlib import Path
 
 from loops import each
@@ -10,30 +11,11 @@ import skewanova
 ROOT = Path(skewanova.__file__).parent
 #: Words that say nothing of what a value is.
 BANNED = frozenset(
-    [
-        "told",
-        "found",
-        "given",
-        "asked",
-        "known",
-        "one",
-        "kept",
-        "held",
-        "shown",
-        "at",
-        "place",
-        "moved",
-        "own",
-        "look",
-        "say",
-        "wanted",
-        "reach",
-        "doubt",
-        "more",
-        "whole",
-        "alarms",
-        "hits",
-    ]
+    re.findall(
+        r"\w+",
+        "told found given asked known one kept held shown at place moved own look say wanted reach doubt "
+        "more whole alarms hits",
+    )
 )
 #: First words of a docstring that puts a question, or points to another docstring.
 OPENINGS = ("What ", "Whether ", "How ", "Which ", "Where ", "Who ", "Those ", "As above", "The same ")

@@ -50,9 +50,6 @@ def readme_on_an_index():
     return text.replace("$HFPR_VERSION", skewanova.__version__)
 
 
-# --- requirements -----------------------------------------------------------------------------------------
-
-
 def test_no_requirement_stands_in_two_lists():
     lists = [PROJECT["dependencies"], *EXTRAS.values(), *(needs(group) for group in GROUPS)]
     names = [name_of(need) for needed in lists for need in needed]
@@ -77,15 +74,9 @@ def test_the_lowest_versions_are_installed():
     assert installed == {name: release.sub("", version) for name, version in declared.items()}
 
 
-# --- version, citation, links -----------------------------------------------------------------------------
-
-
-def test_the_version_stands_in_one_place():
+def test_the_citation_has_the_version_the_licence_and_the_home():
     assert "version" not in PROJECT
     assert importlib.metadata.version("skewanova") == skewanova.__version__
-
-
-def test_the_citation_has_the_version_the_licence_and_the_home():
     cited = dict(re.findall(r"^([\w-]+): (.+)$", text_of("CITATION.cff"), flags=re.MULTILINE))
     assert (cited["version"], cited["license"]) == (skewanova.__version__, PROJECT["license"])
     assert (cited["repository-code"], cited["url"]) == (HOME, PROJECT["urls"]["Documentation"])
@@ -117,9 +108,6 @@ def test_the_paper_quotes_the_recorded_rates():
     page = text_of("docs/tests.md")
     for rate in re.findall(r" (\.\d{3})\b", text_of("paper/paper.md")):
         assert rate in page, rate
-
-
-# --- what is built ----------------------------------------------------------------------------------------
 
 
 def test_files_that_are_no_modules_are_in_the_package():

@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from loops import each
-
 README = Path(__file__).parents[2] / "README.md"
 
 
@@ -35,14 +33,3 @@ def test_commands_set_themselves_up() -> None:
         command = block(marker)
         assert command.startswith(f"{made} && .venv/bin/pip install ")
         assert command.endswith(end)
-
-
-@each(
-    "page",
-    sorted([*README.parent.glob("*.md"), *README.parent.glob("*/README.md")]),
-    ids=lambda page: page.name,
-)
-def test_links_lead_somewhere(page: Path) -> None:
-    prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose)
-    assert [link for link in links if not (page.parent / link).exists()] == []
