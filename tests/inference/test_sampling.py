@@ -116,7 +116,9 @@ def test_counts_stand_for_cases():
     assert [counted.effective_size(positive=side) for side in (True, False)] == [6, 9]
     assert counted.alone == ()
     assert SampleSummary.of([9, 1]).alone == ("the only positive case",)
+    assert (counted.positive.tolist(), counted.unit_sums.largest.tolist()) == ([False, True], [1, 1])
     one_of_each = SampleSummary(np.array([False, True]))
+    assert (one_of_each.sizes, one_of_each.n_units) == ((1, 1, 0), 2)
     assert one_of_each.alone == ("the only positive case", "the only negative case")
     rows = np.array([[3.0, 1.0], [0.0, 2.0]])
     assert counted.deviations(rows) is rows
