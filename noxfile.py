@@ -15,9 +15,8 @@ PYTHONS = nox.project.python_versions(nox.project.load_toml())
 #: Of the suite: what depends on which files were packed.
 PACKED = (
     "project/test_packaging.py",
-    "project/test_readme.py::test_links_lead_somewhere",
     "project/test_docs.py",
-    "project/test_init.py::test_star_import",
+    "project/test_init.py::test_functions_are_not_shadowed_by_modules_of_the_same_name",
     "scores/test_reading_example.py",
     "report/test_folder.py::test_no_warnings_have_no_part",  # reads the templates
 )
