@@ -67,7 +67,7 @@ from .comparison.parts import ClassesComparison as ClassesComparison
 from .comparison.parts import compare_classes as compare_classes
 from .comparison.parts import DatasetsComparison as DatasetsComparison
 from .comparison.parts import compare_datasets as compare_datasets
-from .comparison.estimators import compare_estimators as compare_estimators
+from .comparison.pipeline import compare_estimators as compare_estimators
 from .comparison.estimated_prior import PriorEstimates as PriorEstimates
 from .comparison.estimated_prior import estimate_prior_from_tables as estimate_prior_from_tables
 from .comparison.pipeline import compare as compare
