@@ -76,7 +76,7 @@ def make(folder: Path, rows: int) -> None:
 
 @contextmanager
 def dask_frame(folder: Path, scratch: Path) -> Iterator[Any]:
-    """The rows as a Dask frame of a cluster of this machine."""
+    """Yield the rows as a Dask frame of a cluster of this machine."""
     import dask
     import dask.dataframe as dd
 
@@ -97,7 +97,7 @@ def dask_frame(folder: Path, scratch: Path) -> Iterator[Any]:
 
 @contextmanager
 def spark_frame(folder: Path, scratch: Path) -> Iterator[Any]:
-    """The rows as a Spark frame, its workers being threads of one Java process."""
+    """Yield the rows as a Spark frame, its workers being threads of one Java process."""
     sql = import_module("pyspark.sql")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
@@ -137,7 +137,7 @@ def _counted(table: pa.Table) -> pa.Table:
 
 
 def gather(frame: Any, _engine: str, _scratch: Path) -> Any:
-    """The packed curves of all groups."""
+    """Return the packed curves of all groups."""
     import skewanova as sa
 
     return sa.read_scores(frame)
@@ -247,14 +247,14 @@ def child(engine: str, task: str, folder: str) -> None:
 
 
 def in_child(engine: str, task: str, folder: Path) -> list[dict[str, Any]]:
-    """What the steps of one task take in a process of its own."""
+    """Return what the steps of one task take in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.billion", "--child", engine, task, str(folder)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"step"')]
 
 
 def line_of(took: dict[str, Any]) -> str:
-    """What one step took, as cells."""
+    """Return what one step took, as cells."""
     driver, others = (f"{took[name] / 1e6:,.0f}" for name in ("driver", "others"))
     return " | ".join([took["step"], f"{took['seconds']:.1f}", f"{took['cpu']:.1f}", driver, others])
 

@@ -28,7 +28,7 @@ def rows(reduced: bool) -> list[Row]:
 
 
 def one_curve(rounds: int) -> list[Row]:
-    """A million cases, a tenth of them positive."""
+    """Return a million cases, a tenth of them positive."""
     label, score = scored_cases(1_000_000)
     tied, single = np.round(score, 3), score.astype(np.float32)
     at = {
@@ -138,7 +138,7 @@ KNOWN = {0.5: (12.0, 4.5, 3.5), 0.1: (5.0, None, None)}
 
 
 def as_written(rounds: int) -> list[Row]:
-    """Calls and labels as people write them: a curve and its areas, labels of eight bytes, any prevalence."""
+    """Return calls as people write them: a curve and its areas, labels of eight bytes, any prevalence."""
     return [row for share in KNOWN for row in _as_written(share, rounds)]
 
 

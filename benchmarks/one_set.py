@@ -38,7 +38,7 @@ def rows(reduced: bool) -> list[Row]:
 
 
 def scores(n_cases: int, n_models: int) -> pd.DataFrame:
-    """Normal scores that the models share in part, a tenth of the cases positive."""
+    """Return normal scores that the models share in part, a tenth of the cases positive."""
     rng = np.random.default_rng(1)
     label, common = rng.random(n_cases) < 0.1, rng.normal(size=n_cases)
     names = pd.Index([f"m{k:02d}" for k in range(n_models)])

@@ -44,13 +44,13 @@ def sample(rng: np.random.Generator) -> tuple[NDArray[np.int64], Floats, Floats]
 
 
 def own(labels: NDArray[np.int64], score: Floats, field: Floats) -> Found:
-    """The profile likelihood of this package."""
+    """Return the profile likelihood of this package."""
     found = estimate_prior(labels, score, field)
     return found.estimate, found.conf_low, found.conf_high
 
 
 def quapy(name: str, resamples: int) -> Callable[[NDArray[np.int64], Floats, Floats], Found]:
-    """A method of QuaPy on a logistic regression of the score, in its bootstrap of the unlabelled cases.
+    """Return a method of QuaPy on a logistic regression of the score, in its bootstrap of unlabelled cases.
 
     Its bootstrap of both samples fails in 0.2.3: EMQ keeps no labelled cases, PACC raises AttributeError.
     """
@@ -68,7 +68,7 @@ def quapy(name: str, resamples: int) -> Callable[[NDArray[np.int64], Floats, Flo
 
 
 def mlquantify(name: str) -> Callable[[NDArray[np.int64], Floats, Floats], Found]:
-    """A method of mlquantify on the same regression; its bootstrap returns the middle alone, no interval."""
+    """Return a method of mlquantify on the same regression; its bootstrap gives no interval."""
 
     def run(labels: NDArray[np.int64], score: Floats, field: Floats) -> Found:
         packages = ("mlquantify.likelihood", "mlquantify.counting")
@@ -107,7 +107,7 @@ def contestants(samples: int, resamples: int, slow: int) -> Iterator[Contestant]
 
 
 def row(contestant: Contestant) -> str:
-    """A line of the table: what a contestant finds on the first so many of the same samples."""
+    """Return a line of the table: what a contestant finds on the first so many of the same samples."""
     rng = np.random.default_rng(0)
     start, found = time.process_time(), []
     for _ in range(contestant.samples):

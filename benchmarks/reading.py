@@ -52,7 +52,7 @@ def rows(reduced: bool) -> list[Row]:
 
 
 def _whole(path: Path) -> list[Row]:
-    """Checking and comparing five million rows, in times that pandas takes to read them."""
+    """Return checking and comparing five million rows, in times that pandas takes to read them."""
     write(path, 5_000_000)
     work = {
         "pandas": lambda: pd.read_csv(path),

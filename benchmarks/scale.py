@@ -39,7 +39,7 @@ def rows(reduced: bool) -> list[Row]:
 
 
 def scores(n_models: int, n_folds: int) -> pd.DataFrame:
-    """Normal scores of models that get better step by step."""
+    """Return normal scores of models that get better step by step."""
     rng = np.random.default_rng(1)
     label = np.tile(np.arange(CASES) < CASES // 3, n_models * n_folds)
     model, fold = np.divmod(np.repeat(np.arange(n_models * n_folds), CASES), n_folds)

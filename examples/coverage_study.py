@@ -50,7 +50,7 @@ def cut_into_halves(task, n_folds, rng):
 
 
 def learner(task, rng, n_noise):
-    """A function from folds to scores (models, folds, cases): discriminants, or a stress case."""
+    """Return a function from folds to scores (models, folds, cases): discriminants, or a stress case."""
     pool = task.subsets(task.data(1, rng), rng, 0.0)[0]
     if n_noise:
         pool = np.concatenate([pool, rng.standard_normal((*pool.shape[:-1], n_noise))], axis=-1)
@@ -146,7 +146,7 @@ def own(interval, frame, *, at=(), of=LIMITS):
 
 
 def together(interval, frame, **columns):
-    """The same of bands, which hold all together or not."""
+    """Return the same of bands, which hold all together or not."""
     return own(interval, frame, at=["prior"], **columns).assign(all=True)
 
 
@@ -175,7 +175,7 @@ def over_cases(table):
 
 
 def over_runs(table):
-    """What several runs on one test set are shown with."""
+    """Return what several runs on one test set are shown with."""
     measures = evaluated(table, deployment_prior=(0.2, 0.4), at_priors=(0.4, 0.2))
     areas = measure_runs(measures, measures.deployment_prior)
     found = compare_runs(areas.area, areas.covariance, case_df=areas.sample.df)

@@ -115,7 +115,7 @@ def regions(result: sa.Comparison) -> Axes:
 
 
 def regret(result: sa.Comparison) -> Axes:
-    """What each model falls short of the best one at the same prior (`result.regret`)."""
+    """Return what each model falls short of the best one at the same prior (`result.regret`)."""
     return sa.plotting.plot_regret(result)
 
 
@@ -125,7 +125,7 @@ def differences(result: sa.Comparison) -> Axes:
 
 
 def p_values(result: sa.Comparison) -> Axes:
-    """Adjusted p of every pair of the primary test, with the difference (`result.pairs`)."""
+    """Return adjusted p of every pair of the primary test, with the difference (`result.pairs`)."""
     return sa.plotting.plot_p_values(result)
 
 
@@ -254,7 +254,7 @@ def unlabelled_scores(seed: int = 0) -> pd.DataFrame:
 
 
 def others() -> dict[str, Any]:
-    """The results of `OTHERS` by their names."""
+    """Return the results of `OTHERS` by their names."""
     unlabelled, labelled = unlabelled_scores(), simulated_scores()
     two = labelled[labelled["model"].isin(["narrow 1", "wide 1"])]
     two = two.assign(case=two.groupby("model").cumcount())
@@ -283,12 +283,12 @@ def compared() -> dict[str, Any]:
 
 
 def code_of(picture: Callable[[sa.Comparison], Axes], case: str) -> str:
-    """What the function returns, as it is written, with the name of the comparison."""
+    """Return what the function returns, as it is written, with the name of the comparison."""
     return inspect.getsource(picture).split("return ", 1)[1].strip().replace("result", case)
 
 
 def page(images: str) -> str:
-    """The gallery in Markdown; `images` is the folder of the pictures, seen from the page."""
+    """Return the gallery in Markdown; `images` is the folder of the pictures, seen from the page."""
     parts = [INTRODUCTION]
     for picture, cases in shown().items():
         title = picture.__name__.replace("_", " ")

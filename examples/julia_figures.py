@@ -99,7 +99,7 @@ def figure_3(curves: dict[str, pd.DataFrame]) -> Figure:
 
 
 def area_table(curves: dict[str, pd.DataFrame], seed: int) -> Table:
-    """True areas, and the samples' lowest, mean and highest."""
+    """Return true areas, and the samples' lowest, mean and highest."""
     rows = []
     for setting, frame in curves.items():
         areas = frame.groupby("sample")["auprec"].first()

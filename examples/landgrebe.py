@@ -81,7 +81,7 @@ def figure_1(frame: pd.DataFrame) -> Figure:
 
 
 def figure_2(roc: sa.RocCurve) -> Figure:
-    """The ROC curve, which no prior changes, over the precision-recall curves at three priors."""
+    """Return the ROC curve, which no prior changes, over the precision-recall curves at three priors."""
     figure = Figure(figsize=(4.5, 8), layout="constrained")
     top, bottom = figure.subplots(2, 1)
     top.plot(roc.fpr, roc.tpr, color="black")

@@ -96,12 +96,12 @@ FOUND = "true differences (Holm)"
 
 
 def claim(kind: str, n_clusters: int = 0) -> str:
-    """What a design's tests are about."""
+    """Return what a design's tests are about."""
     return FoldDesign(kind, n_folds=2, n_clusters=n_clusters).population
 
 
 def share(value: float) -> str:
-    """A rate with three digits and no zero before the point."""
+    """Return a rate with three digits and no zero before the point."""
     return f"{value:.3f}".lstrip("0") if value < 1 else "1.000"
 
 
@@ -188,7 +188,7 @@ def test_rows() -> list[tuple[str, ...]]:
 
 
 def covered(design: str, interval: str, values: pd.Series, study: str) -> tuple[str, ...]:
-    """A row: the range of coverages of an interval."""
+    """Return a row: the range of coverages of an interval."""
     ends = dict.fromkeys((share(float(values.min())), share(float(values.max()))))
     reached = "yes" if values.min() >= REACHED else "**no**"
     return design, interval, " to ".join(ends), reached, study
@@ -256,13 +256,13 @@ def other_rows() -> list[tuple[str, ...]]:
 
 
 def lines_of(header: str, rows: list[tuple[str, ...]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     ruler = "|---" * (header.count("|") - 1) + "|"
     return "\n".join([header, ruler, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def with_table(text: str) -> str:
-    """The page with the tables of today between their marks."""
+    """Return the page with the tables of today between their marks."""
     tables = {
         "tests": lines_of(HEADER, test_rows()),
         "coverage": lines_of(COVERAGE_HEADER, [*shown_rows(), *adjusted_rows(), *area_rows(), *other_rows()]),

@@ -103,7 +103,7 @@ def recorded(study: str) -> pd.DataFrame:
 
 
 def one(frame: pd.DataFrame, column: str, **where: object) -> float:
-    """The number in the one row with these values."""
+    """Return the number in the one row with these values."""
     rows = frame
     for name, value in where.items():
         rows = rows[rows[name] == value]
@@ -113,12 +113,12 @@ def one(frame: pd.DataFrame, column: str, **where: object) -> float:
 
 @functools.cache
 def roc() -> sa.RocCurve:
-    """The curve of the sample that formulas are tried on."""
+    """Return the curve of the sample that formulas are tried on."""
     return sa.roc_curve(LABELS, SCORES)
 
 
 def pair_of_models() -> pd.DataFrame:
-    """The sample as a score table, and its scores turned round as those of another model."""
+    """Return the sample as a score table, and its scores turned round as those of another model."""
     table = pd.DataFrame({"model": "a", "fold": 1, "y_true": LABELS.astype(int), "y_score": SCORES})
     return pd.concat([table, table.assign(model="b", y_score=-table["y_score"])])
 
@@ -133,7 +133,7 @@ def operating() -> Mapping[str, float]:
 
 
 def rates() -> tuple[float, float]:
-    """True and false positive rate of that rule, counted."""
+    """Return true and false positive rate of that rule, counted."""
     flagged = SCORES >= 0.5
     return float(flagged[LABELS].mean()), float(flagged[~LABELS].mean())
 
@@ -269,7 +269,7 @@ def _() -> str:
 
 @functools.cache
 def highleyman() -> sa.RocCurve:
-    """The ROC curve of figure 2."""
+    """Return the ROC curve of figure 2."""
     score, positive = example("landgrebe").scores()
     return sa.roc_curve(positive, score)
 
@@ -293,7 +293,7 @@ def _() -> str:
 
 @functools.cache
 def satellite_scores() -> pd.DataFrame:
-    """The bundled hold-out scores, one row a case."""
+    """Return the bundled hold-out scores, one row a case."""
     long = sa.load_satellite_scores()
     frame = getattr(long, "frame", long)
     wide = frame.pivot(index=["fold", "case", "y_true"], columns="model", values="y_score")
@@ -302,14 +302,14 @@ def satellite_scores() -> pd.DataFrame:
 
 @functools.cache
 def satellite_tests() -> Mapping[str, object]:
-    """The paper's tests on the bundled scores."""
+    """Return the paper's tests on the bundled scores."""
     module = example("satellite")
     return {one.name: one for one in module.paper_tests(module.long_table(satellite_scores()))}
 
 
 @functools.cache
 def printed_rows() -> Mapping[str, sa.curves.PossibleAreas]:
-    """What complete curves allow of the printed table."""
+    """Return what complete curves allow of the printed table."""
     return example("satellite").printed_rows()
 
 
@@ -344,7 +344,7 @@ def beside(model: str) -> str:
 
 
 def impossible(model: str) -> str:
-    """What rules a printed row out."""
+    """Return what rules a printed row out."""
     row = printed_rows()[model]
     sure(not row.possible, f"row {model} is impossible")
     span = row.range_of("AUPREC(0.5)")
@@ -445,12 +445,12 @@ BRODERSEN_ET_AL = "Brodersen et al. (2010)"
 
 @functools.cache
 def fitted() -> sa.curves.BinormalFit:
-    """A smooth fit of the sample that formulas are tried on."""
+    """Return a smooth fit of the sample that formulas are tried on."""
     return sa.curves.fit_binormal(LABELS, SCORES)
 
 
 def phi(which: str) -> stats.rv_continuous:
-    """The fitted normal distribution of a class."""
+    """Return the fitted normal distribution of a class."""
     fit = fitted()
     return stats.norm(getattr(fit, f"mean_{which}"), getattr(fit, f"std_{which}"))
 
@@ -603,7 +603,7 @@ def _() -> str:
 
 @functools.cache
 def shown_sample() -> object:
-    """The typical sample of figure 1."""
+    """Return the typical sample of figure 1."""
     return importlib.import_module("studies.areas").typical_sample()
 
 
@@ -858,7 +858,7 @@ NAGY = "Nagy (2016), Julia"
 
 
 def traversed(labels: NDArray[np.bool_], scores: Floats) -> tuple[float, Floats]:
-    """The post's function, threshold after threshold from the lowest score: its area and its precisions."""
+    """Return area and precisions of the post's function, threshold by threshold from the lowest score."""
     ranked = labels[np.argsort(-scores, kind="stable")]
     true, false = int(ranked.sum()), int((~ranked).sum())
     n_positive, total, recall = true, 0.0, 1.0
@@ -997,7 +997,7 @@ def rows(items: Iterable[Item] = ITEMS) -> list[tuple[str, str, str, str, str]]:
 
 
 def page() -> str:
-    """The page, one table a document."""
+    """Return the page, one table a document."""
     header = ("Item", "What became of it", "Where", "Measured")
     found = rows()
     parts = [HEAD]

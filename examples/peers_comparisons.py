@@ -30,7 +30,7 @@ def long(table: pd.DataFrame, value: str = "iauprec") -> pd.DataFrame:
 
 
 def gap() -> pd.DataFrame:
-    """The folds with one value missing."""
+    """Return the folds with one value missing."""
     table = folds()
     table.iloc[0, 0] = np.nan
     return table
@@ -134,7 +134,7 @@ def escaped(latex: str) -> str:
 
 
 def ranked(table: pd.DataFrame, **options: object) -> tuple[object, str]:
-    """What autorank finds, and what its LaTeX table prints."""
+    """Return what autorank finds, and what its LaTeX table prints."""
     from autorank import autorank, latex_table
 
     with redirect_stdout(StringIO()) as printed:

@@ -55,7 +55,7 @@ def long(values: Floats) -> pd.DataFrame:
 
 
 def corrected_all(values: Floats) -> float:
-    """The p-value of the default test of all models for hold-outs of one data set."""
+    """Return the p-value of the default test of all models for hold-outs of one data set."""
     found = sa.inference.omnibus_test(long(values), ratio=0.25, method="corrected_hotelling")
     return float(found.to_frame()["p_value"].iloc[0])
 
@@ -66,7 +66,7 @@ def corrected_pairs(values: Floats) -> float:
 
 
 def independent_all(values: Floats) -> float:
-    """The p-value of the default test of all models for independent folds."""
+    """Return the p-value of the default test of all models for independent folds."""
     return float(
         sa.inference.omnibus_test(long(values), method="repeated_measures").to_frame()["p_value"].iloc[0]
     )
@@ -79,7 +79,7 @@ def independent_pairs(values: Floats) -> float:
 
 
 def two_way_p(values: Floats) -> tuple[float, float]:
-    """The p-value of the two-way F, and the smallest of Tukey's pairs, as published: emmeans has them too."""
+    """Return the p-value of the two-way F and the smallest of Tukey's pairs, which emmeans has too."""
     result = sa.inference.two_way_anova(long(values))
     model = result.to_frame().query("term == 'model'")
     pairs = sa.inference.tukey_hsd(result).to_frame()
@@ -90,7 +90,7 @@ def two_way_p(values: Floats) -> tuple[float, float]:
 
 
 def autorank_all(values: Floats) -> float:
-    """The p-value of the test of all models that autorank chooses."""
+    """Return the p-value of the test of all models that autorank chooses."""
     from autorank import autorank
 
     with redirect_stdout(StringIO()):  # it prints its table
@@ -105,7 +105,7 @@ def nemenyi(values: Floats) -> float:
 
 
 def rm_anova(values: Floats) -> float:
-    """The p-value of the repeated measures, corrected where pingouin finds that sphericity fails."""
+    """Return the p-value of the repeated measures, corrected where pingouin finds that sphericity fails."""
     from pingouin import rm_anova
 
     found = rm_anova(long(values), dv="iauprec", within="model", subject="fold").iloc[0]

@@ -37,14 +37,14 @@ PREAMBLE = (
 
 
 def compared() -> sa.Comparison:
-    """What `skewanova demo` compares."""
+    """Return what `skewanova demo` compares."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
         return sa.compare(sa.load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.1, 0.01), alpha=0.005)
 
 
 def latex(result: sa.Comparison) -> str:
-    """The tables that are shown."""
+    """Return the tables that are shown."""
     return "\n".join(result.to_latex(name, **options) for name, options in TABLES)
 
 
@@ -57,7 +57,7 @@ def made_from(result: sa.Comparison, name: str) -> str:
 
 
 def photographed(page: Path, picture: Path, size: tuple[int, int], options: Sequence[str]) -> None:
-    """The page in a browser without a window."""
+    """Return the page in a browser without a window."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or "chromium"
     fixed = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--screenshot={picture}"]
     window = f"--window-size={size[0]},{size[1]}"
@@ -67,7 +67,7 @@ def photographed(page: Path, picture: Path, size: tuple[int, int], options: Sequ
 
 
 def printed(page: Path, picture: Path, place: Path) -> None:
-    """The first two sheets of the printed page, side by side."""
+    """Return the first two sheets of the printed page, side by side."""
     browser = shutil.which("chromium") or "chromium"
     sheets = place / "sheets.pdf"
     options = [
@@ -87,7 +87,7 @@ def printed(page: Path, picture: Path, place: Path) -> None:
 
 
 def typeset(result: sa.Comparison, picture: Path, place: Path) -> None:
-    """The tables as pdflatex sets them."""
+    """Return the tables as pdflatex sets them."""
     (place / "tables.tex").write_text(PREAMBLE + latex(result) + r"\end{document}")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
     subprocess.run(command, cwd=place, check=True, capture_output=True, timeout=120)

@@ -147,7 +147,7 @@ def score_table(
 
 
 def to_csv(scores: pd.DataFrame) -> str:
-    """The score table as text."""
+    """Return the score table as text."""
     return scores.to_csv(index=False, float_format=DIGITS, lineterminator="\n")
 
 
@@ -251,7 +251,7 @@ class PaperTest(NamedTuple):
 
 
 def paper_tests(table: pd.DataFrame) -> list[PaperTest]:
-    """The paper's tests of the models (and of the priors), at its level, each beside what it prints."""
+    """Return the paper's tests of models and priors at its level, each beside the printed number."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         few, many = (
@@ -339,7 +339,7 @@ def printed_rows() -> dict[str, sa.curves.PossibleAreas]:
 
 
 def table_possible(rows: dict[str, sa.curves.PossibleAreas]) -> str:
-    """The printed AUPREC(0.5), the least that the other numbers of its row allow, and the recall missing."""
+    """Return the printed AUPREC(0.5), the least that its row's other numbers allow, and the recall missing."""
     layout = "{:5}{:>9}{:>15}{:>16}{:>16}{:>17}".format
     lines = [layout("Row", "printed", "least by AUC", "by AUPREC(.1)", "by all others", "recall missing")]
     for model, row in rows.items():
@@ -350,7 +350,7 @@ def table_possible(rows: dict[str, sa.curves.PossibleAreas]) -> str:
 
 
 def explain_possible(rows: dict[str, sa.curves.PossibleAreas]) -> str:
-    """What follows from the bounds."""
+    """Return what follows from the bounds."""
     constant = rows["A"].pairs[0].constant
     return filled(f"""
         No row of the printed table can be of complete curves. For any curve 1 - AUPREC(0.5) is at most
@@ -420,7 +420,7 @@ def explain_rest(result: sa.Comparison) -> str:
 
 
 def long_table(scores: pd.DataFrame) -> pd.DataFrame:
-    """The scores with one row for each model and case."""
+    """Return the scores with one row for each model and case."""
     return sa.scores_from_wide(scores, y_true="y_true", models=list(MODELS), fold="fold", case="case")
 
 

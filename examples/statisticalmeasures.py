@@ -27,7 +27,7 @@ POSITIVE = "X"  # the second of the ordered levels O < X
 
 
 def curve() -> pd.DataFrame:
-    """The curve's points from recall 0, where no threshold applies, to recall 1.
+    """Return the curve's points from recall 0, where no threshold applies, to recall 1.
 
     Each row holds for thresholds up to and including its own, down to the next one: a case is flagged if its
     score is at or above the threshold. The page's bins are closed on the other side, ``[t_1, 1]`` for the
@@ -69,7 +69,7 @@ def plot_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def tables() -> tuple[Table, Table]:
-    """The curve and the areas, as text."""
+    """Return the curve and the areas, as text."""
     points = tuple(
         ("" if pd.isna(row.threshold) else f"{row.threshold:g}", f"{row.recall:.3f}", f"{row.precision:.3f}")
         for row in curve().itertuples()

@@ -64,7 +64,7 @@ def omnibus_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) 
 
 
 def pair_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) -> PValues:
-    """Adjusted p-values of the tests of pairs, and of the one that is the default for the design."""
+    """Return adjusted p-values of the tests of pairs, and of the one that is the default for the design."""
     values = tables.iauprec
     corrected = fold_statistics.paired_t_p(values, inflation=_inflation(scenario))
     tests = {
@@ -334,7 +334,7 @@ def power_study(
 
 
 def _cell(name: str, effect: float | None, how: Run) -> Cell:
-    """A scenario with one effect (None: the scenario's own)."""
+    """Return a scenario with one effect (None: the scenario's own)."""
     number = how.number(SCENARIOS[name].full)
     return Cell((name, f"{effect or 0.0:g}"), number, partial(_p_values, SCENARIOS[name], effect))
 

@@ -78,7 +78,7 @@ class SampleSizes:
 
 
 def mean_true_auprec(model: Model, prior: float, jitter: float) -> float:
-    """True AUPREC at a prior, averaged over the distances of folds by Gauss-Hermite quadrature."""
+    """Return true AUPREC at a prior, averaged over the distances of folds by Gauss-Hermite quadrature."""
     nodes, weights = gauss_nodes("hermite_e", N_DISTANCES if jitter else 1)
     values = [
         true_auprec(stats.norm(0, 1), stats.norm(model.distance + jitter * x, model.deviation), prior)
@@ -154,7 +154,7 @@ def trapezoid_areas(scores: Floats, n_positive: int, priors: tuple[float, ...]) 
 
 @lru_cache(maxsize=1)
 def _gains(n_positive: int, n_negative: int, priors: tuple[float, ...]) -> Floats:
-    """What positive j adds with f negatives above it, at every prior (Landgrebe et al. 2006, eq. 4)."""
+    """Return the term of positive j with f negatives above it at every prior (Landgrebe et al. 2006, eq. 4)."""
     true = np.arange(n_positive + 1)[:, None, None] / n_positive
     false = np.arange(n_negative + 1)[:, None] / n_negative
     at = np.array(priors)
@@ -243,7 +243,7 @@ def _cells(
     measure: Callable[[Any, np.random.Generator], Floats],
     replicates: int,
 ) -> list[Cell]:
-    """A cell for each setting asked for."""
+    """Return a cell for each setting asked for."""
     return [
         Cell((name,), replicates, partial(one_by_one, partial(measure, known[name])))
         for name in chosen(settings, known)
@@ -392,7 +392,7 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
 
 
 def _thinned(panel: PanelCurves, priors: Floats) -> JointCurves:
-    """The curves at the priors of the bands, read off the panels."""
+    """Return the curves at the priors of the bands, read off the panels."""
     joint = panel.joint
     nearest = np.unique(np.abs(logit(joint.priors)[None] - logit(priors)[:, None]).argmin(axis=1))
     columns = (joint.pair_error, joint.pair_df, joint.model_df)

@@ -122,7 +122,7 @@ def _rows(cell: Cell, p_values: Mapping[str, Floats]) -> Iterator[tuple[object, 
 
 
 def _found(p: Floats, level: float, differ: bool, better: Floats) -> Floats:
-    """What each replicate counts: whether anything was rejected, or the share of true differences found."""
+    """Return each replicate's count: if anything was rejected, or the share of true differences found."""
     if p.ndim == 1:
         return np.asarray(p <= level, dtype=np.float64)
     if differ:

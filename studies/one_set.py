@@ -268,7 +268,7 @@ def _designs(
 
 
 def _rows(cell: Cell, found: Floats) -> Iterator[tuple[object, ...]]:
-    """A row a test and level; `found` has a row a sample."""
+    """Yield a row a test and level; `found` has a row a sample."""
     design = Design(*cell.key)
     weighting = as_deployment_prior(design.weighting).describe()
     truth = true_pair_area(design.setting, design.weighting)

@@ -261,7 +261,7 @@ def study_figures(study: str, frame: pd.DataFrame, *, seed: int = 0) -> Iterator
 
 
 def picture(figure: Figure, kind: str) -> bytes:
-    """The figure as PNG or SVG, without the date."""
+    """Return the figure as PNG or SVG, without the date."""
     buffer = BytesIO()
     figure.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
     return buffer.getvalue()

@@ -50,7 +50,7 @@ class Setting(NamedTuple):
 
 
 def _grid() -> dict[str, Setting]:
-    """Settings by name: one thing moved at a time from the usual, and the corners that are hardest."""
+    """Return settings by name: one thing moved at a time from the usual, and the corners that are hardest."""
     sizes = {f"positives {n}": Setting(n_positive=n) for n in (30, 60, 300, 1000)}
     fields = {f"unlabelled {n}": Setting(n_unlabelled=n) for n in (100, 500, 10_000, 100_000)}
     priors = {f"prior {p:g}": Setting(prior=p) for p in (0.005, 0.02, 0.2, 0.5)}
@@ -136,7 +136,7 @@ def sample(setting: Setting, draws: np.random.Generator) -> tuple[Floats, Floats
 def _measures(
     setting: Setting, bins: Sequence[str], seed: np.random.SeedSequence, size: int
 ) -> dict[str, Floats]:
-    """Counts of each replicate by "bins|class", and critical values of its ratio by "bins|critical"."""
+    """Return counts by "bins|class" of each replicate, and critical values of its ratio by "bins|critical"."""
     draws = np.random.default_rng(seed)
     samples = [sample(setting, draws) for _ in range(size)]
     found: dict[str, Floats] = {}
@@ -151,14 +151,14 @@ def _measures(
 
 
 def _counted(scores: tuple[Floats, Floats, Floats], way: str, setting: Setting) -> Counts:
-    """A sample in bins at its own quantiles."""
+    """Return a sample in bins at its own quantiles."""
     n_bins = max(2, min(N_BINS, setting.n_positive // CASES_A_BIN)) if way == "rule" else int(way)
     edges = bin_edges(np.concatenate(scores[:2]), n_bins)
     return Counts(*(tally(part, edges) for part in scores))
 
 
 def _padded(counts: Floats, way: str) -> Floats:
-    """Counts with empty bins behind, which change nothing, where ties left fewer than were asked for."""
+    """Return counts padded with empty bins, which change nothing, where ties left fewer bins."""
     return np.pad(counts, (0, (N_BINS if way == "rule" else int(way)) - len(counts)))
 
 
@@ -190,7 +190,7 @@ def judged(counts: Counts, critical: Floats, prior: float) -> Iterator[dict[str,
 
 
 def _rows(cell: Cell, values: Mapping[str, Floats]) -> Iterator[tuple[object, ...]]:
-    """A row for each number of bins and level."""
+    """Yield a row for each number of bins and level."""
     (name,) = cell.key
     setting = SETTINGS[name]
     for way in dict.fromkeys(key.split("|")[0] for key in values):

@@ -102,7 +102,7 @@ class Study(Framed):
         return f"{few:,}" if few == many else f"{few:,} to {many:,}"
 
     def _whole(self) -> Table:
-        """The frame as it is, numbers rounded."""
+        """Return the frame as it is, numbers rounded."""
         frame = self._table.drop(columns="replicates")
         rows = tuple(
             tuple(format_number(v) if isinstance(v, float) else str(v) for v in row) for row in records(frame)
@@ -128,7 +128,7 @@ def study_of(
 
 
 def _by_design(frame: pd.DataFrame) -> pd.DataFrame:
-    """Tests in rows for each weighting, sizes in columns."""
+    """Return tests in rows for each weighting, sizes in columns."""
     sizes = frame["n_positive"].astype(str) + " / " + frame["support"].astype(str)
     models = frame["n_models"].astype(str) + " models"
     level = "at " + frame["level"].map(_short_level)
@@ -158,7 +158,7 @@ def _rates(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_way(frame: pd.DataFrame) -> pd.DataFrame:
-    """The levels side by side; the price in fits stands with the way."""
+    """Return the levels side by side; the price in fits stands with the way."""
     truth = frame["effect"].map(lambda e: f"one better by {e:g}" if e else "all equal")
     way = frame["way"] + ", " + frame["question"] + ", " + frame["n_fits"].astype(str) + " fits"
     named = frame.assign(**{"models in truth": truth, "way and test": way})

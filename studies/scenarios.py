@@ -199,7 +199,7 @@ def summed_gains(scores: Floats, n_positive: int, gains: Floats) -> Floats:
 
 @cache
 def _gains(n_positive: int, n_negative: int) -> Floats:
-    """What positive j adds with f negatives above it, to IAUPREC and to AUPREC at every prior.
+    """Return what positive j adds with f negatives above it, to IAUPREC and to AUPREC at every prior.
 
     Landgrebe et al. 2006, eq. 4: half a step of recall times the precisions before and after it. Precision is
     1 where no negative stands above, and 0 where no positive does.
@@ -366,7 +366,7 @@ class Task:
         return measures(np.moveaxis(scores, 1, 2), self.sizes[0] // self.splits.parts)
 
     def with_halves(self, tables: Tables, score: Scoring, rng: np.random.Generator) -> Tables:
-        """The tables, and what the halves differ by, where the task has halvings: one halving at a time."""
+        """Return the tables and, one halving at a time, the differences between halves of tasks that have them."""
         if self.half_folds is None:
             return tables
         cut = self.half_folds.test_cases(len(tables.iauprec), rng, self.sizes)

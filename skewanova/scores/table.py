@@ -168,7 +168,7 @@ class ScoreTable:
         return [(models[m], folds[f]) for m, f in present.tolist()]
 
     def _by_cell(self, *columns: str) -> tuple[list[NDArray[Any]], Codes]:
-        """Some columns with the rows cell by cell, and the number of rows in each cell."""
+        """Return some columns with the rows cell by cell, and the number of rows in each cell."""
         sizes = self.counts.sum(axis=2).ravel()
         cell = self._cell
         values = [values_or_codes(self.frame[column]) for column in columns]
