@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from command_runs import QUICK, assert_refused, content, frame, run, wide
+from halved_tables import halved_frame
 from loops import each
 
 import skewanova as sa
@@ -15,67 +17,51 @@ from skewanova.cli import commands as cli_commands
 
 
 def run_process(*arguments, **environment):
-    """The command as a shell starts it."""
+    """The command as a shell starts it: exit status, standard output, standard error."""
     script = Path(sys.executable).with_name("skewanova")
     command = [str(script)] if script.exists() else [sys.executable, "-m", "skewanova.cli"]
-    return subprocess.run(
-        [*command, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-        env={**os.environ, **environment},
-    )
+    options = {"capture_output": True, "text": True, "encoding": "utf-8", "check": False}
+    done = subprocess.run([*command, *map(str, arguments)], env={**os.environ, **environment}, **options)
+    return done.returncode, done.stdout, done.stderr
 
 
 # --- as a process -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_demo_as_a_process(tmp_path):
-    done = run_process("demo", "--alpha", "0.005", "--at-priors", "0.5,0.1")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Choose            The data cannot tell which of A, C and B is best.\n")
-    assert all(line.isprintable() and len(line) <= 80 for line in done.stdout.split("\n"))
+def test_demo_as_a_process(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, told, warned = run_process("demo", "--alpha", "0.005", "--at-priors", "0.5,0.1")
+    assert (status, warned) == (0, "")
+    assert told.startswith("Choose            The data cannot tell which of A, C and B is best.\n")
+    assert all(line.isprintable() and len(line) <= 80 for line in told.split("\n"))
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
 def test_compare_as_a_process_writes_the_folder(folder):
-    done = run_process("compare", "scores.csv", *QUICK, "--out", "report", "--figures", "none")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("Written to report: open report/report.html in a browser.\n")
-    assert all(line.isprintable() and len(line) <= 80 for line in done.stdout.split("\n"))
-    result = sa.read_scores("scores.csv")
+    status, told, warned = run_process(
+        "compare", "scores.csv", *QUICK, "--out", "report", "--figures", "none"
+    )
+    assert (status, warned) == (0, "")
+    assert told.endswith("Written to report: open report/report.html in a browser.\n")
+    assert all(line.isprintable() and len(line) <= 80 for line in told.split("\n"))
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        known = sa.compare(result, (0.4, 0.5), at_priors=(0.5,))
+        known = sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5,))
     for name in ("auprec", "iauprec", "tests", "pairs", "ranking", "regions"):
         written = pd.read_csv(folder / "report" / f"{name}.csv", keep_default_na=False, na_values=[""])
         assert list(written) == list(known.tables[name])
-    assert written.shape == known.tables["regions"].shape
+        assert written.shape == known.tables[name].shape
     assert (folder / "report" / "report.html").is_file()
     assert sorted(p.name for p in folder.iterdir()) == ["report", "scores.csv", "wide.csv"]
 
 
 @pytest.mark.slow
-def test_bad_input_as_a_process(folder):
+def test_bad_input_and_faults_of_the_program_as_a_process(folder, monkeypatch):
     before = content(folder)
-    done = run_process("compare", "absent.csv", "--out", "report")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "Error: there is no file 'absent.csv'\n"
+    refused = run_process("compare", "absent.csv", "--out", "report")
+    assert refused == (2, "", "Error: there is no file 'absent.csv'\n")
     assert content(folder) == before
-
-
-@pytest.mark.slow
-def test_names_that_the_terminal_cannot_show_do_not_stop_it(folder):
-    frame().replace({"model": {"m0": "模型"}}).to_csv("scores.csv", index=False)
-    done = run_process("check", "scores.csv", PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "models: \\u6a21\\u578b, m1\n" in done.stdout
-
-
-@pytest.mark.slow
-def test_what_is_no_fault_of_the_input_exits_with_1(folder):
     code = (
         "import skewanova.scores.pairing as s\n"
         "def fail(table): raise RuntimeError('a bug')\n"
@@ -86,6 +72,14 @@ def test_what_is_no_fault_of_the_input_exits_with_1(folder):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert "RuntimeError: a bug" in done.stderr
+
+
+@pytest.mark.slow
+def test_names_that_the_terminal_cannot_show_do_not_stop_it(folder):
+    frame().replace({"model": {"m0": "模型"}}).to_csv("scores.csv", index=False)
+    status, told, warned = run_process("check", "scores.csv", PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
+    assert (status, warned) == (0, "")
+    assert "models: \\u6a21\\u578b, m1\n" in told
 
 
 # --- help and version -------------------------------------------------------------------------------------
@@ -126,41 +120,28 @@ def test_version():
 # --- check ------------------------------------------------------------------------------------------------
 
 
-NAMED_CASES = "cases: named, and the same for all models of a fold"
-
-
 def test_check(folder):
-    known = [
-        "240 rows: 2 models x 3 folds",
-        "models: m0, m1",
-        "positives a fold: 20; negatives a fold: 20",
-        "prior in the table: 0.5",
-        "cases: not named",
-        "The table can be compared.",
-    ]
     few = "warning: the smallest fold has 20 positives: means and intervals are about areas"
-    for arguments, cases in ((["scores.csv"], known[4]), (["wide.csv", "--wide"], NAMED_CASES)):
+    for arguments, cases in (
+        (["scores.csv"], "cases: not named"),
+        (["wide.csv", "--wide"], "cases: named, and the same for all models of a fold"),
+    ):
         told = run("check", *arguments).output.split("\n")[:-1]
-        assert told[:5] == [*known[:4], cases]
-        assert told[-1] == known[5]
-        warned = [line for line in told if line.startswith("warning: ")]
-        assert warned == [
-            "warning: model 'm0' ranks near chance in 1 of 3 folds (the first: fold 3, AUC",
-            few,
+        assert told[:5] == [
+            "240 rows: 2 models x 3 folds",
+            "models: m0, m1",
+            "positives a fold: 20; negatives a fold: 20",
+            "prior in the table: 0.5",
+            cases,
         ]
-
-
-def test_check_shows_control_signs_escaped(folder):
-    frame().replace({"model": {"m0": "\x1b[31mred\nline"}}).to_csv("scores.csv", index=False)
-    done = run("check", "scores.csv")
-    assert r"models: \x1b[31mred line, m1" in done.output
-    assert all(line.isprintable() for line in done.output.split("\n"))
-
-
-def test_check_tells_what_it_cannot_check(folder):
-    frame()[1:].to_csv("scores.csv", index=False)
+        assert told[-1] == "The table can be compared."
+        near_chance = "warning: model 'm0' ranks near chance in 1 of 3 folds (the first: fold 3, AUC"
+        assert [line for line in told if line.startswith("warning: ")] == [near_chance, few]
+    frame()[1:].replace({"model": {"m0": "\x1b[31mred\nline"}}).to_csv("scores.csv", index=False)
     done = run("check", "scores.csv")
     assert done.exit_code == 0
+    assert r"models: \x1b[31mred line, m1" in done.output
+    assert all(line.isprintable() for line in done.output.split("\n"))
     assert "warning: models have different numbers of cases in 1 folds (the first: fold 1)" in done.output
 
 
@@ -185,81 +166,47 @@ def test_options_about_columns(folder):
     assert (done.exit_code, done.output) == (0, known)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["check", "absent.csv"], r"^Error: there is no file 'absent\.csv'$"),
-        (["check", "."], r"^Error: the folder '\.' holds no file that ends in \.parquet or \.pq$"),
-        (["check", "scores.txt"], r"^Error: 'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, "),
-        (["check", "wide.csv"], r"must have the columns 'model', 'y_score', but has .*\(--wide\)$"),
-        (
-            ["check", "scores.csv", "--wide"],
-            r"^Error: `model` must hold real numbers, but 'scores\.csv' has 'm0' at line 2$",
-        ),
-        (
-            ["check", "wide.csv", "--wide", "--score-column", "m0"],
-            "leave out --model-column, --score-column$",
-        ),
-        (["check", "scores.csv", "--case-column", "id"], r"must have the column 'id', but has 'model'"),
-        (
-            ["check", "scores.csv", "--fold-column", "model"],
-            r"^Error: the column 'model' cannot serve twice$",
-        ),
-        (
-            ["check", "scores.csv", "--positive", "yes"],
-            r"`pos_label` must be one of the labels 0, 1, but got 'yes'$",
-        ),
-        (["check"], r"^Error: Missing argument 'SCORES'\.$"),
-        (["check", "scores.csv", "--at-priors", "0.5"], "No such option"),
-        (["compare", "scores.csv", "extra.csv"], "unexpected extra argument"),
-        (["chek"], "No such command 'chek'"),
-    ],
-)
+TABLES = [
+    (["absent.csv"], r"^Error: there is no file 'absent\.csv'$"),
+    (["scores.txt"], r"^Error: 'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, "),
+    (["wide.csv"], r"must have the columns 'model', 'y_score', but has .*\(--wide\)$"),
+    (["scores.csv", "--wide"], r"`model` must hold real numbers, but 'scores\.csv' has 'm0' at line 2$"),
+    (["wide.csv", "--wide", "--score-column", "m0"], "leave out --model-column, --score-column$"),
+    (["wide.csv", "--wide", "--part-column", "part"], "leave out --part-column"),
+    (["scores.csv", "--case-column", "id"], r"must have the column 'id', but has 'model'"),
+    (["scores.csv", "--positive", "yes"], r"`pos_label` must be one of the labels 0, 1, but got 'yes'$"),
+    ([], r"^Error: Missing argument 'SCORES'\.$"),
+]
+
+
+@each(("arguments", "message"), TABLES)
 def test_tables_that_are_refused(folder, arguments, message):
     (folder / "scores.txt").write_text("model\n", encoding="utf-8")
-    assert_refused(arguments, message, folder)
+    assert_refused(["check", *arguments], message, folder)
 
 
-@pytest.mark.parametrize(
-    ("edit", "message"),
-    [
-        (lambda f: f[f["model"] == "m0"], "a comparison needs at least 2 models, but the table has 1$"),
-        (lambda f: f[:200], "these are missing: model 'm1' in fold 3"),
-        (lambda f: f.assign(y_true=0), "model 'm0' has no positive case in fold 1"),
-        (lambda f: f.assign(y_score=f["y_score"].mask(f.index == 7)), "has 1 NaN, the first at line 9$"),
-        (
-            lambda f: f.assign(y_score=f["y_score"].astype(str).mask(f.index == 7, "\x1b[31m\nx")),
-            r"has '\\x1b\[31m\\nx' at line 9$",
-        ),
-        (
-            lambda f: f.assign(fold=f["fold"].astype(object).mask(f.index == 7, "")),
-            "`fold` must not be empty, but 1 row is, the first at line 9$",
-        ),
-        (lambda f: f.assign(case=np.arange(len(f))), "must be scored on the same cases"),
-        (lambda f: f[:0], "must hold at least one row, but is empty$"),
-        (lambda f: f.rename(columns={"model": "a\nb"}), r"must have the column 'model', but has 'a\\nb'"),
-    ],
-)
+ROWS = [
+    (lambda f: f[f["model"] == "m0"], "a comparison needs at least 2 models, but the table has 1$"),
+    (lambda f: f[:200], "these are missing: model 'm1' in fold 3"),
+    (lambda f: f.assign(y_score=f["y_score"].astype(str).mask(f.index == 7, "\x1b[31m\nx")),
+     r"has '\\x1b\[31m\\nx' at line 9$"),
+    (lambda f: f.rename(columns={"model": "a\nb"}), r"must have the column 'model', but has 'a\\nb'"),
+    (lambda f: f.replace({"y_true": {0: "ok", 1: "fraud"}}), "say which is the positive class with --positive"),
+]  # fmt: skip
+
+
+@each(("edit", "message"), ROWS)
 def test_rows_that_are_refused(folder, edit, message):
     edit(frame()).to_csv("scores.csv", index=False)
     assert_refused(["check", "scores.csv"], message, folder)
-    if "needs at least" not in message:
-        assert_refused(["compare", "scores.csv", *QUICK, "--out", "report"], message, folder)
-
-
-def test_a_comparison_of_one_model_is_refused(folder):
-    one = frame()
-    one[one["model"] == one["model"].iloc[0]].to_csv("scores.csv", index=False)
-    assert_refused(["compare", "scores.csv", *QUICK, "--out", "report"], "needs at least 2 models", folder)
+    message = message.replace("a comparison needs", "needs").removesuffix(", but the table has 1$")
+    assert_refused(["compare", "scores.csv", *QUICK, "--out", "report"], message, folder)
 
 
 def test_one_fold_is_checked_and_compared_by_its_cases(folder, undrawn):
-    one = frame()
-    one[one["fold"] == one["fold"].iloc[0]].to_csv("scores.csv", index=False)
-    assert (
-        "one fold: models are compared by how much their areas vary over cases"
-        in run("check", "scores.csv").output
-    )
+    frame().query("fold == 1").to_csv("scores.csv", index=False)
+    told = "one fold: models are compared by how much their areas vary over cases"
+    assert told in run("check", "scores.csv").output
     done = run("compare", "scores.csv", *QUICK, "--full", "--out", "report")
     assert done.exit_code == 0
     assert "F over cases of one test set of IAUPREC: F(" in " ".join(done.output.split())
@@ -271,49 +218,36 @@ def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
     assert_refused(["check", "wide.csv", "--wide"], "^Error: `a b` must hold real numbers", folder)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--deployment-prior", "4"], r"did you mean skew=4, that is prior=0\.2\?$"),
-        (
-            ["--deployment-prior", "0.2:0.05"],
-            r"must be given as \(low, high\), but got low=0\.2 > high=0\.05$",
-        ),
-        (
-            ["--deployment-prior", "x"],
-            "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
-            "quantiles:SHARE=PRIOR:SHARE=PRIOR, but got 'x'$",
-        ),
-        (["--deployment-prior", "0.1:"], "a deployment prior is LOW:HIGH"),
-        (["--deployment-prior", ""], "a deployment prior is LOW:HIGH"),
-        (["--deployment-prior", "0.1:0.2:0.3"], "a deployment prior is LOW:HIGH"),
-        (["--deployment-prior", "nan"], "strictly between 0 and 1, but got nan$"),
-        (["--deployment-prior", "skew:4"], "a deployment prior is LOW:HIGH"),
-        (["--deployment-prior", "skew:0:4"], "must be positive and finite, but got 0$"),
-        (["--deployment-prior", "skew:19:4"], "low=19 > high=4"),
-        (["--deployment-prior", "beta:0:1"], r"`a` must be finite and at least 0\.1, but got 0$"),
-        (["--at-priors", "x"], "priors are numbers separated by commas, but got 'x'$"),
-        (["--at-priors", "0.5,"], "priors are numbers separated by commas, but got '0.5,'$"),
-        (["--at-priors", "0.5,5"], "did you mean skew=5"),
-        (["--at-priors", "0.5,0.5"], r"`at_priors` must be distinct, but got 0\.5, 0\.5$"),
-        (["--alpha", "0"], "`alpha` must lie strictly between 0 and 1, but got 0$"),
-        (["--alpha", "nan"], "`alpha` must lie strictly between 0 and 1, but got nan$"),
-        (["--alpha", "x"], "'x' is not a valid float"),
-        (["--area-estimator", "auc"], "'auc' is not one of 'trapezoid', 'exact'"),
-        (["--missing", "ignore"], "'ignore' is not one of 'raise', 'drop'"),
-        (
-            ["--design", "repeated_kfold"],
-            "design='repeated_kfold' needs --test-fraction, 0.1 for 10-fold",
-        ),
-        (["--seed", "-1"], "-1 is not in the range x>=0"),
-        (["--seed", "1.5"], "'1.5' is not a valid integer"),
-        (["--out", "scores.csv"], "'scores.csv' is a file"),
-        (["--out", "."], r"."),
-        (["--figures", "svg,gif"], "must be some of svg, png, pdf, or none, but got 'gif'"),
-    ],
-)
-def test_options_that_are_refused(folder, arguments, message):
-    assert_refused(["compare", "scores.csv", *QUICK, *arguments], message, folder)
+COMPARED = [
+    ("--deployment-prior 4", r"did you mean skew=4, that is prior=0\.2\?$"),
+    ("--deployment-prior 0.2:0.05", r"must be given as \(low, high\), but got low=0\.2 > high=0\.05$"),
+    ("--deployment-prior x", "quantiles:SHARE=PRIOR:SHARE=PRIOR, but got 'x'$"),
+    ("--at-priors 0.5,", "priors are numbers separated by commas, but got '0.5,'$"),
+    ("--at-priors 0.5,0.5", r"`at_priors` must be distinct, but got 0\.5, 0\.5$"),
+    ("--alpha nan", "`alpha` must lie strictly between 0 and 1, but got nan$"),
+    ("--area-estimator auc", "'auc' is not one of 'trapezoid', 'exact'"),
+    ("--missing ignore", "'ignore' is not one of 'raise', 'drop'"),
+    ("--design repeated_kfold", "design='repeated_kfold' needs --test-fraction, 0.1 for 10-fold"),
+    ("--seed -1", "-1 is not in the range x>=0"),
+    ("--out scores.csv", "'scores.csv' is a file"),
+    ("--figures svg,gif", "must be some of svg, png, pdf, or none, but got 'gif'"),
+]
+INTERVALS = [
+    ("--prior 4", "did you mean skew=4"),
+    ("--prior x", "'x'"),
+    ("--prior 0.1 --deployment-prior 0.1:0.2", "give either `prior` or `deployment_prior`"),
+    ("--confidence-level 2", "`confidence_level` must lie strictly between 0 and 1, but got 2$"),
+    ("--method magic", "'magic' is not one of"),
+    ("--out scores.csv", "^Error: --out must be a folder, but 'scores.csv' is a file; choose another"),
+    ("--out scores.csv/i", r"^Error: --out cannot be written \('scores\.csv' is a file\); choose"),
+    ("--out .", r"^Error: --out must not be the current folder"),
+]
+
+
+def test_options_that_are_refused(folder):
+    for command, table in ((["compare", *QUICK], COMPARED), (["intervals"], INTERVALS)):
+        for options, message in table:
+            assert_refused([*command, "scores.csv", *options.split()], message, folder)
 
 
 # --- compare ----------------------------------------------------------------------------------------------
@@ -329,10 +263,9 @@ def test_compare_prints_the_summary_and_drops_folds_if_asked(folder):
 
 
 def test_compare_writes_the_figures_asked_for(folder, undrawn):
-    assert run("compare", "scores.csv", *QUICK, "--out", "bare", "--figures", "none").exit_code == 0
-    assert not (folder / "bare" / "figures").exists()
-    assert run("compare", "scores.csv", *QUICK, "--out", "two", "--figures", "svg,pdf").exit_code == 0
-    assert {path.suffix for path in (folder / "two" / "figures").iterdir()} == {".svg", ".pdf"}
+    for asked, written in (("none", set()), ("svg,pdf", {".svg", ".pdf"})):
+        assert run("compare", "scores.csv", *QUICK, "--out", "out", "--figures", asked).exit_code == 0
+        assert {path.suffix for path in (folder / "out" / "figures").glob("*")} == written
 
 
 def test_compare_passes_every_option_on(folder, monkeypatch):
@@ -361,33 +294,35 @@ def test_compare_passes_every_option_on(folder, monkeypatch):
 # --- intervals and studies --------------------------------------------------------------------------------
 
 
-def test_intervals(folder):
-    done = run("intervals", "scores.csv", "--prior", "0.4", "--out", "i")
+def test_intervals_of_folds_and_pooled_where_they_are_disjoint(folder):
+    table = sa.load_satellite_scores().frame.query("fold == 1 and model != 'C'")
+    case = table["case"].factorize()[0]
+    table.assign(case=case, fold=case % 2, y_true=table["y_true"].astype(int)).to_csv("one.csv", index=False)
+    done = run("intervals", "one.csv", "--prior", 0.2, "--out", "out")
     assert (done.exit_code, done.stderr) == (0, "")
     assert max(map(len, done.output.split("\n"))) <= 80
     assert "about these fitted models on further cases: what training anew" in " ".join(done.output.split())
-    with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        known = sa.inference.interval_table(sa.read_scores("scores.csv"), prior=0.4)
-    assert pd.read_csv("i/intervals.csv")["estimate"].tolist() == pytest.approx(
-        known["estimate"].tolist(), rel=1e-12
-    )
+    expected = sa.inference.interval_table(sa.read_scores("one.csv"), prior=0.2)
+    assert expected["level"].tolist() == ["fold"] * 4 + ["pooled"] * 2
+    written = pd.read_csv("out/intervals.csv", keep_default_na=False)
+    assert written["estimate"].tolist() == expected["estimate"].tolist()
+    rows = expected.itertuples()
+    assert all(f"{row.conf_low:.3f} to {row.conf_high:.3f}" in done.output for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--prior", "4"], "did you mean skew=4"),
-        (["--prior", "x"], r"'x'"),
-        (["--prior", "0.1", "--deployment-prior", "0.1:0.2"], "give either `prior` or `deployment_prior`"),
-        (["--confidence-level", "2"], "`confidence_level` must lie strictly between 0 and 1, but got 2$"),
-        (["--method", "magic"], "'magic' is not one of"),
-        (
-            ["--out", "scores.csv"],
-            "^Error: --out must be a folder, but 'scores.csv' is a file; choose another",
-        ),
-        (["--out", "scores.csv/i"], r"^Error: --out cannot be written \('scores\.csv' is a file\); choose"),
-        (["--out", "."], r"^Error: --out must not be the current folder"),
-    ],
-)
-def test_intervals_that_are_refused(folder, arguments, message):
-    assert_refused(["intervals", "scores.csv", *arguments], message, folder)
+# --- halvings ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_halvings_are_compared_as_their_table_whatever_their_columns(folder):
+    table = halved_frame(n_folds=5, inner_folds=5, n_cases=90)
+    table.to_csv("halved.csv", index=False)
+    table.rename(columns={"part": "where", "halving": "cut"}).to_csv("other.csv", index=False)
+    assert "halvings: 4, of 90 cases" in run("check", "halved.csv").output
+    named = ("--part-column", "where", "--halving-column", "cut")
+    assert "halvings: 4" in run("check", "other.csv", *named).output
+    found, expected = json.loads(run("compare", "halved.csv", "--json").stdout), sa.compare("halved.csv")
+    assert found["pairs"][0]["test"] == "split_half_t_holm"
+    assert found["pairs"][0]["p_value"] == pytest.approx(expected.pairs["p_value"].iloc[0])
+    table.query("part == 'holdout'").drop(columns=["part", "halving"]).to_csv("held.csv", index=False)
+    assert_refused(["compare", "held.csv", "--design", "split_half"], "needs a table with halvings", folder)

@@ -26,17 +26,10 @@ def files(tmp_path, monkeypatch):
     draw = np.random.default_rng(4).normal
     labelled, unlabelled = [], []
     for model, shift in (("good", 2.5), ("poor", 1.2)):
-        rows = {
-            "model": model,
-            "fold": 1,
-            "case": range(480),
-            "y_true": LABELS,
-            "y_score": draw(shift * LABELS),
-        }
-        labelled.append(pd.DataFrame(rows))
-        unlabelled.append(
-            pd.DataFrame({"model": model, "y_score": draw(shift * FIELD), "week": np.tile([1, 2], 600)})
-        )
+        rows = {"model": model, "fold": 1, "case": range(480), "y_true": LABELS}
+        labelled.append(pd.DataFrame({**rows, "y_score": draw(shift * LABELS)}))
+        weeks = {"model": model, "y_score": draw(shift * FIELD), "week": np.tile([1, 2], 600)}
+        unlabelled.append(pd.DataFrame(weeks))
     pd.concat(labelled).to_csv("scores.csv", index=False)
     pd.concat(unlabelled).to_csv("field.csv", index=False)
     return tmp_path
@@ -68,11 +61,6 @@ def test_warnings_come_before_the_numbers(files):
     for text in (done.stdout, (files / "out" / "prior.md").read_text()):
         assert text.startswith("warning: good: the unlabelled scores are no mixture")
         assert text.index("label shift does not hold") < text.index("(all together)")
-
-
-def test_an_empty_file_is_said_to_be(files):
-    pd.read_csv("field.csv").head(0).to_csv("empty.csv", index=False)
-    assert_refused(["prior", "scores.csv", "empty.csv"], "the table of unlabelled scores must hold", files)
 
 
 def test_prior_as_json_has_batches(files):
@@ -108,31 +96,27 @@ def test_a_threshold_is_judged_at_the_estimated_prior(files):
     assert "unlabelled" in done.stdout or json.loads(done.stdout)["threshold"]
 
 
-def test_an_estimate_from_nothing_is_refused(files):
-    assert_refused(
-        ["compare", "scores.csv", "--deployment-prior", "estimate:"], "needs a file of unlabelled", files
-    )
-    assert_refused(
-        ["compare", "scores.csv", "--deployment-prior", "estimate:no.csv"], "there is no file 'no.csv'", files
-    )
-
-
-def test_several_data_sets_have_no_one_estimate(files):
+def test_what_is_refused(files):
     table = pd.read_csv("scores.csv")
     pd.concat([table.assign(dataset=name) for name in "ab"]).to_csv("several.csv", index=False)
-    arguments = ["compare", "several.csv", "--deployment-prior", "estimate:field.csv"]
-    assert_refused(arguments, "needs one labelled table, but there are several data sets", files)
-
-
-def test_inputs_are_never_replaced(files):
-    assert_refused(["prior", "scores.csv", "field.csv", "--out", "field.csv"], "field.csv", files)
+    pd.read_csv("field.csv").head(0).to_csv("empty.csv", index=False)
+    for command, message in (
+        ("prior scores.csv empty.csv", "the table of unlabelled scores must hold"),
+        ("prior scores.csv field.csv --out field.csv", "field.csv"),
+        ("compare scores.csv --deployment-prior estimate:", "needs a file of unlabelled"),
+        ("compare scores.csv --deployment-prior estimate:no.csv", "there is no file 'no.csv'"),
+        (
+            "compare several.csv --deployment-prior estimate:field.csv",
+            "needs one labelled table, but there are several data sets",
+        ),
+    ):
+        assert_refused(command.split(), message, files)
 
 
 @pytest.fixture
 def report(files):
-    done = run(
-        "compare", "scores.csv", "--at-priors", "0.5,0.01", "--out", "report", "--figures", "none", "--quiet"
-    )
+    options = ["--at-priors", "0.5,0.01", "--out", "report", "--figures", "none", "--quiet"]
+    done = run("compare", "scores.csv", *options)
     assert done.exit_code == 0, done.output
     return files
 
@@ -158,11 +142,9 @@ def test_monitor_exits_with_3_where_another_model_is_ahead(report):
 
 
 def test_monitor_needs_a_comparison_and_its_model(report):
-    assert_refused(
-        ["monitor", "field.csv", "field.csv"], "must be a folder that `skewanova compare --out` wrote", report
-    )
-    field = pd.read_csv("field.csv")
-    field[field["model"] == "poor"].to_csv("poor.csv", index=False)
-    assert_refused(
-        ["monitor", "report", "poor.csv"], "must hold scores of 'good', the model that was chosen", report
-    )
+    pd.read_csv("field.csv").query("model == 'poor'").to_csv("poor.csv", index=False)
+    for folder, field, message in (
+        ("field.csv", "field.csv", "must be a folder that `skewanova compare --out` wrote"),
+        ("report", "poor.csv", "must hold scores of 'good', the model that was chosen"),
+    ):
+        assert_refused(["monitor", folder, field], message, report)

@@ -116,13 +116,7 @@ def other_formats(table: pd.DataFrame, seed: int) -> Frames:
 
 CHANGES: Mapping[str, Callable[[pd.DataFrame, int], Frames]] = {
     change.__name__: change
-    for change in (
-        rows_in_another_order,
-        other_names,
-        monotone_scores,
-        labels_as_words,
-        other_formats,
-    )
+    for change in (rows_in_another_order, other_names, monotone_scores, labels_as_words, other_formats)
 }
 
 

@@ -115,9 +115,7 @@ DAMAGES = (
 #: What is done to the bytes of a file: kind, place as a share of its length, what.
 damages = st.lists(
     st.tuples(
-        st.sampled_from(["flip", "cut", "insert", "remove"]),
-        st.integers(0, 1000),
-        st.sampled_from(DAMAGES),
+        st.sampled_from(["flip", "cut", "insert", "remove"]), st.integers(0, 1000), st.sampled_from(DAMAGES)
     ),
     max_size=2,
 )
