@@ -4,6 +4,7 @@ import array
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,13 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 import skewanova as sa
-from fuzz.generator import Generator
-from skewanova.base.checks import InputTypeError
+from fuzz.generator import Generator, answered
 
 FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "roc_curve": lambda y, s: _curve(sa.roc_curve(y, s)),
+    "roc_curve": lambda y, s: _lists(attrgetter("tpr", "fpr")(sa.roc_curve(y, s))),
     "auprec_score": lambda y, s: sa.auprec_score(y, s, prior=0.1),
     "iauprec_score": lambda y, s: sa.iauprec_score(y, s, deployment_prior=(0.05, 0.2)),
-    "precision_recall_curve": lambda y, s: [
-        part.tolist() for part in sa.precision_recall_curve(y, s, prior=0.1)[:2]
-    ],
+    "precision_recall_curve": lambda y, s: _lists(sa.precision_recall_curve(y, s, prior=0.1)[:2]),
     "confidence_interval": lambda y, s: _limits(sa.confidence_interval(y, s, prior=0.1)),
     "auprec_variance": lambda y, s: sa.inference.auprec_variance(y, s, prior=0.1),
 }
@@ -33,8 +31,8 @@ NUMBERS = (
 )
 
 
-def _curve(roc: Any) -> list[Any]:
-    return [roc.tpr.tolist(), roc.fpr.tolist()]
+def _lists(parts: Any) -> list[Any]:
+    return [part.tolist() for part in parts]
 
 
 def _limits(interval: Any) -> list[float]:
@@ -44,14 +42,6 @@ def _limits(interval: Any) -> list[float]:
         else {n: getattr(interval, n) for n in interval.__slots__}
     )
     return [value for value in values.values() if isinstance(value, float)]
-
-
-def _masked(values: list[int]) -> Any:
-    return np.ma.masked_array(values, mask=[False] * len(values))
-
-
-def _strided(values: list[int]) -> Any:
-    return np.repeat(np.array(values), 3)[::3]
 
 
 def _read_only(values: list[int]) -> Any:
@@ -82,8 +72,8 @@ FORMS: Mapping[str, Callable[[list[int]], Any]] = {
     "decimal objects": lambda values: np.array([Decimal(v) for v in values], dtype=object),
     "memory": lambda values: memoryview(array.array("q", values)),
     "array": lambda values: array.array("q", values),
-    "masked": _masked,
-    "strided": _strided,
+    "masked": lambda values: np.ma.masked_array(values, mask=[False] * len(values)),
+    "strided": lambda values: np.repeat(np.array(values), 3)[::3],
     "read only": _read_only,
     "reversed": lambda values: np.array(values[::-1])[::-1],
     "wrapped": Wrapped,
@@ -95,8 +85,8 @@ FORMS: Mapping[str, Callable[[list[int]], Any]] = {
     "text": lambda values: [str(v) for v in values],
     "mixed": lambda values: [float(v) if k % 2 else v for k, v in enumerate(values)],
     "range": lambda values: range(len(values)),
-    "bytes": lambda values: bytes(values),
-    "set": lambda values: set(values),
+    "bytes": bytes,
+    "set": set,
     "generator": lambda values: (v for v in values),
     "dict": lambda values: dict(enumerate(values)),
     "none": lambda values: None,
@@ -158,14 +148,6 @@ def right_or_refused(case: Mapping[str, Any]) -> None:
         assert told == known, (told, known)
 
 
-def answered(function: Callable[[Any, Any], Any], y_true: Any, y_score: Any) -> Any:
-    """The answer, or None where the package refuses; any other error goes through."""
-    try:
-        return function(y_true, y_score)
-    except (sa.InputError, InputTypeError):
-        return None
-
-
 cases = st.fixed_dictionaries(
     {
         "function": st.sampled_from(sorted(FUNCTIONS)),
@@ -179,16 +161,12 @@ cases = st.fixed_dictionaries(
 
 def masks_are_heeded(case: Mapping[str, Any]) -> None:
     """A masked value is no value: refused, or as if the case were not there; never read."""
-    mask = (case["mask"] * len(case["scores"]))[: len(case["scores"])]
-    labels = [k % 2 for k in range(len(mask))]
-    scores = np.ma.masked_array(case["scores"], mask=mask)
-    whose = [np.ma.masked_array(labels, mask=mask), case["scores"]] if case["labels"] else [labels, scores]
-    told = answered(FUNCTIONS[case["function"]], *whose)
-    if told is not None:
-        left = [k for k, hidden in enumerate(mask) if not hidden]
-        assert told == answered(
-            FUNCTIONS[case["function"]], [labels[k] for k in left], [case["scores"][k] for k in left]
-        )
+    mask, function = (case["mask"] * len(case["scores"]))[: len(case["scores"])], FUNCTIONS[case["function"]]
+    arrays = [[k % 2 for k in range(len(mask))], case["scores"]]
+    left = [[value for value, hidden in zip(values, mask, strict=True) if not hidden] for values in arrays]
+    arrays[not case["labels"]] = np.ma.masked_array(arrays[not case["labels"]], mask=mask)
+    told = answered(function, *arrays)
+    assert told is None or told == answered(function, *left)
 
 
 masks = st.fixed_dictionaries(

@@ -12,23 +12,16 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from fuzz.command import checked_run, folder_of
-from fuzz.generator import HOSTILE, Generator
-from fuzz.tables import as_csv, as_json_lines, as_parquet, damaged, outcome, rows_of
+from fuzz.generator import HOSTILE, Generator, answered
+from fuzz.tables import COLUMNS, SHAPE, as_csv, as_json_lines, as_parquet, damaged, rows_of
 
-SHAPE = {"seed": 0, "models": 2, "folds": 2, "size": 12, "digits": 1, "cases": 1, "datasets": 1}
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "latin-1", "cp037", "utf-7", "cp1252")
 #: What other programs write into the footer of a Parquet file, and what they should not.
 FOOTERS = (*HOSTILE["footers"], "{" * 5000)
 NAMES = HOSTILE["file_names"]
-_damages = st.lists(
-    st.tuples(
-        st.sampled_from(["flip", "flip", "cut", "insert", "remove"]),
-        st.integers(0, 1000),
-        st.binary(min_size=1, max_size=4),
-    ),
-    min_size=1,
-    max_size=3,
-)
+_kinds = st.sampled_from(["flip", "flip", "cut", "insert", "remove"])
+_damage = st.tuples(_kinds, st.integers(0, 1000), st.binary(min_size=1, max_size=4))
+_damages = st.lists(_damage, min_size=1, max_size=3)
 
 
 @cache
@@ -84,14 +77,11 @@ def parts_are_one_table(case: Mapping[str, Any]) -> None:
     """A folder of Parquet files, some broken, foreign or of other columns: read, or refused in one line."""
     rows = rows_of(SHAPE)
     half = len(rows) // 2
-    parts = {
-        "a.parquet": as_parquet(rows[:half], {}, 5),
-        "b.parquet": as_parquet(rows[half:], case["types"], 5),
-    }
-    parts[case["extra"]] = file_of(case)
+    parts = {"a.parquet": as_parquet(rows[:half], {}, 5), case["extra"]: file_of(case)}
+    parts = {"b.parquet": as_parquet(rows[half:], case["types"], 5), **parts}
     with folder_of({f"scores/{name}": content for name, content in parts.items()}) as folder:
         checked_run(["check", "scores"], folder)
-        outcome(sa.read_scores, "scores")
+        answered(sa.read_scores, "scores")
 
 
 def _cases(**more: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -115,18 +105,10 @@ def _fitting(case: dict[str, Any]) -> dict[str, Any]:
 
 
 _files = _cases(name=st.sampled_from(NAMES), fits=st.integers(0, 3).map(bool)).map(_fitting)
-_parts = _cases(
-    extra=st.sampled_from(
-        ["c.parquet", "_SUCCESS", ".hidden.parquet", "notes.txt", "model=x/c.parquet", "a.csv"]
-    ),
-    types=st.dictionaries(
-        st.sampled_from(["model", "fold", "y_true", "y_score", "case"]),
-        st.sampled_from(
-            ["string", "float", "double", "int8", "bool", "decimal", "dictionary", "list", "binary"]
-        ),
-        max_size=1,
-    ),
-)
+EXTRA = ("c.parquet", "_SUCCESS", ".hidden.parquet", "notes.txt", "model=x/c.parquet", "a.csv")
+KINDS = ("string", "float", "double", "int8", "bool", "decimal", "dictionary", "list", "binary")
+_types = st.dictionaries(st.sampled_from(COLUMNS[:5]), st.sampled_from(KINDS), max_size=1)
+_parts = _cases(extra=st.sampled_from(EXTRA), types=_types)
 
 GENERATORS = (
     Generator("damaged files", _files, broken_files_are_refused, 80),

@@ -84,16 +84,6 @@ def rehearse(command: list[str]) -> None:
             run([*command, "--out", "other"])
 
 
-def foreign_files_stay(case: Mapping[str, Any]) -> None:
-    """A folder with a file of somebody else is refused before the work, and not touched."""
-    held = {f"target/{case['name']}": b"mine", **files()}
-    with folder_of(held) as folder:
-        before = content(folder)
-        result = run([*case["command"], "--out", "target"])
-        assert_told(result, case["command"], (REFUSED,))
-        assert content(folder) == before
-
-
 def listen() -> None:
     """Ignore no signal, though whoever started the fuzzing (nohup, a shell in the background) may."""
     for name in SIGNALS:
@@ -162,43 +152,19 @@ def written(command: tuple[str, ...]) -> set[str]:
 
 
 _command = st.sampled_from(COMMANDS)
+_room = st.fixed_dictionaries({"command": _command, "room": st.integers(0, 6000)})
+_rights = st.fixed_dictionaries({"command": _command, "out": st.booleans()})
+_signals = st.fixed_dictionaries(
+    {
+        "command": st.just(["compare", "folds.csv"]),
+        "signal": st.sampled_from(SIGNALS),
+        "phase": st.sampled_from(sorted(PHASES)),
+        "after": st.integers(0, 3000),
+    }
+)
 _ALL = (
-    Generator(
-        "no room",
-        st.fixed_dictionaries({"command": _command, "room": st.integers(0, 6000)}),
-        told_without_room,
-        12,
-    ),
-    Generator(
-        "no rights",
-        st.fixed_dictionaries({"command": _command, "out": st.booleans()}),
-        told_without_rights,
-        4,
-    ),
-    Generator(
-        "foreign files",
-        st.fixed_dictionaries(
-            {
-                "command": _command,
-                "name": st.sampled_from(["thesis.txt", "intervals.csv", "sub/report.html", ".git/HEAD"]),
-            }
-        ),
-        foreign_files_stay,
-        6,
-    ),
-    Generator(
-        "signals",
-        st.fixed_dictionaries(
-            {
-                "command": st.just(["compare", "folds.csv"]),
-                "signal": st.sampled_from(SIGNALS),
-                "phase": st.sampled_from(sorted(PHASES)),
-                "after": st.integers(0, 3000),
-            }
-        ),
-        ends_tidily,
-        0,
-        repeatable=False,
-    ),
+    Generator("no room", _room, told_without_room, 12),
+    Generator("no rights", _rights, told_without_rights, 4),
+    Generator("signals", _signals, ends_tidily, 0, repeatable=False),
 )
 GENERATORS: tuple[Generator, ...] = _ALL if os.name == "posix" else ()

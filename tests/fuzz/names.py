@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from fuzz.command import STEERS, checked_run, folder_of
-from fuzz.generator import HOSTILE, Generator
-from fuzz.tables import as_json_lines, rows_of
+from fuzz.generator import HOSTILE, Generator, answered
+from fuzz.tables import SHAPE, as_json_lines, rows_of
 from skewanova.cli import commands
 
 NAMES = (*HOSTILE["names"], "x" * 300, "x" * 299 + "y")
@@ -38,8 +38,8 @@ cases = st.fixed_dictionaries(
 
 def named_rows(case: dict[str, Any]) -> list[dict[str, Any]]:
     """A small table with the names in place of the plain ones."""
-    shape = {"seed": 0, "models": len(case["models"]), "folds": len(case["folds"]), "size": 12, "digits": 1}
-    rows = rows_of(shape | {"cases": -1, "datasets": max(len(case["datasets"]), 1)})
+    counts = {name: max(len(case[name]), 1) for name in ("models", "folds", "datasets")}
+    rows = rows_of({**SHAPE, "cases": -1, **counts})
     for row in rows:
         row["model"] = case["models"][int(row["model"][1:])]
         row["fold"] = case["folds"][row["fold"] - 1]
@@ -52,31 +52,27 @@ def named_rows(case: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class Elements(HTMLParser):
-    """Kinds of elements and attributes of a page, and its text."""
+    """Kinds of elements and attributes of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.kinds: set[str] = set()
-        self.words: list[str] = []
         self.feed(page)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
         self.kinds |= {tag, *(f"{tag} {name}" for name, _ in attrs)}
 
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
 
-
-def names_in_csv(text: str) -> tuple[list[list[str]], pd.DataFrame]:
-    """Records as the standard library reads them, and as pandas does; both must find the same."""
+def names_in_csv(text: str) -> pd.DataFrame:
+    """The table as pandas reads it; the standard library must find the same."""
     records = [*csv.reader(io.StringIO(text, newline=""))]
     frame = pd.read_csv(io.StringIO(text, newline=""), dtype=str, keep_default_na=False)
     widths = {len(record) for record in records}
     assert len(widths) == 1, f"records of widths {sorted(widths)}"
     assert records[0] == list(frame)
     assert records[1:] == frame.to_numpy().tolist()
-    return records, frame
+    return frame
 
 
 def assert_latex_is_plain(text: str) -> None:
@@ -143,8 +139,8 @@ def names_stay_names(case: dict[str, Any]) -> None:
         if result.exit_code or known is None:
             return
         checked_run(["intervals", "one.jsonl", "--out", "out"], folder)
-        for path in written_csv(folder / "out"):
-            _, frame = names_in_csv(path.read_bytes().decode("utf-8"))
+        for path in sorted((folder / "out").rglob("*.csv")):
+            frame = names_in_csv(path.read_bytes().decode("utf-8"))
             assert set(frame["model"]) <= known, (set(frame["model"]), known)
         for command in ("intervals", "plan"):
             assert_steers_nothing(on_terminal([command, "one.jsonl"]))
@@ -152,15 +148,8 @@ def names_stay_names(case: dict[str, Any]) -> None:
 
 
 def known_names(path: str) -> set[str] | None:
-    try:
-        return set(sa.read_scores(path).models)
-    except (sa.InputError, TypeError):
-        return None
-
-
-def written_csv(place: Path) -> list[Path]:
-    """CSV files of an output folder, or the output itself where it is a file."""
-    return [place] if place.is_file() else sorted(place.rglob("*.csv"))
+    table = answered(sa.read_scores, path)
+    return None if table is None else set(table.models)
 
 
 def tables_escape(case: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fuzz.command import checked_run, folder_of
 from fuzz.generator import HOSTILE, Generator
-from fuzz.tables import as_csv, rows_of
+from fuzz.tables import SHAPE, as_csv, rows_of
 from skewanova.cli import commands as cli_commands
 
 #: What somebody may write where a number, a list, a weighting or a name is wanted.
@@ -22,15 +22,17 @@ NEVER = {"full", "in_browser", "help", "version", "jobs", "open"}
 #: Options that count the work: a million of them is what was asked for, and takes a day.
 COUNTS = {"replicates"}
 TABLES = (
-    "folds.csv",
-    "one.csv",
-    "datasets.csv",
-    "wide.csv",
-    "absent.csv",
-    "folds.parquet",
-    "",
-    ".",
-    "/dev/null",
+    *(
+        "folds.csv",
+        "one.csv",
+        "datasets.csv",
+        "wide.csv",
+        "absent.csv",
+        "folds.parquet",
+        "",
+        ".",
+        "/dev/null",
+    ),
 )
 #: Commands whose work takes seconds whatever they are given; few of their cases are tried.
 SLOW = {"demo"}
@@ -49,7 +51,7 @@ def commands(
 
 @cache
 def files() -> Mapping[str, bytes]:
-    shape = {"seed": 0, "models": 2, "folds": 3, "size": 20, "digits": 1, "cases": -1, "datasets": 1}
+    shape = {**SHAPE, "folds": 3, "size": 20, "cases": -1}
     rows = rows_of(shape)
     wide = [{"y_true": k % 2, "fold": k // 10, "a": k * 7 % 13, "b": k * 5 % 11} for k in range(30)]
     return {
@@ -80,9 +82,8 @@ def _arguments(path: tuple[str, ...], command: Any, *, out: bool) -> st.SearchSt
     options = [p for p in command.params if isinstance(p, click.Option) and p.name not in NEVER]
     options = [option for option in options if (option.name == "out") <= out]
     n_tables = sum(isinstance(p, click.Argument) for p in command.params)
-    tables = st.lists(
-        st.sampled_from([*TABLES, *TABLES[:2], *TABLES[:2]]), min_size=n_tables, max_size=n_tables
-    )
+    table = st.sampled_from([*TABLES, *TABLES[:2], *TABLES[:2]])
+    tables = st.lists(table, min_size=n_tables, max_size=n_tables)
     few = ["--replicates", "1"] if any(option.name == "replicates" for option in options) else []
     parts = [*map(_values, options)] or [st.just([])]
     chosen = st.lists(st.one_of(parts), min_size=0, max_size=3)

@@ -99,10 +99,3 @@ def test_iauprec_by_quadrature(estimator, weighting):
         got = sa.iauprec(curve_of(groups), prior, area_estimator=estimator)
         # Smooth only where the same threshold keeps the largest precision at a recall.
         assert twins.relative_error(got, truth) < 1e-9, groups
-
-
-def test_an_area_by_hand():
-    # Two positives, three negatives, four scores: precision 1 up to recall 1/2, then 1 to 1/3 at skew 3.
-    groups = ((1, 0), (1, 2), (0, 1))
-    assert twins.auprec_as_fraction(twins.vertices(groups), 0.25, "trapezoid") == Fraction(5, 6)
-    assert sa.auprec(curve_of(groups), 0.25) == pytest.approx(5 / 6, rel=1e-15)

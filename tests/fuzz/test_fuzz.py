@@ -26,14 +26,10 @@ ONCE_BROKEN = [(generator, name, case) for generator in GENERATORS for name, cas
 @pytest.mark.parametrize("generator", DRAWN, ids=lambda generator: generator.name)
 def test_no_case_breaks_the_rule(generator, request):
     end = time.monotonic() + 60 * MINUTES / len(request.session.items)
-    test = settings(
-        max_examples=generator.examples or 1,
-        derandomize=not MINUTES,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate, *([Phase.shrink] if generator.repeatable else [])],
-        suppress_health_check=list(HealthCheck),
-    )(given(generator.cases)(generator.check))
+    phases = [Phase.generate, *([Phase.shrink] if generator.repeatable else [])]
+    options = {"derandomize": not MINUTES, "database": None, "deadline": None, "phases": phases}
+    options |= {"max_examples": generator.examples or 1, "suppress_health_check": list(HealthCheck)}
+    test = settings(**options)(given(generator.cases)(generator.check))
     for turn in count():
         (seed(SEED * 1_000_003 + turn)(test) if MINUTES else test)()
         if time.monotonic() >= end:
