@@ -49,11 +49,8 @@ def test_residuals_are_ordered_and_standardized(found, values):
     result = two_way_anova(long(values))
     scale = float(np.sqrt(result.row("residual")["mean_sq"]))
     np.testing.assert_allclose(found["residual"] / scale, found["standardized"], atol=1e-10)
-
-
-def test_theoretical_quantiles_are_bloms(found):
-    expected = stats.norm.ppf(plotting_pos(N_FOLDS * N_MODELS, a=0.375))
-    np.testing.assert_allclose(found["theoretical"], expected, rtol=1e-12)
+    bloms = stats.norm.ppf(plotting_pos(N_FOLDS * N_MODELS, a=0.375))
+    np.testing.assert_allclose(found["theoretical"], bloms, rtol=1e-12)
 
 
 def test_envelopes_hold_what_they_say(found):
@@ -100,18 +97,15 @@ def test_the_interaction_of_models_and_priors_is_swept_too(interaction):
     assert list(found)[:3] == ["model", "fold", "prior"]
 
 
-def test_what_does_not_vary_is_refused():
-    flat = pd.DataFrame({"model": list("AABB"), "fold": [1, 2, 1, 2], "fitted": 0.5, "residual": 0.0})
-    with pytest.raises(InputError, match="the residuals must vary, but the analysis leaves nothing to vary"):
-        residual_quantiles(flat)
-
-
 @pytest.mark.parametrize(("options", "message"), [
     ({"confidence_level": 1.0}, "`confidence_level` must"), ({"n_draws": 9}, "`n_draws` must"),
 ])  # fmt: skip
 def test_options_are_checked(values, options, message):
     with pytest.raises(InputError, match=re.escape(message)):
         residual_quantiles(two_way_anova(long(values)), **options)
+    flat = pd.DataFrame({"model": list("AABB"), "fold": [1, 2, 1, 2], "fitted": 0.5, "residual": 0.0})
+    with pytest.raises(InputError, match="the residuals must vary, but the analysis leaves nothing to vary"):
+        residual_quantiles(flat)
     with pytest.raises(InputError, match="it lacks fitted"):
         residual_quantiles(long(values, "residual"))
     with pytest.raises(InputError, match="it lacks model"):

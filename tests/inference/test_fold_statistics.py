@@ -23,11 +23,7 @@ def close(found, expected, rel=1e-9):
 def test_blocked_f_equals_afex(name):
     found = fold_statistics.blocked_f(table_of(name))
     for value, quantity in (
-        (found.statistic, "statistic"),
-        (found.model_sum_sq, "sum_sq"),
-        (found.error_sum_sq, "error_sum_sq"),
-        (found.df, "df"),
-        (found.df_error, "df_error"),
+        *zip(found, ("statistic", "sum_sq", "error_sum_sq", "df", "df_error"), strict=True),
         (fold_statistics.blocked_test(table_of(name)).p_value, "p_value"),
     ):
         close(value, r_number(MEASURES, name, "afex_model", quantity))
@@ -150,19 +146,13 @@ ALONE = {"paired_t_p", "pair_differences", "fold_covariance", "epsilon_gg", "eps
 @each("name", KERNELS)
 def test_kernels_equal_a_loop_over_tables(name):
     tables = np.random.default_rng(1).normal(size=(3, 2, 7, 4))
+    before = tables.copy()
     found = KERNELS[name](tables)
+    np.testing.assert_array_equal(tables, before)
     if name not in ALONE:
         found = np.moveaxis(found, 0, 2)
     for i, j in itertools.product(range(3), range(2)):
         np.testing.assert_allclose(found[i, j], KERNELS[name](tables[i, j]), rtol=1e-12, atol=1e-15)
-
-
-def test_kernels_leave_their_input_alone():
-    tables = np.random.default_rng(1).normal(size=(7, 4))
-    before = tables.copy()
-    for kernel in KERNELS.values():
-        kernel(tables)
-    np.testing.assert_array_equal(tables, before)
 
 
 @given(st.integers(2, 40))
@@ -232,10 +222,6 @@ def test_models_alike_up_to_rounding_have_no_t(offset):
     assert np.isnan(fold_statistics.paired_t_p(np.column_stack([one, one + offset]))[0])
     assert (found.std_error == 0).all()
     np.testing.assert_array_equal(found.statistic[1:], -np.inf)
-
-
-def test_constant_differences_have_p_0():
-    one = random_table(6, 1)[:, 0]
     np.testing.assert_array_equal(fold_statistics.paired_t_p(np.column_stack([one, one + 0.01])), 0.0)
 
 

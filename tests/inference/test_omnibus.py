@@ -70,6 +70,7 @@ def test_every_test_fills_the_same_columns(test):
     assert result.label == get_test(test).note
     assert result.warnings == ()
     assert np.isnan(row["breakdown_correlation"])
+    assert row[["sum_sq", "mean_sq", "partial_eta_sq"]].isna().all() == (test == "friedman")
     frame = result.to_frame()
     frame["test"] = "changed"
     assert row_of(result)["test"] == test  # a copy
@@ -83,11 +84,6 @@ def test_sums_of_squares_are_the_two_way_ones(test):
         assert row[column] == pytest.approx(expected[column], rel=1e-9)
     scaled = row["statistic"] * row["df"]
     assert row["partial_eta_sq"] == pytest.approx(scaled / (scaled + row["df_error"]), rel=1e-9)
-
-
-def test_friedman_has_no_sums_of_squares():
-    row = row_of(omnibus_test(means_of("balanced"), method="friedman"))
-    assert row[["sum_sq", "mean_sq", "partial_eta_sq"]].isna().all()
 
 
 def test_resampling_rows_hold_the_f_and_the_resampled_p():
