@@ -339,7 +339,7 @@ def printed_rows() -> dict[str, sa.curves.PossibleAreas]:
 
 
 def table_possible(rows: dict[str, sa.curves.PossibleAreas]) -> str:
-    """Return the printed AUPREC(0.5), the least that its row's other numbers allow, and the recall missing."""
+    """Return the printed AUPREC(0.5), the least that its row's other numbers allow, and missing recall."""
     layout = "{:5}{:>9}{:>15}{:>16}{:>16}{:>17}".format
     lines = [layout("Row", "printed", "least by AUC", "by AUPREC(.1)", "by all others", "recall missing")]
     for model, row in rows.items():

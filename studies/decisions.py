@@ -154,7 +154,7 @@ def trapezoid_areas(scores: Floats, n_positive: int, priors: tuple[float, ...]) 
 
 @lru_cache(maxsize=1)
 def _gains(n_positive: int, n_negative: int, priors: tuple[float, ...]) -> Floats:
-    """Return the term of positive j with f negatives above it at every prior (Landgrebe et al. 2006, eq. 4)."""
+    """Return the term of positive j with f negatives above it, by prior (Landgrebe et al. 2006, eq. 4)."""
     true = np.arange(n_positive + 1)[:, None, None] / n_positive
     false = np.arange(n_negative + 1)[:, None] / n_negative
     at = np.array(priors)

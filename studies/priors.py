@@ -136,7 +136,7 @@ def sample(setting: Setting, draws: np.random.Generator) -> tuple[Floats, Floats
 def _measures(
     setting: Setting, bins: Sequence[str], seed: np.random.SeedSequence, size: int
 ) -> dict[str, Floats]:
-    """Return counts by "bins|class" of each replicate, and critical values of its ratio by "bins|critical"."""
+    """Return counts by "bins|class" of each replicate, and critical values by "bins|critical"."""
     draws = np.random.default_rng(seed)
     samples = [sample(setting, draws) for _ in range(size)]
     found: dict[str, Floats] = {}

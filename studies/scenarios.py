@@ -366,7 +366,7 @@ class Task:
         return measures(np.moveaxis(scores, 1, 2), self.sizes[0] // self.splits.parts)
 
     def with_halves(self, tables: Tables, score: Scoring, rng: np.random.Generator) -> Tables:
-        """Return the tables and, one halving at a time, the differences between halves of tasks that have them."""
+        """Return the tables and, halving by halving, the differences between the halves."""
         if self.half_folds is None:
             return tables
         cut = self.half_folds.test_cases(len(tables.iauprec), rng, self.sizes)
