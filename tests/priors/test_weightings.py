@@ -10,14 +10,17 @@ from scipy import stats
 from scipy.special import betainc
 from strategies import priors, ranges, skews
 
+from skewanova.priors.evidence import SLACK
 from skewanova.priors.weightings import (
     BetaPrior,
     DiscretePrior,
     UniformPrior,
     UniformSkew,
     as_deployment_prior,
+    mass_above,
     prior_from_skew,
     skew_from_prior,
+    truncate_below,
 )
 
 SHAPES = [(0.1, 0.1), (0.5, 0.5), (2, 30), (30, 0.2), (0.1, 20), (2000, 3000), (1e5, 3e5), (1, 1)]
@@ -348,3 +351,12 @@ def test_any_object_with_a_quadrature_is_a_weighting():
 
     point = Point()
     assert as_deployment_prior(point) is point
+
+
+def test_what_lies_at_a_limit_or_above():
+    weighting = DiscretePrior((0.1, 0.2, 0.4, 0.5), (1, 2, 1, 0))
+    for limit in (0.2, 0.2 * (1 + SLACK / 2), 0.15):
+        at, weight = truncate_below(weighting, limit).quadrature()
+        assert (at.tolist(), weight) == ([0.2, 0.4], pytest.approx([2 / 3, 1 / 3], rel=1e-15))
+        assert mass_above(weighting, limit) == 0.75
+    assert mass_above(weighting, 0.2 * (1 + 3 * SLACK)) == 0.25
