@@ -382,6 +382,8 @@ def test_decisions_equal_brute_force(name):
     else:
         priors = expit(np.linspace(logit(weighting.low), logit(weighting.high), 2001))
     means = means_at(measures, priors)
+    largest, slack = (means.max(axis=0) - means).max(axis=1), 1e-12 if "discrete" in name else 1e-6
+    np.testing.assert_allclose(found["max_regret"], largest, rtol=0, atol=slack)
     np.testing.assert_allclose(found["worst_auprec"], means.min(axis=1), rtol=1e-12)
     np.testing.assert_allclose(found["worst_prior"], priors[means.argmin(axis=1)], rtol=1e-9)
     low, high = (means_at(measures, [end])[:, 0] for end in (weighting.low, weighting.high))

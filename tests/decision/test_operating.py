@@ -123,6 +123,21 @@ def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
     assert by_hand(labels, scores, curve.thresholds[cost], prior)["expected_cost"] <= least + 1e-9
 
 
+@each(
+    ("rule", "cutoff"),
+    [
+        ({"recall": 0.5}, 8),  # two of four, and the negative tied with the second
+        ({"recall": 1}, 5),
+        ({"precision": 0.75}, 7),  # 3 of 4 flagged at the sample's own prior
+        ({"flagged": 0.45}, 7),
+        ({"costs": (20, 1)}, 9),
+        ({"costs": (1, 0)}, np.inf),  # of equal costs, the one that flags least
+    ],
+)
+def test_rules_by_hand(rule, cutoff):
+    assert set(sa.threshold_table(one_fold(), at_priors=[0.4], **rule)["threshold"]) == {cutoff}
+
+
 def test_a_precision_out_of_reach():
     scores = one_fold(LABELS, np.zeros(10))
     message = r"^precision 0\.9 at prior 0\.1 is out of reach for model 'A' in 1 of its folds: no threshold"
@@ -160,6 +175,10 @@ def test_an_evaluation_knows_its_folds():
     known = sa.threshold_table(several_folds(), recall=0.8, **stated)
     pd.testing.assert_frame_equal(sa.threshold_table(measures, recall=0.8), known)
     assert (known["method"][known["level"] == "mean"] == "corrected_t").all()
+    assert known.index.tolist() == list(range(len(known)))
+    message = r"^the mean precision of model '[AB]' over folds is undefined: in some fold nothing is flagged$"
+    with pytest.warns(sa.SkewanovaWarning, match=message):
+        sa.threshold_table(measures, threshold=100)
     by_model = sa.threshold_table(measures, threshold=given)
     assert tuple(by_model) == OPERATING_COLUMNS
     assert by_model.groupby("model")["target"].unique().map(list).to_dict() == {"A": [0.5], "B": [1]}
