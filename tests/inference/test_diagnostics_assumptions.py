@@ -75,20 +75,13 @@ def test_no_advice_for_a_table_as_assumed():
     assert advised(random_table(20, 4, seed=3)) == set()
 
 
-def test_advice_on_normality():
+def test_advice_where_an_assumption_fails():
     values = random_table(20, 4, seed=3)
     values[4, 2] -= 0.3
     assert "normality" in advised(values)
-
-
-def test_advice_on_spread_and_sphericity():
     noise = np.random.default_rng(0).normal(size=(20, 4)) * (0.002, 0.01, 0.02, 0.06)
     assert {"spread", "sphericity"} <= advised(0.7 + noise)
-
-
-def test_advice_on_additivity():
-    level = np.linspace(0.2, 0.9, 15)[:, None]
-    noise = 0.005 * np.random.default_rng(0).normal(size=(15, 3))
+    level, noise = np.linspace(0.2, 0.9, 15)[:, None], 0.005 * np.random.default_rng(0).normal(size=(15, 3))
     assert "additivity" in advised(level * (1 + 0.2 * np.arange(3)) / 1.5 + noise)
     assert "additivity" not in advised(level + 0.05 * np.arange(3) + noise)
 

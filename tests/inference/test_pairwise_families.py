@@ -94,14 +94,16 @@ def test_a_control_has_the_p_values_of_all_pairs_over_fewer(method, p_adjust):
     np.testing.assert_allclose(found["p_adjusted"], expected, rtol=1e-12)
 
 
+def pairs_of(names, estimate, std_error, *, statistic=np.nan, p_value=np.nan, **columns):
+    models = {"model_a": [name[0] for name in names.split()], "model_b": [name[1] for name in names.split()]}
+    tests = {"std_error": std_error, "df": 9.0, "statistic": statistic, "p_value": p_value}
+    return pd.DataFrame(models | {"estimate": estimate} | tests | columns)
+
+
 def test_pairs_with_a_control_are_turned_towards_it():
-    pairs = pd.DataFrame(
-        {
-            "model_a": ["A", "A", "B"], "model_b": ["B", "C", "C"], "estimate": [0.1, 0.2, 0.3],
-            "std_error": 0.1, "df": 9.0, "statistic": [1.0, 2.0, 3.0], "p_value": [0.3, 0.1, 0.01],
-            "p_a_ahead": [0.7, 0.8, 0.9], "p_b_ahead": [0.2, 0.1, 0.05],
-        }
-    )  # fmt: skip
+    columns = {"statistic": [1.0, 2.0, 3.0], "p_value": [0.3, 0.1, 0.01]}
+    columns |= {"p_a_ahead": [0.7, 0.8, 0.9], "p_b_ahead": [0.2, 0.1, 0.05]}
+    pairs = pairs_of("AB AC BC", [0.1, 0.2, 0.3], 0.1, **columns)
     found = orient_to_control(pairs, "B")
     assert found[["model_a", "model_b"]].to_numpy().tolist() == [["A", "B"], ["C", "B"]]
     assert found["estimate"].tolist() == [0.1, -0.3]
@@ -114,12 +116,7 @@ def test_pairs_with_a_control_are_turned_towards_it():
 
 
 def test_a_difference_without_spread_has_no_limits_and_an_equal_pair_has():
-    pairs = pd.DataFrame(
-        {
-            "model_a": ["A", "A"], "model_b": ["B", "C"], "estimate": [0.1, 0.0], "std_error": 0.0,
-            "df": np.nan, "statistic": np.nan, "p_value": np.nan,
-        }
-    )  # fmt: skip
+    pairs = pairs_of("AB AC", [0.1, 0.0], 0.0).assign(df=np.nan)
     found = family(pairs, alpha=0.05)
     assert found["conf_low"].isna().tolist() == [True, False]
     assert found["conf_low"].iloc[1] == found["conf_high"].iloc[1] == 0
@@ -174,12 +171,7 @@ def test_probabilities_of_the_three_regions_by_hand():
 
 
 def test_an_adjusted_p_of_alpha_itself_rejects_nothing():
-    pair = pd.DataFrame(
-        {
-            "model_a": ["A"], "model_b": ["B"], "estimate": [0.1], "std_error": [0.1], "df": [9.0],
-            "statistic": [1.0], "p_value": [0.05],
-        }
-    )  # fmt: skip
+    pair = pairs_of("AB", [0.1], 0.1, statistic=1.0, p_value=0.05)
     assert family(pair, alpha=0.05)["reject"].tolist() == [False]
     assert family(pair, alpha=np.nextafter(0.05, 1))["reject"].tolist() == [True]
     for alpha, equal in ((0.05, False), (np.nextafter(0.05, 1), True)):
