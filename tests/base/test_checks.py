@@ -38,6 +38,8 @@ def test_what_is_right_is_handed_on():
     assert type(checks.check_prior(np.float64(0.25))) is float
     assert checks.check_skews([[4, 19]]).tolist() == [[4.0, 19.0]]
     assert checks.check_fraction(0.95, "level") == 0.95
+    assert [checks.check_rope(rope) for rope in (0, 0.5, 1)] == [0, 0.5, 1]
+    assert [checks.check_sum_of_squares(kind) for kind in (1, 2, np.int64(3))] == [1, 2, 3]
     assert checks.check_choice("b", ("a", "b"), "letter") == "b"
     assert checks.check_count(3, "n", minimum=3) == 3
     assert type(checks.check_count(np.int64(3), "n", minimum=1)) is int
@@ -72,12 +74,14 @@ LABEL = (
     "(labels 0/1, -1/1 and booleans need none)"
 )
 THREE = "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 2), 2 (row 1)"
+SUM_TYPE = "`sum_of_squares` must be 1, 2 or 3, but got "
+ROPE = "`rope` must be a difference that would not matter, 0 or more"
 VALUES = {
     checks.check_priors: [
         *((0.0, f"`prior`{BETWEEN}0"), (1.0, f"`prior`{BETWEEN}1"), (np.nan, f"`prior`{BETWEEN}nan")),
         *(
             (-np.inf, f"`prior`{BETWEEN}-inf"),
-            ([0.5, 1, 2], f"`prior`{BETWEEN}1"),
+            ([0.5, 1, 2, 0], f"`prior`{BETWEEN}1"),
             (True, f"`prior`{BETWEEN}1"),
         ),
         ([[0.5, 19]], f"`prior`{BETWEEN}19; did you mean skew=19, that is prior=0.05?"),
@@ -85,7 +89,10 @@ VALUES = {
         ([], "`prior` must hold at least one prior, but is empty"),
     ],
     checks.check_prior: [(4, f"`prior`{BETWEEN}4; did you mean skew=4, that is prior=0.2?")],
-    checks.check_skews: [(v, f"{POSITIVE}{np.min(v):g}") for v in (0.0, -1.0, np.nan, np.inf, [1, -np.inf])],
+    checks.check_skews: [(v, f"{POSITIVE}{np.min(v):g}") for v in (0.0, -1.0, np.nan, np.inf)],
+    partial(checks.check_skews): [([1, -3, -4], POSITIVE + "-3"), ([1, -np.inf], POSITIVE + "-inf")],
+    checks.check_rope: [(-0.1, ROPE + ", but got -0.1"), (1.5, ROPE + ", 1 or less, but got 1.5")],
+    checks.check_sum_of_squares: [(v, f"{SUM_TYPE}{v!r}") for v in (0, 4, 2.5, True)],
     level: [(1, f"`level`{BETWEEN}1"), (95, f"`level`{BETWEEN}95")],
     lambda v: checks.check_ordered(*v, "x"): [
         ((2, 1), "`x` must be given as (low, high), but got low=2 > high=1")
@@ -103,7 +110,7 @@ VALUES = {
     ],
     checks.check_weights: [
         *(
-            ([1, -0.5], WEIGHT + "1 has -0.5"),
+            ([1, -0.5, -2], WEIGHT + "1 has -0.5"),
             ([np.nan], WEIGHT + "0 has nan"),
             ([np.inf], WEIGHT + "0 has inf"),
         ),
