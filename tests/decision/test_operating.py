@@ -176,6 +176,15 @@ def test_an_evaluation_knows_its_folds():
     pd.testing.assert_frame_equal(sa.threshold_table(measures, recall=0.8), known)
     assert (known["method"][known["level"] == "mean"] == "corrected_t").all()
     assert known.index.tolist() == list(range(len(known)))
+    assert known["measure"][known["level"] == "mean"].tolist() == [*decision_operating.MEASURES] * 6
+    table = several_folds().query("fold < 3")
+    alone = sa.threshold_table(table, recall=0.8, design="independent")
+    elsewhere = sa.threshold_table(table, recall=0.8, design="independent", choose_on=table)
+    assert elsewhere["threshold"].equals(alone["threshold"])
+    lacking = sa.threshold_table(table.query("model == 'A' or fold == 1"), recall=0.8, design="independent")
+    fold, mean = (lacking[(lacking["model"] == "B") & (lacking["level"] == x)] for x in ("fold", "mean"))
+    np.testing.assert_array_equal(mean["estimate"], fold["estimate"])
+    assert mean[["conf_low", "conf_high"]].isna().all(axis=None)
     message = r"^the mean precision of model '[AB]' over folds is undefined: in some fold nothing is flagged$"
     with pytest.warns(sa.SkewanovaWarning, match=message):
         sa.threshold_table(measures, threshold=100)

@@ -106,6 +106,8 @@ def test_precision_and_f_have_limits_that_follow_their_quotient():
     quotient = np.array(operating.share_ratio(RECALL, FPR))
     assert found["precision"] == pytest.approx(tuple(quotient / (quotient + 4)))
     assert np.isnan(found["expected_cost"]).all()
+    cost = operating.measures(RECALL, FPR, 0.2, (3.0, 7.0))["expected_cost"]
+    assert cost == operating.weighted_sum(RECALL.complement(), FPR, (0.2 * 7, 0.8 * 3))
     rest = Estimate(1 + 4 * 0.1, 1 + 4 * 0.05, 1 + 4 * 0.3)
     quotient = np.array(operating.share_ratio(RECALL, rest))
     assert found["f_measure"] == pytest.approx(tuple(2 * quotient / (1 + quotient)))
