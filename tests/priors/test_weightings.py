@@ -82,9 +82,10 @@ def test_a_kink_needs_its_break():
         (UniformPrior(0.01, 0.9), lambda p: np.abs(p - 0.3), 0.3, (0.29**2 + 0.6**2) / 2 / 0.89),
         (UniformSkew(4, 19), lambda p: np.abs(1 / p - 11), 1 / 11, (6**2 + 9**2) / 2 / 15),
     ):
-        assert mean(weighting, function, [kink]) == pytest.approx(truth, rel=1e-13)
+        error = 1e-14 if isinstance(weighting, UniformPrior) else 1e-13
+        assert mean(weighting, function, [kink]) == pytest.approx(truth, rel=error)
         assert mean(weighting, function) != pytest.approx(truth, rel=1e-6)
-        assert mean(weighting, function, [0.07, kink, kink, 0.95]) == pytest.approx(truth, rel=1e-13)
+        assert mean(weighting, function, [0.07, kink, kink, 0.95]) == pytest.approx(truth, rel=error)
 
 
 @each("low", [1e-9, 1e-6, 0.05, 0.5, 0.999999])
