@@ -236,13 +236,12 @@ LINEAR: dict[str, Callable[[RecallSteps], Points]] = {
 }
 
 
-def linear_sums(points: Points, prior: Floats) -> Floats:
-    """Return sums over rises of weight times precision, one for each prior."""
-
-    def sums(priors: Floats) -> Floats:
-        return np.asarray(points.mean(partial(vertex_precision, prior=priors)).sum(axis=-1))
-
-    return _along(prior, points.weight.size, sums)
+def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Floats]:
+    """Return a function from priors to every step's term in the area, by an estimator of `BY_STEPS`."""
+    if area_estimator not in LINEAR:
+        return partial(segment_areas, _segments(steps, area_estimator))
+    points = LINEAR[area_estimator](steps)
+    return lambda prior: points.mean(partial(vertex_precision, prior=prior))
 
 
 def _along(prior: Floats, size: int, sums: Kernel) -> Floats:
@@ -254,10 +253,8 @@ def _along(prior: Floats, size: int, sums: Kernel) -> Floats:
     return values
 
 
-def prior_averaged_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior | Floats) -> Floats:
+def prior_averaged_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> Floats:
     """Return the precision averaged over the weighting at every point."""
-    if isinstance(weighting, np.ndarray):
-        return vertex_precision(tpr, fpr, weighting)
     if isinstance(weighting, UniformSkew):
         return _mean_over_skew(tpr, fpr, weighting)
     if isinstance(weighting, UniformPrior) and weighting.low < weighting.high:
@@ -304,17 +301,12 @@ def _series(u: Floats) -> Floats:
     return total
 
 
-def segments(steps: RecallSteps, area_estimator: str) -> RecallSteps:
+def _segments(steps: RecallSteps, area_estimator: str) -> RecallSteps:
     """Return the segments of ``exact`` areas or, for ``interpolated_max``, from the first reach.
 
     The largest precision at a recall is where the recall is first reached.
     """
     return steps if area_estimator == "exact" else replace(steps, start_fpr=steps.fpr_at_first_reach)
-
-
-def _segment_sums(steps: RecallSteps, prior: Floats) -> Floats:
-    """Return the exact area under precision along all steps, at every prior."""
-    return _along(prior, steps.tpr.size, lambda priors: segment_areas(steps, priors).sum(axis=-1))
 
 
 def segment_areas(steps: RecallSteps, prior: float | Floats) -> Floats:
@@ -402,11 +394,13 @@ def areas(blocks: Iterable[RecallSteps], prior: Floats, area_estimator: str) -> 
     blocks = chain([first], blocks)
     if area_estimator in LINEAR and len(prior) >= MANY_PRIORS and len(first.tpr) >= MANY_STEPS:
         return moment_sums(blocks, area_estimator).mean(prior)
-    if area_estimator in LINEAR:
-        area = _over_height(blocks, lambda steps: linear_sums(LINEAR[area_estimator](steps), prior))
-    else:
-        area = _over_height(blocks, lambda steps: _segment_sums(segments(steps, area_estimator), prior))
-    return np.asarray(area)
+    return np.asarray(_over_height(blocks, lambda steps: area_sums(steps, prior, area_estimator)))
+
+
+def area_sums(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
+    """Return the sum of the steps' terms at every prior."""
+    terms = terms_kernel(steps, area_estimator)
+    return _along(prior, steps.tpr.size, lambda priors: terms(priors).sum(axis=-1))
 
 
 def moment_sums(blocks: Iterable[RecallSteps], area_estimator: str) -> MomentSums:
@@ -436,20 +430,17 @@ def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_est
     part.
     """
     rising = steps.tpr > steps.start_tpr
-    if area_estimator in LINEAR:
-        with np.errstate(divide="ignore", invalid="ignore"):  # where no case is above a rise without height
-            terms = LINEAR[area_estimator](steps).mean(lambda t, f: prior_averaged_precision(t, f, weighting))
-        return terms if rising.all() else np.where(rising, terms, 0.0)
     if not rising.all():
         rising_terms = step_terms(steps.part(rising), weighting, area_estimator)
         terms = np.zeros(rising_terms.shape[:-1] + rising.shape)
         terms[..., rising] = rising_terms
         return terms
-    parts = segments(steps, area_estimator)
     if isinstance(weighting, np.ndarray):
-        return segment_areas(parts, weighting)
-    nodes = zip(*weighting.quadrature(), strict=True)
-    return np.asarray(sum(weight * segment_areas(parts, prior) for prior, weight in nodes))
+        return terms_kernel(steps, area_estimator)(weighting)
+    if area_estimator in LINEAR:
+        return LINEAR[area_estimator](steps).mean(partial(prior_averaged_precision, weighting=weighting))
+    terms_at, nodes = terms_kernel(steps, area_estimator), zip(*weighting.quadrature(), strict=True)
+    return np.asarray(sum(weight * terms_at(prior) for prior, weight in nodes))
 
 
 def _over_height(blocks: Iterable[RecallSteps], part: Callable[[RecallSteps], Any]) -> Any:

@@ -23,10 +23,8 @@ from skewanova.curves.estimators import (
     areas,
     moment_sums,
     prior_averaged_area,
-    segment_areas,
-    segments,
     step_terms,
-    vertex_precision,
+    terms_kernel,
 )
 from skewanova.curves.roc import (
     RecallSteps,
@@ -129,12 +127,9 @@ def _areas(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
         if len(first) == 1:
             return areas(iter_blocks(steps), prior, area_estimator)[None]
         return np.concatenate([_areas(part, prior, area_estimator) for part in _split_curves(steps, first)])
-    if area_estimator in LINEAR:
-        points = LINEAR[area_estimator](steps)
-        terms = (points.mean(partial(vertex_precision, prior=pi)) for pi in prior)
-    else:
-        terms = (segment_areas(segments(steps, area_estimator), pi) for pi in prior)
-    return np.stack([_sums(term, first) for term in terms], axis=1) / _sums(steps.height, first)[:, None]
+    terms = terms_kernel(steps, area_estimator)
+    sums = [_sums(terms(pi), first) for pi in prior]
+    return np.stack(sums, axis=1) / _sums(steps.height, first)[:, None]
 
 
 def _mean_areas(steps: RecallSteps, weighting: DeploymentPrior, area_estimator: str) -> Floats:

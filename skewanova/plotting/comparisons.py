@@ -44,16 +44,6 @@ def plot_pairs(
         The test to draw; by default the first on IAUPREC.
     prior : float, optional
         The prior to draw, for tests done at several; by default IAUPREC or else the first.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_pairs
-    >>> pair = {"model_a": "A", "model_b": "B", "estimate": 0.1, "conf_low": 0.02, "conf_high": 0.18}
-    >>> tukey = {"test": "tukey", "response": "iauprec", "prior": None, "reject": True, **pair}
-    >>> plot_pairs(pd.DataFrame([tukey]), ax=Figure().subplots()).get_xlabel()
-    'Difference in IAUPREC (first minus second)'
     """
     columns = "test response prior model_a model_b estimate conf_low conf_high reject"
     rows = artists.select_pairs(looks.find_frame(result, "pairs", columns, "plot_pairs"), test, prior)
@@ -94,18 +84,6 @@ def plot_difference_curves(
         conf_high, reject.
     pair : (str, str), optional
         The two models, as the frame orders them; by default its first pair.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_difference_curves
-    >>> frame = pd.DataFrame({
-    ...     "model_a": "A", "model_b": "B", "prior": [0.1, 0.5], "estimate": [0.2, 0.1],
-    ...     "conf_low": [0.1, -0.1], "conf_high": [0.3, 0.3], "reject": [True, False]
-    ... })
-    >>> plot_difference_curves(frame, ax=Figure().subplots()).get_ylabel()
-    'Difference in AUPREC'
     """
     columns = "model_a model_b prior estimate conf_low conf_high reject"
     frame = looks.find_frame(result, "difference_curves", columns, "plot_difference_curves")
@@ -179,17 +157,6 @@ def plot_critical_difference(
     References
     ----------
     Demsar (2006), Statistical comparisons of classifiers over multiple data sets.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import rank_comparison
-    >>> from skewanova.plotting import plot_critical_difference
-    >>> ranks = rank_comparison(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
-    >>> ax = plot_critical_difference(ranks, ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.texts[3:6]]
-    ['A  1.40', 'C  1.80', 'B  2.80']
     """
     comparison = _compare_ranks(result, test)
     rank = dict(looks.tuples_of(comparison.ranks, "model mean_rank"))
@@ -235,16 +202,6 @@ def plot_components(
     ------
     ValueError
         If columns are missing, or there are no components: the design has no runs, or nothing varies.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.inference import components
-    >>> from skewanova.plotting import plot_components
-    >>> frame = components([[0.80, 0.84], [0.70, 0.71]], 0.0001 * np.eye(4))
-    >>> plot_components(frame, ax=Figure().subplots()).get_xlabel()
-    'Share of the variance of one area (%)'
     """
     frame = looks.find_frame(result, "components", "component share", "plot_components")
     names, share = frame["component"].tolist(), 100 * frame["share"].to_numpy(dtype=np.float64)
@@ -286,15 +243,6 @@ def plot_by_dataset(
         The pair to draw; by default the first.
     hierarchical : DataFrame, optional
         The meta-analysis; by default that of `result`, if it has one.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_by_dataset
-    >>> pair = {"model_a": "A", "model_b": "B", "estimate": 0.1, "conf_low": 0.02, "conf_high": 0.18}
-    >>> plot_by_dataset(pd.DataFrame([{"dataset": "mine", **pair}]), ax=Figure().subplots()).get_xlabel()
-    'Difference in IAUPREC (A minus B)'
     """
     columns = "model_a model_b estimate conf_low conf_high"
     frame = looks.find_frame(result, "by_dataset", f"dataset {columns}", "plot_by_dataset")
@@ -344,16 +292,6 @@ def plot_p_values(
         First level of significance (the second is a tenth of it); by default that of the comparison, or 0.05.
     palette : sequence of three colours, optional
         Of p not below the first level, below it, and below the second.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_p_values
-    >>> pair = {"model_a": "A", "model_b": "B", "estimate": 0.1, "p_adjusted": 0.012}
-    >>> tukey = pd.DataFrame([{"test": "tukey", "response": "iauprec", "prior": None, **pair}])
-    >>> [text.get_text() for text in plot_p_values(tukey, ax=Figure().subplots()).texts]
-    ['0.012\n+0.100']
     """
     columns = "test response prior model_a model_b estimate p_adjusted"
     frame = looks.find_frame(result, "pairs", columns, "plot_p_values")

@@ -28,26 +28,13 @@ def plot_roc(
     ----------
     result : Comparison or DataFrame
         A result with `roc`, or that frame: model, fold, fpr, tpr on one grid of fpr.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_roc
-    >>> points = pd.DataFrame({"model": "A", "fold": 1, "fpr": [0.0, 0.5, 1.0], "tpr": [0.0, 0.8, 1.0]})
-    >>> plot_roc(points, ax=Figure().subplots()).get_xlabel()
-    'False positive rate'
     """
     frame = looks.find_frame(result, "roc", "model fold fpr tpr", "plot_roc")
-    styles = looks.line_styles(frames.distinct(frame["model"]), palette)
-    band = looks.check_errorbar(errorbar, frame["fold"], len(styles))
-    ax = looks.new_axes(ax, (6.8, 4.4))
-    for model, style in styles.items():
-        looks.mean_line(ax, frame[frame["model"] == model], ("fpr", "tpr"), errorbar=band, **style)
+    ax, entries = artists.mean_lines(ax, (6.8, 4.4), [("", frame, ("fpr", "tpr"))], errorbar, palette=palette)
     chance = ax.axline((0, 0), slope=1, color=looks.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
     looks.unit_limits(ax)
     ax.set_aspect("equal", anchor="W")
-    entries = [*looks.line_entries(styles), ("random ranking", chance), *looks.band_entries(band)]
+    entries.insert(frame["model"].nunique(), ("random ranking", chance))
     labels = ("ROC curves", "False positive rate", "True positive rate")
     return looks.finish(ax, labels, entries if legend else [], looks.legend_title(frame))
 
@@ -71,15 +58,6 @@ def plot_precision_recall(
         grid of recall.
     prior : float, optional
         The one prior to draw; by default all.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_precision_recall
-    >>> points = {"model": "A", "fold": 1, "prior": 0.1, "recall": [0.0, 1.0], "precision": [0.9, 0.1]}
-    >>> plot_precision_recall(pd.DataFrame(points), ax=Figure().subplots()).get_title(loc="left")
-    'Precision-recall curves at prior 0.1'
     """
     columns = "model fold prior recall precision"
     frame = looks.find_frame(result, "precision_recall", columns, "plot_precision_recall")
@@ -118,16 +96,6 @@ def plot_surface(
         Whether contours have a bar of their colours.
     palette : str, default "viridis"
         Name of a colour map of matplotlib.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_surface
-    >>> grid = {"model": "A", "prior": [0.1, 0.1, 0.5, 0.5], "recall": [0, 1, 0, 1]}
-    >>> surface = pd.DataFrame({**grid, "precision": [0.7, 0.1, 0.9, 0.5]})
-    >>> plot_surface(surface, ax=Figure().subplots()).get_title(loc="left")
-    'P-ROC surface of A'
     """
     check_choice(kind, SURFACE_KINDS, "kind")
     check_choice(palette, list(colormaps), "palette")
@@ -159,15 +127,6 @@ def plot_skew(
     ----------
     result : Comparison or DataFrame
         A result with `skew`, or that frame: model, fold, skew, accuracy, precision.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_skew
-    >>> points = {"model": "A", "fold": 1, "skew": [1, 100], "accuracy": [0.8, 0.9], "precision": [0.8, 0.1]}
-    >>> plot_skew(pd.DataFrame(points), ax=Figure().subplots()).get_xlabel()
-    'Skew (negatives per positive)'
     """
     frame = looks.find_frame(result, "skew", "model fold skew accuracy precision", "plot_skew")
     parts = [(measure, frame, ("skew", measure)) for measure in ("accuracy", "precision")]

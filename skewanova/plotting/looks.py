@@ -128,7 +128,7 @@ def document_plot(plot: Plot) -> Plot:
     names = [name for name in inspect.signature(plot).parameters if name not in described]
     added = [next(text for text in options if text.startswith(f"{name} : ")) for name in names]
     sections["Parameters"] = "\n".join([sections["Parameters"], *added])
-    order = ("Summary", "Parameters", "Returns", "Raises", "References", "Examples")
+    order = ("Summary", "Parameters", "Returns", "Raises", "References")
     texts = (sections.get(name) or shared.get(name) for name in order)
     plot.__doc__ = "\n\n".join(filter(None, texts)) + "\n"
     return plot
@@ -234,31 +234,7 @@ def of_style(*names: str) -> bool:
 
 
 def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, Color]:
-    """Colour of each model: those of the style sheet, or ten that colour-blind readers can tell apart.
-
-    Parameters
-    ----------
-    models : sequence of str
-        Model names in ranking order; where colours repeat, markers tell models apart.
-    palette : mapping, sequence or str, optional
-        Colours by model, in the order of the models, or the name of a palette of seaborn.
-
-    Returns
-    -------
-    dict of str to tuple
-        Red, green and blue, between 0 and 1, by model name.
-
-    Raises
-    ------
-    ValueError
-        If a model has no colour, or what is given is none.
-
-    Examples
-    --------
-    >>> from skewanova.plotting.looks import model_palette
-    >>> model_palette(["A", "B"])["A"]
-    (0.00392156862745098, 0.45098039215686275, 0.6980392156862745)
-    """
+    """Return the colour of each model: of the palette, or else of the style sheet, or else of ten."""
     names = distinct(models)
     if isinstance(palette, Mapping):
         missing = [model for model in names if model not in palette]

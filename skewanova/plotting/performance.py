@@ -44,15 +44,6 @@ def plot_auprec(
     ----------
     result : Comparison or DataFrame
         A result with `auprec_by_prior`, or that frame: model, fold, prior, auprec on one grid of priors.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_auprec
-    >>> areas = pd.DataFrame({"model": "A", "fold": 1, "prior": [0.01, 0.1], "auprec": [0.4, 0.8]})
-    >>> plot_auprec(areas, ax=Figure().subplots()).get_xscale()
-    'log'
     """
     frame = looks.find_frame(result, "auprec_by_prior", "model fold prior auprec", "plot_auprec")
     limits = looks.deployment_limits(result, deployment_prior)
@@ -83,16 +74,6 @@ def plot_iauprec(
     ranking : DataFrame, optional
         Columns model, iauprec, conf_low, conf_high, group; needed where `result` is a frame, else only the
         folds are drawn.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_iauprec
-    >>> folds = pd.DataFrame({"model": ["A", "A", "B"], "fold": [1, 2, 1], "iauprec": [0.8, 0.7, 0.6]})
-    >>> ax = plot_iauprec(folds, ax=Figure().subplots())
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['A', 'B']
     """
     frame = looks.find_frame(result, "iauprec", "model fold iauprec", "plot_iauprec")
     models = frames.distinct(frame["model"])
@@ -138,16 +119,6 @@ def plot_regions(
     bands, crossings, support : DataFrame, optional
         As :func:`~skewanova.decision.auprec_bands`, :func:`~skewanova.decision.crossings` and
         :func:`~skewanova.evaluation.support` return them; by default those of the result, if it has them.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_regions
-    >>> areas = pd.DataFrame({"model": "A", "fold": 1, "prior": [0.01, 0.1], "auprec": [0.4, 0.8]})
-    >>> leads = pd.DataFrame({"model": ["A"], "prior_low": [0.01], "prior_high": [0.1]})
-    >>> plot_regions(areas, leads, ax=Figure().subplots()).get_title(loc="left")
-    'Leading model by prior'
     """
     frame = looks.find_frame(result, "auprec_by_prior", "model fold prior auprec", "plot_regions")
     if regions is None and isinstance(result, pd.DataFrame):
@@ -194,16 +165,6 @@ def plot_interaction(
     ----------
     result : Comparison or DataFrame
         A result with `auprec_intervals`, or that frame: model, prior, auprec, conf_low, conf_high.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_interaction
-    >>> means = pd.DataFrame({"model": "A", "prior": [0.5, 0.1], "auprec": [0.9, 0.6]})
-    >>> ax = plot_interaction(means.assign(conf_low=0.5, conf_high=1.0), ax=Figure().subplots())
-    >>> [label.get_text() for label in ax.get_xticklabels()]
-    ['0.1', '0.5']
     """
     columns = "model prior auprec conf_low conf_high"
     frame = looks.find_frame(result, "auprec_intervals", columns, "plot_interaction")
@@ -244,15 +205,6 @@ def plot_regret(
     ----------
     result : Comparison or DataFrame
         A result with `regret`, or that frame: model, prior, regret.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_regret
-    >>> frame = pd.DataFrame({"model": "A", "prior": [0.01, 0.1], "regret": [0.2, 0.0]})
-    >>> plot_regret(frame, ax=Figure().subplots()).get_ylabel()
-    'Regret (shortfall in AUPREC)'
     """
     frame = looks.find_frame(result, "regret", "model prior regret", "plot_regret")
     limits = looks.deployment_limits(result, deployment_prior)
@@ -334,16 +286,6 @@ def plot_residuals(
         Residuals against fitted values (a funnel shows unequal spread), by fold (single folds that stand
         out), or ordered against normal quantiles, with the 95 % envelopes of
         :func:`~skewanova.inference.residual_quantiles`.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova import evaluate, load_satellite_scores
-    >>> from skewanova.inference import two_way_anova
-    >>> from skewanova.plotting import plot_residuals
-    >>> result = two_way_anova(evaluate(load_satellite_scores(), at_priors=(0.5,)).iauprec)
-    >>> plot_residuals(result, kind="qq", ax=Figure().subplots()).get_xlabel()
-    'Normal quantile'
     """
     check_choice(kind, list(RESIDUAL_KINDS), "kind")
     frame = looks.find_frame(result, "residuals", "model fold fitted residual", "plot_residuals")

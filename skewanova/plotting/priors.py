@@ -51,17 +51,6 @@ def plot_prior_estimate(
         If there is no such model.
     TypeError
         If `source` holds no estimated prior.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova import estimate_prior
-    >>> from skewanova.plotting import plot_prior_estimate
-    >>> draw, labels = np.random.default_rng(0).normal, np.repeat([1, 0], 200)
-    >>> estimate = estimate_prior(labels, draw(2 * labels), draw(size=300))
-    >>> plot_prior_estimate(estimate, ax=Figure().subplots()).get_ylabel()
-    'Unlabelled cases'
     """
     result = _select_estimate(source, model)
     bins = result.bins_frame()
@@ -100,17 +89,6 @@ def plot_monitor(
         What `monitor` found, or its table.
     leaders : DataFrame, optional
         Who may be the best at which prior; by default that of `source`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
-    >>> from skewanova.plotting import plot_monitor
-    >>> rows = {"batch": ["1", "2"], "estimate": [0.1, 0.2], "conf_low": 0.05, "conf_high": 0.3}
-    >>> table = pd.DataFrame({**rows, "state": "choice"})
-    >>> leads = pd.DataFrame({"prior_low": [0.01], "prior_high": [0.5], "leader": ["A"]})
-    >>> plot_monitor(table, leads, ax=Figure().subplots()).get_xlabel()
-    'Batch'
     """
     table = looks.find_frame(source, "table", "batch estimate conf_low conf_high state", "plot_monitor")
     spans = looks.find_optional_frame(source, leaders, "leaders", "prior_low prior_high leader")

@@ -181,11 +181,10 @@ def test_only_the_relative_size_of_weights_matters(estimator):
 
 @pytest.mark.parametrize("held", [1, 5, 12, 1000])
 def test_how_many_precisions_are_held_at_once_changes_nothing(held, monkeypatch):
-    points = estimators.LINEAR["trapezoid"](rises_of(curve_of(CURVES["steps"])))
-    at = np.linspace(0.01, 0.9, 7)
-    each = [estimators.linear_sums(points, at[i : i + 1])[0] for i in range(7)]
+    steps, at = rises_of(curve_of(CURVES["steps"])), np.linspace(0.01, 0.9, 7)
+    each = [estimators.area_sums(steps, at[i : i + 1], "trapezoid")[0] for i in range(7)]
     monkeypatch.setattr(estimators, "FEW_PRECISIONS", held)
-    assert estimators.linear_sums(points, at).tolist() == each
+    assert estimators.area_sums(steps, at, "trapezoid").tolist() == each
 
 
 def long_curve(n_rises):
