@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skewanova.base.checks import Floats
-from skewanova.curves.distributions import Distribution
 from skewanova.curves.estimators import prior_averaged_precision, vertex_precision
-from skewanova.priors.weightings import UniformPrior
+from skewanova.priors.weightings import FrozenDistribution, UniformPrior
 from skewanova.scores.design import FoldDesign
 
 #: Neighbours that vote.
@@ -621,7 +620,7 @@ HALVED_SCENARIOS: Mapping[str, tuple[Scenario, Scenario]] = MappingProxyType(
 
 
 #: Negatives' and positives' scores (Boyd et al. 2013, figure 2).
-SETTINGS: Mapping[str, tuple[Distribution, Distribution]] = {
+SETTINGS: Mapping[str, tuple[FrozenDistribution, FrozenDistribution]] = {
     "binormal": (stats.norm(0, 1), stats.norm(1, 1)),
     "bibeta": (stats.beta(2, 5), stats.beta(5, 2)),
     "offset_uniform": (stats.uniform(0, 1), stats.uniform(0.5, 1)),

@@ -423,16 +423,13 @@ def _label_text(value: object) -> str:
 
 def _numbers_if_possible(text: NDArray[Any]) -> NDArray[Any]:
     """Return floats if every label reads as a number or a truth value, else the text."""
-    truth = {"true": 1.0, "false": 0.0}
-    distinct, codes = np.unique(text, return_inverse=True)
-    names = distinct.tolist()
+    truth = {"true": "1", "false": "0"}
+    names = [truth.get(label.lower(), label) for label in text.tolist()]
     try:
-        numbers = [truth[t.lower()] if t.lower() in truth else float(t) for t in names]
+        numbers = np.array([float(name) for name in names])
     except ValueError:
         return text
-    if not all(is_exact(int(t)) for t in names if t.isdecimal()):
-        return text
-    return np.array(numbers)[codes.reshape(-1)]
+    return numbers if all(is_exact(int(name)) for name in names if name.isdecimal()) else text
 
 
 def _positive_code(distinct: NDArray[Any], pos_label: object, name: str) -> int:
@@ -451,13 +448,11 @@ def _code_of(pos_label: object, distinct: NDArray[Any]) -> int:
     text = _label_text(pos_label)
     number = _numbers_if_possible(np.array([text]))[0]
     spellings = {number} if distinct.dtype.kind == "f" else {text, str(pos_label).strip()}
-    codes = [code for code, label in enumerate(distinct.tolist()) if label in spellings]
-    if codes:
-        return codes[0]
-    if len(distinct) == 2:
+    code = next((code for code, label in enumerate(distinct.tolist()) if label in spellings), -1)
+    if code < 0 and len(distinct) == 2:
         labels = ", ".join(_shown(distinct))
         raise InputError(f"`pos_label` must be one of the labels {labels}, but got {pos_label!r}")
-    return -1
+    return code
 
 
 def _shown(distinct: NDArray[Any]) -> list[str]:

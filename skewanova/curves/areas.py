@@ -14,6 +14,7 @@ from skewanova.base.checks import Floats, check_choice, check_prior, check_prior
 from skewanova.curves.estimators import (
     BY_STEPS,
     ESTIMATORS,
+    Kernel,
     area_kernel,
     areas,
     prior_averaged_area,
@@ -69,8 +70,12 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid"
     >>> auprec(curve, [0.5, 0.1]).round(4)
     array([0.7917, 0.5705])
     """
+    return _area_at(area_kernel(roc, check_choice(area_estimator, ESTIMATORS, "area_estimator")), prior)
+
+
+def _area_at(area: Kernel, prior: ArrayLike) -> float | Floats:
+    """Return the area at one prior as a number, at several in their shape."""
     priors = check_priors(prior)
-    area = area_kernel(roc, check_choice(area_estimator, ESTIMATORS, "area_estimator"))
     values = area(priors.ravel()).reshape(priors.shape)
     return float(values) if values.ndim == 0 else values
 
@@ -187,10 +192,8 @@ def auprec_score(
     if sample_weight is not None or area_estimator not in BY_STEPS:
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return auprec(curve, prior, area_estimator=area_estimator)
-    priors = check_priors(prior)
-    positive, score = check_binary_scores(y_true, y_score, pos_label)
-    values = areas(steps_from_scores(positive, score), priors.ravel(), area_estimator).reshape(priors.shape)
-    return float(values) if values.ndim == 0 else values
+    steps = steps_from_scores(*check_binary_scores(y_true, y_score, pos_label))
+    return _area_at(lambda priors: areas(steps, priors, area_estimator), prior)
 
 
 def iauprec_score(
@@ -231,9 +234,8 @@ def iauprec_score(
     if sample_weight is not None or area_estimator not in BY_STEPS:
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return iauprec(curve, deployment_prior, area_estimator=area_estimator)
-    weighting = as_deployment_prior(deployment_prior)
-    positive, score = check_binary_scores(y_true, y_score, pos_label)
-    return prior_averaged_area(steps_from_scores(positive, score), weighting, area_estimator)
+    steps = steps_from_scores(*check_binary_scores(y_true, y_score, pos_label))
+    return prior_averaged_area(steps, as_deployment_prior(deployment_prior), area_estimator)
 
 
 def precision_recall_curve(

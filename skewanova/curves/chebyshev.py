@@ -122,22 +122,12 @@ def sign_intervals(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int
 
 @dataclass(frozen=True)
 class MeanCurves:
-    """Mean AUPREC of every model between two priors.
-
-    Attributes
-    ----------
-    low, high : float
-        Limits of the prior.
-    edges : ndarray
-        Ends of the panels, in log-odds.
-    panels : tuple of tuple of Chebyshev
-        For each panel, the series of every model.
-    """
+    """Mean AUPREC of every model between two priors."""
 
     low: float
     high: float
-    edges: Floats
-    panels: tuple[tuple[Chebyshev, ...], ...]
+    edges: Floats  #: ends of the panels, in log-odds
+    panels: tuple[tuple[Chebyshev, ...], ...]  #: for each panel, the series of every model
 
     @classmethod
     def fit(cls, mean_auprec: Callable[[Floats], Floats], low: float, high: float) -> MeanCurves:

@@ -14,7 +14,6 @@ share of positives.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +37,7 @@ from skewanova.base.text import p_words
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.roc import RocCurve, without_repeats
 from skewanova.priors.quadrature import gauss_panels
-from skewanova.priors.weightings import Target, as_deployment_prior
+from skewanova.priors.weightings import FrozenDistribution, Target, as_deployment_prior
 
 #: Logit of the recall beyond which nothing is left to integrate (4e-20 on either side).
 REACH = 44.5
@@ -47,29 +46,7 @@ REACH = 44.5
 PANEL_NODES = 16
 
 
-class Distribution(Protocol):
-    """A continuous distribution as scipy.stats freezes it."""
-
-    def sf(self, x: Any) -> Any:
-        """Survival function."""
-
-    def cdf(self, x: Any) -> Any:
-        """Distribution function."""
-
-    def isf(self, q: Any) -> Any:
-        """Inverse of the survival function."""
-
-    def ppf(self, q: Any) -> Any:
-        """Quantile function."""
-
-    def support(self) -> Any:
-        """Smallest and largest score."""
-
-    def rvs(self, *, size: Any, random_state: Any) -> Any:
-        """Random scores."""
-
-
-def true_auprec(negative: Distribution, positive: Distribution, prior: float) -> float:
+def true_auprec(negative: FrozenDistribution, positive: FrozenDistribution, prior: float) -> float:
     """Return AUPREC of a classifier whose scores have known distributions.
 
     Parameters
@@ -102,8 +79,8 @@ def true_auprec(negative: Distribution, positive: Distribution, prior: float) ->
 
 
 def true_iauprec(
-    negative: Distribution,
-    positive: Distribution,
+    negative: FrozenDistribution,
+    positive: FrozenDistribution,
     deployment_prior: Target,
 ) -> float:
     """Return the mean AUPREC over a deployment prior, of a classifier whose scores have known distributions.
@@ -137,7 +114,7 @@ def true_iauprec(
     return float(sum(share * (weight @ vertex_precision(recall, fpr, prior)) for prior, share in nodes))
 
 
-def true_auc(negative: Distribution, positive: Distribution) -> float:
+def true_auc(negative: FrozenDistribution, positive: FrozenDistribution) -> float:
     """Return the probability that a positive scores above a negative.
 
     Parameters
@@ -161,7 +138,7 @@ def true_auc(negative: Distribution, positive: Distribution) -> float:
     return float(1 - weight @ fpr)
 
 
-def true_roc(negative: Distribution, positive: Distribution, *, n_points: int = 2001) -> RocCurve:
+def true_roc(negative: FrozenDistribution, positive: FrozenDistribution, *, n_points: int = 2001) -> RocCurve:
     """Return the true ROC curve at evenly spaced quantiles of both classes.
 
     Parameters
@@ -199,8 +176,8 @@ def curve_at(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
 
 
 def sample_scores(
-    negative: Distribution,
-    positive: Distribution,
+    negative: FrozenDistribution,
+    positive: FrozenDistribution,
     n_cases: int,
     *,
     prior: float,
@@ -250,7 +227,9 @@ def sample_scores(
     return np.arange(n_cases) < n_cases - n_negative, np.concatenate(scores).astype(np.float64)
 
 
-def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Floats, Floats, Floats]:
+def _recall_nodes(
+    negative: FrozenDistribution, positive: FrozenDistribution
+) -> tuple[Floats, Floats, Floats]:
     """Return nodes and weights over recall, and the false positive rate at each; finer towards kinks.
 
     In the logit of recall, tails are as smooth as the middle. A kink lies where the negatives end.
@@ -262,7 +241,7 @@ def _recall_nodes(negative: Distribution, positive: Distribution) -> tuple[Float
     return recall, step * recall * special.expit(-log_odds), np.asarray(negative.sf(score))
 
 
-def _edges(negative: Distribution, positive: Distribution) -> Floats:
+def _edges(negative: FrozenDistribution, positive: FrozenDistribution) -> Floats:
     """Return ends of panels, even in the logit of either rate."""
     even = np.arange(-REACH, REACH + 0.25, 0.5)
     scores = np.where(even < 0, negative.isf(special.expit(even)), negative.ppf(special.expit(-even)))
@@ -271,12 +250,12 @@ def _edges(negative: Distribution, positive: Distribution) -> Floats:
     return np.unique(edges[np.abs(edges) <= REACH])
 
 
-def _logit_recall(positive: Distribution, score: Floats) -> Floats:
+def _logit_recall(positive: FrozenDistribution, score: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(positive.sf(score)) - np.log(positive.cdf(score)))
 
 
-def _check_distributions(negative: Distribution, positive: Distribution) -> None:
+def _check_distributions(negative: FrozenDistribution, positive: FrozenDistribution) -> None:
     for name, distribution in (("negative", negative), ("positive", positive)):
         if not all(hasattr(distribution, part) for part in ("sf", "cdf", "isf", "ppf", "support", "rvs")):
             raise InputTypeError(

@@ -187,18 +187,10 @@ def vertex_precision(tpr: Floats, fpr: Floats, prior: float | Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Points:
-    """AUPREC as the weighted mean of precisions, over rises and over the points that speak for each rise.
+    """AUPREC as the weighted mean of precisions, over rises and over the points that speak for each rise."""
 
-    Attributes
-    ----------
-    weight : ndarray of shape (..., n_rises)
-        Gain in recall.
-    tpr, fpr : tuple of ndarray
-        Rates at each rise's points, one array a point.
-    """
-
-    weight: Floats
-    tpr: tuple[Floats, ...]
+    weight: Floats  #: gain in recall of every rise
+    tpr: tuple[Floats, ...]  #: rates at each rise's points, one array a point
     fpr: tuple[Floats, ...]
 
     def mean(self, precision: Callable[[Floats, Floats], Floats]) -> Floats:

@@ -245,17 +245,7 @@ def _kernel(steps: RecallSteps, area_estimator: str) -> Kernel:
 
 
 class GroupCurves(MeasuredCurves):
-    """ROC curve of every (model, fold); what measures need is at hand without building curves.
-
-    Parameters
-    ----------
-    cells : sequence of (model, fold)
-        The groups, in order.
-    positive, score, sizes : ndarray
-        Clean cases of all groups after one another, and the number of cases in each.
-    weight : ndarray, optional
-        Positive weight of every case.
-    """
+    """ROC curve of every (model, fold), of clean cases of all groups after one another."""
 
     def __init__(
         self,
@@ -297,13 +287,7 @@ Bits = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class CompactCurve:
-    """A curve without its thresholds.
-
-    Attributes
-    ----------
-    n_positive, n_negative : int
-        Number of cases of each class.
-    """
+    """A curve without its thresholds."""
 
     n_positive: int
     n_negative: int
@@ -343,18 +327,10 @@ class CompactCurve:
 
 @dataclass(frozen=True, eq=False)
 class PackedCurve(CompactCurve):
-    """A curve as its cases in descending order of score.
+    """A curve as its cases in descending order of score, in bits."""
 
-    Attributes
-    ----------
-    labels : ndarray of uint8
-        One bit a case: whether it is positive; within a tie, negatives first.
-    ends : ndarray of uint8 or None
-        One bit a case: whether it is the last of its tie; None where no scores are tied.
-    """
-
-    labels: Bits
-    ends: Bits | None
+    labels: Bits  #: whether each case is positive; within a tie, negatives first
+    ends: Bits | None  #: whether each case is the last of its tie; None where no scores are tied
 
     @classmethod
     def _pack(cls, labels: NDArray[Any], ends: NDArray[Any]) -> Self:
@@ -424,18 +400,10 @@ class PackedCurve(CompactCurve):
 
 @dataclass(frozen=True, eq=False)
 class WeightedCurve(CompactCurve):
-    """A curve of cases that stand for unequal numbers.
+    """A curve of cases that stand for unequal numbers."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_scores, 2)
-        Weight of the negatives and of the positives at every score, the best first.
-    n_best : int
-        Number of cases at the best score.
-    """
-
-    weights: Floats
-    n_best: int
+    weights: Floats  #: of the negatives and of the positives (n_scores, 2) at every score, the best first
+    n_best: int  #: cases at the best score
 
     @classmethod
     def of(cls, positive: Bools, score: NDArray[Any], weight: Floats) -> Self:
@@ -489,13 +457,7 @@ def _unpacked(curves: Sequence[CompactCurve]) -> RecallSteps:
 
 
 class PackedCurves(MeasuredCurves):
-    """ROC curve of every (model, fold), unpacked when it is looked up.
-
-    Parameters
-    ----------
-    packed : mapping
-        The packed curve of every (model, fold), in order.
-    """
+    """ROC curve of every (model, fold), unpacked when it is looked up."""
 
     _cells: Mapping[Cell, CompactCurve]
 
@@ -512,10 +474,6 @@ class PackedCurves(MeasuredCurves):
         cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
         return [partial(_unpacked, curves[i:j]) for i, j in pairwise(cuts.tolist())]
 
-    def select(self, cells: Sequence[Cell]) -> PackedCurves:
-        """Return some of the curves, in the order given."""
-        return PackedCurves({cell: self._cells[cell] for cell in cells})
-
 
 Curves = Mapping[Cell, RocCurve]
 
@@ -523,7 +481,7 @@ Curves = Mapping[Cell, RocCurve]
 def select_curves(curves: Curves, cells: Sequence[Cell]) -> Curves:
     """Return some of the curves, in the order given; packed ones stay packed."""
     if isinstance(curves, PackedCurves):
-        return curves.select(cells)
+        return PackedCurves({cell: curves._cells[cell] for cell in cells})
     return {cell: curves[cell] for cell in cells}
 
 

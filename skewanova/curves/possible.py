@@ -25,9 +25,8 @@ from skewanova.base.checks import (
     InputTypeError,
     check_choice,
     check_count,
-    check_float_array,
     check_not_negative,
-    check_one_number,
+    check_number,
     check_prior,
     check_prior_list,
 )
@@ -58,69 +57,34 @@ N_POINTS = 20_001
 
 
 class AreaRange(NamedTuple):
-    """What one printed number may be on complete curves.
+    """What one printed number may be on complete curves."""
 
-    Attributes
-    ----------
-    measure : str
-        ``AUPREC(prior)`` or ``AUC``.
-    value : float
-        As printed.
-    low, high : float
-        Limits given all the other numbers; nan if these contradict each other.
-    low_given_auc, high_given_auc : float
-        Limits given the AUC alone; nan for the AUC itself, or where it is not known.
-    """
-
-    measure: str
-    value: float
-    low: float
+    measure: str  #: ``AUPREC(prior)`` or ``AUC``
+    value: float  #: as printed
+    low: float  #: limits given all the other numbers; nan if these contradict each other
     high: float
-    low_given_auc: float
+    low_given_auc: float  #: limits given the AUC alone; nan for the AUC itself, or where it is not known
     high_given_auc: float
 
 
 class AreaPair(NamedTuple):
-    """Two printed areas beside the largest ratio of their losses.
-
-    Attributes
-    ----------
-    prior, rarer_prior : float
-        The priors.
-    constant : float
-        The largest ratio of their losses.
-    loss, largest_loss : float
-        ``1 - AUPREC`` at `prior`, and the most that the area at `rarer_prior` allows.
-    holds : bool
-        Whether it is within that, as far as the digits tell.
-    """
+    """Two printed areas beside the largest ratio of their losses."""
 
     prior: float
     rarer_prior: float
-    constant: float
-    loss: float
-    largest_loss: float
-    holds: bool
+    constant: float  #: the largest ratio of their losses
+    loss: float  #: ``1 - AUPREC`` at `prior`
+    largest_loss: float  #: the most that the area at `rarer_prior` allows
+    holds: bool  #: whether the loss is within that, as far as the digits tell
 
 
 @dataclass(frozen=True)
 class PossibleAreas:
-    """Whether complete curves can have the printed areas.
+    """Whether complete curves can have the printed areas."""
 
-    Attributes
-    ----------
-    possible : bool
-        Whether they can, within the rounding.
-    missing_recall : float
-        The least recall, as a mean over folds, that must be missing from the sums; nan if no recall missing
-        explains the numbers.
-    pairs : tuple of AreaPair
-        Every two areas beside the bound that needs no AUC.
-    """
-
-    possible: bool
-    missing_recall: float
-    pairs: tuple[AreaPair, ...] = field(repr=False)
+    possible: bool  #: within the rounding
+    missing_recall: float  #: the least that must be missing, a mean over folds; nan if that explains nothing
+    pairs: tuple[AreaPair, ...] = field(repr=False)  #: every two areas beside the bound that needs no AUC
     _search: _Search = field(repr=False, compare=False)
     _values: Floats = field(repr=False, compare=False)
     _limits: Floats = field(repr=False, compare=False)
@@ -131,18 +95,7 @@ class PossibleAreas:
         return tuple(map(self.range_of, self._search.names))
 
     def range_of(self, measure: str) -> AreaRange:
-        """Return the range of one number, given the others.
-
-        Parameters
-        ----------
-        measure : str
-            ``AUC`` or ``AUPREC(prior)``, as printed in `ranges`.
-
-        Raises
-        ------
-        ValueError
-            If no such number was given.
-        """
+        """Return the range of one number, ``AUC`` or ``AUPREC(prior)`` as in `ranges`, given the others."""
         names, search = self._search.names, self._search
         index, last = names.index(check_choice(measure, names, "measure")), len(names) - 1
         others = [k for k in range(last + 1) if k != index]
@@ -193,9 +146,7 @@ def loss_ratio(
     errors of the papers.
 
     With ties, ``exact`` and ``interpolated_max`` keep the constant; ``average_precision`` exceeds it where
-    both priors are high. The others have none below 1: one negative before positives that tie costs the two
-    trapezoids half their recall at every prior; and the interpolated mean and median join a perfect vertex
-    and one with false positives at the same recall to a precision that falls nearly alike at every prior.
+    both priors are high; the others have none below 1.
 
     Examples
     --------
@@ -293,7 +244,8 @@ def possible_areas(
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     slack = check_not_negative(rounding, "rounding", what="half a unit of the last digit", largest=0.5)
     printed_auc = None if auc is None else _check_area(auc, "auc")
-    steps = 0.0 if n_positive is None else _estimator_error(check_count(n_positive, "n_positive", minimum=1))
+    n = None if n_positive is None else check_count(n_positive, "n_positive", minimum=1)
+    steps = 0.0 if n is None else (1.5 + float(np.log(n)) / 4) / n  # most that sums are off the integral
     hull = area_estimator == "convex_hull"
     search = _Search(tuple(printed), printed_auc is not None, not_below_diagonal=hull)
     values = np.array([*printed.values(), *([] if printed_auc is None else [printed_auc])])
@@ -310,13 +262,8 @@ def possible_areas(
     )
 
 
-def _estimator_error(n: int) -> float:
-    """Return the largest difference between a sum over n recalls and the exact area."""
-    return float((1.5 + np.log(n) / 4) / n)
-
-
 def _check_area(value: float, name: str) -> float:
-    area = check_one_number(check_float_array(value, name), name)
+    area = check_number(value, name)
     if not 0 <= area <= 1:
         raise InputError(f"`{name}` must lie between 0 and 1, but got {area:g}")
     return area
@@ -328,11 +275,10 @@ def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
         raise InputTypeError(f"`auprec` must map priors to areas, as in {{0.5: 0.8}}, but got {auprec!r}")
     if not auprec:
         raise InputError("`auprec` must hold the area at one prior at least, but is empty")
-    priors = check_prior_list(list(auprec), "auprec")
-    areas = [
-        _check_area(area, f"auprec[{prior:g}]") for prior, area in zip(priors, auprec.values(), strict=True)
-    ]
-    return dict(sorted(zip(priors.tolist(), areas, strict=True), reverse=True))
+    priors = check_prior_list(list(auprec), "auprec").tolist()
+    pairs = zip(priors, auprec.values(), strict=True)
+    areas = {prior: _check_area(area, f"auprec[{prior:g}]") for prior, area in pairs}
+    return dict(sorted(areas.items(), reverse=True))
 
 
 def _pairs(printed: Mapping[float, float], slack: float, area_estimator: str) -> Sequence[AreaPair]:

@@ -298,21 +298,13 @@ BLOCK_SIZE = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class RecallSteps:
-    """Rates at the start and at the end of every segment that rises, of one curve or of several in a row.
+    """Rates at the start and at the end of every segment that rises, of one curve or of several in a row."""
 
-    Attributes
-    ----------
-    start_tpr, start_fpr, tpr, fpr : ndarray of shape (n_rises,)
-        True and false positive rates at the start and the end, from the best score down.
-    fpr_at_first_reach : ndarray of shape (n_rises,)
-        False positive rate where the recall at the start was first reached; 0 at the origin.
-    """
-
-    start_tpr: Floats
+    start_tpr: Floats  #: from the best score down
     start_fpr: Floats
     tpr: Floats
     fpr: Floats
-    fpr_at_first_reach: Floats
+    fpr_at_first_reach: Floats  #: where the recall at the start was first reached; 0 at the origin
 
     @property
     def height(self) -> Floats:

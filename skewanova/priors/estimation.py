@@ -66,23 +66,6 @@ USUAL_SHIFT = 0.1
 SHIFT_LEVEL = 0.05
 
 
-ESTIMATE_COLUMNS = (
-    "batch",
-    "estimate",
-    "conf_low",
-    "conf_high",
-    "n_positive",
-    "n_negative",
-    "n_unlabelled",
-    "n_bins",
-    "auc",
-    "statistic",
-    "df",
-    "p_value",
-    "method",
-)
-
-
 @dataclass(frozen=True, eq=False)
 class LabelShift:
     """Test that the scores of each class are spread alike in the labelled cases and the deployment.
@@ -283,9 +266,8 @@ class PriorEstimate(EstimatedPrior):
         return tuple(filter(None, [self.label_shift.note, band * wide]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row with an empty `batch`, and one for every batch; columns of `ESTIMATE_COLUMNS`."""
-        rows = [self._row(), *(batch._row(name) for name, batch in self.batches)]
-        return frame_of(rows, ESTIMATE_COLUMNS)
+        """Return a row with an empty `batch`, and one for every batch."""
+        return frame_of([self._row(), *(batch._row(name) for name, batch in self.batches)])
 
     def bins_frame(self) -> pd.DataFrame:
         """Return one row a bin: its largest score (none for the last), cases, those expected, residual."""
@@ -303,13 +285,14 @@ class PriorEstimate(EstimatedPrior):
             }
         )
 
-    def _row(self, name: str = "") -> tuple[Any, ...]:
+    def _row(self, name: str = "") -> dict[str, Any]:
         counts, shift = self.binned.counts, self.label_shift
         n_positive, n_negative, n_unlabelled = (int(total) for total in counts.totals)
-        return (
-            name, self.estimate, self.conf_low, self.conf_high, n_positive, n_negative, n_unlabelled,
-            len(counts.positive), separation(counts), shift.statistic, shift.df, shift.p_value, self.method,
-        )  # fmt: skip
+        sizes = {"n_positive": n_positive, "n_negative": n_negative, "n_unlabelled": n_unlabelled}
+        interval = {"estimate": self.estimate, "conf_low": self.conf_low, "conf_high": self.conf_high}
+        bins = {"n_bins": len(counts.positive), "auc": separation(counts)}
+        test = {"statistic": shift.statistic, "df": shift.df, "p_value": shift.p_value}
+        return {"batch": name, **interval, **sizes, **bins, **test, "method": self.method}
 
 
 def estimate_prior(

@@ -286,25 +286,13 @@ N_BINS = 8
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """The two classes and the unlabelled scores in common bins.
+    """The two classes and the unlabelled scores in common bins."""
 
-    Attributes
-    ----------
-    edges : array
-        The largest labelled score in each bin but the last.
-    counts : Counts
-        Cases in each bin.
-    positive, negative : array
-        Normal scores of the labelled cases: what does not change with the scale of the scores.
-    normal_edges : array
-        The edges among them.
-    """
-
-    edges: NDArray[Any]
+    edges: NDArray[Any]  #: the largest labelled score in each bin but the last
     counts: Counts
-    positive: Floats
+    positive: Floats  #: normal scores of the labelled cases, which do not change with the scale of the scores
     negative: Floats
-    normal_edges: Floats
+    normal_edges: Floats  #: the edges among them
 
     def shifted(self, *, positive: float = 0.0, negative: float = 0.0) -> Counts:
         """Return the counts with a class's labelled scores shifted by `by` standard deviations."""

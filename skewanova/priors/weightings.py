@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +43,9 @@ from skewanova.priors.quadrature import (
     panel_nodes,
     prior_at,
 )
+
+if TYPE_CHECKING:
+    from scipy.stats._distn_infrastructure import rv_continuous_frozen
 
 #: Smallest shape a beta weighting may have: below it, skews beyond 1e150 carry weight.
 SMALLEST_SHAPE = 0.1
@@ -399,23 +402,8 @@ class DiscretePrior:
         return f"priors (weights) {values}"
 
 
-class FrozenDistribution(Protocol):
-    """A continuous distribution of scipy.stats with its parameters, as ``scipy.stats.truncnorm(...)``."""
-
-    def support(self) -> tuple[float, float]:
-        """Return the ends of the support."""
-
-    def pdf(self, x: ArrayLike) -> Floats:
-        """Density."""
-
-    def ppf(self, q: ArrayLike) -> Floats:
-        """Quantiles."""
-
-    def isf(self, q: ArrayLike) -> Floats:
-        """Quantiles from above."""
-
-    def mean(self) -> float:
-        """Its mean."""
+#: A continuous distribution of scipy.stats with its parameters, as ``scipy.stats.truncnorm(...)``.
+FrozenDistribution: TypeAlias = "rv_continuous_frozen[Any, Any]"
 
 
 @dataclass(frozen=True)
@@ -493,7 +481,7 @@ _FROZEN = ("support", "pdf", "ppf", "isf", "mean")
 
 
 #: What is taken for a deployment prior everywhere.
-Target = DeploymentPrior | FrozenDistribution | tuple[float, float] | float
+Target: TypeAlias = "DeploymentPrior | FrozenDistribution | tuple[float, float] | float"
 
 
 def _of_scipy(value: Any) -> DeploymentPrior:
