@@ -244,8 +244,7 @@ def possible_areas(
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
     slack = check_not_negative(rounding, "rounding", what="half a unit of the last digit", largest=0.5)
     printed_auc = None if auc is None else _check_area(auc, "auc")
-    n = None if n_positive is None else check_count(n_positive, "n_positive", minimum=1)
-    steps = 0.0 if n is None else (1.5 + float(np.log(n)) / 4) / n  # most that sums are off the integral
+    steps = 0.0 if n_positive is None else _estimator_error(check_count(n_positive, "n_positive", minimum=1))
     hull = area_estimator == "convex_hull"
     search = _Search(tuple(printed), printed_auc is not None, not_below_diagonal=hull)
     values = np.array([*printed.values(), *([] if printed_auc is None else [printed_auc])])
@@ -260,6 +259,11 @@ def possible_areas(
         _values=values,
         _limits=limits,
     )
+
+
+def _estimator_error(n: int) -> float:
+    """Return the largest difference between a sum over n recalls and the exact area."""
+    return float((1.5 + np.log(n) / 4) / n)
 
 
 def _check_area(value: float, name: str) -> float:
