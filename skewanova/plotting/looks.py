@@ -234,7 +234,31 @@ def of_style(*names: str) -> bool:
 
 
 def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, Color]:
-    """Return the colour of each model: of the palette, or else of the style sheet, or else of ten."""
+    """Return the colour of each model: of the palette, or else of the style sheet, or else of ten.
+
+    Parameters
+    ----------
+    models : sequence of str
+        Model names in ranking order; where colours repeat, markers tell models apart.
+    palette : mapping, sequence or str, optional
+        Colours by model, in the order of the models, or the name of a palette of seaborn.
+
+    Returns
+    -------
+    dict of str to tuple
+        Red, green and blue, between 0 and 1, by model name.
+
+    Raises
+    ------
+    ValueError
+        If a model has no colour, or what is given is none.
+
+    Examples
+    --------
+    >>> from skewanova.plotting import model_palette
+    >>> model_palette(["A", "B"])["A"]
+    (0.00392156862745098, 0.45098039215686275, 0.6980392156862745)
+    """
     names = distinct(models)
     if isinstance(palette, Mapping):
         missing = [model for model in names if model not in palette]
