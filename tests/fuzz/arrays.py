@@ -1,11 +1,9 @@
 """Labels and scores in every form that an array can take, through the functions that take arrays."""
 
 import array
-from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,7 @@ from hypothesis import strategies as st
 import skewanova as sa
 from fuzz.generator import Generator, answered
 
-FUNCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+FUNCTIONS = {
     "roc_curve": lambda y, s: _lists(attrgetter("tpr", "fpr")(sa.roc_curve(y, s))),
     "auprec_score": lambda y, s: sa.auprec_score(y, s, prior=0.1),
     "iauprec_score": lambda y, s: sa.iauprec_score(y, s, deployment_prior=(0.05, 0.2)),
@@ -31,11 +29,11 @@ NUMBERS = (
 )
 
 
-def _lists(parts: Any) -> list[Any]:
+def _lists(parts):
     return [part.tolist() for part in parts]
 
 
-def _limits(interval: Any) -> list[float]:
+def _limits(interval):
     values = (
         vars(interval)
         if hasattr(interval, "__dict__")
@@ -44,7 +42,7 @@ def _limits(interval: Any) -> list[float]:
     return [value for value in values.values() if isinstance(value, float)]
 
 
-def _read_only(values: list[int]) -> Any:
+def _read_only(values):
     whole = np.array(values)
     whole.flags.writeable = False
     return whole
@@ -53,17 +51,17 @@ def _read_only(values: list[int]) -> Any:
 class Wrapped:
     """Something that turns into an array when asked, as torch and other libraries have it."""
 
-    def __init__(self, values: list[int]) -> None:
+    def __init__(self, values):
         self.values = values
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self, dtype=None, copy=None):
         return np.array(self.values, dtype=dtype)
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self.values)
 
 
-FORMS: Mapping[str, Callable[[list[int]], Any]] = {
+FORMS = {
     "list": list,
     "tuple": tuple,
     "objects": lambda values: np.array(values, dtype=object),
@@ -106,7 +104,7 @@ FORMS: Mapping[str, Callable[[list[int]], Any]] = {
 }
 
 
-def exact(values: Any) -> list[Any] | None:
+def exact(values):
     """The values as Python numbers that lose nothing; None where they are not one row of numbers."""
     if isinstance(values, pd.Series | np.ndarray):
         values = values.tolist()
@@ -120,19 +118,19 @@ def exact(values: Any) -> list[Any] | None:
     return [_exactly(v) for v in numbers]
 
 
-def _exactly(value: Any) -> Fraction | float:
+def _exactly(value):
     try:
         return Fraction(*value.as_integer_ratio())
     except OverflowError:  # an infinity
         return float(value)
 
 
-def ranks(numbers: list[Any]) -> list[int]:
+def ranks(numbers):
     order = {number: rank for rank, number in enumerate(sorted(set(numbers)))}
     return [order[number] for number in numbers]
 
 
-def right_or_refused(case: Mapping[str, Any]) -> None:
+def right_or_refused(case):
     """The number that the exact values have, or a refusal; never another number, error or warning."""
     function = FUNCTIONS[case["function"]]
     labels = [k % 2 for k in range(len(case["scores"]))] if not case["labels"] else case["labels"]
@@ -159,7 +157,7 @@ cases = st.fixed_dictionaries(
 )
 
 
-def masks_are_heeded(case: Mapping[str, Any]) -> None:
+def masks_are_heeded(case):
     """A masked value is no value: refused, or as if the case were not there; never read."""
     mask, function = (case["mask"] * len(case["scores"]))[: len(case["scores"])], FUNCTIONS[case["function"]]
     arrays = [[k % 2 for k in range(len(mask))], case["scores"]]

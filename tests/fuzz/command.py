@@ -5,12 +5,10 @@ import os
 import re
 import tempfile
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
-from typing import Any
 
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from skewanova.cli import commands
 
@@ -20,12 +18,12 @@ DONE, FAILED, REFUSED, CHANGED = range(4)
 STEERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def run(arguments: Sequence[str]) -> Result:
+def run(arguments):
     return CliRunner().invoke(commands.main, list(arguments), prog_name="skewanova", terminal_width=80)
 
 
 @contextmanager
-def folder_of(files: Mapping[str, bytes]) -> Iterator[Path]:
+def folder_of(files):
     """A new current folder that holds the files."""
     with tempfile.TemporaryDirectory(prefix="skewanova-fuzz-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -37,18 +35,16 @@ def folder_of(files: Mapping[str, bytes]) -> Iterator[Path]:
             yield folder
 
 
-def content(folder: Path) -> dict[str, bytes | None]:
+def content(folder):
     """Every file below with its bytes, every folder and link with none."""
-    found: dict[str, bytes | None] = {}
+    found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         found[name] = path.read_bytes() if path.is_file() and not path.is_symlink() else None
     return found
 
 
-def checked_run(
-    arguments: Sequence[str], folder: Path, *, statuses: Sequence[int] = (DONE, REFUSED)
-) -> Result:
+def checked_run(arguments, folder, *, statuses=(DONE, REFUSED)):
     """Run the command: it does what it should, or refuses in one line and leaves all as it was."""
     before = content(folder)
     result = run(arguments)
@@ -64,13 +60,13 @@ def checked_run(
     return result
 
 
-def _replaceable(name: str, before: Mapping[str, Any]) -> bool:
+def _replaceable(name, before):
     """Whether the file stands in an earlier output of ours."""
     parents = [parent.as_posix() for parent in Path(name).parents]
     return any(f"{parent}/provenance.json" in before for parent in parents)
 
 
-def assert_told(result: Result, arguments: Sequence[str], statuses: Sequence[int]) -> None:
+def assert_told(result, arguments, statuses):
     """The status is one of those allowed; what is printed is whole, readable and steers no terminal."""
     shown = " ".join(map(ascii, arguments))
     if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -86,7 +82,7 @@ def assert_told(result: Result, arguments: Sequence[str], statuses: Sequence[int
         json.loads(result.stdout, parse_constant=_no_constant)
 
 
-def assert_one_line(result: Result) -> None:
+def assert_one_line(result):
     lines = result.stderr.removesuffix("\n").split("\n")
     usage = bool(lines) and lines[0].startswith("Usage: ")
     assert result.stdout == "", result.stdout
@@ -98,9 +94,9 @@ def assert_one_line(result: Result) -> None:
 LONGEST_MESSAGE = 20_000
 
 
-def _no_constant(name: str) -> None:
+def _no_constant(name):
     raise AssertionError(f"{name} is not JSON")
 
 
-def is_root() -> bool:
+def is_root():
     return hasattr(os, "geteuid") and os.geteuid() == 0

@@ -2,9 +2,7 @@
 
 import gzip
 import zlib
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,7 +23,7 @@ _damages = st.lists(_damage, min_size=1, max_size=3)
 
 
 @cache
-def contents() -> Mapping[str, bytes]:
+def contents():
     rows = rows_of(SHAPE)
     accented = [row | {"model": f"{row['model']}\u00e9"} for row in rows]
     parquet = as_parquet(rows, {"model": "dictionary"}, 5)
@@ -49,7 +47,7 @@ def contents() -> Mapping[str, bytes]:
     }
 
 
-def file_of(case: Mapping[str, Any]) -> bytes:
+def file_of(case):
     content = contents()[case["content"]]
     if case["footer"] is not None and case["content"].startswith("parquet"):
         return with_footer(content, case["footer"])
@@ -58,7 +56,7 @@ def file_of(case: Mapping[str, Any]) -> bytes:
     return damaged(content, case["damages"])
 
 
-def with_footer(content: bytes, footer: str) -> bytes:
+def with_footer(content, footer):
     """The same table, with other metadata for pandas."""
     table = pq.read_table(pa.BufferReader(content)).replace_schema_metadata({b"pandas": footer.encode()})
     out = pa.BufferOutputStream()
@@ -66,14 +64,14 @@ def with_footer(content: bytes, footer: str) -> bytes:
     return out.getvalue().to_pybytes()
 
 
-def broken_files_are_refused(case: Mapping[str, Any]) -> None:
+def broken_files_are_refused(case):
     """Read, or refused in one line."""
     name = case["name"]
     with folder_of({name: file_of(case)}) as folder:
         checked_run(["check", name], folder)
 
 
-def parts_are_one_table(case: Mapping[str, Any]) -> None:
+def parts_are_one_table(case):
     """A folder of Parquet files, some broken, foreign or of other columns: read, or refused in one line."""
     rows = rows_of(SHAPE)
     half = len(rows) // 2
@@ -84,7 +82,7 @@ def parts_are_one_table(case: Mapping[str, Any]) -> None:
         answered(sa.read_scores, "scores")
 
 
-def _cases(**more: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+def _cases(**more):
     kinds = [*contents(), "parquet", "parquet of folds", "parquet", "csv.gz", "csv", "jsonl"]
     return st.fixed_dictionaries(
         {
@@ -97,7 +95,7 @@ def _cases(**more: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-def _fitting(case: dict[str, Any]) -> dict[str, Any]:
+def _fitting(case):
     """The name that goes with the content, more often than not."""
     ending = case["content"].split()[0]
     fits = ending in {"csv", "jsonl", "parquet", "csv.gz", "jsonl.gz"} and case["fits"]

@@ -2,8 +2,6 @@
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +26,7 @@ SPREAD_LEFT = 1e-6
 # --- tables of runs -----------------------------------------------------------------------------------------
 
 
-def run_rows(case: Mapping[str, Any]) -> list[dict[str, Any]]:
+def run_rows(case):
     """Models trained anew in every run, all of which test the same cases."""
     rng = np.random.default_rng(case["seed"])
     labels = np.arange(case["size"]) < case["positives"]
@@ -46,7 +44,7 @@ def run_rows(case: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-SCORES: Mapping[str, Callable[[Any, Any], Any]] = {
+SCORES = {
     "good": lambda drawn, labels: drawn + 2 * labels,
     "poor": lambda drawn, labels: drawn + 0.2 * labels,
     "ties": lambda drawn, labels: np.round(drawn + labels),
@@ -71,7 +69,7 @@ runs = st.fixed_dictionaries(
 )
 
 
-def runs_are_compared_as_one_sample(case: Mapping[str, Any]) -> None:
+def runs_are_compared_as_one_sample(case):
     """What `compare` says of runs is what the public functions say; changed tables are refused or right."""
     rows = changed(run_rows(case), case["changes"])
     table = answered(sa.read_scores, pd.DataFrame(rows)) if rows else None
@@ -102,7 +100,7 @@ def runs_are_compared_as_one_sample(case: Mapping[str, Any]) -> None:
             near(row.p_value, p)
 
 
-def assert_sane(result: Any) -> None:
+def assert_sane(result):
     """Probabilities are such, limits stand in order, and the words can be made."""
     for name in ("tests", "pairs", "ranking", "equivalence", "difference_curves", "crossings", "plans"):
         frame = result.tables[name]
@@ -148,7 +146,7 @@ one_sets = st.fixed_dictionaries(
 )
 
 
-def one_set_of(case: Mapping[str, Any]) -> dict[str, Any]:
+def one_set_of(case):
     """Arguments of `compare_test_set`."""
     rng = np.random.default_rng(case["seed"])
     n = case["size"]
@@ -172,7 +170,7 @@ def one_set_of(case: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def one_set_holds_together(case: Mapping[str, Any]) -> None:
+def one_set_holds_together(case):
     """Refused, or numbers in their ranges that a change of no meaning leaves as they are."""
     given = one_set_of(case)
     found = answered(sa.inference.compare_test_set, **given)
@@ -197,13 +195,13 @@ def one_set_holds_together(case: Mapping[str, Any]) -> None:
     near(again.p_value[pairs[1]][clear], found.p_value[pairs[0]][clear])
 
 
-def _pairs(found: Any) -> list[int]:
+def _pairs(found):
     """Places of the pairs in an order that does not depend on that of the models."""
     names = [sorted(pair) for pair in zip(found.model_a, found.model_b, strict=True)]
     return sorted(range(len(names)), key=names.__getitem__)
 
 
-def _in_order(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _in_order(given, seed):
     order = np.random.default_rng(seed).permutation(len(given["y_true"]))
     moved = {name: given[name][order] for name in ("y_true", "y_score")}
     for name in ("cluster", "sample_weight"):
@@ -211,7 +209,7 @@ def _in_order(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
     return {**given, **moved}
 
 
-def _other_clusters(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _other_clusters(given, seed):
     clusters = given["cluster"]
     if clusters is None:  # every case a cluster of its own; one alone of its kind would join the others
         counted = np.asarray(given["y_true"])[_with_weight(given)]
@@ -222,12 +220,12 @@ def _other_clusters(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
     return {**given, "cluster": [f"z{(code + seed) * 7919 % 10007}" for code in codes.ravel().tolist()]}
 
 
-def _with_weight(given: Mapping[str, Any]) -> Any:
+def _with_weight(given):
     weights = given["sample_weight"]
     return np.asarray([1.0] * len(given["y_true"]) if weights is None else weights, dtype=float) > 0
 
 
-def _other_scale(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _other_scale(given, seed):
     weights = given["sample_weight"]
     if weights is None:
         return {**given, "sample_weight": [2.0 ** (seed - 5)] * len(given["y_true"])}
@@ -237,7 +235,7 @@ def _other_scale(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
     return {**given, "sample_weight": whole * 2.0 ** (seed - 5)}
 
 
-def _with_cases_left_out(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _with_cases_left_out(given, seed):
     """A few cases more, of weight 0."""
     n, more = len(given["y_true"]), 1 + seed % 3
     weights = [1.0] * n if given["sample_weight"] is None else list(given["sample_weight"])
@@ -251,64 +249,61 @@ def _with_cases_left_out(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
     }
 
 
-CHANGES: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = {
+CHANGES = {
     "order": _in_order,
     "names of clusters": _other_clusters,
     "scale of weights": _other_scale,
     "left out": _with_cases_left_out,
-    "models": lambda given, _: {
-        **given,
-        "y_score": given["y_score"][:, ::-1],
-        "models": given["models"][::-1],
-    },
+    "models": lambda given, _: (
+        given | {"y_score": given["y_score"][:, ::-1], "models": given["models"][::-1]}
+    ),
 }
 
 # --- estimators ---------------------------------------------------------------------------------------------
 
 
+ODD = {
+    "nan": lambda n: np.full(n, np.nan),
+    "short": lambda n: np.zeros(max(n - 1, 0)),
+    "matrix": lambda n: np.zeros((n, 3)),
+    "text": lambda n: np.full(n, "x"),
+    "none": lambda n: None,
+    "huge": lambda n: np.where(np.arange(n) % 2, 1e308, -1e308),
+}
+
+
 class Failing(ClassifierMixin, BaseEstimator):
     """Cannot be fitted."""
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X, y):
         raise ValueError("no\nuse \x1b[31m")
 
 
 class Odd(ClassifierMixin, BaseEstimator):
     """Answers with scores that are none."""
 
-    def __init__(self, kind: str = "nan") -> None:
+    def __init__(self, kind="nan"):
         self.kind = kind
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X, y):
         self.classes_ = np.unique(y)
         return self
 
-    def decision_function(self, X: Any) -> Any:
-        n = len(X)
-        return {
-            "nan": np.full(n, np.nan),
-            "short": np.zeros(max(n - 1, 0)),
-            "matrix": np.zeros((n, 3)),
-            "text": np.full(n, "x"),
-            "none": None,
-            "huge": np.where(np.arange(n) % 2, 1e308, -1e308),
-        }[self.kind]
+    def decision_function(self, X):
+        return ODD[self.kind](len(X))
 
 
-ESTIMATORS: Mapping[str, Callable[[], Any]] = {
+ESTIMATORS = {
     "bayes": GaussianNB,
     "tree": lambda: DecisionTreeClassifier(max_depth=2),
     "logistic": LogisticRegression,
     "prior": lambda: DummyClassifier(strategy="prior"),
     "random": lambda: DummyClassifier(strategy="uniform"),
     "failing": Failing,
-    **{
-        f"odd {kind}": lambda kind=kind: Odd(kind)
-        for kind in ("nan", "short", "matrix", "text", "none", "huge")
-    },
+    **{f"odd {kind}": lambda kind=kind: Odd(kind) for kind in ODD},
 }
 RIGHT = ("bayes", "tree", "logistic", "prior", "random")
-CV: Mapping[str, Callable[[], Any]] = {
+CV = {
     "none": lambda: None,
     "3": lambda: 3,
     "0": lambda: 0,
@@ -317,7 +312,7 @@ CV: Mapping[str, Callable[[], Any]] = {
     "stratified": lambda: StratifiedKFold(2, shuffle=True, random_state=0),
     "repeated": lambda: RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0),
 }
-LABELS: Mapping[str, Callable[[Any], Any]] = {
+LABELS = {
     "numbers": lambda y: y,
     "words": lambda y: np.where(y == 1, "yes", "no"),
     "booleans": lambda y: y.astype(bool),
@@ -340,9 +335,7 @@ fits = st.fixed_dictionaries(
         "groups": st.sampled_from([0, 0, 1, 2, 5, 100]),
         "options": st.fixed_dictionaries(
             {
-                "design": st.sampled_from(
-                    ["repeated_holdout", "repeated_holdout", "split_half", "split_half", "kfold", ""]
-                ),
+                "design": st.sampled_from([*["repeated_holdout", "split_half"] * 2, "kfold", ""]),
                 "n_splits": st.sampled_from([2, 3, 4, 1, 0, -1]),
                 "test_fraction": st.sampled_from([None, None, 0.5, 0.2, 0.01, 0.99, 0.0, 1.0, float("nan")]),
                 "n_halvings": st.sampled_from([1, 2, 3, 0]),
@@ -356,7 +349,7 @@ fits = st.fixed_dictionaries(
 )
 
 
-def estimators_are_compared(case: Mapping[str, Any]) -> None:
+def estimators_are_compared(case):
     """Refused, or the comparison of the held-out scores, the same when asked again."""
     rng = np.random.default_rng(case["seed"])
     labels = (np.arange(case["size"]) < case["positives"]).astype(int)
@@ -364,10 +357,9 @@ def estimators_are_compared(case: Mapping[str, Any]) -> None:
     named = {"abcd"[k]: ESTIMATORS[kind]() for k, kind in enumerate(case["estimators"])}
     groups = np.arange(len(labels)) // case["groups"] if case["groups"] else None
 
-    def asked() -> Any:
-        options = dict(
-            case["options"], cv=CV[case["cv"]](), groups=groups, at_priors=PRIORS, rng=case["seed"]
-        )
+    def asked():
+        options = {**case["options"], "cv": CV[case["cv"]](), "groups": groups}
+        options |= {"at_priors": PRIORS, "rng": case["seed"]}
         halves = {name: options.pop(name) for name in ("n_halvings", "inner_folds")}
         if options["design"] == "split_half" and options["cv"] is None:
             options["design"] = sa.FoldDesign("split_half", **halves)
@@ -392,11 +384,8 @@ def estimators_are_compared(case: Mapping[str, Any]) -> None:
     frame = result.scores.to_frame()
     if "part" in frame:  # halvings tell the variance alone
         frame = frame[frame["part"] == "holdout"]
-    same = sa.evaluate(
-        sa.read_scores(frame[["model", "fold", "case", "y_true", "y_score"]]),
-        at_priors=PRIORS,
-        deployment_prior=case["options"]["deployment_prior"],
-    )
+    table = sa.read_scores(frame[["model", "fold", "case", "y_true", "y_score"]])
+    same = sa.evaluate(table, at_priors=PRIORS, deployment_prior=case["options"]["deployment_prior"])
     for name in ("auprec", "iauprec"):
         found, known = result.tables[name], getattr(same, name)
         near(*(one.sort_values(["model", "fold"], kind="stable")[name] for one in (found, known)))

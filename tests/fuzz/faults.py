@@ -6,11 +6,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from hypothesis import strategies as st
 
@@ -26,7 +24,7 @@ PATIENCE = 300
 
 
 @contextmanager
-def room_for(size: int) -> Iterator[None]:
+def room_for(size):
     """No file may grow beyond so many bytes: what a full disk does to a writer."""
     import resource  # not on Windows
 
@@ -39,7 +37,7 @@ def room_for(size: int) -> Iterator[None]:
 
 
 @contextmanager
-def without_rights(folder: Path) -> Iterator[None]:
+def without_rights(folder):
     """The folder cannot be written; root, who may write all, becomes nobody."""
     folder.chmod(0o555)
     if is_root():
@@ -52,7 +50,7 @@ def without_rights(folder: Path) -> Iterator[None]:
         folder.chmod(0o755)
 
 
-def told_without_room(case: Mapping[str, Any]) -> None:
+def told_without_room(case):
     """A full disk: one line, status 1, and all is as it was; or, where the room suffices, done."""
     with folder_of(files()) as folder:
         before = content(folder)
@@ -63,7 +61,7 @@ def told_without_room(case: Mapping[str, Any]) -> None:
             assert content(folder) == before
 
 
-def told_without_rights(case: Mapping[str, Any]) -> None:
+def told_without_rights(case):
     """A folder that cannot be written: one line, and nothing is left; without `--out` it does not matter."""
     with folder_of(files()) as folder:
         out = ["--out", "new"] if case["out"] else []
@@ -75,7 +73,7 @@ def told_without_rights(case: Mapping[str, Any]) -> None:
         assert content(folder) == before
 
 
-def rehearse(command: list[str]) -> None:
+def rehearse(command):
     """Run what works, what fails and what is refused, so that all modules are read before the rights go."""
     with folder_of(files()):
         run(command)
@@ -84,24 +82,24 @@ def rehearse(command: list[str]) -> None:
             run([*command, "--out", "other"])
 
 
-def listen() -> None:
+def listen():
     """Ignore no signal, though whoever started the fuzzing (nohup, a shell in the background) may."""
     for name in SIGNALS:
         signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
-def loads(pid: int, _folder: Path) -> bool:
+def loads(pid, _folder):
     """Whether the command is being loaded: before that Python starts, and Ctrl-C is told its way."""
     return "numpy" in told_of(pid, "maps", otherwise="numpy")
 
 
-def handles_signals(pid: int, _folder: Path) -> bool:
+def handles_signals(pid, _folder):
     """Whether the process has its own way to end."""
     caught = re.search(r"^SigCgt:\s*(\w+)", told_of(pid, "status"), re.MULTILINE)
     return caught is None or bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def told_of(pid: int, what: str, *, otherwise: str = "") -> str:
+def told_of(pid, what, *, otherwise=""):
     """What Linux tells of a process."""
     try:
         return Path(f"/proc/{pid}/{what}").read_text(errors="replace")
@@ -110,14 +108,14 @@ def told_of(pid: int, what: str, *, otherwise: str = "") -> str:
 
 
 #: When a phase of a run has begun, whatever the machine does besides.
-PHASES: Mapping[str, Callable[[int, Path], bool]] = {
+PHASES = {
     "loading": loads,
     "working": handles_signals,
     "writing": lambda _pid, folder: any(folder.glob(".skewanova-*.new")),
 }
 
 
-def ends_tidily(case: Mapping[str, Any]) -> None:
+def ends_tidily(case):
     """A signal at any moment of any phase: nothing hidden is left, and the target is whole or absent."""
     with folder_of(files()) as folder:
         before = content(folder)
@@ -143,7 +141,7 @@ def ends_tidily(case: Mapping[str, Any]) -> None:
 
 
 @cache
-def written(command: tuple[str, ...]) -> set[str]:
+def written(command):
     """Names that the command writes when nothing disturbs it."""
     with folder_of(files()) as folder:
         before = set(content(folder))
@@ -167,4 +165,4 @@ _ALL = (
     Generator("no rights", _rights, told_without_rights, 4),
     Generator("signals", _signals, ends_tidily, 0, repeatable=False),
 )
-GENERATORS: tuple[Generator, ...] = _ALL if os.name == "posix" else ()
+GENERATORS = _ALL if os.name == "posix" else ()

@@ -3,7 +3,7 @@
 import ast
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,7 @@ from skewanova.base.checks import InputTypeError
 
 CORPUS = Path(__file__).with_name("corpus")
 #: Texts that a file, an option or a name may hold by mistake or malice.
-HOSTILE: dict[str, list[str]] = json.loads(
-    Path(__file__).with_name("hostile.json").read_text(encoding="ascii")
-)
+HOSTILE = json.loads(Path(__file__).with_name("hostile.json").read_text(encoding="ascii"))
 
 
 @dataclass(frozen=True)
@@ -34,20 +32,20 @@ class Generator:
     examples: int
     repeatable: bool = True
 
-    def check(self, case: Any) -> None:
+    def check(self, case):
         """Raise if the case breaks the rule; a warning that is not the package's own breaks every rule."""
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", SkewanovaWarning)
             self.rule(case)
 
-    def corpus(self) -> Iterator[tuple[str, Any]]:
+    def corpus(self):
         """Yield names and cases of what once broke the rule."""
         for path in sorted((CORPUS / self.name).glob("*.txt")):
             yield path.stem, ast.literal_eval(path.read_text(encoding="ascii"))
 
 
-def answered(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
+def answered(function, *given, **options):
     """The answer, or None where the package refuses; any other error goes through."""
     try:
         return function(*given, **options)
@@ -55,7 +53,7 @@ def answered(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
         return None
 
 
-def near(got: Any, want: Any) -> None:
+def near(got, want):
     """Sums in another order, no more."""
     got, want = np.asarray(got, float), np.asarray(want, float)
     np.testing.assert_allclose(got, want, rtol=1e-7, atol=1e-10, equal_nan=True)

@@ -5,11 +5,8 @@ import io
 import os
 import re
 import threading
-from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -36,7 +33,7 @@ cases = st.fixed_dictionaries(
 )
 
 
-def named_rows(case: dict[str, Any]) -> list[dict[str, Any]]:
+def named_rows(case):
     """A small table with the names in place of the plain ones."""
     counts = {name: max(len(case[name]), 1) for name in ("models", "folds", "datasets")}
     rows = rows_of({**SHAPE, "cases": -1, **counts})
@@ -54,17 +51,17 @@ def named_rows(case: dict[str, Any]) -> list[dict[str, Any]]:
 class Elements(HTMLParser):
     """Kinds of elements and attributes of a page."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__()
-        self.kinds: set[str] = set()
+        self.kinds = set()
         self.feed(page)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.kinds |= {tag, *(f"{tag} {name}" for name, _ in attrs)}
 
 
-def names_in_csv(text: str) -> pd.DataFrame:
+def names_in_csv(text):
     """The table as pandas reads it; the standard library must find the same."""
     records = [*csv.reader(io.StringIO(text, newline=""))]
     frame = pd.read_csv(io.StringIO(text, newline=""), dtype=str, keep_default_na=False)
@@ -75,7 +72,7 @@ def names_in_csv(text: str) -> pd.DataFrame:
     return frame
 
 
-def assert_latex_is_plain(text: str) -> None:
+def assert_latex_is_plain(text):
     """No name brings a command of its own, opens a group that it does not close, or begins a comment."""
     foreign = set(re.findall(r"\\(?:end\{document|input|write|csname)", text)) - {r"\input"}
     assert not foreign, foreign
@@ -84,14 +81,14 @@ def assert_latex_is_plain(text: str) -> None:
     assert STEERS.search(text) is None
 
 
-def on_terminal(arguments: Sequence[str]) -> str:
+def on_terminal(arguments):
     """What the command writes to a terminal, colours and all (nothing where there are no such terminals)."""
     if not hasattr(os, "openpty"):
         return ""
     ours, theirs = os.openpty()
-    written: list[bytes] = []
+    written = []
 
-    def listen() -> None:
+    def listen():
         try:
             while part := os.read(ours, 65536):
                 written.append(part)
@@ -119,7 +116,7 @@ def on_terminal(arguments: Sequence[str]) -> str:
 OWN = re.compile("\x1b\\[[0-9;]*[mKA]|\r")
 
 
-def assert_steers_nothing(text: str) -> None:
+def assert_steers_nothing(text):
     steering = STEERS.search(OWN.sub("", text))
     assert steering is None, f"sent to the terminal: {steering!r} in {text!r}"
 
@@ -127,7 +124,7 @@ def assert_steers_nothing(text: str) -> None:
 # --- rules --------------------------------------------------------------------------------------------------
 
 
-def names_stay_names(case: dict[str, Any]) -> None:
+def names_stay_names(case):
     """In pipes, on a terminal, in JSON and in CSV files every name is a name, and the same one."""
     one = {**case, "datasets": ()}
     files = {"one.jsonl": as_json_lines(named_rows(one)), "all.jsonl": as_json_lines(named_rows(case))}
@@ -147,12 +144,12 @@ def names_stay_names(case: dict[str, Any]) -> None:
             checked_run([command, "one.jsonl", "--json"], folder)
 
 
-def known_names(path: str) -> set[str] | None:
+def known_names(path):
     table = answered(sa.read_scores, path)
     return None if table is None else set(table.models)
 
 
-def tables_escape(case: dict[str, Any]) -> None:
+def tables_escape(case):
     """Every table of a comparison as text, Markdown, HTML and LaTeX: no name adds an element or a command."""
     plain = {**case, "models": [f"m{k}" for k in range(len(case["models"]))]}
     with folder_of({"a.jsonl": as_json_lines(named_rows(plain)), "b.jsonl": as_json_lines(named_rows(case))}):
@@ -171,7 +168,7 @@ def tables_escape(case: dict[str, Any]) -> None:
         assert rows[0] == rows[1]
 
 
-def folders_escape(case: dict[str, Any]) -> None:
+def folders_escape(case):
     """The whole output folder: page, figures, tables, CSV; no file elsewhere, none named by the table."""
     with folder_of({"scores.jsonl": as_json_lines(named_rows(case))}) as folder:
         known = known_names("scores.jsonl") if not case["datasets"] else set(case["datasets"])
@@ -188,7 +185,7 @@ def folders_escape(case: dict[str, Any]) -> None:
             assert not kinds & {"iframe", "object", "embed", "base", "form"}
 
 
-def assert_file_is_safe(path: Path) -> None:
+def assert_file_is_safe(path):
     """One file of an output folder, read as what it is."""
     assert re.fullmatch(r"[A-Za-z0-9._-]+", path.name), path.name
     if path.suffix == ".csv":

@@ -1,9 +1,7 @@
 """Hostile values for every option of every command, as the command itself lists them."""
 
-from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import chain
-from typing import Any
 
 import click
 from hypothesis import strategies as st
@@ -38,9 +36,7 @@ TABLES = (
 SLOW = {"demo"}
 
 
-def commands(
-    group: click.Group = cli_commands.main, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], Any]]:
+def commands(group=cli_commands.main, path=()):
     """Every command with the words that call it."""
     for name, command in sorted(group.commands.items()):
         if isinstance(command, click.Group):
@@ -50,7 +46,7 @@ def commands(
 
 
 @cache
-def files() -> Mapping[str, bytes]:
+def files():
     shape = {**SHAPE, "folds": 3, "size": 20, "cases": -1}
     rows = rows_of(shape)
     wide = [{"y_true": k % 2, "fold": k // 10, "a": k * 7 % 13, "b": k * 5 % 11} for k in range(30)]
@@ -63,7 +59,7 @@ def files() -> Mapping[str, bytes]:
     }
 
 
-def _values(option: click.Option) -> st.SearchStrategy[list[str]]:
+def _values(option):
     """The option's words on a command line."""
     word = option.opts[0]
     if option.is_flag:
@@ -78,7 +74,7 @@ def _values(option: click.Option) -> st.SearchStrategy[list[str]]:
     return texts.map(lambda text: [word, text])
 
 
-def _arguments(path: tuple[str, ...], command: Any, *, out: bool) -> st.SearchStrategy[list[str]]:
+def _arguments(path, command, *, out):
     options = [p for p in command.params if isinstance(p, click.Option) and p.name not in NEVER]
     options = [option for option in options if (option.name == "out") <= out]
     n_tables = sum(isinstance(p, click.Argument) for p in command.params)
@@ -90,9 +86,7 @@ def _arguments(path: tuple[str, ...], command: Any, *, out: bool) -> st.SearchSt
     return st.builds(lambda t, o: [*path, *t, *few, *chain(*o)], tables, chosen)
 
 
-def arguments(
-    names: set[str] | None = None, *, out: bool = False, slow: bool = False
-) -> st.SearchStrategy[Any]:
+def arguments(names=None, *, out=False, slow=False):
     """Command lines; with `names` those of these commands alone."""
     wanted = [
         _arguments(path, command, out=out)
@@ -102,7 +96,7 @@ def arguments(
     return st.one_of(wanted)
 
 
-def does_or_refuses(arguments: list[str]) -> None:
+def does_or_refuses(arguments):
     with folder_of(files()) as folder:
         (folder / "link").symlink_to("folds.csv")
         checked_run(arguments, folder, statuses=(0, 1, 2, 3))

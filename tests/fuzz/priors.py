@@ -2,10 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,7 +52,7 @@ estimates = st.fixed_dictionaries(
 )
 
 
-def scores_of(case: Mapping[str, Any]) -> dict[str, Any]:
+def scores_of(case):
     """Arguments of `estimate_prior`."""
     rng = np.random.default_rng(case["seed"])
     kind = SCORES[case["scores"]]
@@ -72,7 +70,7 @@ def scores_of(case: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _in_order(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _in_order(given, seed):
     """Other rows first; batches stay in the order in which they come up."""
     rng = np.random.default_rng(seed)
     labelled = rng.permutation(len(given["y_true"]))
@@ -81,17 +79,17 @@ def _in_order(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
     return {**given, **moved, "unlabelled": given["unlabelled"][others]}
 
 
-def _by(function: Callable[[Any], Any]) -> Callable[[Mapping[str, Any], int], dict[str, Any]]:
+def _by(function):
     """Scores on another scale."""
     return lambda given, _: {**given, **{name: function(given[name]) for name in ("y_score", "unlabelled")}}
 
 
-def _named(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _named(given, seed):
     batch = given["batch"]
     return {**given, "batch": None if batch is None else [f"\u00e9\n{seed}'{k}" for k in batch]}
 
 
-SAME_ESTIMATE: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = {
+SAME_ESTIMATE = {
     "order": _in_order,
     "scale": _by(lambda s: 4.0 * s),
     "curve": _by(lambda s: np.where(s > 0, 3.0, 0.5) * s),
@@ -100,7 +98,7 @@ SAME_ESTIMATE: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] 
 }
 
 
-def estimates_hold_together(case: Mapping[str, Any]) -> None:
+def estimates_hold_together(case):
     """Refused, or a prior within its interval that a change of no meaning leaves as it is."""
     given = scores_of(case)
     found = answered(sa.estimate_prior, **given)
@@ -118,7 +116,7 @@ def estimates_hold_together(case: Mapping[str, Any]) -> None:
     near(again.to_frame()[numbers], found.to_frame()[numbers])
 
 
-def assert_prior(found: Any) -> None:
+def assert_prior(found):
     """A prior in its interval, and a weighting that is one."""
     for one in (found, *(part for _, part in getattr(found, "batches", ()))):
         assert 0 <= one.conf_low <= one.estimate <= one.conf_high <= 1, str(one)
@@ -133,11 +131,7 @@ def assert_prior(found: Any) -> None:
 
 # --- tables of unlabelled scores ----------------------------------------------------------------------------
 
-FIELD_FORMATS: Mapping[str, Callable[[list[dict[str, Any]]], bytes]] = {
-    "csv": as_csv,
-    "jsonl": as_json_lines,
-    "parquet": lambda rows: as_parquet(rows, {}, 7),
-}
+FIELD_FORMATS = {"csv": as_csv, "jsonl": as_json_lines, "parquet": lambda rows: as_parquet(rows, {}, 7)}
 _field_steps = changes_of(("model", "y_score", "batch", "case"), CELLS)
 FIELD_ARGUMENTS = [
     *([], ["--json"], ["--batch-column", "batch"], ["--batch-column", "absent"]),
@@ -160,7 +154,7 @@ fields = st.fixed_dictionaries(
 )
 
 
-def field_rows(case: Mapping[str, Any]) -> list[dict[str, Any]]:
+def field_rows(case):
     """Scores of `size` cases by every model, as those of `rows_of` but for the prior."""
     rng = np.random.default_rng(case["seed"])
     hidden = rng.random(case["size"]) < case["positives"]
@@ -168,7 +162,7 @@ def field_rows(case: Mapping[str, Any]) -> list[dict[str, Any]]:
     for model in range(case["models"]):
         scores = np.round(rng.normal(size=len(hidden)) + (APART + 0.4 + 0.4 * model) * hidden, 1).tolist()
         for k, score in enumerate(scores):
-            row: dict[str, Any] = {"model": f"m{model}", "y_score": score}
+            row = {"model": f"m{model}", "y_score": score}
             row |= {"batch": f"b{k % case['batches']}"} if case["batches"] else {}
             rows.append(row | ({"case": k} if case["cases"] else {}))
     return rows
@@ -178,13 +172,13 @@ def field_rows(case: Mapping[str, Any]) -> list[dict[str, Any]]:
 APART = 1.5
 
 
-def clear_rows(seed: int) -> list[dict[str, Any]]:
+def clear_rows(seed):
     """Labelled scores of two models that tell the classes apart."""
     rows = rows_of({**SHAPE, "seed": seed, "size": 30})
     return [row | {"y_score": row["y_score"] + APART * row["y_true"]} for row in rows]
 
 
-def fields_are_read_or_refused(case: Mapping[str, Any]) -> None:
+def fields_are_read_or_refused(case):
     """`prior` does its work or refuses in one line; what it accepts, `threshold` takes as priors too."""
     rows = changed(field_rows(case), case["steps"])
     field = f"field.{case['format']}"
@@ -212,7 +206,7 @@ def fields_are_read_or_refused(case: Mapping[str, Any]) -> None:
         near(again.to_frame()[numbers], found.to_frame()[numbers])
 
 
-def _renamed_batches(scores: Any) -> Any:
+def _renamed_batches(scores):
     """The same table; batches have longer names in the same order."""
     frame = scores.frame
     if "batch" in frame:
@@ -227,7 +221,7 @@ CONTENTS = (b"", b"{}", b"[]", b"null", b"\x00", b"\xff\xfe", b"a\n1\n", b'{"set
 
 
 @cache
-def folder_files() -> Mapping[str, bytes]:
+def folder_files():
     """What `monitor` and `diff` read of the folder of a comparison, and what `--json` prints of it."""
     result = sa.compare(pd.DataFrame(clear_rows(0)), at_priors=(0.5, 0.1))
     frames = {name: result.tables[name] for name in ("ranking", "leaders", "score_bins")}
@@ -239,7 +233,7 @@ def folder_files() -> Mapping[str, bytes]:
     }
 
 
-def folder_of_models(turned: bool) -> Mapping[str, bytes]:
+def folder_of_models(turned):
     """The files; where they are turned, each of the two models has the name of the other."""
     if not turned:
         return folder_files()
@@ -260,7 +254,7 @@ _harm = st.one_of(
 harms = st.one_of(st.just([]), st.lists(_harm, max_size=2))
 
 
-def harmed(files: Mapping[str, bytes], steps: list[tuple[str, str, int, Any]]) -> dict[str, bytes]:
+def harmed(files, steps):
     """The files after somebody has edited, cut or deleted them."""
     kept = dict(files)
     for kind, name, place, what in steps:
@@ -279,7 +273,7 @@ def harmed(files: Mapping[str, bytes], steps: list[tuple[str, str, int, Any]]) -
     return kept
 
 
-def _with_cell(content: bytes, place: int, what: str) -> bytes:
+def _with_cell(content, place, what):
     """A CSV file with one other cell (the header's included), written as text."""
     lines = [line.split(b",") for line in content.splitlines()]
     cells = [(row, column) for row, line in enumerate(lines) for column in range(len(line))]
@@ -303,7 +297,7 @@ monitored = st.fixed_dictionaries(
 )
 
 
-def monitored_or_refused(case: Mapping[str, Any]) -> None:
+def monitored_or_refused(case):
     """Status 3 if and only if another model is ahead in some batch; or refused in one line."""
     rows = changed(field_rows(case["field"]), case["field"]["steps"])
     files = {
@@ -337,7 +331,7 @@ compared = st.fixed_dictionaries(
 )
 
 
-def told_apart_or_refused(case: Mapping[str, Any]) -> None:
+def told_apart_or_refused(case):
     """Status 3 if and only if the leader changed; a comparison does not differ from itself."""
     places, files = [], {}
     for side, turned, harm, kind in zip("ab", case["turned"], case["harms"], case["kinds"], strict=True):
@@ -362,7 +356,7 @@ def told_apart_or_refused(case: Mapping[str, Any]) -> None:
 # --- thresholds ---------------------------------------------------------------------------------------------
 
 SHARES = (0.8, 0.5, 1e-12, 1 - 1e-12, 1.0, 0.0, -1.0, float("nan"), float("inf"))
-WEIGHTINGS: Mapping[str, Callable[[], Any]] = {
+WEIGHTINGS = {
     "usual": lambda: (0.5, 0.1),
     "rare": lambda: (1e-12, 1e-300),
     "common": lambda: (1 - 1e-12,),
@@ -393,7 +387,7 @@ chosen = st.fixed_dictionaries(
 )
 
 
-def thresholds_hold_together(case: Mapping[str, Any]) -> None:
+def thresholds_hold_together(case):
     """Refused, or shares within their limits that reach the target, whatever the scores' scale."""
     shape = {**case, "cases": 1, "datasets": 1}
     frame = pd.DataFrame(rows_of(shape)).assign(part=lambda rows: np.where(rows.index % 4 < 2, "a", "b"))
@@ -419,7 +413,7 @@ def thresholds_hold_together(case: Mapping[str, Any]) -> None:
         near(after["conf_low"], before["conf_low"])
 
 
-def _thresholds(frame: pd.DataFrame, case: Mapping[str, Any]) -> Any:
+def _thresholds(frame, case):
     options = {"costs": case["costs"], "chosen_prior": case["chosen prior"]}
     if case["rule"] != "costs":
         options[case["rule"]] = case["target"]
@@ -429,7 +423,7 @@ def _thresholds(frame: pd.DataFrame, case: Mapping[str, Any]) -> Any:
     return answered(sa.threshold_table, frame, **options)
 
 
-def assert_target_reached(found: pd.DataFrame, case: Mapping[str, Any]) -> None:
+def assert_target_reached(found, case):
     """On the cases that chose it, a threshold has the recall, precision or share that was asked for."""
     own = found[(found["level"] == "fold") & (found["chosen_on"] == "same cases")]
     if case["choose on"] or case["rule"] in {"threshold", "costs"}:
@@ -440,7 +434,7 @@ def assert_target_reached(found: pd.DataFrame, case: Mapping[str, Any]) -> None:
     assert (sign * (reached - case["target"]) >= -1e-9).all(), reached
 
 
-SAME_CASES: Mapping[str, Callable[[pd.DataFrame, int], pd.DataFrame]] = {
+SAME_CASES = {
     "rows": lambda frame, seed: frame.sample(frac=1, random_state=seed),
     "scores": lambda frame, _: frame.assign(y_score=np.arctan(frame["y_score"])),
     "names": lambda frame, seed: frame.assign(model=[f"\u00e9 {seed}'{name}" for name in frame["model"]]),

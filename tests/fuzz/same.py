@@ -1,8 +1,6 @@
 """Changes of a score table that must not change a comparison: rows, names, scores, priors, coding, format."""
 
-from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,16 +13,15 @@ from fuzz.tables import as_csv, as_json_lines, as_parquet, rows_of, shapes
 from skewanova.report.source import FRAMES
 
 PRIORS = (0.5, 0.1)
-Frames = dict[str, pd.DataFrame]
 
 
-def frames(source: Any, **options: Any) -> Frames:
+def frames(source, **options):
     """Every frame of the comparison, by name."""
     result = sa.compare(source, **{"at_priors": PRIORS, **options})
     return {name: result.tables[name] for name in FRAMES}
 
 
-def assert_same(changed: Frames, known: Frames) -> None:
+def assert_same(changed, known):
     assert set(changed) == set(known)
     for name, frame in known.items():
         got, want = (part.reset_index(drop=True) for part in (changed[name], frame))
@@ -36,16 +33,16 @@ def assert_same(changed: Frames, known: Frames) -> None:
         pd.testing.assert_frame_equal(got, want, check_dtype=False, obj=f"the frame {name}", **limits)
 
 
-def _is_number(column: pd.Series) -> bool:
+def _is_number(column):
     return pd.api.types.is_numeric_dtype(column.dtype)
 
 
 @lru_cache(maxsize=8)
-def _known(shape: tuple[tuple[str, Any], ...]) -> Frames:
+def _known(shape):
     return frames(pd.DataFrame(rows_of(dict(shape))))
 
 
-def rows_in_another_order(table: pd.DataFrame, seed: int) -> Frames:
+def rows_in_another_order(table, seed):
     """Any order; where cases have no names, a model's rows keep theirs, for it says which case each is."""
     mixed = table.sample(frac=1, random_state=seed)
     if "case" in table:
@@ -56,7 +53,7 @@ def rows_in_another_order(table: pd.DataFrame, seed: int) -> Frames:
     return frames(rows.loc[place].reset_index().drop(columns="row"))
 
 
-def other_names(table: pd.DataFrame, seed: int) -> Frames:
+def other_names(table, seed):
     """Models of other names, and folds, in the same order; the old ones stand in the result again."""
     names = {f"m{k}": f"{'zyx'[k]} \u00e9'{seed}\"" for k in range(3)}
     renamed = frames(table.assign(model=table["model"].map(names)))
@@ -64,8 +61,8 @@ def other_names(table: pd.DataFrame, seed: int) -> Frames:
     return {name: _named_back(frame, back) for name, frame in renamed.items()}
 
 
-def _named_back(frame: pd.DataFrame, back: Mapping[str, str]) -> pd.DataFrame:
-    def cell(value: Any) -> Any:
+def _named_back(frame, back):
+    def cell(value):
         if not isinstance(value, str):
             return value
         for new, old in back.items():
@@ -76,8 +73,8 @@ def _named_back(frame: pd.DataFrame, back: Mapping[str, str]) -> pd.DataFrame:
     return frame.assign(**{column: frame[column].astype(object).map(cell) for column in text})
 
 
-def monotone_scores(table: pd.DataFrame, seed: int) -> Frames:
-    kinds: list[Callable[[Any], Any]] = [
+def monotone_scores(table, seed):
+    kinds = [
         np.exp,
         lambda s: 3.0 * s + 7.0,
         lambda s: np.unique(s, return_inverse=True)[1] - 2**40,
@@ -88,19 +85,19 @@ def monotone_scores(table: pd.DataFrame, seed: int) -> Frames:
     return frames(table.assign(y_score=scores))
 
 
-def without_names(found: Frames) -> Frames:
+def without_names(found):
     """All but the check of whole numbers that may be names of cases."""
     checks = found["assumptions"]
     return {**found, "assumptions": checks[checks["check"] != "identifiers"]}
 
 
-def labels_as_words(table: pd.DataFrame, seed: int) -> Frames:
+def labels_as_words(table, seed):
     words = [{0: "bad", 1: "good"}, {0: "z", 1: "a"}, {0: 1, 1: 0}, {0: "no", 1: "yes"}][seed % 4]
     read = sa.read_scores(table.assign(y_true=table["y_true"].map(words)), pos_label=words[1])
     return frames(read)
 
 
-def other_formats(table: pd.DataFrame, seed: int) -> Frames:
+def other_formats(table, seed):
     rows = table.to_dict("records")
     kinds = {"csv": as_csv, "jsonl": as_json_lines, "parquet": lambda rows: as_parquet(rows, {}, 7)}
     kind = sorted(kinds)[seed % 3]
@@ -109,10 +106,10 @@ def other_formats(table: pd.DataFrame, seed: int) -> Frames:
 
 
 _ALL = (rows_in_another_order, other_names, monotone_scores, labels_as_words, other_formats)
-CHANGES: Mapping[str, Callable[[pd.DataFrame, int], Frames]] = {change.__name__: change for change in _ALL}
+CHANGES = {change.__name__: change for change in _ALL}
 
 
-def changes_nothing(case: Mapping[str, Any]) -> None:
+def changes_nothing(case):
     """The comparison of the changed table is the comparison of the table."""
     shape = case["shape"]
     table = pd.DataFrame(rows_of(shape))
@@ -125,7 +122,7 @@ def changes_nothing(case: Mapping[str, Any]) -> None:
     assert_same(changed, known)
 
 
-def extra_priors_change_nothing(case: Mapping[str, Any]) -> None:
+def extra_priors_change_nothing(case):
     """More priors add rows of their own; areas at the others, and all about the deployment, stay."""
     shape = case["shape"]
     table = pd.DataFrame(rows_of(shape))

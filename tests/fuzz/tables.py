@@ -4,8 +4,6 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,8 +16,6 @@ import skewanova as sa
 from fuzz.command import checked_run, folder_of
 from fuzz.generator import HOSTILE, Generator, answered
 
-Rows = list[dict[str, Any]]
-
 #: Cells that a table may hold by mistake or malice, as text.
 CELLS = (*HOSTILE["cells"], "1" * 400, "x" * 3000)
 #: The same for JSON, where a cell has a type.
@@ -30,7 +26,7 @@ VALUES = (
 COLUMNS = ("model", "fold", "y_true", "y_score", "case", "dataset")
 FORMATS = ("csv", "csv.gz", "jsonl", "jsonl.gz", "parquet")
 #: Types that a Parquet column may have.
-TYPES: Mapping[str, pa.DataType] = {
+TYPES = {
     **{str(t): t for t in (pa.int8(), pa.int64(), pa.uint8(), pa.uint64(), pa.float16(), pa.float32())},
     **{str(t): t for t in (pa.float64(), pa.bool_(), pa.string(), pa.large_string(), pa.binary(), pa.null())},
     **{str(t): t for t in (pa.date32(), pa.timestamp("ns", "UTC"), pa.duration("s"), pa.time64("us"))},
@@ -44,10 +40,10 @@ TYPES: Mapping[str, pa.DataType] = {
 }
 
 
-def rows_of(shape: Mapping[str, Any]) -> Rows:
+def rows_of(shape):
     """A table that is right: models better than chance, on the same cases, with some ties."""
     rng = np.random.default_rng(shape["seed"])
-    rows: Rows = []
+    rows = []
     for dataset in range(shape["datasets"]):
         for fold in range(1, shape["folds"] + 1):
             labels = np.arange(shape["size"]) % 2
@@ -62,9 +58,9 @@ def rows_of(shape: Mapping[str, Any]) -> Rows:
     return rows
 
 
-def shapes(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+def shapes(**fixed):
     """Sizes of a table; `cases`: -1 not named, 0 the same in every fold, 1 other cases in every fold."""
-    parts: dict[str, st.SearchStrategy[Any]] = {
+    parts = {
         "seed": st.integers(0, 9),
         "models": st.integers(1, 3),
         "folds": st.integers(1, 3),
@@ -80,7 +76,7 @@ def shapes(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
 SHAPE = {"seed": 0, "models": 2, "folds": 2, "size": 12, "digits": 1, "cases": 1, "datasets": 1}
 
 
-def changes_of(columns: Sequence[str], values: Sequence[Any], *more: str) -> st.SearchStrategy[Any]:
+def changes_of(columns, values, *more):
     """What is done to the rows of a table: kind, place, column, value."""
     place, column = st.integers(0, 200), st.sampled_from(columns)
     drawn = {"cell": st.sampled_from(values), "column": st.sampled_from(values)}
@@ -101,11 +97,11 @@ damages = st.lists(
 )
 
 
-def _renamed(rows: Rows, column: str, value: Any) -> Rows:
+def _renamed(rows, column, value):
     return [{value if name == column else name: held for name, held in row.items()} for row in rows]
 
 
-CHANGES: Mapping[str, Callable[[Rows, int, str, Any], Rows]] = {
+CHANGES = {
     "cell": lambda rows, at, column, value: [
         row | {column: value} if k == at else row for k, row in enumerate(rows)
     ],
@@ -121,14 +117,14 @@ CHANGES: Mapping[str, Callable[[Rows, int, str, Any], Rows]] = {
 }
 
 
-def changed(rows: Rows, steps: list[tuple[str, int, str, Any]]) -> Rows:
+def changed(rows, steps):
     for kind, place, column, value in steps:
         if rows:
             rows = CHANGES[kind](rows, place % len(rows), column, value)
     return rows
 
 
-def damaged(content: bytes, steps: list[tuple[str, int, bytes]]) -> bytes:
+def damaged(content, steps):
     for kind, place, what in steps:
         at = place * len(content) // 1001
         if kind == "flip" and content:
@@ -142,7 +138,7 @@ def damaged(content: bytes, steps: list[tuple[str, int, bytes]]) -> bytes:
     return content
 
 
-def as_csv(rows: Rows) -> bytes:
+def as_csv(rows):
     out = io.StringIO(newline="")
     names = list(dict.fromkeys(name for row in rows for name in row)) or list(COLUMNS[:4])
     writer = csv.DictWriter(out, names, restval="")
@@ -151,11 +147,11 @@ def as_csv(rows: Rows) -> bytes:
     return out.getvalue().encode("utf-8", "surrogatepass")
 
 
-def as_json_lines(rows: Rows) -> bytes:
+def as_json_lines(rows):
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-def as_parquet(rows: Rows, types: Mapping[str, str], group: int) -> bytes:
+def as_parquet(rows, types, group):
     """Columns of the types asked for, where their values allow it; else of arrow's choice, or text."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = [_arrow([row.get(name) for row in rows], TYPES.get(types.get(name, ""))) for name in names]
@@ -167,7 +163,7 @@ def as_parquet(rows: Rows, types: Mapping[str, str], group: int) -> bytes:
     return out.getvalue()
 
 
-def _arrow(values: list[Any], wanted: pa.DataType | None) -> pa.Array:
+def _arrow(values, wanted):
     for given, kind in ((values, wanted), (values, None), ([_text(v) for v in values], pa.string())):
         try:
             if kind is not None and (pa.types.is_floating(kind) or pa.types.is_temporal(kind)):
@@ -178,11 +174,11 @@ def _arrow(values: list[Any], wanted: pa.DataType | None) -> pa.Array:
     return pa.nulls(len(values))
 
 
-def _text(value: Any) -> str | None:
+def _text(value):
     return None if value is None else str(value)
 
 
-def file_of(case: Mapping[str, Any]) -> tuple[str, bytes]:
+def file_of(case):
     """Name and content of the file that a case describes."""
     kind = case["format"]
     rows = changed(rows_of(case["shape"]), case["changes"])
@@ -196,9 +192,9 @@ def file_of(case: Mapping[str, Any]) -> tuple[str, bytes]:
     return f"scores.{kind}", gzip.compress(content, mtime=0) if kind.endswith(".gz") else content
 
 
-def cases(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+def cases(**fixed):
     types = st.dictionaries(st.sampled_from(COLUMNS), st.sampled_from(list(TYPES)), max_size=2)
-    parts: dict[str, st.SearchStrategy[Any]] = {
+    parts = {
         "format": st.sampled_from(FORMATS),
         "shape": shapes(),
         "changes": changes,
@@ -215,7 +211,7 @@ def cases(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
 # --- rules --------------------------------------------------------------------------------------------------
 
 
-def told_by_check(case: Mapping[str, Any]) -> None:
+def told_by_check(case):
     """`check` and `intervals` do their work, or refuse in one line."""
     name, content = file_of(case)
     with folder_of({name: content}) as folder:
@@ -223,7 +219,7 @@ def told_by_check(case: Mapping[str, Any]) -> None:
             checked_run([command, name, *case["arguments"]], folder)
 
 
-def accepted_by_both(case: Mapping[str, Any]) -> None:
+def accepted_by_both(case):
     """What `check` accepts, `compare` compares; what it refuses, `compare` refuses; so does every command."""
     name, content = file_of(case)
     arguments = [a for a in case["arguments"] if a != "--json"]
@@ -235,7 +231,7 @@ def accepted_by_both(case: Mapping[str, Any]) -> None:
         checked_run(["plan", name, *arguments], folder)
 
 
-def streamed_as_read(case: Mapping[str, Any]) -> None:
+def streamed_as_read(case):
     """A Parquet file gives the table, or the refusal, of its rows as a stream of Arrow."""
     name, content = file_of(case)
     with folder_of({name: content}):
@@ -245,7 +241,7 @@ def streamed_as_read(case: Mapping[str, Any]) -> None:
             pd.testing.assert_frame_equal(whole.frame, streamed.frame)
 
 
-def read_stream(name: str) -> sa.ScoreTable:
+def read_stream(name):
     """Read the rows of a Parquet file in batches of Arrow."""
     return sa.read_scores(pq.read_table(name).to_reader(max_chunksize=7))
 

@@ -34,9 +34,11 @@ def many():
     return simulated([f"m{i}" for i in range(8)], n_folds=3)
 
 
-def test_no_two_figures_draw_the_same_curves(few):
+def test_no_two_figures_draw_the_same_and_a_control_has_no_groups(few):
     assert {"auprec", "interaction"}.isdisjoint(FIGURES)
     assert kinds_of(few)[:2] == ("regions", "iauprec")
+    beside = simulated(["a", "b", "c"], priors=(0.5,), control="b")
+    assert "critical_difference" not in kinds_of(beside)
 
 
 def test_the_main_figure_shades_the_deployment_prior_and_its_caption_says_what_is_drawn(few):
@@ -69,11 +71,6 @@ def test_of_many_pairs_the_best_is_drawn_against_the_rest(few, many):
     assert caption("surface", many).endswith("The first 6.")
     assert len(FIGURES["precision_recall"].draw(many).axes) == 2  # one a prior
     assert len(FIGURES["surface"].draw(few).axes) == 3 + 1  # one bar of colours
-
-
-def test_with_a_control_there_are_no_groups_to_draw():
-    beside = simulated(["a", "b", "c"], priors=(0.5,), control="b")
-    assert "critical_difference" not in kinds_of(beside)
 
 
 def test_a_figure_is_drawn_once_for_each_file(few, monkeypatch):

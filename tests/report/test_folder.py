@@ -147,12 +147,17 @@ class Outline(HTMLParser):
 # --- the folder ---------------------------------------------------------------------------------------------
 
 
-def test_folder_holds_every_file_and_nothing_else(folder):
+def test_folder_holds_every_file_and_figures_are_what_their_names_say(folder):
     names = {name for name, content in tree(folder).items() if content is not None}
     assert names == FILES
     # no models differ; no cases to count once; no runs
     headers = {"differing_priors.csv": 30, "score_bins.csv": 40, "components.csv": 30}
     assert all(c is None or len(c) > headers.get(name, 50) for name, c in tree(folder).items())
+    for kind in KINDS:
+        png, svg, pdf = ((folder / f"figures/{kind}.{name}").read_bytes() for name in ("png", "svg", "pdf"))
+        width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
+        assert (png[:4], width >= 6 * 150, height >= 2 * 150) == (b"\x89PNG", True, True)
+        assert (b"<svg" in svg[:400], svg.rstrip()[-6:], pdf[:4]) == (True, b"</svg>", b"%PDF")
 
 
 @each("name", FRAMES)
@@ -194,14 +199,6 @@ def test_two_runs_are_alike_to_the_byte(plain_folder, tmp_path, monkeypatch):
     second = write_folder(simulated(["A", "B"]), tmp_path / "second")
     assert tree(plain_folder) == tree(second)
     assert json.loads((second / "provenance.json").read_text())["created"] == "2023-11-14T22:13:20Z"
-
-
-def test_figures_are_what_their_names_say(folder):
-    for kind in KINDS:
-        png, svg, pdf = ((folder / f"figures/{kind}.{name}").read_bytes() for name in ("png", "svg", "pdf"))
-        width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
-        assert (png[:4], width >= 6 * 150, height >= 2 * 150) == (b"\x89PNG", True, True)
-        assert (b"<svg" in svg[:400], svg.rstrip()[-6:], pdf[:4]) == (True, b"</svg>", b"%PDF")
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -312,15 +309,28 @@ def test_name_that_is_not_utf8_is_refused_whole(tmp_path):
 # --- the document -------------------------------------------------------------------------------------------
 
 
-def test_document_is_balanced_with_unique_ids_and_ordered_headings(document, outline):
+def test_document_is_balanced_and_its_figures_and_tables_are_described(document, outline):
     assert document.startswith("<!DOCTYPE html>")
     assert outline.named("html") == [{"lang": "en"}]
     assert len(outline.ids) == len(set(outline.ids))
     assert outline.headings[0] == outline.headings.count(1) == np.diff(outline.headings).max() == 1
     assert all("scope" in attrs for attrs in outline.named("th"))
+    assert [attrs["id"] for attrs in outline.named("figure")] == [f"figure-{kind}" for kind in KINDS]
+    described = [attrs["aria-label"] for attrs in outline.named("div") if attrs.get("role") == "img"]
+    assert len(described) == len(outline.named("svg")) == len(KINDS)
+    assert "<script>" in described[KINDS.index("iauprec")]
+    assert outline.named("style") == [{}]
+    notes = re.findall(r'<(p|span) class="files">(.*?)</\1>', document, flags=re.DOTALL)
+    named = [re.findall(r"<code>(.*?)</code>", note) for _, note in notes]
+    assert len(named) == len(outline.named("table")) + len(outline.named("figure")) + 1  # references.bib
+    assert all(named)
+    known = {*CSV_FILES, "references.bib"} - {"components.csv", "score_bins.csv"}
+    assert {name for names in named for name in names} == known
 
 
-def test_document_refers_only_to_itself_and_its_folder(document, outline, plain, undrawn):
+def test_page_refers_only_to_itself_and_its_folder_and_has_one_script_whatever_the_names(
+    document, outline, plain, undrawn
+):
     targets = [v for _, attrs in outline.tags for k, v in attrs.items() if k.endswith(("href", "src"))]
     targets += [f"#{name}" for name in re.findall(r"url\(#([^)]*)\)", document)]
     assert {target[1:] for target in targets if target.startswith("#")} <= set(outline.ids)
@@ -330,9 +340,6 @@ def test_document_refers_only_to_itself_and_its_folder(document, outline, plain,
     alone = [attrs["href"] for attrs in Outline(render_html(Like(plain, warnings=()))).named("a")]
     assert alone
     assert all(target.startswith("#") and target != "#warnings" for target in alone)
-
-
-def test_document_has_one_script_whatever_the_names(document, outline):
     assert outline.named("script") == [{}]
     assert not any(name.startswith("on") for _, attrs in outline.tags for name in attrs)
     assert document.lower().count("<script") == 1
@@ -343,23 +350,6 @@ def test_document_has_one_script_whatever_the_names(document, outline):
     script = re.search(r"<script>(.*)</script>", document, flags=re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert policy.endswith(f"script-src 'sha256-{digest}'")
-
-
-def test_every_figure_is_inline_and_described(outline):
-    assert [attrs["id"] for attrs in outline.named("figure")] == [f"figure-{kind}" for kind in KINDS]
-    described = [attrs["aria-label"] for attrs in outline.named("div") if attrs.get("role") == "img"]
-    assert len(described) == len(outline.named("svg")) == len(KINDS)
-    assert "<script>" in described[KINDS.index("iauprec")]
-    assert outline.named("style") == [{}]
-
-
-def test_every_table_and_figure_names_its_file(document, outline):
-    notes = re.findall(r'<(p|span) class="files">(.*?)</\1>', document, flags=re.DOTALL)
-    named = [re.findall(r"<code>(.*?)</code>", note) for _, note in notes]
-    assert len(named) == len(outline.named("table")) + len(outline.named("figure")) + 1  # references.bib
-    assert all(named)
-    known = {*CSV_FILES, "references.bib"} - {"components.csv", "score_bins.csv"}
-    assert {name for names in named for name in names} == known
 
 
 def test_document_opens_with_the_verdict_and_its_figure(plain, plain_document, undrawn):
@@ -501,7 +491,7 @@ def test_inline_svg_has_ids_of_its_own_colours_of_the_page_and_words_as_they_are
 # --- tables for papers --------------------------------------------------------------------------------------
 
 
-def test_latex_is_balanced_and_holds_every_table(folder):
+def test_latex_and_markdown_are_balanced_escaped_and_hold_every_table(folder):
     text = (folder / "tables.tex").read_text(encoding="utf-8")
     bare = re.sub(r"\\\\|\\[{}%]", "", text)
     code = "\n".join(line.split("%")[0] for line in bare.splitlines())
@@ -514,6 +504,11 @@ def test_latex_is_balanced_and_holds_every_table(folder):
     assert text.startswith("% ")
     for package in ("{array}", "{booktabs}", "{longtable}", "[T1]{fontenc}"):
         assert package in text[: text.index(r"\begin")]
+    text = (folder / "tables.md").read_text(encoding="utf-8")
+    assert text.startswith("# Comparison of 5 classifiers\n")
+    assert text.count("\n| ---") == 15
+    assert not re.search(r"(?<!\\)[<>]", text)
+    assert text.count("\n| ") > 40
 
 
 @pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
@@ -532,11 +527,3 @@ def test_long_tables_go_over_pages_with_their_bold_cells():
     assert [text.count(part) for part in once] == [1] * 4
     assert re.findall(r"(?m)^(\d+) & \\textbf\{x\}", text) == ["0", "40", "79"]
     assert len(re.findall(r"(?m)^\d+ & ", text)) == 80
-
-
-def test_markdown_holds_every_table_with_names_escaped(folder):
-    text = (folder / "tables.md").read_text(encoding="utf-8")
-    assert text.startswith("# Comparison of 5 classifiers\n")
-    assert text.count("\n| ---") == 15
-    assert not re.search(r"(?<!\\)[<>]", text)
-    assert text.count("\n| ") > 40

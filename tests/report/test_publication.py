@@ -27,7 +27,7 @@ def body(text):
     return text[start:end].split("\n")[1:-1]
 
 
-def test_table_1_has_means_spreads_and_letters(hostile):
+def test_table_1_has_means_spreads_and_letters_and_pairwise_the_primary_test_alone(hostile):
     table = publication_table(hostile, "performance")
     assert table.header == ("Model", "AUPREC(0.5)", "AUPREC(0.1)", "IAUPREC", "AUC", "Group")
     assert [row[-1] for row in table.rows] == hostile.ranking["group"].tolist()
@@ -35,9 +35,6 @@ def test_table_1_has_means_spreads_and_letters(hostile):
     for row, model in zip(table.rows, hostile.ranking["model"], strict=True):
         assert row[3] == "{:.3f} ({:.3f})".format(*values.loc[model])
     assert (0, 3) in table.bold
-
-
-def test_pairwise_holds_the_primary_test_alone(hostile):
     table = publication_table(hostile, "pairwise")
     rows = hostile.pairs[hostile.pairs["role"] == "primary"]
     assert len(table.rows) == len(rows) == 10
@@ -129,7 +126,7 @@ def test_cells_are_text_and_what_is_bold_stays_so():
         assert unicodedata.category(line[0]) != "Cc"
 
 
-def test_long_text_is_broken_and_columns_without_room_follow_below():
+def test_long_text_is_broken_wide_heads_stand_on_several_lines_and_columns_follow_below():
     heads, row = [f"Mean at {i}" for i in range(12)], ["0.772 (0.020)"] * 12
     wide = Table("t", "c", ("Model", *heads), (("a_model_with_a_name_that_goes_on_and_on", *row),))
     text = latex_of(wide, siunitx=False)
@@ -138,9 +135,6 @@ def test_long_text_is_broken_and_columns_without_room_follow_below():
     assert text.count("0.772") == 12
     assert text.count(r"\caption{") == 1
     assert all(len(row.split(" & ")) * 13 < LINE for row in re.findall(r"& (0.*) \\\\", text))
-
-
-def test_heads_wider_than_their_cells_stand_on_several_lines():
     text = latex_of(Table("t", "c", ("Model", "Mean regret"), (("a", "0.012"),)), siunitx=False)
     assert r"Model & \begin{tabular}[b]{@{}r@{}}Mean\\regret\end{tabular} \\" in text
 
@@ -148,7 +142,7 @@ def test_heads_wider_than_their_cells_stand_on_several_lines():
 # --- what is asked for ------------------------------------------------------------------------------------
 
 
-def test_rows_columns_digits_caption_and_label(hostile):
+def test_columns_digits_caption_label_and_rows_by_number_model_pair_or_test(hostile):
     options = {"columns": ["IAUPREC", "Model"], "rows": 2, "digits": 5}
     text = hostile.to_latex("ranking", **options, caption="Means_of", label="tab:mine")
     assert r"\caption{Means\_of}" in text
@@ -157,9 +151,6 @@ def test_rows_columns_digits_caption_and_label(hostile):
     assert shown == [f"{x:.5f}" for x in hostile.ranking["iauprec"].head(2)]
     assert hostile.to_markdown("ranking", rows=2, digits=1).count("\n| ") == 4
     assert "<caption>x &lt; y" in hostile.to_html("ranking", caption="x < y")
-
-
-def test_rows_are_named_by_model_pair_or_test(hostile):
     model = hostile.ranking["model"].iloc[3]
     assert [row[0] for row in publication_table(hostile, "ranking", rows=[model]).rows] == [model]
     primary = hostile.tests.loc[hostile.tests["role"] == "primary", "test"].iloc[0]

@@ -164,7 +164,7 @@ def hostile():
     return simulated([*HOSTILE, "b"], priors=(0.5, 0.1), rng=3)
 
 
-def test_the_primary_test_comes_first_and_every_number_is_that_of_a_frame(hostile):
+def test_the_primary_test_comes_first_numbers_are_those_of_frames_and_names_are_escaped(hostile):
     (text,) = hostile.results_paragraph.paragraphs
     pairs = hostile.pairs[hostile.pairs["role"] == "primary"]
     first = next(pairs.itertuples())
@@ -177,9 +177,6 @@ def test_the_primary_test_comes_first_and_every_number_is_that_of_a_frame(hostil
     assert text.count(" minus ") == MOST_PAIRS
     assert f"{len(pairs) - MOST_PAIRS} more in the table" in text
     assert f"{len(hostile.ranking) - MOST_MEANS} more in the table" in text
-
-
-def test_names_from_outside_are_escaped(hostile):
     for prose in (hostile.results_paragraph, hostile.methods):
         assert "<script>" not in prose.to_markdown().replace("\\<script\\>", "")
         assert "\n" not in str(prose).replace("\n\n", "")
@@ -199,18 +196,15 @@ def test_methods_name_the_primary_tests_design_sizes_seed_and_software(hostile):
     assert f"note = {{Version {version}}}" in hostile.methods.to_bibtex()
 
 
-def test_one_test_set_has_no_folds():
-    (text,) = simulated(["a", "b"], n_folds=1, priors=(0.5,)).results_paragraph.paragraphs
-    assert text.startswith("IAUPREC (uniform over priors")
-    assert "fold" not in text
-
-
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
-def test_what_was_not_tested_is_said_so():
+def test_one_test_set_has_no_folds_and_what_was_not_tested_is_said_so():
     label = np.repeat([0, 1], 10)
     scores = pd.DataFrame({"y_true": label, "a": label / 2, "b": label / 2})
     found = sa.compare(sa.scores_from_wide(scores), at_priors=(0.5,))
     assert "a minus b 0.000, not tested, because their values are the same" in str(found.results_paragraph)
+    (text,) = simulated(["a", "b"], n_folds=1, priors=(0.5,)).results_paragraph.paragraphs
+    assert text.startswith("IAUPREC (uniform over priors")
+    assert "fold" not in text
 
 
 def test_works_are_cited_once_where_they_are_first_named():

@@ -58,13 +58,10 @@ def test_performance_holds_means_and_spreads_in_ranking_order():
     assert found.bold == {(1, 1), (0, 2), (0, 3), (0, 4), (1, 4)}
 
 
-def test_the_best_is_bold_before_rounding():
+def test_the_best_is_bold_before_rounding_and_one_fold_has_no_spread():
     frame = auprec((0.5,), [(0.60001, 0.60001, 0.6, 0.6)])
     bold = performance_table(frame, MEASURES, RANKING).bold
     assert ((1, 1) in bold, (0, 1) in bold) == (True, False)
-
-
-def test_one_fold_has_no_spread():
     one = MEASURES[MEASURES["fold"] == 1]
     frame = auprec((0.5,), [(0.9, 0.7, 0.6, 0.6)])
     found = performance_table(frame[frame["fold"] == 1], one, RANKING)
@@ -97,7 +94,7 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
 # --- ranking, regions -------------------------------------------------------------------------------------
 
 
-def test_ranking():
+def test_ranking_and_sizes():
     found = ranking_table(RANKING, 0.005)
     assert found.header[2] == "99.5 % interval"
     assert found.rows == (
@@ -110,9 +107,6 @@ def test_ranking():
     row = ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.05).rows[0]
     assert (row[2], row[4]) == ("", "")
     assert found.note.startswith("Folds: 2, each of 38 to 40 positives and 1,200 negatives. IAUPREC")
-
-
-def test_sizes_of_runs_and_of_a_test_set():
     sizes = pd.DataFrame({"n_positive": [40, 40], "n_negative": [60, 60]})
     runs, one = FoldDesign("runs", n_folds=3), FoldDesign("test_set", n_folds=1)
     assert report_tables.sizes_note(sizes, runs) == "Runs: 3, each of 40 positives and 60 negatives"
