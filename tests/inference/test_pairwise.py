@@ -140,7 +140,7 @@ def test_max_t_is_the_kernel(name):
     np.testing.assert_array_equal(found["p_adjusted"], max_t_test(table_of(name), rng=3).p_value)
 
 
-@pytest.mark.parametrize("alpha", [0.1, 0.25])
+@pytest.mark.parametrize("alpha", [0.04, 0.1, 0.25])
 def test_max_t_interval_is_at_the_quantile_of_the_largest_t_under_flips(alpha):
     values = random_table(6, 3, effect=0.01)
     found = compared(frame_of(values), "max_t", alpha=alpha, order=["M0", "M1", "M2"])
