@@ -289,3 +289,20 @@ def test_degrees_of_freedom_lie_between_those_of_runs_and_of_cases():
     assert 3 < found[1] < 50
     certain = DegreesOfFreedom(of_cases=1e15).of_variance(1.0, [1e-14, 0.5], [3.0, 1e13], n_tests=2)
     assert (certain > 1e9).all()
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover
+def test_equal_learners_are_seldom_told_apart():
+    """150 tables of three equal learners, five seeds, weak cases shared: at most .05 and three errors."""
+    rng, hits = np.random.default_rng(3), np.zeros((150, 2), dtype=bool)
+    labels = np.repeat([1, 0], [60, 200])
+    for table in range(150):
+        learner = rng.normal(size=(260, 3, 1)) + 0.7 * rng.normal(size=(260, 3, 5))
+        shared = labels[:, None, None] * (1.2 + 0.15 * rng.normal(size=(3, 5))) + rng.normal(size=(260, 1, 1))
+        columns = (shared + learner).reshape(260, 15)
+        one = auprec_covariance(labels, columns, prior=0.3)
+        found = compare_runs(one.estimate.reshape(3, 5), one.covariance)
+        hits[table] = found.p_omnibus < 0.05, found.p_adjusted.min() < 0.05
+    assert (hits.mean(axis=0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)).all()
+    assert (hits.mean(axis=0) >= 0.01).all()
