@@ -54,6 +54,9 @@ def test_overlapping_folds_have_a_limit():
     needed = int(FoldTest(1.2, 1.0, **options).folds_needed(0.6))
     assert FoldTest(1.2, 1.0, **options).power(needed) >= 0.6
     assert FoldTest(1.2, 1.0, **options).power(needed - 1) < 0.6
+    halved = FoldTest(1.2, 1.0, df=12.0, **options)
+    needed = int(halved.folds_needed(0.5))
+    assert halved.power(needed) >= 0.5 > halved.power(needed - 1)
 
 
 @pytest.mark.parametrize(("ratio", "effect", "power"), [(0.0, 0.7, 0.8), (0.25, 1.6, 0.8)])
