@@ -15,7 +15,6 @@ from scipy import stats
 import skewanova as sa
 from skewanova.comparison.analysis import omnibus_method, pairs_method
 from skewanova.decision import auprec_bands, difference_curves
-from skewanova.decision.bands import max_t_draws_of_columns
 from skewanova.decision.joint_curves import iauprec_covariance, joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import equivalence, omnibus_test, posthoc, split_plot_anova
@@ -147,29 +146,6 @@ def test_bands_and_intervals_at_a_prior_have_the_variance_there(frame: pd.DataFr
     np.testing.assert_allclose(curves["std_error"] ** 2, pairs, rtol=1e-9)
     bands = auprec_bands(measures, [0.2])
     assert (bands["conf_high"] - bands["conf_low"] > 0).all()
-
-
-def test_intervals_do_not_depend_on_the_order_of_models(frame: pd.DataFrame) -> None:
-    measures = sa.evaluate(frame, at_priors=(0.5, 0.2), deployment_prior=PRIOR)
-    turned = measures.ordered(measures.models[::-1])
-    first, second = (auprec_intervals(m).set_index(["model", "prior"]) for m in (measures, turned))
-    pd.testing.assert_frame_equal(first, second.loc[first.index])
-
-
-@pytest.mark.parametrize("drawn", [30_000_000_000, 0])  # row by row, and by sums of squares
-def test_the_largest_of_one_has_the_degrees_of_freedom(drawn: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skewanova.decision.bands.MAX_PRODUCTS", drawn)
-    residual = np.random.default_rng(0).normal(size=(30, 1)) * np.ones((1, 2))
-    draws = max_t_draws_of_columns(residual, 2, 20_000, 1, df=9)
-    assert np.mean(draws > stats.t.isf(0.025, 9)) == pytest.approx(0.05, abs=0.006)
-
-
-@pytest.mark.parametrize("drawn", [30_000_000_000, 0])
-def test_more_axes_than_degrees_of_freedom(drawn: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Independent columns: the largest of each draw is the largest of as many t."""
-    monkeypatch.setattr("skewanova.decision.bands.MAX_PRODUCTS", drawn)
-    draws = max_t_draws_of_columns(np.eye(24), 24, 8_000, 1, df=9)
-    assert np.mean(draws > stats.t.isf(0.05 / 48, 9)) == pytest.approx(1 - (1 - 0.05 / 24) ** 24, abs=0.009)
 
 
 def test_words_say_which_variance(result: sa.Comparison) -> None:

@@ -265,14 +265,6 @@ def test_one_cluster_of_a_class_is_refused():
     assert describe_table(read_scores(apart))[-1] == "The table can be compared."
 
 
-def test_a_model_that_lacks_a_case_is_refused():
-    labels, scores = seeds(n=20, m=40)
-    frame = table(labels, scores)
-    lacking = frame[~((frame["model"] == "m1") & (frame["fold"] == 2) & (frame["case"] == 30))]
-    with pytest.raises(InputError, match="all models of a fold must be scored on the same cases"):
-        compare(lacking, **SETTINGS)
-
-
 @pytest.mark.no_cover
 def test_equal_learners_are_seldom_told_apart():
     """60 tables of three equal learners with five seeds: at most .05 and three standard errors."""

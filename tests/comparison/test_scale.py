@@ -9,20 +9,17 @@ import pandas as pd
 import pytest
 from hostile_results import simulated
 from latex_runs import compiled, has_package
-from numpy.polynomial.chebyshev import chebfit, chebpts1
-from scipy import stats
 
 from skewanova import compare, load_satellite_scores
 from skewanova.base.text import MAX_ROWS, Table
 from skewanova.comparison.analysis import Options
 from skewanova.comparison.pipeline import decision_frames
-from skewanova.curves.chebyshev import DEGREE, MeanCurves, certain_signs, panel_priors, panel_series
+from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision import bands, decisions
-from skewanova.decision.power import FoldTest, factor_needed
 from skewanova.evaluation.points import precision_recall
-from skewanova.inference import fold_statistics, two_way_anova
+from skewanova.inference import two_way_anova
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
-from skewanova.inference.pairwise import posthoc, tukey_by_prior, tukey_hsd
+from skewanova.inference.pairwise import tukey_by_prior, tukey_hsd
 from skewanova.report import figures as report_figures
 from skewanova.report import rendering
 from skewanova.report import source as report_source
@@ -57,125 +54,6 @@ def test_pieces_of_the_normal_range_are_the_integral(n_levels):
     np.testing.assert_allclose(
         _normal_range(n_levels)(width), _normal_range_sf(width, n_levels), rtol=1e-11, atol=1e-14
     )
-
-
-def test_sign_flips_in_blocks_are_those_at_once(monkeypatch):
-    values = np.random.default_rng(3).normal(size=(14, 5))
-    whole = fold_statistics.max_t_test(values, n_resamples=999).p_value
-    monkeypatch.setattr(fold_statistics, "BLOCK_SIZE", 130)
-    np.testing.assert_array_equal(fold_statistics.max_t_test(values, n_resamples=999).p_value, whole)
-
-
-def test_signed_ranks_of_all_pairs_are_scipys():
-    values = np.random.default_rng(1).random((12, 4))
-    values[:3, 1] = values[:3, 0]  # zeros
-    values[:, 3] = np.round(values[:, 2] + 0.25 * np.arange(12) % 1, 2)
-    frame = pd.DataFrame(
-        [(f"m{j}", i, v) for i, row in enumerate(values) for j, v in enumerate(row)],
-        columns=["model", "fold", "iauprec"],
-    )
-    order = ["m0", "m1", "m2", "m3"]
-    found = posthoc(frame, method="wilcoxon", order=order)
-    for row in found.itertuples():
-        moved = values[:, int(row.model_a[1])] - values[:, int(row.model_b[1])]
-        known = stats.wilcoxon(moved[moved != 0])
-        assert (row.statistic, row.p_value) == pytest.approx((known.statistic, known.pvalue), rel=1e-12)
-
-
-@pytest.mark.parametrize("twins", [False, True])
-def test_largest_differences_drawn_without_folds_have_the_same_distribution(twins, monkeypatch):
-    rng = np.random.default_rng(0)
-    curves = np.einsum("jmk,kp->jmp", rng.normal(size=(14, 4, 3)), np.vander(np.linspace(-1, 1, 7), 3).T)
-    if twins:
-        curves[:, 3] = curves[:, 2] + 1e-5 * curves[:, 0]
-    curves -= curves.mean(axis=0)
-    moved = np.ones(6 * 7, dtype=bool)
-    by_folds = bands.max_t_draws(curves, moved, 0.05, n_draws=4999, rng=1)
-    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
-    monkeypatch.setattr(bands, "MIN_DRAWS", 4999)
-    found = bands.max_t_draws(curves, moved, 0.05, n_draws=4999, rng=2)
-    assert stats.ks_2samp(by_folds, found).pvalue > 1e-3
-
-
-def test_draws_of_some_priors_at_a_time_are_those_of_all(monkeypatch):
-    curves = np.random.default_rng(0).normal(size=(12, 5, 7))
-    arguments = curves - curves.mean(axis=0), np.ones(10 * 7, dtype=bool), 0.05
-    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
-    at_once = bands.max_t_draws(*arguments, n_draws=99, rng=0)
-    for cells in (1, 2 * 5**2):
-        monkeypatch.setattr(bands, "MAX_CELLS", cells)
-        np.testing.assert_allclose(bands.max_t_draws(*arguments, n_draws=99, rng=0), at_once, rtol=1e-12)
-
-
-def test_series_are_those_of_a_fit():
-    edges, priors = panel_priors(0.001, 0.5)
-    values = np.array([priors**0.5, np.sin(9 * priors)])
-    for part, panel in zip(
-        np.split(values, len(edges) - 1, axis=1), panel_series(edges, values), strict=True
-    ):
-        known = chebfit(chebpts1(DEGREE + 1), part.T, DEGREE).T
-        np.testing.assert_allclose([series.coef for series in panel], known, atol=1e-15)
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e-8])
-def test_largest_of_means_drawn_without_folds_has_the_same_distribution(scale, monkeypatch):
-    rng = np.random.default_rng(0)
-    curves = np.einsum("jmk,kp->jmp", rng.normal(size=(14, 3, 3)), np.vander(np.linspace(-1, 1, 7), 3).T)
-    curves[:, 2] *= scale  # a model that hardly varies counts like the others
-    columns = (curves - curves.mean(axis=0)).reshape(14, -1)
-    by_folds = bands.max_t_draws_of_columns(columns, 7, 4999, 1)
-    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
-    found = bands.max_t_draws_of_columns(columns, 7, 4999, 2)
-    assert not np.array_equal(found, bands.max_t_draws_of_columns(columns[:, :14], 7, 4999, 2))
-    assert stats.ks_2samp(by_folds, found).pvalue > 1e-3
-
-
-@pytest.mark.parametrize("n_folds", [7, 14])  # drawn pair by pair, and from products of curves
-@pytest.mark.parametrize(("alpha", "n_draws"), [(0.1, 999), (0.05, 999), (0.02, 2499), (0.005, 4999)])
-def test_few_draws_still_decide_at_their_level(n_folds, alpha, n_draws, monkeypatch):
-    monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
-    monkeypatch.setattr(bands, "MAX_CURVE_PRODUCTS", 0)
-    curves = np.random.default_rng(0).normal(size=(n_folds, 3, 2))
-    moved = np.ones(3 * 2, dtype=bool)
-    largest = np.sort(bands.max_t_draws(curves - curves.mean(axis=0), moved, alpha, n_draws=4999, rng=0))
-    assert len(largest) == n_draws
-    reaching = np.count_nonzero(largest >= bands.critical_value(largest, alpha))
-    assert (1 + reaching) / (1 + n_draws) <= alpha  # the draw itself is p at the level
-    assert reaching >= 24
-
-
-def test_plans_of_many_pairs_are_those_of_each():
-    difference, deviation = np.array([0.3, 0.02, 1.5, 0.0]), np.array([1.0, 0.1, 0.4, 0.2])
-    options = {"ratio": 0.0, "alpha": 0.01}
-    folds = FoldTest(difference[:3], deviation[:3], **options).folds_needed(0.8)
-    factors = FoldTest(difference, deviation, **options).case_factor(10, 0.8)
-    for k in range(3):
-        assert folds[k] == FoldTest(difference[k], deviation[k], **options).folds_needed(0.8)
-
-        def power_of(factor, k=k):
-            return float(FoldTest(difference[k], deviation[k] / np.sqrt(factor), **options).power(10))
-
-        assert factors[k] == pytest.approx(factor_needed(power_of, 0.8), rel=1e-8)
-    assert factors[3] == np.inf
-
-
-def test_curves_that_stay_clear_of_each_other_are_seen_to():
-    edges, priors = panel_priors(0.01, 0.5)
-    x = np.log(priors / (1 - priors))
-    rows = np.array([0.1 + 0 * x, -0.2 - 0.01 * np.sin(x), 0.1 * (x - x.mean()), 1e-14 * x])
-    assert certain_signs(edges, rows).tolist() == [1, -1, 0, 0]
-
-
-def test_curves_that_never_lead_leave_the_regions_as_they_are():
-    def curves(rows):
-        return MeanCurves.fit(
-            lambda p: np.array([row(np.log(p / (1 - p))) for row in rows]), 0.01, 0.5
-        ).regions()
-
-    leading = [lambda x: 0.6 + 0.02 * x, lambda x: 0.5 - 0.02 * x]
-    below = [lambda x: 0.1 + 0.01 * x, lambda x: 0.1 - 0.01 * x]
-    np.testing.assert_allclose(curves(leading + below), curves(leading), rtol=1e-12)
-    assert len(curves(leading)) == 2
 
 
 def test_some_curves_are_those_of_all():
@@ -272,14 +150,6 @@ def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
         pd.testing.assert_frame_equal(shared[name], frame, rtol=1e-10, atol=1e-12)
     alike = satellite.tables["difference_curves"].assign(std_error=0.0)
     assert bands.critical_of(alike) is None
-
-
-def test_differences_of_very_many_pairs_are_at_fewer_priors(satellite, monkeypatch):
-    assert len(bands.difference_grid(satellite.evaluation)) == 41
-    monkeypatch.setattr(bands, "MAX_DIFFERENCES", 90)
-    assert len(bands.difference_grid(satellite.evaluation)) == 30
-    monkeypatch.setattr(bands, "MAX_DIFFERENCES", 1)
-    assert len(bands.difference_grid(satellite.evaluation)) == 21
 
 
 @pytest.mark.slow
