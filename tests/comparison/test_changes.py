@@ -1,12 +1,12 @@
 """What changed between two comparisons, from results, folders and JSON."""
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from hostile_results import simulated
+from loops import each
 
 from skewanova import InputError
 from skewanova.base.folders import PROVENANCE
@@ -38,10 +38,8 @@ def test_leader_groups_and_areas(old, new):
     assert found.sentences[0] == "The leader changed from A to C."
     assert tuple(found.table) == CHANGE_COLUMNS
     frame = found.to_frame().set_index("model")
-    assert frame.loc["A", "change"] == pytest.approx(
-        new.ranking.set_index("model").loc["A", "iauprec"]
-        - old.ranking.set_index("model").loc["A", "iauprec"]
-    )
+    before, now = (result.ranking.set_index("model").loc["A", "iauprec"] for result in (old, new))
+    assert frame.loc["A", "change"] == pytest.approx(now - before)
     assert np.isnan(frame.loc["NA", "iauprec_new"])
     assert "NA is gone." in found.sentences
     assert "D\\x1b[31m is new." in found.sentences
@@ -73,39 +71,27 @@ def test_folders_and_json_say_the_same(old, new, tmp_path):
     assert changes(paths[0], tmp_path / "new.json").sentences == wanted.sentences
 
 
-@pytest.mark.parametrize(
-    "content", ["{}", "[]", "no JSON", '{"ranking": []}', '{"ranking": [{"model": "A"}]}']
-)
-def test_what_is_no_comparison_is_refused(old, tmp_path, content):
-    path = tmp_path / "x.json"
-    path.write_text(content, encoding="utf-8")
-    for other in (path, tmp_path, tmp_path / "absent"):
-        with pytest.raises(InputError, match=r"^`new` must be a folder that `skewanova compare --out` wrote"):
-            changes(old, other)
-    with pytest.raises(InputError, match=re.escape("`old` must be a comparison, a folder or a JSON file")):
-        changes(3, old)
-
-
 ROW = {"rank": 1, "model": "A", "iauprec": 0.5, "group": "a"}
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        {"ranking": [ROW], "settings": 1},
-        {"ranking": [ROW | {"rank": "first"}]},
-        {"ranking": [ROW | {"rank": None}]},
-        {"ranking": [ROW | {"rank": 0}]},
-        {"ranking": [ROW | {"rank": 2}]},
-        {"ranking": [ROW | {"iauprec": "x"}]},
-        {"ranking": [ROW, ROW | {"rank": 2}]},
-    ],
-)
-def test_what_somebody_edited_is_refused(old, tmp_path, content):
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
+@each("content", ["{}", "[]", "no JSON", *(json.dumps(edited) for edited in (
+    {"ranking": []}, {"ranking": [{"model": "A"}]}, {"ranking": [ROW], "settings": 1},
+    {"ranking": [ROW | {"rank": "first"}]}, {"ranking": [ROW | {"rank": None}]},
+    {"ranking": [ROW | {"rank": 0}]}, {"ranking": [ROW | {"rank": 2}]}, {"ranking": [ROW | {"iauprec": "x"}]},
+    {"ranking": [ROW, ROW | {"rank": 2}]},
+))])  # fmt: skip
+def test_what_is_no_comparison_or_was_edited_is_refused(old, tmp_path, content):
+    (tmp_path / "x.json").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=r"^`new` must be a folder that `skewanova compare --out` wrote"):
-        changes(old, path)
+        changes(old, tmp_path / "x.json")
+
+
+def test_what_is_not_there_is_refused(old, tmp_path):
+    for other in (tmp_path, tmp_path / "absent"):
+        with pytest.raises(InputError, match=r"^`new` must be a folder that `skewanova compare --out` wrote"):
+            changes(old, other)
+    with pytest.raises(InputError, match="`old` must be a comparison, a folder or a JSON file"):
+        changes(3, old)
 
 
 def test_settings_of_a_file_steer_no_terminal(tmp_path):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from by_statsmodels import adjusted_by_statsmodels
 from click.testing import CliRunner
+from loops import each
 from statsmodels.stats.multitest import multipletests
 
 import skewanova as sa
@@ -89,16 +90,12 @@ def test_priors_by_class_and_a_control(found):
         sa.compare_classes(scores, {"0": 0.3, "1": 0.2}, **OPTIONS)
 
 
-def test_classes_are_no_data_sets(found):
+def test_refusals(found):
     scores, _ = found
     with pytest.raises(sa.InputTypeError, match="no independent data sets: compare them by compare_classes"):
         sa.compare_datasets(scores, 0.3)
     with pytest.raises(sa.InputTypeError, match=r"what scores_from_multiclass\(\) returns"):
         sa.compare_classes(scores.tables, 0.3)
-
-
-def test_messages_begin_with_the_class(found):
-    scores, _ = found
     with pytest.raises(sa.InputError, match=r"^class '0': "):
         sa.compare_classes(scores, 0.3, control="m9", **OPTIONS)
 
@@ -116,47 +113,28 @@ def test_what_to_deploy_goes_by_the_joint_family(found):
     assert result.summary(full=True).startswith(result.summary())
 
 
-@pytest.mark.parametrize(
-    ("state", "said"),
-    [("untrusted", "No test holds."), ("unsupported", "can judge little of its deployment prior, or none")],
-)
-def test_a_class_that_no_test_can_judge_says_so(found, state, said):
+def test_what_a_class_says_goes_by_its_verdict_and_the_control(found):
     _, result = found
-    alone = Verdict(state, (), "No test holds.", "", "", "")
-    pairs = list(result.pairs.itertuples())[:3]
-    assert said in class_choice(["m0", "m1", "m2"], pairs, alone)
-
-
-def test_beside_a_control_a_class_names_what_is_ahead_of_it(found):
-    _, result = found
-    alone = Verdict("control", (), "", "", "", "")
-    pairs = [row for row in result.pairs.itertuples() if row.model_b == "m2"][:2]
-    said = class_choice(["m0", "m1", "m2"], pairs, alone, control="m2")
+    rows, models = list(result.pairs.itertuples()), ["m0", "m1", "m2"]
+    for state, said in (
+        ("untrusted", "No test holds."),
+        ("unsupported", "can judge little of its deployment pr"),
+    ):
+        assert said in class_choice(models, rows[:3], Verdict(state, (), "No test holds.", "", "", ""))
+    pairs = [row for row in rows if row.model_b == "m2"][:2]
+    said = class_choice(models, pairs, Verdict("control", (), "", "", "", ""), control="m2")
     assert said == "m0 and m1 are ahead of m2, the control."
-
-
-@pytest.fixture
-def quick_parts(monkeypatch):
-    """Reports of the classes take most of the time, and have their own tests."""
-
-    def quick(_result, output, name, *, formats):
-        assert formats == ("svg",)
-        part = output.below(name)
-        part.write("report.html", "one")
-        part.write_manifest({"tool": "skewanova"})
-
-    monkeypatch.setattr("skewanova.report.folder.write_part", quick)
 
 
 @pytest.mark.usefixtures("quick_parts")
 def test_folder_has_numbers_for_names(found, tmp_path):
     _, result = found
-    named = replace(
-        result,
-        comparisons={f"<b>{name}</b>": one for name, one in result.comparisons.items()},
-        pairs=result.pairs.assign(**{"class": "<b>" + result.pairs["class"] + "</b>"}),
-        ranking=result.ranking.assign(**{"class": "<b>" + result.ranking["class"] + "</b>"}),
-    )
+    bold = {
+        name: getattr(result, name).assign(**{"class": lambda f: "<b>" + f["class"] + "</b>"})
+        for name in ("pairs", "ranking")
+    }
+    comparisons = {f"<b>{name}</b>": one for name, one in result.comparisons.items()}
+    named = replace(result, comparisons=comparisons, **bold)
     folder = named.save(tmp_path / "out")
     files = {"tests.csv", "classes.csv", "pairs.csv", "ranking.csv"}
     assert {path.name for path in folder.iterdir()} == {
@@ -171,7 +149,6 @@ def test_folder_has_numbers_for_names(found, tmp_path):
     sections = re.findall(r'<(?:section|details)[^>]* id="(\w+)"', page)
     assert sections == re.findall(r'href="#(\w+)"', page[page.index("<nav") : page.index("</nav>")])
     assert set(re.findall(r'href="([\w.]+\.csv)"', page)) == files - {"classes.csv"}
-    assert named.save(tmp_path / "out") == folder  # an earlier output is replaced
 
 
 def run(*arguments):
@@ -182,12 +159,8 @@ def run(*arguments):
 def table(tmp_path):
     """A file with a column of scores a class."""
     labels, scores = drawn()
-    parts = [
-        pd.DataFrame(values, columns=list("012")).assign(
-            model=model, fold=1, case=np.arange(900), y_true=labels
-        )
-        for model, values in scores.items()
-    ]
+    rows = {model: pd.DataFrame(values, columns=list("012")) for model, values in scores.items()}
+    parts = [part.assign(model=m, fold=1, case=np.arange(900), y_true=labels) for m, part in rows.items()]
     pd.concat(parts).to_csv(tmp_path / "scores.csv", index=False)
     return tmp_path / "scores.csv"
 
@@ -228,16 +201,13 @@ def test_check_tells_what_compare_will_do(table):
     }
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--classes", "0,1"], "has the class '2', which is not among 0, 1"),
-        (["--classes", "0,1,2", "--positive", "1"], "each class as the positive one in turn"),
-        (["--classes", "0,1,2", "--wide"], "leave out --wide"),
-        (["--classes", "0,1,3"], "'3'"),
-    ],
-)
+@each(("options", "message"), [
+    ("0,1", "has the class '2', which is not among 0, 1"),
+    ("0,1,2 --positive 1", "each class as the positive one in turn"),
+    ("0,1,2 --wide", "leave out --wide"),
+    ("0,1,3", "'3'"),
+])  # fmt: skip
 def test_refusals_of_the_command(table, options, message):
-    refused = run("compare", table, *options)
+    refused = run("compare", table, "--classes", *options.split())
     assert refused.exit_code == 2
     assert message in refused.stderr

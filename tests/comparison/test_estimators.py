@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 from sklearn.datasets import make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
@@ -144,37 +145,24 @@ def test_arguments_of_scoring_go_through() -> None:
     assert result.scores.frame["y_score"].between(0, 1).all()
 
 
-REFUSED: dict[str, tuple[dict[str, object], str]] = {
-    "one model": ({"models": {"a": GaussianNB()}}, "`estimators` must hold at least 2 models"),
-    "no names": ({"models": 3}, "`estimators` must be a mapping"),
-    "unknown design": ({"design": "kfold"}, r"`design` must be one of .* give `cv`, such as"),
-    "misspelt design": ({"design": "split_halves"}, "did you mean 'split_half'"),
-    "cv and halvings": ({"cv": 5, "design": "split_half"}, "`cv` gives .* but design='split_half'"),
-    "cv and share": ({"cv": 5, "test_fraction": 0.2}, r"`cv` gives .* but test_fraction=0.2 asks"),
-    "no share": ({"test_fraction": 0.0}, "`test_fraction` must lie strictly between 0 and 1, but got 0"),
-    "two fractions": (
-        {"design": sa.FoldDesign("repeated_holdout", 0.5), "test_fraction": 0.2},
-        "`test_fraction` is stated by `design` too",
-    ),
-    "one halving": (
-        {"design": sa.FoldDesign("split_half", n_halvings=1)},
-        "`n_halvings` must tell of at least 2",
-    ),
-    "many inner folds": (
-        {"design": sa.FoldDesign("split_half", inner_folds=40)},
-        r"`inner_folds`=40 needs at least 80 positive cases",
-    ),
-    "misspelt option": ({"alpah": 0.01}, "no argument 'alpah'; did you mean 'alpha'"),
-    "level": ({"alpha": 2}, "`alpha` must lie strictly between 0 and 1"),
-    "control": ({"control": "forest"}, "`control` must be one of bayes, tree"),
-    "at_priors": ({"at_priors": (0.5, 4.0)}, "`at_priors` must lie strictly between 0 and 1"),
-    "deployment": ({"deployment_prior": (0.4, 0.2)}, "low"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("wrong", REFUSED)
-def test_what_is_wrong_is_said_before_anything_is_fitted(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    options, message = REFUSED[wrong]
+@each(("options", "message"), [
+    ({"models": {"a": GaussianNB()}}, "`estimators` must hold at least 2 models"),
+    ({"models": 3}, "`estimators` must be a mapping"),
+    ({"design": "kfold"}, r"`design` must be one of .* give `cv`, such as"),
+    ({"design": "split_halves"}, "did you mean 'split_half'"),
+    ({"cv": 5, "design": "split_half"}, "`cv` gives .* but design='split_half'"),
+    ({"cv": 5, "test_fraction": 0.2}, r"`cv` gives .* but test_fraction=0.2 asks"),
+    ({"test_fraction": 0.0}, "`test_fraction` must lie strictly between 0 and 1, but got 0"),
+    ({"design": sa.FoldDesign("repeated_holdout", 0.5), "test_fraction": 0.2}, "is stated by `design` too"),
+    ({"design": sa.FoldDesign("split_half", n_halvings=1)}, "`n_halvings` must tell of at least 2"),
+    ({"design": sa.FoldDesign("split_half", inner_folds=40)}, "`inner_folds`=40 needs at least 80 positive"),
+    ({"alpah": 0.01}, "no argument 'alpah'; did you mean 'alpha'"),
+    ({"alpha": 2}, "`alpha` must lie strictly between 0 and 1"),
+    ({"control": "forest"}, "`control` must be one of bayes, tree"),
+    ({"at_priors": (0.5, 4.0)}, "`at_priors` must lie strictly between 0 and 1"),
+    ({"deployment_prior": (0.4, 0.2)}, "low=0.4 > high=0.2"),
+])  # fmt: skip
+def test_what_is_wrong_is_said_before_anything_is_fitted(options, message, monkeypatch):
     monkeypatch.setattr(GaussianNB, "fit", lambda *_: pytest.fail("fitted"))
     with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
         _compared(**options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import combinations
 
 import numpy as np
@@ -23,7 +22,7 @@ from skewanova.scores.design import FoldDesign
 PRIOR = (0.1, 0.3)
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:at priors? .* negatives weigh as much")
+pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +32,7 @@ def frame() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def result(frame: pd.DataFrame) -> sa.Comparison:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", sa.SkewanovaWarning)
-        return sa.compare(frame, PRIOR, at_priors=(0.5, 0.2))
+    return sa.compare(frame, PRIOR, at_priors=(0.5, 0.2))
 
 
 @pytest.fixture(scope="module")
@@ -156,32 +153,21 @@ def test_words_say_which_variance(result: sa.Comparison) -> None:
     assert "by the split-half variance" in result.to_markdown("equivalence")
 
 
-@pytest.mark.filterwarnings("ignore:model .* ranks near chance in 1 of 7 folds")
 def test_other_designs_are_not_touched_by_halvings_that_are_not_used(frame: pd.DataFrame) -> None:
     held = frame[frame["part"] == "holdout"].drop(columns=["part", "halving"])
+    options = {"at_priors": (0.5, 0.2), "design": sa.FoldDesign("repeated_holdout", 1 / 3)}
     with pytest.warns(sa.SkewanovaWarning, match="halvings are not used"):
-        stated = sa.compare(
-            frame, PRIOR, at_priors=(0.5, 0.2), design=sa.FoldDesign("repeated_holdout", 1 / 3)
-        )
-    plain = sa.compare(held, PRIOR, at_priors=(0.5, 0.2), design=sa.FoldDesign("repeated_holdout", 1 / 3))
+        stated = sa.compare(frame, PRIOR, **options)
+    plain = sa.compare(held, PRIOR, **options)
     for name in ("tests", "pairs", "ranking", "difference_curves", "plans", "equivalence"):
         pd.testing.assert_frame_equal(stated.tables[name], plain.tables[name])
     assert "split_half_t_holm" not in set(plain.pairs["test"])
 
 
 def test_the_rule_of_choice() -> None:
-    def method(kind: str, n_models: int, **sizes: int) -> str:
-        return omnibus_method(
-            FoldDesign(kind, 0.2, n_folds=sizes.get("folds", 20), n_halvings=sizes.get("halvings", 0)),
-            n_models,
-        )
-
-    assert method("split_half", 5, halvings=20) == "split_half_hotelling"
-    assert method("split_half", 6, halvings=20) == "split_half_gg"
-    assert method("repeated_holdout", 5) == "corrected_hotelling"
-    assert method("repeated_holdout", 6) == "corrected_gg"
-    assert method("independent", 3) == "repeated_measures"
-    assert pairs_method(FoldDesign("split_half", 0.2, n_folds=20, n_halvings=20), 0.05) == "split_half_t"
+    design = FoldDesign("split_half", 0.2, n_folds=20, n_halvings=20)
+    assert [omnibus_method(design, n) for n in (5, 6)] == ["split_half_hotelling", "split_half_gg"]
+    assert pairs_method(design, 0.05) == "split_half_t"
 
 
 def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
@@ -194,9 +180,7 @@ def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
     ):
         with pytest.raises(sa.InputError, match=r"split_half_.* needs halvings .*: pass the Evalu"):
             test()
-    few = sa.evaluate(
-        halved_frame(models=tuple("ABCDE"), n_halvings=3, inner_folds=5, n_cases=90), at_priors=(0.5, 0.2)
-    )
+    few = sa.evaluate(halved_frame(models=tuple("ABCDE"), n_halvings=3, inner_folds=5, n_cases=90))
     with pytest.raises(sa.InputError, match="a halving for each model but one, but has 3 for 5 models"):
         omnibus_test(few, method="split_half_hotelling")
 
@@ -206,7 +190,6 @@ def test_few_folds_in_the_halves_are_warned_of() -> None:
         assert sa.evaluate(halved_frame(inner_folds=2)).design.n_halvings == 4
 
 
-@pytest.mark.filterwarnings("ignore:model .* ranks near chance in 1 of 7 folds")
 def test_models_that_are_the_same(frame: pd.DataFrame) -> None:
     twin = frame[frame["model"] == "A"].assign(model="twin")
     found = sa.compare(pd.concat([frame, twin]), PRIOR, at_priors=(0.5, 0.2))
@@ -216,9 +199,6 @@ def test_models_that_are_the_same(frame: pd.DataFrame) -> None:
     assert np.isnan(same["p_value"])
 
 
-def test_the_split_plot_keeps_the_correction_and_says_so(result: sa.Comparison) -> None:
+def test_split_plots_and_equivalence_of_a_frame_keep_the_correction(result: sa.Comparison) -> None:
     assert split_plot_anova(result.evaluation).test == "corrected_gg"
-
-
-def test_equivalence_of_a_frame_keeps_its_ratio(result: sa.Comparison) -> None:
     assert len(equivalence(result.tables["iauprec"], ratio=0.5)) == 3

@@ -12,27 +12,16 @@ from skewanova.plotting import plot_monitor
 from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, labelled_cases, score_bins
 
 LEADERS = pd.DataFrame(
-    {
-        "prior_low": [0.01, 0.1, 0.1, 0.3],
-        "prior_high": [0.1, 0.3, 0.3, 0.5],
-        "leader": ["A", "A", "A", "B"],
-        "contender": ["A", "A", "B", "B"],
-    }
+    [(0.01, 0.1, "A", "A"), (0.1, 0.3, "A", "A"), (0.1, 0.3, "A", "B"), (0.3, 0.5, "B", "B")],
+    columns=["prior_low", "prior_high", "leader", "contender"],
 )
 
 
-@each(
-    ("limits", "state", "leaders"),
-    [
-        ((0.02, 0.05), "choice", "A"),
-        ((0.05, 0.2), "choice", "A, B"),
-        ((0.2, 0.4), "open", "A, B"),
-        ((0.35, 0.45), "changed", "B"),
-        ((0.6, 0.9), "beyond", ""),
-        ((0.0, 1.0), "open", "A, B"),
-        ((0.4, 0.9), "changed", "B"),
-    ],
-)
+@each(("limits", "state", "leaders"), [
+    ((0.02, 0.05), "choice", "A"), ((0.05, 0.2), "choice", "A, B"), ((0.2, 0.4), "open", "A, B"),
+    ((0.35, 0.45), "changed", "B"), ((0.6, 0.9), "beyond", ""), ((0.0, 1.0), "open", "A, B"),
+    ((0.4, 0.9), "changed", "B"),
+])  # fmt: skip
 def test_state_of_the_chosen_model(limits, state, leaders):
     assert _state(LEADERS, "A", limits) == (leaders, state)
 
@@ -88,13 +77,8 @@ def written(folder, **edited):
         "ranking": pd.DataFrame({"rank": [1, 2], "model": ["A", "B"], "iauprec": 0.5, "group": "a"}),
         "leaders": LEADERS,
         "score_bins": pd.DataFrame(
-            {
-                "model": "A",
-                "bin": [1, 2, 3],
-                "score_high": [0.0, 1.0, np.nan],
-                "n_positive": [1, 20, 60],
-                "n_negative": [60, 20, 1],
-            }
+            [("A", 1, 0.0, 1, 60), ("A", 2, 1.0, 20, 20), ("A", 3, np.nan, 60, 1)],
+            columns=["model", "bin", "score_high", "n_positive", "n_negative"],
         ),
     }
     for name, frame in frames.items():
@@ -111,24 +95,11 @@ def test_a_folder_is_read(tmp_path):
     assert (found.chosen, found.table["n_unlabelled"].tolist()) == ("A", [90])
 
 
-@pytest.mark.parametrize(
-    "edited",
-    [
-        {"rank": "first"},
-        {"rank": ""},
-        {"prior_low": "x"},
-        {"prior_low": 0.9},
-        {"prior_low": ""},
-        {"contender": ""},
-        {"score_high": "x"},
-        {"score_high": 2.0},
-        {"score_high": ""},
-        {"n_positive": -1},
-        {"n_negative": "inf"},
-        {"n_negative": ""},
-        {"n_negative": "1e308"},
-    ],
-)
+@each("edited", [
+    {"rank": "first"}, {"rank": ""}, {"prior_low": "x"}, {"prior_low": 0.9}, {"prior_low": ""},
+    {"contender": ""}, {"score_high": "x"}, {"score_high": 2.0}, {"score_high": ""}, {"n_positive": -1},
+    {"n_negative": "inf"}, {"n_negative": ""}, {"n_negative": "1e308"},
+])  # fmt: skip
 def test_a_folder_that_somebody_edited_is_refused(tmp_path, edited):
     with pytest.raises(InputError, match="`comparison` must be a folder that"):
         monitor(written(tmp_path, **edited), FIELD)

@@ -1,15 +1,15 @@
 """compare() on tables with clusters and weights: what leaving out clusters changes, in every frame."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import skewanova as sa
-from skewanova import InputError, SkewanovaWarning, compare, read_scores
+from skewanova import InputError, compare, read_scores
 from skewanova.inference import auprec_covariance, compare_runs, compare_test_set
 from skewanova.inference.sampling import Sample
+
+pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 
 RANGE = (0.2, 0.4)
 SETTINGS = {"deployment_prior": RANGE, "at_priors": (0.7, 0.3)}
@@ -28,29 +28,18 @@ def sample(n_clusters=150, *, seed=0):
     cluster = np.sort(rng.integers(0, n_clusters, size=5 * n_clusters))
     positive = rng.random(len(cluster)) < np.array([0.0, 0.4, 0.8])[cluster % 3]
     own = rng.normal(size=(n_clusters, 3))[cluster] + rng.normal(size=(len(cluster), 3))
-    return (
-        positive,
-        positive[:, None] * np.array([2.4, 2.0, 1.2]) + own,
-        cluster,
-        rng.integers(1, 4, len(cluster)),
-    )
+    scores = positive[:, None] * np.array([2.4, 2.0, 1.2]) + own
+    return positive, scores, cluster, rng.integers(1, 4, len(cluster))
 
 
 def table(positive, scores, **columns):
-    parts = [
-        pd.DataFrame(
-            {"model": m, "fold": 1, "case": np.arange(len(positive)), "y_true": positive, "y_score": s}
-        )
-        for m, s in zip(MODELS, scores.T, strict=True)
-    ]
-    given = {name: np.tile(values, len(MODELS)) for name, values in columns.items()}
-    return pd.concat(parts, ignore_index=True).assign(**given).sample(frac=1, random_state=5)
+    rows = pd.DataFrame({"fold": 1, "case": np.arange(len(positive)), "y_true": positive}).assign(**columns)
+    parts = (rows.assign(model=m, y_score=s) for m, s in zip(MODELS, scores.T, strict=True))
+    return pd.concat(parts, ignore_index=True).sample(frac=1, random_state=5)
 
 
 def compared(frame):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
-        return compare(read_scores(frame), **SETTINGS)
+    return compare(read_scores(frame), **SETTINGS)
 
 
 def assert_alike(result, other, *, rtol=1e-7):
@@ -115,9 +104,7 @@ def test_every_standard_error_is_that_of_leaving_out_clusters(clustered):
     contrast = np.array([1, -1, 0])
     error = np.sqrt(contrast @ found.covariance @ contrast)
     assert result.tables["plans"]["std_error"].iloc[0] == pytest.approx(error, rel=1e-9)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
-        interval = sa.confidence_interval(positive, scores[:, 0], deployment_prior=RANGE, cluster=cluster)
+    interval = sa.confidence_interval(positive, scores[:, 0], deployment_prior=RANGE, cluster=cluster)
     shown = result.ranking.iloc[0][["conf_low", "conf_high"]].tolist()
     assert shown == pytest.approx([interval.conf_low, interval.conf_high], rel=1e-9)
     at = sa.inference.compare_test_set(positive, scores, prior=0.7, models=MODELS, cluster=cluster)
@@ -138,14 +125,13 @@ def test_clusters_and_weights_stand_in_the_words(clustered):
     n_clusters = result.design.n_clusters
     assert f"cases in {n_clusters} clusters" in text
     assert result.settings["n_clusters"] == n_clusters
+    assert result.design.population == "these fitted models on further clusters of cases"
 
 
 def test_the_verdict_is_about_clusters():
     positive, scores, cluster, _ = sample(400)
     frame = read_scores(table(positive, scores, cluster=cluster))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
-        result = compare(frame, 0.6, at_priors=(0.6,))
+    result = compare(frame, 0.6, at_priors=(0.6,))
     assert result.design.population == "these fitted models on further clusters of cases"
     assert result.verdict.how_sure.endswith(f"For {result.design.population}.")
 
@@ -210,13 +196,9 @@ def test_thresholds_count_clusters():
     positive, scores, cluster, _ = sample(40)
     n_units = len(np.unique(cluster[positive]))
     frame = table(positive, scores, cluster=cluster)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)
-        rows = sa.threshold_table(read_scores(frame), threshold=1.0, at_priors=(0.5,))
-        plain = sa.threshold_table(
-            read_scores(frame.drop(columns="cluster")), threshold=1.0, at_priors=(0.5,)
-        )
-    recall, other = (each[each["measure"] == "recall"].iloc[0] for each in (rows, plain))
+    tables = read_scores(frame), read_scores(frame.drop(columns="cluster"))
+    rows = (sa.threshold_table(table, threshold=1.0, at_priors=(0.5,)) for table in tables)
+    recall, other = (each[each["measure"] == "recall"].iloc[0] for each in rows)
     assert recall["estimate"] == other["estimate"]
     width = (recall["conf_high"] - recall["conf_low"]) / (other["conf_high"] - other["conf_low"])
     assert width == pytest.approx(np.sqrt(positive.sum() / n_units), rel=0.25)

@@ -52,6 +52,9 @@ def test_angles_are_those_of_memory(cases, area_estimator, weighting):
         (found.singles(), here.singles()),
     ):
         assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-7)  # of x and z half the digits go
+    for ours, theirs in zip(found.pair_strata(), here.pair_strata(), strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-7)
+        assert ours.shape == (3, 3)
 
 
 def test_deviations_along_the_prior_are_those_of_memory(cases):
@@ -70,24 +73,11 @@ def test_deviations_along_the_prior_are_those_of_memory(cases):
             assert ours == pytest.approx(theirs, rel=1e-6)
 
 
-def test_what_classes_add_to_the_variance_of_differences_is_that_of_memory(cases):
-    sample, scores, elsewhere = cases
-    weighting = UniformPrior(0.05, 0.2)
-    here = angles_of(sample, scores.values(), weighting, "trapezoid")
-    found = elsewhere.angles(CELLS, weighting, "trapezoid")
-    for ours, theirs in zip(found.pair_strata(), here.pair_strata(), strict=True):
-        assert ours == pytest.approx(theirs, rel=1e-7)
-        assert ours.shape == (3, 3)
-
-
-@pytest.mark.parametrize(
-    "weightings",
-    [
-        [UniformPrior(prior, prior) for prior in np.geomspace(0.02, 0.6, 40)],
-        [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)],
-        [UniformPrior(0.1, 0.1), BetaPrior(2.0, 30.0)],
-    ],
-)
+@each("weightings", [
+    [UniformPrior(prior, prior) for prior in np.geomspace(0.02, 0.6, 40)],
+    [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)],
+    [UniformPrior(0.1, 0.1), BetaPrior(2.0, 30.0)],
+])  # fmt: skip
 def test_rows_stand_for_the_units(cases, weightings):
     sample, scores, elsewhere = cases
     area, rows = elsewhere.rows_along(CELLS, weightings, "trapezoid")
@@ -126,12 +116,8 @@ class Sampled:
         self.cells = tuple(sorted(scores))
         positive = sample.positive
         slots = np.array([slots_among(np.unique(scores[c][positive]), scores[c]) for c in self.cells])
-        cut = (
-            sample.unit < 4,
-            (sample.unit >= 4) & (sample.unit % 3 == 0),
-            (sample.unit >= 4) & (sample.unit % 3 > 0),
-        )
-        self.pieces = [self.piece(sample, slots, rows) for rows in cut]
+        part = np.where(sample.unit < 4, 0, np.where(sample.unit % 3 == 0, 1, 2))
+        self.pieces = [self.piece(sample, slots, part == k) for k in range(3)]
 
     @staticmethod
     def piece(sample, slots, rows):
@@ -143,30 +129,35 @@ class Sampled:
         return [function(piece) for piece in self.pieces]
 
 
+def as_elsewhere(sample, scores, kinds=None):
+    """Sums of the cases in place of the cases."""
+    positive, weight = sample.positive, sample.weight
+    curves = {
+        cell: PackedCurve.of(positive, score) if weight is None else WeightedCurve.of(positive, score, weight)
+        for cell, score in scores.items()
+    }
+    sums = UnitSums.of(positive.astype(int), sample.unit, weight, 2)
+    counted = SampleSummary.of(kinds, sums=sums, clustered=sample.cluster is not None)
+    distinct = np.unique(1.0 if weight is None else weight)
+    return DistributedCases(counted, curves, Sampled(sample, scores), (distinct, distinct))
+
+
 def sampled_cases(kind):
     """The sample, the scores, and the same elsewhere; the only cluster of positives alone joins the most."""
     rng = np.random.default_rng(2)
     positive = rng.random(240) < 0.4
     positive[:20] = np.arange(20) < 5
-    cluster = np.repeat(np.arange(60), 4) if "clusters" in kind else None
-    if cluster is not None:
+    cluster = None
+    if "clusters" in kind:
+        cluster = np.repeat(np.arange(60), 4)
         cluster[:5], cluster[5:20] = 0, 1 + np.arange(15) // 5
         positive[20::4] = True
         positive[21::4] = False
+        cluster = np.unique(cluster, return_inverse=True)[1]
     weight = rng.choice([0.5, 1.0, 4.0], 240) if "weights" in kind else None
     sample = Sample(positive, cluster, weight)
-    if cluster is not None:
-        sample = Sample(positive, np.unique(cluster, return_inverse=True)[1], weight)
     scores = {(name, 1): rng.normal(size=240).round(1) + positive for name in "xyz"}
-    weights = np.ones(240) if weight is None else weight
-    curves = {cell: WeightedCurve.of(positive, score, weights) for cell, score in scores.items()}
-    if weight is None:
-        curves = {cell: PackedCurve.of(positive, score) for cell, score in scores.items()}
-    sums = UnitSums.of(positive.astype(int), sample.unit, weight, 2)
-    kinds = np.bincount(kinds_of(sample), minlength=3)
-    counted = SampleSummary.of(kinds, sums=sums, clustered=cluster is not None)
-    distinct = np.unique(weights)
-    return sample, scores, DistributedCases(counted, curves, Sampled(sample, scores), (distinct, distinct))
+    return sample, scores, as_elsewhere(sample, scores, np.bincount(kinds_of(sample), minlength=3))
 
 
 SAMPLED = ("clusters", "weights", "clusters and weights")
@@ -186,10 +177,7 @@ def test_angles_of_clusters_and_weights_are_those_of_memory(kind, area_estimator
     found = elsewhere.angles([*scores], weighting, area_estimator)
     assert found.area == pytest.approx(here.area, rel=1e-12)
     assert found.area_covariance == pytest.approx(here.area_covariance, rel=1e-9, abs=1e-14)
-    for ours, theirs in (
-        (found.pairs(), here.pairs()),
-        (found.singles(), here.singles()),
-    ):
+    for ours, theirs in ((found.pairs(), here.pairs()), (found.singles(), here.singles())):
         assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-9)
     for ours, theirs in zip(found.pair_strata(), here.pair_strata(), strict=True):
         assert ours == pytest.approx(np.array(theirs), rel=1e-9, abs=1e-20)
@@ -226,17 +214,9 @@ def test_the_only_positive_adds_nothing_to_the_variance():
     """It is a stratum of one, weighted cases having no cluster that it could join."""
     rng = np.random.default_rng(0)
     positive, weight = np.arange(60) == 7, rng.choice([0.5, 2.0], 60)
-    sample, scores = (
-        Sample(positive, None, weight),
-        {("x", 1): rng.normal(size=60), ("y", 1): rng.normal(size=60)},
-    )
-    curves = {cell: WeightedCurve.of(positive, score, weight) for cell, score in scores.items()}
-    sums = UnitSums.of(positive.astype(int), sample.unit, weight, 2)
-    distinct = np.unique(weight)
-    counted = SampleSummary.of([59, 1], sums=sums)
-    elsewhere = DistributedCases(counted, curves, Sampled(sample, scores), (distinct, distinct))
-    weighting = UniformPrior(0.1, 0.1)
+    sample, scores = Sample(positive, None, weight), {(name, 1): rng.normal(size=60) for name in "xy"}
+    elsewhere, weighting = as_elsewhere(sample, scores, [59, 1]), UniformPrior(0.1, 0.1)
     here = angles_of(sample, scores.values(), weighting, "trapezoid")
     found = elsewhere.angles([*scores], weighting, "trapezoid")
-    assert (counted.alone, found.area.tolist()) == (sample.alone, pytest.approx(here.area.tolist()))
+    assert (elsewhere.sample.alone, found.area.tolist()) == (sample.alone, pytest.approx(here.area.tolist()))
     assert found.area_covariance == pytest.approx(here.area_covariance, rel=1e-9)

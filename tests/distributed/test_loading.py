@@ -38,19 +38,16 @@ def test_cases_of_any_kind_are_those_of_memory(kind, monkeypatch):
     assert_alike(gathered(frame), sa.read_scores(frame))
 
 
-@each(
-    ("column", "change"),
-    [
-        ("case", None),
-        ("fold", lambda f: f.astype(float)),
-        ("fold", lambda f: "cv" + f.astype(str)),
-        ("fold", lambda f: f.astype(str).where(f > 1, "x")),
-        ("y_true", lambda y: y.map({0: "-1", 1: "1.0"})),
-        ("y_true", lambda y: y.astype(bool)),
-        ("y_score", lambda s: (s * 10).astype(np.int64) + 2**53),
-        ("model", lambda m: m.map({"a": "NA", "b": "../x", "c": "C(x) = 'é'"}).astype("category")),
-    ],
-)
+@each(("column", "change"), [
+    ("case", None),
+    ("fold", lambda f: f.astype(float)),
+    ("fold", lambda f: "cv" + f.astype(str)),
+    ("fold", lambda f: f.astype(str).where(f > 1, "x")),
+    ("y_true", lambda y: y.map({0: "-1", 1: "1.0"})),
+    ("y_true", lambda y: y.astype(bool)),
+    ("y_score", lambda s: (s * 10).astype(np.int64) + 2**53),
+    ("model", lambda m: m.map({"a": "NA", "b": "../x", "c": "C(x) = 'é'"}).astype("category")),
+])  # fmt: skip
 def test_columns_of_any_type_are_those_of_memory(column, change):
     frame = table()
     frame = frame.drop(columns=column) if change is None else frame.assign(**{column: change(frame[column])})
@@ -81,9 +78,7 @@ def test_the_positive_label_is_one_for_all_groups():
     with pytest.raises(InputError, match=r"has the labels 'ill', 'well': say which is the positive class"):
         gathered(words)
     other = table().assign(y_true=lambda f: f["y_true"] - (f["y_true"] == 0) * (f["model"] == "c"))
-    with pytest.raises(
-        InputError, match=r"must hold two classes, but has 3, first seen: -1 \(model 'c' in fold '1'"
-    ):
+    with pytest.raises(InputError, match=r"two classes, but has 3, first seen: -1 \(model 'c' in fold '1'"):
         gathered(other)
 
 
@@ -96,18 +91,14 @@ def test_what_is_wrong_across_groups_is_told_as_in_memory():
     ):
         said = []
         for read in (sa.read_scores, gathered):
-            with pytest.raises(
-                InputError, match=r"cases have both, the first: 7, 11|pairs lack a model"
-            ) as told:
+            with pytest.raises(InputError, match=r"cases have both, the first: 7, 11|pairs lack a m") as told:
                 check(read(broken))
             said.append(str(told.value))
         assert said[0] == said[1]
 
 
 def test_scores_that_are_no_numbers_keep_their_type_of_error():
-    with pytest.raises(
-        InputTypeError, match=r"`y_score` must hold real numbers.* at row 0 of those of model 'a'"
-    ):
+    with pytest.raises(InputTypeError, match=r"`y_score` must hold real numbers.* at row 0 of .* model 'a'"):
         gathered(table().sort_values("model").assign(y_score="high"))
     with pytest.raises(InputError, match=r"^a fold must be spelled in one way"):
         gathered(table().assign(fold=lambda f: f["fold"].astype(str) + np.where(f["case"] % 2, "", ".0")))
@@ -174,7 +165,7 @@ def test_many_rows_in_groups_that_fit_are_looked_at_once(monkeypatch):
 def test_rules_hold_for_groups_in_pieces():
     frame = table()
     words = frame.assign(
-        y_true=frame["y_true"].map({0: "ill", 1: "well"}), case=frame["case"].map("c{}".format)
+        y_true=frame["y_true"].map({0: "ill", 1: "well"}), case="c" + frame["case"].astype(str)
     )
     assert_alike(gathered(words, pos_label="ill"), sa.read_scores(words, pos_label="ill"))
     group = (frame["model"] == "b") & (frame["fold"] == 2)
@@ -182,7 +173,7 @@ def test_rules_hold_for_groups_in_pieces():
         (frame.assign(y_score=frame["y_score"].where(~group)), r"NaN, .* a row of model 'b' in fold '2'$"),
         (
             pd.concat([frame, frame[group][:1]]),
-            r"^\(model, fold, case\) must be unique, .*: \('b', 2, \d+\);",
+            r"^\(model, fold, case\) must be unique, .*: \('b', 2, \d+\)",
         ),
         (frame.assign(y_true=frame["y_true"] * ~group), r"model 'b' has no positive case in fold 2 "),
         (frame.assign(y_true=frame["y_true"] + 5 * group), r"but has 4, first seen: .*model 'b' in fold '2'"),

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from loops import each
 
 from skewanova import InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve, WeightedCurve
@@ -45,14 +46,11 @@ def test_a_whole_group_is_packed_with_a_label_of_each_class():
     assert not packing.pack_group(frame.drop(columns="case"), pos_label="yes").has_whole_cases
 
 
-@pytest.mark.parametrize(
-    ("columns", "error", "message"),
-    [
-        ({"y_score": np.nan}, InputError, "y_score"),
-        ({"y_score": 1j}, InputTypeError, "y_score"),
-        ({"y_true": 0}, InputError, "no positives|positive"),
-    ],
-)
+@each(("columns", "error", "message"), [
+    ({"y_score": np.nan}, InputError, "y_score"),
+    ({"y_score": 1j}, InputTypeError, "y_score"),
+    ({"y_true": 0}, InputError, "no positives|positive"),
+])  # fmt: skip
 def test_what_a_worker_refuses_is_raised_here(columns, error, message):
     refused = packing.pack_group(rows_of().assign(**columns), pos_label=None)
     assert isinstance(refused, error)
@@ -77,12 +75,8 @@ def test_a_sketch_shows_scores_from_the_least_to_the_largest(shown, monkeypatch)
     first, second = packing.sketch_groups(frame)
     score = np.sort(frame["y_score"][:11].to_numpy())
     assert first.score.tolist() == (score if shown > 11 else score[[0, 3, 6, 10]]).tolist()
-    assert (first.group, first.n_rows, first.labels, first.has_whole_cases) == (
-        ("a", "2"),
-        11,
-        ("1", "0"),
-        False,
-    )
+    assert (first.group, first.n_rows, first.labels) == (("a", "2"), 11, ("1", "0"))
+    assert not first.has_whole_cases
     assert (second.group, second.n_rows, len(second.score)) == (("a", "1"), 3, 3)
     many = rows_of(9, y_true=[*"abcdefghi"], case=range(9))
     (found,) = packing.sketch_groups(many)
@@ -92,9 +86,8 @@ def test_a_sketch_shows_scores_from_the_least_to_the_largest(shown, monkeypatch)
 
 
 def sketch(score, n_rows=None, group=("a", "1")):
-    return Sketch(
-        group, n_rows or len(score), np.asarray(score, dtype=float), ("0", "1"), has_whole_cases=False
-    )
+    score = np.asarray(score, dtype=float)
+    return Sketch(group, n_rows or len(score), score, ("0", "1"), has_whole_cases=False)
 
 
 def test_a_group_that_fits_is_not_cut():
@@ -116,14 +109,14 @@ def test_no_piece_has_many_more_rows_than_half_of_what_a_worker_holds(n, most):
 
 def test_scores_shown_stand_for_as_many_rows():
     """Of two parts that show as many scores the larger counts for more."""
-    cuts = packing.choose_cuts([sketch([1, 2, 3, 4], n_rows=4), sketch([10, 20, 30, 40], n_rows=96)], 100)
-    assert not cuts
-    cuts = packing.choose_cuts([sketch([1, 2, 3, 4], n_rows=4), sketch([10, 20, 30, 40], n_rows=100)], 100)
-    assert cuts["a", "1"].tolist() == [20, 30]
-    cuts = packing.choose_cuts([sketch([1, 2, 3, 4], n_rows=7), sketch([10, 20, 30, 40])], 10)
-    assert cuts["a", "1"].tolist() == [3, 10]
-    cuts = packing.choose_cuts([sketch([1, 2, 3, 4], n_rows=7), sketch([10, 20], n_rows=40)], 30)
-    assert cuts["a", "1"].tolist() == [10, 20]
+    four, tens = [1, 2, 3, 4], [10, 20, 30, 40]
+    assert not packing.choose_cuts([sketch(four, n_rows=4), sketch(tens, n_rows=96)], 100)
+    for parts, most, cuts in (
+        ([sketch(four, n_rows=4), sketch(tens, n_rows=100)], 100, [20, 30]),
+        ([sketch(four, n_rows=7), sketch(tens)], 10, [3, 10]),
+        ([sketch(four, n_rows=7), sketch(tens[:2], n_rows=40)], 30, [10, 20]),
+    ):
+        assert packing.choose_cuts(parts, most)["a", "1"].tolist() == cuts
 
 
 @pytest.mark.parametrize("digits", [0, 9])
@@ -139,16 +132,12 @@ def test_pieces_join_to_the_curve_of_the_whole(digits):
     pack = partial(packing.pack_piece, labels=("0", "1"), pos_label=None)
     pieces = [pack(rows) for _, rows in counts.groupby("piece")]
     assert len(pieces) > 3
-    found = packing.join_pieces([*reversed(pieces), *map(pack, [_other(counts)])])
+    found = packing.join_pieces([*reversed(pieces), pack(counts.assign(model="b", piece=0))])
     assert list(found) == [("a", "2"), ("b", "2")]
     curve = found["a", "2"]
     positive, score = frame["y_true"].to_numpy() == 1, frame["y_score"].to_numpy()
     whole = PackedCurve.of(positive, score)
     assert [part.tolist() for part in curve.counts()] == [part.tolist() for part in whole.counts()]
-
-
-def _other(counts):
-    return counts.assign(model="b", piece=0)
 
 
 def test_no_rows_have_no_counts():
@@ -206,16 +195,14 @@ def test_what_is_wrong_with_a_weight_or_a_cluster_is_told_of_the_group(column, v
     assert isinstance(found, InputError)
     assert f"`{message}` must" in str(found)
     assert "row 3 of those of model 'a' in fold 2" in str(found)
-    (shown,) = [packing.sketch_groups(frame)]
-    assert "a row of model 'a' in fold '2'" in str(shown)
+    assert "a row of model 'a' in fold '2'" in str(packing.sketch_groups(frame))
 
 
 def test_weighted_pieces_join_to_the_curve_of_all():
     frame = pd.concat([weighted_rows(), weighted_rows(model="b")], ignore_index=True)
     cuts = packing.choose_cuts(packing.sketch_groups(frame), 60)
-    counts = pd.concat(
-        [packing.count_levels(part, cuts=cuts) for part in (frame[:130], frame[130:], frame[:0])]
-    )
+    parts = frame[:130], frame[130:], frame[:0]
+    counts = pd.concat([packing.count_levels(part, cuts=cuts) for part in parts])
     assert [*counts] == ["model", "fold", "y_true", "y_score", "weight", "piece", "n"]
     assert counts["n"].sum() == (frame["weight"] > 0).sum()
     assert counts["weight"].sum() == pytest.approx(frame["weight"].sum())
@@ -228,9 +215,8 @@ def test_weighted_pieces_join_to_the_curve_of_all():
         positive, score = kept["y_true"].to_numpy() == 1, kept["y_score"].to_numpy()
         expected = WeightedCurve.of(positive, score, kept["weight"].to_numpy())
         assert curve.weights == pytest.approx(expected.weights, rel=1e-15)
-        assert (curve.n_positive, curve.n_negative, curve.n_best) == (
-            expected.n_positive, expected.n_negative, expected.n_best,
-        )  # fmt: skip
+        for name in ("n_positive", "n_negative", "n_best"):
+            assert getattr(curve, name) == getattr(expected, name)
 
 
 def test_groups_stand_in_order_and_lack_what_has_no_curve():

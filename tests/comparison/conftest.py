@@ -1,0 +1,16 @@
+"""Fixtures of folders whose parts have reports of their own."""
+
+import pytest
+
+
+@pytest.fixture
+def quick_parts(monkeypatch):
+    """Reports of the parts, one a data set or class, take most of the time and have their own tests."""
+
+    def quick(_result, output, name, *, formats):
+        assert formats == ("svg",)  # a picture for the report, and none beside it
+        part = output.below(name)
+        part.write("report.html", "one")
+        part.write_manifest({"tool": "skewanova"})
+
+    monkeypatch.setattr("skewanova.report.folder.write_part", quick)
