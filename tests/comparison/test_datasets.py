@@ -177,11 +177,8 @@ def test_differences_by_data_set_are_those_of_a_paired_t_test(result):
     assert tuple(result.by_dataset) == BY_DATASET_COLUMNS
     assert len(result.by_dataset) == 9
     for row in result.by_dataset.to_dict("records"):
-        wide = (
-            result.comparisons[row["dataset"]]
-            .tables["iauprec"]
-            .pivot(index="fold", columns="model", values="iauprec")
-        )
+        one = result.comparisons[row["dataset"]].tables["iauprec"]
+        wide = one.pivot(index="fold", columns="model", values="iauprec")
         known = stats.ttest_rel(wide[row["model_a"]], wide[row["model_b"]])
         assert row["estimate"] / row["std_error"] == pytest.approx(known.statistic)
         limits = known.confidence_interval(1 - result.alpha)
@@ -227,9 +224,7 @@ def test_mapping_and_column_agree(result):
 
 
 def test_one_table_of_several_data_sets_is_refused():
-    with pytest.raises(
-        ValueError, match=r"^the table holds 3 data sets \(column 'dataset'\).*compare_datasets\(\)"
-    ):
+    with pytest.raises(ValueError, match=r"^the table holds 3 data sets \(column .*compare_datasets\(\)"):
         sa.compare(many(), 0.4)
     assert sa.read_scores(many(names=["one"])).folds == (0, 1, 2, 3)
     assert len(sa.read_scores(many(names=["x", "y"]).assign(fold=1), columns={"fold": "dataset"}).folds) == 2
@@ -325,9 +320,7 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
 
 
 def run(*arguments):
-    return CliRunner().invoke(
-        commands.main, list(map(str, arguments)), prog_name="skewanova", terminal_width=80
-    )
+    return CliRunner().invoke(commands.main, list(map(str, arguments)), prog_name="skewanova")
 
 
 def test_command(tmp_path, quick_parts, result):
@@ -356,9 +349,8 @@ def test_check_tells_what_compare_will_do(tmp_path):
     many().to_csv(path, index=False)
     done = run("check", path)
     assert done.exit_code == 0, done.output
-    assert [line for line in done.stdout.split("\n") if line.startswith("data set")] == [
-        f"data set {name}" for name in NAMES
-    ]
+    lines = [line for line in done.stdout.split("\n") if line.startswith("data set")]
+    assert lines == [f"data set {name}" for name in NAMES]
     assert done.stdout.count("The table can be compared.") == 3
     assert "3 data sets: `compare` will compare the models on each" in done.stdout
     assert run("check", path, "--quiet").output == ""

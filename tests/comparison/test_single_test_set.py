@@ -63,12 +63,9 @@ def test_pairs_are_the_one_set_comparisons_primary_first_then_at_each_prior(foun
     labels, scores, result = found
     assert result.pairs["test"].unique().tolist() == ["jackknife_holm"]
     primary = result.pairs[result.pairs["role"] == "primary"]
-    twin = compare_test_set(
-        labels, scores, deployment_prior=RANGE, models=["top", "mid", "low"], area_estimator="trapezoid"
-    )
-    assert primary[["model_a", "model_b"]].to_numpy().tolist() == [
-        ["top", "mid"], ["top", "low"], ["mid", "low"],
-    ]  # fmt: skip
+    twin = compare_test_set(labels, scores, deployment_prior=RANGE, area_estimator="trapezoid")
+    pairs = [["top", "mid"], ["top", "low"], ["mid", "low"]]
+    assert primary[["model_a", "model_b"]].to_numpy().tolist() == pairs
     for column in ("estimate", "std_error", "p_adjusted"):
         known = getattr(twin, "difference" if column == "estimate" else column)
         np.testing.assert_allclose(primary[column], known, rtol=1e-12)
@@ -100,9 +97,7 @@ def test_a_control_is_the_family_on_one_set(found):
     assert (other.tables["difference_curves"][["model_a", "model_b"]] == "top").any(axis=1).all()
     assert len(other.tables["plans"]) == 2
     assert "control is not used" not in " ".join(other.warnings)
-    with pytest.raises(
-        InputError, match=r"^`pairwise` chooses between tests over folds, but got 'max_t' where pairs"
-    ):
+    with pytest.raises(InputError, match=r"^`pairwise` chooses between tests over folds, but got 'max_t'"):
         compare(table(labels, scores), **SETTINGS, pairwise="max_t")
 
 
@@ -221,12 +216,6 @@ def test_a_perfect_and_a_constant_model_on_six_cases_are_not_told_apart():
     result = compare(table(labels, np.column_stack([labels, np.ones(6)]), ("a", "b")), **SETTINGS)
     assert not result.pairs["reject"].any()
     assert result.tables["equivalence"][["p_a_ahead", "p_equal", "p_b_ahead"]].isna().all(axis=None)
-    many = np.repeat([1, 0], [200, 800])
-    curves = compare(table(many, np.column_stack([many, np.ones(1000)]), ("a", "b")), **SETTINGS).tables[
-        "difference_curves"
-    ]
-    assert (curves["estimate"] > 0.4).all()
-    assert curves[["statistic", "p_adjusted", "conf_low", "conf_high"]].isna().all(axis=None)
 
 
 def test_few_positives_at_a_small_area_are_told():

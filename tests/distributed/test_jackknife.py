@@ -14,7 +14,7 @@ from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.curves.sorting import PlacedCases, slots_among
 from skewanova.distributed.jackknife import DistributedCases
 from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
-from skewanova.inference.case_resampling import SortedScores, rank_cases
+from skewanova.inference.case_resampling import SortedScores
 from skewanova.inference.sampling import Sample, SampleSummary, kinds_of
 from skewanova.inference.single_test_set import angles_of
 from skewanova.priors.evidence import UnitSums
@@ -97,16 +97,6 @@ def test_a_count_of_cases_is_a_sample():
     sizes = [[each.effective_size(positive=side) for side in (True, False)] for each in (counted, here)]
     assert sizes[0] == sizes[1]
     assert SampleSummary.of((1, 1)).alone == Sample(np.array([True, False])).alone
-
-
-@pytest.mark.parametrize("digits", [0, 9])
-def test_counts_of_a_packed_curve_are_those_of_its_scores(digits):
-    rng = np.random.default_rng(0)
-    positive, score = rng.random(60) < 0.5, rng.normal(size=60).round(digits)
-    gain, fall = PackedCurve.of(positive, score).counts()
-    places = rank_cases(Sample(positive), score)
-    assert gain.tolist() == np.bincount(places.rise).tolist()
-    assert fall.tolist() == np.bincount(places.slot, minlength=len(fall)).tolist()
 
 
 class Sampled:
