@@ -57,8 +57,11 @@ def test_it_is_compare_on_the_scores_of_the_same_splits() -> None:
         pd.testing.assert_frame_equal(result.tables[name], again.tables[name])
 
 
-def test_the_design_of_splits_of_ones_own_is_seen() -> None:
-    assert _compared(cv=StratifiedKFold(4)).design.kind == "kfold"
+def test_the_design_of_splits_of_ones_own_is_seen_and_models_of_a_list_are_named_by_their_class() -> None:
+    models = [GaussianNB(), LinearDiscriminantAnalysis(), GaussianNB(var_smoothing=1)]
+    result = _compared(models=models, cv=StratifiedKFold(4))
+    assert result.design.kind == "kfold"
+    assert sorted(result.ranking["model"]) == ["GaussianNB", "GaussianNB 2", "LinearDiscriminantAnalysis"]
 
 
 def test_halvings_stand_beside_hold_outs_of_a_fifth(halved: sa.Comparison) -> None:
@@ -120,11 +123,6 @@ def test_a_seed_inside_a_pipeline_is_given_too_and_a_fixed_one_is_kept() -> None
     rows = found[0].query("model == 'DecisionTreeClassifier' and fold == 1")
     np.testing.assert_array_equal(rows["y_score"], expected.predict_proba(X[test])[:, 1])
     assert inside.get_params()["decisiontreeclassifier__random_state"] is None
-
-
-def test_models_of_a_list_are_named_by_their_class() -> None:
-    result = _compared(models=[GaussianNB(), LinearDiscriminantAnalysis(), GaussianNB(var_smoothing=1)])
-    assert sorted(result.ranking["model"]) == ["GaussianNB", "GaussianNB 2", "LinearDiscriminantAnalysis"]
 
 
 def test_groups_are_kept_together() -> None:
