@@ -17,33 +17,25 @@ from skewanova.inference.pairwise import POSTHOC_COLUMNS, prior_pair_columns
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 
 QUICK = {"at_priors": (0.5, 0.3), "deployment_prior": (0.3, 0.5)}
-NAME_COLUMNS = (
-    "model", "model_a", "model_b", "model_below", "model_above", "leader", "contender", "runner_up", "better",
-    "worse",
-)  # fmt: skip
-RANKING_COLUMNS = (
-    "rank", "model", "iauprec", "std", "conf_low", "conf_high", "group", "auc", "rarest_prior",
-    "auprec_at_rarest", "expected_regret", "max_regret", "p_best",
-)  # fmt: skip
-DECISION_COLUMNS = (
-    "model", "expected_auprec", "shrunken", "worst_auprec", "worst_prior", "expected_regret", "max_regret",
-    "p_best", "p_best_over", "auprec_at_rarest", "auprec_commonest", "sensitivity", "loss_per_tenfold",
-)  # fmt: skip
+RANKING = "rank model iauprec std conf_low conf_high group auc rarest_prior auprec_at_rarest expected_regret"
+DECISIONS = "model expected_auprec shrunken worst_auprec worst_prior expected_regret max_regret p_best"
 COLUMNS = {
     "auprec": ["model", "fold", "prior", "auprec"],
     "iauprec": ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"],
     "tests": list(ANOVA_COLUMNS),
     "pairs": list(POSTHOC_COLUMNS),
     "prior_pairs": prior_pair_columns(),
-    "ranking": list(RANKING_COLUMNS),
+    "ranking": [*RANKING.split(), "max_regret", "p_best"],
     "regions": list(REGION_COLUMNS),
     "crossings": list(CROSSING_COLUMNS),
     "leaders": list(LEADER_COLUMNS),
     "differing_priors": list(DIFFERING_COLUMNS),
-    "decisions": list(DECISION_COLUMNS),
+    "decisions": [
+        *DECISIONS.split(), "p_best_over", "auprec_at_rarest", "auprec_commonest", "sensitivity", "loss_per_tenfold"
+    ],
     "choices": list(CHOICE_COLUMNS),
     "support": list(SUPPORT_COLUMNS),
-}
+}  # fmt: skip
 
 
 def scores(names=("low", "high", "mid"), n_folds=4, size=60):
@@ -71,13 +63,9 @@ def frames(comparison):
     return {name: comparison.tables[name] for name in COLUMNS}
 
 
-def same_numbers(a, b, names=None):
-    """All frames equal once the models of `a` are called as in `b`."""
+def same_numbers(a, b):
     for name in (*COLUMNS, "difference_curves", "equivalence", "assumptions"):
-        frame = a.tables[name]
-        if names is not None:
-            frame = frame.replace(dict.fromkeys(NAME_COLUMNS, names))
-        pd.testing.assert_frame_equal(frame, b.tables[name], check_exact=True)
+        pd.testing.assert_frame_equal(a.tables[name], b.tables[name], check_exact=True)
 
 
 # --- what it holds ----------------------------------------------------------------------------------------
@@ -303,9 +291,7 @@ def test_a_fold_that_a_model_lacks_may_be_dropped():
     assert (mixed["role"].tolist(), mixed["df_error"].tolist()) == (["secondary"], [11 - 4 - 3 + 1])
     assert {name: list(frame) for name, frame in frames(dropped).items()} == COLUMNS
     assert sorted(set(dropped.tables["iauprec"]["fold"])) == [1, 3, 4]
-    assert dropped.warnings[0].startswith(
-        "dropped 1 of 4 folds for all models, since these are missing: model"
-    )
+    assert dropped.warnings[0].startswith("dropped 1 of 4 folds for all models, since these are missing: m")
     known = compare(table[table["fold"] != 2], **QUICK)
     pd.testing.assert_frame_equal(dropped.tables["iauprec"], known.tables["iauprec"], check_exact=True)
 
@@ -350,25 +336,14 @@ def test_identical_models_are_not_told_apart():
 
 # --- hostile names ----------------------------------------------------------------------------------------
 
-NAMES = {"low": "<script>", "high": "a_b%$", "mid": "../x", "fourth": "C(x)", "fifth": "fold"}
-
-
-def test_names_do_not_change_numbers():
-    plain = compare(scores(tuple(NAMES)), **QUICK)
-    hostile = compare(scores(tuple(NAMES)).replace({"model": NAMES}), **QUICK)
-    same_numbers(plain, hostile, NAMES)
-    text = hostile.summary(full=True)
-    for name in NAMES.values():
-        assert text.count(name) >= 3
-
 
 def test_folds_may_be_called_anything(result):
     for folds in ({1: "1.0", 2: "2", 3: "3", 4: "4"}, {1: "z", 2: "C(f)", 3: "a", 4: "model"}):
         table = scores()
         table["fold"] = table["fold"].map(folds)
         other = compare(table, **QUICK)
-        columns = [c for c in RANKING_COLUMNS if c != "p_best"]  # resampling goes through the folds in order
-        pd.testing.assert_frame_equal(other.ranking[columns], result.ranking[columns], check_exact=True)
+        rankings = (r.ranking.drop(columns="p_best") for r in (other, result))  # draws go by folds in order
+        pd.testing.assert_frame_equal(*rankings, check_exact=True)
         published = [r.tests[r.tests["role"] == "published"] for r in (other, result)]
         pd.testing.assert_frame_equal(*published, check_exact=True)
 

@@ -216,14 +216,3 @@ def test_one_cluster_of_a_class_is_refused():
             asked()
     apart = frame.assign(cluster=lambda rows: rows["y_true"] + 2 * (rows["case"] % 3))
     assert describe_table(read_scores(apart))[-1] == "The table can be compared."
-
-
-@pytest.mark.no_cover
-def test_equal_learners_are_seldom_told_apart():
-    """60 tables of three equal learners with five seeds: at most .05 and three standard errors."""
-    hits = np.zeros(2)
-    for seed in range(60):
-        labels, scores = seeds(n_runs=5, seed=seed)
-        result = public(labels, scores, (0.2, 0.4))
-        hits += result.p_omnibus < 0.05, result.p_adjusted.min() < 0.05
-    assert (hits / 60 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)).all()

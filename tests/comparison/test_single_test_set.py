@@ -163,18 +163,6 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
     assert any(text.endswith("trials, wide on purpose") for text in result.warnings)
 
 
-@pytest.mark.slow
-@pytest.mark.no_cover
-@pytest.mark.parametrize("case", [True, False])
-def test_rows_are_paired_by_case_or_in_order(case):
-    labels, scores = cases(n=60, m=300)
-    frame = table(labels, scores, case=case)
-    expected = compare(frame, **SETTINGS).pairs
-    mixed = np.random.default_rng(1).permutation(len(frame)) if case else np.arange(len(frame))
-    got = compare(frame.iloc[mixed].reset_index(drop=True), **SETTINGS).pairs
-    pd.testing.assert_frame_equal(got, expected)
-
-
 def test_rows_that_do_not_go_together_are_refused():
     labels, scores = cases(n=60, m=300)
     frame = table(labels, scores, case=False)
