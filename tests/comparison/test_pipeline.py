@@ -25,14 +25,12 @@ COLUMNS = {
     "tests": list(ANOVA_COLUMNS),
     "pairs": list(POSTHOC_COLUMNS),
     "prior_pairs": prior_pair_columns(),
-    "ranking": [*RANKING.split(), "max_regret", "p_best"],
+    "ranking": f"{RANKING} max_regret p_best".split(),
     "regions": list(REGION_COLUMNS),
     "crossings": list(CROSSING_COLUMNS),
     "leaders": list(LEADER_COLUMNS),
     "differing_priors": list(DIFFERING_COLUMNS),
-    "decisions": [
-        *DECISIONS.split(), "p_best_over", "auprec_at_rarest", "auprec_commonest", "sensitivity", "loss_per_tenfold"
-    ],
+    "decisions": f"{DECISIONS} p_best_over auprec_at_rarest auprec_commonest sensitivity loss_per_tenfold".split(),
     "choices": list(CHOICE_COLUMNS),
     "support": list(SUPPORT_COLUMNS),
 }  # fmt: skip
