@@ -83,7 +83,7 @@ def result():
 )
 def test_pairs_go_by_a_test_that_can_reject(n_sets, n_models, test):
     """Signed ranks of five sets cannot reach .05; those of six can, but not adjusted for three pairs."""
-    frame = many(names=tuple(f"set {i}" for i in range(6)), effects=(2.5, 0.2, 0.1)[:n_models])
+    frame = many(names=tuple(f"set {i}" for i in range(n_sets)), effects=(2.5, 0.2, 0.1)[:n_models])
     found = primary(sa.compare_datasets(frame, 0.4, **OPTIONS))
     assert set(found["test"]) == {test}
     assert found["reject"].any()
@@ -316,6 +316,10 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     assert "Mean ranks over 3 data sets" in page[page.index("<svg") : page.index("</svg>")]
     assert "Paired t, Holm" in page[page.index("<figcaption") : page.index("</figcaption>")]
     assert result.save(tmp_path / "out") == folder  # an earlier output is replaced
+    (folder / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match="must be new, empty or an earlier output"):
+        result.save(tmp_path / "out")
+    assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
 def run(*arguments):
