@@ -251,39 +251,10 @@ def _raise(error: OSError) -> None:
 def replace_folder(
     directory: str | os.PathLike[str], provenance: Provenance, *, inputs: Sequence[Path | None] = ()
 ) -> Iterator[Output]:
-    r"""Write a folder whole or not at all: it replaces `directory` if the block ends without an error.
+    """Write a folder whole or not at all: it replaces `directory` if the block ends without an error.
 
-    Parameters
-    ----------
-    directory : path
-        The folder to write; missing parents are made.
-    provenance : mapping
-        As :func:`provenance_of` returns it; written last.
-    inputs : sequence of path, optional
-        Files and folders that were read: neither they nor a folder around them is replaced.
-
-    Yields
-    ------
-    Output
-        Takes the files, in a hidden folder beside the target, on the same file system.
-
-    Raises
-    ------
-    ValueError
-        If the target holds an input or anything that is not an earlier output.
-    OSError
-        If the place cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from skewanova.base.folders import is_output, provenance_of, replace_folder
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     with replace_folder(Path(place) / "new" / "out", provenance_of("example", {})) as output:
-    ...         output.write("numbers.csv", "a,b\n1,2\n")
-    ...     is_output(Path(place) / "new" / "out")
-    True
+    Files go into a hidden folder beside the target, on the same file system; the provenance is written last.
+    Neither the inputs nor a folder around them is replaced, nor anything but an earlier output.
     """
     target = check_folder(directory, inputs=inputs)
     with _as_output_error(target), _make_parents(target):

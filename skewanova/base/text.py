@@ -182,14 +182,7 @@ MAX_DECIMALS = 6
 
 
 def format_number(value: float, digits: int | None = None) -> str:
-    """Format with fixed decimals, by default three; nan is empty, and zero has no sign.
-
-    Examples
-    --------
-    >>> from skewanova.base.text import format_number
-    >>> format_number(0.12345), format_number(float("nan"))
-    ('0.123', '')
-    """
+    """Format with fixed decimals, by default three; nan is empty, and zero has no sign."""
     if not np.isfinite(value):
         return "" if np.isnan(value) else f"{value:g}"
     text = f"{value:.{_decimals.get() if digits is None else digits}f}"
@@ -289,12 +282,6 @@ def visible(text: str) -> str:
 
     White space of any kind is a space. Signs that a terminal, browser or reader acts on without showing them
     (control signs, changes of direction, signs without width, halves of characters) are written out.
-
-    Examples
-    --------
-    >>> from skewanova.base.text import visible
-    >>> print(visible("red\x1b[31m \u202eabc\nnext"))
-    red\x1b[31m \u202eabc next
     """
     line = str(text)
     if line.isprintable() and not _UNSEEN.search(line):

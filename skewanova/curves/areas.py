@@ -272,8 +272,7 @@ def precision_recall_curve(
     -----
     A threshold flags the scores at or above it. So point ``i + 1`` holds for thresholds in
     ``(thresholds[i + 1], thresholds[i]]``, the last one from there down, and point 0, which flags nothing,
-    above the highest score. The documentation of StatisticalMeasures.jl closes these bins on the other side,
-    which would have a threshold equal to the highest score flag nothing.
+    above the highest score.
 
     Examples
     --------

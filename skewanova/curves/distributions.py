@@ -451,13 +451,7 @@ class BinormalFit:
     def precision_recall(
         self, prior: float | None = None, *, recall: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
-        """Return precision at recalls in (0, 1], by default a thousand (Brodersen et al., eq. 7, corrected).
-
-        Returns
-        -------
-        precision, recall : ndarray
-            Points of the curve.
-        """
+        """Return precision and recall at recalls in (0, 1], by default a thousand (eq. 7, corrected)."""
         recalls = np.arange(1, 1001) / 1000 if recall is None else np.asarray(recall, dtype=np.float64)
         invalid = recalls[~((recalls > 0) & (recalls <= 1))]
         if invalid.size:
@@ -522,9 +516,8 @@ def fit_binormal(
     Notes
     -----
     The ROC curve, and precision-recall with it, does not change under an increasing transform of the scores,
-    but this fit by moments does. So the check is of normality within the classes after the transform that was
-    asked for: scores that fail may still have a binormal curve under a transform that was not tried. Standard
-    errors take the power, `alpha` and the model itself as given.
+    but this fit by moments does: scores that fail the check may still have a binormal curve under another
+    transform. Standard errors take the power, `alpha` and the model itself as given.
 
     References
     ----------

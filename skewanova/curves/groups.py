@@ -191,10 +191,7 @@ MAX_CACHED_CURVES = 512
 
 
 class MeasuredCurves(Mapping[Cell, RocCurve]):
-    """ROC curve of every (model, fold), whose steps are at hand without building curves.
-
-    Sums over long curves at many priors are cached.
-    """
+    """ROC curve of every (model, fold), with its steps; sums over long curves at many priors are cached."""
 
     def __init__(self, cells: Mapping[Cell, Any]) -> None:
         self._cells = cells
@@ -415,11 +412,7 @@ class WeightedCurve(CompactCurve):
 
     @classmethod
     def of_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> Self:
-        """Sum weights at every score, of which slot 2 k are negatives and 2 k + 1 positives at score k.
-
-        There are so many negatives and positives (n_scores, 2). They are summed by their size, since the
-        order of the rows may be any.
-        """
+        """Sum weights by size, as rows have any order; slot 2 k holds negatives, 2 k + 1 positives of score k."""
         order = np.lexsort((weight, slot))
         sums = np.bincount(slot[order], weights=weight[order], minlength=counts.size).reshape(-1, 2)
         n_negative, n_positive = counts.sum(axis=0).tolist()

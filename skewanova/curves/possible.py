@@ -169,11 +169,7 @@ def loss_ratio(
 
 
 def _ratio_of_steps(skew: float, rarer: float, untied: float) -> float:
-    """Return the constant of average precision: the smallest that no step curve exceeds.
-
-    A step counts the precision at its upper end, so the largest sum takes for every recall the best point
-    above it.
-    """
+    """Return the smallest constant that no step curve exceeds, of the best points above each recall."""
     from scipy.optimize import brentq  # slow to load, and seldom used
 
     point = np.linspace(0, 1, N_POINTS) ** 4

@@ -54,7 +54,7 @@ def mean_lines(
     if len(parts) > 1:
         dashes = {part[0]: dash for part, dash in dashed}
         entries += [(label, Line2D([], [], color=NEUTRAL, linestyle=dash)) for label, dash in dashes.items()]
-    return ax, [*entries, *looks.band_entries(band)]
+    return ax, entries if band is None else [*entries, looks.band_entry(*band)]
 
 
 def hatch_unsupported(ax: Axes, result: object, support: pd.DataFrame | None) -> list[Entry]:

@@ -380,13 +380,10 @@ def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar
     return errorbar if folds.nunique() > 1 and lines <= MOST_BANDS else None
 
 
-def band_entries(errorbar: ErrorBar) -> list[Entry]:
+def band_entry(kind: str, amount: float) -> Entry:
     """Return the legend entry that says what the band is."""
-    if errorbar is None:
-        return []
-    kind, amount = errorbar
     label = _BANDS[kind].format(plain(amount), "" if amount == 1 else "s")
-    return [(f"band: {label}", (Patch(facecolor=NEUTRAL, alpha=0.25), Line2D([], [], color=NEUTRAL)))]
+    return f"band: {label}", (Patch(facecolor=NEUTRAL, alpha=0.25), Line2D([], [], color=NEUTRAL))
 
 
 def line_entries(styles: Mapping[str, Mapping[str, Any]]) -> list[Entry]:

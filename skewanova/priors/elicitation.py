@@ -46,8 +46,7 @@ def shapes_through(shares: Floats, quantiles: Floats) -> tuple[float, float]:
     """Return beta shapes (a, b) with two given quantiles, or the least-squares fit to more.
 
     Two quantiles fix one beta distribution (Shih 2015): for every a + b one mean puts the first where it
-    should be, and the distance to the second then falls as a + b grows. So two nested bisections find it
-    wherever it is, and more quantiles start from what the outermost two give.
+    should be, and the distance to the second then falls as a + b grows.
     """
     from scipy.optimize import least_squares  # heavy, and seldom needed
 

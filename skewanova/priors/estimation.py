@@ -111,26 +111,14 @@ class LabelShift:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EstimatedPrior(Framed):
-    """A prior with a likelihood along its log-odds; a deployment prior wherever one is asked for.
+    """A prior with a likelihood along its log-odds; a deployment prior wherever one is asked for."""
 
-    Attributes
-    ----------
-    estimate : float
-        The likeliest prior.
-    conf_low, conf_high : float
-        Limits of its confidence interval; 0 or 1 where nothing speaks against these.
-    confidence_level : float
-        Level of the interval.
-    log_odds, log_density : array
-        Where the weight lies, and the log of its density over that at the maximum.
-    """
-
-    estimate: float
-    conf_low: float
+    estimate: float  #: the likeliest prior
+    conf_low: float  #: limits of its confidence interval; 0 or 1 where nothing speaks against these
     conf_high: float
     confidence_level: float
-    log_odds: Floats = field(repr=False)
-    log_density: Floats = field(repr=False)
+    log_odds: Floats = field(repr=False)  #: where the weight lies
+    log_density: Floats = field(repr=False)  #: the log of its density over that at the maximum
 
     @property
     def low(self) -> float:
@@ -189,8 +177,8 @@ class PriorEstimate(EstimatedPrior):
 
     Attributes
     ----------
-    estimate, conf_low, conf_high, confidence_level
-        As for the prior with a likelihood.
+    estimate, conf_low, conf_high, confidence_level : float
+        The likeliest prior, its interval (0 or 1 where nothing speaks against these), and the level of that.
     label_shift : LabelShift
         Test of the assumption behind it all, with residuals by bin.
     method : {"chi2", "bootstrap", "batches"}

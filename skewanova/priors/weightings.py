@@ -19,7 +19,7 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     InputTypeError,
-    check_float_array,
+    check_number,
     check_one_number,
     check_ordered,
     check_prior,
@@ -273,7 +273,7 @@ class BetaPrior:
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
-            shape = check_one_number(check_float_array(getattr(self, name), name), name)
+            shape = check_number(getattr(self, name), name)
             if not (np.isfinite(shape) and shape >= SMALLEST_SHAPE):
                 raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {shape:g}")
             if shape > LARGEST_SHAPE:
@@ -495,14 +495,7 @@ def _of_scipy(value: Any) -> DeploymentPrior:
 
 
 def as_deployment_prior(value: Target) -> DeploymentPrior:
-    """Turn ``(low, high)``, one prior or a frozen distribution of scipy into a weighting; pass on weightings.
-
-    Examples
-    --------
-    >>> from skewanova.priors.weightings import as_deployment_prior
-    >>> as_deployment_prior((0.05, 0.2))
-    UniformPrior(low=0.05, high=0.2)
-    """
+    """Turn ``(low, high)``, one prior or scipy's frozen distribution into a weighting; pass on weightings."""
     if not isinstance(value, tuple | list | float | int | np.ndarray):
         if hasattr(value, "quadrature"):
             return cast("DeploymentPrior", value)
@@ -546,9 +539,7 @@ def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: fl
     """Correct probabilities of the positive class to a prior that they were not learnt at.
 
     A classifier trained on resampled or re-weighted classes (``class_weight="balanced"``, SMOTE) believes the
-    prior it was shown, so its probabilities and any threshold on them are off where positives are rarer. Its
-    ranking is not: the correction rises strictly with the probability, so ROC, AUPREC and IAUPREC stay the
-    same and need no correction.
+    prior it was trained at. ROC, AUPREC and IAUPREC need no correction, since the ranking stays the same.
 
     Parameters
     ----------
