@@ -412,7 +412,7 @@ class WeightedCurve(CompactCurve):
 
     @classmethod
     def of_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> Self:
-        """Sum weights by size, as rows have any order; slot 2 k holds negatives, 2 k + 1 positives of score k."""
+        """Sum weights by size, as rows have any order; slots 2 k are negatives, 2 k + 1 positives."""
         order = np.lexsort((weight, slot))
         sums = np.bincount(slot[order], weights=weight[order], minlength=counts.size).reshape(-1, 2)
         n_negative, n_positive = counts.sum(axis=0).tolist()
