@@ -54,7 +54,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
-    """The site, warnings being errors: every link between pages and every name of the API leads somewhere."""
+    """Build the site, warnings being errors: every link and every name of the API leads somewhere."""
     session.install("-e", ".", "--group", "docs")
     site = Path(session.create_tmp()) / "site"
     session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs", str(site))
@@ -100,7 +100,7 @@ def upcoming(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0], default=False)
 def lowest(session: nox.Session) -> None:
-    """Tests with the lowest versions that pyproject.toml allows: all, or those given as arguments."""
+    """Run the tests with the lowest versions that pyproject.toml allows: all, or those given as arguments."""
     pins = Path(session.create_tmp()) / "lowest.txt"
     wanted = ("--all-extras", "--group", "lowest", "--output-file", str(pins))
     session.run("uv", "pip", "compile", "-q", "--resolution", "lowest-direct", "pyproject.toml", *wanted)
@@ -131,13 +131,13 @@ def package(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def kernels(session: nox.Session) -> None:
-    """The part of the tests that decides, under each kernel of OpenBLAS that the processor can run."""
+    """Run the tests that decide, under each kernel of OpenBLAS that the processor can run."""
     session.install("-e", ".[all]", "--group", "test")
     session.run("bash", ".ci/kernels", "python", external=True)
 
 
 @nox.session(default=False)
 def benchmarks(session: nox.Session) -> None:
-    """The table of docs/performance.md; arguments go to the command."""
+    """Measure the table of docs/performance.md; arguments go to the command."""
     session.install("-e", ".[all]")
     session.run("python", "-m", "benchmarks", *session.posargs)

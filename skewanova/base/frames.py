@@ -1,4 +1,4 @@
-"""What results and frames share: to_polars, records, distinct values."""
+"""Shared behaviour of results and frames: to_polars, records, distinct values."""
 
 from __future__ import annotations
 

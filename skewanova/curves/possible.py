@@ -1,4 +1,4 @@
-"""Whether published areas can belong to complete curves, and how much recall must be missing if not.
+"""Feasibility of published areas: complete curves that have them, or the recall that must be missing.
 
 Write ``F(T)`` for the false positive rate at recall T, which never falls, and k for the skew. The loss of an
 area, ``1 - AUPREC``, is the integral of ``k F / (T + k F)`` over T, and ``1 - AUC`` that of F. Both are sums
@@ -57,7 +57,7 @@ N_POINTS = 20_001
 
 
 class AreaRange(NamedTuple):
-    """What one printed number may be on complete curves."""
+    """Range of one printed number on complete curves."""
 
     measure: str  #: ``AUPREC(prior)`` or ``AUC``
     value: float  #: as printed
@@ -80,7 +80,7 @@ class AreaPair(NamedTuple):
 
 @dataclass(frozen=True)
 class PossibleAreas:
-    """Whether complete curves can have the printed areas."""
+    """Result of a search for complete curves with the printed areas."""
 
     possible: bool  #: within the rounding
     missing_recall: float  #: the least that must be missing, a mean over folds; nan if that explains nothing
@@ -91,7 +91,7 @@ class PossibleAreas:
 
     @cached_property
     def ranges(self) -> tuple[AreaRange, ...]:
-        """What each number may be, given the others: computed when asked for, in about a second."""
+        """Range of each number given the others; computed on first use, in about a second."""
         return tuple(map(self.range_of, self._search.names))
 
     def range_of(self, measure: str) -> AreaRange:

@@ -72,7 +72,7 @@ class Evaluation(Framed):
 
     @cached_property
     def design(self) -> FoldDesign:
-        """How the folds came about, for every test and interval; inferred from the cases at first use.
+        """Design of the folds, for every test and interval; inferred from the cases at first use.
 
         A warning is emitted where it had to be assumed.
         """

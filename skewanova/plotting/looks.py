@@ -87,7 +87,7 @@ _BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of f
 
 
 class PlotOptions:
-    """What plots share, from which `document_plot` completes their docstrings.
+    """Shared parameters of plots, from which `document_plot` completes their docstrings.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ _DEFAULT: Any = rcParamsDefault
 
 
 def of_style(*names: str) -> bool:
-    """Whether a style sheet, or the user, has set one of these to anything but matplotlib's default."""
+    """Return True if a style sheet or the user has changed one of these from matplotlib's default."""
     return any(_SET[name] != _DEFAULT[name] for name in names)
 
 
@@ -322,12 +322,12 @@ def model_labels(models: Iterable[str], width: int = NAME_WIDTH) -> dict[str, st
 
 
 def plain(number: float, _position: object = None) -> str:
-    """A number without an exponent, to four significant digits: 0.01, not 1e-2."""
+    """Format a number without an exponent, to four significant digits: 0.01, not 1e-2."""
     return np.format_float_positional(number, precision=4, fractional=False, trim="-")
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float], projection: str | None = None) -> Axes:
-    """The axes given, or those of a new figure that pyplot knows, so that notebooks show it."""
+    """Return the axes given, or those of a new figure that pyplot knows, so that notebooks show it."""
     if ax is None:
         # matplotlib before 3.11 finds no room for 3-D axes in this layout
         layout = "constrained" if projection is None else None
@@ -420,17 +420,17 @@ def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:
 
 
 def has_layout(ax: Axes) -> bool:
-    """Whether the figure makes room for what stands outside its axes."""
+    """Return True if the figure makes room for what stands outside its axes."""
     return ax.get_figure() is not None and ax.figure.get_layout_engine() is not None
 
 
 def is_narrow(ax: Axes) -> bool:
-    """Whether the axes are about as wide as one column of a paper, or less."""
+    """Return True if the axes are at most about one column of a paper wide."""
     return ax.bbox.width / ax.figure.dpi < NARROW
 
 
 def is_small(ax: Axes) -> bool:
-    """Whether they are narrow and low, as two panels side by side in a paper."""
+    """Return True if the axes are narrow and low, as two panels side by side in a paper."""
     return is_narrow(ax) and ax.bbox.height / ax.figure.dpi < LOW
 
 
@@ -440,7 +440,7 @@ def text_width(text: str) -> float:
 
 
 def _columns_below(ax: Axes, labels: Sequence[str]) -> int:
-    """As many columns of a legend as fit under the axes, up to three."""
+    """Return the number of legend columns that fit under the axes, up to three."""
     room = ax.figure.bbox.width / ax.figure.dpi - 0.6
     for columns in (3, 2):
         rows = -(-len(labels) // columns)
@@ -539,7 +539,7 @@ class PlainLogLocator(LogLocator):
     """Ticks of a logarithmic axis: as many plain numbers as there is room for when it is drawn."""
 
     def __call__(self) -> Any:
-        """As many places of ticks as fit."""
+        """Return as many tick positions as fit."""
         axis: Any = self.axis
         box = axis.axes.get_window_extent()
         pixels = box.width if axis.axis_name == "x" else box.height
@@ -568,7 +568,7 @@ def tick_digits(low: float, high: float, points: float) -> tuple[float, ...]:
 
 
 def legend_title(frame: pd.DataFrame) -> str | None:
-    """What the lines of a frame are where it has several folds."""
+    """Return the title of a legend for a frame with several folds."""
     return "mean over folds" if frame["fold"].nunique() > 1 else None
 
 

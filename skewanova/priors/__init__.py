@@ -1,9 +1,9 @@
-"""What is believed about the class prior of the deployment.
+"""Class priors of the deployment: stated, elicited, estimated.
 
 - batches: The prior from several batches, or from several models that may agree.
 - elicitation: Beta priors from stated quantiles.
 - estimation: The prior estimated from unlabelled scores.
-- evidence: How many cases speak for a prior, and how many are enough.
+- evidence: Effective sample size at a prior, and the minimum required for inference.
 - mixtures: Scores in bins, and the profile likelihood of the prior from the counts.
 - parsing: Priors and deployment priors as the command line writes them.
 - quadrature: Gauss rules, and nodes over the log of the skew.

@@ -54,7 +54,7 @@ ANY_SPREAD, PLACES, RULED_OUT = 100.0, 101, 15.0
 
 
 class BatchPrediction(NamedTuple):
-    """Where the prior of a batch lies."""
+    """Distribution of the prior of a batch."""
 
     centres: Floats  #: log-odds of the median batch, and the likelihood of each, summing to 1
     likelihood: Floats
@@ -279,7 +279,7 @@ Bins = NDArray[np.intp]
 
 
 class JointAgreement(NamedTuple):
-    """What several models say of one prior."""
+    """Joint estimate of one prior by several models."""
 
     weights: Floats  #: of the log-likelihood of each, so that of all of them falls as fast as it should
     statistic: float

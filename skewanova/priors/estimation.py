@@ -89,12 +89,12 @@ class LabelShift:
 
     @property
     def rejected(self) -> bool:
-        """Whether the unlabelled scores are no mixture of the two classes, at the level .05."""
+        """True if the mixture of the two classes is rejected at the level .05."""
         return self.p_value < SHIFT_LEVEL
 
     @property
     def note(self) -> str:
-        """What to say if it is rejected, else nothing."""
+        """Message if it is rejected, else ''."""
         if not self.rejected:
             return ""
         return (

@@ -1,4 +1,4 @@
-"""How many cases speak for a prior, and how many are enough.
+"""Effective sample size at a prior, and the minimum required for inference.
 
 At a prior rarer than the sample's, m negatives weigh as much as m / skew of them: one false alarm among them
 moves precision by that much. All limits stand here, side by side.
@@ -53,7 +53,7 @@ Codes = NDArray[np.intp]
 
 
 class UnitSums(NamedTuple):
-    """What units weigh in every kind: the largest, and sums of their shares of it and of the squares."""
+    """Weights of the units of every kind: the largest, and sums of fractions of it and of their squares."""
 
     largest: Floats
     total: Floats
