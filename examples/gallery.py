@@ -115,7 +115,7 @@ def regions(result: sa.Comparison) -> Axes:
 
 
 def regret(result: sa.Comparison) -> Axes:
-    """Return what each model falls short of the best one at the same prior (`result.regret`)."""
+    """Show what each model falls short of the best one at the same prior (`result.regret`)."""
     return sa.plotting.plot_regret(result)
 
 
@@ -125,7 +125,7 @@ def differences(result: sa.Comparison) -> Axes:
 
 
 def p_values(result: sa.Comparison) -> Axes:
-    """Return adjusted p of every pair of the primary test, with the difference (`result.pairs`)."""
+    """Show adjusted p of every pair of the primary test, with the difference (`result.pairs`)."""
     return sa.plotting.plot_p_values(result)
 
 

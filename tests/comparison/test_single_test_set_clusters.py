@@ -112,8 +112,13 @@ def test_clusters_and_weights_stand_in_the_words(clustered):
     n_clusters = result.design.n_clusters
     assert f"cases in {n_clusters} clusters" in text
     assert result.settings["n_clusters"] == n_clusters
-    assert result.verdict.how_sure.endswith(f"For {result.design.population}.")
+
+
+def test_the_verdict_is_about_clusters():
+    positive, scores, cluster, _ = sample(400)
+    result = compare(read_scores(table(positive, scores, cluster=cluster)), 0.6, at_priors=(0.6,))
     assert result.design.population == "these fitted models on further clusters of cases"
+    assert result.verdict.how_sure.endswith(f"For {result.design.population}.")
 
 
 def test_few_clusters_of_a_class_are_told():
