@@ -241,7 +241,7 @@ def test_another_family_is_behind_the_primary_where_asked_for():
     ({"pairwise": "split_half_t"}, "^`pairwise` must name a test that these folds can have, but 'split_half"),
     ({"pairwise": "tukey", "p_adjust": "holm"}, "`p_adjust` is for tests whose p-values stand alone"),
     ({"pairwise": "max_t", "control": "low"}, "`control` leaves the pairs with one model, but pairwise='m"),
-    ({"pairwise": "dunnett"}, "`control` must name the model that pairwise='dunnett' compares the ot"),
+    ({"pairwise": "dunnett"}, "`control` must name the model that pairwise='dunnett' compares the"),
     ({"pairwise": "turkey"}, "`pairwise` must be one of auto, .*; did you mean 'tukey'"),
     ({"p_adjust": "fdr"}, "`p_adjust` must be one of holm"),
     ({"control": "hihg"}, r"`control` must be one of .*; but got 'hihg'; did you mean 'high'\?"),
