@@ -25,7 +25,7 @@ RATIO = 0.25
 TESTS = {
     method: partial(omnibus_test, method=method, **({"ratio": RATIO} if get_test(method).corrected else {}))
     for method in OMNIBUS_TESTS
-    if not get_test(method).halved  # a frame has no halvings: tests/comparison/test_folds_split_half.py
+    if not get_test(method).halved  # a frame has no halvings: tests/comparison/test_analysis_split_half.py
 }
 VARIED = [name for name in TESTS if name != "friedman"]
 
