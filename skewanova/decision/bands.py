@@ -442,7 +442,7 @@ def auprec_bands(
     """
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
-    grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else check_prior_list(priors)
+    grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else check_prior_list(priors, "priors")
     joint = joint_curves(evaluation, grid)
     error = np.full(joint.estimate.shape, np.nan)
     if joint.has_covariance:

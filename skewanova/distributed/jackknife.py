@@ -73,7 +73,7 @@ class _Values:
     means: Floats | None = None
 
     def deviations(self, cases: PlacedCases) -> CaseDeviations:
-        """Return those of some units."""
+        """Return the values of some units."""
         columns = cases.positive, cases.cluster, cases.weight
         slots = (cases.slot[row].astype(np.intp) for row in self.rows)
         sides = [(slot[cases.positive] // 2, slot[~cases.positive]) for slot in slots]

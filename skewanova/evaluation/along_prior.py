@@ -43,7 +43,7 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     >>> len(auprec_by_prior(measures, [0.1, 0.3]))
     120
     """
-    grid = prior_grid(evaluation) if priors is None else check_prior_list(priors)
+    grid = prior_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     areas = evaluation.cell_auprec(grid)
     return auprec_frame(ordered_cells(evaluation), grid, areas[~np.isnan(areas[..., 0])])
 
@@ -138,7 +138,7 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
         deployment = evaluation.deployment_prior
         grid = np.union1d(prior_grid(evaluation), (deployment.low, deployment.high))
     else:
-        grid = check_prior_list(priors)
+        grid = check_prior_list(priors, "priors")
     means = evaluation.mean_auprec(grid)
     leader, models = is_maximum(means.T).argmax(axis=1), np.array(evaluation.models, dtype=object)
     return pd.DataFrame(

@@ -106,8 +106,8 @@ class Evaluation(Framed):
         return self._of_models(self.halvings, result.iauprec)
 
     def auprec_between_halves(self, priors: ArrayLike) -> Floats | None:
-        """Return the same of AUPREC at priors: (n_halvings, n_models, n_priors)."""
-        pi = check_prior_list(priors)
+        """Compute half differences of AUPREC at priors: (n_halvings, n_models, n_priors)."""
+        pi = check_prior_list(priors, "priors")
         if self.halvings is None:
             return None
         areas = areas_of_groups(self.halvings.curves, pi, self.area_estimator)
@@ -124,7 +124,7 @@ class Evaluation(Framed):
 
     def cell_auprec(self, priors: ArrayLike) -> Floats:
         """Compute AUPREC of shape (n_models, n_folds, n_priors), nan where a model lacks a fold."""
-        pi = check_prior_list(priors)
+        pi = check_prior_list(priors, "priors")
         values = np.full((len(self.models), len(self.folds), len(pi)), np.nan)
         model, fold = ({level: i for i, level in enumerate(levels)} for levels in (self.models, self.folds))
         cells = [(model[m], fold[f]) for m, f in self.curves]
@@ -136,7 +136,7 @@ class Evaluation(Framed):
         return np.asarray(np.nanmean(self.cell_auprec(priors), axis=1))
 
     def over(self, weighting: DeploymentPrior) -> Evaluation:
-        """Return the same curves averaged over another deployment prior."""
+        """Return the evaluation with its curves averaged over another deployment prior."""
         grid = np.array([weighting.low])
         result = measures_of_groups(self.curves, grid, weighting, self.area_estimator)
         cells = pd.MultiIndex.from_tuples(list(self.curves), names=["model", "fold"])
@@ -148,7 +148,7 @@ class Evaluation(Framed):
         return same
 
     def ordered(self, models: Sequence[str]) -> Evaluation:
-        """Return the same numbers with the models in the order given."""
+        """Return the evaluation with the models in the order given."""
         position = {model: i for i, model in enumerate(models)}
 
         def sort(frame: pd.DataFrame) -> pd.DataFrame:

@@ -92,7 +92,7 @@ def precision_recall(
     >>> len(precision_recall(measures, 0.1, recall=[0.5, 0.9]))
     120
     """
-    grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors)
+    grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors, "priors")
     rates = _rates(recall, "recall", zero=False)
     columns = {"prior": np.repeat(grid, len(rates)), "recall": np.tile(rates, len(grid))}
     return _by_group(evaluation, lambda roc: {**columns, "precision": _precision(roc, rates, grid).ravel()})

@@ -38,7 +38,7 @@ def write_folder(
 
 
 def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str]) -> None:
-    """Write the same into a part of a larger output, under its own provenance."""
+    """Write a comparison into a part of a larger output, under its own provenance."""
     part, provenance = output.below(name), _provenance(source)
     fill(part, source, provenance, formats)
     part.write_manifest(provenance)

@@ -360,3 +360,27 @@ def test_summary_of_many_priors_and_long_strange_names():
     head = [line for line in lines if line.startswith("Model ") and "AUPREC(" in line]
     assert "".join(head).count("AUPREC(") == 8
     assert set(found.ranking["model"]) == set(names)
+
+
+NAME_COLUMNS = (
+    "model",
+    "model_a",
+    "model_b",
+    "model_below",
+    "model_above",
+    "leader",
+    "contender",
+    "runner_up",
+)
+NAMES = {"low": "<script>", "high": "a_b%$", "mid": "../x", "fourth": "C(x)", "fifth": "fold"}
+
+
+def test_names_do_not_change_numbers():
+    plain = compare(scores(tuple(NAMES)), **QUICK)
+    hostile = compare(scores(tuple(NAMES)).replace({"model": NAMES}), **QUICK)
+    for name, frame in frames(plain).items():
+        renamed = frame.replace(dict.fromkeys(NAME_COLUMNS, NAMES))
+        pd.testing.assert_frame_equal(renamed, hostile.tables[name], check_exact=True)
+    text = hostile.summary(full=True)
+    for name in NAMES.values():
+        assert text.count(name) >= 3

@@ -175,6 +175,26 @@ def test_means_of_vertices_exceed_the_constant_of_distinct_scores(estimator, poi
     assert distinct * 1.02 < losses[0] / losses[1] < loss_ratio(*pair, area_estimator=estimator, ties=True)
 
 
+def test_no_constant_below_1_holds_for_means_of_vertices():
+    """At a recall near 0 few vertices are perfect; from there on all have the level of false positives."""
+
+    def loss_from(skew, weight, level):
+        start = level * skew / (1 + weight * skew)
+        slope = start * weight * skew
+        return slope / (1 + slope) + start / (1 + slope) ** 2 * np.log((1 + slope + start) / start)
+
+    def ratio(weight, level):
+        return loss_from(1, weight, level) / loss_from(9, weight, level)
+
+    first, skew = 1e-6, 9  # the closed form is the area of such a curve
+    vertices = [(first, 0), *((first, rate) for rate in np.linspace(0.999999, 1, 99))]
+    area = sa.auprec(curve_of_vertices(vertices), 0.1, area_estimator="interpolated_mean")
+    assert 1 - area == pytest.approx(loss_from(skew, 0.01 / first, 1.0), rel=1e-3)
+    assert ratio(0, 1.0) == pytest.approx(loss_ratio(0.5, 0.1))
+    assert ratio(1.0, 1e-3) < ratio(4.0, 1e-30) < ratio(10.0, 1e-300) < 1
+    assert ratio(10.0, 1e-300) > 0.8 > loss_ratio(0.5, 0.1)
+
+
 def adversary(rng, n_steps):
     """A curve of random ties with most of its negatives early."""
     steps = rng.integers(0, 4, size=(n_steps, 2)) * (rng.random((n_steps, 2)) < 0.5)

@@ -140,8 +140,8 @@ def test_support_is_distinct_negatives_over_skew(n_folds, enough):
     for call, name in (
         (lambda: auprec_intervals(measures, alpha=1.0), "alpha"),
         (lambda: support(measures, [1.5]), "priors"),
-        (lambda: regret(measures, [1.5]), "prior"),
-        (lambda: auprec_by_prior(measures, [0.0]), "prior"),
+        (lambda: regret(measures, [1.5]), "priors"),
+        (lambda: auprec_by_prior(measures, [0.0]), "priors"),
     ):
         with pytest.raises(InputError, match=f"`{name}` must lie strictly between 0 and 1"):
             call()
