@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 from scipy.special import logit
 
-from skewanova.base.checks import Bools, Floats, InputError, Seed, check_count, seeded
+from skewanova.base.checks import Bools, Floats, InputError, Seed, check_count, make_generator
 from skewanova.curves.areas import auprec
 from skewanova.curves.chebyshev import panel_priors
 from skewanova.curves.distributions import true_auprec
@@ -521,7 +521,7 @@ def fold_bootstrap_means(values: Floats, *, n_resamples: int = 9999, rng: Seed =
         )
     check_count(n_resamples, "n_resamples", minimum=1)
     n_folds = len(table)
-    draws = seeded(rng).multinomial(n_folds, np.full(n_folds, 1 / n_folds), size=n_resamples)
+    draws = make_generator(rng).multinomial(n_folds, np.full(n_folds, 1 / n_folds), size=n_resamples)
     return np.asarray(draws @ table / n_folds)
 
 

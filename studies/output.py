@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from skewanova.base.checks import Floats
-from skewanova.base.folders import provenance_of, replace_folder
+from skewanova.base.folders import make_provenance, replace_folder
 from skewanova.curves.distributions import fit_binormal, true_roc
 from skewanova.curves.roc import RocCurve, curve_from_scores
 from studies.areas import TypicalSample, typical_sample
@@ -435,7 +435,7 @@ def write_study(result: Study, directory: Path, settings: Mapping[str, Any] | No
     ...     sorted(path.name for path in (Path(place) / "out").iterdir())
     ['bias.png', 'bias.svg', 'estimators.csv', 'estimators.md', 'provenance.json']
     """
-    provenance = provenance_of(f"study {result.study}", settings or {}, seed=result.rng)
+    provenance = make_provenance(f"study {result.study}", settings or {}, seed=result.rng)
     with replace_folder(directory, provenance) as output:
         output.write_csv(f"{result.study}.csv", result.to_frame(), float_format="%.6g")
         tables = "\n\n".join(table.to_markdown() for table in result.to_tables())

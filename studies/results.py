@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.checks import check_choice
-from skewanova.base.frames import Framed, distinct, records
+from skewanova.base.frames import FrameResult, iter_rows, list_distinct
 from skewanova.base.text import Table, format_number
 from skewanova.inference.catalogue import get_test
 from studies.runner import Cell, Run, simulated
@@ -35,7 +35,7 @@ class _Layout(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Study(Framed):
+class Study(FrameResult):
     """What a simulation found.
 
     Attributes
@@ -59,7 +59,7 @@ class Study(Framed):
         """What there is a table for each of: distributions of scores, measures, or kinds of rates."""
         if self.study not in _LAYOUTS:
             return ("all",)
-        return tuple(distinct(self._laid_out()[_LAYOUTS[self.study].group]))
+        return tuple(list_distinct(self._laid_out()[_LAYOUTS[self.study].group]))
 
     def to_table(self, group: str | None = None) -> Table:
         """Return one group as text.
@@ -80,11 +80,11 @@ class Study(Framed):
         chosen = self.groups[0] if group is None else check_choice(group, self.groups, layout.group)
         frame = frame[frame[layout.group] == chosen]
         places = zip(frame[layout.row], frame[layout.column], strict=True)
-        cells = dict(zip(places, map(layout.cell, records(frame)), strict=True))
-        columns = distinct(frame[layout.column])
+        cells = dict(zip(places, map(layout.cell, iter_rows(frame)), strict=True))
+        columns = list_distinct(frame[layout.column])
         rows = tuple(
             (str(name), *(cells.get((name, column), "") for column in columns))
-            for name in distinct(frame[layout.row])
+            for name in list_distinct(frame[layout.row])
         )
         header = (layout.row.capitalize(), *map(_head, columns))
         note = f"{self._counted()} {layout.unit}, seed {self.rng}{_errors(frame)}."
@@ -105,7 +105,8 @@ class Study(Framed):
         """Return the frame as it is, numbers rounded."""
         frame = self._table.drop(columns="replicates")
         rows = tuple(
-            tuple(format_number(v) if isinstance(v, float) else str(v) for v in row) for row in records(frame)
+            tuple(format_number(v) if isinstance(v, float) else str(v) for v in row)
+            for row in iter_rows(frame)
         )
         note = f"{self._counted()} replicates of each setting, seed {self.rng}."
         header = tuple(str(column).replace("_", " ") for column in frame)

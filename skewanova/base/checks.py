@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-Where = Callable[[int], str]
+RowName = Callable[[int], str]
 
 
 T = TypeVar("T", bound=np.generic)
@@ -67,28 +67,28 @@ def is_full_disk(error: BaseException) -> bool:
     return re.search("No space left on device|Disk quota exceeded", str(error)) is not None
 
 
-def emit(notes: Iterable[str]) -> tuple[str, ...]:
+def warn_each(notes: Iterable[str]) -> tuple[str, ...]:
     """Issue each distinct note as a SkewanovaWarning and return the notes."""
     unique = tuple(dict.fromkeys(notes))
     for note in unique:
-        warnings.warn(note, SkewanovaWarning, stacklevel=_level_outside())
+        warnings.warn(note, SkewanovaWarning, stacklevel=_find_user_level())
     return unique
 
 
 #: Folder of this package.
-_OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_PACKAGE_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
-def _level_outside() -> int:
+def _find_user_level() -> int:
     """Return the stack level of the first line outside of this package, which is the user's."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
         frame, level = frame.f_back, level + 1
     return level
 
 
 @contextmanager
-def naming(part: str) -> Iterator[None]:
+def prefix_errors(part: str) -> Iterator[None]:
     """Prefix the message of an input error with the part it concerns, such as a data set."""
     try:
         yield
@@ -167,7 +167,7 @@ def check_sum_of_squares(kind: object) -> int:
     return int(kind)
 
 
-def seeded(rng: Seed) -> np.random.Generator:
+def make_generator(rng: Seed) -> np.random.Generator:
     """Return a random number generator for a seed."""
     try:
         return np.random.default_rng(rng)
@@ -186,7 +186,7 @@ def check_ordered(low: float, high: float, name: str) -> None:
 def check_choice(value: object, choices: Sequence[str], name: str) -> str:
     """Return the value if it is one of the choices."""
     if not isinstance(value, str) or value not in choices:
-        near = nearest(value, choices)
+        near = suggest_name(value, choices)
         raise InputError(f"`{name}` must be one of {', '.join(choices)}; but got {value!r}{near}")
     return value
 
@@ -199,7 +199,7 @@ def check_subset(values: Iterable[str], choices: Sequence[str], name: str = "mod
     return tuple(each for each in choices if each in chosen)
 
 
-def nearest(value: object, choices: Iterable[str]) -> str:
+def suggest_name(value: object, choices: Iterable[str]) -> str:
     """Return a 'did you mean ...' suffix, or '' if no name is close."""
     matches = get_close_matches(str(value).casefold(), choices, n=1, cutoff=0.75)
     return f"; did you mean {matches[0]!r}?" if matches and matches[0] != value else ""
@@ -214,23 +214,23 @@ def check_count(value: int, name: str, *, minimum: int) -> int:
     return int(value)
 
 
-def row_number(row: int) -> str:
+def name_row(row: int) -> str:
     """Name a row by its number from 0."""
     return f"row {row}"
 
 
-def to_array(values: Any, name: str, *, where: Where = row_number) -> NDArray[Any]:
+def to_array(values: Any, name: str, *, where: RowName = name_row) -> NDArray[Any]:
     """Return an array without masked values; of objects if a double would round a whole number."""
     _check_unmasked(values, name, where)
     try:
         array = np.asarray(values)
-        rounded = array.dtype.kind == "f" and not hasattr(values, "dtype") and _is_large(array)
+        rounded = array.dtype.kind == "f" and not hasattr(values, "dtype") and _has_large(array)
         return np.array(values, dtype=object) if rounded else array
     except ValueError as error:
         raise InputError(f"`{name}` must be an array, but its rows are not equally long") from error
 
 
-def to_numbers(values: Any, name: str, *, exact: bool = True, where: Where = row_number) -> NDArray[Any]:
+def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = name_row) -> NDArray[Any]:
     """Return an array, Python numbers of any size as doubles; if `exact`, raise if one is rounded."""
     array = to_array(values, name, where=where)
     typed = hasattr(values, "dtype") or array.dtype != object
@@ -242,10 +242,10 @@ def to_numbers(values: Any, name: str, *, exact: bool = True, where: Where = row
             f"`{name}` must keep its order in 64 bits, but {lossy[0]!s:.40} would be rounded, and may tie "
             "with another; give an array of one integer type, or the ranks of the values"
         )
-    return np.array([_double(value) for value in array.flat]).reshape(array.shape)
+    return np.array([_to_double(value) for value in array.flat]).reshape(array.shape)
 
 
-def _check_unmasked(values: Any, name: str, where: Where) -> None:
+def _check_unmasked(values: Any, name: str, where: RowName) -> None:
     """Raise if values are masked, since numpy would drop the mask."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(values).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
@@ -260,11 +260,11 @@ def _check_unmasked(values: Any, name: str, where: Where) -> None:
         )
 
 
-def _is_large(array: NDArray[Any]) -> bool:
+def _has_large(array: NDArray[Any]) -> bool:
     return bool((np.abs(array) >= FIRST_INEXACT).any())
 
 
-def _double(value: Any) -> float:
+def _to_double(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
@@ -279,13 +279,13 @@ def is_exact(number: int) -> bool:
         return False
 
 
-def first_rounded(values: NDArray[Any]) -> int | None:
+def find_rounded(values: NDArray[Any]) -> int | None:
     """Return the position of the first whole number that a double cannot hold."""
     large = np.flatnonzero((values >= FIRST_INEXACT) | (values <= -FIRST_INEXACT)).tolist()
     return next((i for i in large if not is_exact(int(values[i]))), None)
 
 
-def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: Where = row_number) -> NDArray[Any]:
+def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: RowName = name_row) -> NDArray[Any]:
     """Return one-dimensional real scores in their own dtype, without NaN; infinities are ranks."""
     score = check_vector(check_real(to_numbers(y_score, name, where=where), name), name)
     if score.dtype.kind == "f" and np.isnan(score).any():
@@ -320,7 +320,7 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 
 
 def check_weights(
-    sample_weight: ArrayLike, name: str = "sample_weight", *, where: Where = row_number
+    sample_weight: ArrayLike, name: str = "sample_weight", *, where: RowName = name_row
 ) -> Floats:
     """Return finite, non-negative weights."""
     weight = check_vector(check_float_array(sample_weight, name), name)
@@ -336,7 +336,7 @@ def check_weights(
 
 
 def check_labels(
-    y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true", where: Where = row_number
+    y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true", where: RowName = name_row
 ) -> Bools:
     """Return binary labels as a boolean vector, True for the positive class.
 
@@ -350,10 +350,10 @@ def check_labels(
         positive = np.asarray(labels == 1)
         if (positive | (labels == 0)).all():
             return positive
-    comparable = _comparable_labels(labels, name, where)
+    comparable = _to_comparable(labels, name, where)
     distinct, first, codes = np.unique(comparable, return_index=True, return_inverse=True)
-    _check_classes(distinct, [where(int(row)) for row in first[:5]], name)
-    return np.asarray(codes.reshape(-1) == _positive_code(distinct, pos_label, name))
+    _check_two_classes(distinct, [where(int(row)) for row in first[:5]], name)
+    return np.asarray(codes.reshape(-1) == _find_positive(distinct, pos_label, name))
 
 
 def check_both_classes(positive: Bools) -> None:
@@ -373,17 +373,17 @@ def check_labelled_scores(
     return positive, score
 
 
-def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray[Any]:
+def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[Any]:
     """Return labels as floats if they are numbers, else as text; raise if one is missing."""
-    if labels.dtype.kind in "bf" or (labels.dtype.kind in "iu" and not _is_large(labels)):
+    if labels.dtype.kind in "bf" or (labels.dtype.kind in "iu" and not _has_large(labels)):
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
     else:
-        distinct, codes = distinct_values(labels.tolist())
-        text = np.array([_label_text(value) for value in distinct], dtype=str)
+        distinct, codes = encode_distinct(labels.tolist())
+        text = np.array([_format_label(value) for value in distinct], dtype=str)
         absent = np.isin(np.char.lower(text), list(MISSING_TEXT))
         missing = absent[codes]
-        comparable = (text if absent.any() else _numbers_if_possible(text))[codes]
+        comparable = (text if absent.any() else _parse_numbers(text))[codes]
     if missing.any():
         raise InputError(
             f"`{name}` must not have missing labels, but has {int(missing.sum())}, "
@@ -392,7 +392,7 @@ def _comparable_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray
     return comparable
 
 
-def distinct_values(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
+def encode_distinct(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
     """Return distinct values (by type and value) in order of appearance, and the code of each value."""
     codes_of: dict[Any, int] = {}
     try:
@@ -406,22 +406,24 @@ def distinct_values(values: Sequence[object]) -> tuple[list[object], NDArray[np.
     return [value for _, value in codes_of], np.array(codes, dtype=np.intp)
 
 
-def _check_classes(distinct: NDArray[Any], places: Sequence[str], name: str) -> None:
+def _check_two_classes(distinct: NDArray[Any], places: Sequence[str], name: str) -> None:
     """Raise unless there are at most two classes, and no fractions."""
-    labels = ", ".join(f"{label} ({where})" for label, where in zip(_shown(distinct), places, strict=False))
+    labels = ", ".join(
+        f"{label} ({where})" for label, where in zip(_list_labels(distinct), places, strict=False)
+    )
     if distinct.dtype.kind == "f" and (distinct != np.floor(distinct)).any():
         raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {labels}")
     if len(distinct) > 2:
         raise InputError(f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {labels}")
 
 
-def _label_text(value: object) -> str:
+def _format_label(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     return "" if value is None else str(value).strip()
 
 
-def _numbers_if_possible(text: NDArray[Any]) -> NDArray[Any]:
+def _parse_numbers(text: NDArray[Any]) -> NDArray[Any]:
     """Return floats if every label reads as a number or a truth value, else the text."""
     truth = {"true": "1", "false": "0"}
     names = [truth.get(label.lower(), label) for label in text.tolist()]
@@ -432,30 +434,30 @@ def _numbers_if_possible(text: NDArray[Any]) -> NDArray[Any]:
     return numbers if all(is_exact(int(name)) for name in names if name.isdecimal()) else text
 
 
-def _positive_code(distinct: NDArray[Any], pos_label: object, name: str) -> int:
+def _find_positive(distinct: NDArray[Any], pos_label: object, name: str) -> int:
     """Return the index of the positive class among the distinct labels, -1 if it is absent."""
     if pos_label is not None:
-        return _code_of(pos_label, distinct)
+        return _find_label(pos_label, distinct)
     if distinct.dtype.kind == "f" and (set(distinct.tolist()) <= {0.0, 1.0} or set(distinct) <= {-1.0, 1.0}):
         return int(np.searchsorted(distinct, 1.0)) if 1.0 in distinct else -1
     raise InputError(
-        f"`{name}` has the labels {', '.join(_shown(distinct))}: say which is the positive class with "
+        f"`{name}` has the labels {', '.join(_list_labels(distinct))}: say which is the positive class with "
         "`pos_label` (labels 0/1, -1/1 and booleans need none)"
     )
 
 
-def _code_of(pos_label: object, distinct: NDArray[Any]) -> int:
-    text = _label_text(pos_label)
-    number = _numbers_if_possible(np.array([text]))[0]
+def _find_label(pos_label: object, distinct: NDArray[Any]) -> int:
+    text = _format_label(pos_label)
+    number = _parse_numbers(np.array([text]))[0]
     spellings = {number} if distinct.dtype.kind == "f" else {text, str(pos_label).strip()}
     code = next((code for code, label in enumerate(distinct.tolist()) if label in spellings), -1)
     if code < 0 and len(distinct) == 2:
-        labels = ", ".join(_shown(distinct))
+        labels = ", ".join(_list_labels(distinct))
         raise InputError(f"`pos_label` must be one of the labels {labels}, but got {pos_label!r}")
     return code
 
 
-def _shown(distinct: NDArray[Any]) -> list[str]:
+def _list_labels(distinct: NDArray[Any]) -> list[str]:
     """Return the first few labels, numbers without a trailing .0."""
     return [f"{v:g}" if isinstance(v, float) else repr(v) for v in distinct.tolist()[:5]]
 

@@ -56,7 +56,7 @@ class OutputError(OSError):
     """The output cannot be written; the message names it and says what the system answered."""
 
 
-def provenance_of(
+def make_provenance(
     kind: str,
     settings: Mapping[str, Any],
     *,
@@ -68,18 +68,18 @@ def provenance_of(
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
         "tool": "skewanova",
-        "version": _versions()["skewanova"],
+        "version": _read_versions()["skewanova"],
         "kind": kind,
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)),
         "input": {"name": source.name if source else None, "sha256": sha256},
         "seed": seed,
         "settings": dict(settings),
-        "versions": dict(_versions()),
+        "versions": dict(_read_versions()),
     }
 
 
 @cache
-def _versions() -> Mapping[str, str]:
+def _read_versions() -> Mapping[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
 
 
@@ -97,17 +97,17 @@ def check_formats(figures: str | Sequence[str]) -> tuple[str, ...]:
 
 def is_output(folder: Path) -> bool:
     """Return True if the provenance in the folder says that this package wrote it."""
-    return _provenance_in(folder) is not None
+    return _read_provenance(folder) is not None
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file that the provenance of a folder lists, by relative name."""
-    provenance = _provenance_in(folder)
+    provenance = _read_provenance(folder)
     files = provenance.get("files") if provenance else None
     return {str(name): str(digest) for name, digest in files.items()} if isinstance(files, dict) else {}
 
 
-def _provenance_in(folder: Path) -> dict[str, Any] | None:
+def _read_provenance(folder: Path) -> dict[str, Any] | None:
     try:
         provenance = json.loads((folder / PROVENANCE).read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -115,7 +115,7 @@ def _provenance_in(folder: Path) -> dict[str, Any] | None:
     return provenance if isinstance(provenance, dict) and provenance.get("tool") == "skewanova" else None
 
 
-def csv_text(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
+def format_csv(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
     """Return comma-separated values, floats in full; quote all text if a name holds a carriage return."""
     options: dict[str, Any] = {"index": False, "lineterminator": "\n", "float_format": float_format}
     text: str = frame.to_csv(**options)
@@ -149,7 +149,7 @@ class Output:
 
     def write_csv(self, name: str, frame: pd.DataFrame, *, float_format: str | None = None) -> None:
         """Write a frame as comma-separated values."""
-        self.write(name, csv_text(frame, float_format=float_format))
+        self.write(name, format_csv(frame, float_format=float_format))
 
     def below(self, name: str) -> Output:
         """Return a part of this output in a folder of its own."""
@@ -159,11 +159,11 @@ class Output:
         """Write the provenance, last of all, with the name and SHA-256 of every file."""
         listed = sorted(item for item in self._digests.items() if item[0].startswith(self._prefix))
         files = {name.removeprefix(self._prefix): digest for name, digest in listed}
-        text = json.dumps({**provenance, "files": files}, indent=2, default=_plain)
+        text = json.dumps({**provenance, "files": files}, indent=2, default=_to_json)
         self.write(PROVENANCE, text + "\n")
 
 
-def _plain(value: object) -> object:
+def _to_json(value: object) -> object:
     """Convert a numpy number or array for JSON, anything else to text."""
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
 
@@ -335,12 +335,12 @@ def is_closed_pipe(error: OSError) -> bool:
     return error.errno == errno.EPIPE or (sys.platform == "win32" and error.errno == errno.EINVAL)
 
 
-def available_memory() -> int | None:
+def find_free_memory() -> int | None:
     """Return the bytes that are free without swapping, or None if the system does not say."""
-    return min((*_of_system(), *_of_containers()), default=None)
+    return min((*_iter_system_memory(), *_iter_container_memory()), default=None)
 
 
-def _of_system() -> Iterator[int]:
+def _iter_system_memory() -> Iterator[int]:
     """Yield the free memory (Linux), else all memory (other systems but Windows)."""
     if _MEMINFO.is_file():
         free = re.search(r"^MemAvailable:\s*(\d+)", _MEMINFO.read_text(), flags=re.MULTILINE)
@@ -351,7 +351,7 @@ def _of_system() -> Iterator[int]:
         yield os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _of_containers() -> Iterator[int]:
+def _iter_container_memory() -> Iterator[int]:
     """Yield what is left of the limit of a container, if there is one."""
     for limit, used in _CONTAINERS:
         with suppress(OSError, ValueError):  # no container, or "max"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Framed(ABC):
+class FrameResult(ABC):
     """A result that can be had as a frame: pandas by `to_frame`, polars by `to_polars`."""
 
     @abstractmethod
@@ -39,11 +39,11 @@ class Framed(ABC):
         except ImportError as error:
             raise InputError("this needs polars: pip install polars") from error
         frame = self.to_frame()
-        columns = {str(name): _values(frame[name]) for name in frame.columns}
+        columns = {str(name): _to_polars_values(frame[name]) for name in frame.columns}
         return polars.DataFrame(columns, nan_to_null=True, strict=False)
 
 
-def _values(column: pd.Series[Any]) -> Any:
+def _to_polars_values(column: pd.Series[Any]) -> Any:
     """Return numbers and booleans as an array, other columns as a list, which needs no pyarrow."""
     values = column.to_numpy()
     return (
@@ -51,30 +51,30 @@ def _values(column: pd.Series[Any]) -> Any:
     )
 
 
-def distinct(values: Iterable[Any]) -> list[Any]:
+def list_distinct(values: Iterable[Any]) -> list[Any]:
     """Return distinct values in order of first appearance."""
     import pandas as pd  # results of numbers have frames too, and are loaded without
 
     return values.unique().tolist() if isinstance(values, pd.Series) else list(dict.fromkeys(values))
 
 
-def frame_of(content: Any, columns: Iterable[str] | None = None) -> pd.DataFrame:
+def make_frame(content: Any, columns: Iterable[str] | None = None) -> pd.DataFrame:
     """Return a frame from columns by name or from rows."""
     import pandas as pd
 
     return pd.DataFrame(content, columns=None if columns is None else list(columns))
 
 
-def records(frame: pd.DataFrame) -> Iterator[Any]:
+def iter_rows(frame: pd.DataFrame) -> Iterator[Any]:
     """Iterate over rows as named tuples.
 
     The same as `itertuples`, in a third of the time: a report asks for those of some hundred small frames.
     """
     columns = [column.tolist() for _, column in frame.items()]
-    return map(_row_of(tuple(frame.columns))._make, zip(*columns, strict=True))
+    return map(_make_row_type(tuple(frame.columns))._make, zip(*columns, strict=True))
 
 
 @lru_cache(maxsize=256)
-def _row_of(names: tuple[Any, ...]) -> Any:
+def _make_row_type(names: tuple[Any, ...]) -> Any:
     """Return the type of a row with these columns."""
     return namedtuple("Row", map(str, names), rename=True)

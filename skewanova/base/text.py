@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 import numpy as np
 
-from skewanova.base.frames import Framed, frame_of, records
+from skewanova.base.frames import FrameResult, iter_rows, make_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ MAX_ROWS = 1000
 
 
 @dataclass(frozen=True)
-class Table(Framed):
+class Table(FrameResult):
     """A table ready to print: cells are text, already rounded, not yet escaped.
 
     The forms are a loop over cells each, no longer than what it takes to give tabulate or Styler escaped
@@ -66,21 +66,21 @@ class Table(Framed):
 
     def to_frame(self) -> pd.DataFrame:
         """Return the cells as a frame of text."""
-        return frame_of(list(self.rows), self.header)
+        return make_frame(list(self.rows), self.header)
 
     def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
         """Return an aligned table; columns that do not fit follow in further blocks.
 
         `names` gives the short forms of names; without it, those in the first column are made here.
         """
-        short = short_names(row[0] for row in self.rows) if names is None else names
+        short = shorten_names(row[0] for row in self.rows) if names is None else names
         rows = [[short.get(cell, cell) for cell in row] for row in self.rows]
-        first = max(len(shortened(row[0])) for row in [self.header, *rows])
+        first = max(len(shorten_name(row[0])) for row in [self.header, *rows])
         room = [first, *[max(width - 2 - first, 4)] * (len(self.header) - 1)]
-        cells = [[_cut(c, n) for c, n in zip(row, room, strict=True)] for row in (self.header, *rows)]
+        cells = [[_shorten(c, n) for c, n in zip(row, room, strict=True)] for row in (self.header, *rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [textwrap.fill(self.caption, width)]
-        for block in column_blocks(widths, width):
+        for block in pack_columns(widths, width):
             lines.append("")
             for row in cells:
                 parts = [row[0].ljust(widths[0]), *(row[j].rjust(widths[j]) for j in block)]
@@ -97,48 +97,48 @@ class Table(Framed):
 
     def to_markdown(self) -> str:
         """Return a GitHub-flavoured Markdown table with its caption and note."""
-        head = [[markdown_escape(c) for c in self.header], ["---", *["---:"] * (len(self.header) - 1)]]
-        rows = [*head, *self._formatted(markdown_escape, "{}", "**{}**")]
+        head = [[escape_markdown(c) for c in self.header], ["---", *["---:"] * (len(self.header) - 1)]]
+        rows = [*head, *self._formatted(escape_markdown, "{}", "**{}**")]
         lines = ["| " + " | ".join(row) + " |" for row in rows]
-        note = f"\n\n{markdown_escape(self.note)}" if self.note else ""
-        return f"**{markdown_escape(self.caption)}**\n\n" + "\n".join(lines) + note
+        note = f"\n\n{escape_markdown(self.note)}" if self.note else ""
+        return f"**{escape_markdown(self.caption)}**\n\n" + "\n".join(lines) + note
 
     def to_html(self) -> str:
         """Return an HTML table with its caption and note; every cell is escaped."""
-        head = "".join(f'<th scope="col">{_html(cell)}</th>' for cell in self.header)
-        rows = self._formatted(_html, "<td>{}</td>", "<td><strong>{}</strong></td>")
+        head = "".join(f'<th scope="col">{_escape_html(cell)}</th>' for cell in self.header)
+        rows = self._formatted(_escape_html, "<td>{}</td>", "<td><strong>{}</strong></td>")
         body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-        note = f"\n<p>{_html(self.note)}</p>" if self.note else ""
+        note = f"\n<p>{_escape_html(self.note)}</p>" if self.note else ""
         return (
-            f'<table class="skewanova">\n<caption>{_html(self.caption)}</caption>\n'
+            f'<table class="skewanova">\n<caption>{_escape_html(self.caption)}</caption>\n'
             f"<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{note}"
         )
 
 
-def table_of(
+def build_table(
     name: str, caption: str, frame: pd.DataFrame, cells: Mapping[str, Callable[[Any], str]], *, note: str = ""
 ) -> Table:
     """Build a table with a row for each row of a frame, from the head and the text of each cell."""
-    rows = tuple(tuple(cell(row) for cell in cells.values()) for row in records(frame))
+    rows = tuple(tuple(cell(row) for cell in cells.values()) for row in iter_rows(frame))
     return Table(name, caption, tuple(cells), rows, note=note)
 
 
-def number(column: str, digits: int | None = None) -> Callable[[Any], str]:
+def format_column(column: str, digits: int | None = None) -> Callable[[Any], str]:
     """Return a function that formats the number in a column."""
     return lambda row: format_number(getattr(row, column), digits)
 
 
-def limits(row: Any) -> str:
+def format_limits(row: Any) -> str:
     """Format the interval of a row."""
-    return interval(row.conf_low, row.conf_high)
+    return format_interval(row.conf_low, row.conf_high)
 
 
-def interval(low: float, high: float) -> str:
+def format_interval(low: float, high: float) -> str:
     """Format limits of an interval; return nothing if they are nan."""
     return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
 
 
-def open_interval(row: Any) -> str:
+def format_open_interval(row: Any) -> str:
     """Format the interval of a prior, marking ends that the search did not reach."""
     if np.isnan(row.conf_low):
         return ""
@@ -168,7 +168,7 @@ _decimals: ContextVar[int] = ContextVar("decimals", default=3)
 
 
 @contextmanager
-def decimals(digits: int) -> Iterator[None]:
+def set_decimals(digits: int) -> Iterator[None]:
     """Set the default number of decimals within the block."""
     token = _decimals.set(digits)
     try:
@@ -189,7 +189,7 @@ def format_number(value: float, digits: int | None = None) -> str:
     return text if float(text) else text.removeprefix("-")
 
 
-def enough_digits(values: Iterable[float]) -> int:
+def count_decimals(values: Iterable[float]) -> int:
     """Return the default decimals, or up to six so that no number but 0 reads as 0."""
     digits = _decimals.get()
     sizes = [abs(value) for value in values if value and np.isfinite(value)]
@@ -220,13 +220,13 @@ def format_p(value: float) -> str:
     return f"{value:.4f}" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
 
 
-def p_words(value: float) -> str:
+def write_p(value: float) -> str:
     """Format a p-value for a sentence: p = 0.05, p <0.0001."""
     text = format_p(value)
     return "p undefined" if not text else f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
-def latex_escape(text: str) -> str:
+def escape_latex(text: str) -> str:
     r"""Escape every character that LaTeX reads as a command; a minus sign is set as one.
 
     Letters and their accents are joined (NFC), since pdflatex knows accents only so.
@@ -237,11 +237,11 @@ def latex_escape(text: str) -> str:
     >>> print(latex_escape("a_b%$"))
     a\_b\%\$
     """
-    escaped = "".join(_LATEX.get(sign, sign) for sign in normalize("NFC", visible(text)))
+    escaped = "".join(_LATEX_ESCAPES.get(sign, sign) for sign in normalize("NFC", escape_text(text)))
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", re.sub("-(?=-)", "-{}", escaped))
 
 
-def markdown_escape(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""Escape every character that Markdown or HTML would act on.
 
     Examples
@@ -250,10 +250,10 @@ def markdown_escape(text: str) -> str:
     >>> print(markdown_escape("<script>|a_b"))
     \<script\>\|a\_b
     """
-    return re.sub(r"([\\`*_{}\[\]<>|#~$&!])", r"\\\1", visible(text))
+    return re.sub(r"([\\`*_{}\[\]<>|#~$&!])", r"\\\1", escape_text(text))
 
 
-_LATEX: Mapping[str, str] = {
+_LATEX_ESCAPES: Mapping[str, str] = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
     "}": r"\}",
@@ -273,45 +273,45 @@ _LATEX: Mapping[str, str] = {
 }
 
 
-def _html(text: str) -> str:
-    return escape(visible(text))
+def _escape_html(text: str) -> str:
+    return escape(escape_text(text))
 
 
-def visible(text: str) -> str:
+def escape_text(text: str) -> str:
     r"""Return text on one line with control characters escaped, for terminals, pages and pictures.
 
     White space of any kind is a space. Signs that a terminal, browser or reader acts on without showing them
     (control signs, changes of direction, signs without width, halves of characters) are written out.
     """
     line = str(text)
-    if line.isprintable() and not _UNSEEN.search(line):
+    if line.isprintable() and not _INVISIBLE.search(line):
         return line
-    return "".join(" " if sign.isspace() else _visible_sign(sign) for sign in line)
+    return "".join(" " if sign.isspace() else _escape_sign(sign) for sign in line)
 
 
-def _visible_sign(sign: str) -> str:
-    printable = sign.isprintable() and not _UNSEEN.match(sign)
+def _escape_sign(sign: str) -> str:
+    printable = sign.isprintable() and not _INVISIBLE.match(sign)
     return sign if printable else sign.encode("unicode_escape").decode()
 
 
-def visible_lines(text: str) -> str:
-    """Apply :func:`visible` to each line."""
-    return "\n".join(map(visible, text.split("\n")))
+def escape_lines(text: str) -> str:
+    """Apply :func:`escape_text` to each line."""
+    return "\n".join(map(escape_text, text.split("\n")))
 
 
 #: Letters and marks by their class, of which nothing is seen: fillers, joiners, variants of signs.
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180d\\u180f\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0"
     "\\U000e0100-\\U000e01ef]"
 )
 
 
-def shortened(name: str) -> str:
+def shorten_name(name: str) -> str:
     """Return a name on one line, cut to fit a text table."""
-    return _cut(name, NAME_WIDTH)
+    return _shorten(name, NAME_WIDTH)
 
 
-def short_names(names: Iterable[str]) -> dict[str, str]:
+def shorten_names(names: Iterable[str]) -> dict[str, str]:
     """Return distinct names on one line, cut to fit a text table.
 
     Examples
@@ -322,26 +322,26 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     """
     short: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        label, copy = shortened(name), 1
+        label, copy = shorten_name(name), 1
         while label in short.values():
             copy += 1
             mark = f" ({copy})"
-            label = _cut(name, NAME_WIDTH - len(mark)) + mark
+            label = _shorten(name, NAME_WIDTH - len(mark)) + mark
         short[name] = label
     return short
 
 
-def filled(lines: Iterable[str], width: int) -> str:
+def wrap_lines(lines: Iterable[str], width: int) -> str:
     """Wrap lines to the width, with continuation lines indented."""
     return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 
 
-def section(title: str, items: Iterable[str], width: int) -> str:
+def format_section(title: str, items: Iterable[str], width: int) -> str:
     """Return a title and a bulleted list, wrapped to the width."""
-    return "\n".join([title, *(item(text, width) for text in items)])
+    return "\n".join([title, *(format_item(text, width) for text in items)])
 
 
-def item(text: str, width: int) -> str:
+def format_item(text: str, width: int) -> str:
     """Return a bulleted item, wrapped to the width."""
     return textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ")
 
@@ -361,7 +361,7 @@ def group_notes(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]
     return list(groups.values())
 
 
-def shared_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
+def merge_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
     """Return notes on several things by name, similar ones once.
 
     Examples
@@ -373,23 +373,23 @@ def shared_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
     pairs = [(name, note) for name, several in notes.items() for note in several]
     sentences = []
     for (name, note), *others in group_notes(pairs):
-        names = list(dict.fromkeys(visible(other) for other, _ in others if other != name))
+        names = list(dict.fromkeys(escape_text(other) for other, _ in others if other != name))
         more_names = [f"{len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES else []
         rest = ", ".join([*names[:MAX_NAMES], *more_names])
-        sentences.append(f"{what} {visible(name)}: {note}" + (f" (and likewise {rest})" if rest else ""))
+        sentences.append(f"{what} {escape_text(name)}: {note}" + (f" (and likewise {rest})" if rest else ""))
     return sentences
 
 
-def _cut(text: str, width: int) -> str:
+def _shorten(text: str, width: int) -> str:
     """Return one line with single spaces, cut in the middle, as names often differ at either end."""
-    line = " ".join(visible(text).split())
+    line = " ".join(escape_text(text).split())
     if len(line) <= width:
         return line
     tail = (width - 3) * 2 // 5
     return f"{line[: width - 3 - tail]}...{line[len(line) - tail :]}"
 
 
-def column_blocks(widths: Sequence[int], width: int) -> list[list[int]]:
+def pack_columns(widths: Sequence[int], width: int) -> list[list[int]]:
     """Pack the columns after the first into blocks that fit the width."""
     blocks: list[list[int]] = [[]]
     for column in range(1, len(widths)):
@@ -400,18 +400,20 @@ def column_blocks(widths: Sequence[int], width: int) -> list[list[int]]:
     return blocks
 
 
-def without(table: Table, head: str) -> Table:
+def drop_column(table: Table, head: str) -> Table:
     """Return the table without one column."""
-    return only(table, [j for j, name in enumerate(table.header) if name != head])
+    return select_cells(table, [j for j, name in enumerate(table.header) if name != head])
 
 
-def without_empty(table: Table) -> Table:
+def drop_empty_columns(table: Table) -> Table:
     """Return the table without columns that are empty in every row."""
     filled = [j for j in range(len(table.header)) if j == 0 or any(row[j] for row in table.rows)]
-    return only(table, filled) if table.rows else table
+    return select_cells(table, filled) if table.rows else table
 
 
-def only(table: Table, columns: Sequence[int] | None = None, *, rows: Sequence[int] | None = None) -> Table:
+def select_cells(
+    table: Table, columns: Sequence[int] | None = None, *, rows: Sequence[int] | None = None
+) -> Table:
     """Return the table with some columns or rows, in this order."""
     across = range(len(table.header)) if columns is None else columns
     down = range(len(table.rows)) if rows is None else rows
@@ -432,7 +434,7 @@ STAGES = ("scores", "measures", "tests of all models", "pairs of models", "ranki
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
 
-def stage(name: str) -> None:
+def report_stage(name: str) -> None:
     """Report that a stage begins."""
     listener = _listener.get()
     if listener is not None:
@@ -440,7 +442,7 @@ def stage(name: str) -> None:
 
 
 @contextmanager
-def listening(listener: Callable[[str], None]) -> Iterator[None]:
+def listen_to_stages(listener: Callable[[str], None]) -> Iterator[None]:
     """Call `listener` with the name of each stage that begins within the block."""
     token = _listener.set(listener)
     try:

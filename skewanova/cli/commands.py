@@ -15,8 +15,16 @@ import click
 from click.shell_completion import get_completion_class
 
 import skewanova
-from skewanova.base.checks import InputError, SkewanovaWarning, naming
-from skewanova.base.text import STAGES, Table, format_number, format_p, interval, table_of, visible_lines
+from skewanova.base.checks import InputError, SkewanovaWarning, prefix_errors
+from skewanova.base.text import (
+    STAGES,
+    Table,
+    build_table,
+    escape_lines,
+    format_interval,
+    format_number,
+    format_p,
+)
 from skewanova.cli import options as shared
 from skewanova.cli.output import (
     Findings,
@@ -146,7 +154,7 @@ def _compare(
         print_json(command, **comparison_as_json(result))
     elif not quiet:
         summary = render_summary(result, full=full)
-        click.echo(visible_lines(summary) if several else coloured(summary))
+        click.echo(escape_lines(summary) if several else coloured(summary))
         if out is not None:
             echo(f"\nWritten to {out}: open {out / 'report.html'} in a browser.")
 
@@ -209,7 +217,7 @@ def _check_parts(tables: Mapping[str, ScoreTable], words: tuple[str, str], manne
     part, parts = words
     texts, content = [], {}
     for name, table in tables.items():
-        with naming(f"{part} {name!r}"):
+        with prefix_errors(f"{part} {name!r}"):
             findings = _check_table(table)
         texts.append(f"{wrapped(f'{part} {name}')}\n{findings.text}")
         content[name] = findings.content
@@ -464,7 +472,7 @@ def prior(scores: Path, unlabelled: Path, *, batch_column: str | None, seed: int
 
 
 def _prior_table(result: PriorEstimates) -> Table:
-    return table_of(
+    return build_table(
         "prior",
         "Prior where the models run",
         result.to_frame(),
@@ -472,10 +480,10 @@ def _prior_table(result: PriorEstimates) -> Table:
             "Model": lambda row: row.model or "(all together)",
             "Batch": lambda row: row.batch,
             "Prior": lambda row: format_number(row.estimate),
-            f"{100 * result.prior.confidence_level:g} % interval": lambda row: interval(
+            f"{100 * result.prior.confidence_level:g} % interval": lambda row: format_interval(
                 row.conf_low, row.conf_high
             ),
-            "Shifted by 0.1 SD": lambda row: interval(row.sensitivity_low, row.sensitivity_high),
+            "Shifted by 0.1 SD": lambda row: format_interval(row.sensitivity_low, row.sensitivity_high),
             "Label shift p": lambda row: format_p(row.p_value),
             "By": lambda row: row.method,
         },

@@ -27,7 +27,7 @@ from skewanova.base.checks import (
     SkewanovaWarning,
 )
 from skewanova.base.folders import OutputError, check_folder, check_formats, is_closed_pipe
-from skewanova.base.text import visible
+from skewanova.base.text import escape_text
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS
 from skewanova.priors.parsing import parse_deployment_prior, parse_priors
@@ -66,7 +66,7 @@ class Failure(click.ClickException):
     exit_code = FAILED
 
     def __init__(self, message: str) -> None:
-        super().__init__(visible(message))
+        super().__init__(escape_text(message))
 
     def show(self, file: Any = None) -> None:
         """Print the line, if somebody still reads."""

@@ -21,8 +21,8 @@ from tqdm import tqdm
 
 import skewanova
 from skewanova.base.checks import SkewanovaWarning
-from skewanova.base.folders import provenance_of, replace_folder
-from skewanova.base.text import group_notes, listening, visible, visible_lines
+from skewanova.base.folders import make_provenance, replace_folder
+from skewanova.base.text import escape_lines, escape_text, group_notes, listen_to_stages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ def echo(text: str, *, err: bool = False) -> None:
 
     What names bring along is written out before colours are added, so that none of it reaches a terminal.
     """
-    click.echo(visible_lines(text), err=err)
+    click.echo(escape_lines(text), err=err)
 
 
 def coloured(text: str) -> str:
@@ -76,7 +76,7 @@ def coloured(text: str) -> str:
     from skewanova.decision.verdict import LINES
 
     displayed, colour = [], None
-    for line in visible_lines(text).split("\n"):
+    for line in escape_lines(text).split("\n"):
         title = next((title for title in LINES.values() if line.startswith(f"{title} ")), "")
         if title:
             displayed.append(click.style(title, bold=True) + line.removeprefix(title))
@@ -109,10 +109,10 @@ def progress_bar(total: int) -> Iterator[None]:
     ) as bar:
 
         def advance(name: str) -> None:
-            bar.set_description_str(f"{visible(name):<22}", refresh=False)
+            bar.set_description_str(f"{escape_text(name):<22}", refresh=False)
             bar.update(1)
 
-        with listening(advance):
+        with listen_to_stages(advance):
             yield
 
 
@@ -162,7 +162,7 @@ def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
 
 def _write_folder(out: Path, command: str, findings: Findings, table: Scores | UnlabelledScores) -> None:
     settings = {name: value for name, value in findings.settings.items() if value is not None}
-    made = provenance_of(command, settings, seed=findings.seed, source=table.source, sha256=table.sha256())
+    made = make_provenance(command, settings, seed=findings.seed, source=table.source, sha256=table.sha256())
     with writing(), replace_folder(out, made, inputs=[table.source, *findings.inputs]) as output:
         for name, content in findings.files().items():
             if isinstance(content, str):
@@ -177,12 +177,12 @@ def print_json(command: str, **content: Any) -> None:
     """Print one JSON object; what is not a number in a frame is null."""
     head = {"skewanova": skewanova.__version__, "command": command}
     text = json.dumps(_plain({**head, **content}), indent=1, ensure_ascii=False, allow_nan=False)
-    click.echo("".join(map(_json_sign, text)) if visible_lines(text) != text else text)
+    click.echo("".join(map(_json_sign, text)) if escape_lines(text) != text else text)
 
 
 def _json_sign(sign: str) -> str:
     """Return a sign of JSON text, escaped where it would not show (which it may be inside of quotes only)."""
-    return sign if sign == "\n" or visible(sign) == sign else json.dumps(sign)[1:-1]
+    return sign if sign == "\n" or escape_text(sign) == sign else json.dumps(sign)[1:-1]
 
 
 def comparison_as_json(result: Any) -> dict[str, Any]:

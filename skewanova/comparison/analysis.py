@@ -23,11 +23,11 @@ from skewanova.base.checks import (
     check_choice,
     check_fraction,
     check_rope,
-    emit,
-    seeded,
+    make_generator,
+    warn_each,
 )
-from skewanova.base.frames import records
-from skewanova.base.text import stage
+from skewanova.base.frames import iter_rows
+from skewanova.base.text import report_stage
 from skewanova.decision.bands import difference_curves
 from skewanova.decision.choice import ranking_of
 from skewanova.evaluation.measures import Evaluation
@@ -85,7 +85,7 @@ class Options:
         elif self.p_adjust is not None:
             check_choice(self.p_adjust, ADJUSTMENTS, "p_adjust")
         check_rope(self.rope)
-        seeded(self.rng)
+        make_generator(self.rng)
 
     def check_control(self, models: Sequence[str]) -> None:
         """Check that the control is one of the models."""
@@ -151,7 +151,7 @@ class DesignAnalysis(ABC):
         **frames: pd.DataFrame,
     ) -> dict[str, pd.DataFrame]:
         """Return all frames: ranking, by the limits of each model if it has its own, and differences too."""
-        stage("ranking, differences")
+        report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
         ranking = ranking_of(measures, decisions, letters=letters, alpha=options.alpha)
@@ -170,7 +170,7 @@ def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | No
     """Return letters of the primary comparisons or, with a control, which side of it each model is on."""
     primary = posthoc[posthoc["role"] == "primary"]
     if control is not None:
-        return {control: CONTROL, **{str(row.model_a): _side(row) for row in records(primary)}}
+        return {control: CONTROL, **{str(row.model_a): _side(row) for row in iter_rows(primary)}}
     rejected = primary[primary["reject"].astype(bool)]
     return compact_letters(models, zip(rejected["model_a"], rejected["model_b"], strict=True))
 
@@ -280,9 +280,9 @@ class FoldsAnalysis(DesignAnalysis):
         """Run the test that the design asks for, the published analyses and the secondary tests."""
         measures, options = self.evaluation, self.options
         alpha, control, order = options.alpha, options.control, measures.models
-        stage("tests of all models")
+        report_stage("tests of all models")
         primary, *secondary = omnibus_tests(measures, rng=options.rng)
-        stage("pairs of models")
+        report_stage("pairs of models")
         frames = self.add_ranking(
             decisions,
             self._compare_all_pairs(),
@@ -292,7 +292,7 @@ class FoldsAnalysis(DesignAnalysis):
             assumptions=assumptions(measures.iauprec, alpha=alpha),
             residuals=self.published[0].residuals(),
         )
-        notes = emit(_warn_of_level(measures.design, options))
+        notes = warn_each(_warn_of_level(measures.design, options))
         return Analysis((primary, *self.published, *secondary), frames, notes)
 
     def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from skewanova.base.checks import Floats, SkewanovaWarning, emit
-from skewanova.base.text import stage
+from skewanova.base.checks import Floats, SkewanovaWarning, warn_each
+from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import Analysis, DesignAnalysis
 from skewanova.inference.catalogue import name_family
 from skewanova.inference.effect_sizes import effect_family, equivalence_family
@@ -124,9 +124,9 @@ class TestSetAnalysis(CasesAnalysis):
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
         """Run the jackknife tests of all models and of pairs."""
         measures = self.evaluation
-        stage("tests of all models")
+        report_stage("tests of all models")
         sample, result = self.test_set.sample, self.compare(measures.deployment_prior)
-        stage("pairs of models")
+        report_stage("pairs of models")
         at_priors = {prior: self.compare(prior) for prior in measures.priors}
         pairs = self.compare_families(result, at_priors, sample)
         intervals = self._intervals()
@@ -137,7 +137,7 @@ class TestSetAnalysis(CasesAnalysis):
             ([each.conf_low for each in intervals], [each.conf_high for each in intervals]),
             **self.case_frames(result, sample, spread=result.std_error, error=error),
         )
-        notes = emit(dict.fromkeys(each.warning for each in intervals if each.warning))
+        notes = warn_each(dict.fromkeys(each.warning for each in intervals if each.warning))
         notes = (*(ALONE.format(unit) for unit in sample.alone), *notes)
         return Analysis([self.test_equality(result)], frames, notes)
 
@@ -182,13 +182,13 @@ class RunsAnalysis(CasesAnalysis):
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
         """Run the tests over runs and cases, and the published analyses."""
         measures, alpha = self.evaluation, self.options.alpha
-        stage("tests of all models")
+        report_stage("tests of all models")
         priors = map(as_deployment_prior, measures.priors)
         along = iter_run_areas(measures, [measures.deployment_prior, *priors])
         areas = next(along)
         result = self.compare(areas)
         two_way = self.published[0]
-        stage("pairs of models")
+        report_stage("pairs of models")
         at_priors = {prior: self.compare(each) for prior, each in zip(measures.priors, along, strict=True)}
         pairs = self.compare_families(result, at_priors, areas.sample)
         tukey = tukey_hsd(two_way, alpha=alpha, order=measures.models).to_frame()

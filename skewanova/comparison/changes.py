@@ -13,8 +13,8 @@ import pandas as pd
 
 from skewanova.base.checks import InputError
 from skewanova.base.folders import PROVENANCE
-from skewanova.base.frames import Framed, records
-from skewanova.base.text import format_number, number, short_names, table_of, visible
+from skewanova.base.frames import FrameResult, iter_rows
+from skewanova.base.text import build_table, escape_text, format_column, format_number, shorten_names
 from skewanova.comparison.parts import DatasetsComparison
 from skewanova.comparison.result import Comparison
 
@@ -32,7 +32,7 @@ SAME_QUESTION = ("deployment_prior", "area_estimator", "alpha", "design_descript
 
 
 @dataclass(frozen=True, eq=False)
-class Changes(Framed):
+class Changes(FrameResult):
     """Changes from one comparison to another.
 
     Attributes
@@ -66,14 +66,14 @@ class Changes(Framed):
     @property
     def sentences(self) -> tuple[str, ...]:
         """Changes in words."""
-        names = short_names([*self.table["model"], self.leader_old])
+        names = shorten_names([*self.table["model"], self.leader_old])
         old, new = names[self.leader_old], names[self.leader_new]
         first = f"The leader changed from {old} to {new}." if self.leader_changed else f"{new} still leads."
         both = self.table[self.table["rank_old"].notna() & self.table["rank_new"].notna()]
         changed = both[both["group_old"] != both["group_new"]]
         groups = [
             f"{names[row.model]}: group {row.group_old or 'none'}, now {row.group_new or 'none'}."
-            for row in records(changed)
+            for row in iter_rows(changed)
         ]
         for column, word in (("rank_new", "gone"), ("rank_old", "new")):
             absent = self.table.loc[self.table[column].isna(), "model"]
@@ -82,18 +82,18 @@ class Changes(Framed):
 
     def summary(self, width: int = 80) -> str:
         """Return the sentences and the table as text of at most `width` columns."""
-        names = short_names(self.table["model"])
+        names = shorten_names(self.table["model"])
         cells: dict[str, Callable[[Any], str]] = {
             "Model": lambda row: row.model,
-            "Before": number("iauprec_old"),
-            "Now": number("iauprec_new"),
-            "Change": number("change"),
+            "Before": format_column("iauprec_old"),
+            "Now": format_column("iauprec_new"),
+            "Change": format_column("change"),
             "Rank": lambda row: " -> ".join(format_number(x, 0) or "-" for x in (row.rank_old, row.rank_new)),
             "Group": lambda row: " -> ".join(
                 x if isinstance(x, str) and x else "-" for x in (row.group_old, row.group_new)
             ),
         }
-        table = table_of("changes", "IAUPREC, rank and group, before and now", self.table, cells)
+        table = build_table("changes", "IAUPREC, rank and group, before and now", self.table, cells)
         return "\n".join([*self.sentences, "", table.to_text(width, names=names)])
 
 
@@ -132,7 +132,7 @@ def changes(old: Any, new: Any) -> Changes:
     joined = joined.sort_values(["rank_new", "rank_old"], kind="stable", ignore_index=True)
     joined["change"] = joined["iauprec_new"] - joined["iauprec_old"]
     differing = (
-        visible(f"{name}: {settings_old.get(name)} before, {settings_new.get(name)} now.")
+        escape_text(f"{name}: {settings_old.get(name)} before, {settings_new.get(name)} now.")
         for name in SAME_QUESTION
         if settings_old.get(name) != settings_new.get(name)
     )

@@ -18,11 +18,11 @@ from skewanova.base.checks import (
     check_count,
     check_fraction,
     check_scores,
-    emit,
-    seeded,
+    make_generator,
+    warn_each,
 )
-from skewanova.base.frames import Framed
-from skewanova.base.text import p_words
+from skewanova.base.frames import FrameResult
+from skewanova.base.text import write_p
 from skewanova.priors import batches, estimation, mixtures
 from skewanova.priors.estimation import EstimatedPrior, PriorEstimate
 from skewanova.priors.mixtures import N_BINS, binned
@@ -80,7 +80,7 @@ class PooledPrior(EstimatedPrior):
 
 
 @dataclass(frozen=True, eq=False)
-class PriorEstimates(Framed):
+class PriorEstimates(FrameResult):
     """The prior by each model and together; a deployment prior wherever one is asked for.
 
     Attributes
@@ -127,7 +127,7 @@ class PriorEstimates(Framed):
         if not isinstance(self.prior, PooledPrior) or self.prior.agree:
             return tuple(caveats)
         disagreement = (
-            f"the models do not agree about the prior ({p_words(self.prior.p_value)}), so label shift does "
+            f"the models do not agree about the prior ({write_p(self.prior.p_value)}), so label shift does "
             "not hold for all of them, and the estimate may be far off"
         )
         return (disagreement, *caveats)
@@ -227,7 +227,7 @@ def estimate_prior_from_tables(
         prior = _pool(estimates, cases, field_scores, level, rng=rng)
     result = PriorEstimates(estimates, prior, _assumptions(table, fold))
     scales = [] if fold is not None else [*_scale_notes(table, estimates)]
-    return replace(result, warnings=emit([*notes, *scales, *warnings, *result.caveats]))
+    return replace(result, warnings=warn_each([*notes, *scales, *warnings, *result.caveats]))
 
 
 def _shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:
@@ -298,7 +298,7 @@ def _pool(
         [len(item.binned.edges) + 1 for item in parts],
     )
     likeliest = float(expit(log_odds[ratio.argmin()]))
-    agreed = batches.assess_agreement(bins, n_bins, likeliest, rng=seeded(rng))
+    agreed = batches.assess_agreement(bins, n_bins, likeliest, rng=make_generator(rng))
     if agreed.p_value < estimation.SHIFT_LEVEL:  # they are not estimates of one prior
         return replace(_widest(estimates, level), statistic=agreed.statistic, p_value=agreed.p_value)
     log_odds, ratio = _joint_ratio(parts, agreed.weights)

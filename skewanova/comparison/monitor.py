@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import FIRST_INEXACT, InputError, Seed, check_fraction, check_scores, emit
-from skewanova.base.frames import Framed, records
-from skewanova.base.text import Table, limits, number, shortened, table_of
+from skewanova.base.checks import FIRST_INEXACT, InputError, Seed, check_fraction, check_scores, warn_each
+from skewanova.base.frames import FrameResult, iter_rows
+from skewanova.base.text import Table, build_table, format_column, format_limits, shorten_name
 from skewanova.comparison.changes import check_ranking, leader_of, read_names
 from skewanova.comparison.result import Comparison
 from skewanova.priors.estimation import estimate_from_bins
@@ -38,7 +38,7 @@ STATES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Monitoring(Framed):
+class Monitoring(FrameResult):
     """Evidence of later scores about the model that was chosen.
 
     Attributes
@@ -75,11 +75,11 @@ class Monitoring(Framed):
     def sentences(self) -> tuple[str, ...]:
         """Findings in words, one sentence a batch."""
         result = []
-        for row in records(self.table):
+        for row in iter_rows(self.table):
             batch = f"{row.batch}: " if row.batch else ""
             prior = f"prior {row.estimate:.3g} ({self.level} {row.conf_low:.3g} to {row.conf_high:.3g})"
             verdict, reason = STATES[row.state]
-            result.append(f"{batch}{prior}: {verdict.format(shortened(self.chosen))}, since {reason}.")
+            result.append(f"{batch}{prior}: {verdict.format(shorten_name(self.chosen))}, since {reason}.")
         return tuple(result)
 
     def to_frame(self) -> pd.DataFrame:
@@ -88,15 +88,15 @@ class Monitoring(Framed):
 
     def to_table(self) -> Table:
         """Return the table for a page."""
-        return table_of(
+        return build_table(
             "monitor",
             f"Prior by batch, and whether {self.chosen} is still the choice",
             self.table,
             {
                 "Batch": lambda row: row.batch or "(all)",
                 "Scores": lambda row: f"{row.n_unlabelled:,}",
-                "Prior": number("estimate"),
-                f"{self.level} interval": limits,
+                "Prior": format_column("estimate"),
+                f"{self.level} interval": format_limits,
                 "May be the best": lambda row: row.leaders,
                 "State": lambda row: row.state,
             },
@@ -178,7 +178,7 @@ def monitor(
         result.append((str(name), len(part), item.estimate, *interval, item.label_shift.p_value, *state))
         notes += [f"{name}: {text}" if name else text for text in item.warnings]
     table = pd.DataFrame(result, columns=list(MONITOR_COLUMNS))
-    return Monitoring(chosen, level, table, frames["leaders"], emit(notes))
+    return Monitoring(chosen, level, table, frames["leaders"], warn_each(notes))
 
 
 def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, emit, naming
+from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, prefix_errors, warn_each
 from skewanova.base.rounding import argsort_descending, snap_ties
-from skewanova.base.text import filled, section, shared_notes, short_names, visible
+from skewanova.base.text import escape_text, format_section, merge_notes, shorten_names, wrap_lines
 from skewanova.comparison.analysis import group_models
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
@@ -85,7 +85,7 @@ class DatasetsComparison(DatasetsSource):
     @property
     def conclusions(self) -> tuple[str, ...]:
         """Findings of the tests across data sets, in words."""
-        short = short_names(self.ranking["model"])
+        short = shorten_names(self.ranking["model"])
         primary = self.pairs[self.pairs["role"] == "primary"]
         return (
             sentences.omnibus_sentence(self.tests, self.alpha, primary),
@@ -98,21 +98,21 @@ class DatasetsComparison(DatasetsSource):
         return f"{self.verdict._repr_html_()}\n{self._tables()[0].to_html()}"
 
     def _brief(self, width: int) -> str:
-        short = short_names(self.ranking["model"])
+        short = shorten_names(self.ranking["model"])
         return f"{self.verdict.to_text(width)}\n\n{self._tables()[0].to_text(width, names=short)}"
 
     def _details(self, width: int) -> list[str]:
-        short = short_names(self.ranking["model"])
+        short = shorten_names(self.ranking["model"])
         heading = [
             f"{len(self.comparisons)} data sets, {len(self.ranking)} models, level {self.alpha:g}",
             f"IAUPREC: mean AUPREC over the deployment prior, {self.deployment_prior}",
         ]
         parts = [
-            filled(heading, width),
-            section("Conclusions across data sets", self.conclusions, width),
+            wrap_lines(heading, width),
+            format_section("Conclusions across data sets", self.conclusions, width),
             *(table.to_text(width, names=short) for table in self._tables()[1:]),
         ]
-        parts += [section("Warnings", self.warnings, width)] if self.warnings else []
+        parts += [format_section("Warnings", self.warnings, width)] if self.warnings else []
         return parts
 
 
@@ -205,7 +205,7 @@ def compare_datasets(
         ranking=ranking.assign(group=ranking["model"].map(groups))[list(ACROSS_RANKING_COLUMNS)],
         alpha=alpha,
         deployment_prior=next(iter(comparisons.values())).evaluation.deployment_prior.describe(),
-        warnings=(*emit([note] if few else ()), *_shared_warnings("data set", comparisons)),
+        warnings=(*warn_each([note] if few else ()), *_shared_warnings("data set", comparisons)),
     )
 
 
@@ -214,13 +214,13 @@ def _compare_each(
 ) -> dict[str, Comparison]:
     comparisons = {}
     for name, table in tables.items():
-        with naming(f"{part} {name!r}"):
+        with prefix_errors(f"{part} {name!r}"):
             comparisons[name] = compare(table, priors[name], **options)
     return comparisons
 
 
 def _shared_warnings(part: str, comparisons: Mapping[str, Comparison]) -> list[str]:
-    return shared_notes(part, {name: result.warnings for name, result in comparisons.items()})
+    return merge_notes(part, {name: result.warnings for name, result in comparisons.items()})
 
 
 def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
@@ -338,26 +338,28 @@ class ClassesComparison(ClassesSource):
         """Findings for each class, in words; all at the level together."""
         result = []
         for name, rows in self.pairs.groupby("class", sort=False):
-            short = short_names([*rows["model_a"], *rows["model_b"]])
+            short = shorten_names([*rows["model_a"], *rows["model_b"]])
             findings = sentences.pair_findings(rows.reset_index(drop=True), self.alpha, short)
-            result += [f"class {visible(str(name))}: {sentence}" for sentence in findings]
+            result += [f"class {escape_text(str(name))}: {sentence}" for sentence in findings]
         return tuple(result)
 
     def _brief(self, width: int) -> str:
-        lines = [f"class {visible(name)}: {choice}" for name, choice in self.choices.items()]
-        table = self._tables()[0].to_text(width, names=short_names(self.ranking["model"]))
-        return f"{filled(lines, width)}\n\n{table}"
+        lines = [f"class {escape_text(name)}: {choice}" for name, choice in self.choices.items()]
+        table = self._tables()[0].to_text(width, names=shorten_names(self.ranking["model"]))
+        return f"{wrap_lines(lines, width)}\n\n{table}"
 
     def _details(self, width: int) -> list[str]:
         heading = (
             f"{len(self.comparisons)} classes, each against the rest; pairs are adjusted over all classes "
             f"together, level {self.alpha:g}"
         )
-        priors = [f"class {visible(name)}, IAUPREC over {prior}" for name, prior in self._priors().items()]
-        pairs = self._tables()[1].to_text(width, names=short_names(self.ranking["model"]))
+        priors = [
+            f"class {escape_text(name)}, IAUPREC over {prior}" for name, prior in self._priors().items()
+        ]
+        pairs = self._tables()[1].to_text(width, names=shorten_names(self.ranking["model"]))
         lines = [heading, *priors, *self.conclusions]
-        warnings = [filled(["Warnings", *self.warnings], width)] if self.warnings else []
-        return [filled(lines, width), pairs, *warnings]
+        warnings = [wrap_lines(["Warnings", *self.warnings], width)] if self.warnings else []
+        return [wrap_lines(lines, width), pairs, *warnings]
 
 
 def compare_classes(

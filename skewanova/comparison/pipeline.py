@@ -16,11 +16,11 @@ from skewanova.base.checks import (
     InputTypeError,
     Seed,
     check_prior_list,
-    emit,
-    nearest,
-    seeded,
+    make_generator,
+    suggest_name,
+    warn_each,
 )
-from skewanova.base.text import stage
+from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import DesignAnalysis, FoldsAnalysis, Options
 from skewanova.comparison.cases import RunsAnalysis, TestSetAnalysis
 from skewanova.comparison.result import Comparison
@@ -152,15 +152,15 @@ def compare(
     >>> result.ranking[["rank", "model", "group"]].to_string(index=False).split("\n")
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
-    stage("scores")
+    report_stage("scores")
     options = Options(alpha, pairwise, p_adjust, control, rope, rng)
     table = read_scores(scores)
     check_several_models(table)
     options.check_control(table.models)
     complete, dropped = complete_table(table, missing=missing)
     estimated = [getattr(deployment_prior, name, ()) for name in ("warnings", "caveats")]
-    notes = [*emit(chain(*estimated)), *dropped, *check_paired(complete)]
-    stage("measures")
+    notes = [*warn_each(chain(*estimated)), *dropped, *check_paired(complete)]
+    report_stage("measures")
     measures = evaluate(
         complete,
         at_priors=at_priors,
@@ -202,7 +202,7 @@ def _analyse(
         "regions": regions(measures),
         "assumptions": pd.concat([result.frames["assumptions"], checks], ignore_index=True),
     }
-    suspicions = emit(text for text in checks.loc[checks["check"].isin(SUSPICIOUS), "advice"] if text)
+    suspicions = warn_each(text for text in checks.loc[checks["check"].isin(SUSPICIOUS), "advice"] if text)
     part = judged_part(measures)  # the part of the deployment prior that the data can judge, if it is small
     if part is not None:
         pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")
@@ -348,7 +348,7 @@ def compare_estimators(
     params = options.pop("params", None)
     scoring: dict[str, Any] = {name: options.pop(name, default) for name, default in SCORING.items()}
     _check_options(options, list(named))
-    data, generator = checked_data(X, y, **scoring), seeded(rng)
+    data, generator = checked_data(X, y, **scoring), make_generator(rng)
     named_groups = check_groups(as_rows(groups), len(data.positive))
     if cv is None:
         stated = _check_design(design, test_fraction)
@@ -386,7 +386,9 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
     parameters = signature(compare).parameters
     for name in options:
         if name not in parameters or name in {"scores", "missing"}:
-            raise InputTypeError(f"compare_estimators() has no argument {name!r}{nearest(name, parameters)}")
+            raise InputTypeError(
+                f"compare_estimators() has no argument {name!r}{suggest_name(name, parameters)}"
+            )
     values = {name: parameters[name].default for name in parameters} | dict(options)
     names = ("alpha", "pairwise", "p_adjust", "control", "rope")
     Options(**{name: values[name] for name in names}, rng=0).check_control(models)
@@ -400,7 +402,7 @@ def _check_design(design: str | FoldDesign, test_fraction: float | None) -> Fold
     if kind not in MADE_HERE:
         raise InputError(
             f"`design` must be one of {', '.join(MADE_HERE)}; but got {kind!r}"
-            f"{nearest(kind, MADE_HERE)}; for another design give `cv`, such as StratifiedKFold(10)"
+            f"{suggest_name(kind, MADE_HERE)}; for another design give `cv`, such as StratifiedKFold(10)"
         )
     stated = as_design(design)
     if None not in {stated.test_fraction, test_fraction}:

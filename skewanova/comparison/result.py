@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skewanova.base.checks import nearest
-from skewanova.base.text import Table, filled, item, section, short_names, shortened
+from skewanova.base.checks import suggest_name
+from skewanova.base.text import Table, format_item, format_section, shorten_name, shorten_names, wrap_lines
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences
 from skewanova.report.methods import Prose, methods_of
@@ -32,7 +32,7 @@ class Plots:
         from skewanova import plotting  # drawing is heavy: loaded when something is drawn
 
         if name.startswith("_") or f"plot_{name}" not in dir(plotting):
-            raise AttributeError(f"there is no plot {name!r}{nearest(name, dir(self))}")
+            raise AttributeError(f"there is no plot {name!r}{suggest_name(name, dir(self))}")
         return partial(getattr(plotting, f"plot_{name}"), self.result)
 
     def __dir__(self) -> list[str]:
@@ -74,7 +74,7 @@ class Comparison(ReportSource):
     def __repr__(self) -> str:
         """Return one line; the summary is ``print(result)``."""
         measures = self.evaluation
-        best, n_folds = shortened(self.ranking["model"].iloc[0]), _counted(len(measures.folds), "fold")
+        best, n_folds = shorten_name(self.ranking["model"].iloc[0]), _counted(len(measures.folds), "fold")
         return f"<Comparison of {len(measures.models)} models over {n_folds}: {best!r} ranks first>"
 
     def _repr_html_(self) -> str:
@@ -105,7 +105,7 @@ class Comparison(ReportSource):
     def conclusions(self) -> tuple[str, ...]:
         """Findings of the primary tests, in words."""
         primary = self.pairs[self.pairs["role"] == "primary"]
-        short, frames = short_names(self.evaluation.models), self.tables
+        short, frames = shorten_names(self.evaluation.models), self.tables
         return (
             sentences.omnibus_sentence(self.tests, self.alpha, primary),
             *sentences.pair_findings(primary, self.alpha, short),
@@ -116,21 +116,21 @@ class Comparison(ReportSource):
         )
 
     def _brief(self, width: int) -> str:
-        short = short_names(self.evaluation.models)
+        short = shorten_names(self.evaluation.models)
         return f"{self.verdict.to_text(width)}\n\n{self._ranking_table().to_text(width, names=short)}"
 
     def _details(self, width: int) -> list[str]:
-        short, frames = short_names(self.evaluation.models), self.tables
+        short, frames = shorten_names(self.evaluation.models), self.tables
         checks = frames["assumptions"][~frames["assumptions"]["advice"].isin(["", *self.warnings])]
         advice = [f"{check}: {text}" for check, text in zip(checks["check"], checks["advice"], strict=True)]
         return [
             self._heading(width),
-            section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
+            format_section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
             performance_table(frames["auprec"], frames["iauprec"], self.ranking).to_text(width, names=short),
             *self._published_parts(short, width),
             TABLES["regions"].make(self).to_text(width, names=short),
-            *([section("Assumptions", advice, width)] if advice else []),
-            *([section("Warnings", self.warnings, width)] if self.warnings else []),
+            *([format_section("Assumptions", advice, width)] if advice else []),
+            *([format_section("Warnings", self.warnings, width)] if self.warnings else []),
         ]
 
     def to_latex(
@@ -225,7 +225,7 @@ class Comparison(ReportSource):
             f"Tests and intervals are about {self.design.population}",
             sentences.level_words(self.alpha),
         ]
-        return filled(lines, width)
+        return wrap_lines(lines, width)
 
     def _published_parts(self, short: dict[str, str], width: int) -> list[str]:
         parts = []
@@ -237,7 +237,7 @@ class Comparison(ReportSource):
                 in_family = self.pairs["test"] == entry.pairs
                 rows = self.pairs[in_family & (self.pairs["response"] == group["response"].iloc[0])]
                 result = _first(sentences.pair_findings(rows, self.alpha, short), MOST_CONCLUSIONS)
-                lines += [item(sentence, width) for sentence in result]
+                lines += [format_item(sentence, width) for sentence in result]
             parts.append("\n".join(lines))
         return parts
 

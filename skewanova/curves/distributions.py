@@ -30,10 +30,10 @@ from skewanova.base.checks import (
     check_fraction,
     check_labelled_scores,
     check_prior,
-    emit,
-    seeded,
+    make_generator,
+    warn_each,
 )
-from skewanova.base.text import p_words
+from skewanova.base.text import write_p
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.roc import RocCurve, without_repeats
 from skewanova.priors.quadrature import gauss_panels
@@ -218,7 +218,7 @@ def sample_scores(
     _check_distributions(negative, positive)
     check_count(n_cases, "n_cases", minimum=2)
     check_fraction(prior, "prior")
-    generator = seeded(rng)
+    generator = make_generator(rng)
     mean = (1 - prior) * n_cases
     n_negative = np.floor(mean + 0.5) if exact_counts else generator.binomial(n_cases, 1 - prior)
     n_negative = int(np.clip(n_negative, 1, n_cases - 1))
@@ -540,7 +540,7 @@ def fit_binormal(
     classes = values[positive], values[~positive]
     _check_spreads(*classes, ddof)
     checks = [normality_p(grouped) for grouped in classes]
-    emit(_normality_notes(checks, power))
+    warn_each(_normality_notes(checks, power))
     return BinormalFit(
         mean_positive=float(classes[0].mean()),
         mean_negative=float(classes[1].mean()),
@@ -590,7 +590,7 @@ def _power(positive: Bools, score: Floats) -> float:
 def _normality_notes(p_values: list[float], power: float | None) -> list[str]:
     """Return a note naming the classes that fail at half the level each."""
     pairs = zip(("positives", "negatives"), p_values, strict=True)
-    failed = [f"{name} ({p_words(p)})" for name, p in pairs if p < CHECK_LEVEL / 2]
+    failed = [f"{name} ({write_p(p)})" for name, p in pairs if p < CHECK_LEVEL / 2]
     if not failed:
         return []
     scale = "scores" if power is None else f"scores transformed by the Box-Cox power {power:.3g}"

@@ -19,7 +19,7 @@ from skewanova.base.checks import (
     check_count,
     check_fraction,
     check_prior_list,
-    seeded,
+    make_generator,
 )
 from skewanova.base.rounding import TIE, TIE_SLACK
 from skewanova.decision.joint_curves import JointCurves, fold_curves, joint_curves
@@ -352,7 +352,7 @@ def max_t_draws_of_columns(
     Residuals of few folds span too few directions: pairs are then drawn independently, which is on the safe
     side (Sidak 1967), and with two folds all columns.
     """
-    generator = seeded(rng)
+    generator = make_generator(rng)
     n_units, n_columns = residual.shape
     df = n_units - 1 if df is None else df
     size = n_columns if df + 1 >= FOLDS_FOR_JOINT_DRAWS else n_priors if df > 1 else 1
@@ -503,7 +503,9 @@ def pair_draws(joint: JointCurves, varies: Bools, alpha: float, *, n_draws: int,
 def _max_pair_z_draws(joint: JointCurves, pairs: NDArray[np.intp], n_draws: int, rng: Seed) -> Floats:
     """Draw the largest |z| of the differences of pairs over cases."""
     root = joint.deviations.reshape(len(joint.deviations), -1)
-    draws = (seeded(rng).standard_normal((n_draws, len(root))) @ root).reshape(n_draws, *joint.estimate.shape)
+    draws = (make_generator(rng).standard_normal((n_draws, len(root))) @ root).reshape(
+        n_draws, *joint.estimate.shape
+    )
     largest = np.zeros(n_draws)
     for i, j in pairs.tolist():  # one at a time: all would not fit
         spread = np.linalg.norm(joint.deviations[:, i] - joint.deviations[:, j], axis=0)
@@ -529,5 +531,5 @@ def _max_z_draws(columns: Floats, n_draws: int, rng: Seed) -> Floats:
     """Draw the largest |z| of normal columns that vary together as the deviations do."""
     size = np.linalg.norm(columns, axis=0)
     unit = columns[:, size > 0] / size[size > 0]
-    draws = seeded(rng).standard_normal((n_draws, len(unit))) @ unit
+    draws = make_generator(rng).standard_normal((n_draws, len(unit))) @ unit
     return np.asarray(np.abs(draws).max(axis=1, initial=0.0))

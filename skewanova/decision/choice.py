@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from skewanova.base.checks import Floats, Seed, check_fraction, seeded
+from skewanova.base.checks import Floats, Seed, check_fraction, make_generator
 from skewanova.base.rounding import TIE, argsort_descending, is_maximum
 from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
@@ -44,7 +44,7 @@ def probability_best(
     """
     order = argsort_descending(estimate)
     falling, among = estimate[order], covariance[np.ix_(order, order)]
-    seed = seeded(rng).integers(2**63)
+    seed = make_generator(rng).integers(2**63)
     draws = (
         _values(falling, among, n_leading, df=df, n_draws=n_draws, rng=np.random.default_rng(seed))
         for n_leading in _leading_counts(falling)

@@ -22,7 +22,7 @@ from skewanova.base.checks import (
     check_fraction,
     check_one_number,
     check_prior_list,
-    emit,
+    warn_each,
 )
 from skewanova.base.rounding import TIE
 from skewanova.curves.groups import Cell
@@ -340,7 +340,7 @@ def threshold_table(
         notes += _undefined(means)
         means["fold"] = means["fold"].astype(frame["fold"].dtype)
         frame = pd.concat([frame, means], ignore_index=True)
-    emit(notes)
+    warn_each(notes)
     return frame
 
 
@@ -456,7 +456,7 @@ def _measured(scores: object, stated: str | FoldDesign) -> _Curves:
         return _Curves(scores.models, scores.folds, curves, scores.design.ratio)
     table = read_rows(scores)
     design = infer_design(table, design=stated)
-    emit(design.warnings)
+    warn_each(design.warnings)
     return _Curves(table.models, table.folds, _by_effective_sizes(table, table.curves()), design.ratio)
 
 

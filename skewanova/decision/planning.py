@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import Bools, Floats, InputError, check_choice, check_fraction, emit
-from skewanova.base.frames import records
-from skewanova.base.text import SCREEN_WIDTH, filled, format_factor, format_number, short_names
+from skewanova.base.checks import Bools, Floats, InputError, check_choice, check_fraction, warn_each
+from skewanova.base.frames import iter_rows
+from skewanova.base.text import SCREEN_WIDTH, format_factor, format_number, shorten_names, wrap_lines
 from skewanova.decision.bands import compared_pairs
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.power import (
@@ -405,13 +405,13 @@ class ComparisonPlan:
     @property
     def sentences(self) -> tuple[str, ...]:
         """Sentences on the sample size that each pair needs."""
-        short = short_names([*self._table["model_a"], *self._table["model_b"]])
-        return tuple(_sentence(row, short, self) for row in records(self._table))
+        short = shorten_names([*self._table["model_a"], *self._table["model_b"]])
+        return tuple(_sentence(row, short, self) for row in iter_rows(self._table))
 
     def summary(self) -> str:
         """Return the plan as text of at most 80 columns."""
         lines = [f"Design: {self.design}", *(f"- {s}" for s in self.sentences), *self.warnings]
-        return filled(lines, SCREEN_WIDTH)
+        return wrap_lines(lines, SCREEN_WIDTH)
 
 
 def plan_comparison(
@@ -513,7 +513,7 @@ def plan_comparison(
     measures = measures.ordered(ranking_order(measures))
     if bonferroni:
         target = replace(target, alpha=alpha / n_compared(len(table.models), control))
-    optimistic = emit([] if difference is not None else [OPTIMISTIC])
+    optimistic = warn_each([] if difference is not None else [OPTIMISTIC])
     return ComparisonPlan(
         design=measures.design.describe(),
         power=power,

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova.base.frames import Framed, records
+from skewanova.base.frames import FrameResult, iter_rows
 from skewanova.base.rounding import TIE
-from skewanova.base.text import short_names
+from skewanova.base.text import shorten_names
 from skewanova.evaluation.along_prior import distinct_cases, rarest_supported
 from skewanova.evaluation.measures import Evaluation
 from skewanova.priors.evidence import FEW_SCORES, scarce_class
@@ -68,7 +68,7 @@ class VerdictNumber:
 
 
 @dataclass(frozen=True)
-class Verdict(Framed):
+class Verdict(FrameResult):
     """Verdict of a comparison: choice, certainty, where it changes, weakest point.
 
     Attributes
@@ -227,7 +227,7 @@ class Judgement:
         control: str | None = None,
     ) -> None:
         self.frames, self.evaluation, self.rope, self.control = frames, evaluation, rope, control
-        self.names = short_names(str(model) for model in frames["decisions"]["model"])
+        self.names = shorten_names(str(model) for model in frames["decisions"]["model"])
         self.rarest = rarest_supported(evaluation)
         self.supported_mass = mass_above(evaluation.deployment_prior, self.rarest)
         self.is_partial = self.supported_mass < MIN_SUPPORTED_MASS
@@ -252,13 +252,13 @@ class Judgement:
             posthoc[posthoc["response"] == "iauprec_supported"] if self.is_partial else primary_pairs(posthoc)
         )
         bands = bands_within(self.frames["differing_priors"], low, high)
-        return PairwiseOrder(tuple(self.names), list(records(rows)), bands, low, high)
+        return PairwiseOrder(tuple(self.names), list(iter_rows(rows)), bands, low, high)
 
     def _reason_for_distrust(self) -> str:
         pairs = primary_pairs(self.frames["pairs"])
         flat = (pairs["std_error"] == 0) | pairs["p_adjusted"].isna()
         if (pairs["estimate"].abs() > TIE).any() and flat.all():
-            return untested_because(list(records(pairs)))
+            return untested_because(list(iter_rows(pairs)))
         if self.n_positive < MIN_POSITIVES:
             return "there are hardly any positives"
         design = self.evaluation.design
@@ -295,7 +295,7 @@ class Judgement:
     def check(self, name: str) -> Any:
         """Return the row of a check of the scores; None if it was not made."""
         frame = self.frames["assumptions"]
-        return next(records(frame[frame["check"] == name]), None)
+        return next(iter_rows(frame[frame["check"] == name]), None)
 
     @cached_property
     def few_scores(self) -> Any:
@@ -313,7 +313,7 @@ class Judgement:
     @cached_property
     def changes_inside(self) -> list[Change]:
         """Changes of the highest mean within the range of priors considered."""
-        changes = pairwise(records(self.frames["regions"]))
+        changes = pairwise(iter_rows(self.frames["regions"]))
         return [change for change in changes if self.order.low <= change[0].prior_high <= self.order.high]
 
 
@@ -333,7 +333,7 @@ def bands_within(differing: pd.DataFrame, low: float, high: float) -> list[BandR
     """Return the ranges on which bands separate two models, clipped to a range of priors."""
     clipped = [
         (row.better, row.worse, max(row.prior_low, low), min(row.prior_high, high))
-        for row in records(differing)
+        for row in iter_rows(differing)
     ]
     return [band for band in clipped if band[2] < band[3] or band[2] == band[3] == low == high]
 

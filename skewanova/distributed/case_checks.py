@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skewanova.base.checks import Floats, InputError, row_number
+from skewanova.base.checks import Floats, InputError, name_row
 from skewanova.curves.groups import Cell
 from skewanova.curves.sorting import FEW_WEIGHTS, PlacedCases, slots_among
 from skewanova.distributed.backends import Backend, Buckets, OfRows, Persisted
@@ -107,12 +107,12 @@ class RowChecks:
             rows[column] = _to_levels(frame[column], levels)
         for column, is_whole in (("case", self.has_whole_cases), ("cluster", True)):
             if column in frame:
-                names = to_categorical(frame[column], column, row_number, numeric=is_whole)
+                names = to_categorical(frame[column], column, name_row, numeric=is_whole)
                 rows[column] = names.reorder_categories(sorted(names.categories))
         if "weight" in frame:
             rows["weight"] = frame["weight"].to_numpy(dtype=np.float64)
         if "y_score" in frame:
-            rows["y_score"] = validate_scores(frame["y_score"], "y_score", row_number)
+            rows["y_score"] = validate_scores(frame["y_score"], "y_score", name_row)
         return rows
 
     @return_errors

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import Floats, InputError, emit
-from skewanova.base.folders import available_memory
+from skewanova.base.checks import Floats, InputError, warn_each
+from skewanova.base.folders import find_free_memory
 from skewanova.curves.groups import Cell
 from skewanova.curves.sorting import Parts
 from skewanova.distributed.backends import Backend, detect_backend
@@ -68,7 +68,7 @@ def read_distributed(
         datasets = engine.rows({DATASET: DATASET}, pd.DataFrame.drop_duplicates)
         raise_multiple_datasets(DATASET, datasets[DATASET].nunique())
     if "fold" not in present:
-        emit([NO_FOLD])
+        warn_each([NO_FOLD])
     table = gather(engine, present, pos_label=pos_label)
     n_rows, cases = int(table.counts.sum()), table.cases
     over_cases = cases is not None and (cases.shared == cases.n_cases).all()  # named, as rows have no order
@@ -79,7 +79,7 @@ def read_distributed(
 
 def _fits(n_rows: int) -> bool:
     """Return True if so many rows take up no more than their share of the free memory."""
-    free = available_memory()
+    free = find_free_memory()
     return free is None or n_rows * BYTES_A_ROW <= MEMORY_SHARE * free
 
 

@@ -23,10 +23,10 @@ from skewanova.base.checks import (
     Bools,
     InputError,
     InputTypeError,
+    RowName,
     SkewanovaWarning,
-    Where,
     check_labels,
-    row_number,
+    name_row,
 )
 from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
 from skewanova.distributed.backends import KEYS, Backend, keys_of
@@ -130,7 +130,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> Packed:
     return Packed(str(model), str(fold), curve, (names[0], names[1]), has_whole_cases)
 
 
-def _without_clusters(rows: pd.DataFrame, where: Where) -> pd.DataFrame:
+def _without_clusters(rows: pd.DataFrame, where: RowName) -> pd.DataFrame:
     """Return the rows, each of which names a cluster if any does; all else about these takes other groups."""
     if "cluster" not in rows:
         return rows
@@ -138,7 +138,7 @@ def _without_clusters(rows: pd.DataFrame, where: Where) -> pd.DataFrame:
     return rows.drop(columns="cluster")
 
 
-def _has_whole_cases(rows: pd.DataFrame, where: Where) -> bool:
+def _has_whole_cases(rows: pd.DataFrame, where: RowName) -> bool:
     return "case" in rows and _is_whole(to_categorical(rows["case"], "case", where, numeric=True).categories)
 
 
@@ -196,8 +196,7 @@ def _split_groups(frame: pd.DataFrame) -> list[pd.DataFrame]:
 def group_of(rows: pd.DataFrame) -> Group:
     """Return model and fold of the rows of a group, as text."""
     model, fold = (
-        to_categorical(rows[key][:1], key, row_number, numeric=key == "fold").categories.item()
-        for key in KEYS
+        to_categorical(rows[key][:1], key, name_row, numeric=key == "fold").categories.item() for key in KEYS
     )
     return str(model), str(fold)
 
@@ -235,7 +234,7 @@ def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> 
     piece = np.zeros(len(frame), dtype=np.int64)
     for index in frame.groupby(keys, sort=False, observed=True, dropna=False).indices.values():
         rows = with_fold(frame.iloc[index])
-        scores = validate_scores(rows["y_score"], "y_score", row_number)
+        scores = validate_scores(rows["y_score"], "y_score", name_row)
         piece[index] = np.searchsorted(cuts.get(group_of(rows), np.empty(0)), scores)
     levels = [*keys, "y_true", "y_score", "piece"]
     counts = frame.assign(piece=piece, n=1).groupby(levels, sort=False, observed=True, dropna=False)[sums]
@@ -253,7 +252,7 @@ class Piece:
 
 def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: object) -> Piece:
     """Pack the counted levels of one piece, by labels of the whole table."""
-    score = validate_scores(frame["y_score"], "y_score", row_number)
+    score = validate_scores(frame["y_score"], "y_score", name_row)
     positive = read_labels(frame["y_true"], labels, pos_label)
     levels, level = np.unique(score, return_inverse=True)
     slot = 2 * (len(levels) - 1 - level) + positive
@@ -292,7 +291,7 @@ class Groups:
         """Order the groups, and check that folds have one spelling and all groups the same two labels."""
         groups = sorted(packed, key=attrgetter(*KEYS))
         names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in KEYS})
-        model, fold = (to_categorical(names[key], key, row_number, numeric=key == "fold") for key in KEYS)
+        model, fold = (to_categorical(names[key], key, name_row, numeric=key == "fold") for key in KEYS)
         cells = zip(model.codes.tolist(), fold.codes.tolist(), strict=True)
         result = dict(sorted(zip(cells, groups, strict=True), key=itemgetter(0)))
         if len(result) < len(groups):

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import Floats, InputError, check_choice, check_prior_list, emit
-from skewanova.base.frames import Framed
+from skewanova.base.checks import Floats, InputError, check_choice, check_prior_list, warn_each
+from skewanova.base.frames import FrameResult
 from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
@@ -34,7 +34,7 @@ from skewanova.scores.validation import Label, locate_row_of_group, with_fold
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Framed):
+class Evaluation(FrameResult):
     """AUPREC and IAUPREC of every model in every fold.
 
     Attributes
@@ -80,7 +80,7 @@ class Evaluation(Framed):
             design = design_without_cases(len(self.folds), self.stated_design)
         else:
             design = infer_design(self.scores, design=self.stated_design)
-        emit(design.warnings)
+        warn_each(design.warnings)
         return design
 
     @property
@@ -227,7 +227,7 @@ def evaluate(
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
         area_estimator=area_estimator,
-        warnings=emit([*notes, *_imbalance_notes(iauprec_frame["n_positive"])]),
+        warnings=warn_each([*notes, *_imbalance_notes(iauprec_frame["n_positive"])]),
         scores=table,
         stated_design=stated_design,
     )

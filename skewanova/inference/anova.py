@@ -25,9 +25,9 @@ from skewanova.base.checks import (
     InputTypeError,
     check_fraction,
     check_sum_of_squares,
-    emit,
+    warn_each,
 )
-from skewanova.base.frames import Framed, distinct
+from skewanova.base.frames import FrameResult, list_distinct
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.fold_statistics import ROUNDING
 
@@ -54,7 +54,7 @@ IDENTICAL = "the models are identical in every fold: F and p are undefined (nan)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HypothesisTest(Framed):
+class HypothesisTest(FrameResult):
     """A test: its name, its role in a comparison, the measure it is about, and its frame."""
 
     test: str
@@ -200,7 +200,7 @@ class AnovaResult(HypothesisTest):
         """Levels of a factor, their effects against the first level, and the covariance of these."""
         if self.test == "three_way_interaction":
             raise InputError("effects of single factors are not defined in a model with an interaction")
-        return distinct(self._frame[factor]), *self._fit.effects(factor)
+        return list_distinct(self._frame[factor]), *self._fit.effects(factor)
 
 
 def two_way_anova(
@@ -442,7 +442,7 @@ def _analyse(
     return AnovaResult(
         **names,
         alpha=alpha,
-        warnings=emit([*notes, *message]),
+        warnings=warn_each([*notes, *message]),
         _table=table.assign(**names)[list(ANOVA_COLUMNS)],
         _frame=frame,
         _fit=fit,

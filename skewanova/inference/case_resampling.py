@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skewanova.base.checks import Bools, Floats, Seed, seeded
+from skewanova.base.checks import Bools, Floats, Seed, make_generator
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_REACHED, BY_STEPS, step_terms
 from skewanova.curves.roc import RecallSteps, RocCurve, curve_from_scores
@@ -529,7 +529,7 @@ def bootstrap_estimates(
 
 def block_seeds(rng: Seed, n_blocks: int) -> list[np.random.SeedSequence]:
     """Return a seed for each block, from the next numbers of `rng`, so that they repeat with its state."""
-    entropy = seeded(rng).integers(2**32, size=4)
+    entropy = make_generator(rng).integers(2**32, size=4)
     return np.random.SeedSequence(entropy.tolist()).spawn(n_blocks)
 
 

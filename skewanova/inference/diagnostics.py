@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova.base.checks import Floats, InputError, Seed, check_count, check_fraction, seeded
+from skewanova.base.checks import Floats, InputError, Seed, check_count, check_fraction, make_generator
 from skewanova.base.rounding import argsort_descending
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
@@ -332,7 +332,7 @@ def _standardized_draws(
     sweep: Callable[[Floats], Floats], n: int, spare: int, *, n_draws: int, rng: Seed
 ) -> Floats:
     """Ordered residuals of normal samples over the root of their mean square, of shape (n_draws, n)."""
-    generator, draws = seeded(rng), np.empty((n_draws, n))
+    generator, draws = make_generator(rng), np.empty((n_draws, n))
     rows = max(1, BLOCK_SIZE // n)
     for start in range(0, n_draws, rows):
         part = sweep(generator.standard_normal((min(rows, n_draws - start), n)))

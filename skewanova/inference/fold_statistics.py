@@ -19,7 +19,7 @@ from scipy import special, stats
 from scipy.interpolate import PPoly
 from scipy.optimize import brentq
 
-from skewanova.base.checks import Floats, Seed, seeded
+from skewanova.base.checks import Floats, Seed, make_generator
 from skewanova.base.rounding import TIE_SLACK, is_maximum, snap_ties
 from skewanova.priors.quadrature import gauss_nodes
 
@@ -278,7 +278,7 @@ def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple
     # a two-sided statistic does not change if all folds flip, so enumerated rows fix the first fold's sign
     if 2 ** (n_folds - 1) <= n_resamples + 1:
         return np.array([(1.0, *row) for row in product((1.0, -1.0), repeat=n_folds - 1)]), True
-    signs = seeded(rng).choice((1.0, -1.0), size=(n_resamples + 1, n_folds))
+    signs = make_generator(rng).choice((1.0, -1.0), size=(n_resamples + 1, n_folds))
     signs[0] = 1.0
     return signs, False
 
@@ -302,7 +302,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
         for fold in centred[1:]:
             sums = (sums[:, None, :] + fold[orders]).reshape(-1, n_models)
     else:
-        generator, parts = seeded(rng), [centred.sum(axis=0)[None]]
+        generator, parts = make_generator(rng), [centred.sum(axis=0)[None]]
         for block in split_rows(np.empty(n_resamples), max(1, BLOCK_SIZE // centred.size)):
             tables = np.broadcast_to(centred, (len(block), n_folds, n_models))
             parts.append(generator.permuted(tables, axis=-1).sum(axis=-2))

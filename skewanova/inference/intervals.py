@@ -23,8 +23,8 @@ from skewanova.base.checks import (
     check_fraction,
     check_same_length,
     check_vector,
-    emit,
     to_array,
+    warn_each,
 )
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import ESTIMATORS
@@ -345,7 +345,7 @@ def compute_interval(question: IntervalInputs, method: str) -> Interval:
     if used == "auto":
         used = chosen_method(question.n_positive, question.support)
     low, high = _LIMITS[used](question)
-    notes = emit(note for note in (_note(question, method, used),) if note)
+    notes = warn_each(note for note in (_note(question, method, used),) if note)
     return Interval(
         estimate=estimate,
         conf_low=low,
@@ -523,5 +523,5 @@ def interval_table(
             rows[-1]["warning"] = interval.warning or ""
     frame = pd.DataFrame(rows)[list(INTERVAL_COLUMNS)]
     frame["fold"] = frame["fold"].convert_dtypes()  # missing where there is none, else as it was
-    emit(text for text in frame["warning"] if text)
+    warn_each(text for text in frame["warning"] if text)
     return frame

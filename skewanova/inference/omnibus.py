@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import Floats, InputError, Seed, check_choice, emit
+from skewanova.base.checks import Floats, InputError, Seed, check_choice, warn_each
 from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import (
@@ -83,7 +83,7 @@ def omnibus_result(
     """Return a test of the models in one row, with sums of squares where there are contrast scores."""
     names = {"test": test, "role": role, "response": "iauprec"}
     table = effect_row(f_test, contrasts, **names, term="model")
-    return OmnibusResult(**names, warnings=emit(notes), _table=table)
+    return OmnibusResult(**names, warnings=warn_each(notes), _table=table)
 
 
 def effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 from scipy.optimize import brentq
 
-from skewanova.base.checks import Floats, InputError, emit
+from skewanova.base.checks import Floats, InputError, warn_each
 from skewanova.evaluation.measures import Evaluation, with_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import variation_limit
@@ -69,7 +69,7 @@ def split_plot_anova(
         )
         rows.append(effect_row(f_test, contrasts, **names, term=term))
         notes += [degenerate[1]] if degenerate and term == "model" else []
-    return OmnibusResult(**names, warnings=emit(notes), _table=pd.concat(rows, ignore_index=True))
+    return OmnibusResult(**names, warnings=warn_each(notes), _table=pd.concat(rows, ignore_index=True))
 
 
 def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from skewanova.base.checks import (
     check_float_array,
     check_fraction,
     check_one_number,
-    emit,
+    warn_each,
 )
 from skewanova.base.rounding import TIE
 from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, helmert, pair_indices
@@ -213,7 +213,7 @@ def compare_runs(
     mean_error, mean_df = run_means(values, case_covariance, degrees)
     half_width = special.stdtrit(mean_df, (1 + confidence_level) / 2) * mean_error
     alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
-    emit(f"{pair} differ alike in all runs and cases: their difference has no test" for pair in alike)
+    warn_each(f"{pair} differ alike in all runs and cases: their difference has no test" for pair in alike)
     pairs = t_tests(difference, std_error, df_error, critical=critical, half_width=critical * std_error)
     return RunsComparison(
         **vars(pairs),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from skewanova.base.checks import Floats, check_choice, check_fraction, emit
+from skewanova.base.checks import Floats, check_choice, check_fraction, warn_each
 from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.case_resampling import SortedScores, measure_models
@@ -436,6 +436,6 @@ def compare_areas(
         weighting=weighting,
     )
     alike = zip(result.model_a, result.model_b, result.std_error == 0, strict=True)
-    emit(SAMENESS.format(a, b) for a, b, same in alike if same)
-    emit(map(ALONE.format, angles.sample.alone))
+    warn_each(SAMENESS.format(a, b) for a, b, same in alike if same)
+    warn_each(map(ALONE.format, angles.sample.alone))
     return result

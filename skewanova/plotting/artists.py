@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Polygon, Rectangle
 from matplotlib.ticker import LogLocator
 
 from skewanova.base.checks import InputError, check_choice, check_rope
-from skewanova.base.frames import distinct
+from skewanova.base.frames import list_distinct
 from skewanova.plotting import looks
 from skewanova.plotting.looks import NEUTRAL, Color, Entry, ErrorBar, Palette
 
@@ -41,7 +41,7 @@ def mean_lines(
     New axes are of this size; nothing is opened where the bands are unknown.
     """
     frame = pd.concat([rows[["model", "fold"]] for _, rows, _ in parts])
-    styles = looks.line_styles(distinct(frame["model"]), palette)
+    styles = looks.line_styles(list_distinct(frame["model"]), palette)
     dashed = list(zip(parts, cycle(looks.DASHES)))
     n_lines = len(styles) * len(parts)
     band = looks.check_errorbar(errorbar, frame["fold"], n_lines)
@@ -128,7 +128,7 @@ def leader_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Color]) 
 
 def fold_points(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color]) -> list[Entry]:
     """Draw one row of points a model; a fold has the same height in every row."""
-    markers, folds = looks.model_markers(list(palette)), distinct(frame["fold"])
+    markers, folds = looks.model_markers(list(palette)), list_distinct(frame["fold"])
     height = dict(zip(folds, np.linspace(-0.28, 0.28, len(folds)) if len(folds) > 1 else [0.0], strict=True))
     style: dict[str, Any] = {"markersize": 4, "linewidth": 0, "alpha": 0.5}
     for i, (model, color) in enumerate(palette.items()):
@@ -206,7 +206,7 @@ def space(ax: Axes, grid: pd.DataFrame, *, legend: bool = True, cmap: str = "vir
 
 def select_pairs(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
     """Return the pairs of one test on one response, IAUPREC where there is a choice."""
-    tests = distinct([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])
+    tests = list_distinct([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])
     rows = frame[frame["test"] == (tests[0] if test is None else check_choice(test, tests, "test"))]
     if prior is not None:
         return rows[rows["prior"] == looks.select_prior(prior, rows["prior"].dropna())]
@@ -255,7 +255,7 @@ def mean_of_all(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
 
 def pair_rows(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFrame:
     """Return the rows of one pair of models, the first by default."""
-    pairs = distinct(zip(frame["model_a"], frame["model_b"], strict=True))
+    pairs = list_distinct(zip(frame["model_a"], frame["model_b"], strict=True))
     chosen = pairs[0] if pair is None else tuple(pair)
     if chosen not in pairs:
         raise InputError(

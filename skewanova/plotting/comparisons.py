@@ -88,7 +88,7 @@ def plot_difference_curves(
     columns = "model_a model_b prior estimate conf_low conf_high reject"
     frame = looks.find_frame(result, "difference_curves", columns, "plot_difference_curves")
     rows = artists.pair_rows(frame, pair)
-    models = frames.distinct([*frame["model_a"], *frame["model_b"]])
+    models = frames.list_distinct([*frame["model_a"], *frame["model_b"]])
     first, second = rows["model_a"].iloc[0], rows["model_b"].iloc[0]
     ax = looks.new_axes(ax, (7.2, 4.0))
     color, level = model_palette(models, palette)[first], looks.level_words(result)
@@ -297,7 +297,7 @@ def plot_p_values(
     frame = looks.find_frame(result, "pairs", columns, "plot_p_values")
     level = check_fraction(_alpha_of(result) if alpha is None else alpha, "alpha")
     rows = artists.select_pairs(frame, test, prior)
-    models = frames.distinct([*rows["model_a"], *rows["model_b"]])
+    models = frames.list_distinct([*rows["model_a"], *rows["model_b"]])
     n_models = len(models)
     has_corner = n_models >= FREE_CORNER
     side = (0.62 if n_models <= MOST_ESTIMATES else 0.46) * (n_models - 1)

@@ -63,7 +63,7 @@ def plot_precision_recall(
     frame = looks.find_frame(result, "precision_recall", columns, "plot_precision_recall")
     if prior is not None:
         frame = frame[frame["prior"] == looks.select_prior(prior, frame["prior"])]
-    priors, xy = frames.distinct(frame["prior"]), ("recall", "precision")
+    priors, xy = frames.list_distinct(frame["prior"]), ("recall", "precision")
     parts = [(f"prior {looks.plain(value)}", frame[frame["prior"] == value], xy) for value in priors]
     ax, entries = artists.mean_lines(ax, (7.2, 4.6), parts, errorbar, palette=palette)
     suffix = f" at {parts[0][0]}" if len(parts) == 1 else ""
@@ -100,7 +100,7 @@ def plot_surface(
     check_choice(kind, SURFACE_KINDS, "kind")
     check_choice(palette, list(colormaps), "palette")
     frame = looks.find_frame(result, "surface", "model prior recall precision", "plot_surface")
-    models = frames.distinct(frame["model"])
+    models = frames.list_distinct(frame["model"])
     chosen = models[0] if model is None else check_choice(model, models, "model")
     grid = artists.surface_grid(frame[frame["model"] == chosen], chosen)
     ax = looks.new_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)

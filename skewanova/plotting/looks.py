@@ -27,8 +27,8 @@ from skewanova.base.checks import (
     check_ordered,
     check_priors,
 )
-from skewanova.base.frames import distinct
-from skewanova.base.text import visible
+from skewanova.base.frames import list_distinct
+from skewanova.base.text import escape_text
 
 Color = tuple[float, float, float]
 
@@ -178,7 +178,7 @@ def find_frame(
         raise InputError(f"`{caller}` needs at least one row, but the frame is empty")
     names = [column for column in ("model", "model_a", "model_b") if column in required]
     result = frame.assign(**{name: _as_text(frame[name]) for name in names})
-    unknown = [model for model in distinct(result["model"]) if model not in models] if models else []
+    unknown = [model for model in list_distinct(result["model"]) if model not in models] if models else []
     if unknown:
         raise InputError(
             f"`{attribute}` must name models of the first frame, {', '.join(models)}; but got {unknown[0]!r}"
@@ -215,7 +215,7 @@ def tuples_of(frame: pd.DataFrame, columns: str) -> list[tuple[Any, ...]]:
 
 def select_prior(prior: float, present: pd.Series[float]) -> float:
     """Return the prior of the frame that equals `prior`."""
-    priors = [float(value) for value in distinct(present)]
+    priors = [float(value) for value in list_distinct(present)]
     result = [value for value in priors if np.isclose(value, prior, rtol=1e-9, atol=0)]
     if not result:
         available = ", ".join(map(plain, priors)) or "which has none"
@@ -259,7 +259,7 @@ def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, C
     >>> model_palette(["A", "B"])["A"]
     (0.00392156862745098, 0.45098039215686275, 0.6980392156862745)
     """
-    names = distinct(models)
+    names = list_distinct(models)
     if isinstance(palette, Mapping):
         missing = [model for model in names if model not in palette]
         if missing:
@@ -287,7 +287,7 @@ def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequenc
 
 def model_markers(models: Sequence[str]) -> dict[str, str]:
     """Marker of each model; never shared by two models of one colour (up to 90 models)."""
-    return {model: MARKERS[i % len(MARKERS)] for i, model in enumerate(distinct(models))}
+    return {model: MARKERS[i % len(MARKERS)] for i, model in enumerate(list_distinct(models))}
 
 
 def line_styles(models: Sequence[str], palette: Palette = None) -> dict[str, dict[str, Any]]:
@@ -309,8 +309,8 @@ def line_styles(models: Sequence[str], palette: Palette = None) -> dict[str, dic
 def model_labels(models: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
     """Names as they are drawn: literal, on one line, shortened, and still distinct."""
     labels: dict[str, str] = {}
-    for model in distinct(models):
-        text = " ".join(visible(model).split()) or repr(model)
+    for model in list_distinct(models):
+        text = " ".join(escape_text(model).split()) or repr(model)
         tail = width // 3  # the middle is left out: names often differ at either end
         short = label = text if len(text) <= width else f"{text[: width - tail - 1]}…{text[-tail:]}"
         copy = 1

@@ -76,7 +76,7 @@ def plot_iauprec(
         folds are drawn.
     """
     frame = looks.find_frame(result, "iauprec", "model fold iauprec", "plot_iauprec")
-    models = frames.distinct(frame["model"])
+    models = frames.list_distinct(frame["model"])
     source = result if ranking is None and not isinstance(result, pd.DataFrame) else ranking
     if source is not None:
         columns = "model iauprec conf_low conf_high group"
@@ -123,7 +123,7 @@ def plot_regions(
     frame = looks.find_frame(result, "auprec_by_prior", "model fold prior auprec", "plot_regions")
     if regions is None and isinstance(result, pd.DataFrame):
         raise InputError("`plot_regions` needs `regions` where its first argument is a frame")
-    source, models = result if regions is None else regions, frames.distinct(frame["model"])
+    source, models = result if regions is None else regions, frames.list_distinct(frame["model"])
     leads = looks.find_frame(source, "regions", "model prior_low prior_high", "plot_regions", models=models)
     limits = looks.deployment_limits(result, deployment_prior)
     shades = looks.model_palette(models, palette)
@@ -168,8 +168,8 @@ def plot_interaction(
     """
     columns = "model prior auprec conf_low conf_high"
     frame = looks.find_frame(result, "auprec_intervals", columns, "plot_interaction")
-    priors = sorted(frames.distinct(frame["prior"]))
-    styles = looks.line_styles(frames.distinct(frame["model"]), palette)
+    priors = sorted(frames.list_distinct(frame["prior"]))
+    styles = looks.line_styles(frames.list_distinct(frame["model"]), palette)
     ax = looks.new_axes(ax, (7.2, 4.4))
     step = min(DODGE, MOST_DODGE / len(styles))
     ends: dict[str, tuple[float, float]] = {}
@@ -208,7 +208,7 @@ def plot_regret(
     """
     frame = looks.find_frame(result, "regret", "model prior regret", "plot_regret")
     limits = looks.deployment_limits(result, deployment_prior)
-    styles = looks.line_styles(frames.distinct(frame["model"]), palette)
+    styles = looks.line_styles(frames.list_distinct(frame["model"]), palette)
     ax = looks.new_axes(ax, (7.2, 4.4))
     ends: dict[str, tuple[float, float]] = {}
     for model, style in styles.items():
@@ -291,7 +291,7 @@ def plot_residuals(
     frame = looks.find_frame(result, "residuals", "model fold fitted residual", "plot_residuals")
     dots: dict[str, Any] = {"linestyle": "none", "markevery": None, "markersize": 5}
     dots |= {"markeredgecolor": "white", "markeredgewidth": 0.4}
-    lines = looks.line_styles(frames.distinct(frame["model"]), palette)
+    lines = looks.line_styles(frames.list_distinct(frame["model"]), palette)
     styles = {model: {**style, **dots} for model, style in lines.items()}
     x, y, others = "fitted", "residual", []
     if kind == "qq":  # the envelopes of an interaction need the analysis itself
@@ -314,7 +314,7 @@ def plot_residuals(
 
 def _place_folds(ax: Axes, frame: pd.DataFrame, models: list[str]) -> list[float]:
     """Name folds along x; return the place of each row, models side by side within a fold."""
-    folds = frames.distinct(frame["fold"])
+    folds = frames.list_distinct(frame["fold"])
     shift = dict(zip(models, np.linspace(-FOLD_DODGE / 2, FOLD_DODGE / 2, len(models)), strict=True))
     index = {fold: i for i, fold in enumerate(folds)}
     most = MOST_FOLD_TICKS // 2 if looks.is_narrow(ax) else MOST_FOLD_TICKS

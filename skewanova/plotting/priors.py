@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from scipy.special import expit
 
 from skewanova.base.checks import InputTypeError, check_choice
-from skewanova.base.frames import records
+from skewanova.base.frames import iter_rows
 from skewanova.plotting import looks
 from skewanova.plotting.looks import Palette, document_plot
 from skewanova.priors.estimation import PriorEstimate
@@ -94,7 +94,7 @@ def plot_monitor(
     spans = looks.find_optional_frame(source, leaders, "leaders", "prior_low prior_high leader")
     ax = looks.new_axes(ax, (6.4, 4.4))
     entries = _shade_leads(ax, spans, palette)
-    for index, row in enumerate(records(table)):
+    for index, row in enumerate(iter_rows(table)):
         colour = STATE_COLOURS[str(row.state)]
         ax.plot([index, index], [row.conf_low, row.conf_high], color=colour, linewidth=2)
         ax.plot(index, row.estimate, "o", color=colour)
@@ -145,7 +145,7 @@ def _shade_leads(ax: Axes, spans: pd.DataFrame | None, palette: Palette) -> list
     if spans is None:
         return []
     shades = looks.model_palette(spans["leader"].astype(str).tolist(), palette)
-    for row in records(spans.drop_duplicates(["prior_low", "prior_high"])):
+    for row in iter_rows(spans.drop_duplicates(["prior_low", "prior_high"])):
         ax.axhspan(row.prior_low, row.prior_high, color=shades[str(row.leader)], alpha=0.12, linewidth=0)
     names = looks.model_labels(shades)
     return [(f"{names[model]} leads", Patch(color=colour, alpha=0.3)) for model, colour in shades.items()]

@@ -24,12 +24,12 @@ from skewanova.base.checks import (
     check_not_negative,
     check_same_length,
     check_scores,
-    emit,
-    seeded,
+    make_generator,
     to_array,
+    warn_each,
 )
-from skewanova.base.frames import Framed, frame_of
-from skewanova.base.text import p_words
+from skewanova.base.frames import FrameResult, make_frame
+from skewanova.base.text import write_p
 from skewanova.priors import batches, mixtures
 from skewanova.priors.mixtures import CASES_A_BIN, N_BINS, Binned, Counts, Peak, binned, separation, tally
 from skewanova.priors.quadrature import normalised, panel_nodes
@@ -98,7 +98,7 @@ class LabelShift:
         if not self.rejected:
             return ""
         return (
-            f"the unlabelled scores are no mixture of the labelled classes ({p_words(self.p_value)}): label "
+            f"the unlabelled scores are no mixture of the labelled classes ({write_p(self.p_value)}): label "
             "shift does not hold, and the estimate may be far off"
         )
 
@@ -106,11 +106,11 @@ class LabelShift:
         """Say it in a line."""
         if self.df == 0:
             return "label shift: not tested (two bins fit any mixture)"
-        return f"label shift: G2 = {self.statistic:.2f} on {self.df} df, {p_words(self.p_value)}"
+        return f"label shift: G2 = {self.statistic:.2f} on {self.df} df, {write_p(self.p_value)}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class EstimatedPrior(Framed):
+class EstimatedPrior(FrameResult):
     """A prior with a likelihood along its log-odds; a deployment prior wherever one is asked for."""
 
     estimate: float  #: the likeliest prior
@@ -255,13 +255,13 @@ class PriorEstimate(EstimatedPrior):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row with an empty `batch`, and one for every batch."""
-        return frame_of([self._row(), *(batch._row(name) for name, batch in self.batches)])
+        return make_frame([self._row(), *(batch._row(name) for name, batch in self.batches)])
 
     def bins_frame(self) -> pd.DataFrame:
         """Return one row a bin: its largest score (none for the last), cases, those expected, residual."""
         counts = self.binned.counts
         expected = self.n_unlabelled * self.fit.mixture(np.asarray(self.estimate))
-        return frame_of(
+        return make_frame(
             {
                 "bin": np.arange(1, len(expected) + 1),
                 "score_high": np.append(self.binned.edges.astype(np.float64), np.nan),
@@ -368,7 +368,7 @@ def estimate_prior(
         names = to_array(batch, "batch")
         check_same_length(unlabelled=scores, batch=names)
         estimate = with_batches(estimate, count_by_batch(names, scores, estimate.binned.edges), rng=rng)
-    notes = emit([*note_beyond(score, scores), *estimate.warnings])
+    notes = warn_each([*note_beyond(score, scores), *estimate.warnings])
     return replace(estimate, warnings=notes)
 
 
@@ -453,7 +453,7 @@ def estimate_from_bins(binned: Binned, level: float, *, rng: Seed = 0) -> PriorE
     fit = mixtures.profile(counts, prior)
     weak = chi2_is_too_small(counts)
     usual = np.asarray(chi2.ppf(level, 1))
-    critical = _calibrated(counts, peak, level, seeded(rng)) if weak else (usual, usual)
+    critical = _calibrated(counts, peak, level, make_generator(rng)) if weak else (usual, usual)
     low, high = mixtures.limits(counts, peak, critical)
     estimate = float(mixtures.likeliest_prior(counts))
     stretch = float(critical[0] / usual), float(critical[1] / usual)

@@ -29,8 +29,8 @@ from skewanova.base.checks import (
     check_same_length,
     check_skews,
     check_weights,
-    emit,
     to_numbers,
+    warn_each,
 )
 from skewanova.priors.elicitation import beta_quantile, elicited_shapes
 from skewanova.priors.evidence import SLACK
@@ -321,7 +321,7 @@ class BetaPrior:
         'beta(2.89163, 36.8129) over priors, mean 0.0728'
         """
         a, b, notes = elicited_shapes(quantiles, smallest=SMALLEST_SHAPE)
-        emit(notes)
+        warn_each(notes)
         return cls(a, b)
 
     @property

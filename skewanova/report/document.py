@@ -19,13 +19,13 @@ from markupsafe import Markup
 
 from skewanova.base.text import (
     Table,
+    build_table,
+    drop_column,
+    drop_empty_columns,
+    escape_text,
+    format_column,
     format_factor,
-    limits,
-    number,
-    table_of,
-    visible,
-    without,
-    without_empty,
+    format_limits,
 )
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences
@@ -188,7 +188,7 @@ def environment() -> Environment:
 
 
 def _printable(value: object) -> object:
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return escape_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def script() -> dict[str, str]:
@@ -222,7 +222,7 @@ def _views(source: ReportSource) -> dict[str, View | None]:
 
 def view(table: Table, *files: str, complete: bool = False) -> View:
     """Return a table as the templates take it, if not complete then without the columns that are empty."""
-    table = table if complete else without_empty(table)
+    table = table if complete else drop_empty_columns(table)
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
     kinds = ["number" if i and all(map(is_number, cells)) else "text" for i, cells in enumerate(columns)]
     return View(table, kinds, files)
@@ -318,7 +318,7 @@ def _prior_table(source: ReportSource, prior: float, rows: pd.DataFrame) -> Tabl
     weighting = source.evaluation.deployment_prior
     inside = "within" if weighting.low <= prior <= weighting.high else "outside of"
     band = f"{level_text(source.alpha)} band"
-    table = table_of(
+    table = build_table(
         "by_prior",
         f"At prior {prior:.3g} (negatives for each positive: {format_factor((1 - prior) / prior)}), {inside} "
         "the deployment prior",
@@ -326,12 +326,12 @@ def _prior_table(source: ReportSource, prior: float, rows: pd.DataFrame) -> Tabl
         {
             "Model": attrgetter("model"),
             "Rank": lambda row: str(row.rank),
-            "AUPREC": number("auprec"),
-            band: limits,
+            "AUPREC": format_column("auprec"),
+            band: format_limits,
             "May be the best": lambda row: "yes" if row.contender else "no",
-            "Regret": number("regret"),
+            "Regret": format_column("regret"),
         },
         note="Bands hold at all priors and for all models at once. A model may be the best where no band of "
         "a difference puts it behind another. Regret: by how much it stays below the highest.",
     )
-    return table if source.by_prior["conf_low"].notna().any() else without(table, band)
+    return table if source.by_prior["conf_low"].notna().any() else drop_column(table, band)

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from skewanova.base.frames import records
-from skewanova.base.text import format_number, shortened, stage
+from skewanova.base.frames import iter_rows
+from skewanova.base.text import format_number, report_stage, shorten_name
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.catalogue import get_test, response_name
 from skewanova.inference.ranks import rank_comparison
@@ -109,7 +109,7 @@ def kinds_of(source: ReportSource) -> tuple[str, ...]:
 
 def caption(kind: str, source: ReportSource) -> str:
     """Write what a figure shows, and what it leaves out."""
-    figure, test = FIGURES[kind], next(records(primary_rows(source.pairs)))
+    figure, test = FIGURES[kind], next(iter_rows(primary_rows(source.pairs)))
     text = fill_prose(
         "captions",
         kind,
@@ -151,7 +151,7 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
 
     def drawings() -> Iterator[tuple[str, Callable[[], Figure]]]:
         for kind in kinds_of(source):
-            stage(f"figure {kind.replace('_', ' ')}")
+            report_stage(f"figure {kind.replace('_', ' ')}")
             yield kind, partial(FIGURES[kind].draw, source if kind == "residuals" else selected)
 
     return render_figures(drawings(), formats)
@@ -370,7 +370,7 @@ def _of_ranking(title: str, column: str) -> Callable[[ReportSource], str]:
 
     def write(source: ReportSource) -> str:
         values = zip(source.ranking["model"], source.ranking[column], strict=True)
-        texts = ", ".join(f"{shortened(model)} {format_number(value)}" for model, value in values)
+        texts = ", ".join(f"{shorten_name(model)} {format_number(value)}" for model, value in values)
         return f" {title}: {texts}."
 
     return write
@@ -382,8 +382,8 @@ def _mean_of(name: str, title: str, column: str) -> Callable[[ReportSource], str
 
 
 def _leads(source: ReportSource) -> str:
-    rows = records(source.tables["regions"])
-    leads = [f"{shortened(row.model)} from {row.prior_low:.3g} to {row.prior_high:.3g}" for row in rows]
+    rows = iter_rows(source.tables["regions"])
+    leads = [f"{shorten_name(row.model)} from {row.prior_low:.3g} to {row.prior_high:.3g}" for row in rows]
     rarest = _of_ranking("At the rarest deployment prior", "auprec_at_rarest")(source)
     return f" Highest by prior: {', '.join(leads)}.{rarest}"
 
@@ -391,7 +391,7 @@ def _leads(source: ReportSource) -> str:
 def _estimates(source: ReportSource) -> str:
     """Write the estimate of each model."""
     estimates = list(estimates_of(source).items())[:MOST_PANELS]
-    return f" Estimates: {', '.join(f'{shortened(name)} {each}'.strip() for name, each in estimates)}."
+    return f" Estimates: {', '.join(f'{shorten_name(name)} {each}'.strip() for name, each in estimates)}."
 
 
 def _assumptions_of_estimate(source: ReportSource) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from skewanova.base.folders import Output, Provenance, check_formats, provenance_of, replace_folder
+from skewanova.base.folders import Output, Provenance, check_formats, make_provenance, replace_folder
 from skewanova.report.document import render, title
 from skewanova.report.figures import draw_figures
 from skewanova.report.methods import bibtex, cited, methods_of
@@ -62,4 +62,4 @@ def fill(output: Output, source: ReportSource, provenance: Provenance, formats: 
 
 def _provenance(source: ReportSource) -> Provenance:
     seed, path = source.settings.get("seed"), source.source
-    return provenance_of("comparison", source.settings, seed=seed, source=path, sha256=source.sha256)
+    return make_provenance("comparison", source.settings, seed=seed, source=path, sha256=source.sha256)

@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 import pandas as pd
 
-from skewanova.base.text import latex_escape, markdown_escape
+from skewanova.base.text import escape_latex, escape_markdown
 from skewanova.inference.catalogue import RUNS_DESIGN, get_test
 from skewanova.report.source import ReportSource, fill_prose
 from skewanova.scores.design import FoldDesign
@@ -113,13 +113,13 @@ class Prose:
 
     def to_markdown(self) -> str:
         """Return Markdown, names from outside escaped."""
-        return "\n\n".join(map(markdown_escape, self.paragraphs))
+        return "\n\n".join(map(escape_markdown, self.paragraphs))
 
     def to_latex(self) -> str:
         r"""Return LaTeX, with a ``\\cite`` behind the first mention of each work in `to_bibtex`."""
-        text = "\n\n".join(map(latex_escape, self.paragraphs)) + "\n"
+        text = "\n\n".join(map(escape_latex, self.paragraphs)) + "\n"
         for reference in self.references:
-            surname = re.escape(latex_escape(reference.surname)).replace("\u0161", "[\u0161s]")
+            surname = re.escape(escape_latex(reference.surname)).replace("\u0161", "[\u0161s]")
             mention = rf"{surname}[^.;]{{0,60}}?(?:al\.[^.;]{{0,8}})?{reference.year}\)?"
             text = re.sub(mention, rf"\g<0>~\\cite{{{reference.key}}}", text, count=1)
         return text

@@ -12,9 +12,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import pandas as pd
 
-from skewanova.base.folders import check_formats, provenance_of, replace_folder
-from skewanova.base.frames import records
-from skewanova.base.text import Table, format_p, format_with_error, interval, limits, number, p_words
+from skewanova.base.folders import check_formats, make_provenance, replace_folder
+from skewanova.base.frames import iter_rows
+from skewanova.base.text import (
+    Table,
+    format_column,
+    format_interval,
+    format_limits,
+    format_p,
+    format_with_error,
+    write_p,
+)
 from skewanova.decision.verdict import Verdict
 from skewanova.report.source import ReportSource, Result, control_of, level_text
 from skewanova.report.tables import FrameTable, pair_cell
@@ -93,7 +101,7 @@ class PartsSource(Result):
         }
         path = first.source if len({result.source for result in results}) == 1 else None
         digest = first.sha256 if path else None
-        return provenance_of(self.PARTS.kind, shared, seed=shared.get("seed"), source=path, sha256=digest)
+        return make_provenance(self.PARTS.kind, shared, seed=shared.get("seed"), source=path, sha256=digest)
 
     def _page(self, drawings: Mapping[str, bytes]) -> str:
         """Return the page of all parts, in the looks of the report on each."""
@@ -123,8 +131,8 @@ _ACROSS = FrameTable(
     "across",
     {
         "Model": lambda row: row.model,
-        "Mean rank": number("mean_rank", 2),
-        "Mean IAUPREC": number("iauprec"),
+        "Mean rank": format_column("mean_rank", 2),
+        "Mean IAUPREC": format_column("iauprec"),
         "Best on": lambda row: f"{row.n_best}",
         "Group": lambda row: row.group,
     },
@@ -135,11 +143,11 @@ _HIERARCHICAL = FrameTable(
     "hierarchical",
     {
         "Pair": pair_cell,
-        "Difference": number("estimate"),
-        "{level} interval": limits,
+        "Difference": format_column("estimate"),
+        "{level} interval": format_limits,
         "Adjusted p": lambda row: format_p(row.p_adjusted),
-        "Between (SD)": number("tau"),
-        "A new data set": lambda row: interval(row.prediction_low, row.prediction_high),
+        "Between (SD)": format_column("tau"),
+        "A new data set": lambda row: format_interval(row.prediction_low, row.prediction_high),
     },
 )
 
@@ -178,7 +186,7 @@ class DatasetsSource(PartsSource):
         models = self.ranking["model"].tolist()
         rows = []
         for name, group in self.iauprec.groupby("dataset", sort=False, observed=True):
-            means = {row.model: row for row in records(group)}
+            means = {row.model: row for row in iter_rows(group)}
             rows.append(
                 (str(name), *(format_with_error(means[m].iauprec, means[m].std_error) for m in models))
             )
@@ -203,13 +211,13 @@ class DatasetsSource(PartsSource):
         from skewanova.report.document import picture
         from skewanova.report.figures import across_caption, hierarchical_caption
 
-        ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in records(self.ranking))
-        first = next(records(self.hierarchical))
+        ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in iter_rows(self.ranking))
+        first = next(iter_rows(self.hierarchical))
         texts = {
             "across": (across_caption(self.pairs), f" Mean ranks: {ranks}."),
             "hierarchical": (
                 hierarchical_caption(self.by_dataset, self.alpha),
-                f" Over all data sets {number('estimate')(first)}, {limits(first)}.",
+                f" Over all data sets {format_column('estimate')(first)}, {format_limits(first)}.",
             ),
         }
         return {
@@ -224,13 +232,13 @@ class DatasetsSource(PartsSource):
 def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
     """Say what the meta-analysis found of each pair that differs, or that none does."""
     result = []
-    for row in records(hierarchical[hierarchical["reject"].astype(bool)]):
+    for row in iter_rows(hierarchical[hierarchical["reject"].astype(bool)]):
         ahead, behind = (row.model_a, row.model_b) if row.estimate >= 0 else (row.model_b, row.model_a)
         result.append(
             f"Meta-analysis: {names[ahead]} is ahead of {names[behind]} by {abs(row.estimate):.3f} on "
-            f"average over data sets (adjusted {p_words(row.p_adjusted)})."
+            f"average over data sets (adjusted {write_p(row.p_adjusted)})."
         )
-    untested = list(records(hierarchical[hierarchical["p_adjusted"].isna()]))
+    untested = list(iter_rows(hierarchical[hierarchical["p_adjusted"].isna()]))
     if not result and len(untested) < len(hierarchical):
         some = "no two models" if not untested else "no two of the models it could test"
         result.append(f"Meta-analysis: {some} were found to differ on average at {alpha:g}.")
@@ -253,8 +261,8 @@ _CLASSES = FrameTable(
     {
         "Class": lambda row: str(row.label),
         "Model": lambda row: row.model,
-        "IAUPREC": number("iauprec"),
-        "{level} interval": limits,
+        "IAUPREC": format_column("iauprec"),
+        "{level} interval": format_limits,
         "Group": lambda row: row.group,
     },
 )
@@ -265,8 +273,8 @@ _CLASS_PAIRS = FrameTable(
     {
         "Class": lambda row: str(row.label),
         "Pair": pair_cell,
-        "Difference": number("estimate"),
-        "Interval": limits,
+        "Difference": format_column("estimate"),
+        "Interval": format_limits,
         "Adjusted p": lambda row: format_p(row.p_adjusted),
     },
 )
@@ -292,7 +300,7 @@ class ClassesSource(PartsSource):
         return {
             name: class_choice(
                 [str(model) for model in result.ranking["model"]],
-                list(records(self.pairs[self.pairs["class"] == name])),
+                list(iter_rows(self.pairs[self.pairs["class"] == name])),
                 result.verdict,
                 control=control_of(result),
             )

@@ -11,7 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skewanova.base.checks import InputError, InputTypeError, check_choice, check_count
-from skewanova.base.text import Table, column_blocks, decimals, latex_escape, only, without_empty
+from skewanova.base.text import (
+    Table,
+    drop_empty_columns,
+    escape_latex,
+    pack_columns,
+    select_cells,
+    set_decimals,
+)
 from skewanova.inference.catalogue import TESTS, get_test
 from skewanova.report.source import ReportSource
 from skewanova.report.tables import TABLES
@@ -56,12 +63,12 @@ def publication_table(
 ) -> Table:
     """Return one table by its name, one of `TABLES`, or some of its rows and columns."""
     check_choice(name, list(TABLES), "table")
-    with nullcontext() if digits is None else decimals(check_count(digits, "digits", minimum=0)):
-        table = without_empty(TABLES[name].make(source))
+    with nullcontext() if digits is None else set_decimals(check_count(digits, "digits", minimum=0)):
+        table = drop_empty_columns(TABLES[name].make(source))
     if rows is not None:
-        table = only(table, rows=_find_rows(table, rows))
+        table = select_cells(table, rows=_find_rows(table, rows))
     if columns is not None:
-        table = only(table, _find_columns(table, columns))
+        table = select_cells(table, _find_columns(table, columns))
     return table if caption is None else replace(table, caption=str(caption))
 
 
@@ -123,7 +130,7 @@ def latex_of(table: Table, *, siunitx: bool, label: str | None = None) -> str:
     columns = [
         _Column(head, [row[j] for row in table.rows], siunitx=siunitx) for j, head in enumerate(table.header)
     ]
-    blocks = [[0, *block] for block in column_blocks([column.width for column in columns], LINE)]
+    blocks = [[0, *block] for block in pack_columns([column.width for column in columns], LINE)]
     label = rf"\label{{{f'tab:{table.name}' if label is None else label}}}"
     is_long = len(blocks) * sum(_height(columns, i) for i in range(len(table.rows))) > PAGE_ROWS
     start, end = (_START_LONG, r"\par\endgroup") if is_long else (_START_FLOAT, r"\end{table}")
@@ -145,7 +152,7 @@ def latex_of(table: Table, *, siunitx: bool, label: str | None = None) -> str:
             lines += [r"\par\medskip"] if turn else []
             lines += [rf"\begin{{tabular}}{{{layout}}}", *head, *rows, r"\bottomrule", r"\end{tabular}"]
     if table.note:
-        note = rf"{{\footnotesize\raggedright {latex_escape(table.note)}}}"
+        note = rf"{{\footnotesize\raggedright {escape_latex(table.note)}}}"
         lines += ["", rf"\smallskip\noindent\parbox{{\linewidth}}{note}"]
     return "\n".join([*lines, end]) + "\n"
 
@@ -161,7 +168,7 @@ _START_LONG = (
 
 
 def _caption(table: Table, *, continued: bool = False) -> str:
-    text = latex_escape(table.caption)
+    text = escape_latex(table.caption)
     return rf"\caption[]{{{text} (continued)}}" if continued else rf"\caption{{{text}}}"
 
 
@@ -227,7 +234,7 @@ class _Column:
     def latex_head(self) -> str:
         """The head, over both columns where there are two."""
         side = "c" if self.aligned else "r" if self.numeric else "l"
-        text = r"\\".join(map(latex_escape, self.head_lines))
+        text = r"\\".join(map(escape_latex, self.head_lines))
         if len(self.head_lines) > 1:
             text = rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{text}\end{{tabular}}"
         if self.aligned and self.split:
@@ -238,11 +245,11 @@ class _Column:
         """Write one cell, or two behind each other."""
         text = self.first[row]
         if not self.aligned:
-            cell = _breakable(self.texts[row]) if self.wrapped else latex_escape(self.texts[row])
+            cell = _breakable(self.texts[row]) if self.wrapped else escape_latex(self.texts[row])
             return rf"\textbf{{{cell}}}" if bold else cell
-        cell = text if _NUMBER.fullmatch(text) else f"{{{latex_escape(text)}}}" if text else ""
+        cell = text if _NUMBER.fullmatch(text) else f"{{{escape_latex(text)}}}" if text else ""
         first = rf"\bfseries {cell}" if bold else cell
-        return f"{first} & {latex_escape(self.second[row])}" if self.split else first
+        return f"{first} & {escape_latex(self.second[row])}" if self.split else first
 
 
 def is_number(cell: str, signs: str = "-<") -> bool:
@@ -254,4 +261,4 @@ def _breakable(text: str) -> str:
     """Return text whose long words may be broken: behind a sign, or anywhere in a row of too many letters."""
     pattern = rf"[^\W_]{{1,{LONG_WORD}}}|-+|."
     words = (re.findall(pattern, word) if len(word) > LONG_WORD else [word] for word in text.split())
-    return " ".join(r"\allowbreak{}".join(map(latex_escape, pieces)) for pieces in words)
+    return " ".join(r"\allowbreak{}".join(map(escape_latex, pieces)) for pieces in words)

@@ -14,7 +14,7 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from skewanova.base.checks import emit
+from skewanova.base.checks import warn_each
 
 #: Name of what lies behind the curves of the main figure: where the page puts its cursor.
 PRIOR_AREA = "prior-area"
@@ -92,7 +92,7 @@ def _warn_missing_glyphs(missing: Collection[str], formats: Sequence[str]) -> No
     if missing and set(formats) != {"svg"}:  # whoever shows the text of an SVG looks for a font that has them
         signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MOST_SIGNS])
         rest = f" and {len(missing) - MOST_SIGNS} more" if len(missing) > MOST_SIGNS else ""
-        emit([f"figures show boxes where their font lacks a sign ({signs}{rest}); tables show them all"])
+        warn_each([f"figures show boxes where their font lacks a sign ({signs}{rest}); tables show them all"])
 
 
 @contextmanager

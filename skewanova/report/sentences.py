@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova.base.frames import records
-from skewanova.base.text import format_number, interval, p_words, short_names, visible
+from skewanova.base.frames import iter_rows
+from skewanova.base.text import escape_text, format_interval, format_number, shorten_names, write_p
 from skewanova.decision.verdict import larger_first, untested_because
 from skewanova.inference.catalogue import get_test, name_test, response_name
 from skewanova.report.source import ReportSource, effect_unit, level_text, primary_rows
@@ -35,9 +35,9 @@ SHOWN_DROP = 0.001
 
 def anova_line(test: pd.DataFrame) -> str:
     """Write one test of all models on one line: F, degrees of freedom and p."""
-    row = next(records(test[test["term"] == "model"]))
+    row = next(iter_rows(test[test["term"] == "model"]))
     statistic = f"{get_test(row.test).statistic}({row.df:.4g}, {row.df_error:.4g}) = {row.statistic:.2f}"
-    return f"{name_test(row)}: {statistic}, {p_words(row.p_value)}"
+    return f"{name_test(row)}: {statistic}, {write_p(row.p_value)}"
 
 
 def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> str:
@@ -45,7 +45,7 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> 
     primary = anova[(anova["role"] == "primary") & (anova["term"] == "model")]
     line = anova_line(primary)
     if primary["p_value"].isna().all():
-        why = models_untested_because(next(records(primary)))
+        why = models_untested_because(next(iter_rows(primary)))
         return f"The models could not be tested for a difference, because {why} ({line})."
     if np.isinf(primary["statistic"]).all():
         if get_test(str(primary["test"].iloc[0])).ranks:
@@ -78,7 +78,7 @@ def level_words(alpha: float) -> str:
 
 def winner_sentences(decisions: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
     """Say of the first of many models that its estimate is too high, and what it is without the luck."""
-    first = next(records(decisions.iloc[:1]))
+    first = next(iter_rows(decisions.iloc[:1]))
     drop = first.expected_auprec - first.shrunken
     if not drop >= SHOWN_DROP:
         return []
@@ -94,12 +94,12 @@ def winner_sentences(decisions: pd.DataFrame, names: Mapping[str, str]) -> list[
 
 def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
     """Say each comparison of one family in words."""
-    short = short_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
-    return [_pair_sentence(row, alpha, short) for row in records(posthoc)]
+    short = shorten_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
+    return [_pair_sentence(row, alpha, short) for row in iter_rows(posthoc)]
 
 
 def _pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> str:
-    a, b, p = names[row.model_a], names[row.model_b], f"adjusted {p_words(row.p_adjusted)}"
+    a, b, p = names[row.model_a], names[row.model_b], f"adjusted {write_p(row.p_adjusted)}"
     measure = response_name(row.response)
     if np.isnan(row.p_adjusted):
         return f"{a} and {b} could not be tested, because {untested_because([row])}."
@@ -121,7 +121,7 @@ def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str])
     alike = posthoc[~differ & posthoc["p_adjusted"].notna()]
     result = pair_sentences(posthoc[differ], alpha, names)
     if len(alike):
-        smallest = f"adjusted {p_words(alike['p_adjusted'].min())}"
+        smallest = f"adjusted {write_p(alike['p_adjusted'].min())}"
         others = "The other pair was" if len(alike) == 1 else f"The other {len(alike)} pairs were"
         subject = f"{others} not found to differ"
         if not result and untested.empty:
@@ -130,7 +130,7 @@ def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str])
         result.append(f"{subject} in {measure} at {alpha:g} (smallest {smallest}).")
     if len(untested):
         subject = f"{len(untested)} of the {len(posthoc)} pairs could not" if result else "No pair could"
-        result.append(f"{subject} be tested, because {untested_because(records(untested))}.")
+        result.append(f"{subject} be tested, because {untested_because(iter_rows(untested))}.")
     return result
 
 
@@ -155,13 +155,13 @@ def curve_sentences(
     if control is not None:
         differences = differences[(differences["model_a"] == control) | (differences["model_b"] == control)]
         differing = differing[(differing["better"] == control) | (differing["worse"] == control)]
-    short = short_names([*differences["model_a"], *differences["model_b"]]) if names is None else names
+    short = shorten_names([*differences["model_a"], *differences["model_b"]]) if names is None else names
     varying = differences["p_adjusted"].notna() & (differences["std_error"] > 0)
     priors = differences.loc[varying, "prior"]
     if priors.empty:
         why = "the test set is too small for any of the priors"
         if differences["std_error"].notna().all():
-            why = untested_because(records(differences))
+            why = untested_because(iter_rows(differences))
         return [f"Differences along the prior could not be tested, because {why}."]
     if differing.empty:
         alike = "were any two models found to differ"
@@ -171,7 +171,7 @@ def curve_sentences(
     return [
         f"{short[row.better]} is ahead of {short[row.worse]} at priors {row.prior_low:.3g} to "
         f"{row.prior_high:.3g} (simultaneous band)."
-        for row in records(differing)
+        for row in iter_rows(differing)
     ]
 
 
@@ -184,7 +184,7 @@ def results_paragraph(source: ReportSource) -> str:
         [
             _means(source),
             omnibus_sentence(source.tests, source.alpha, source.pairs[source.pairs["role"] == "primary"]),
-            *_pairs(source, list(records(primary_rows(source.pairs)))),
+            *_pairs(source, list(iter_rows(primary_rows(source.pairs)))),
             f"These statements are about {source.design.population}.",
             source.verdict.choose,
         ]
@@ -199,7 +199,7 @@ def _join_first(texts: list[str], most: int, separator: str) -> str:
 
 def _brackets(row: Any) -> str:
     """Write the interval of a row in brackets, if it has one."""
-    return "" if np.isnan(row.conf_low) else f" ({interval(row.conf_low, row.conf_high)})"
+    return "" if np.isnan(row.conf_low) else f" ({format_interval(row.conf_low, row.conf_high)})"
 
 
 def _means(source: ReportSource) -> str:
@@ -207,8 +207,8 @@ def _means(source: ReportSource) -> str:
     ranking = source.ranking
     has_limits = bool(ranking["conf_low"].notna().all())
     means = [
-        f"{visible(row.model)} {format_number(row.iauprec)}{_brackets(row) if has_limits else ''}"
-        for row in records(ranking)
+        f"{escape_text(row.model)} {format_number(row.iauprec)}{_brackets(row) if has_limits else ''}"
+        for row in iter_rows(ranking)
     ]
     level = f"; {level_text(source.alpha)} intervals in brackets" if has_limits else ""
     name = "IAUPREC" if source.design.is_test_set else f"Mean IAUPREC over {source.design.n_folds} folds"
@@ -230,11 +230,11 @@ def _pairs(source: ReportSource, rows: list[Any]) -> list[str]:
 
 def _pair(row: Any, effect: float) -> str:
     """Write one pair, the better-ranked model first."""
-    names = f"{visible(row.model_a)} minus {visible(row.model_b)} {format_number(row.estimate)}"
+    names = f"{escape_text(row.model_a)} minus {escape_text(row.model_b)} {format_number(row.estimate)}"
     if np.isnan(row.p_adjusted):
         return f"{names}, not tested, because {untested_because([row])}"
     statistic, size = "", f", d = {format_number(effect, 2)}" if np.isfinite(effect) else ""
     if np.isfinite(row.statistic):
         df = f"({row.df:.4g})" if np.isfinite(row.df) else ""
         statistic = f", {get_test(row.test).statistic}{df} = {row.statistic:.2f}"
-    return f"{names}{_brackets(row)}{statistic}, adjusted {p_words(row.p_adjusted)}{size}"
+    return f"{names}{_brackets(row)}{statistic}, adjusted {write_p(row.p_adjusted)}{size}"

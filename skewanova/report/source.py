@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import Floats, nearest
-from skewanova.base.frames import Framed
+from skewanova.base.checks import Floats, suggest_name
+from skewanova.base.frames import FrameResult
 from skewanova.decision.leads import by_prior_of
 from skewanova.decision.verdict import Judgement, Verdict
 from skewanova.evaluation import along_prior, points
@@ -82,7 +82,7 @@ class Tables(Mapping[str, pd.DataFrame]):
     def __getitem__(self, name: str) -> pd.DataFrame:
         """Return a frame."""
         if name not in FRAMES:
-            raise KeyError(f"there is no table {name!r}{nearest(name, FRAMES)}")
+            raise KeyError(f"there is no table {name!r}{suggest_name(name, FRAMES)}")
         if name not in self._frames:
             self._frames[name] = self._makers[name]()
         return self._frames[name]
@@ -100,7 +100,7 @@ class Tables(Mapping[str, pd.DataFrame]):
         return "\n".join(f"{name:18}{text}" for name, text in FRAMES.items())
 
 
-class Result(Framed):
+class Result(FrameResult):
     """Base of every comparison: of one data set, of several data sets or of several classes."""
 
     ranking: pd.DataFrame

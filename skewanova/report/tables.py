@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova.base.frames import records
+from skewanova.base.frames import iter_rows
 from skewanova.base.rounding import TIE, is_maximum
 from skewanova.base.text import (
     MAX_ROWS,
     Table,
+    build_table,
+    drop_column,
+    format_column,
     format_factor,
+    format_limits,
     format_number,
+    format_open_interval,
     format_p,
     format_with_error,
-    limits,
-    number,
-    open_interval,
-    table_of,
     truncate_rows,
-    without,
 )
 from skewanova.decision.operating import MEAN, OTHER_CASES
 from skewanova.decision.planning import ASSURANCE
@@ -103,10 +103,10 @@ class FrameTable:
         """Build the table of a frame."""
         rows = frame.sort_values(self.sort_by, ascending=False, kind="stable") if self.sort_by else frame
         rows, cut = truncate_rows(rows, self.files[0]) if self.truncated else (rows, "")
-        words["row"] = next(records(frame), None)
+        words["row"] = next(iter_rows(frame), None)
         caption, note = (_texts()[self.name].get(key, "").format(**words) for key in ("caption", "note"))
         cells = {head.format(**words): cell for head, cell in self.cells.items()}
-        return table_of(self.name, caption, rows, cells, note=f"{note} {cut}".strip())
+        return build_table(self.name, caption, rows, cells, note=f"{note} {cut}".strip())
 
 
 @cache
@@ -195,19 +195,19 @@ def ranking_table(source: ReportSource) -> Table:
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
     groups = f"{group_note(ranking)}. P(best): {BEST_NOTE}" if trusted else NO_GROUPS
     prior = source.evaluation.deployment_prior.describe()
-    table = table_of(
+    table = build_table(
         "ranking",
         means if over_folds else "Ranking by IAUPREC on the test set",
         ranking,
         {
             "Model": attrgetter("model"),
-            "IAUPREC": number("iauprec"),
-            f"{level_text(source.alpha)} interval": limits,
+            "IAUPREC": format_column("iauprec"),
+            f"{level_text(source.alpha)} interval": format_limits,
             "Group": attrgetter("group"),
-            "P(best)": number("p_best", 2),
-            "At rarest": number("auprec_at_rarest"),
-            "Regret": number("expected_regret"),
-            "Max regret": number("max_regret"),
+            "P(best)": format_column("p_best", 2),
+            "At rarest": format_column("auprec_at_rarest"),
+            "Regret": format_column("expected_regret"),
+            "Max regret": format_column("max_regret"),
         },
         note=(
             f"{sizes_note(source.tables['iauprec'], design)}. IAUPREC: {'mean ' if over_folds else ''}AUPREC "
@@ -217,7 +217,7 @@ def ranking_table(source: ReportSource) -> Table:
             "the best model at each prior of the deployment; max: the largest."
         ),
     )
-    return table if trusted else without(without(table, "Group"), "P(best)")
+    return table if trusted else drop_column(drop_column(table, "Group"), "P(best)")
 
 
 def sizes_note(sizes: pd.DataFrame, design: FoldDesign) -> str:
@@ -260,8 +260,8 @@ def _yes(column: str, no: str = "no") -> Cell:
 
 #: Cells of a tested difference.
 _DIFFERENCE: Mapping[str, Cell] = {
-    "Difference": number("estimate"),
-    "Interval": limits,
+    "Difference": format_column("estimate"),
+    "Interval": format_limits,
     "Adjusted p": _p_cell("p_adjusted"),
     "Differ at {alpha:g}": lambda row: "not tested" if np.isnan(row.p_adjusted) else _yes("reject")(row),
 }
@@ -338,7 +338,7 @@ def pairs_table(rows: pd.DataFrame, alpha: float, *columns: str) -> Table:
     """Pairwise differences with intervals, without some columns."""
     table = PAIRS.build(rows, alpha=alpha)
     for head in columns:
-        table = without(table, head)
+        table = drop_column(table, head)
     return table
 
 
@@ -351,7 +351,7 @@ def _pairwise(source: ReportSource) -> Table:
     return replace(
         _add_column(table, "Effect", [format_number(sizes.get(pair, np.nan), 2) for pair in pairs]),
         name="pairwise",
-        caption=f"Pairwise differences, {name_test(next(records(rows)))}",
+        caption=f"Pairwise differences, {name_test(next(iter_rows(rows)))}",
         note=f"{table.note} Effect: difference in standard deviations of one {effect_unit(source)}.",
     )
 
@@ -380,9 +380,9 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         {
             "Criterion": lambda row: CRITERIA.get(row.criterion, str(row.criterion).replace("_", " ")),
             "Model": attrgetter("model"),
-            "Value": number("value"),
+            "Value": format_column("value"),
             "Runner-up": lambda row: "" if pd.isna(row.runner_up) else row.runner_up,
-            "Margin": number("margin"),
+            "Margin": format_column("margin"),
         },
     ),
     "regions": FrameTable(
@@ -390,7 +390,7 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         {
             "Model": attrgetter("model"),
             "Priors": lambda row: f"{row.prior_low:.4g} to {row.prior_high:.4g}",
-            "Mean lead": number("margin", 4),
+            "Mean lead": format_column("margin", 4),
             "Runner-up": attrgetter("runner_up"),
         },
         extra_files=("support.csv",),
@@ -403,7 +403,7 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         "crossings",
         {
             "Prior": lambda row: f"{row.prior:.3g}",
-            "{level} interval": open_interval,
+            "{level} interval": format_open_interval,
             "Higher below it": attrgetter("model_below"),
             "Higher above it": attrgetter("model_above"),
             "Changes the lead": _yes("lead"),
@@ -415,10 +415,10 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         "sensitivity",
         {
             "Model": attrgetter("model"),
-            "At the rarest": number("auprec_at_rarest"),
-            "At the commonest": number("auprec_commonest"),
-            "Change": number("sensitivity"),
-            "Loss per tenfold": number("loss_per_tenfold"),
+            "At the rarest": format_column("auprec_at_rarest"),
+            "At the commonest": format_column("auprec_commonest"),
+            "Change": format_column("sensitivity"),
+            "Loss per tenfold": format_column("loss_per_tenfold"),
         },
         frame="decisions",
     ),
@@ -429,11 +429,11 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             "Term": attrgetter("term"),
             "df": lambda row: _df(row.df),
             "Error df": lambda row: _df(row.df_error),
-            "Sum of squares": number("sum_sq", 4),
-            "F": number("statistic", 2),
+            "Sum of squares": format_column("sum_sq", 4),
+            "F": format_column("statistic", 2),
             "p": _p_cell("p_value"),
-            "Partial eta sq.": number("partial_eta_sq"),
-            "Breakdown corr.": number("breakdown_correlation", 2),
+            "Partial eta sq.": format_column("partial_eta_sq"),
+            "Breakdown corr.": format_column("breakdown_correlation", 2),
         },
     ),
     "pairwise": TableOf(make=_pairwise, files=("pairs.csv",)),
@@ -448,9 +448,9 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         "effects",
         {
             "Pair": pair_cell,
-            "Difference": number("estimate"),
-            "{level} interval": limits,
-            "Effect": number("effect", 2),
+            "Difference": format_column("estimate"),
+            "{level} interval": format_limits,
+            "Effect": format_column("effect", 2),
             "Its interval": _effect_interval,
         },
         truncated=True,
@@ -461,9 +461,9 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             "Pair": pair_cell,
             "Adjusted p": _p_cell("p_adjusted"),
             "Practically equal": _yes("equivalent", "not shown"),
-            "P(first ahead)": number("p_a_ahead", 2),
-            "P(equal)": number("p_equal", 2),
-            "P(second ahead)": number("p_b_ahead", 2),
+            "P(first ahead)": format_column("p_a_ahead", 2),
+            "P(equal)": format_column("p_equal", 2),
+            "P(second ahead)": format_column("p_b_ahead", 2),
         },
         truncated=True,
     ),
@@ -471,8 +471,8 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         "plans",
         {
             "Pair": pair_cell,
-            "Observed difference": number("difference"),
-            "Power now": number("power_now", 2),
+            "Observed difference": format_column("difference"),
+            "Power now": format_column("power_now", 2),
             "Times the {units}": _times("case_factor"),
             f"{100 * ASSURANCE:g} % assured": _times("case_factor_assured"),
             "Folds": _n_folds,
@@ -483,7 +483,7 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         "components",
         {
             "Component": attrgetter("component"),
-            "Standard deviation": number("std_dev"),
+            "Standard deviation": format_column("std_dev"),
             "Share": lambda row: "" if np.isnan(row.share) else f"{100 * row.share:.0f} %",
         },
     ),
@@ -491,7 +491,7 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         "assumptions",
         {
             "Check": lambda row: row.check.replace("_", " "),
-            "Statistic": number("statistic"),
+            "Statistic": format_column("statistic"),
             "p": _p_cell("p_value"),
             "Advice": lambda row: row.advice or "nothing to add",
         },
@@ -508,15 +508,15 @@ def intervals_table(intervals: pd.DataFrame, claim: str) -> Table:
     if (intervals["level"] != "fold").any():
         about += " Rows in brackets take the models of all folds for one."
     notes = dict.fromkeys([about, *(text for text in intervals["warning"] if text)])
-    return table_of(
+    return build_table(
         "intervals",
         "Confidence intervals",
         intervals,
         {
             "Model": attrgetter("model"),
             "Fold": lambda row: str(row.fold) if row.level == "fold" else f"({row.level})",
-            "AUPREC": number("estimate"),
-            f"{100 * intervals['confidence_level'].iloc[0]:g} % interval": limits,
+            "AUPREC": format_column("estimate"),
+            f"{100 * intervals['confidence_level'].iloc[0]:g} % interval": format_limits,
             "Method": attrgetter("method"),
         },
         note=" ".join(notes),
@@ -553,7 +553,7 @@ def curves_by_skew_table(operating: pd.DataFrame) -> Table:
     keys = ["model", "chosen_prior", "prior"]
     rows = []
     for _, group in displayed.groupby(keys, sort=False, observed=True, dropna=False):
-        points = {row.measure: row for row in records(group)}
+        points = {row.measure: row for row in iter_rows(group)}
         first = points["recall"]
         chosen = f" (for {first.chosen_prior:g})" if abs(first.chosen_prior - first.prior) > 0 else ""
         rows.append((f"{first.model}, {first.prior:g}{chosen}", *(_point_cell(points[m]) for m in measures)))
@@ -563,7 +563,7 @@ def curves_by_skew_table(operating: pd.DataFrame) -> Table:
 
 
 def _point_cell(row: Any) -> str:
-    return "-" if np.isnan(row.estimate) else f"{format_number(row.estimate)} ({limits(row)})"
+    return "-" if np.isnan(row.estimate) else f"{format_number(row.estimate)} ({format_limits(row)})"
 
 
 def _operating_note(points: pd.DataFrame, *, averaged: bool) -> str:

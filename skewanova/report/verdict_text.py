@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import logit
 
-from skewanova.base.frames import records
+from skewanova.base.frames import iter_rows
 from skewanova.base.text import (
-    enough_digits,
+    count_decimals,
     format_factor,
     format_number,
+    format_open_interval,
     format_p,
-    open_interval,
-    short_names,
+    shorten_names,
 )
 from skewanova.decision.verdict import (
     Change,
@@ -107,7 +107,7 @@ class LineWriter:
         """Write the size of a difference, its interval and adjusted p; the larger model first."""
         sign = 1 if row.estimate >= 0 else -1
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
-        form = partial(format_number, digits=enough_digits(limits))
+        form = partial(format_number, digits=count_decimals(limits))
         text = self.number(abs(row.estimate), "estimate", "pairs", form)
         if not np.isnan(limits).any():
             low, high = (
@@ -179,7 +179,7 @@ def write_choice(judged: Judgement, writer: LineWriter) -> str:
     """Write which model to choose, and over which priors that was judged."""
     if judged.state == "untrusted":
         means = []
-        for row in islice(records(judged.frames["decisions"]), MAX_NAMES):
+        for row in islice(iter_rows(judged.frames["decisions"]), MAX_NAMES):
             mean = writer.number(row.expected_auprec, "expected_auprec", "decisions")
             means.append(f"{writer.names[str(row.model)]} {mean}")
         return f"No test can be trusted here: {judged.distrust}. Highest means: {', '.join(means)}."
@@ -358,7 +358,7 @@ def _write_detectable(judged: Judgement, writer: LineWriter) -> str:
 
 
 def _write_p_best(judged: Judgement, writer: LineWriter) -> str:
-    row = next(records(judged.frames["decisions"]))
+    row = next(iter_rows(judged.frames["decisions"]))
     if judged.state == "equal" or judged.is_partial or np.isnan(row.p_best):
         return ""
     p_best = writer.number(row.p_best, "p_best", "decisions", partial(format_number, digits=2))
@@ -373,7 +373,7 @@ def write_changes(judged: Judgement, writer: LineWriter) -> str:
     order = judged.order
     if judged.supported_mass == 0 or judged.state == "untrusted":
         return f"Not judged: {writer.names[order.models[0]]} has the highest mean seen."
-    regions = list(records(judged.frames["regions"]))
+    regions = list(iter_rows(judged.frames["regions"]))
     regions = [region for region in regions if region.prior_high > judged.rarest] or regions[-1:]
     low, high = max(regions[0].prior_low, min(judged.rarest, regions[0].prior_high)), regions[-1].prior_high
     if low == high:
@@ -404,7 +404,7 @@ def _write_change(judged: Judgement, change: Change, writer: LineWriter) -> str:
     below, above = change
     crossings = judged.frames["crossings"]
     same = np.isclose(crossings["prior"], below.prior_high, rtol=1e-6, atol=0)
-    crossing = next(records(crossings[crossings["lead"] & same & crossings["conf_low"].notna()]), None)
+    crossing = next(iter_rows(crossings[crossings["lead"] & same & crossings["conf_low"].notna()]), None)
     if crossing is not None and crossing.open_low and crossing.open_high:
         return "It may change at a prior that these data cannot locate"
     prior = writer.prior(below.prior_high, "prior_high", "regions")
@@ -412,7 +412,7 @@ def _write_change(judged: Judgement, change: Change, writer: LineWriter) -> str:
     if crossing is not None:
         writer.prior(crossing.conf_low, "conf_low", "crossings")
         writer.prior(crossing.conf_high, "conf_high", "crossings")
-        interval = f" (interval {open_interval(crossing)})"
+        interval = f" (interval {format_open_interval(crossing)})"
     models = f" from {writer.names[str(below.model)]} to {writer.names[str(above.model)]}"
     return f"The highest mean passes{'' if 'names' in writer.omit else models} at prior {prior}{interval}"
 
@@ -476,7 +476,7 @@ def _more_data(judged: Judgement, writer: LineWriter) -> Iterator[str]:
     best, *others = judged.order.candidates
     plans, units = judged.frames["plans"], judged.evaluation.design.units
     rows = plans[(plans["model_a"] == best) & plans["model_b"].isin(others)].head(1)
-    for row in records(rows[rows["case_factor"] > 1]):
+    for row in iter_rows(rows[rows["case_factor"] > 1]):
         pair = f"{writer.names[best]} from {writer.names[str(row.model_b)]}"
         if row.case_factor >= MAX_CASE_FACTOR:
             yield f"No feasible number of {units} would tell {pair}."
@@ -511,8 +511,8 @@ def datasets_verdict(
     control: str | None = None,
 ) -> Verdict:
     """Return the verdict across data sets, by the primary test's pairs."""
-    names, n_datasets = short_names(map(str, ranking["model"])), iauprec["dataset"].nunique()
-    order, writer = PairwiseOrder(tuple(names), list(records(pairs))), LineWriter(names)
+    names, n_datasets = shorten_names(map(str, ranking["model"])), iauprec["dataset"].nunique()
+    order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
     state, choice = _choice_by_pairs(order, writer, "data sets", control)
     return Verdict(
         state,
@@ -534,7 +534,7 @@ def class_choice(
     if verdict.state == "unsupported":
         return "These data can judge little of its deployment prior, or none of it: see its report."
     order = PairwiseOrder(tuple(models), list(pairs))
-    return _choice_by_pairs(order, LineWriter(short_names(models)), "data", control)[1]
+    return _choice_by_pairs(order, LineWriter(shorten_names(models)), "data", control)[1]
 
 
 def _choice_by_pairs(
@@ -562,7 +562,7 @@ def _certainty_across(order: PairwiseOrder, writer: LineWriter) -> str:
 
 def _winners_across(ranking: pd.DataFrame, n_datasets: int, writer: LineWriter) -> str:
     """Write on how many data sets which model has the highest mean."""
-    best = sorted((row for row in records(ranking) if row.n_best), key=lambda row: -row.n_best)
+    best = sorted((row for row in iter_rows(ranking) if row.n_best), key=lambda row: -row.n_best)
     counts = [
         f"{writer.names[str(row.model)]} on {writer.count(row.n_best, 'n_best', 'ranking')}"
         for row in best[:MAX_NAMES]

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from skewanova.base.checks import InputError, Where, check_choice, emit, row_number
+from skewanova.base.checks import InputError, RowName, check_choice, name_row, warn_each
 
 #: Columns that every table must have, but for the fold.
 COLUMNS = ("model", "fold", "y_true", "y_score")
@@ -69,7 +69,7 @@ class RawTable:
     """Columns as they were written, how to name a row in a message, and the file they are from."""
 
     frame: pd.DataFrame
-    where: Where = row_number
+    where: RowName = name_row
     source: Path | None = None
 
     def take(self, rows: NDArray[np.intp]) -> RawTable:
@@ -183,7 +183,7 @@ def add_fold(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     if "halving" in frame:
         raise InputError("a table with halvings needs the column fold, the fold of each half; add it")
-    emit([NO_FOLD])
+    warn_each([NO_FOLD])
     return frame.assign(fold=np.int8(1))
 
 

@@ -17,7 +17,7 @@ from skewanova.base.checks import (
     InputTypeError,
     check_same_length,
     check_vector,
-    naming,
+    prefix_errors,
     to_array,
 )
 from skewanova.scores.columns import RawTable
@@ -163,7 +163,7 @@ def _build_tables(raw: RawTable, labels: pd.Series[Any], scores: Mapping[str, An
     tables = {}
     for name, score in scores.items():
         y_true = labels.eq(name).astype(object).where(labels.notna())
-        with naming(f"class {name!r}"):
+        with prefix_errors(f"class {name!r}"):
             frame = raw.frame.assign(y_true=y_true, y_score=score)
             tables[name] = build_scores(replace(raw, frame=frame), None)
     return MulticlassScores(MappingProxyType(tables))

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import Bools, Floats, InputError, check_choice, emit
-from skewanova.base.text import visible
+from skewanova.base.checks import Bools, Floats, InputError, check_choice, warn_each
+from skewanova.base.text import escape_text
 from skewanova.curves.groups import aucs_of_curves
 from skewanova.priors.evidence import POSITIVES_A_FOLD, UnitSums
 from skewanova.scores.table import Scores, ScoreTable, TieCounts
@@ -138,7 +138,7 @@ def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tu
         raise InputError(f"no fold holds every model; missing: {absences}")
     folds = f"{len(dropped)} of {len(table.folds)} folds"
     note = f"dropped {folds} for all models, since these are missing: {absences}"
-    return table.select_folds(retained), emit([note])
+    return table.select_folds(retained), warn_each([note])
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ def check_paired(table: Scores) -> tuple[str, ...]:
         f"models have different numbers of cases in {len(odd)} folds (the first: fold {fold!r}): they cannot "
         "have been scored on the same cases, which the tests assume"
     )
-    return emit([note])
+    return warn_each([note])
 
 
 def describe_table(table: Scores) -> list[str]:
@@ -181,7 +181,7 @@ def describe_table(table: Scores) -> list[str]:
     ]
     return [
         f"{table.counts.sum():,} rows: {len(table.models)} models x {folds}",
-        f"models: {', '.join(map(visible, table.models))}",
+        f"models: {', '.join(map(escape_text, table.models))}",
         f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
@@ -270,8 +270,8 @@ def _inverted(auc: pd.DataFrame) -> Finding:
     means = auc.mean()
     model, least = str(means.idxmin()), float(means.min())
     advice = (
-        f"model {visible(model)!r} ranks worse than chance (AUC {least:.3f}): if its scores speak for the "
-        "negative class, turn them around, or name the positive class"
+        f"model {escape_text(model)!r} ranks worse than chance (AUC {least:.3f}): if its scores speak for "
+        "the negative class, turn them around, or name the positive class"
     )
     return Finding("smallest_auc", least, advice if least < 0.5 else "")
 
@@ -284,9 +284,9 @@ def _collapsed(auc: pd.DataFrame) -> Finding:
     fold, model = np.argwhere(lost)[0].tolist()
     name, low = str(auc.columns.tolist()[model]), float(auc.to_numpy()[fold, model])
     advice = (
-        f"model {visible(name)!r} ranks near chance in {int(lost[:, model].sum())} of {len(auc)} folds (the "
-        f"first: fold {auc.index.tolist()[fold]!r}, AUC {low:.3f}), but well in the others: tests reject too "
-        "often (.10 to .12 at .05 where models collapse in 1 of 10 folds); see why training failed there"
+        f"model {escape_text(name)!r} ranks near chance in {int(lost[:, model].sum())} of {len(auc)} folds "
+        f"(the first: fold {auc.index.tolist()[fold]!r}, AUC {low:.3f}), but well in the others: tests "
+        "reject too often (.10 to .12 at .05 where models collapse in 1 of 10 folds); see why training failed there"
     )
     return Finding("collapsed_folds", float(lost.sum()), advice)
 
@@ -331,8 +331,8 @@ def _decisions(ties: Sequence[TieCounts]) -> Finding:
     least = fewest_different(ties)
     fewest = least.n_different
     advice = (
-        f"model {visible(least.model)!r} has only {fewest} different score{'s' if fewest > 1 else ''} in any "
-        "fold: these are decisions, of which a curve has one point; give probabilities or the decision "
+        f"model {escape_text(least.model)!r} has only {fewest} different score{'s' if fewest > 1 else ''} in "
+        "any fold: these are decisions, of which a curve has one point; give probabilities or the decision "
         "function"
     )
     return Finding("different_scores", float(fewest), advice if fewest <= 2 < least.n_cases else "")
@@ -343,7 +343,7 @@ def _top(ties: Sequence[TieCounts]) -> Finding:
     worst = max(ties, key=lambda counts: counts.n_best / counts.n_cases)
     share = worst.n_best / worst.n_cases
     advice = (
-        f"{share:.0%} of the cases share the best score of model {visible(worst.model)!r} in fold "
+        f"{share:.0%} of the cases share the best score of model {escape_text(worst.model)!r} in fold "
         f"{worst.fold!r}: its ranking ends there, and precision at rare priors with it; write scores "
         "unrounded, or as log-odds"
     )
@@ -364,7 +364,7 @@ def _identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[Finding]:
     ]
     if named:
         advice = (
-            f"the scores of {visible(named[0])!r} are whole numbers that all differ: if they name the cases, "
-            "leave the column out, or choose the models"
+            f"the scores of {escape_text(named[0])!r} are whole numbers that all differ: if they name the "
+            "cases, leave the column out, or choose the models"
         )
         yield Finding("identifiers", float(len(named)), advice)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import InputError, Where, check_choice, first_rounded, naming
+from skewanova.base.checks import InputError, RowName, check_choice, find_rounded, prefix_errors
 from skewanova.scores.columns import DATASET, HALVING_COLUMNS, KNOWN, ColumnMap, RawTable, add_fold
 from skewanova.scores.halvings import build_scores
 from skewanova.scores.sources import detect_backend, load_table
@@ -200,11 +200,11 @@ def scores_from_wide(
     return build_scores(replace(raw, frame=long), pos_label)
 
 
-def _stacked(columns: Sequence[NDArray[Any]], names: Sequence[object], where: Where) -> NDArray[Any]:
+def _stacked(columns: Sequence[NDArray[Any]], names: Sequence[object], where: RowName) -> NDArray[Any]:
     """Stack columns; raise if the common dtype would round whole numbers."""
     common = np.result_type(*columns)
     for column, name in zip(columns, names, strict=True):
-        lossy = first_rounded(column) if common.kind == "f" and column.dtype.kind in "iu" else None
+        lossy = find_rounded(column) if common.kind == "f" and column.dtype.kind in "iu" else None
         if lossy is not None:
             raise InputError(
                 f"`{name}` must keep its order as floats, which other columns hold, but has {column[lossy]} "
@@ -250,7 +250,7 @@ def read_datasets(
     tables: dict[str, ScoreTable] = {}
     if isinstance(source, Mapping):
         for key, table in source.items():
-            with naming(f"data set {str(key)!r}"):
+            with prefix_errors(f"data set {str(key)!r}"):
                 tables[str(key)] = read_rows(table, columns=columns, pos_label=pos_label)
         return tables
     raw = load_table(source, ColumnMap.from_names(columns, allowed=(DATASET, *KNOWN), pos_label=pos_label))
@@ -261,7 +261,7 @@ def read_datasets(
     rest = replace(raw, frame=add_fold(raw.frame).drop(columns=DATASET))
     check_any_row(len(names))
     for code, name in enumerate(names):
-        with naming(f"data set {name!r}"):
+        with prefix_errors(f"data set {name!r}"):
             tables[name] = build_scores(rest.take(np.flatnonzero(codes == code)), pos_label)
     return tables
 

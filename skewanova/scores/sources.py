@@ -19,8 +19,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from skewanova.base.checks import InputError, InputTypeError, Where, row_number
-from skewanova.base.folders import available_memory
+from skewanova.base.checks import InputError, InputTypeError, RowName, name_row
+from skewanova.base.folders import find_free_memory
 from skewanova.scores.columns import ColumnMap, RawTable, read_batches, value_type
 from skewanova.scores.text_files import is_text, read_text
 
@@ -66,14 +66,14 @@ def load_table(source: object, columns: ColumnMap) -> RawTable:
         with _reading_file(path):
             frame, where = _read_path(path, columns)
     else:
-        path, where, frame = None, row_number, _read_frame(source, columns)
+        path, where, frame = None, name_row, _read_frame(source, columns)
     return RawTable(columns.rename(frame), where, path)
 
 
 # --- files -------------------------------------------------------------------------------------------------
 
 
-def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, Where]:
+def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     if not path.exists():
         raise InputError(f"there is no file {str(path)!r}")
     if not (path.is_file() or path.is_dir()):
@@ -115,7 +115,7 @@ def _reading_file(path: Path) -> Iterator[None]:
 
 def _check_memory(n_rows: int, name: str, frame: str) -> None:
     """Refuse a table that does not fit in memory, with what to write instead."""
-    free = available_memory()
+    free = find_free_memory()
     if free is not None and n_rows * BYTES_PER_ROW > MEMORY_SHARE * free:
         raise InputError(
             f"{name} holds about {n_rows:,} rows, which take {n_rows * BYTES_PER_ROW / 1e9:.2g} GB of "
@@ -168,10 +168,10 @@ class ParquetSource:
     def where(self, row: int) -> str:
         """Name a row by its number from 0 and, of a folder, by its file."""
         if not self.path.is_dir():
-            return row_number(row)
+            return name_row(row)
         for file, n_rows in self.sizes.items():
             if row < n_rows:
-                return f"{row_number(row)} of {file.relative_to(self.path).as_posix()!r}"
+                return f"{name_row(row)} of {file.relative_to(self.path).as_posix()!r}"
             row -= n_rows
         raise IndexError(row)
 

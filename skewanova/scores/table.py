@@ -17,7 +17,7 @@ from scipy import sparse
 from skewanova.base.checks import (
     Bools,
     Floats,
-    Where,
+    RowName,
     check_subset,
 )
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
@@ -415,7 +415,7 @@ def build_table(raw: RawTable, pos_label: object) -> ScoreTable:
     return table
 
 
-def _check_cases(table: ScoreTable, where: Where) -> None:
+def _check_cases(table: ScoreTable, where: RowName) -> None:
     """No (model, fold, case) twice, and one label for each case."""
     if _has_repeated_cases(table):
         key = table._cell.astype(np.int64) * len(table.frame["case"].cat.categories) + table.codes("case")

@@ -23,7 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from skewanova.base.checks import FIRST_INEXACT, MISSING_TEXT, InputError, Where, is_exact
+from skewanova.base.checks import FIRST_INEXACT, MISSING_TEXT, InputError, RowName, is_exact
 from skewanova.scores.columns import ColumnMap, read_batches
 
 #: Endings of files of text.
@@ -64,12 +64,12 @@ def is_text(path: Path) -> bool:
     return path.name.lower().endswith(CSV_SUFFIXES + JSON_SUFFIXES)
 
 
-def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, Where]:
+def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     """Read the needed columns of a file of text, and return how to name the line of a row."""
     frame: pd.DataFrame | None
     if path.name.lower().endswith(JSON_SUFFIXES):
         rows, keys, lines = _read_json_lines(path, columns)
-        where: Where = lambda row: f"line {lines[row]}"  # noqa: E731
+        where: RowName = lambda row: f"line {lines[row]}"  # noqa: E731
         names = columns.select(keys, repr(path.name))
         frame = _code_texts(names, [[_column_texts(name, rows, where, columns) for name in names]])
     else:
@@ -215,7 +215,7 @@ def _read_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
 # --- numbers from text -------------------------------------------------------------------------------------
 
 
-def _read_numbers(column: pd.Series[Any], source: str, where: Where) -> NDArray[Any]:
+def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArray[Any]:
     """Read numbers of text by its distinct values; the first that is none, or is rounded, is named."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return column.to_numpy().astype(np.int64)
@@ -325,7 +325,7 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
     return row
 
 
-def _column_texts(name: str, rows: Sequence[dict[str, Any]], where: Where, columns: ColumnMap) -> list[str]:
+def _column_texts(name: str, rows: Sequence[dict[str, Any]], where: RowName, columns: ColumnMap) -> list[str]:
     """Return cells as a CSV file would hold them; of several scores, that of the positive class."""
     texts = []
     for i, row in enumerate(rows):

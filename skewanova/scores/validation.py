@@ -23,12 +23,12 @@ from skewanova.base.checks import (
     InputError,
     InputTypeError,
     MultipleDatasetsError,
-    Where,
+    RowName,
     check_labels,
     check_real,
     check_scores,
     check_weights,
-    row_number,
+    name_row,
 )
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.columns import SAMPLING_COLUMNS, code_whole_numbers, decode, values_or_codes
@@ -57,15 +57,15 @@ def with_fold(frame: pd.DataFrame) -> pd.DataFrame:
     return frame if "fold" in frame else frame.assign(fold=1)
 
 
-def locate_row_of_group(frame: pd.DataFrame) -> Where:
+def locate_row_of_group(frame: pd.DataFrame) -> RowName:
     """Return how to name rows of one model and fold, which have no number in the table."""
     if not len(frame) or any(key not in frame for key in ("model", "fold")):
-        return row_number
+        return name_row
     model, fold = (frame[key].head(1).tolist()[0] for key in ("model", "fold"))
-    return lambda row: f"{row_number(row)} of those of model {model!r} in fold {fold!r}"
+    return lambda row: f"{name_row(row)} of those of model {model!r} in fold {fold!r}"
 
 
-def validate_scores(values: pd.Series[Any], name: str, where: Where) -> NDArray[Any]:
+def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArray[Any]:
     """Return real scores in their own dtype; of objects, the message names the first that is no number."""
     score = values.to_numpy()
     if score.dtype.kind == "O":
@@ -80,7 +80,7 @@ def validate_scores(values: pd.Series[Any], name: str, where: Where) -> NDArray[
     return check_scores(score, name, where=where)
 
 
-def positive_labels(values: pd.Series[Any], pos_label: object, where: Where) -> Bools:
+def positive_labels(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:
     """Return which labels are positive; of labels in codes each is checked once, if none is wrong."""
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values):
         codes = values_or_codes(values)
@@ -91,7 +91,7 @@ def positive_labels(values: pd.Series[Any], pos_label: object, where: Where) -> 
 
 
 def to_categorical(
-    values: pd.Series[Any], name: str, where: Where, *, numeric: bool = False
+    values: pd.Series[Any], name: str, where: RowName, *, numeric: bool = False
 ) -> pd.Categorical[Any]:
     """Return levels as text in order of appearance or, if `numeric` and all are, ascending whole numbers."""
     if numeric and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
@@ -213,7 +213,7 @@ class SamplingSummary(NamedTuple):
     distinct: tuple[Floats, Floats]
 
 
-def check_weight_column(values: pd.Series[Any], where: Where) -> Floats:
+def check_weight_column(values: pd.Series[Any], where: RowName) -> Floats:
     """Return finite, non-negative weights."""
     weight = values.to_numpy()
     if weight.dtype.kind == "O":
@@ -227,7 +227,7 @@ def check_any_weight(largest: float) -> None:
         raise InputError("`weight` must be above 0 in some row, but is 0 in all")
 
 
-def check_sampling(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
+def check_sampling(frame: pd.DataFrame, where: RowName) -> pd.DataFrame:
     """Check clusters and weights of cases, and return the rows without those that weigh 0."""
     check_same_for_case(frame, where)
     if "weight" in frame:
@@ -242,7 +242,7 @@ def check_sampling(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
     return frame
 
 
-def check_same_for_case(frame: pd.DataFrame, where: Where, *, n_models: Codes | None = None) -> None:
+def check_same_for_case(frame: pd.DataFrame, where: RowName, *, n_models: Codes | None = None) -> None:
     """Check that a case has one cluster and one weight; `n_models` have each fold, if not all have."""
     for column in SAMPLING_COLUMNS:
         if column in frame:
@@ -253,7 +253,7 @@ def check_same_for_case(frame: pd.DataFrame, where: Where, *, n_models: Codes | 
                 _check_fold_by_fold(frame, column, value, where, n_models=n_models)
 
 
-def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: Where) -> None:
+def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: RowName) -> None:
     """Check each case; without names, rows of one fold in the same position are about one case."""
     has_cases = "case" in frame
     case = codes_of(frame, "case") if has_cases else frame.groupby("model", observed=True).cumcount()
@@ -275,7 +275,7 @@ def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: W
 
 
 def _check_fold_by_fold(
-    frame: pd.DataFrame, column: str, value: Codes, where: Where, *, n_models: Codes | None
+    frame: pd.DataFrame, column: str, value: Codes, where: RowName, *, n_models: Codes | None
 ) -> None:
     """Check that in a fold every model has as many rows of each value, where cases have no names."""
     rows = pd.DataFrame({"fold": codes_of(frame, "fold"), "value": value, "model": codes_of(frame, "model")})

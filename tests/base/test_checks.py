@@ -167,20 +167,20 @@ def test_warnings_point_to_the_line_of_the_user():
     with pytest.warns(SkewanovaWarning, match="no column fold") as deep:
         read_scores(frame)
     with pytest.warns(SkewanovaWarning, match="one") as near:
-        checks.emit(["one"])
+        checks.warn_each(["one"])
     assert [each.filename for each in (*deep, *near)] == [__file__, __file__]
 
 
 def test_the_part_that_is_bad_begins_the_message():
     for kind in (InputError, InputTypeError):
-        with pytest.raises(kind, match=exact("class 'x': too few")), checks.naming("class 'x'"):
+        with pytest.raises(kind, match=exact("class 'x': too few")), checks.prefix_errors("class 'x'"):
             raise kind("too few")
 
 
 def test_emit_warns_once_for_every_note():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        kept = checks.emit(["one", "two", "one"])
+        kept = checks.warn_each(["one", "two", "one"])
     assert kept == ("one", "two")
     assert [str(w.message) for w in caught] == ["one", "two"]
     assert all(w.category is SkewanovaWarning for w in caught)

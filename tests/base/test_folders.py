@@ -27,13 +27,13 @@ from skewanova.base.folders import (
     OutputError,
     check_folder,
     is_output,
-    provenance_of,
+    make_provenance,
     read_manifest,
     replace_folder,
 )
 from skewanova.cli import commands as cli_commands
 
-MADE = provenance_of("test", {"alpha": 0.05}, seed=0)
+MADE = make_provenance("test", {"alpha": 0.05}, seed=0)
 
 
 def write(target, content="new", **options):
@@ -93,9 +93,9 @@ def test_what_others_wrote_is_not_ours(tmp_path, text):
 
 def test_numbers_are_the_same_bytes_everywhere():
     plain = pd.DataFrame({"model": ["a", "b,c"], "value": [0.1, 1 / 3]})
-    assert folders.csv_text(plain) == 'model,value\na,0.1\n"b,c",0.3333333333333333\n'
-    assert folders.csv_text(plain, float_format="%.3g").endswith('"b,c",0.333\n')
-    torn = folders.csv_text(plain.replace({"model": {"a": "a\rb\n"}}))
+    assert folders.format_csv(plain) == 'model,value\na,0.1\n"b,c",0.3333333333333333\n'
+    assert folders.format_csv(plain, float_format="%.3g").endswith('"b,c",0.333\n')
+    torn = folders.format_csv(plain.replace({"model": {"a": "a\rb\n"}}))
     assert [len(row) for row in csv.reader(torn.splitlines(keepends=True))] == [2, 2, 2]
 
 
@@ -383,7 +383,7 @@ def scores(tmp_path):
     one = table[table["fold"] == table["fold"].iloc[0]].copy()
     one["model"] = one["model"].astype(str).replace({"B": "b\rad\n=1+1"})
     one = one.assign(y_true=one["y_true"].astype(int))
-    (tmp_path / "scores.csv").write_text(folders.csv_text(one), newline="")
+    (tmp_path / "scores.csv").write_text(folders.format_csv(one), newline="")
     return tmp_path / "scores.csv"
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from skewanova.base import folders as base_system
-from skewanova.base.folders import available_memory
+from skewanova.base.folders import find_free_memory
 
 
 def test_a_closed_pipe_has_another_number_on_windows(monkeypatch):
@@ -28,25 +28,25 @@ def system(tmp_path, monkeypatch):
 
 
 def test_what_the_system_tells(system):
-    assert available_memory() == 2000 * 1024
+    assert find_free_memory() == 2000 * 1024
 
 
 def test_the_limit_of_a_container(system):
     (system / "memory.current").write_text("400\n")
     (system / "memory.max").write_text("max\n")
-    assert available_memory() == 2000 * 1024
+    assert find_free_memory() == 2000 * 1024
     (system / "memory.max").write_text("1000\n")
-    assert available_memory() == 600
+    assert find_free_memory() == 600
     (system / "memory").mkdir()  # cgroup v1
     (system / "memory" / "memory.limit_in_bytes").write_text("700\n")
     (system / "memory" / "memory.usage_in_bytes").write_text("200\n")
-    assert available_memory() == 500
+    assert find_free_memory() == 500
 
 
 def test_systems_that_tell_less(system, monkeypatch):
     (system / "meminfo").unlink()
     sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 10}
     monkeypatch.setattr(os, "sysconf", sizes.__getitem__, raising=False)
-    assert available_memory() == 40960
+    assert find_free_memory() == 40960
     monkeypatch.delattr(os, "sysconf")
-    assert available_memory() is None
+    assert find_free_memory() is None

@@ -9,11 +9,11 @@ import pytest
 
 import skewanova as sa
 from skewanova.base import text
-from skewanova.base.frames import Framed
+from skewanova.base.frames import FrameResult
 from studies import results as studies_results
 
 
-class Given(Framed):
+class Given(FrameResult):
     def __init__(self, frame):
         self.frame = frame
 
@@ -51,7 +51,7 @@ def test_results_are_the_same_in_polars(results):
 def test_every_class_with_a_frame_has_it():
     kinds = {sa.inference.AnovaResult, sa.Evaluation, sa.inference.OmnibusResult, sa.inference.PosthocResult}
     kinds |= {text.Table, studies_results.Study}
-    assert all(issubclass(kind, Framed) for kind in kinds)
+    assert all(issubclass(kind, FrameResult) for kind in kinds)
 
 
 def test_kinds_of_columns():

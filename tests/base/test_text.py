@@ -46,7 +46,7 @@ def test_numbers(value, digits, text):
     [([0.12, 0.3], 3), ([0.0, 0.3], 3), ([-0.0004, 0.3], 4), ([1e-9, 0.3], 6), ([np.nan, 0.00051], 3)],
 )
 def test_decimals_that_leave_no_number_without_a_digit(values, digits):
-    assert base_text.enough_digits(values) == digits
+    assert base_text.count_decimals(values) == digits
 
 
 @each(
@@ -63,7 +63,7 @@ def test_p_values(value, text):
 
 @given(st.lists(st.text(max_size=40), max_size=6))
 def test_short_names_fit_and_stay_distinct(names):
-    short = base_text.short_names(names)
+    short = base_text.shorten_names(names)
     assert set(short) == set(names)
     assert len(set(short.values())) == len(short)
     assert all(len(label) <= base_text.NAME_WIDTH and label.isprintable() for label in short.values())
@@ -71,12 +71,12 @@ def test_short_names_fit_and_stay_distinct(names):
 
 def test_short_names_keep_both_ends():
     long = [f"classifier with a very long name, version {i}" for i in "12"]
-    short = base_text.short_names(["plain", *long])
+    short = base_text.shorten_names(["plain", *long])
     assert list(short.values()) == ["plain", "classifier wi...ersion 1", "classifier wi...ersion 2"]
     alike = [f"the first part{i}the last part of all" for i in range(12)]
-    assert base_text.short_names(alike)[alike[11]] == "the first ...of all (12)"
-    assert base_text.shortened("x" * 24) == "x" * 24
-    assert base_text.shortened("a\nb\x1b[0m") == r"a b\x1b[0m"
+    assert base_text.shorten_names(alike)[alike[11]] == "the first ...of all (12)"
+    assert base_text.shorten_name("x" * 24) == "x" * 24
+    assert base_text.shorten_name("a\nb\x1b[0m") == r"a b\x1b[0m"
 
 
 def test_text_is_aligned_and_names_its_columns():
@@ -99,7 +99,7 @@ def test_text_stays_within_the_width(names, n_columns, width):
     for head in header[1:]:
         assert found.count(head) == 1
     blocks = [line for line in lines if line.startswith("Model ")]
-    labels = {label.strip() for label in base_text.short_names(names).values()}
+    labels = {label.strip() for label in base_text.shorten_names(names).values()}
     assert sum(any(line.startswith(label) for label in labels) for line in lines) >= len(names) * len(blocks)
 
 
@@ -129,7 +129,7 @@ def test_hostile_names_survive_markdown():
         bare = line.replace("\\\\", "")
         assert len(re.findall(r"(?<!\\)\|", bare)) == 4
         assert not re.search(r"(?<!\\)[<>`_\[\]$&#~!{}]", bare)
-    escaped = [base_text.markdown_escape(name) for name in HOSTILE]
+    escaped = [base_text.escape_markdown(name) for name in HOSTILE]
     assert [re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text) for text in escaped] == list(map(visible, HOSTILE))
     assert markdown_cells(body[2])[1:] == ["**0.5**", "0.250 to 0.750"]
     assert markdown_cells(body[0]) == ["Model", "Value", "Interval"]
@@ -148,7 +148,7 @@ def test_hostile_names_survive_markdown():
     ],
 )  # fmt: skip
 def test_latex_specials(text, known):
-    assert base_text.latex_escape(text) == known
+    assert base_text.escape_latex(text) == known
 
 
 def test_html_table():
@@ -181,16 +181,16 @@ def test_factors_have_two_digits_and_no_exponent(value, text):
 
 def test_visible_leaves_what_shows_and_writes_out_what_does_not():
     for text in ("plain", "é模型", "e\u0301", "שלום", "a  b", "🙂", "\\x1b"):
-        assert base_text.visible(text) == text
-    assert base_text.visible("a\tb\r\nc\u2028d\xa0e") == "a b  c d e"
+        assert base_text.escape_text(text) == text
+    assert base_text.escape_text("a\tb\r\nc\u2028d\xa0e") == "a b  c d e"
     unseen = "\x00\x1b\x7f\x9b\xad\u034f\u115f\u200b\u200d\u202e\u2066\u2800\u3164\ufe0f\ufeff\ud800"
     unseen += "\U000e0041\U000e0100"
-    assert base_text.visible(unseen) == unseen.encode("unicode_escape").decode()
-    assert base_text.visible_lines("a\x07\n\n b\r") == "a\\x07\n\n b "
+    assert base_text.escape_text(unseen) == unseen.encode("unicode_escape").decode()
+    assert base_text.escape_lines("a\x07\n\n b\r") == "a\\x07\n\n b "
 
 
 def test_what_is_visible_is_printable_and_stays():
     for sign in map(chr, range(0x3000)):
-        shown = base_text.visible(sign)
+        shown = base_text.escape_text(sign)
         assert shown.isprintable()
-        assert base_text.visible(shown) == shown
+        assert base_text.escape_text(shown) == shown

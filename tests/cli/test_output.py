@@ -18,8 +18,8 @@ from loops import each
 
 import skewanova as sa
 from skewanova.base import folders
-from skewanova.base.checks import emit
-from skewanova.base.text import STAGES, listening, stage, visible
+from skewanova.base.checks import warn_each
+from skewanova.base.text import STAGES, escape_text, listen_to_stages, report_stage
 from skewanova.cli import commands as cli_commands
 from skewanova.cli import output as cli_output
 from skewanova.report import folder as report_folder
@@ -65,7 +65,7 @@ def test_what_is_warned_of_while_an_output_is_written_is_told(folder, undrawn, m
     def noisy(*args, **options):
         with whole(*args, **options) as output:
             yield output
-        emit(["what stood there is now in 'x\x1b[31m'"])
+        warn_each(["what stood there is now in 'x\x1b[31m'"])
 
     monkeypatch.setattr(cli_output, "replace_folder", noisy)
     monkeypatch.setattr(report_folder, "replace_folder", noisy)
@@ -192,9 +192,9 @@ def test_what_is_coloured():
 
 def test_every_stage_is_counted(folder, undrawn):
     heard = []
-    with listening(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
+    with listen_to_stages(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
         sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5, 0.4)).save("report")
-    stage("nobody hears")
+    report_stage("nobody hears")
     figures = [kind.replace("_", " ") for kind in KINDS if kind not in {"components", "prior_estimate"}]
     assert heard == [*STAGES, *(f"figure {kind}" for kind in figures)]
 
@@ -290,7 +290,7 @@ def on_a_terminal(commands):
 def assert_nothing_unseen(text):
     """Colours and movements of the commands' own are left, and nothing that a name brought along."""
     own = re.sub(r"\x1b\[(\d+m|A)|\r", "", text)
-    assert [line for line in own.split("\n") if visible(line) != line] == []
+    assert [line for line in own.split("\n") if escape_text(line) != line] == []
 
 
 def hostile_table():
@@ -331,5 +331,5 @@ def test_no_name_of_a_table_acts_on_a_terminal(folder):
     )
     assert (text.count("status 0"), text.count("status 2")) == (10, 7)
     assert_nothing_unseen(text)
-    assert all(visible(name) in text for name in HOSTILE)
-    assert all(f"data set {visible(name)}" in text for name in HOSTILE[:5])
+    assert all(escape_text(name) in text for name in HOSTILE)
+    assert all(f"data set {escape_text(name)}" in text for name in HOSTILE[:5])

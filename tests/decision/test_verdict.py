@@ -11,7 +11,7 @@ import pytest
 from loops import each
 from verdict_tables import KINDS, compared, drawn, scores
 
-from skewanova.base.frames import records
+from skewanova.base.frames import iter_rows
 from skewanova.decision.verdict import LINES, VERDICT_COLUMNS, Verdict
 from skewanova.report.tables import TABLES
 from skewanova.report.verdict_text import MAX_WORDS, LineWriter, percent_text
@@ -77,9 +77,9 @@ def assert_numbers_have_tables(result):
 def assert_bands_agree(result):
     """Leaders, band stretches and difference curves: one test said three times."""
     curves, stretches = {}, {}
-    for row in records(result.tables["difference_curves"]):
+    for row in iter_rows(result.tables["difference_curves"]):
         curves.setdefault(frozenset([row.model_a, row.model_b]), []).append(row)
-    for row in records(result.tables["differing_priors"]):
+    for row in iter_rows(result.tables["differing_priors"]):
         for point in curves[frozenset([row.better, row.worse])]:
             if row.prior_low < point.prior < row.prior_high:
                 assert point.reject
@@ -198,7 +198,7 @@ def test_where_no_test_is_trusted_no_group_stands_in_the_tables(results, state):
 
 
 def test_words_for_pairs_names_and_numbers(results):
-    pairs, writer = list(records(pairs_of(results["clear"]))), LineWriter({c: c for c in "abcde"})
+    pairs, writer = list(iter_rows(pairs_of(results["clear"]))), LineWriter({c: c for c in "abcde"})
     named = LineWriter({model: model for model in results["clear"].evaluation.models})
     assert named.largest_difference(pairs[:1]).startswith("Difference: ")
     assert named.largest_difference(pairs).startswith("Largest difference: ")

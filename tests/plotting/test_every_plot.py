@@ -16,7 +16,7 @@ from plot_checks import HOSTILE, NAMES, assert_fits, legend_texts, make_result, 
 
 import skewanova.plotting as sp
 from skewanova.base.checks import InputError, InputTypeError
-from skewanova.base.frames import distinct
+from skewanova.base.frames import list_distinct
 from skewanova.plotting.looks import model_labels, model_markers
 
 #: The frame of each plot, and a column that it needs.
@@ -122,7 +122,7 @@ def test_models_keep_colour_and_order_in_every_plot(plot, result):
     expected = [to_rgba(color) for color in sp.model_palette(NAMES).values()]
     assert [to_rgba(line.get_color()) for line in ax.get_legend().get_lines()[:3]] == expected
     drawn = [to_rgba(line.get_color()) for line in ax.lines]
-    assert distinct(color for color in drawn if color in expected) == expected
+    assert list_distinct(color for color in drawn if color in expected) == expected
 
 
 @each("plot", ALONG_PRIOR)

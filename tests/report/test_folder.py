@@ -20,7 +20,7 @@ from matplotlib import pyplot as plt
 from matplotlib import rcParams
 
 from skewanova.base.checks import InputError
-from skewanova.base.folders import FIGURE_FORMATS, PROVENANCE, provenance_of, replace_folder
+from skewanova.base.folders import FIGURE_FORMATS, PROVENANCE, make_provenance, replace_folder
 from skewanova.base.text import Table
 from skewanova.decision.verdict import LINES, Verdict, VerdictNumber
 from skewanova.report import document as report_document
@@ -226,7 +226,7 @@ def test_drawing_leaves_pyplot_and_its_settings_alone(plain, plain_document):
 
 
 def written(target, text="new", **options):
-    with replace_folder(target, provenance_of("test", {}), **options) as output:
+    with replace_folder(target, make_provenance("test", {}), **options) as output:
         output.write("report.html", text)
     return target
 
