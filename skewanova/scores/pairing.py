@@ -286,7 +286,8 @@ def _collapsed(auc: pd.DataFrame) -> Finding:
     advice = (
         f"model {escape_text(name)!r} ranks near chance in {int(lost[:, model].sum())} of {len(auc)} folds "
         f"(the first: fold {auc.index.tolist()[fold]!r}, AUC {low:.3f}), but well in the others: tests "
-        "reject too often (.10 to .12 at .05 where models collapse in 1 of 10 folds); see why training failed there"
+        "reject too often (.10 to .12 at .05 where models collapse in 1 of 10 folds); see why training "
+        "failed there"
     )
     return Finding("collapsed_folds", float(lost.sum()), advice)
 
