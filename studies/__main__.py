@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from skewanova.cli.options import handle_errors, out_option, with_options
+from skewanova.cli.options import add_options, handle_errors, out_option
 from skewanova.cli.output import echo
 
 
@@ -120,7 +120,7 @@ def _command(name: str, simulation: _Simulation) -> click.Command:
 
     short = f"{simulation.told.split(' (')[0].removesuffix('.')}."  # the first full stop would end it
     command = click.command(name, help=simulation.told, short_help=short)
-    return command(with_options(*_options(simulation))(run))
+    return command(add_options(*_options(simulation))(run))
 
 
 for _name, _simulation in STUDIES.items():

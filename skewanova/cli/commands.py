@@ -28,17 +28,17 @@ from skewanova.base.text import (
 from skewanova.cli import options as shared
 from skewanova.cli.output import (
     Findings,
-    coloured,
+    colour_summary,
     comparison_as_json,
     echo,
     print_json,
+    print_write_warnings,
     progress_bar,
     render_summary,
     report_findings,
     screen_width,
     warning_lines,
-    wrapped,
-    writing,
+    wrap_line,
 )
 from skewanova.inference.catalogue import INTERVALS
 from skewanova.priors.mixtures import N_BINS
@@ -64,10 +64,10 @@ PAGES = ("report.html", ".md", ".txt")
 @click.version_option(skewanova.__version__, prog_name="skewanova")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """Tell which classifier to deploy when the class prior is uncertain.
+    """Find out which classifier to deploy when the class prior is uncertain.
 
     Start with `skewanova demo`. For your own models, write their held-out scores to a CSV file with the
-    columns model, fold, y_true, y_score (and case, if you can), then run `skewanova check` and
+    columns model, fold, y_true, y_score (ideally also case), then run `skewanova check` and
     `skewanova compare` on it.
     """
     if os.environ.get("NO_COLOR"):  # https://no-color.org
@@ -76,7 +76,7 @@ def main(context: click.Context) -> None:
 
 def add_command(*options: shared.Option) -> Callable[[Callable[..., None]], click.Command]:
     """Make a command of a function, with these options in the order listed, then those of the output."""
-    decorate = shared.with_options(*options, *shared.OUTPUT_OPTIONS)
+    decorate = shared.add_options(*options, *shared.OUTPUT_OPTIONS)
     return lambda function: main.command()(decorate(shared.handle_errors(function)))
 
 
@@ -85,9 +85,13 @@ def add_command(*options: shared.Option) -> Callable[[Callable[..., None]], clic
 
 @add_command(*shared.COMPARISON_OPTIONS)
 def demo(**options: Any) -> None:
-    """Compare three models on real data (Satellite, bundled).
+    """Compare three models on bundled real data (Satellite).
 
-    The models and the 20 random hold-outs are those of Landgrebe et al. (2006), whose level was 0.005.
+    The models and the 20 random hold-outs follow Landgrebe et al. (2006), who used alpha 0.005.
+
+    \b
+    Example:
+      skewanova demo --alpha 0.005 --out report
     """
     _compare("demo", skewanova.load_satellite_scores(), **options)
 
@@ -98,25 +102,25 @@ def demo(**options: Any) -> None:
     click.option(
         "--missing",
         type=click.Choice(["raise", "drop"]),
+        metavar="NAME",
         default="raise",
-        help="What to do if a model lacks a fold.",
+        help="If a fold is missing: raise or drop.",
     ),
     shared.CLASSES_OPTION,
     *shared.TABLE_OPTIONS,
 )
 def compare(scores: Path, **options: Any) -> None:
-    """Compare the models in the table SCORES.
+    """Compare the models in SCORES and say which one to deploy.
 
-    SCORES is a .csv, .jsonl (or .gz of these) or .parquet file, or a folder of .parquet files, with one row
-    for each model and held-out case: model, fold, y_true, y_score and, if you can, case (which case of the
-    data set the row is about). A higher score speaks for the positive class. With a column dataset, every
-    data set is compared by itself and then all together; with --classes, every class against the rest.
+    SCORES is a CSV, JSON lines (also .gz) or Parquet file, or a folder of Parquet files. It has one row per
+    model and held-out case with the columns model, fold, y_true, y_score and, ideally, case (an identifier of
+    the case). Higher scores mean more likely positive. With a column dataset, each data set is compared, then
+    all together.
 
     \b
     Example:
-      skewanova compare scores.csv --deployment-prior 0.05:0.20 \\
-          --at-priors 0.5,0.1,0.01 --alpha 0.005 --out report
-    """  # noqa: D301 - click wants the sign \b itself
+      skewanova compare scores.csv --deployment-prior 0.05:0.20 --out report
+    """
     _compare("compare", shared.read_tables(scores, options), **options)
 
 
@@ -145,16 +149,16 @@ def _compare(
         datasets = isinstance(scores, Mapping)
         compare_scores = skewanova.compare_datasets if datasets else skewanova.compare_classes
     with nullcontext() if quiet or several else progress_bar(_count_stages(out if figures else None)):
-        weighting = shared.with_estimate(deployment_prior, scores)
-        result = compare_scores(scores, weighting, rng=seed, **shared.with_design(options))
+        weighting = shared.resolve_prior(deployment_prior, scores)
+        result = compare_scores(scores, weighting, rng=seed, **shared.merge_design_options(options))
         if out is not None:
-            with writing():
+            with print_write_warnings():
                 result.save(out, figures=figures)
     if as_json:
         print_json(command, **comparison_as_json(result))
     elif not quiet:
         summary = render_summary(result, full=full)
-        click.echo(escape_lines(summary) if several else coloured(summary))
+        click.echo(escape_lines(summary) if several else colour_summary(summary))
         if out is not None:
             echo(f"\nWritten to {out}: open {out / 'report.html'} in a browser.")
 
@@ -182,9 +186,13 @@ def _count_stages(figures: Path | None) -> int:
 @add_command(shared.SCORES, shared.CLASSES_OPTION, *shared.TABLE_OPTIONS)
 @report_findings
 def check(scores: Path, **options: Any) -> Findings:
-    """Check the table SCORES, and tell what it holds.
+    """Check the table SCORES and describe what it holds.
 
-    Nothing is computed or written. Exit status 0 means that `compare` will accept the table.
+    No test is computed and nothing is written. Exit status 0 means that `compare` accepts the table.
+
+    \b
+    Example:
+      skewanova check scores.csv
     """
     tables = shared.read_tables(scores, options)
     if not _is_several(tables):
@@ -210,7 +218,7 @@ def _check_table(table: Scores) -> Findings:
         **{name: getattr(table, name) for name in ("has_cases", "has_clusters", "has_weights")},
         "warnings": [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")],
     }
-    return Findings("\n".join(map(wrapped, lines)), content)
+    return Findings("\n".join(map(wrap_line, lines)), content)
 
 
 def _check_parts(tables: Mapping[str, ScoreTable], words: tuple[str, str], manner: str) -> Findings:
@@ -219,26 +227,24 @@ def _check_parts(tables: Mapping[str, ScoreTable], words: tuple[str, str], manne
     for name, table in tables.items():
         with prefix_errors(f"{part} {name!r}"):
             findings = _check_table(table)
-        texts.append(f"{wrapped(f'{part} {name}')}\n{findings.text}")
+        texts.append(f"{wrap_line(f'{part} {name}')}\n{findings.text}")
         content[name] = findings.content
-    texts.append(wrapped(f"{len(tables)} {parts}: `compare` will compare the models on {manner}."))
+    texts.append(wrap_line(f"{len(tables)} {parts}: `compare` will compare the models on {manner}."))
     return Findings("\n\n".join(texts), {parts.replace(" ", ""): content})
 
 
 @add_command(shared.path_argument("old"), shared.path_argument("new"))
 @report_findings
 def diff(old: Path, new: Path) -> Findings:
-    """Tell what changed from one comparison to another.
+    """Show what changed between two comparisons.
 
-    That is the leader, the groups and IAUPREC.
-
-    OLD and NEW are folders that --out wrote, or files that --json printed. Exit status 3 means that the
-    leader changed.
+    That is the leader, the groups and IAUPREC. OLD and NEW are folders that --out wrote, or files of what
+    --json printed. Exit status 3 means that the leader changed.
 
     \b
     Example:
       skewanova diff last-month report
-    """  # noqa: D301 - click wants the sign \b itself
+    """
     from skewanova.comparison.changes import changes
 
     result = changes(old, new)
@@ -253,11 +259,11 @@ def diff(old: Path, new: Path) -> Findings:
 
 @add_command(
     shared.SCORES,
-    click.option("--threshold", type=float, help="Flag cases that score at least this."),
-    click.option("--recall", type=float, help="Instead: the highest threshold with this recall."),
-    click.option("--precision", type=float, help="Instead: the lowest threshold with this precision."),
+    click.option("--threshold", type=float, help="Flag cases with at least this score."),
+    click.option("--recall", type=float, help="Or choose the highest threshold with this recall."),
+    click.option("--precision", type=float, help="Or choose the lowest threshold with this precision."),
     click.option(
-        "--flagged", type=float, help="Instead: the lowest threshold that flags this share at most."
+        "--flagged", type=float, help="Or choose the lowest threshold that flags at most this share."
     ),
     click.option("--cost-fp", type=float, help="Cost of a false positive."),
     click.option(
@@ -267,22 +273,22 @@ def diff(old: Path, new: Path) -> Findings:
         "--at-priors",
         "LIST",
         shared.accept_estimate(parse_priors_or_range),
-        "Priors of the deployment, separated by commas, or a distribution of them, such as beta:2:98: its "
-        "mean and 5 % and 95 % quantiles, with the threshold chosen for the mean.",
+        "Priors of the deployment, or a distribution such as beta:2:98; then its mean and its 5 % and 95 % "
+        "quantiles, with the threshold chosen for the mean.",
         default="0.5,0.1,0.01",
     ),
     shared.parsed_option(
         "--chosen-prior",
         "LIST",
         parse_priors,
-        "Priors for which the threshold is chosen; by default each of --at-priors for itself.",
+        "Priors for which the threshold is chosen; by default those of --at-priors, one by one.",
     ),
     click.option(
         "--choose-on",
         metavar="PART",
-        help="Choose the threshold on the rows of this part (column part), and judge it on all others.",
+        help="Choose the threshold on this part (column part) and evaluate it on the others.",
     ),
-    shared.level_option("Level of the intervals."),
+    shared.level_option("Confidence level of the intervals."),
     *shared.DESIGN_OPTIONS,
     shared.out_option("threshold.csv and its tables"),
     *shared.TABLE_OPTIONS,
@@ -291,13 +297,13 @@ def diff(old: Path, new: Path) -> Findings:
 def threshold(
     scores: Path, *, choose_on: str | None, cost_fp: float | None, cost_fn: float | None, **options: Any
 ) -> Findings:
-    """Choose one threshold, and tell what it does where it is used.
+    """Choose a threshold and show how it performs where it is used.
 
     \b
     Example:
       skewanova threshold scores.csv --recall 0.8 --at-priors 0.1,0.01 \\
           --cost-fp 1 --cost-fn 20
-    """  # noqa: D301 - click wants the sign \b itself
+    """
     from skewanova.decision.operating import threshold_table
     from skewanova.report.tables import curves_by_skew_table, thresholds_table
     from skewanova.scores.reading import read_parts
@@ -312,8 +318,10 @@ def threshold(
         choosing, table = shared.read_long(scores, options, partial(read_parts, part=choose_on), refusal)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
-        options["at_priors"] = shared.with_estimate(options["at_priors"], table)
-        frame = threshold_table(table, costs=costs, choose_on=choosing, **shared.with_design(options))
+        options["at_priors"] = shared.resolve_prior(options["at_priors"], table)
+        frame = threshold_table(
+            table, costs=costs, choose_on=choosing, **shared.merge_design_options(options)
+        )
     tables = thresholds_table(frame), curves_by_skew_table(frame)
     texts = [each.to_text(screen_width()) for each in tables]
     markdown = "\n\n".join(each.to_markdown() for each in tables)
@@ -328,37 +336,37 @@ def threshold(
 
 @add_command(
     shared.SCORES,
-    shared.deployment_option("Where the prior of the deployment lies, as for compare."),
+    shared.deployment_option("Prior where the model will run, in the forms that compare takes."),
     click.option(
-        "--difference", type=float, help="Difference of IAUPREC to find; by default the observed one."
+        "--difference", type=float, help="Difference in IAUPREC to detect; by default the observed one."
     ),
-    click.option("--power", type=float, default=0.8, help="Probability of finding it."),
-    click.option("--alpha", type=float, default=0.05, help="Level of each pair's test."),
+    click.option("--power", type=float, default=0.8, help="Probability of detecting it."),
+    click.option("--alpha", type=float, default=0.05, help="Significance level of each pair's test."),
     click.option(
         "--assurance",
         type=float,
         default=0.8,
-        help="Probability with which the assured sizes have the power.",
+        help="Probability that the assured sizes reach this power.",
     ),
-    click.option("--bonferroni", is_flag=True, help="Divide the level by the number of pairs."),
-    click.option("--control", metavar="MODEL", help="Plan for the pairs with this model alone."),
+    click.option("--bonferroni", is_flag=True, help="Divide alpha by the number of pairs."),
+    click.option("--control", metavar="MODEL", help="Plan only for the pairs with this model."),
     *shared.DESIGN_OPTIONS,
     shared.out_option("plans.csv and its text"),
     *shared.TABLE_OPTIONS,
 )
 @report_findings
 def plan(scores: Path, **options: Any) -> Findings:
-    """Tell how much more data would tell the models apart.
+    """Plan how much data a comparison needs to separate the models.
 
     \b
     Example:
       skewanova plan scores.csv --deployment-prior 0.05:0.20 --difference 0.02
-    """  # noqa: D301 - click wants the sign \b itself
+    """
     from skewanova.decision.planning import plan_comparison
 
     table = shared.read_table(scores, options)
-    options["deployment_prior"] = shared.with_estimate(options["deployment_prior"], table)
-    result = plan_comparison(table, **shared.with_design(options))
+    options["deployment_prior"] = shared.resolve_prior(options["deployment_prior"], table)
+    result = plan_comparison(table, **shared.merge_design_options(options))
     frame, summary = result.to_frame(), result.summary()
     return Findings(
         summary,
@@ -376,21 +384,25 @@ def plan(scores: Path, **options: Any) -> Findings:
         "--deployment-prior",
         "RANGE",
         parse_deployment_prior,
-        "Instead of one prior, average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or "
-        "quantiles:0.05=LOW:0.95=HIGH.",
+        "Or average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or quantiles:0.05=LOW:0.95=HIGH.",
     ),
-    click.option("--method", type=click.Choice(INTERVALS), default="auto", help="How intervals are made."),
-    shared.level_option("Coverage of the intervals."),
+    click.option("--method", type=click.Choice(INTERVALS), default="auto", help="Method of the intervals."),
+    shared.level_option("Confidence level of the intervals."),
     shared.seed_option("bootstraps"),
     shared.out_option("intervals.csv and its table"),
     *shared.TABLE_OPTIONS,
 )
 @report_findings
 def intervals(scores: Path, seed: int, **options: Any) -> Findings:
-    """Give a confidence interval for every model and fold of SCORES.
+    """Compute a confidence interval for every model and fold.
 
-    At one prior, over a deployment prior, or (with neither) at each fold's own prior. Where no case is in two
-    folds, all folds are also pooled. Intervals are about these fitted models on further cases.
+    The area is taken at one prior, over a deployment prior, or (with neither) at each fold's own prior. Where
+    no case is in two folds, the folds are also pooled. The intervals are about these fitted models on new
+    cases.
+
+    \b
+    Example:
+      skewanova intervals scores.csv --prior 0.1
     """
     from skewanova.report.tables import intervals_table
     from skewanova.scores.design import population_of_cases
@@ -416,9 +428,11 @@ def intervals(scores: Path, seed: int, **options: Any) -> Findings:
     shared.path_argument("scores", metavar="LABELLED"),
     shared.UNLABELLED,
     shared.BATCH_COLUMN,
-    click.option("--fold", metavar="LABEL", help="Take the labelled cases of this fold alone."),
-    click.option("--bins", type=int, default=N_BINS, help="Bins of the score, fewer with few cases."),
-    shared.level_option("Level of the intervals."),
+    click.option("--fold", metavar="LABEL", help="Use only the labelled cases of this fold."),
+    click.option(
+        "--bins", type=int, default=N_BINS, help="Bins of the scores; fewer are used with few cases."
+    ),
+    shared.level_option("Confidence level of the intervals."),
     shared.seed_option("bootstraps"),
     shared.out_option("prior.csv, bins.csv, their tables and a figure for each model"),
     *shared.TABLE_OPTIONS,
@@ -427,17 +441,17 @@ def intervals(scores: Path, seed: int, **options: Any) -> Findings:
 def prior(scores: Path, unlabelled: Path, *, batch_column: str | None, seed: int, **options: Any) -> Findings:
     """Estimate the prior where the models run.
 
-    LABELLED is a table as for compare. UNLABELLED holds scores of the same models where they run: model,
-    y_score and, if there are any, batch and case.
+    LABELLED is a table as for compare. UNLABELLED holds scores of the same models where they run, with the
+    columns model, y_score and, optionally, batch and case.
 
     \b
     Example:
       skewanova prior scores.csv field.csv --batch-column week --out prior
-    """  # noqa: D301 - click wants the sign \b itself
+    """
     from skewanova.comparison.estimated_prior import estimate_prior_from_tables
 
     columns = {"model": options["model_column"], "y_score": options["score_column"], "batch": batch_column}
-    table, field = shared.read_table(scores, options), shared.read_field(unlabelled, columns)
+    table, field = shared.read_table(scores, options), shared.read_unlabelled_table(unlabelled, columns)
     result = estimate_prior_from_tables(
         table,
         field,
@@ -452,7 +466,7 @@ def prior(scores: Path, unlabelled: Path, *, batch_column: str | None, seed: int
         f"As a deployment prior: {result.describe()}.",
         *(f"It is assumed that {text}." for text in result.assumptions),
     ]
-    warning_text, sentence_text = ("\n".join(map(wrapped, lines)) for lines in (notes, sentences))
+    warning_text, sentence_text = ("\n".join(map(wrap_line, lines)) for lines in (notes, sentences))
     return Findings(
         "\n\n".join(filter(None, [warning_text, rendered.to_text(screen_width()), sentence_text])),
         {**frames, "sentences": [*notes, *sentences]},
@@ -501,7 +515,7 @@ def _draw(plot: str, result: Any) -> bytes:
     shared.path_argument("directory", metavar="DIR"),
     shared.UNLABELLED,
     shared.BATCH_COLUMN,
-    shared.level_option("Level of the intervals of the prior."),
+    shared.level_option("Confidence level of the intervals of the prior."),
     shared.seed_option("bootstraps"),
     shared.out_option("monitor.csv, its table and a figure"),
 )
@@ -509,25 +523,25 @@ def _draw(plot: str, result: Any) -> bytes:
 def monitor(
     directory: Path, unlabelled: Path, *, batch_column: str | None, confidence_level: float, seed: int
 ) -> Findings:
-    """Tell whether the chosen model is still the choice.
+    """Check whether the chosen model is still the best choice.
 
-    DIR is a folder that compare --out wrote, UNLABELLED later scores of the model that it ranked first:
-    model, y_score and, if there are any, batch. Exit status 3 means that another model is ahead at every
-    prior that the scores of a batch allow.
+    DIR is a folder that compare --out wrote. UNLABELLED holds later scores of the model that was ranked
+    first, with the columns model, y_score and, optionally, batch. Exit status 3 means that another model is
+    ahead at every prior that the scores of a batch allow.
 
     \b
     Example:
       skewanova monitor report field.csv --batch-column week
-    """  # noqa: D301 - click wants the sign \b itself
+    """
     from skewanova.comparison.monitor import monitor as watch
 
-    field = shared.read_field(unlabelled, {"batch": batch_column})
+    field = shared.read_unlabelled_table(unlabelled, {"batch": batch_column})
     result = watch(directory, field, confidence_level=confidence_level, rng=seed)
     frame, rendered = result.to_frame(), result.to_table()
     content = {name: getattr(result, name) for name in ("chosen", "changed", "sentences", "warnings")}
     lines = [*result.sentences, *(f"warning: {text}" for text in result.warnings)]
     return Findings(
-        "\n".join([*map(wrapped, lines), "", rendered.to_text(screen_width())]),
+        "\n".join([*map(wrap_line, lines), "", rendered.to_text(screen_width())]),
         {**content, "monitor": frame},
         files=lambda: {
             "monitor.csv": frame,
@@ -549,7 +563,12 @@ def monitor(
 @click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
 @shared.handle_errors
 def report(directory: Path, in_browser: bool) -> None:
-    """Tell where the report in the output folder DIR is, or open it."""
+    """Print the path of the report in DIR, or open it.
+
+    \b
+    Example:
+      skewanova report DIR --open
+    """
     from skewanova.base.folders import read_manifest
 
     pages = [name for name in read_manifest(directory) if Path(name).name == name]
@@ -573,7 +592,7 @@ def completion(shell: str) -> None:
     \b
     For example, in ~/.bashrc:
       eval "$(skewanova completion bash)"
-    """  # noqa: D301 - click wants the sign \b itself
+    """
     complete = get_completion_class(shell)
     if complete is not None:
         click.echo(complete(main, {}, "skewanova", "_SKEWANOVA_COMPLETE").source())

@@ -48,8 +48,26 @@ T = TypeVar("T")
 BAD_INPUT, FAILED = 2, 1
 
 
-#: What a message calls an argument of Python, as the shell has it.
-IN_THE_SHELL = {
+#: Columns of a score table by the words that options have for them.
+COLUMN_WORDS = {
+    "model": "model",
+    "fold": "fold",
+    "label": "y_true",
+    "score": "y_score",
+    "case": "case",
+    "cluster": "cluster",
+    "weight": "weight",
+    "part": "part",
+    "halving": "halving",
+}
+
+
+#: Options that name a column, which the help lists in one line.
+COLUMN_OPTIONS = tuple(f"{word}_column" for word in COLUMN_WORDS)
+
+
+#: Arguments of Python in messages, and the same in the shell.
+SHELL_WORDS = {
     "with `pos_label`": "with --positive",
     "missing='drop'": "--missing drop",
     "a test_fraction, as in FoldDesign('repeated_kfold', test_fraction=0.1)": "--test-fraction, 0.1",
@@ -80,29 +98,57 @@ class Refusal(Failure):
     exit_code = BAD_INPUT
 
 
-class Group(click.Group):
-    """Commands that report in one line what the system refuses, wherever it happens, also in printing.
+#: Options by heading of the help; all others stand between the two.
+HEADINGS = {
+    "Input": (*COLUMN_OPTIONS, "batch_column", "positive", "wide", "classes", "missing", "models", "fold"),
+    "Output": ("out", "figures", "full", "as_json", "quiet", "help"),
+}
 
-    rich-click would bring three packages more for headings among the options of one command.
+
+class Command(click.Command):
+    """Command whose help groups the options by input, analysis and output.
+
+    rich-click and cloup would each add a dependency for these few lines.
     """
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their headings; one line stands for all that name a column."""
+        groups: dict[str, list[tuple[str, str]]] = {"Input": [], "Analysis": [], "Output": []}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record is None or isinstance(option, click.Argument) or option.name in COLUMN_OPTIONS[1:]:
+                continue
+            name = "help" if option is self.get_help_option(ctx) else option.name
+            heading = next((title for title, names in HEADINGS.items() if name in names), "Analysis")
+            groups[heading].append(record)
+        for heading, records in groups.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
+
+class Group(click.Group):
+    """Commands that print what the operating system refuses as one line, wherever it happens."""
+
+    command_class = Command
+
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run a command; a reader who left early (`| head`) is no news."""
+        """Run a command; a closed pipe (`| head`) is not an error."""
         try:
             return super().main(*args, **extra)
         except (OSError, MemoryError) as error:
             if not (isinstance(error, OSError) and is_closed_pipe(error)):
                 Failure(_failure_text(error)).show()
-            with suppress(OSError, ValueError):  # what was not printed must not fail again when Python ends
-                nowhere = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(nowhere, sys.stdout.fileno())
-                os.close(nowhere)
+            with suppress(OSError, ValueError):  # the unprinted rest must not fail again when Python ends
+                null_device = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null_device, sys.stdout.fileno())
+                os.close(null_device)
             sys.exit(FAILED)
 
 
 def _failure_text(error: OSError | MemoryError) -> str:
     if isinstance(error, MemoryError):
-        return "there is not enough memory; a larger table is compared in parts by Dask"
+        return "not enough memory; compare a table of this size with Dask (pip install 'skewanova[dask]')"
     if isinstance(error, OutputError) or not error.strerror:
         return str(error)
     return f"{error.strerror}: {error.filename!r}" if error.filename is not None else error.strerror
@@ -110,16 +156,16 @@ def _failure_text(error: OSError | MemoryError) -> str:
 
 @contextmanager
 def _raised_signals() -> Iterator[None]:
-    """Raise SystemExit on signals that ask to end, so that what is half written is removed."""
+    """Raise SystemExit on SIGTERM and SIGHUP, so that half-written folders are removed."""
 
-    def leave(number: int, _frame: object) -> None:
+    def exit_on_signal(number: int, _frame: object) -> None:
         raise SystemExit(128 + number)
 
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    main_thread = threading.current_thread() is threading.main_thread()  # only there may handlers be set
+    main_thread = threading.current_thread() is threading.main_thread()  # Python allows handlers there only
     default = [n for n in numbers if main_thread and signal.getsignal(n) == signal.SIG_DFL]
     for number in default:
-        signal.signal(number, leave)
+        signal.signal(number, exit_on_signal)
     try:
         yield
     finally:
@@ -128,15 +174,17 @@ def _raised_signals() -> Iterator[None]:
 
 
 def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn bad input into one line and exit status 2, a full disk into one and status 1.
+    """Report bad input as one line with exit status 2, and a full disk as one with status 1.
 
-    A folder that could not be written is refused before the work begins.
+    An output folder that cannot be written is refused before the work begins.
     """
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
         for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is no reason to stop
+            if isinstance(
+                stream, TextIOWrapper
+            ):  # a name that the terminal cannot encode must not stop the command
                 stream.reconfigure(errors="backslashreplace")
         try:
             with _raised_signals(), warnings.catch_warnings():
@@ -146,7 +194,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
             message = str(error)
-            for argument, option in IN_THE_SHELL.items():
+            for argument, option in SHELL_WORDS.items():
                 message = message.replace(argument, option)
             kind = Failure if isinstance(error, DiskFullError) else Refusal
             raise kind(message) from error
@@ -156,7 +204,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
 
 # --- deployment priors that are estimated -------------------------------------------------------------------
 
-#: How a deployment prior that is to be estimated begins.
+#: Prefix of a deployment prior that is estimated from a file.
 ESTIMATE = "estimate:"
 
 
@@ -174,8 +222,8 @@ def accept_estimate(parse: Callable[[str], T]) -> Callable[[str], T | Path]:
     return parse_or_path
 
 
-def with_estimate(prior: T | Path, table: Scores) -> T | DeploymentPrior:
-    """Return the weighting, estimated from the unlabelled scores if it is the path of such a file."""
+def resolve_prior(prior: T | Path, table: Scores) -> T | DeploymentPrior:
+    """Return the deployment prior, estimated from unlabelled scores where it is the path of their file."""
     if not isinstance(prior, Path):
         return prior
     from skewanova.comparison.estimated_prior import estimate_prior_from_tables
@@ -186,8 +234,8 @@ def with_estimate(prior: T | Path, table: Scores) -> T | DeploymentPrior:
 # --- options ------------------------------------------------------------------------------------------------
 
 
-def with_options(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options, in the order listed."""
+def add_options(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add options to a command, in the order listed."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         for option in reversed(options):
@@ -198,7 +246,7 @@ def with_options(*options: Option) -> Callable[[Callable[..., None]], Callable[.
 
 
 def parsed_option(flag: str, metavar: str, parse: Callable[[str], Any], text: str, **settings: Any) -> Option:
-    """Declare an option that one of the package's own parsers reads."""
+    """Declare an option that is read by a parser of the package."""
 
     def convert(value: str) -> Any:
         try:
@@ -209,8 +257,8 @@ def parsed_option(flag: str, metavar: str, parse: Callable[[str], Any], text: st
     return click.option(flag, metavar=metavar, type=convert, help=text, **settings)
 
 
-def named_option(flag: str, names: Sequence[str], text: str, remark: str = "", **settings: Any) -> Option:
-    """Declare an option that takes one of several names, which its help lists."""
+def choice_option(flag: str, names: Sequence[str], text: str, remark: str = "", **settings: Any) -> Option:
+    """Declare an option that takes one of several names; its help lists them."""
     text = f"{text}: {', '.join(names)}{remark}."
     return click.option(flag, type=click.Choice(names), metavar="NAME", help=text, **settings)
 
@@ -255,64 +303,60 @@ def _join_names(_context: object, _option: object, value: Sequence[Sequence[str]
 SCORES, UNLABELLED = path_argument("scores"), path_argument("unlabelled")
 
 
-BATCH_COLUMN = click.option("--batch-column", metavar="NAME", help="Column of UNLABELLED to use as batch.")
+BATCH_COLUMN = click.option("--batch-column", metavar="NAME", help="Column of UNLABELLED that holds batch.")
 
 
 DESIGN_OPTIONS = (
-    named_option(
-        "--design", DESIGNS, "How the folds were made", "; auto looks at the case column", default="auto"
+    choice_option(
+        "--design", DESIGNS, "How the folds were made", "; auto infers it from the cases", default="auto"
     ),
     click.option(
         "--test-fraction",
         type=float,
-        help="Share of the data set that each fold tests, where the cases do not tell.",
+        help="Share of the data that a fold tests.",
     ),
 )
 
 
 COMPARISON_OPTIONS = (
     deployment_option(
-        "Where the prior of the deployment lies: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per "
-        "positive), beta:A:B, quantiles:0.05=LOW:0.95=HIGH or estimate:UNLABELLED, a file of scores "
-        "without labels."
+        "Prior where the model will run: LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B, "
+        "quantiles:0.05=LOW:0.95=HIGH or estimate:FILE (unlabelled scores)."
     ),
     parsed_option(
         "--at-priors",
         "LIST",
         parse_priors,
-        "Priors at which AUPREC is tabulated, separated by commas.",
+        "Further priors to report.",
         default="0.5,0.1,0.01",
     ),
-    click.option("--alpha", type=float, default=0.05, help="Level of the tests and intervals."),
-    named_option("--area-estimator", ESTIMATORS, "How the area is computed", default="trapezoid"),
+    click.option("--alpha", type=float, default=0.05, help="Significance level."),
+    choice_option("--area-estimator", ESTIMATORS, "Estimator of the area", default="trapezoid"),
     *DESIGN_OPTIONS,
     parsed_option(
         "--models",
         "LIST",
         split_names,
-        "Compare these only: names separated by commas (in quotes where a name has one), or the option once "
-        "for each.",
+        "Models to compare, separated by commas.",
         multiple=True,
         callback=_join_names,
     ),
-    named_option("--pairwise", PAIRS, "Test of pairs behind conclusions and groups", default="auto"),
-    named_option("--p-adjust", ADJUSTMENTS, "How p-values of pairs are adjusted"),
+    choice_option("--pairwise", PAIRS, "Test of pairs of models", default="auto"),
+    choice_option("--p-adjust", ADJUSTMENTS, "P-value adjustment"),
     click.option(
         "--control",
         metavar="MODEL",
-        help="Compare all models with this one only, by the test of the design.",
+        help="Compare every other model with this one only.",
     ),
-    click.option("--rope", type=float, default=0.01, help="Difference of IAUPREC that would not matter."),
-    seed_option("all resampling"),
-    click.option(
-        "--full/--brief", default=False, help="Print all that was found, or verdict and ranking alone."
-    ),
-    out_option("report.html, tables, figures and CSV files"),
+    click.option("--rope", type=float, default=0.01, help="Negligible difference in IAUPREC."),
+    seed_option("the resampling"),
+    click.option("--full/--brief", default=False, help="Print all results or only the verdict."),
+    out_option("report.html, tables and figures"),
     parsed_option(
         "--figures",
         "LIST",
         check_formats,
-        "Files of each figure that --out writes: svg, png and pdf, separated by commas, or none (fastest).",
+        "Figure formats: svg,png,pdf or none.",
         default="svg",
     ),
 )
@@ -322,45 +366,33 @@ CLASSES_OPTION = parsed_option(
     "--classes",
     "LIST",
     split_names,
-    "Of classifiers with several classes: columns of scores in the place of y_score, one a class, named as "
-    "the classes in y_true. Each class is compared against the rest.",
+    "Score columns, one per class and named as in y_true; each class is compared with the rest.",
 )
 
 
 OUTPUT_OPTIONS = (
-    click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON object."),
-    click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors (and JSON, if asked for)."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    click.option("--quiet", "-q", is_flag=True, help="Print errors only (and the JSON of --json)."),
 )
-
-
-#: Columns of a score table by the words that options have for them.
-COLUMN_WORDS = {
-    "model": "model",
-    "fold": "fold",
-    "label": "y_true",
-    "score": "y_score",
-    "case": "case",
-    "cluster": "cluster",
-    "weight": "weight",
-    "part": "part",
-    "halving": "halving",
-}
 
 
 TABLE_OPTIONS = (
     *(
-        click.option(f"--{word}-column", metavar="NAME", help=f"Column to use as {column}.")
+        click.option(
+            f"--{word}-column",
+            metavar="NAME",
+            help=f"Column that holds the {word}; likewise "
+            f"{', '.join(f'--{other}-column' for other in COLUMN_WORDS if other != word)}.",
+        )
         for word, column in COLUMN_WORDS.items()
     ),
-    click.option(
-        "--positive", metavar="LABEL", help="Label of the positive class, unless labels are 0/1 or -1/1."
-    ),
-    click.option("--wide", is_flag=True, help="The table has one column of scores for each model."),
+    click.option("--positive", metavar="LABEL", help="Label of the positive class, if it is not 1."),
+    click.option("--wide", is_flag=True, help="The table has one column of scores per model."),
 )
 
 
-def with_design(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with --design and --test-fraction as one keyword."""
+def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with --design and --test-fraction merged into the argument `design`."""
     keywords = dict(options)
     fraction = keywords.pop("test_fraction")
     if fraction is not None:
@@ -374,18 +406,17 @@ def with_design(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Report a table that cannot be read, or takes more memory than there is, as any bad input."""
+def explain_read_errors(path: Path) -> Iterator[None]:
+    """Report a file that cannot be read, or that does not fit in memory, as bad input."""
     try:
         yield
     except OSError as error:
-        if is_closed_pipe(error):  # that is what is shown meanwhile
+        if is_closed_pipe(error):  # a failure of printing, not of reading
             raise
         raise InputError(f"{path.name!r} cannot be read ({error.strerror or error})") from error
     except MemoryError as error:
         raise InputError(
-            f"{path.name!r} takes more memory than there is; compare it in parts by Dask (pip install "
-            "'skewanova[dask]')"
+            f"{path.name!r} does not fit in memory; compare it with Dask (pip install 'skewanova[dask]')"
         ) from error
 
 
@@ -398,7 +429,7 @@ def _pop_columns(options: dict[str, Any]) -> tuple[dict[str, str], str | None, b
 def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
     """Read the score table into memory, taking the options about it out of `options`."""
     columns, positive, wide = _pop_columns(options)
-    with reading(path):
+    with explain_read_errors(path):
         if not wide:
             return skewanova.read_scores(path, columns=columns, pos_label=positive)
         if {"model", "y_score"} & columns.keys():
@@ -418,7 +449,7 @@ def read_long(path: Path, options: dict[str, Any], read: Callable[..., T], refus
     columns, positive, wide = _pop_columns(options)
     if wide:
         raise InputError(refusal)
-    with reading(path):
+    with explain_read_errors(path):
         return read(path, columns=columns, pos_label=positive)
 
 
@@ -440,9 +471,9 @@ def read_tables(path: Path, options: dict[str, Any]) -> Any:
     return read_long(path, options, read_classes, refusal)
 
 
-def read_field(path: Path, columns: Mapping[str, str | None]) -> UnlabelledScores:
+def read_unlabelled_table(path: Path, columns: Mapping[str, str | None]) -> UnlabelledScores:
     """Read scores of cases without labels; columns without a name of their own have the usual one."""
     from skewanova.scores.unlabelled import read_unlabelled
 
-    with reading(path):
+    with explain_read_errors(path):
         return read_unlabelled(path, columns={key: name for key, name in columns.items() if name is not None})

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from skewanova.scores.unlabelled import UnlabelledScores
 
 #: Columns of a terminal that are filled; beyond these lines are hard to read. And those of a pipe.
-WIDEST, NARROWEST, OF_A_PIPE = 140, 40, 80
+MAX_WIDTH, MIN_WIDTH, PIPE_WIDTH = 140, 40, 80
 
 
 #: What a command writes, by the name of the file.
@@ -46,10 +46,10 @@ SECTIONS = {"Conclusions": None, "Assumptions": "yellow", "Warnings": "yellow"}
 
 def screen_width() -> int:
     """Columns to fill: those of the terminal up to 140; 80 in a pipe."""
-    return min(WIDEST, max(NARROWEST, shutil.get_terminal_size((OF_A_PIPE, 24)).columns))
+    return min(MAX_WIDTH, max(MIN_WIDTH, shutil.get_terminal_size((PIPE_WIDTH, 24)).columns))
 
 
-def wrapped(line: str) -> str:
+def wrap_line(line: str) -> str:
     """One line of text, folded to the screen."""
     return textwrap.fill(line, screen_width(), subsequent_indent="  ", break_long_words=False)
 
@@ -59,7 +59,7 @@ def warning_lines(notes: Iterable[str]) -> list[str]:
     lines = []
     for (_, first), *others in group_notes(("", note) for note in notes):
         rest = f" (and {len(others)} more like it)" if others else ""
-        lines.append(wrapped(f"warning: {first}{rest}"))
+        lines.append(wrap_line(f"warning: {first}{rest}"))
     return lines
 
 
@@ -71,7 +71,7 @@ def echo(text: str, *, err: bool = False) -> None:
     click.echo(escape_lines(text), err=err)
 
 
-def coloured(text: str) -> str:
+def colour_summary(text: str) -> str:
     """Return a summary with bold headings, yellow warnings and green findings; a pipe gets none of it."""
     from skewanova.decision.verdict import LINES
 
@@ -96,7 +96,7 @@ def render_summary(result: Any, *, full: bool) -> str:
         return str(result.summary(screen_width(), full=True))
     number = len(result.warnings)
     counted = {0: "", 1: "1 warning, "}.get(number, f"{number} warnings, ")
-    rest = wrapped(f"With --full: {counted}conclusions, tests, tables.")
+    rest = wrap_line(f"With --full: {counted}conclusions, tests, tables.")
     return f"{result.summary(screen_width())}\n\n{rest}"
 
 
@@ -117,7 +117,7 @@ def progress_bar(total: int) -> Iterator[None]:
 
 
 @contextmanager
-def writing() -> Iterator[None]:
+def print_write_warnings() -> Iterator[None]:
     """Tell what is warned of while an output is written, which no result can hold any more."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
@@ -163,7 +163,7 @@ def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
 def _write_folder(out: Path, command: str, findings: Findings, table: Scores | UnlabelledScores) -> None:
     settings = {name: value for name, value in findings.settings.items() if value is not None}
     made = make_provenance(command, settings, seed=findings.seed, source=table.source, sha256=table.sha256())
-    with writing(), replace_folder(out, made, inputs=[table.source, *findings.inputs]) as output:
+    with print_write_warnings(), replace_folder(out, made, inputs=[table.source, *findings.inputs]) as output:
         for name, content in findings.files().items():
             if isinstance(content, str):
                 output.write(name, content.rstrip("\n") + "\n")
@@ -176,11 +176,11 @@ def _write_folder(out: Path, command: str, findings: Findings, table: Scores | U
 def print_json(command: str, **content: Any) -> None:
     """Print one JSON object; what is not a number in a frame is null."""
     head = {"skewanova": skewanova.__version__, "command": command}
-    text = json.dumps(_plain({**head, **content}), indent=1, ensure_ascii=False, allow_nan=False)
-    click.echo("".join(map(_json_sign, text)) if escape_lines(text) != text else text)
+    text = json.dumps(_to_json_value({**head, **content}), indent=1, ensure_ascii=False, allow_nan=False)
+    click.echo("".join(map(_escape_character, text)) if escape_lines(text) != text else text)
 
 
-def _json_sign(sign: str) -> str:
+def _escape_character(sign: str) -> str:
     """Return a sign of JSON text, escaped where it would not show (which it may be inside of quotes only)."""
     return sign if sign == "\n" or escape_text(sign) == sign else json.dumps(sign)[1:-1]
 
@@ -201,19 +201,19 @@ def comparison_as_json(result: Any) -> dict[str, Any]:
     return {**words, **frames, result.PARTS.plural: comparisons}
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """Only what JSON has: frames are records; nan, inf and other missing values are null."""
     import numpy as np
     import pandas as pd
 
     if isinstance(value, pd.DataFrame):
-        return [_plain(dict(zip(value, row, strict=True))) for row in value.itertuples(index=False)]
+        return [_to_json_value(dict(zip(value, row, strict=True))) for row in value.itertuples(index=False)]
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _to_json_value(item) for key, item in value.items()}
     if isinstance(value, np.generic | np.ndarray):
-        return _plain(value.tolist())
+        return _to_json_value(value.tolist())
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return [_plain(item) for item in value]
+        return [_to_json_value(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, str | int | None) else str(value)

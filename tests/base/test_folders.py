@@ -430,7 +430,10 @@ def fail_with(error):
 @each(
     ("error", "text"),
     [
-        (MemoryError(), "there is not enough memory; a larger table is compared in parts by Dask"),
+        (
+            MemoryError(),
+            "not enough memory; compare a table of this size with Dask (pip install 'skewanova[dask]')",
+        ),
         (OSError(errno.EIO, "Input/output error", "/tmp/a\nb"), "Input/output error: '/tmp/a\\nb'"),
         (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
         (OutputError("'out' cannot be written"), "'out' cannot be written"),
@@ -500,7 +503,7 @@ def test_help_shows_no_marks_and_cuts_no_sentence():
     texts = {path: run(*path, "--help").output for path in commands()}
     assert not any("\\b" in text or "\b" in text for text in texts.values())
     examples = [text for text in texts.values() if "xample" in text]
-    assert len(examples) == 7
+    assert len(examples) == len(texts) - 1  # every command has one, the group has none
     assert all(line.strip() in {"Example:", "For example, in ~/.bashrc:"} for text in examples
                for line in text.split("\n") if "xample" in line)  # fmt: skip
     listed = re.split(r"\n(?=  \S)", texts[()].split("Commands:\n")[1].rstrip("\n"))

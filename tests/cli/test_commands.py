@@ -98,6 +98,7 @@ def test_help_fits_80_columns(path, flag):
     assert done.exit_code == 0
     lines = done.output.split("\n")
     assert max(map(len, lines)) <= 80
+    assert len(lines) < 62  # 60 lines, and those after the last line break
     assert lines[0].startswith(f"Usage: {' '.join(['skewanova', *path])} [OPTIONS]")
     assert lines[2].strip().endswith((".", ","))
 

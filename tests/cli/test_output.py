@@ -74,7 +74,7 @@ def test_what_is_warned_of_while_an_output_is_written_is_told(folder, undrawn, m
 
 
 def test_other_warnings_of_writing_pass():
-    with pytest.warns(UserWarning, match=r"^mine$"), cli_output.writing():
+    with pytest.warns(UserWarning, match=r"^mine$"), cli_output.print_write_warnings():
         warnings.warn("mine", UserWarning, stacklevel=1)
 
 
@@ -111,7 +111,7 @@ def test_intervals_as_json(folder):
     ],
 )  # fmt: skip
 def test_what_json_has(value, plain):
-    assert cli_output._plain(value) == plain
+    assert cli_output._to_json_value(value) == plain
 
 
 # --- quiet, width, colours --------------------------------------------------------------------------------
@@ -145,10 +145,10 @@ def test_colours_on_a_terminal_only(folder, known):
         command = ["compare", "scores.csv", *QUICK, "--full"]
         return CliRunner().invoke(cli_commands.main, command, **options).output
 
-    plain, coloured = output(False), output(True)
+    plain, colour_summary = output(False), output(True)
     assert plain == known.summary(full=True) + "\n" == output(True, NO_COLOR="1")
-    assert "\x1b[1mConclusions\x1b[0m\n" in coloured
-    assert "\x1b[1mHow sure\x1b[0m  " in coloured
+    assert "\x1b[1mConclusions\x1b[0m\n" in colour_summary
+    assert "\x1b[1mHow sure\x1b[0m  " in colour_summary
     done = CliRunner().invoke(cli_commands.main, ["check", "absent.csv"], color=True)
     assert done.stderr.startswith("\x1b[31m\x1b[1mError:\x1b[0m there is no file")
 
@@ -181,7 +181,7 @@ def test_diff_tells_what_changed_by_its_exit_status(folder):
 
 def test_what_is_coloured():
     text = "Choose  a\n\nConclusions\n- a is ahead of b.\n- c\n\nWarnings\n- few\n\nlast"
-    red = cli_output.coloured(text).split("\n")
+    red = cli_output.colour_summary(text).split("\n")
     assert red[0] == "\x1b[1mChoose\x1b[0m  a"
     assert red[3:5] == ["\x1b[32m- a is ahead of b.\x1b[0m", "- c"]
     assert red[7:] == ["\x1b[33m- few\x1b[0m", "", "last"]

@@ -83,8 +83,8 @@ def test_a_deployment_prior_is_estimated_where_it_is_asked_for(files, command, m
         seen.append(estimate(prior, table))
         return seen[-1]
 
-    estimate = options.with_estimate
-    monkeypatch.setattr(options, "with_estimate", record)
+    estimate = options.resolve_prior
+    monkeypatch.setattr(options, "resolve_prior", record)
     done = run(*command, "--deployment-prior", "estimate:field.csv")
     assert done.exit_code == 0, done.output
     assert seen[0].describe().startswith("the prior estimated from unlabelled scores of 2 models")
