@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 import skewanova as sa
-from skewanova.decision import auprec_bands, difference_curves, ranking
+from skewanova.decision import auprec_bands, difference_curves, rank_models
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import compare_runs, effects
 from skewanova.inference.paired_test_set import measure_runs
@@ -153,7 +153,7 @@ def together(interval, frame, **columns):
 def over_folds(table, design="auto"):
     """All that a comparison over folds shows with limits."""
     measures = evaluated(table, design)
-    ranked, pairs = ranking(measures), effects(measures)
+    ranked, pairs = rank_models(measures), effects(measures)
     return [
         own("IAUPREC of a model", ranked, of=("iauprec", *LIMITS[1:])),
         own("AUPREC of a model at a prior", auprec_intervals(measures), at=["prior"], of=AREAS),

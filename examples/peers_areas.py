@@ -112,7 +112,7 @@ CHECKS["one_set", "scikit-learn"] = lacks("scikit-learn", "std_err", "standard",
 
 @check("regions", "skewanova")
 def _() -> str:
-    regions = sa.decision.regions(sa.evaluate(score_table()))
+    regions = sa.decision.find_regions(sa.evaluate(score_table()))
     return verdict((regions["prior_low"] < regions["prior_high"]).all(), "yes")
 
 

@@ -25,10 +25,15 @@ from skewanova.curves.areas import auprec
 from skewanova.curves.chebyshev import panel_priors
 from skewanova.curves.distributions import true_auprec
 from skewanova.curves.roc import curve_from_scores
-from skewanova.decision.bands import BAND_PRIORS, pair_critical
+from skewanova.decision.bands import BAND_PRIORS, pair_critical_value
 from skewanova.decision.choice import probability_best
-from skewanova.decision.joint_curves import JointCurves, PanelCurves, curves_over_cases, fold_curves
-from skewanova.decision.leads import find_crossings, intervals_covering_zero, leader_intervals
+from skewanova.decision.joint_curves import (
+    JointCurves,
+    PanelCurves,
+    joint_curves_over_cases,
+    joint_curves_over_folds,
+)
+from skewanova.decision.leads import intervals_covering_zero, leader_intervals, locate_crossings
 from skewanova.inference.case_deviations import CaseDeviations, Turn
 from skewanova.inference.case_resampling import SortedScores, measure_models
 from skewanova.inference.fold_statistics import fraction_best
@@ -129,7 +134,7 @@ def draw_joint(
     positive, scores = draw_scores(models, design, rng)
     if design.n_folds > 1:
         areas = trapezoid_areas(scores, design.n_positive, tuple(priors.tolist()))
-        return fold_curves(priors, areas, ratio=0.0)  # folds on their own
+        return joint_curves_over_folds(priors, areas, ratio=0.0)  # folds on their own
     return case_curves(priors, Sample(positive), list(scores[0]), "trapezoid")
 
 
@@ -144,7 +149,7 @@ def case_curves(
     def measure(nodes: Floats, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
         return CaseDeviations.of(models, nodes, area_estimator).along(turns)
 
-    return curves_over_cases([(priors, estimate)], measure, sample, area_estimator)[0]
+    return joint_curves_over_cases([(priors, estimate)], measure, sample, area_estimator)[0]
 
 
 def trapezoid_areas(scores: Floats, n_positive: int, priors: tuple[float, ...]) -> Floats:
@@ -271,7 +276,7 @@ def _crossing_measures(design: SampleSizes, rng: np.random.Generator) -> Floats:
     at = logit(TRUE_CROSSING)
     in_set = any(low <= at <= high for low, high in stretches)
     width = sum(high - low for low, high in stretches)
-    found = [c for c in find_crossings(panel, critical) if c.model_above == 0]  # in the true direction
+    found = [c for c in locate_crossings(panel, critical) if c.model_above == 0]  # in the true direction
     if not found:
         return np.array([0, 0, 0, in_set, 0, 0, 0, width], dtype=float)
     nearest = min(found, key=lambda c: abs(logit(c.prior) - at))
@@ -372,7 +377,7 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
     """Whether a best model is always in; all are; a swap is reported; one model wins everywhere."""
     panel = draw_panel(setting.models(), setting.design, LEADER_LIMITS, rng)
     priors = np.geomspace(*LEADER_LIMITS, BAND_PRIORS)
-    critical = pair_critical(_thinned(panel, priors), 1 - LEVEL, n_draws=999, rng=rng)
+    critical = pair_critical_value(_thinned(panel, priors), 1 - LEVEL, n_draws=999, rng=rng)
     n_negative = setting.design.n_negative
     rarest = 0.0 if setting.design.n_folds > 1 else smallest_supported_prior(n_negative, ENOUGH_OVER_CASES)
     stretches = leader_intervals(panel, critical, rarest=rarest)

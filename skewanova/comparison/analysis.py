@@ -29,7 +29,7 @@ from skewanova.base.checks import (
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import report_stage
 from skewanova.decision.bands import difference_curves
-from skewanova.decision.choice import ranking_of
+from skewanova.decision.choice import ranking_frame
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
@@ -154,7 +154,7 @@ class DesignAnalysis(ABC):
         report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
-        ranking = ranking_of(measures, decisions, letters=letters, alpha=options.alpha)
+        ranking = ranking_frame(measures, decisions, letters=letters, alpha=options.alpha)
         if limits is not None:
             ranking = ranking.assign(conf_low=limits[0], conf_high=limits[1])
         curves = difference_curves(measures, alpha=options.alpha, control=options.control, rng=options.rng)

@@ -24,11 +24,17 @@ from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import DesignAnalysis, FoldsAnalysis, Options
 from skewanova.comparison.cases import RunsAnalysis, TestSetAnalysis
 from skewanova.comparison.result import Comparison
-from skewanova.decision.bands import compared_pairs, critical_of, decision_floor, decision_grid, pair_critical
-from skewanova.decision.choice import choices, decisions, ranking_order
+from skewanova.decision.bands import (
+    critical_value_of_bands,
+    mask_compared_pairs,
+    pair_critical_value,
+    smallest_testable_prior,
+    testable_grid,
+)
+from skewanova.decision.choice import choose_models, decision_table, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
-from skewanova.decision.leads import crossings_frame, differing_frame, leaders_frame, regions
-from skewanova.decision.planning import n_compared, plans
+from skewanova.decision.leads import crossings_frame, differing_frame, find_regions, leaders_frame
+from skewanova.decision.planning import n_compared, plan_sample_sizes
 from skewanova.decision.verdict import judged_part
 from skewanova.evaluation.along_prior import support
 from skewanova.evaluation.measures import Evaluation, evaluate
@@ -55,24 +61,24 @@ def decision_frames(
     Leaders are decided between all models; the bands are those of the pairs that are compared.
     """
     panel, models, control = panel_curves(measures), measures.models, options.control
-    beside = None if differences is None else critical_of(differences)
+    beside = None if differences is None else critical_value_of_bands(differences)
     critical = beside if control is None else None
     if critical is None or beside is None:
-        joint = joint_curves(measures, decision_grid(measures))
-        critical = pair_critical(joint, options.alpha, rng=options.rng)
-        compared, beside = compared_pairs(models, control), critical
+        joint = joint_curves(measures, testable_grid(measures))
+        critical = pair_critical_value(joint, options.alpha, rng=options.rng)
+        compared, beside = mask_compared_pairs(models, control), critical
         if not compared.all():
-            beside = pair_critical(joint, options.alpha, selected=compared, rng=options.rng)
-    rarest = decision_floor(measures)
+            beside = pair_critical_value(joint, options.alpha, selected=compared, rng=options.rng)
+    rarest = smallest_testable_prior(measures)
     level = options.alpha / n_compared(len(models), control)
     return {
         "crossings": crossings_frame(panel, models, options.alpha),
         "leaders": leaders_frame(panel, models, critical, rarest=rarest),
         "differing_priors": differing_frame(panel, models, beside, rarest=rarest, control=control),
         "decisions": promised,
-        "choices": choices(promised),
+        "choices": choose_models(promised),
         "support": support(measures),
-        "plans": plans(measures, alpha=level, control=control),
+        "plans": plan_sample_sizes(measures, alpha=level, control=control),
     }
 
 
@@ -191,7 +197,7 @@ def _analyse(
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Run the tests that the design asks for; return the frames and the warnings."""
     design = ANALYSES.get(measures.design.kind, FoldsAnalysis)(measures, options)
-    table = decisions(measures, rng=options.rng)
+    table = decision_table(measures, rng=options.rng)
     result = design.analyse(table)
     tests, checks = [*result.tests, *mixed], soundness(measures)
     differences = result.frames["difference_curves"] if measures.design.over_folds else None
@@ -199,7 +205,7 @@ def _analyse(
         **result.frames,
         **decision_frames(measures, table, options, differences),
         "tests": pd.concat([test.to_frame() for test in tests], ignore_index=True),
-        "regions": regions(measures),
+        "regions": find_regions(measures),
         "assumptions": pd.concat([result.frames["assumptions"], checks], ignore_index=True),
     }
     suspicions = warn_each(text for text in checks.loc[checks["check"].isin(SUSPICIOUS), "advice"] if text)

@@ -50,13 +50,13 @@ class Comparison(ReportSource):
     verdict : Verdict
         Which model to deploy, how sure that is, where it would change, what is weakest about it.
     ranking : DataFrame
-        One row a model, as of :func:`~skewanova.decision.ranking`.
+        One row a model, as of :func:`~skewanova.decision.rank_models`.
     pairs : DataFrame
         One row a pair of models of each family of comparisons; columns of `inference.POSTHOC_COLUMNS`.
     tests : DataFrame
         One row a term of each test of all models; columns of `inference.ANOVA_COLUMNS`.
     by_prior : DataFrame
-        What is known of every model, prior by prior (see :func:`~skewanova.decision.by_prior`).
+        What is known of every model, prior by prior (see :func:`~skewanova.decision.tabulate_by_prior`).
     tables : mapping of str to DataFrame
         Every frame by its name, which is that of its CSV file; ``print(result.tables)`` lists them.
     design : FoldDesign

@@ -2,14 +2,14 @@
 
 from .bands import auprec_bands as auprec_bands
 from .bands import difference_curves as difference_curves
-from .choice import choices as choices
-from .choice import decisions as decisions
-from .choice import ranking as ranking
-from .leads import by_prior as by_prior
-from .leads import crossings as crossings
-from .leads import differing_priors as differing_priors
-from .leads import regions as regions
-from .leads import leaders as leaders
+from .choice import choose_models as choose_models
+from .choice import decision_table as decision_table
+from .choice import rank_models as rank_models
+from .leads import tabulate_by_prior as tabulate_by_prior
+from .leads import find_crossings as find_crossings
+from .leads import find_differing_priors as find_differing_priors
+from .leads import find_regions as find_regions
+from .leads import find_leaders as find_leaders
 from .planning import ComparisonPlan as ComparisonPlan
-from .planning import plans as plans
+from .planning import plan_sample_sizes as plan_sample_sizes
 from .verdict import Verdict as Verdict

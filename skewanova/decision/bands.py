@@ -1,4 +1,4 @@
-"""Bands that hold at all priors: of means, and of differences."""
+"""Simultaneous confidence bands along the prior, of mean AUPREC and of its differences between models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from skewanova.base.checks import (
     make_generator,
 )
 from skewanova.base.rounding import TIE, TIE_SLACK
-from skewanova.decision.joint_curves import JointCurves, fold_curves, joint_curves
+from skewanova.decision.joint_curves import JointCurves, joint_curves, joint_curves_over_folds
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.fold_statistics import BLOCK_SIZE, ROUNDING, PairedT, pair_indices, paired_t
 from skewanova.inference.paired_test_set import run_sample, variable_test_set
@@ -30,31 +30,31 @@ from skewanova.inference.single_test_set import t_from_z, t_test
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, smallest_supported_prior
 from skewanova.scores.design import FoldDesign
 
-#: With fewer folds the correlation between pairs of models is not to be relied on.
-FOLDS_FOR_JOINT_DRAWS = 10
+#: With fewer folds, the estimated correlation between pairs of models is unreliable.
+MIN_FOLDS_FOR_JOINT_DRAWS = 10
 
 
-#: Multiplications of all draws beyond which these are not made fold by fold.
+#: Most multiplications of all draws made fold by fold; larger comparisons use products of curves.
 MAX_PRODUCTS = 30_000_000_000
 
 
-#: Beyond these, products of curves standing for the folds, draws are fewer.
+#: Most multiplications of all draws made by products of curves; beyond them there are fewer draws.
 MAX_CURVE_PRODUCTS = 15_000_000_000
 
 
-#: Differences drawn over cases, of all pairs at all priors, beyond which draws are fewer.
+#: Most differences drawn over cases, for all pairs at all priors; beyond them there are fewer draws.
 MAX_DIFFERENCES_DRAWN = 500_000_000
 
 
-#: Pairs and priors of a draw that are worked on at once: what the second-level cache holds.
+#: Most cells (pairs times priors) of one draw computed at once, so that they fit in the second-level cache.
 MAX_CELLS = 50_000
 
 
-#: But never fewer than this many, nor than let this many reach the level: p there is right to a seventh.
+#: Fewest draws, and fewest draws expected beyond the critical value: the standard error of p is p / 7 there.
 MIN_DRAWS, MIN_EXCEEDANCES = 999, 50
 
 
-#: Priors of difference curves: usually, and with hundreds of models, where rows are limited.
+#: Default number of priors of a curve. With hundreds of models it falls, to limit the number of rows.
 BAND_PRIORS, MIN_PRIORS, MAX_DIFFERENCES = 41, 21, 400_000
 
 
@@ -71,23 +71,23 @@ def difference_curves(
     control: str | None = None,
     rng: Seed = 0,
 ) -> pd.DataFrame:
-    """Difference of AUPREC of every pair of models along the prior, with simultaneous bands.
+    """Compute AUPREC differences of all pairs of models along the prior, with simultaneous bands.
 
-    Tests whether there is any prior at which two models differ: the largest absolute t over all priors and
-    pairs is referred to its joint distribution, whatever the number of priors.
+    Use it to test whether two models differ at any prior. The largest absolute t over all priors and pairs
+    is compared with its joint distribution, so the number of priors does not matter.
 
     Parameters
     ----------
     evaluation : Evaluation
-        The measured models, every model in every fold.
+        The evaluated models, every model in every fold.
     priors : array_like, optional
-        By default 41 priors (with 141 models or more down to 21), evenly spaced in the log-odds.
+        By default 41 priors (down to 21 from 141 models on), evenly spaced in the log-odds.
     alpha : float, default 0.05
-        Level of the bands, over all priors and pairs together.
+        Familywise error rate over all priors and pairs.
     control : str, optional
-        Model that all others are compared with; the frame and the bands are for its pairs alone.
+        Model that all others are compared with. The frame and the bands are for its pairs only.
     n_draws : int, default 4999
-        Draws from the joint distribution; in large comparisons down to ``50 / alpha - 1``.
+        Number of draws from the joint distribution; large comparisons use fewer, at least ``50 / alpha - 1``.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws.
 
@@ -95,7 +95,7 @@ def difference_curves(
     -------
     DataFrame
         Columns model_a, model_b, prior, estimate, std_error, statistic, p_adjusted, conf_low, conf_high and
-        ``reject``, which marks priors at which the band leaves out 0.
+        ``reject`` (True where the band excludes 0).
 
     Raises
     ------
@@ -104,14 +104,14 @@ def difference_curves(
 
     Notes
     -----
-    Drawn are Gaussian fold differences with the sample's correlation, each studentized by its own standard
-    deviation. Where folds share training data the variance of each mean is inflated as by Nadeau and Bengio
-    (2003); with halvings the split-half variance, its correlation and degrees of freedom take its place. With
-    fewer than ten folds (nine halvings) the pairs are drawn as if independent, with two folds the priors too.
+    The draws are Gaussian fold differences with the correlation of the sample, each studentized by its own
+    standard deviation. If folds share training data, the variance of each mean is inflated as in Nadeau and
+    Bengio (2003). Split-half scores use the split-half variance, its correlation and degrees of freedom
+    instead. With fewer than ten folds (nine halvings), pairs are drawn independently; with two, priors too.
 
-    On one test set the deviations are the jackknife's over cases, on the angular scale; a t statistic counts
-    as the z of the same p-value. Priors with fewer than 100 effective negatives have no band. Of several runs
-    on one test set, errors are those of :func:`~skewanova.inference.compare_runs`.
+    On one test set, the deviations are jackknife values over cases on the arcsine scale, and a t statistic
+    counts as the z of the same p-value. Priors with fewer than 100 effective negatives have no band. Several
+    runs on one test set use the standard errors of :func:`~skewanova.inference.compare_runs`.
 
     Examples
     --------
@@ -123,22 +123,22 @@ def difference_curves(
     check_fraction(alpha, "alpha")
     check_count(n_draws, "n_draws", minimum=99)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
-    selected = compared_pairs(evaluation.models, control)
+    selected = mask_compared_pairs(evaluation.models, control)
     a, b = pair_indices(len(evaluation.models))
     columns = np.full((len(TEST_COLUMNS), len(a), len(grid)), np.nan)
     if len(evaluation.folds) == 1 or evaluation.design.has_runs:
-        mean, tested = evaluation.mean_auprec(grid), grid >= decision_floor(evaluation) * (1 - SLACK)
+        mean, tested = evaluation.mean_auprec(grid), grid >= smallest_testable_prior(evaluation) * (1 - SLACK)
         columns[0] = mean[a] - mean[b]
-        tests = _tests_over_cases(evaluation, grid[tested]) if tested.any() else None
+        tests = _test_over_cases(evaluation, grid[tested]) if tested.any() else None
     else:
         tested = np.ones(len(grid), dtype=bool)
         halves, design = evaluation.auprec_between_halves(grid), evaluation.design
-        tests = _tests_over_folds(grid, _fold_values(evaluation, grid), halves, design=design)
+        tests = _test_over_folds(grid, _auprec_by_fold(evaluation, grid), halves, design=design)
     if tests is not None:
         joint, paired, deviate = tests
         varies = (paired.std_error > 0) & selected[:, None]
-        largest = pair_draws(joint, varies, alpha, n_draws=n_draws, rng=rng)
-        columns[..., tested] = _difference_columns(joint, paired, deviate, largest, alpha=alpha)
+        largest = draw_max_pair_t(joint, varies, alpha, n_draws=n_draws, rng=rng)
+        columns[..., tested] = _difference_values(joint, paired, deviate, largest, alpha=alpha)
     models = np.asarray(evaluation.models, dtype=object)
     frame = pd.DataFrame(
         {
@@ -152,10 +152,10 @@ def difference_curves(
     return frame.assign(reject=frame["p_adjusted"] < alpha)
 
 
-def _difference_columns(
+def _difference_values(
     joint: JointCurves, paired: PairedT, deviate: Floats, largest: Floats, *, alpha: float
 ) -> list[Floats]:
-    """Return the values of `TEST_COLUMNS`; draws are in ascending order."""
+    """Return the columns of `TEST_COLUMNS`, each (n_pairs, n_priors); `largest` is in ascending order."""
     estimate, error, statistic = paired
     n_exceeding = len(largest) - np.searchsorted(largest, deviate)
     p_adjusted = np.where(np.isnan(statistic), np.nan, (1 + n_exceeding) / (1 + len(largest)))
@@ -165,31 +165,29 @@ def _difference_columns(
     return [estimate, error, statistic, p_adjusted, estimate - margin, estimate + margin]
 
 
-def _fold_values(evaluation: Evaluation, grid: Floats) -> Floats:
-    """Return AUPREC of shape (n_folds, n_models, n_priors); raise unless all pairs can be tested."""
+def _auprec_by_fold(evaluation: Evaluation, grid: Floats) -> Floats:
+    """Return AUPREC (n_folds, n_models, n_priors); raise if there are too few models or folds."""
     n_models, n_folds = len(evaluation.models), len(evaluation.folds)
     if min(n_models, n_folds) < 2:
-        raise InputError(
-            f"a difference needs at least 2 models and 2 folds, but has {n_models} and {n_folds}"
-        )
+        raise InputError(f"differences need at least 2 models and 2 folds, but got {n_models} and {n_folds}")
     values = evaluation.cell_auprec(grid).swapaxes(0, 1)
     if np.isnan(values).any():
         raise InputError("every model must be scored in every fold")
     return values
 
 
-def _tests_over_folds(
+def _test_over_folds(
     grid: Floats, values: Floats, halves: Floats | None, *, design: FoldDesign
 ) -> tuple[JointCurves, PairedT, Floats]:
-    """Test differences by the paired t of values (n_folds, n_models, n_priors); return the deviates too."""
+    """Return curves, paired t tests and |t| of the differences of values (n_folds, n_models, n_priors)."""
     by_prior = None if halves is None else halves.transpose(2, 0, 1)
     paired = paired_t(values.transpose(2, 0, 1), inflation=design.variance_inflation, halves=by_prior)
-    joint = fold_curves(grid, values, ratio=design.ratio, halves=halves)
+    joint = joint_curves_over_folds(grid, values, ratio=design.ratio, halves=halves)
     return joint, PairedT(*(part.T for part in paired)), np.abs(paired.statistic.T) * (1 - TIE_SLACK)
 
 
-def _tests_over_cases(evaluation: Evaluation, grid: Floats) -> tuple[JointCurves, PairedT, Floats] | None:
-    """Test differences on one test set; the deviate of a t is the z with the same tail."""
+def _test_over_cases(evaluation: Evaluation, grid: Floats) -> tuple[JointCurves, PairedT, Floats] | None:
+    """Return curves, t tests and |z| of equal p-value on one test set; None if variances are unknown."""
     joint = joint_curves(evaluation, grid)
     if joint.pair_error is None or joint.pair_df is None:
         return None
@@ -198,8 +196,8 @@ def _tests_over_cases(evaluation: Evaluation, grid: Floats) -> tuple[JointCurves
     return joint, PairedT(estimate, joint.pair_error, statistic), -special.ndtri(p_value / 2)
 
 
-def compared_pairs(models: Sequence[str], control: str | None) -> Bools:
-    """Return a mask of the pairs that are compared: all, or those with the control."""
+def mask_compared_pairs(models: Sequence[str], control: str | None) -> Bools:
+    """Return the mask of compared pairs: all pairs, or the pairs with the control."""
     a, b = pair_indices(len(models))
     if control is None:
         return np.ones(len(a), dtype=bool)
@@ -207,8 +205,8 @@ def compared_pairs(models: Sequence[str], control: str | None) -> Bools:
     return np.asarray((a == index) | (b == index))
 
 
-def decision_floor(evaluation: Evaluation) -> float:
-    """Prior below which nothing is decided: 0 with several folds, whose spread shows itself."""
+def smallest_testable_prior(evaluation: Evaluation) -> float:
+    """Return the smallest prior at which models are tested; 0 with several folds."""
     test_set = None if evaluation.design.has_runs else variable_test_set(evaluation)
     if test_set is None and not evaluation.design.has_runs:
         return 0.0
@@ -216,21 +214,21 @@ def decision_floor(evaluation: Evaluation) -> float:
     return smallest_supported_prior(sample.effective_size(positive=False), ENOUGH_OVER_CASES)
 
 
-def decision_grid(evaluation: Evaluation) -> Floats:
-    """Priors of the difference curves at which something is decided; all, if there are none."""
+def testable_grid(evaluation: Evaluation) -> Floats:
+    """Return the priors of `difference_grid` that can be tested, or all if none can."""
     grid = difference_grid(evaluation)
-    decided = grid[grid >= decision_floor(evaluation) * (1 - SLACK)]
+    decided = grid[grid >= smallest_testable_prior(evaluation) * (1 - SLACK)]
     return decided if len(decided) else grid
 
 
 def difference_grid(evaluation: Evaluation) -> Floats:
-    """Priors at which the differences of all pairs are looked at: as fine as anybody can see."""
+    """Return the default priors of difference curves."""
     n_pairs = max(1, comb(len(evaluation.models), 2))
     return prior_grid(evaluation, int(np.clip(MAX_DIFFERENCES // n_pairs, MIN_PRIORS, BAND_PRIORS)))
 
 
-def critical_of(differences: pd.DataFrame) -> float | None:
-    """Critical value behind the bands of :func:`difference_curves`; None where no difference varies."""
+def critical_value_of_bands(differences: pd.DataFrame) -> float | None:
+    """Return the critical value of the bands of :func:`difference_curves`; None if no difference varies."""
     error = differences["std_error"].to_numpy(dtype=np.float64)
     if not np.nanmax(error, initial=0.0) > 0:
         return None
@@ -239,52 +237,54 @@ def critical_of(differences: pd.DataFrame) -> float | None:
 
 
 def critical_value(largest: Floats, alpha: float) -> float:
-    """Return the draw above which p is below alpha; nan where the draws are too few for that."""
-    allowed = int(np.ceil(alpha * (1 + len(largest)) - TIE_SLACK)) - 2  # draws that may reach a rejected |t|
-    return float(largest[-1 - allowed]) if allowed >= 0 else np.nan
+    """Return the draw above which p is below alpha; nan if there are too few draws."""
+    n_exceeding = int(np.ceil(alpha * (1 + len(largest)) - TIE_SLACK)) - 2
+    return float(largest[-1 - n_exceeding]) if n_exceeding >= 0 else np.nan
 
 
-def max_t_draws(
+def draw_max_t(
     deviations: Floats, varies: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int | None = None
 ) -> Floats:
-    """Draw the largest |t| over all pairs of curves at all priors, fewer times in large comparisons.
+    """Draw the largest |t| over all pairs of curves at all priors; large comparisons get fewer draws.
 
-    The deviations have the shape (n_units, n_models, n_priors); `varies` tells, pair by pair along the prior,
-    which differences vary at all. Units are folds, with one degree of freedom less, unless `df` is stated.
+    The deviations are (n_units, n_models, n_priors); `varies` (n_pairs * n_priors) marks differences that
+    vary. By default `df` is one less than the number of units.
     """
     n_units, n_models, n_priors = deviations.shape
     df = n_units - 1 if df is None else df
     if n_draws * n_units * (df + 1) * varies.size > MAX_PRODUCTS:
-        if df + 1 >= FOLDS_FOR_JOINT_DRAWS:
-            size, loading = _loadings(deviations)
-            max_draws = MAX_CURVE_PRODUCTS // (n_models**2 * n_priors * (size + 5))
+        if df + 1 >= MIN_FOLDS_FOR_JOINT_DRAWS:
+            loading = _compute_loadings(deviations)
+            max_draws = MAX_CURVE_PRODUCTS // (n_models**2 * n_priors * (len(loading) + 5))
             n_draws = min(n_draws, max(min_draws(alpha), max_draws))
-            return _draws_by_products(loading, varies.reshape(-1, n_priors), df, n_draws=n_draws, rng=rng)
+            return _draw_max_t_by_products(
+                loading, varies.reshape(-1, n_priors), df, n_draws=n_draws, rng=rng
+            )
         n_draws = min(n_draws, min_draws(alpha))
     a, b = pair_indices(n_models)
     columns = (deviations[:, a] - deviations[:, b]).reshape(n_units, -1)
     columns[:, ~varies] = 0.0
-    return max_t_draws_of_columns(columns, n_priors, n_draws, rng, df=df)
+    return draw_max_t_of_columns(columns, n_priors, n_draws, rng, df=df)
 
 
 def min_draws(alpha: float) -> int:
-    """Return the number of draws of a large comparison that still decides at this level."""
+    """Return the fewest draws from which a large comparison can be decided at this level."""
     return max(MIN_DRAWS, int(np.ceil(MIN_EXCEEDANCES / alpha - TIE_SLACK)) - 1)
 
 
-def _loadings(deviations: Floats) -> tuple[int, Floats]:
-    """Return the number of axes that curves vary along, and loadings (n_axes, n_models, n_priors)."""
+def _compute_loadings(deviations: Floats) -> Floats:
+    """Return principal axes of the deviations, scaled by their singular values, without those of 0."""
     flat = deviations.reshape(len(deviations), -1)
     _, size, axes = np.linalg.svd(flat, full_matrices=False)
     nonzero = size > len(size) * np.finfo(float).eps * size[:1]
-    return int(nonzero.sum()), (size[nonzero, None] * axes[nonzero]).reshape(-1, *deviations.shape[1:])
+    return np.asarray((size[nonzero, None] * axes[nonzero]).reshape(-1, *deviations.shape[1:]))
 
 
-def _draws_by_products(loading: Floats, varies: Bools, df: int, *, n_draws: int, rng: Seed) -> Floats:
+def _draw_max_t_by_products(loading: Floats, varies: Bools, df: int, *, n_draws: int, rng: Seed) -> Floats:
     """Draw the largest |t| of the pairs that vary (n_pairs, n_priors), from the loadings of their curves.
 
-    A sample's mean and its sums of squares are independent, the latter Wishart (Bartlett 1933): neither needs
-    the folds one by one. Products of curves give the sums of squares of all pairs.
+    The mean and the sums of squares of a Gaussian sample are independent, and the latter are Wishart
+    (Bartlett 1933). Products of curves give the sums of squares of all pairs without the single folds.
     """
     excluded, close = _split_pairs(loading, varies)
     curves, generator = loading.transpose(2, 0, 1), np.random.default_rng(rng)  # (n_priors, n_axes, n_models)
@@ -292,7 +292,7 @@ def _draws_by_products(loading: Floats, varies: Bools, df: int, *, n_draws: int,
     parts = [slice(start, start + step) for start in range(0, len(curves), step)]
     draws = []
     for _ in range(n_draws):
-        mean, root = _gaussian_sample(len(loading), df, generator)
+        mean, root = _draw_gaussian_sample(len(loading), df, generator)
         means, spreads = mean @ curves, root.T @ curves
         largest = [_max_pairwise_t(means[part], spreads[part], excluded[part]) for part in parts]
         draws.append(max(*largest, _squared_t(close, mean, root).max(initial=0.0)))
@@ -300,9 +300,9 @@ def _draws_by_products(loading: Floats, varies: Bools, df: int, *, n_draws: int,
 
 
 def _split_pairs(loading: Floats, varies: Bools) -> tuple[Floats, Floats]:
-    """Return infinity (n_priors, n_models, n_models) for pairs to leave out, and loadings of close pairs.
+    """Return infinity (n_priors, n_models, n_models) for excluded pairs, and loadings of close pairs.
 
-    These hardly differ, so that products of their curves cancel, and are drawn one by one.
+    Close pairs hardly differ. Products of their curves cancel, so they are drawn one by one.
     """
     a, b = pair_indices(loading.shape[1])
     square = (loading**2).sum(axis=0)
@@ -316,7 +316,7 @@ def _split_pairs(loading: Floats, varies: Bools) -> tuple[Floats, Floats]:
 
 
 def _max_pairwise_t(mean: Floats, spread: Floats, excluded: Floats) -> float:
-    """Return the largest squared t of all pairs, from mean (n_priors, n_models) and spread by axes."""
+    """Return the largest squared t / df over pairs, from means (n_priors, n_models) and roots of spread."""
     square = (spread**2).sum(axis=1)
     below = np.matmul(spread.transpose(0, 2, 1), spread)
     below *= -2
@@ -329,10 +329,10 @@ def _max_pairwise_t(mean: Floats, spread: Floats, excluded: Floats) -> float:
     return float(above.max())
 
 
-def _gaussian_sample(n_axes: int, df: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draw the mean of a Gaussian sample on axes, and a root of its sums of squares (Bartlett 1933)."""
+def _draw_gaussian_sample(n_axes: int, df: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draw the mean of a standard Gaussian sample and a root of its sums of squares (Bartlett 1933)."""
     mean = generator.standard_normal(n_axes)
-    if n_axes > df:  # the sums of squares have no triangular root: the sample itself is one
+    if n_axes > df:  # the singular sums of squares have no triangular root, so the sample is the root
         return mean, generator.standard_normal((n_axes, df))
     root = np.tril(generator.standard_normal((n_axes, n_axes)), -1)
     root[np.diag_indices(n_axes)] = np.sqrt(generator.chisquare(df - np.arange(n_axes)))
@@ -340,39 +340,39 @@ def _gaussian_sample(n_axes: int, df: int, generator: np.random.Generator) -> tu
 
 
 def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
-    """Return the squared t of columns in a sample of their axes, over the degrees of freedom."""
+    """Return the squared t / df of each column, from the sample that `mean` and `root` describe."""
     return np.asarray((mean @ loading) ** 2 / ((root.T @ loading) ** 2).sum(axis=0))
 
 
-def max_t_draws_of_columns(
+def draw_max_t_of_columns(
     residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int | None = None
 ) -> Floats:
-    """Draw the largest |t| over all pairs and priors; `df` as for :func:`max_t_draws`.
+    """Draw the largest |t| over all columns, which are pairs times priors; `df` as for :func:`draw_max_t`.
 
-    Residuals of few folds span too few directions: pairs are then drawn independently, which is on the safe
-    side (Sidak 1967), and with two folds all columns.
+    Few folds span too few directions to estimate correlations. Pairs are then drawn independently, which is
+    conservative (Sidak 1967), and with two folds all columns are.
     """
     generator = make_generator(rng)
     n_units, n_columns = residual.shape
     df = n_units - 1 if df is None else df
-    size = n_columns if df + 1 >= FOLDS_FOR_JOINT_DRAWS else n_priors if df > 1 else 1
+    size = n_columns if df + 1 >= MIN_FOLDS_FOR_JOINT_DRAWS else n_priors if df > 1 else 1
     blocks = (residual[:, start : start + size] for start in range(0, n_columns, size))
-    draws = [_largest_t(block[:, block.any(axis=0)], n_draws, generator, df) for block in blocks]
+    draws = [_draw_max_t_of_block(block[:, block.any(axis=0)], n_draws, generator, df) for block in blocks]
     return np.asarray(np.max(draws, axis=0))
 
 
-def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator, df: int) -> Floats:
+def _draw_max_t_of_block(residual: Floats, n_draws: int, generator: np.random.Generator, df: int) -> Floats:
     """Draw the largest |t| over columns of Gaussian tables with the residuals' correlation.
 
-    Tables have df + 1 rows and are studentized by their own deviations: one common deviation, as in the
-    multivariate t, would understate the largest of many. With many rows, axes stand for these.
+    Tables have df + 1 rows. Each column is studentized by its own deviation, because a common one (as in the
+    multivariate t) would understate the largest of many.
     """
     if not residual.size:
         return np.zeros(n_draws)
     n_rows, unit = df + 1, residual / np.linalg.norm(residual, axis=0)
     if n_draws * n_rows * unit.size > MAX_PRODUCTS:
-        size, loading = _loadings(unit)
-        samples = (_gaussian_sample(size, df, generator) for _ in range(n_draws))
+        loading = _compute_loadings(unit)
+        samples = (_draw_gaussian_sample(len(loading), df, generator) for _ in range(n_draws))
         return np.sqrt([df * _squared_t(loading, *sample).max() for sample in samples])
     block = max(1, BLOCK_SIZE // (n_rows * unit.shape[1]))
     parts = []
@@ -386,9 +386,6 @@ def _largest_t(residual: Floats, n_draws: int, generator: np.random.Generator, d
     return np.concatenate(parts)
 
 
-BAND_COLUMNS = ("model", "prior", "auprec", "conf_low", "conf_high")
-
-
 N_DRAWS = 4999
 
 
@@ -400,25 +397,28 @@ def auprec_bands(
     n_draws: int = N_DRAWS,
     rng: Seed = 0,
 ) -> pd.DataFrame:
-    """Mean AUPREC of every model along the prior, with bands that hold at all priors and for all models.
+    """Compute the mean AUPREC of every model along the prior, with simultaneous bands.
+
+    The bands hold at all priors and for all models at once. Do not judge differences by them: two models on
+    the same folds may differ although their bands overlap (see :func:`difference_curves`).
 
     Parameters
     ----------
     evaluation : Evaluation
-        The measured models.
+        The evaluated models.
     priors : array_like, optional
-        By default 41 priors, evenly spaced in the log-odds, over all that the evaluation uses.
+        By default 41 priors, evenly spaced in the log-odds over the range of the evaluation.
     alpha : float, default 0.05
-        The bands are at level ``1 - alpha``.
+        The bands have the simultaneous level ``1 - alpha``.
     n_draws : int, default 4999
-        Draws from the joint distribution.
+        Number of draws from the joint distribution.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws.
 
     Returns
     -------
     DataFrame
-        Columns of `BAND_COLUMNS`; limits beyond 0 and 1 are cut.
+        Columns model, prior, auprec, conf_low and conf_high, clipped to [0, 1].
 
     Raises
     ------
@@ -427,11 +427,10 @@ def auprec_bands(
 
     Notes
     -----
-    Over the cases of one test set they are symmetric on the logit scale, with t of Satterthwaite's degrees of
-    freedom; else about the mean, with several runs with those of :func:`~skewanova.inference.compare_runs`.
-    Two models on the same folds may differ although their bands overlap: see
-    :func:`~skewanova.decision.difference_curves`. On hold-outs of one data set the bands held in .92 of 200
-    simulated tables (half splits .93; with halvings and unstable learners .905; standard errors .02).
+    On one test set, the bands are symmetric on the logit scale, with Satterthwaite's degrees of freedom.
+    Otherwise they are symmetric about the mean. Several runs on one test set have the degrees of freedom of
+    :func:`~skewanova.inference.compare_runs`. On hold-outs of one data set, the coverage was .92 in 200
+    simulated tables (half splits .93; halvings of unstable learners .905; standard errors .02).
 
     Examples
     --------
@@ -447,7 +446,7 @@ def auprec_bands(
     error = np.full(joint.estimate.shape, np.nan)
     if joint.has_covariance:
         error = np.sqrt((joint.deviations**2).sum(axis=0))
-    critical = _mean_critical(joint, alpha, n_draws=n_draws, rng=rng)
+    critical = _mean_critical_value(joint, alpha, n_draws=n_draws, rng=rng)
     deviate = critical if joint.model_df is None else t_from_z(critical, joint.model_df)
     half_width = deviate * error
     low, high = joint.estimate - half_width, joint.estimate + half_width
@@ -461,11 +460,11 @@ def auprec_bands(
             "conf_low": np.maximum(low, 0).ravel(),
             "conf_high": np.minimum(high, 1).ravel(),
         }
-    )[list(BAND_COLUMNS)]
+    )
 
 
 def _logit_limits(estimate: Floats, half_width: Floats) -> tuple[Floats, Floats]:
-    """Return limits symmetric on the logit scale, as intervals over cases have them; none about 0 and 1."""
+    """Return limits symmetric on the logit scale; estimates of 0 and 1 are their own limits."""
     inside = (estimate > 0) & (estimate < 1)
     value = np.where(inside, estimate, 0.5)
     centre, logit_half_width = special.logit(value), half_width / (value * (1 - value))
@@ -474,40 +473,37 @@ def _logit_limits(estimate: Floats, half_width: Floats) -> tuple[Floats, Floats]
     return low, high
 
 
-def pair_critical(
+def pair_critical_value(
     joint: JointCurves, alpha: float, *, selected: Bools | None = None, n_draws: int = N_DRAWS, rng: Seed = 0
 ) -> float:
-    """Return the critical value of the selected differences at all priors; nan if the spread is unknown."""
+    """Return the simultaneous critical value of the selected pairs; nan if the covariance is unknown."""
     if not joint.has_covariance:
         return np.nan
-    varies = np.sqrt(joint.pairs()[1]) > ROUNDING  # else alike in every fold
+    varies = np.sqrt(joint.pairs()[1]) > ROUNDING
     if selected is not None:
         varies &= selected[:, None]
-    return critical_value(pair_draws(joint, varies, alpha, n_draws=n_draws, rng=rng), alpha)
+    return critical_value(draw_max_pair_t(joint, varies, alpha, n_draws=n_draws, rng=rng), alpha)
 
 
-def pair_draws(joint: JointCurves, varies: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
-    """Draw the largest deviate of the differences that vary (n_pairs, n_priors), in ascending order.
-
-    It is |t| over folds, |z| over cases; there are fewer draws of large comparisons.
-    """
+def draw_max_pair_t(joint: JointCurves, varies: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
+    """Draw the largest |t| (over cases |z|) of the differences that vary (n_pairs, n_priors), ascending."""
     if np.isinf(joint.df):
         pairs = np.transpose(pair_indices(len(joint.estimate)))[varies.any(axis=1)]
         max_draws = MAX_DIFFERENCES_DRAWN // max(1, len(pairs) * len(joint.priors))
-        return np.sort(_max_pair_z_draws(joint, pairs, min(n_draws, max(min_draws(alpha), max_draws)), rng))
+        return np.sort(_draw_max_pair_z(joint, pairs, min(n_draws, max(min_draws(alpha), max_draws)), rng))
     return np.sort(
-        max_t_draws(joint.deviations, varies.ravel(), alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
+        draw_max_t(joint.deviations, varies.ravel(), alpha, n_draws=n_draws, rng=rng, df=int(joint.df))
     )
 
 
-def _max_pair_z_draws(joint: JointCurves, pairs: NDArray[np.intp], n_draws: int, rng: Seed) -> Floats:
-    """Draw the largest |z| of the differences of pairs over cases."""
+def _draw_max_pair_z(joint: JointCurves, pairs: NDArray[np.intp], n_draws: int, rng: Seed) -> Floats:
+    """Draw the largest |z| over the differences of the pairs (n_pairs, 2)."""
     root = joint.deviations.reshape(len(joint.deviations), -1)
     draws = (make_generator(rng).standard_normal((n_draws, len(root))) @ root).reshape(
         n_draws, *joint.estimate.shape
     )
     largest = np.zeros(n_draws)
-    for i, j in pairs.tolist():  # one at a time: all would not fit
+    for i, j in pairs.tolist():  # all pairs at once would not fit in memory
         spread = np.linalg.norm(joint.deviations[:, i] - joint.deviations[:, j], axis=0)
         varying = spread > TIE
         deviate = np.abs(draws[:, i] - draws[:, j])[:, varying] / spread[varying]
@@ -515,20 +511,20 @@ def _max_pair_z_draws(joint: JointCurves, pairs: NDArray[np.intp], n_draws: int,
     return largest
 
 
-def _mean_critical(joint: JointCurves, alpha: float, *, n_draws: int, rng: Seed) -> float:
-    """Return the critical value of the means of all models at all priors; nan if the spread is unknown."""
+def _mean_critical_value(joint: JointCurves, alpha: float, *, n_draws: int, rng: Seed) -> float:
+    """Return the simultaneous critical value of all means; nan if the covariance is unknown."""
     if not joint.has_covariance:
         return np.nan
     columns = joint.deviations.reshape(len(joint.deviations), -1).copy()
-    columns[:, np.linalg.norm(columns, axis=0) <= TIE] = 0.0  # models alike in every case
+    columns[:, np.linalg.norm(columns, axis=0) <= TIE] = 0.0  # rounding errors only
     if np.isinf(joint.df):
-        return float(np.quantile(_max_z_draws(columns, n_draws, rng), 1 - alpha))
-    largest = max_t_draws_of_columns(columns, len(joint.priors), n_draws, rng, df=int(joint.df))
+        return float(np.quantile(_draw_max_z(columns, n_draws, rng), 1 - alpha))
+    largest = draw_max_t_of_columns(columns, len(joint.priors), n_draws, rng, df=int(joint.df))
     return critical_value(np.sort(largest), alpha)
 
 
-def _max_z_draws(columns: Floats, n_draws: int, rng: Seed) -> Floats:
-    """Draw the largest |z| of normal columns that vary together as the deviations do."""
+def _draw_max_z(columns: Floats, n_draws: int, rng: Seed) -> Floats:
+    """Draw the largest |z| over normal columns with the covariance of the deviations."""
     size = np.linalg.norm(columns, axis=0)
     unit = columns[:, size > 0] / size[size > 0]
     draws = make_generator(rng).standard_normal((n_draws, len(unit))) @ unit

@@ -1,6 +1,6 @@
-"""Mean AUPREC along the prior with its covariance, at every prior and between priors.
+"""Mean AUPREC of all models along the prior, with the covariance between models and priors.
 
-Over folds as over cases, the covariance is represented by deviations whose products sum to it.
+The covariance is stored as deviations (of folds or cases) whose products sum to it.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from skewanova.inference.sampling import Sample, SampleSummary, Spreads
 from skewanova.inference.single_test_set import ArcsineScale, t_from_z
 from skewanova.priors.weightings import UniformPrior
 
-#: Rows of deviations that are turned to a triangle at once.
-MAX_ROWS = 1 << 14
+#: Rows of deviations in one step of the QR decomposition.
+QR_BLOCK_ROWS = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
 class JointCurves:
-    """Estimates (n_models, n_priors) of every model at several priors, and their deviations.
+    """Estimates (n_models, n_priors) of mean AUPREC, with deviations that give their covariance.
 
     The covariance of two estimates is the sum of the products of their `deviations` (n_units, n_models,
     n_priors); without units it is unknown. `df` is infinite over cases. Over cases, `pair_error` and
-    `pair_df` (n_pairs, n_priors) are those of the tests of differences, `model_df` those of estimates.
+    `pair_df` (n_pairs, n_priors) are the standard errors and degrees of freedom of differences, and
+    `model_df` (n_models, n_priors) are the degrees of freedom of estimates.
     """
 
     priors: Floats
@@ -51,11 +52,11 @@ class JointCurves:
 
     @property
     def has_covariance(self) -> bool:
-        """True if there is a covariance."""
+        """True if the covariance is known."""
         return len(self.deviations) > 0
 
     def pairs(self) -> tuple[Floats, Floats]:
-        """Return difference and variance of every pair of models, each of shape (n_pairs, n_priors)."""
+        """Return the difference and its variance for every pair of models, each (n_pairs, n_priors)."""
         a, b = fold_statistics.pair_indices(len(self.estimate))
         variance = np.full((len(a), len(self.priors)), np.nan)
         if self.pair_error is not None:
@@ -66,11 +67,11 @@ class JointCurves:
                 variance[k] = (deviation * deviation).sum(axis=0)
         difference = self.estimate[a] - self.estimate[b]
         same = (np.abs(difference).max(axis=1) <= TIE) & (variance.max(axis=1) <= TIE**2)
-        difference[same] = variance[same] = 0.0  # models that are the same, but for rounding
+        difference[same] = variance[same] = 0.0  # models that differ by rounding only
         return difference, variance
 
     def deviates(self, critical: float) -> float | Floats:
-        """Return the critical value of each difference: over cases, t with the upper tail of this z."""
+        """Return the critical value of each difference; over cases, t with the upper tail of this z."""
         return critical if self.pair_df is None else t_from_z(critical, self.pair_df)
 
     def half_widths(self, critical: float) -> Floats:
@@ -78,13 +79,13 @@ class JointCurves:
         return np.sqrt(self.pairs()[1]) * self.deviates(critical)
 
     def critical_value(self, alpha: float) -> float:
-        """Return the two-sided critical value of one t; nan without a covariance."""
+        """Return the pointwise two-sided critical value of t; nan if the covariance is unknown."""
         return float(stats.t.isf(alpha / 2, self.df)) if self.has_covariance else np.nan
 
 
 @dataclass(frozen=True, eq=False)
 class PanelCurves:
-    """Joint curves at the nodes of panels, which give them at every prior of a range."""
+    """Joint curves at Chebyshev nodes, from which they are interpolated at any prior from low to high."""
 
     low: float
     high: float
@@ -93,20 +94,22 @@ class PanelCurves:
 
     @cached_property
     def curves(self) -> MeanCurves:
-        """The mean curves alone."""
+        """The mean curves as Chebyshev series."""
         return MeanCurves(self.low, self.high, self.edges, panel_series(self.edges, self.joint.estimate))
 
     @cached_property
     def regions(self) -> list[Region]:
-        """Ranges of priors without a change of the lead."""
+        """Ranges of priors with one best model."""
         return self.curves.regions()
 
 
-def fold_curves(priors: Floats, values: Floats, *, ratio: float, halves: Floats | None = None) -> JointCurves:
-    """Return curves from AUPREC of shape (n_folds, n_models, n_priors).
+def joint_curves_over_folds(
+    priors: Floats, values: Floats, *, ratio: float, halves: Floats | None = None
+) -> JointCurves:
+    """Return the curves of AUPREC values (n_folds, n_models, n_priors).
 
-    The covariance of the means is inflated by ``1 + J ratio`` (Nadeau and Bengio 2003), or has the mean
-    square of differences between halves (n_halvings, n_models, n_priors) added to it.
+    The covariance of the means is inflated by ``1 + J ratio`` (Nadeau and Bengio 2003), or increased by the
+    mean square of differences between halves (n_halvings, n_models, n_priors).
     """
     n_folds, mean = len(values), values.mean(axis=0)
     if n_folds < 2:
@@ -119,26 +122,30 @@ def fold_curves(priors: Floats, values: Floats, *, ratio: float, halves: Floats 
     return JointCurves(priors, mean, units, len(halves))
 
 
-def _test_set_curves(test_set: PairedTestSet, evaluation: Evaluation, priors: Floats) -> JointCurves:
-    """Return curves at priors, cached; those of the panels are computed in the same pass."""
+def _joint_curves_of_test_set(test_set: PairedTestSet, evaluation: Evaluation, priors: Floats) -> JointCurves:
+    """Return curves at `priors`, cached; panel curves are computed in the same pass."""
     key = "curves", evaluation.models, evaluation.area_estimator
     cache: dict[bytes, JointCurves] = test_set.cache.setdefault(key, {})
     if priors.tobytes() not in cache:
         grids = {grid.tobytes(): grid for grid in (priors, panel_priors(*_prior_range(evaluation))[1])}
         missing = [(grid, evaluation.mean_auprec(grid)) for name, grid in grids.items() if name not in cache]
         measure, sample = partial(test_set.deviations, evaluation), test_set.sample
-        for curves in curves_over_cases(missing, measure, sample, evaluation.area_estimator):
+        for curves in joint_curves_over_cases(missing, measure, sample, evaluation.area_estimator):
             cache[curves.priors.tobytes()] = curves
     return cache[priors.tobytes()]
 
 
-def curves_over_cases(
+def joint_curves_over_cases(
     estimates: Sequence[tuple[Floats, Floats]],
     measure: Callable[[Floats, Sequence[Turn]], list[tuple[Floats, Spreads]]],
     sample: Sample,
     area_estimator: str,
 ) -> list[JointCurves]:
-    """Return curves on several grids at once, from the areas on each; `measure` takes priors and turns."""
+    """Return curves on several grids of priors at once.
+
+    Each grid comes with its areas (n_models, n_priors). `measure` takes nodes of priors and, for each grid,
+    the projection from nodes to the grid, and returns deviations and variances over cases.
+    """
     priors = np.concatenate([grid for grid, _ in estimates])
     nodes = nodes_for(priors, float(priors.min()), float(priors.max()), area_estimator)
     weights = np.split(nodes.weight, np.cumsum([len(grid) for grid, _ in estimates])[:-1], axis=1)
@@ -156,11 +163,11 @@ def curves_over_cases(
     return result
 
 
-def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
-    """Return curves of models with several runs on one test set, over runs and cases together.
+def joint_curves_over_runs(evaluation: Evaluation, priors: Floats) -> JointCurves:
+    """Return curves of several runs on one test set, with the covariance over runs and cases.
 
-    Differences have the errors of :func:`~skewanova.inference.compare_runs`; draws use the deviations of runs
-    from their mean, and the jackknife's of the means over cases.
+    Differences have the standard errors of :func:`~skewanova.inference.compare_runs`. The deviations are
+    those of runs from their mean, and jackknife values of the means over cases.
     """
     means, units, roots, spreads = [], [], [], []
     for areas in iter_run_areas(evaluation, [UniformPrior(prior, prior) for prior in priors.tolist()]):
@@ -172,33 +179,35 @@ def run_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
     if len(over_cases) > over_cases[0].size or isinstance(areas.sample, SampleSummary):
         flat = over_cases.reshape(len(over_cases), -1)
-        root = symmetric(triangle(flat[start : start + MAX_ROWS] for start in range(0, len(flat), MAX_ROWS)))
+        root = symmetric(
+            triangle(flat[start : start + QR_BLOCK_ROWS] for start in range(0, len(flat), QR_BLOCK_ROWS))
+        )
         over_cases = root.reshape(-1, *over_cases.shape[1:])
     deviations = np.concatenate([over_runs, over_cases])
     return JointCurves(priors, np.stack(means, axis=1), deviations, np.inf, error, pair_df, model_df)
 
 
 def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
-    """Return the curves of an evaluation at priors, from its folds or, with one fold, from its scores.
+    """Return the curves of an evaluation at priors, with the covariance over its folds, cases or runs.
 
-    The covariance is unknown with one fold without scores, if a model lacks a fold, or if the cases of the
-    models do not match.
+    The covariance is unknown if a model lacks a fold, or if there is one fold whose scores are missing or
+    whose cases do not match between models.
     """
     values = evaluation.cell_auprec(priors).swapaxes(0, 1)
     if np.isnan(values).any():
         mean = evaluation.mean_auprec(priors)
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
     if evaluation.design.has_runs:
-        return run_curves(evaluation, priors)
+        return joint_curves_over_runs(evaluation, priors)
     test_set = variable_test_set(evaluation)
     if test_set is not None:
-        return _test_set_curves(test_set, evaluation, priors)
+        return _joint_curves_of_test_set(test_set, evaluation, priors)
     halves = evaluation.auprec_between_halves(priors)
-    return fold_curves(priors, values, ratio=evaluation.design.ratio, halves=halves)
+    return joint_curves_over_folds(priors, values, ratio=evaluation.design.ratio, halves=halves)
 
 
 def panel_curves(evaluation: Evaluation) -> PanelCurves:
-    """Return the curves over the grid of priors and the deployment prior together."""
+    """Return the curves over the range of the evaluated priors and the deployment prior."""
     low, high = _prior_range(evaluation)
     edges, priors = panel_priors(low, high)
     return PanelCurves(low, high, edges, joint_curves(evaluation, priors))
@@ -210,14 +219,14 @@ def _prior_range(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def mean_curves(evaluation: Evaluation) -> MeanCurves:
-    """Return the mean curves over the grid of priors and the deployment prior together."""
+    """Return the mean curves over the range of the evaluated priors and the deployment prior."""
     return MeanCurves.fit(evaluation.mean_auprec, *_prior_range(evaluation))
 
 
 def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] | None:
-    """Return mean IAUPREC of every model, the covariance of these means and its degrees of freedom.
+    """Return mean IAUPREC of every model, its covariance and degrees of freedom; None if unknown.
 
-    None if the covariance is unknown. Of runs on one test set the degrees of freedom are a pair's fewest.
+    For several runs on one test set, the degrees of freedom are the smallest of all pairs.
     """
     table = evaluation.iauprec.pivot(index="fold", columns="model", values="iauprec")
     values = table.loc[list(evaluation.folds), list(evaluation.models)].to_numpy(dtype=np.float64)

@@ -1,10 +1,10 @@
-"""Leads along the prior: regions, crossings, leaders.
+"""Best models along the prior: regions of the largest mean, crossings of curves, and contenders.
 
 The interval of a crossing is Fieller's (1954): the priors around it at which the pointwise test does not
-separate the two models. It divides by no slope, so it stays right where curves run almost side by side.
+separate the two models. It divides by no slope, so it is valid where curves are almost parallel.
 
-A model is out at a prior where the simultaneous band of its difference to some other model lies below zero.
-The models that stay in are a confidence set for the best (Gupta 1965; Hsu 1984).
+A model is excluded at a prior if the simultaneous band of its difference from another model is below zero.
+The other models, the contenders, are a confidence set for the best model (Gupta 1965; Hsu 1984).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from skewanova.curves.chebyshev import (
 from skewanova.decision.bands import (
     BAND_PRIORS,
     auprec_bands,
-    decision_floor,
-    decision_grid,
-    pair_critical,
+    pair_critical_value,
+    smallest_testable_prior,
+    testable_grid,
 )
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import PanelCurves, joint_curves, mean_curves, panel_curves
@@ -44,38 +44,39 @@ from skewanova.priors.weightings import UniformPrior
 REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
 
 
-def regions(evaluation: Evaluation) -> pd.DataFrame:
+def find_regions(evaluation: Evaluation) -> pd.DataFrame:
     """Find the model with the largest mean AUPREC at each prior.
 
     Parameters
     ----------
     evaluation : Evaluation
-        The measured models.
+        The evaluated models.
 
     Returns
     -------
     DataFrame
-        Columns of `REGION_COLUMNS`, in ascending priors, over all that the evaluation uses; limits are where
-        mean curves cross. ``margin`` is the lead over ``runner_up``, the second-best model, averaged over the
-        region's priors.
+        Columns model, prior_low, prior_high, margin and runner_up, in ascending priors over the range of the
+        evaluation. The limits are the crossings of mean curves. ``margin`` is the lead over ``runner_up``,
+        the second-best model, averaged over the priors of the region.
 
     Examples
     --------
     >>> import skewanova as sa
-    >>> sa.decision.regions(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))).columns.tolist()
-    ['model', 'prior_low', 'prior_high', 'margin', 'runner_up']
+    >>> regions = sa.decision.find_regions(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
+    >>> regions["model"].tolist()
+    ['A']
     """
     measures = evaluation.ordered(ranking_order(evaluation))
     curves = mean_curves(measures)
     rows = [
-        (measures.models[region[0]], *region[1:], *_margin(measures, curves, region))
+        (measures.models[region[0]], *region[1:], *_mean_lead(measures, curves, region))
         for region in curves.regions()
     ]
     return pd.DataFrame(rows, columns=list(REGION_COLUMNS))
 
 
-def _margin(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[float, str]:
-    """Return the mean lead over the second-best model of a region, and its name."""
+def _mean_lead(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[float, str]:
+    """Return the mean lead over the second-best model of a region, and the name of that model."""
     leader, low, high = region
     if len(measures.models) < 2:
         return np.nan, ""
@@ -85,12 +86,12 @@ def _margin(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[f
     return float(mean[leader] - mean[second]), measures.models[second]
 
 
-#: Two numbers for one root in the log-odds differ by no more than this.
-SAME_ROOT = 1e-9
+#: Tolerance between two computations of one root, in log-odds.
+ROOT_TOLERANCE = 1e-9
 
 
 class Crossing(NamedTuple):
-    """A crossing of two models, these by their positions."""
+    """A crossing of the mean curves of two models, given by their indices."""
 
     prior: float
     conf_low: float
@@ -107,23 +108,24 @@ class Crossing(NamedTuple):
 CROSSING_COLUMNS = Crossing._fields
 
 
-def crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
+def find_crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
     """Find the priors at which the mean curves of two models cross, with confidence intervals.
 
     Parameters
     ----------
     evaluation : Evaluation
-        The measured models.
+        The evaluated models.
     alpha : float, default 0.05
-        The intervals are at level ``1 - alpha``, each by itself.
+        Each interval has the level ``1 - alpha``, not simultaneously.
 
     Returns
     -------
     DataFrame
-        Columns of `CROSSING_COLUMNS`, in ascending priors, over all that the evaluation uses. ``model_below``
-        is the better of the two below the prior; ``lead`` tells whether the largest mean of all changes hands
-        there; ``open_low`` and ``open_high`` mark intervals that reach a limit of the range. ``std_error`` is
-        the delta method's, and ``df`` the degrees of freedom (infinite for one fold).
+        Columns prior, conf_low, conf_high, model_below, model_above, lead, open_low, open_high, std_error and
+        df, in ascending priors over the range of the evaluation. ``model_below`` is the better of the two
+        models below the prior. ``lead`` is True if the largest mean of all models changes there. ``open_low``
+        and ``open_high`` are True if the interval reaches the limit of the range. ``std_error`` is that of
+        the delta method, and ``df`` are the degrees of freedom (infinite for one fold).
 
     Raises
     ------
@@ -132,15 +134,15 @@ def crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
 
     Notes
     -----
-    The interval has the priors around the crossing at which the paired t of the difference stays within its
-    two-sided critical value (Fieller 1954), from folds with the variance of Nadeau and Bengio (2003), from
-    one fold with the jackknife's over cases. Limits are roots of polynomials.
+    The interval contains the priors around the crossing at which the paired t of the difference stays within
+    its two-sided critical value (Fieller 1954). The variance over folds is that of Nadeau and Bengio (2003);
+    with one fold, it is the jackknife variance over cases. The limits are roots of polynomials.
 
     Examples
     --------
     >>> import skewanova as sa
     >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> sa.decision.crossings(measures)[["model_below", "model_above", "lead"]].values.tolist()
+    >>> sa.decision.find_crossings(measures)[["model_below", "model_above", "lead"]].values.tolist()
     []
     """
     check_fraction(alpha, "alpha")
@@ -148,16 +150,16 @@ def crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
 
 
 def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -> pd.DataFrame:
-    """Return every crossing as a row, in ascending priors."""
-    unordered = find_crossings(panel, panel.joint.critical_value(alpha))
+    """Return the frame of :func:`find_crossings`."""
+    unordered = locate_crossings(panel, panel.joint.critical_value(alpha))
     ordered = [unordered[i] for i in argsort_descending([-crossing.prior for crossing in unordered])]
     frame = pd.DataFrame(ordered, columns=list(CROSSING_COLUMNS))
     names = {name: [models[i] for i in frame[name]] for name in ("model_below", "model_above")}
     return frame.assign(**names).astype({"lead": bool, "open_low": bool, "open_high": bool})
 
 
-def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
-    """Return the crossings of every pair, pair by pair; without a critical value their intervals are nan."""
+def locate_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
+    """Return the crossings of all pairs; the intervals are nan if the critical value is."""
     if panel.low == panel.high:
         return []
     difference, variance = panel.joint.pairs()
@@ -170,21 +172,21 @@ def find_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
         for (before, _, end), (after, start, _) in pairwise(signs):
             if before == after:
                 continue
-            root = (end + start) / 2  # the same unless the curves coincide on a range
+            root = (end + start) / 2  # the two differ if the curves coincide on a range
             prior, limits = float(expit(root)), (np.nan, np.nan, False, False)
             if not np.isnan(critical):
                 covering = intervals_covering_zero(panel.edges, difference[[k]], half_width[[k]])[0]
-                limits = _limits(panel.edges, covering, root)
+                limits = _crossing_limits(panel.edges, covering, root)
             below, above = pairs[k].tolist()[:: 1 if before > 0 else -1]
-            lead = _changes_lead(panel, below, above, prior)
+            lead = _is_lead_change(panel, below, above, prior)
             error = _delta_error(panel.edges, pieces, variance[k], root)
             row = (prior, *limits[:2], below, above, lead, *limits[2:], error, panel.joint.df)
             result.append(Crossing(*row))
     return result
 
 
-def _changes_lead(panel: PanelCurves, below: int, above: int, prior: float) -> bool:
-    """Return True if the largest mean of all goes from one model to the other at a prior."""
+def _is_lead_change(panel: PanelCurves, below: int, above: int, prior: float) -> bool:
+    """Return True if the largest mean of all models changes from `below` to `above` at a prior."""
     return any(
         (first, second) == (below, above) and np.isclose(high, prior, rtol=1e-6, atol=0)
         for (first, _, high), (second, _, _) in pairwise(panel.regions)
@@ -194,7 +196,7 @@ def _changes_lead(panel: PanelCurves, below: int, above: int, prior: float) -> b
 def intervals_covering_zero(
     edges: Floats, difference: Floats, half_width: Floats
 ) -> list[list[tuple[float, float]]]:
-    """Return where, in log-odds, the interval of each difference (n_pairs, n_priors) covers zero."""
+    """Return the ranges, in log-odds, on which the interval of each difference (row) covers zero."""
     excess = difference**2 - half_width**2
     size = np.abs(excess).max(axis=1)
     excess = excess / np.where(size > 0, size, 1.0)[:, None]
@@ -207,22 +209,18 @@ def intervals_covering_zero(
     return result
 
 
-def _limits(
+def _crossing_limits(
     edges: Floats, intervals: list[tuple[float, float]], root: float
 ) -> tuple[float, float, bool, bool]:
-    """Return the limits of the interval around a crossing, and whether they are those of the range."""
-    around = (ends for ends in intervals if ends[0] - SAME_ROOT <= root <= ends[1] + SAME_ROOT)
+    """Return the limits (priors) of the interval around a root, and True for each end of the range."""
+    around = (ends for ends in intervals if ends[0] - ROOT_TOLERANCE <= root <= ends[1] + ROOT_TOLERANCE)
     low, high = next(around, (root, root))
-    return (
-        float(expit(low)),
-        float(expit(high)),
-        low <= edges[0] + SAME_ROOT,
-        high >= edges[-1] - SAME_ROOT,
-    )
+    open_low, open_high = low <= edges[0] + ROOT_TOLERANCE, high >= edges[-1] - ROOT_TOLERANCE
+    return float(expit(low)), float(expit(high)), open_low, open_high
 
 
 def _delta_error(edges: Floats, pieces: list[Chebyshev], variance: Floats, root: float) -> float:
-    """Return the standard error of the crossing by the delta method, on the prior's scale."""
+    """Return the delta-method standard error of a crossing at `root` (log-odds), as a prior."""
     panel = min(int(np.searchsorted(edges, root, side="right")) - 1, len(pieces) - 1)
     slope = float(pieces[panel].deriv()(root))
     if not np.isfinite(variance).all() or slope == 0:
@@ -234,36 +232,37 @@ def _delta_error(edges: Floats, pieces: list[Chebyshev], variance: Floats, root:
 LEADER_COLUMNS = ("prior_low", "prior_high", "leader", "contender", "shortfall")
 
 
-#: Ranges shorter than this, in log-odds, are between two values of one root.
-SHORTEST = 1e-9
+#: Shorter ranges, in log-odds, are rounding errors of one root.
+MIN_WIDTH = 1e-9
 
 
 #: Gauss-Legendre nodes and weights on [-1, 1].
 NODES = np.polynomial.legendre.leggauss(24)
 
 
-#: Leader, models that no band puts behind another, and limits in log-odds.
+#: Index of the leader, indices of the contenders, and limits in log-odds.
 LeaderInterval = tuple[int, tuple[int, ...], float, float]
 
 
-def leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
-    """Find the models that may be the best at each prior.
+def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
+    """Find the models that may be the best at each prior (a confidence set).
 
     Parameters
     ----------
     evaluation : Evaluation
-        The measured models.
+        The evaluated models.
     alpha : float, default 0.05
-        With probability ``1 - alpha`` the best model is among the contenders, at all priors at once.
+        With probability ``1 - alpha``, the best model is among the contenders at all priors at once.
     rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws behind the bands.
+        Seed of the draws for the bands.
 
     Returns
     -------
     DataFrame
-        Columns of `LEADER_COLUMNS`: one row for each range of priors and contender. ``leader`` has the
-        largest mean AUPREC there, and is a contender itself; ``shortfall`` is by how much the contender's
-        mean stays below the leader's, averaged over the range in the log-odds. The limits are exact.
+        Columns prior_low, prior_high, leader, contender and shortfall, one row for each range of priors and
+        contender. ``leader`` has the largest mean AUPREC in the range, and is a contender itself.
+        ``shortfall`` is the mean of the leader less that of the contender, averaged over the log-odds. The
+        limits are exact.
 
     Raises
     ------
@@ -272,15 +271,14 @@ def leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd
 
     Notes
     -----
-    Contenders are a confidence set for the best model (Gupta 1965; Hsu 1984): a model is left out where the
-    simultaneous band of :func:`~skewanova.decision.difference_curves` puts it behind another; with one fold
-    at priors with at least 100 effective negatives only.
+    A model is excluded where the simultaneous band of :func:`~skewanova.decision.difference_curves` puts it
+    below another (Gupta 1965; Hsu 1984). With one fold, this needs at least 100 effective negatives.
 
     Examples
     --------
     >>> import skewanova as sa
-    >>> found = sa.decision.leaders(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
-    >>> found["contender"].tolist()
+    >>> leaders = sa.decision.find_leaders(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
+    >>> leaders["contender"].tolist()
     ['A', 'C', 'B']
     """
     panel, critical, rarest = _simultaneous_bands(evaluation, alpha, rng)
@@ -288,37 +286,38 @@ def leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd
 
 
 def _simultaneous_bands(evaluation: Evaluation, alpha: float, rng: Seed) -> tuple[PanelCurves, float, float]:
-    """Return the curves, the critical value of all differences, and the smallest prior it holds for."""
+    """Return the curves, the simultaneous critical value of pairs, and the smallest testable prior."""
     check_fraction(alpha, "alpha")
-    critical = pair_critical(joint_curves(evaluation, decision_grid(evaluation)), alpha, rng=rng)
-    return panel_curves(evaluation), critical, decision_floor(evaluation)
+    critical = pair_critical_value(joint_curves(evaluation, testable_grid(evaluation)), alpha, rng=rng)
+    return panel_curves(evaluation), critical, smallest_testable_prior(evaluation)
 
 
 BY_PRIOR_COLUMNS = ("prior", "model", "rank", "auprec", "conf_low", "conf_high", "contender", "regret")
 
 
-#: Priors are the same number up to this, relative to them.
-SAME_PRIOR = 1e-9
+#: Relative tolerance between two computations of one prior.
+PRIOR_TOLERANCE = 1e-9
 
 
-def by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
-    """Compute mean AUPREC, band, rank and regret of every model, prior by prior.
+def tabulate_by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
+    """Tabulate mean AUPREC, band, rank and regret of every model by prior.
 
     Parameters
     ----------
     evaluation : Evaluation
-        The measured models.
+        The evaluated models.
     alpha : float, default 0.05
-        Bands and contenders are at level ``1 - alpha``, at all priors at once.
+        Bands and contenders have the simultaneous level ``1 - alpha``.
     rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws behind them.
+        Seed of the draws for the bands.
 
     Returns
     -------
     DataFrame
-        Columns of `BY_PRIOR_COLUMNS`, at 41 priors, those of the evaluation and the limits of the deployment
-        prior, ascending. ``conf_low``, ``conf_high`` are the band of :func:`auprec_bands`, ``contender``
-        whether the model may be the best (see :func:`leaders`), ``regret`` its shortfall from the best mean.
+        Columns prior, model, rank, auprec, conf_low, conf_high, contender and regret. The priors are 41
+        default ones, those of the evaluation and the limits of the deployment prior, ascending. ``conf_low``
+        and ``conf_high`` are the band of :func:`auprec_bands`. ``contender`` is True if the model may be the
+        best (see :func:`find_leaders`). ``regret`` is its shortfall from the best mean.
 
     Raises
     ------
@@ -328,15 +327,15 @@ def by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> p
     Examples
     --------
     >>> import skewanova as sa
-    >>> rows = sa.decision.by_prior(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
+    >>> rows = sa.decision.tabulate_by_prior(sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2)))
     >>> rows.loc[rows["prior"] == 0.2, ["model", "rank", "contender"]].to_numpy().tolist()
     [['A', 1, True], ['B', 3, True], ['C', 2, True]]
     """
-    return by_prior_of(evaluation, leaders(evaluation, alpha=alpha, rng=rng), alpha=alpha, rng=rng)
+    return by_prior_frame(evaluation, find_leaders(evaluation, alpha=alpha, rng=rng), alpha=alpha, rng=rng)
 
 
-def by_prior_of(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, rng: Seed) -> pd.DataFrame:
-    """Build the frame of :func:`by_prior` from that of :func:`leaders`."""
+def by_prior_frame(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, rng: Seed) -> pd.DataFrame:
+    """Return the frame of :func:`tabulate_by_prior`, given that of :func:`find_leaders`."""
     weighting = evaluation.deployment_prior
     grid = np.union1d(
         prior_grid(evaluation, BAND_PRIORS), [*evaluation.priors, weighting.low, weighting.high]
@@ -348,18 +347,18 @@ def by_prior_of(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, 
         ranks[argsort_descending(values), column] = np.arange(1, len(values) + 1)
     frame = bands.assign(
         rank=ranks.ravel(),
-        contender=_contending(leading, evaluation.models, grid).ravel(),
+        contender=_mask_contenders(leading, evaluation.models, grid).ravel(),
         regret=(areas.max(axis=0) - areas).ravel(),
     )
     return frame.sort_values("prior", kind="stable", ignore_index=True)[list(BY_PRIOR_COLUMNS)]
 
 
-def _contending(leading: pd.DataFrame, models: tuple[str, ...], grid: Floats) -> Bools:
-    """Return which model may be the best at which prior, of shape (n_models, n_priors)."""
+def _mask_contenders(leading: pd.DataFrame, models: tuple[str, ...], grid: Floats) -> Bools:
+    """Return the mask (n_models, n_priors) of contenders at each prior."""
     contending = np.zeros((len(models), len(grid)), dtype=bool)
     columns = leading[["contender", "prior_low", "prior_high"]]
     for model, low, high in columns.itertuples(index=False):
-        inside = (grid >= low * (1 - SAME_PRIOR)) & (grid <= high * (1 + SAME_PRIOR))
+        inside = (grid >= low * (1 - PRIOR_TOLERANCE)) & (grid <= high * (1 + PRIOR_TOLERANCE))
         contending[models.index(model)] |= inside
     return contending
 
@@ -367,19 +366,19 @@ def _contending(leading: pd.DataFrame, models: tuple[str, ...], grid: Floats) ->
 def leaders_frame(
     panel: PanelCurves, models: tuple[str, ...], critical: float, *, rarest: float = 0.0
 ) -> pd.DataFrame:
-    """Return every range and contender as a row."""
+    """Return the frame of :func:`find_leaders`."""
     rows = []
     for leader, contenders, low, high in leader_intervals(panel, critical, rarest=rarest):
         priors = expit((low + high + (high - low) * NODES[0]) / 2)
         values: Floats = panel.curves.evaluate(priors) @ NODES[1] / 2
-        limits = _limit(panel, low), _limit(panel, high)
+        limits = _log_odds_to_prior(panel, low), _log_odds_to_prior(panel, high)
         by_value = [leader, *(i for i in argsort_descending(values) if i in contenders and i != leader)]
         rows += [(*limits, models[leader], models[i], float(values[leader] - values[i])) for i in by_value]
     return pd.DataFrame(rows, columns=list(LEADER_COLUMNS))
 
 
 def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeaderInterval]:
-    """Return ranges with one leader and one set of contenders; nobody is left out below `rarest`."""
+    """Return ranges with one leader and one set of contenders; all models contend below `rarest`."""
     behind = _join_ranges(
         (worse, low, high) for _, worse, low, high in band_intervals(panel, critical, rarest)
     )
@@ -388,7 +387,7 @@ def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0
     edges = sorted(ends | {end for _, *limits in behind for end in limits if first < end < last})
     intervals = []
     for low, high in pairwise(edges if len(edges) > 1 else edges * 2):
-        if high - low < SHORTEST and len(edges) > 2:
+        if high - low < MIN_WIDTH and len(edges) > 2:
             continue
         middle = (low + high) / 2
         out = {model for model, start, end in behind if start <= middle <= end}
@@ -401,7 +400,7 @@ def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0
 def band_intervals(
     panel: PanelCurves, critical: float, rarest: float = 0.0
 ) -> list[tuple[int, int, float, float]]:
-    """Return (better, worse, low, high) where bands separate two models, in log-odds from `rarest` on."""
+    """Return (better, worse, low, high) for ranges (log-odds) above `rarest` where bands exclude zero."""
     if np.isnan(critical):
         return []
     floor = float(logit(rarest)) if rarest > 0 else -np.inf
@@ -411,7 +410,7 @@ def band_intervals(
     intervals = [
         (int(a), int(b), max(low, floor), high)
         for (a, b), ends in zip(pairs, covering, strict=True)
-        for low, high in _gaps(panel.edges, ends)
+        for low, high in _complement_ranges(panel.edges, ends)
         if high > floor
     ]
     middle = np.array([expit((low + high) / 2) for *_, low, high in intervals])
@@ -423,7 +422,7 @@ def band_intervals(
 
 
 def _join_ranges(ranges: Iterable[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
-    """Return the ranges with those of one model that touch joined."""
+    """Return the ranges (model, low, high), with overlapping ranges of a model joined."""
     result: list[tuple[int, float, float]] = []
     for model, low, high in sorted(ranges):
         if result and result[-1][0] == model and low <= result[-1][2]:
@@ -433,40 +432,40 @@ def _join_ranges(ranges: Iterable[tuple[int, float, float]]) -> list[tuple[int, 
     return result
 
 
-def _gaps(edges: Floats, ranges: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return what the ranges leave over between the first and the last edge."""
+def _complement_ranges(edges: Floats, ranges: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the gaps between disjoint ranges, from the first to the last edge."""
     ends = [float(edges[0]), *(end for limits in ranges for end in limits), float(edges[-1])]
-    return [(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if high - low > SHORTEST]
+    return [(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if high - low > MIN_WIDTH]
 
 
-def _limit(panel: PanelCurves, log_odds: float) -> float:
-    """Return the prior at a log-odds; the limits of the range to their last digit."""
+def _log_odds_to_prior(panel: PanelCurves, log_odds: float) -> float:
+    """Return the prior at a log-odds, clipped to the range, whose limits are returned exactly."""
     for end in (panel.low, panel.high):
-        if abs(log_odds - float(logit(end))) < SHORTEST:
+        if abs(log_odds - float(logit(end))) < MIN_WIDTH:
             return end
-    return min(max(float(expit(log_odds)), panel.low), panel.high)  # panels of one prior have some room
+    return min(max(float(expit(log_odds)), panel.low), panel.high)  # panels of a single prior are wider
 
 
 DIFFERING_COLUMNS = ("better", "worse", "prior_low", "prior_high")
 
 
-def differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
+def find_differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
     """Find the ranges of priors at which the simultaneous band puts one model above another.
 
     Parameters
     ----------
     evaluation : Evaluation
-        The measured models.
+        The evaluated models.
     alpha : float, default 0.05
-        Level of the bands, over all priors and pairs together.
+        Familywise error rate over all priors and pairs.
     rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws behind the bands.
+        Seed of the draws for the bands.
 
     Returns
     -------
     DataFrame
-        Columns of `DIFFERING_COLUMNS`, a row a stretch, pair by pair. The limits are exact, and the bands
-        those of :func:`~skewanova.decision.difference_curves` and :func:`~skewanova.decision.leaders`.
+        Columns better, worse, prior_low and prior_high, one row for each range, pair by pair. The limits are
+        exact. The bands are those of :func:`difference_curves` and :func:`find_leaders`.
 
     Raises
     ------
@@ -477,7 +476,7 @@ def differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed =
     --------
     >>> import skewanova as sa
     >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> sa.decision.differing_priors(measures).empty  # hold-outs that share training data
+    >>> sa.decision.find_differing_priors(measures).empty  # hold-outs that share training data
     True
     """
     panel, critical, rarest = _simultaneous_bands(evaluation, alpha, rng)
@@ -492,9 +491,9 @@ def differing_frame(
     rarest: float = 0.0,
     control: str | None = None,
 ) -> pd.DataFrame:
-    """Return every range as a row, of all pairs or of those with the control."""
+    """Return the frame of :func:`find_differing_priors`, for all pairs or those with the control."""
     rows = [
-        (models[better], models[worse], _limit(panel, low), _limit(panel, high))
+        (models[better], models[worse], _log_odds_to_prior(panel, low), _log_odds_to_prior(panel, high))
         for better, worse, low, high in band_intervals(panel, critical, rarest)
         if control is None or control in {models[better], models[worse]}
     ]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skewanova.base.checks import Bools, Floats, InputError, check_choice, check_fraction, warn_each
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import SCREEN_WIDTH, format_factor, format_number, shorten_names, wrap_lines
-from skewanova.decision.bands import compared_pairs
+from skewanova.decision.bands import mask_compared_pairs
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.power import (
     FoldTest,
@@ -89,7 +89,7 @@ class PowerTarget:
         return observed if self.difference is None else self.difference
 
 
-def plans(
+def plan_sample_sizes(
     measures: Evaluation,
     *,
     difference: float | None = None,
@@ -125,7 +125,7 @@ def plans(
     --------
     >>> import skewanova as sa
     >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5,))
-    >>> sa.decision.plans(measures, difference=0.05)["case_factor"].round(2).tolist()
+    >>> sa.decision.plan_sample_sizes(measures, difference=0.05)["case_factor"].round(2).tolist()
     [37.52, 2.29, 41.94]
     """
     target, design = PowerTarget(difference, power, alpha, assurance), measures.design
@@ -145,7 +145,7 @@ def plans(
         assurance=assurance,
         n_folds_now=float(design.n_folds),
     )
-    frame = frame[compared_pairs(measures.models, control)].reset_index(drop=True)
+    frame = frame[mask_compared_pairs(measures.models, control)].reset_index(drop=True)
     return frame.reindex(columns=list(PLAN_COLUMNS))
 
 
@@ -523,7 +523,7 @@ def plan_comparison(
         difference_is_stated=difference is not None,
         units=measures.design.units,
         warnings=(*notes, *measures.design.warnings, *measures.warnings, *optimistic),
-        _table=plans(measures, **asdict(target), control=control),
+        _table=plan_sample_sizes(measures, **asdict(target), control=control),
     )
 
 

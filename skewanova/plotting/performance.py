@@ -117,7 +117,7 @@ def plot_regions(
     regions : DataFrame, optional
         Columns model, prior_low, prior_high; needed where `result` is a frame.
     bands, crossings, support : DataFrame, optional
-        As :func:`~skewanova.decision.auprec_bands`, :func:`~skewanova.decision.crossings` and
+        As :func:`~skewanova.decision.auprec_bands`, :func:`~skewanova.decision.find_crossings` and
         :func:`~skewanova.evaluation.support` return them; by default those of the result, if it has them.
     """
     frame = looks.find_frame(result, "auprec_by_prior", "model fold prior auprec", "plot_regions")

@@ -16,7 +16,7 @@ import pandas as pd
 
 from skewanova.base.checks import Floats, suggest_name
 from skewanova.base.frames import FrameResult
-from skewanova.decision.leads import by_prior_of
+from skewanova.decision.leads import by_prior_frame
 from skewanova.decision.verdict import Judgement, Verdict
 from skewanova.evaluation import along_prior, points
 from skewanova.evaluation.along_prior import auprec_intervals, regret
@@ -181,7 +181,7 @@ class ReportSource(Result):
 
     @property
     def ranking(self) -> pd.DataFrame:  # type: ignore[override]  # a field of the other results
-        """The models in ranking order, as of :func:`~skewanova.decision.ranking`."""
+        """The models in ranking order, as of :func:`~skewanova.decision.rank_models`."""
         return self.tables["ranking"]
 
     @property
@@ -258,7 +258,7 @@ def _precision_recall(source: ReportSource) -> pd.DataFrame:
 def _by_prior(source: ReportSource) -> pd.DataFrame:
     seed = source.settings["seed"]
     rng = seed if isinstance(seed, int) else 0
-    return by_prior_of(source.evaluation, source.tables["leaders"], alpha=source.alpha, rng=rng)
+    return by_prior_frame(source.evaluation, source.tables["leaders"], alpha=source.alpha, rng=rng)
 
 
 #: Points of curves, computed when they are first read.

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning, compare, plan_comparison, read_scores
-from skewanova.decision import auprec_bands, ranking
+from skewanova.decision import auprec_bands, rank_models
 from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import auprec_covariance, compare_runs
@@ -91,7 +91,7 @@ def test_bands_of_means_know_that_runs_are_few(found):
 def test_the_spread_over_runs_alone_gives_no_limits(found):
     """Cases vary too, so t over runs would cover too seldom."""
     *_, result = found
-    for frame in (auprec_intervals(result.evaluation), ranking(result.evaluation)):
+    for frame in (auprec_intervals(result.evaluation), rank_models(result.evaluation)):
         assert frame[["conf_low", "conf_high"]].isna().all(axis=None)
         assert frame.drop(columns=["conf_low", "conf_high"]).notna().any(axis=None)
 

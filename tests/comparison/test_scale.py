@@ -15,7 +15,7 @@ from skewanova.base.text import MAX_ROWS, Table
 from skewanova.comparison.analysis import Options
 from skewanova.comparison.pipeline import decision_frames
 from skewanova.curves.chebyshev import MeanCurves
-from skewanova.decision import decisions
+from skewanova.decision import decision_table
 from skewanova.evaluation.points import precision_recall
 from skewanova.inference import two_way_anova
 from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
@@ -138,7 +138,7 @@ def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, mo
 
 def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
     measures, options = satellite.evaluation, Options(0.05, "auto", None, None, 0.01, 0)
-    promised = decisions(measures, rng=0)
+    promised = decision_table(measures, rng=0)
     drawn_anew = decision_frames(measures, promised, options)
     shared = decision_frames(measures, promised, options, satellite.tables["difference_curves"])
     for name, frame in drawn_anew.items():

@@ -8,8 +8,8 @@ from loops import each
 from scipy import stats
 
 from skewanova import evaluate, load_satellite_scores
-from skewanova.decision import auprec_bands, difference_curves, differing_priors
-from skewanova.decision.bands import critical_value, max_t_draws_of_columns
+from skewanova.decision import auprec_bands, difference_curves, find_differing_priors
+from skewanova.decision.bands import critical_value, draw_max_t_of_columns
 from skewanova.evaluation import auprec_by_prior
 from skewanova.evaluation.measures import prior_grid
 from skewanova.inference import fold_statistics
@@ -112,7 +112,7 @@ def test_a_better_model_is_found_and_named():
     found = difference_curves(measures)
     assert found["reject"].all()
     assert (found["estimate"] < 0).all()
-    (stretch,) = differing_priors(measures).to_numpy().tolist()
+    (stretch,) = find_differing_priors(measures).to_numpy().tolist()
     assert stretch == ["better", "worse", pytest.approx(0.3), pytest.approx(0.6)]
 
 
@@ -132,7 +132,7 @@ def test_bands_hold_their_level_over_all_priors_and_pairs(n_folds, n_models, rep
         values = curves.transpose(2, 0, 1)
         t = np.abs(fold_statistics.paired_t(values).statistic).max()
         difference = fold_statistics.pair_differences(values).transpose(1, 2, 0).reshape(n_folds, -1)
-        largest = max_t_draws_of_columns(difference - difference.mean(axis=0), 7, 99, seed)
+        largest = draw_max_t_of_columns(difference - difference.mean(axis=0), 7, 99, seed)
         errors += t > critical_value(np.sort(largest), 0.05)
     assert errors / replicates < 0.05 + 3 * np.sqrt(0.05 * 0.95 / replicates)
     if n_folds > 2:
@@ -175,7 +175,7 @@ def test_errors(satellite):
         (lambda: difference_curves(satellite, alpha=1.5), "`alpha` must lie strictly between 0 and 1"),
         (lambda: difference_curves(satellite, n_draws=98), "`n_draws` must be at least 99, but got 98"),
         (lambda: difference_curves(satellite, [0.0, 0.5]), "`priors` must lie strictly between 0 and 1"),
-        (lambda: difference_curves(one), "a difference needs at least 2 models and 2 folds, but has 1 and 6"),
+        (lambda: difference_curves(one), "differences need at least 2 models and 2 folds, but got 1 and 6"),
         (lambda: difference_curves(measured(gap)), "every model must be scored in every fold"),
         (lambda: auprec_bands(satellite, alpha=1.0), "`alpha` must lie strictly between 0 and 1"),
         (lambda: auprec_bands(satellite, n_draws=98), "`n_draws` must be at least 99, but got 98"),

@@ -38,7 +38,7 @@ def t_of(table):
 
 def largest(deviations, moved=None, df=None, *, n_draws=5, alpha=0.05):
     moved = np.ones(len(PAIRS) * N_PRIORS, dtype=bool) if moved is None else moved
-    return bands.max_t_draws(deviations, moved, alpha, n_draws=n_draws, rng=3, df=df)
+    return bands.draw_max_t(deviations, moved, alpha, n_draws=n_draws, rng=3, df=df)
 
 
 def by_tables(columns, size, rows, *, blocks=(5,)):
@@ -64,7 +64,7 @@ def test_differences_that_do_not_move_are_left_out():
     moved = np.array([True, False, True, True, True, True])
     columns = columns_of(folds())
     columns[:, 1] = 0
-    assert largest(folds(), moved).tolist() == bands.max_t_draws_of_columns(columns, N_PRIORS, 5, 3).tolist()
+    assert largest(folds(), moved).tolist() == bands.draw_max_t_of_columns(columns, N_PRIORS, 5, 3).tolist()
     assert largest(folds(), np.zeros(6, dtype=bool)).tolist() == [0.0] * 5
 
 
@@ -76,10 +76,10 @@ def test_blocks_of_draws_change_nothing_but_the_numbers_drawn(monkeypatch, size,
 
 def by_axes(deviations, df, n_draws, columns_of=columns_of):
     """Largest |t| of columns from mean and root of samples on the axes that the deviations vary along."""
-    generator, (size, loading) = np.random.default_rng(3), bands._loadings(deviations)
+    generator, loading = np.random.default_rng(3), bands._compute_loadings(deviations)
     columns, found = columns_of(loading), []
     for _ in range(n_draws):
-        mean, root = bands._gaussian_sample(size, df, generator)
+        mean, root = bands._draw_gaussian_sample(len(loading), df, generator)
         found.append(np.sqrt(max(df * (mean @ x) ** 2 / ((root.T @ x) ** 2).sum() for x in columns.T)))
     return found
 
@@ -87,16 +87,16 @@ def by_axes(deviations, df, n_draws, columns_of=columns_of):
 def test_loadings_hold_the_covariance_on_as_few_axes_as_there_are():
     deviations = folds(n_units=9)
     deviations[:, 2] = deviations[:, 0] - 2 * deviations[:, 1]
-    size, loading = bands._loadings(deviations)
-    assert (size, loading.shape) == (4, (4, N_MODELS, N_PRIORS))
+    loading = bands._compute_loadings(deviations)
+    assert loading.shape == (4, N_MODELS, N_PRIORS)
     flat, kept = deviations.reshape(9, -1), loading.reshape(4, -1)
     assert kept.T @ kept == pytest.approx(flat.T @ flat)
-    assert bands._loadings(folds(n_units=4))[1].shape == (3, N_MODELS, N_PRIORS)
+    assert bands._compute_loadings(folds(n_units=4)).shape == (3, N_MODELS, N_PRIORS)
 
 
 @pytest.mark.parametrize("cells", [1, 10**6])
 def test_much_work_is_drawn_on_axes(monkeypatch, cells):
-    df = bands.FOLDS_FOR_JOINT_DRAWS
+    df = bands.MIN_FOLDS_FOR_JOINT_DRAWS
     monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
     monkeypatch.setattr(bands, "MAX_CELLS", cells)
     deviations = folds()
@@ -111,7 +111,7 @@ def test_much_work_is_drawn_on_axes(monkeypatch, cells):
 def test_columns_of_much_work_are_drawn_on_axes(monkeypatch):
     monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
     unit = folds()[:, 0] / np.linalg.norm(folds()[:, 0], axis=0)
-    found = bands._largest_t(folds()[:, 0], 4, np.random.default_rng(3), 12)
+    found = bands._draw_max_t_of_block(folds()[:, 0], 4, np.random.default_rng(3), 12)
     assert found == pytest.approx(by_axes(unit, 12, 4, lambda loading: loading))
 
 
@@ -124,9 +124,9 @@ def test_how_many_draws_much_work_leaves(monkeypatch):
         monkeypatch.setattr(bands, "MAX_PRODUCTS", most)
         assert len(largest(folds(), df=2, n_draws=9)) == drawn
     monkeypatch.setattr(bands, "MAX_PRODUCTS", 0)
-    few, many = bands.FOLDS_FOR_JOINT_DRAWS - 2, bands.FOLDS_FOR_JOINT_DRAWS - 1
+    few, many = bands.MIN_FOLDS_FOR_JOINT_DRAWS - 2, bands.MIN_FOLDS_FOR_JOINT_DRAWS - 1
     assert len(largest(folds(), df=few, n_draws=9)) == 3
-    size = bands._loadings(folds())[0]
+    size = len(bands._compute_loadings(folds()))
     monkeypatch.setattr(bands, "MAX_CURVE_PRODUCTS", 5 * N_MODELS**2 * N_PRIORS * (size + 5))
     assert [len(largest(folds(), df=many, n_draws=n)) for n in (9, 4)] == [5, 4]
     monkeypatch.setattr(bands, "MAX_CURVE_PRODUCTS", 0)
@@ -136,7 +136,7 @@ def test_how_many_draws_much_work_leaves(monkeypatch):
 @pytest.mark.parametrize(("n_axes", "df"), [(3, 8), (3, 3), (5, 3)])
 def test_roots_have_the_sums_of_squares_of_samples(n_axes, df):
     generator = np.random.default_rng(1)
-    drawn = [bands._gaussian_sample(n_axes, df, generator) for _ in range(3000)]
+    drawn = [bands._draw_gaussian_sample(n_axes, df, generator) for _ in range(3000)]
     squares = np.mean([root @ root.T for _, root in drawn], axis=0)
     assert squares == pytest.approx(df * np.eye(n_axes), abs=0.12 * df)
     assert np.var([mean for mean, _ in drawn]) == pytest.approx(1, rel=0.05)
@@ -147,7 +147,7 @@ def test_roots_have_the_sums_of_squares_of_samples(n_axes, df):
 def drawn_over_cases(joint, alpha, n_draws, rng):
     """Of all pairs, in ascending order."""
     varies = np.ones((len(joint.pairs()[0]), len(joint.priors)), dtype=bool)
-    return bands.pair_draws(joint, varies, alpha, n_draws=n_draws, rng=rng)
+    return bands.draw_max_pair_t(joint, varies, alpha, n_draws=n_draws, rng=rng)
 
 
 def test_draws_over_cases_are_those_of_normal_curves():
@@ -183,8 +183,8 @@ def test_normal_columns_are_divided_by_their_size():
     columns = np.array([[3.0, 0.0, 1.0], [4.0, 0.0, 1.0]])
     normal = np.random.default_rng(1).standard_normal((4, 2))
     z = np.abs(normal @ columns[:, [0, 2]] / [5.0, np.sqrt(2)])
-    assert bands._max_z_draws(columns, 4, 1) == pytest.approx(z.max(axis=1))
-    assert bands._max_z_draws(np.zeros((2, 3)), 7, 0).tolist() == [0.0] * 7
+    assert bands._draw_max_z(columns, 4, 1) == pytest.approx(z.max(axis=1))
+    assert bands._draw_max_z(np.zeros((2, 3)), 7, 0).tolist() == [0.0] * 7
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +206,7 @@ def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
     """150 negatives are enough from the prior 100 / 250 on: below there is the difference alone."""
     grid = np.array([0.3, 0.4, 0.5])
     found = bands.difference_curves(one_set, grid, alpha=0.1, n_draws=99, rng=2)
-    assert bands.decision_floor(one_set) == 0.4
+    assert bands.smallest_testable_prior(one_set) == 0.4
     nothing = found[found["prior"] == 0.3]
     assert nothing.loc[:, "std_error":"conf_high"].isna().all(axis=None)
     assert not nothing["reject"].any()
@@ -232,8 +232,8 @@ def test_over_folds_the_value_is_that_of_the_pairs_that_move():
     deviations[:, 1] = deviations[:, 0]
     joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), deviations, 5)
     moved = np.array([False, False, True, True, True, True])
-    draws = np.sort(bands.max_t_draws(deviations, moved, 0.05, n_draws=99, rng=0, df=5))
-    assert bands.pair_critical(joint, 0.05, n_draws=99) == bands.critical_value(draws, 0.05)
+    draws = np.sort(bands.draw_max_t(deviations, moved, 0.05, n_draws=99, rng=0, df=5))
+    assert bands.pair_critical_value(joint, 0.05, n_draws=99) == bands.critical_value(draws, 0.05)
 
 
 def test_seed_0_and_4999_draws_unless_stated(one_set):
@@ -244,12 +244,14 @@ def test_seed_0_and_4999_draws_unless_stated(one_set):
 
 
 def test_the_grid_that_is_decided_begins_at_the_rarest_prior(one_set, monkeypatch):
-    whole, decided = bands.difference_grid(one_set), bands.decision_grid(one_set)
+    whole, decided = bands.difference_grid(one_set), bands.testable_grid(one_set)
     assert len(whole) == bands.BAND_PRIORS == 41
     assert decided.tolist() == [p for p in whole if p >= 0.4 * (1 - 1e-9)]
     assert 0 < len(decided) < len(whole)
-    monkeypatch.setattr(bands, "decision_floor", lambda _: 0.9)  # where nothing is decided, it is whole
-    assert len(bands.decision_grid(one_set)) == bands.BAND_PRIORS
+    monkeypatch.setattr(
+        bands, "smallest_testable_prior", lambda _: 0.9
+    )  # where nothing is decided, it is whole
+    assert len(bands.testable_grid(one_set)) == bands.BAND_PRIORS
 
 
 @pytest.mark.parametrize(("most", "n_priors"), [(400_000, 41), (200, 33), (60, 21)])
@@ -262,9 +264,9 @@ def test_rows_of_all_pairs_are_limited(monkeypatch, most, n_priors):
 def test_the_value_behind_bands_is_read_from_the_widest():
     rows = [(0, 0, 0), (0.2, -0.5, 0.3), (np.nan, np.nan, np.nan), (0.1, 7, 9)]
     frame = pd.DataFrame(rows, columns=["std_error", "conf_low", "conf_high"])
-    assert bands.critical_of(frame) == pytest.approx(0.8 / 0.4)
-    assert bands.critical_of(frame.iloc[:1]) is None
-    assert bands.critical_of(frame.iloc[2:3]) is None
+    assert bands.critical_value_of_bands(frame) == pytest.approx(0.8 / 0.4)
+    assert bands.critical_value_of_bands(frame.iloc[:1]) is None
+    assert bands.critical_value_of_bands(frame.iloc[2:3]) is None
 
 
 def test_a_model_that_never_moves_has_no_band_at_a_distance():
@@ -282,8 +284,8 @@ def test_a_model_that_never_moves_has_no_band_at_a_distance():
 
 
 def test_pairs_with_the_control_are_compared():
-    assert bands.compared_pairs(("A", "B", "C"), None).tolist() == [True] * 3
-    assert bands.compared_pairs(("A", "B", "C"), "B").tolist() == [True, False, True]
+    assert bands.mask_compared_pairs(("A", "B", "C"), None).tolist() == [True] * 3
+    assert bands.mask_compared_pairs(("A", "B", "C"), "B").tolist() == [True, False, True]
 
 
 def test_pairs_for_which_products_cancel_are_drawn_one_by_one():
@@ -300,7 +302,7 @@ def test_halves_go_with_their_prior():
     rng = np.random.default_rng(0)
     values, halves = rng.normal(size=(6, 3, 2)), rng.normal(size=(4, 3, 2))
     design = SimpleNamespace(variance_inflation=2.0, ratio=0.25)
-    _, found, _ = bands._tests_over_folds(np.array([0.1, 0.5]), values, halves, design=design)
+    _, found, _ = bands._test_over_folds(np.array([0.1, 0.5]), values, halves, design=design)
     for prior in range(2):
         alone = paired_t(values[..., prior], inflation=2.0, halves=halves[..., prior])
         np.testing.assert_array_equal([part[:, prior] for part in found], alone)

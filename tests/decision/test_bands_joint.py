@@ -11,7 +11,7 @@ from scipy.special import logit
 
 import skewanova as sa
 from skewanova.base.rounding import TIE
-from skewanova.decision.bands import _mean_critical, auprec_bands, pair_critical
+from skewanova.decision.bands import _mean_critical_value, auprec_bands, pair_critical_value
 from skewanova.decision.joint_curves import JointCurves, joint_curves
 from skewanova.evaluation.measures import prior_grid
 
@@ -32,7 +32,7 @@ def several():
 def test_deviations_that_are_rounding_do_not_count(share, value):
     columns = np.array([[1.0, 0.0], [0.0, share * TIE]])
     joint = curves(columns[:, :, None], np.inf)
-    found = _mean_critical(joint, 0.05, n_draws=100_000, rng=1)
+    found = _mean_critical_value(joint, 0.05, n_draws=100_000, rng=1)
     assert found == pytest.approx(value, rel=0.01)
     assert joint.deviations[1, 1, 0] == share * TIE  # left as it was
 
@@ -41,15 +41,17 @@ def test_of_few_folds_the_value_is_that_of_one_t():
     deviations = np.random.default_rng(3).normal(size=(5, 1, 1))
     deviations -= deviations.mean(axis=0)
     joint = curves(np.repeat(deviations, 2, axis=2), 4)
-    found = _mean_critical(joint, 0.05, n_draws=40_000, rng=0)
+    found = _mean_critical_value(joint, 0.05, n_draws=40_000, rng=0)
     assert found == pytest.approx(stats.t.isf(0.025, 4), rel=0.03)
 
 
 def test_a_value_rests_on_4999_draws_of_seed_0_where_the_spread_is_known():
     joint = curves(np.random.default_rng(0).normal(size=(40, 3, 2)) / 100, np.inf)
-    assert pair_critical(joint, 0.05) == pair_critical(joint, 0.05, rng=0, n_draws=4999)
+    assert pair_critical_value(joint, 0.05) == pair_critical_value(joint, 0.05, rng=0, n_draws=4999)
     unknown = JointCurves(PRIORS, np.ones((2, 2)), np.empty((0, 2, 2)), np.nan)
-    assert np.isnan([pair_critical(unknown, 0.05), _mean_critical(unknown, 0.05, n_draws=99, rng=0)]).all()
+    assert np.isnan(
+        [pair_critical_value(unknown, 0.05), _mean_critical_value(unknown, 0.05, n_draws=99, rng=0)]
+    ).all()
 
 
 @pytest.mark.parametrize("ratio", [0, 0.25])

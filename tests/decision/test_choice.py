@@ -24,7 +24,7 @@ from skewanova import (
     iauprec,
 )
 from skewanova.curves import ESTIMATORS
-from skewanova.decision import decisions, ranking, regions
+from skewanova.decision import decision_table, find_regions, rank_models
 from skewanova.decision.choice import (
     probability_best,
     ranking_order,
@@ -148,7 +148,7 @@ def means_at(evaluation, priors):
 def test_columns_and_order():
     measures = random_models(0)
     before = measures.iauprec.copy(deep=True), measures.auprec.copy(deep=True), measures.models
-    ranked = ranking(measures, letters={"M1": "ab"}, rng=9)
+    ranked = rank_models(measures, letters={"M1": "ab"}, rng=9)
     assert tuple(ranked) == RANKING_COLUMNS
     assert ranked["rank"].tolist() == [1, 2, 3, 4]
     assert ranked.set_index("model")["group"].to_dict() == {"M0": "", "M1": "ab", "M2": "", "M3": ""}
@@ -163,24 +163,24 @@ def test_columns_and_order():
     pd.testing.assert_frame_equal(measures.iauprec, before[0])  # the input is never modified
     pd.testing.assert_frame_equal(measures.auprec, before[1])
     assert measures.models == before[2]
-    assert ranked["p_best"].tolist() == decisions(measures, rng=9)["p_best"].tolist()
-    assert ranking(measures)["p_best"].tolist() == decisions(measures, rng=0)["p_best"].tolist()
-    assert ranked["p_best"].tolist() != ranking(measures)["p_best"].tolist()
+    assert ranked["p_best"].tolist() == decision_table(measures, rng=9)["p_best"].tolist()
+    assert rank_models(measures)["p_best"].tolist() == decision_table(measures, rng=0)["p_best"].tolist()
+    assert ranked["p_best"].tolist() != rank_models(measures)["p_best"].tolist()
     with pytest.raises(InputError, match=r"^`alpha` must lie strictly between 0 and 1, but got nan$"):
-        ranking(measures, alpha=np.nan)
+        rank_models(measures, alpha=np.nan)
 
 
 def test_equal_models_keep_their_order():
     curves = {"z": EARLY, "a": LATE, "m": EARLY, "b": EARLY[::-1]}
     assert ranking_order(measure(curves, deployment=0.001))[:3] == ("z", "m", "b")
-    ranked = ranking(measure(curves, deployment=0.001))
+    ranked = rank_models(measure(curves, deployment=0.001))
     assert ranked["model"].tolist() == ["z", "m", "b", "a"]
 
 
 @pytest.mark.parametrize(("alpha", "ratio"), [(0.05, 0), (0.005, 0), (0.05, 0.25)])
 def test_intervals_and_p_best_rest_on_the_spread_over_folds(alpha, ratio):
     measures = random_models(2, n_folds=7)
-    ranked = ranking(designed(measures, ratio), alpha=alpha)
+    ranked = rank_models(designed(measures, ratio), alpha=alpha)
     table = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(ranked["model"])]
     error = table.std() * np.sqrt(1 / 7 + ratio)  # Nadeau and Bengio 2003
     low, high = stats.t.interval(1 - alpha, 6, table.mean(), error)
@@ -197,16 +197,16 @@ def test_intervals_and_p_best_rest_on_the_spread_over_folds(alpha, ratio):
 
 def test_one_fold_has_no_spread():
     measures = random_models(3, n_folds=1)
-    ranked, spread = ranking(measures), ["std", "conf_low", "conf_high", "p_best"]
+    ranked, spread = rank_models(measures), ["std", "conf_low", "conf_high", "p_best"]
     assert ranked[spread].isna().all(axis=None)
     assert ranked.drop(columns=spread).notna().all(axis=None)
-    assert (decisions(measures)["p_best_over"] == "").all()
-    assert (decisions(random_models(3, n_folds=2))["p_best_over"] == "folds").all()
+    assert (decision_table(measures)["p_best_over"] == "").all()
+    assert (decision_table(random_models(3, n_folds=2))["p_best_over"] == "folds").all()
 
 
 def test_missing_cells():
     curves = {"A": LATE, "B": [EARLY[0], None, EARLY[2]]}
-    ranked = ranking(measure(curves)).set_index("model")
+    ranked = rank_models(measure(curves)).set_index("model")
     only = measure({"B": [EARLY[0], EARLY[2]]}).iauprec["iauprec"]
     assert ranked.loc["B", "iauprec"] == pytest.approx(only.mean(), rel=1e-12)
     low, high = stats.t.interval(0.95, 1, only.mean(), stats.sem(only))
@@ -216,10 +216,10 @@ def test_missing_cells():
 
 def test_one_model():
     measures = measure({"only": LATE})
-    row = ranking(measures).iloc[0]
+    row = rank_models(measures).iloc[0]
     assert (row["rank"], row["model"], row["p_best"]) == (1, "only", 1.0)
     assert (row["expected_regret"], row["max_regret"]) == (0.0, 0.0)
-    (lead,) = regions(measures).itertuples()
+    (lead,) = find_regions(measures).itertuples()
     assert (lead.model, lead.runner_up) == ("only", "")
     assert np.isnan(lead.margin)
     assert (lead.prior_low, lead.prior_high) == pytest.approx((0.01, 0.5))
@@ -243,7 +243,7 @@ def test_regret_equals_brute_force(name, models):
         priors = expit(np.linspace(logit(weighting.low), logit(weighting.high), GRID))
         means = means_at(measures, priors)
     largest = (means.max(axis=0) - means)[:, weights > 0].max(axis=1)
-    ranked = ranking(measures).set_index("model").loc[list(measures.models)]
+    ranked = rank_models(measures).set_index("model").loc[list(measures.models)]
     # a beta's thin tail is poorly served by equal steps
     slack = 2e-6 if isinstance(weighting, BetaPrior) else 1e-8
     np.testing.assert_allclose(ranked["expected_regret"], expected, rtol=0, atol=slack)
@@ -278,7 +278,7 @@ def dense_leaders(measures, low, high, size=GRID):
 
 def test_three_models_three_regions():
     measures = measure(CROSSING, priors=WIDE)
-    leads = regions(measures)
+    leads = find_regions(measures)
     assert leads["model"].tolist() == ["early", "middle", "late"]
     check_regions(measures, leads)
     models, below, above = dense_leaders(measures, 0.0005, 0.9)
@@ -299,7 +299,7 @@ def test_regions_of_random_models(seed):
         priors=(0.99, 0.3, 1e-3),
         deployment=(0.05, 0.2),
     )
-    leads = regions(measures)
+    leads = find_regions(measures)
     check_regions(measures, leads)
     models, _, _ = dense_leaders(measures, 1e-3, 0.99, 5000)
     assert len(leads) >= len(models)
@@ -320,7 +320,7 @@ def test_series_hold_every_digit(estimator, ends):
 
 def test_identical_leaders_give_way_to_the_first():
     measures = measure({"a": EARLY, "b": LATE, "c": EARLY, "d": LATE}, priors=WIDE)
-    leads = regions(measures)
+    leads = find_regions(measures)
     assert leads["model"].tolist() == ["a", "b"]
     assert leads["runner_up"].tolist() == ["c", "d"]
 
@@ -330,12 +330,12 @@ def test_a_lead_in_the_last_digits_is_none(shift):
     shared, other = through((0.1, 0.6), (0.2, 0.8)), through((0.1 + shift, 0.6), (0.2, 0.8))
     measures = measure({"a": [shared] * 2, "b": [other] * 2})
     assert ranking_order(measures) == ("a", "b")
-    assert regions(measures)["model"].tolist() == ["a"]
+    assert find_regions(measures)["model"].tolist() == ["a"]
 
 
 def test_one_prior_in_all():
     measures = measure(CROSSING, priors=(0.1,), deployment=0.1)
-    leads = regions(measures)
+    leads = find_regions(measures)
     means = means_at(measures, [0.1])[:, 0]
     order = np.argsort(-means)
     assert leads["model"].tolist() == [measures.models[order[0]]]
@@ -347,7 +347,7 @@ def test_one_prior_in_all():
 @pytest.mark.parametrize("seed", [None, 30])
 def test_margin_equals_quadrature(seed):
     measures = random_models(seed, priors=(0.95, 0.002)) if seed else measure(CROSSING, priors=WIDE)
-    for row in regions(measures).itertuples():
+    for row in find_regions(measures).itertuples():
         steps = 20_000
         at = row.prior_low + (row.prior_high - row.prior_low) * (np.arange(steps) + 0.5) / steps
         mean = dict(zip(measures.models, means_at(measures, at).mean(axis=1), strict=True))
@@ -359,7 +359,7 @@ def test_margin_equals_quadrature(seed):
 
 def test_order_of_the_models_does_not_matter():
     both = [measure(curves, priors=WIDE) for curves in (CROSSING, dict(reversed(CROSSING.items())))]
-    for function in (regions, ranking):
+    for function in (find_regions, rank_models):
         pd.testing.assert_frame_equal(*map(function, both), rtol=1e-9)
 
 
@@ -367,9 +367,9 @@ def test_order_of_the_models_does_not_matter():
 def test_decisions_equal_brute_force(name):
     weighting = WEIGHTINGS[name]
     measures = measure(CROSSING, deployment=weighting)
-    found = decisions(measures)
+    found = decision_table(measures)
     assert tuple(found) == DECISION_COLUMNS
-    ranked = ranking(measures)
+    ranked = rank_models(measures)
     assert found["model"].tolist() == ranked["model"].tolist()
     assert (ranked["rarest_prior"] == weighting.low).all()
     for column in ("expected_regret", "max_regret", "p_best", "auprec_at_rarest"):
@@ -395,10 +395,10 @@ def test_decisions_equal_brute_force(name):
 
 def test_loss_per_tenfold_is_a_slope_in_the_logarithm_of_the_skew():
     measures = measure(CROSSING, deployment=UniformSkew(3, 3000))
-    found = decisions(measures).set_index("model").loc[list(CROSSING)]
+    found = decision_table(measures).set_index("model").loc[list(CROSSING)]
     ends = means_at(measures, [0.25, 1 / 3001])
     np.testing.assert_allclose(found["loss_per_tenfold"], (ends[:, 0] - ends[:, 1]) / 3, rtol=1e-9)
-    at_one = decisions(measure(CROSSING, deployment=0.25)).set_index("model").loc[list(CROSSING)]
+    at_one = decision_table(measure(CROSSING, deployment=0.25)).set_index("model").loc[list(CROSSING)]
     step = 1e-4
     near = means_at(measures, [1 / (1 + 3 * 10**-step), 1 / (1 + 3 * 10**step)])
     expected = (near[:, 0] - near[:, 1]) / (2 * step)
@@ -444,7 +444,7 @@ def test_p_best_takes_the_degrees_of_freedom_of_few_clusters():
         measures = evaluate(pd.concat(parts), at_priors=(0.5,), deployment_prior=(0.3, 0.5))
         estimate, covariance, df = iauprec_covariance(measures)
         assert 4 <= df < 20
-        decided = decisions(measures, rng=0)
+        decided = decision_table(measures, rng=0)
         found = decided["p_best"].to_numpy()
         known = probability_best(estimate, covariance, df=np.inf, rng=0)
         single = pd.concat(parts).drop(columns="cluster")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skewanova.decision.choice import CHOICE_COLUMNS, choices
+from skewanova.decision.choice import CHOICE_COLUMNS, choose_models
 
 
 def decisions(**changes):
@@ -20,7 +20,7 @@ def decisions(**changes):
 
 
 def test_each_criterion_by_hand():
-    found = choices(decisions())
+    found = choose_models(decisions())
     assert tuple(found) == CHOICE_COLUMNS
     assert found[["criterion", "model", "value", "runner_up"]].to_numpy().tolist() == [
         ["highest_expected_auprec", "B", 0.8, "C"],
@@ -30,12 +30,12 @@ def test_each_criterion_by_hand():
         ["highest_p_best", "C", 0.6, "B"],
     ]
     assert found["margin"].to_numpy() == pytest.approx([0.1, 0.1, 0.05, 0.05, 0.3])
-    unknown = choices(decisions(worst_auprec=[0.5, np.nan, 0.4]))  # leaves the criteria behind it
+    unknown = choose_models(decisions(worst_auprec=[0.5, np.nan, 0.4]))  # leaves the criteria behind it
     assert unknown["criterion"].tolist() == found["criterion"].drop(2).tolist()
 
 
 def test_of_two_models_one_is_the_runner_up_and_of_one_none():
-    two, one = choices(decisions().iloc[:2]), choices(decisions().iloc[:1])
+    two, one = choose_models(decisions().iloc[:2]), choose_models(decisions().iloc[:1])
     assert two["runner_up"].tolist() == ["A", "A", "B", "B", "A"]
     assert two["margin"].notna().all()
     assert (one["model"] == "A").all()
@@ -47,6 +47,6 @@ def test_of_two_models_one_is_the_runner_up_and_of_one_none():
 def test_of_equal_models_the_first_is_picked(more, first):
     unit = 1e-12
     table = decisions(expected_auprec=[0.5, 0.5 + more * unit, 0.3], max_regret=[0.5 + more * unit, 0.5, 0.8])
-    found = choices(table).set_index("criterion")
+    found = choose_models(table).set_index("criterion")
     assert found.loc["highest_expected_auprec", "model"] == first
     assert found.loc["minimax_regret", "model"] == first

@@ -10,9 +10,9 @@ from skewanova.decision.choice import (
     N_DRAWS,
     N_SCALES,
     N_SPREADS,
-    _contrasts,
-    _grid,
     _leading_counts,
+    _orthogonal_contrasts,
+    _spread_and_scale_grid,
     probability_best,
 )
 
@@ -71,14 +71,14 @@ def test_a_number_of_leading_models_parts_no_equals():
 
 
 def test_the_grid_holds_quantiles_of_both_priors():
-    spread, scale = _grid(0.2, 6.0)
+    spread, scale = _spread_and_scale_grid(0.2, 6.0)
     assert len(spread) == len(scale) == N_SPREADS * N_SCALES == 8000
     middle = (np.arange(N_SPREADS) + 0.5) / N_SPREADS
     assert np.unique(spread) == pytest.approx(stats.halfcauchy.ppf(middle, scale=0.2))
     middle = (np.arange(N_SCALES) + 0.5) / N_SCALES
     assert np.unique(scale) == pytest.approx(np.sort(6 / stats.chi2.ppf(middle, 6)))
     assert len({*zip(spread, scale, strict=True)}) == 8000
-    known = _grid(0.2, np.inf)
+    known = _spread_and_scale_grid(0.2, np.inf)
     assert known[0] == pytest.approx(
         stats.halfcauchy.ppf((np.arange(N_SPREADS) + 0.5) / N_SPREADS, scale=0.2)
     )
@@ -87,7 +87,7 @@ def test_the_grid_holds_quantiles_of_both_priors():
 
 def test_contrasts_hold_the_whole_covariance_and_all_differences():
     estimate = np.array([0.3, 0.1, 0.25])
-    variances, axes, seen = _contrasts(estimate, COVARIANCE)
+    variances, axes, seen = _orthogonal_contrasts(estimate, COVARIANCE)
     centre = np.eye(3) - 1 / 3
     assert axes @ axes.T == pytest.approx(np.eye(2))
     assert axes.T * variances @ axes == pytest.approx(centre @ COVARIANCE @ centre)
@@ -100,7 +100,7 @@ def test_variance_below_rounding_is_none(share, kept):
     covariance = np.diag([1.0, 0.0, 0.0])
     tiny = np.zeros((3, 3))
     tiny[2, 2] = 4 * share * TIE
-    variances, axes, _ = _contrasts(np.zeros(3), covariance + tiny)
+    variances, axes, _ = _orthogonal_contrasts(np.zeros(3), covariance + tiny)
     assert (len(variances), len(axes)) == (kept, kept)
     assert (variances > 0).all()
 
@@ -108,7 +108,7 @@ def test_variance_below_rounding_is_none(share, kept):
 @pytest.mark.parametrize(("gap", "kept"), [(0.5, 0), (3.0, 1)])
 def test_a_difference_without_variance_counts_beyond_the_tolerance(gap, kept):
     # Of two models the contrast is their difference over the root of 2.
-    variances, _, seen = _contrasts(np.array([gap * TIE, 0.0]), np.zeros((2, 2)))
+    variances, _, seen = _orthogonal_contrasts(np.array([gap * TIE, 0.0]), np.zeros((2, 2)))
     assert (len(variances), len(seen)) == (kept, kept)
 
 

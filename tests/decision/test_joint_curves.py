@@ -51,7 +51,7 @@ def four_folds():
 @pytest.mark.parametrize(("n_folds", "ratio"), [(2, 0.25), (4, 0), (4, 0.25)])
 def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds, ratio):
     values = four_folds[:n_folds]
-    found = joint_curves.fold_curves(PRIORS[:2], values, ratio=ratio)
+    found = joint_curves.joint_curves_over_folds(PRIORS[:2], values, ratio=ratio)
     inflated = 1 / n_folds + ratio  # Nadeau and Bengio 2003
     assert found.has_covariance
     assert found.df == n_folds - 1
@@ -68,7 +68,7 @@ def test_fold_curves_have_the_corrected_covariance_of_means(four_folds, n_folds,
 
 def test_halvings_add_their_mean_square_to_the_spread_over_folds(four_folds):
     halves = np.random.default_rng(3).normal(size=(5, 3, 2))
-    found = joint_curves.fold_curves(PRIORS[:2], four_folds, ratio=0.25, halves=halves)
+    found = joint_curves.joint_curves_over_folds(PRIORS[:2], four_folds, ratio=0.25, halves=halves)
     assert found.df == 5
     for k in range(2):
         over_folds = np.cov(four_folds[..., k], rowvar=False) / 4
@@ -77,7 +77,7 @@ def test_halvings_add_their_mean_square_to_the_spread_over_folds(four_folds):
 
 
 def test_one_fold_says_nothing_of_the_spread(four_folds):
-    found = joint_curves.fold_curves(PRIORS[:2], four_folds[:1], ratio=0)
+    found = joint_curves.joint_curves_over_folds(PRIORS[:2], four_folds[:1], ratio=0)
     assert not found.has_covariance
     assert found.estimate.tolist() == four_folds[0].tolist()
     assert found.deviations.shape == (0, 3, 2)
@@ -283,7 +283,7 @@ def test_blocks_of_runs_do_not_matter(runs, monkeypatch):
     monkeypatch.setattr(paired_test_set, "measure_models", noted)
     joint_curves.joint_curves(evaluation, PRIORS)
     monkeypatch.setattr(paired_test_set, "MAX_VALUES", 74 * 6 * 2)
-    monkeypatch.setattr(joint_curves, "MAX_ROWS", 5)
+    monkeypatch.setattr(joint_curves, "QR_BLOCK_ROWS", 5)
     again = joint_curves.joint_curves(evaluation, PRIORS)
     assert held == [3, 2, 1]  # all that fit at once
     assert again.estimate == pytest.approx(found.estimate, rel=1e-12)

@@ -13,10 +13,10 @@ from scipy.special import expit, logit
 from skewanova import evaluate, read_scores
 from skewanova.base.checks import InputError
 from skewanova.decision import (
-    crossings,
     difference_curves,
-    leaders,
-    regions,
+    find_crossings,
+    find_leaders,
+    find_regions,
 )
 from skewanova.decision.leads import CROSSING_COLUMNS, LEADER_COLUMNS
 from skewanova.evaluation import auprec_by_prior
@@ -66,7 +66,7 @@ def t_along(evaluation, pair, priors, *, ratio):
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
 def test_intervals_are_where_the_t_test_does_not_reject(folds, ratio, alpha):
     measures, _ = folds
-    found = crossings(designed(measures, ratio), alpha=alpha)
+    found = find_crossings(designed(measures, ratio), alpha=alpha)
     assert tuple(found) == CROSSING_COLUMNS
     assert found["prior"].is_monotonic_increasing
     assert {"M0", "M1"} <= {*found["model_below"], *found["model_above"]}
@@ -101,7 +101,7 @@ def test_every_sign_change_on_a_grid_is_found(folds):
         for i, a in enumerate(measures.models)
         for b in measures.models[i + 1 :]
     )
-    assert len(crossings(measures)) == changes > 0
+    assert len(find_crossings(measures)) == changes > 0
 
 
 def t_of_difference(table, prior):
@@ -114,13 +114,13 @@ def t_of_difference(table, prior):
 
 def test_one_set_leaves_out_its_cases(one_set):
     measures, table = one_set
-    found = crossings(measures)
+    found = find_crossings(measures)
     row = found.iloc[0]
     for limit in (row.conf_low, row.conf_high):
         if not (row.open_low if limit == row.conf_low else row.open_high):
             assert t_of_difference(table, limit) == pytest.approx(stats.norm.isf(0.025), rel=1e-6)
     assert np.isinf(row.df)
-    unknown = crossings(replace(measures, scores=None))
+    unknown = find_crossings(replace(measures, scores=None))
     assert unknown["prior"].tolist() == found["prior"].tolist()
     assert unknown[["conf_low", "conf_high", "std_error", "df"]].isna().all(axis=None)
 
@@ -128,7 +128,7 @@ def test_one_set_leaves_out_its_cases(one_set):
 def test_contenders_follow_the_simultaneous_bands(folds):
     measures, _ = folds
     grid = expit(np.linspace(logit(0.004), logit(0.6), 41))
-    found = leaders(measures)
+    found = find_leaders(measures)
     assert tuple(found) == LEADER_COLUMNS
     bands = difference_curves(measures, grid)  # the same draws, so the same critical value
     means = auprec_by_prior(measures, grid).groupby(["prior", "model"])["auprec"].mean()
@@ -145,11 +145,11 @@ def test_contenders_follow_the_simultaneous_bands(folds):
 
 def test_without_scores_one_fold_leaves_everyone_in(one_set):
     measures, _ = one_set
-    leads, found = regions(measures), leaders(measures)
-    assert len(leaders(replace(measures, scores=None))) == 2 * len(leads)
+    leads, found = find_regions(measures), find_leaders(measures)
+    assert len(find_leaders(replace(measures, scores=None))) == 2 * len(leads)
     assert len(found.drop_duplicates(["prior_low"])) > len(leads)
     below = found[found["prior_low"] < 100 / 2800 * (1 - 1e-9)]  # too few effective negatives
     assert len(below) == 2 * below["prior_low"].nunique()
-    for function in (crossings, leaders):
+    for function in (find_crossings, find_leaders):
         with pytest.raises(InputError, match="`alpha` must lie strictly between 0 and 1, but got 2"):
             function(measures, alpha=2)

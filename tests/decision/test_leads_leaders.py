@@ -11,16 +11,16 @@ from skewanova.curves.chebyshev import panel_priors
 from skewanova.decision import auprec_bands, leads
 from skewanova.decision.joint_curves import JointCurves, PanelCurves
 from skewanova.decision.leads import (
-    SAME_ROOT,
-    SHORTEST,
-    by_prior,
-    by_prior_of,
+    MIN_WIDTH,
+    ROOT_TOLERANCE,
+    by_prior_frame,
     crossings_frame,
     differing_frame,
-    find_crossings,
     intervals_covering_zero,
     leader_intervals,
     leaders_frame,
+    locate_crossings,
+    tabulate_by_prior,
 )
 from skewanova.evaluation import regret
 
@@ -41,7 +41,7 @@ def panel_of(slopes, means, *, errors=0.01, df=np.inf, low=LOW, high=HIGH):
 def test_a_crossing_of_straight_lines_has_a_symmetric_interval():
     # The difference is 0.04 (x + 2), its standard error 0.01 sqrt(2).
     panel = panel_of([0.04, 0.0], [0.5, 0.5])
-    (found,) = find_crossings(panel, 2.0)
+    (found,) = locate_crossings(panel, 2.0)
     assert (found.model_below, found.model_above) == (1, 0)
     assert logit(found.prior) == pytest.approx(-2)
     reach = 2 * 0.01 * np.sqrt(2) / 0.04
@@ -49,7 +49,7 @@ def test_a_crossing_of_straight_lines_has_a_symmetric_interval():
     assert (found.open_low, found.open_high) == (False, False)
     at = expit(-2.0)
     assert found.std_error == pytest.approx(0.01 * np.sqrt(2) / 0.04 * at * (1 - at))
-    (turned,) = find_crossings(panel_of([0.0, 0.04], [0.5, 0.5]), 2.0)
+    (turned,) = locate_crossings(panel_of([0.0, 0.04], [0.5, 0.5]), 2.0)
     assert (turned.model_below, turned.model_above) == (0, 1)
     assert turned[:3] + turned[5:] == pytest.approx(found[:3] + found[5:])
 
@@ -59,30 +59,30 @@ def test_a_crossing_of_straight_lines_has_a_symmetric_interval():
 )
 def test_an_interval_may_reach_the_limits_of_the_range(critical, open_low, open_high):
     # Half-widths 1.77, 1.94, 2.12 against 1.89 to the low end and 2 to the high end.
-    (found,) = find_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), critical)
+    (found,) = locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), critical)
     assert (found.open_low, found.open_high) == (open_low, open_high)
     assert (found.conf_low == pytest.approx(LOW)) == open_low
     assert (found.conf_high == pytest.approx(HIGH)) == open_high
 
 
 def test_without_a_critical_value_a_crossing_has_no_limits():
-    (found,) = find_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
+    (found,) = locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
     assert logit(found.prior) == pytest.approx(-2)
     assert np.isnan([found.conf_low, found.conf_high]).all()
     assert (found.open_low, found.open_high) == (False, False)
     assert found.std_error > 0
     stretches = leader_intervals(panel_of([0.04, 0.0], [0.5, 0.5]), np.nan)
     assert [(leader, inside) for leader, inside, _, _ in stretches] == [(1, (0, 1)), (0, (0, 1))]
-    (exact,) = find_crossings(panel_of([0.04, 0.0], [0.5, 0.5], errors=0.0), 2.0)
+    (exact,) = locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5], errors=0.0), 2.0)
     assert logit([exact.conf_low, exact.prior, exact.conf_high]) == pytest.approx([-2] * 3, abs=1e-4)
     assert exact.std_error == pytest.approx(0.0, abs=1e-12)
 
 
 def test_nothing_crosses_at_one_prior_or_side_by_side():
-    assert find_crossings(panel_of([0.04, 0.0], [0.5, 0.5], low=0.1, high=0.1), 2.0) == []
-    assert find_crossings(panel_of([0.04, 0.04], [0.5, 0.6]), 2.0) == []
-    assert find_crossings(panel_of([0.04, 0.04], [0.5, 0.5]), 2.0) == []
-    assert find_crossings(panel_of([0.04], [0.5]), 2.0) == []
+    assert locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5], low=0.1, high=0.1), 2.0) == []
+    assert locate_crossings(panel_of([0.04, 0.04], [0.5, 0.6]), 2.0) == []
+    assert locate_crossings(panel_of([0.04, 0.04], [0.5, 0.5]), 2.0) == []
+    assert locate_crossings(panel_of([0.04], [0.5]), 2.0) == []
 
 
 def test_the_frame_is_in_the_order_of_priors_and_marks_the_lead():
@@ -174,21 +174,21 @@ def test_the_frame_has_the_leader_first_and_mean_shortfalls():
     assert found[["prior_low", "prior_high"]].to_numpy().tolist() == [[LOW, HIGH]] * 3
 
 
-@pytest.mark.parametrize("reach", [0.4 * SHORTEST, 3 * SHORTEST])
+@pytest.mark.parametrize("reach", [0.4 * MIN_WIDTH, 3 * MIN_WIDTH])
 def test_stretches_shorter_than_rounding_are_left_out(reach):
     # The undecided stretch around the crossing has the half-width `reach`.
     panel = panel_of([0.04, 0.0], [0.5, 0.5], errors=reach * 0.04 / np.sqrt(2) / 2)
     found = leader_intervals(panel, 2.0)
-    assert all(high - low >= SHORTEST * 0.99 for _, _, low, high in found)
+    assert all(high - low >= MIN_WIDTH * 0.99 for _, _, low, high in found)
     assert [found[0][:2], found[-1][:2]] == [(1, (1,)), (0, (0,))]
 
 
 def test_the_interval_is_the_stretch_that_holds_the_crossing():
     edges, stretches = np.array([-5.0, 0.0]), [(-4.0, -3.0), (-2.5, -1.5), (-1.0, -0.5)]
-    for root in (-2.0, -1.5 + SAME_ROOT / 2, -2.5 - SAME_ROOT / 2, -2.5 - SAME_ROOT):
-        assert logit(leads._limits(edges, stretches, root)[:2]) == pytest.approx([-2.5, -1.5])
-    assert logit(leads._limits(edges, stretches, -1.2)[:2]) == pytest.approx([-1.2, -1.2])
-    assert leads._limits(edges, stretches, -2.0)[2:] == (False, False)
+    for root in (-2.0, -1.5 + ROOT_TOLERANCE / 2, -2.5 - ROOT_TOLERANCE / 2, -2.5 - ROOT_TOLERANCE):
+        assert logit(leads._crossing_limits(edges, stretches, root)[:2]) == pytest.approx([-2.5, -1.5])
+    assert logit(leads._crossing_limits(edges, stretches, -1.2)[:2]) == pytest.approx([-1.2, -1.2])
+    assert leads._crossing_limits(edges, stretches, -2.0)[2:] == (False, False)
 
 
 def test_a_crossing_of_unknown_slope_or_spread_has_no_standard_error():
@@ -208,13 +208,13 @@ def test_stretches_of_one_model_that_touch_are_one():
 
 
 def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):
-    behind = [(-3.5, -3.0), (-2.5, -2.0), (-2.0 + SHORTEST / 2, -1.0)]
+    behind = [(-3.5, -3.0), (-2.5, -2.0), (-2.0 + MIN_WIDTH / 2, -1.0)]
     monkeypatch.setattr(leads, "band_intervals", lambda *_: [(0, 1, *limits) for limits in behind])
     found = leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)
     assert [inside for _, inside, _, _ in found] == [(0, 1), (0,), (0, 1), (0,), (0, 1)]
     assert [low for _, _, low, _ in found[1:]] == [-3.5, -3.0, -2.5, -1.0]
     assert [high for _, _, _, high in found[:-1]] == [-3.5, -3.0, -2.5, -1.0]
-    behind[:] = [(-5.0, logit(LOW) + SHORTEST / 2)]
+    behind[:] = [(-5.0, logit(LOW) + MIN_WIDTH / 2)]
     assert len(leader_intervals(panel_of([0.0, 0.0], [0.6, 0.5]), 2.0)) == 1
 
 
@@ -230,7 +230,7 @@ def test_differing_pairs_of_all_or_with_the_control(control, pairs):
 
 def test_rows_by_prior_are_those_of_bands_leaders_and_regret():
     measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2), deployment_prior=(0.06, 0.11))
-    rows = by_prior(measures)
+    rows = tabulate_by_prior(measures)
     grid = rows["prior"].unique()
     assert set(grid) >= {0.5, 0.2, 0.06, 0.11}
     assert np.all(np.diff(grid) > 0)
@@ -250,7 +250,7 @@ def test_contenders_by_prior_are_those_of_the_stretches():
     measures = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2))
     rows = [(0.05, 0.2, "A"), (0.05, 0.2, "B"), (0.2, 0.5, "C"), (0.2, 0.5, "B")]
     leading = pd.DataFrame(rows, columns=["prior_low", "prior_high", "contender"])
-    rows = by_prior_of(measures, leading, alpha=0.05, rng=0)
+    rows = by_prior_frame(measures, leading, alpha=0.05, rng=0)
     found = {prior: set(there["model"][there["contender"]]) for prior, there in rows.groupby("prior")}
     assert all(found[prior] == {"A", "B"} for prior in found if prior < 0.2)
     assert all(found[prior] == {"B", "C"} for prior in found if prior > 0.2)

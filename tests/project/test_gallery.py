@@ -55,7 +55,7 @@ def test_simulated_models_cross(gallery):
     scores = gallery.simulated_scores()
     assert scores.groupby(["model", "fold"]).size().eq(gallery.N_POSITIVE + gallery.N_NEGATIVE).all()
     measures = sa.evaluate(scores, at_priors=(0.5, 0.2), deployment_prior=(0.1, 0.2))
-    assert sa.decision.regions(measures)["model"].nunique() > 1
+    assert sa.decision.find_regions(measures)["model"].nunique() > 1
 
 
 def test_pictures_are_saved_with_what_they_show(gallery, tmp_path):
