@@ -31,7 +31,7 @@ class Here(backends.Backend):
         return len(self.source)
 
     def largest_group(self, columns):
-        return int(self._select(columns).groupby(backends.keys_of(columns), dropna=False).size().max())
+        return int(self._select(columns).groupby(backends.group_columns(columns), dropna=False).size().max())
 
     def _select(self, columns):
         return self.source[list(columns.values())].set_axis(list(columns), axis=1)
@@ -60,14 +60,14 @@ class Here(backends.Backend):
     def _errors(self):
         return ()
 
-    def _damage(self):
+    def _describe_damage(self):
         return None
 
 
 def gathered(frame, **options):
     names = ("model", "fold", "y_true", "y_score", "case", "cluster", "weight")
     columns = {name: name for name in names if name in frame}
-    return loading.gather(Here(frame), columns, **{"pos_label": None, **options})
+    return loading.collect_curves(Here(frame), columns, **{"pos_label": None, **options})
 
 
 def table(seed=0):
@@ -91,7 +91,7 @@ def assert_alike(found, read):
         assert (other.fpr.tolist(), other.tpr.tolist()) == (curve.fpr.tolist(), curve.tpr.tolist())
     assert found.has_cases == read.has_cases
     if read.has_cases:
-        assert found.unpaired()[0] == read.unpaired()[0]
+        assert found.count_unpaired()[0] == read.count_unpaired()[0]
         assert found.shared_cases()[1] == read.shared_cases()[1]
         assert found.shared_cases()[0].tolist() == read.shared_cases()[0].tolist()
         assert found.class_sizes() == read.class_sizes()

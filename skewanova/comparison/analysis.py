@@ -297,7 +297,7 @@ class FoldsAnalysis(DesignAnalysis):
 
     def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
         """Compare the pairs by the primary test over another deployment prior."""
-        measures = self.evaluation.over(as_deployment_prior(deployment_prior))
+        measures = self.evaluation.reweight(as_deployment_prior(deployment_prior))
         method = choose_pairs(measures.design, self.options)
         if method != "tukey":
             return self._compare_family(method, measures)

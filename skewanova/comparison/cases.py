@@ -164,7 +164,7 @@ class RunsAnalysis(CasesAnalysis):
     @property
     def test(self) -> str:
         """Name of the primary test."""
-        return "jackknife" if self.evaluation.design.models_are_fixed else "obuchowski_rockette"
+        return "jackknife" if self.evaluation.design.has_fixed_models else "obuchowski_rockette"
 
     def compare(self, areas: RunAreas) -> CasesComparison:
         """Compare the models over runs and cases or, if the runs are fixed, their means over cases."""

@@ -26,9 +26,14 @@ from skewanova.base.text import write_p
 from skewanova.priors import batches, estimation, mixtures
 from skewanova.priors.estimation import EstimatedPrior, PriorEstimate
 from skewanova.priors.mixtures import N_BINS, binned
-from skewanova.scores.reading import read_rows
+from skewanova.scores.reading import read_in_memory
 from skewanova.scores.table import ScoreTable, StreamedScores
-from skewanova.scores.unlabelled import LabelledCases, UnlabelledScores, labelled_cases, read_unlabelled
+from skewanova.scores.unlabelled import (
+    LabelledCases,
+    UnlabelledScores,
+    collect_labelled_cases,
+    read_unlabelled,
+)
 
 #: How often the likelihood of several models is looked at more closely, and how far down it is looked at.
 ZOOMS, FAR = 4, 30.0
@@ -211,15 +216,15 @@ def estimate_prior_from_tables(
         raise InputError(
             "`labelled` must be a table in memory, since bins need its scores: use read_scores()"
         )
-    table = read_rows(labelled)
+    table = read_in_memory(labelled)
     field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
     level = check_fraction(confidence_level, "confidence_level")
     n_bins = check_count(n_bins, "n_bins", minimum=2)
     models, notes = _shared_models(table, field_scores)
-    cases = {model: labelled_cases(table, model, fold) for model in models}
+    cases = {model: collect_labelled_cases(table, model, fold) for model in models}
     estimates, warnings = {}, []
     for model in models:
-        item = _estimate(cases[model], field_scores.of(model), n_bins, level, rng=rng)
+        item = _estimate(cases[model], field_scores.select_model(model), n_bins, level, rng=rng)
         estimates[model] = item
         warnings += [f"{model}: {text}" if len(models) > 1 else text for text in item.warnings]
     prior: PriorEstimate | PooledPrior = estimates[models[0]]
@@ -355,9 +360,11 @@ def _bins_by_case(
         retained = np.isin(cases[model].case, common)
         positive = cases[model].positive[retained]
         labelled.append(np.searchsorted(item.binned.edges, cases[model].score[retained]))
-        unlabelled.append(np.searchsorted(item.binned.edges, field_scores.of(model)["y_score"].to_numpy()))
+        unlabelled.append(
+            np.searchsorted(item.binned.edges, field_scores.select_model(model)["y_score"].to_numpy())
+        )
     grid = np.stack(labelled, axis=1)
-    paired = [np.stack(unlabelled, axis=1)] if field_scores.paired else unlabelled
+    paired = [np.stack(unlabelled, axis=1)] if field_scores.is_paired else unlabelled
     return batches.Cases(grid[positive], grid[~positive], paired)
 
 

@@ -166,7 +166,7 @@ def monitor(
             f"`unlabelled` must hold scores of {chosen!r}, the model that was chosen, but has those of "
             f"{', '.join(map(repr, field_scores.models[:5]))}"
         )
-    bins, rows = _bins_of(frames["score_bins"], chosen), field_scores.of(chosen)
+    bins, rows = _bins_of(frames["score_bins"], chosen), field_scores.select_model(chosen)
     parts: Any = [("", rows)] if "batch" not in rows else rows.groupby("batch", sort=True, observed=True)
     result, notes = [], []
     for name, part in parts:

@@ -43,10 +43,10 @@ from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.random_effects import mixed_model_anova
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import FoldDesign, as_design
-from skewanova.scores.halvings import Units, check_groups, half_folds, hold_outs
+from skewanova.scores.halvings import Units, check_groups, draw_half_folds, draw_holdouts
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_scores
-from skewanova.scores.scikit_learn import as_rows, check_named, checked_data, fitted_scores, splits_of
+from skewanova.scores.scikit_learn import check_data, check_model_names, draw_splits, score_splits, to_rows
 from skewanova.scores.table import Scores
 
 #: Checks whose advice is a warning too: the scores are hardly what they were given as.
@@ -174,8 +174,8 @@ def compare(
         area_estimator=area_estimator,
         design=design,
     )
-    measures = measures.ordered(ranking_order(measures))
-    mixed = [_mixed(table, measures)] if dropped and measures.design.over_folds else []
+    measures = measures.reorder_models(ranking_order(measures))
+    mixed = [_mixed(table, measures)] if dropped and measures.design.is_over_folds else []
     frames, messages = _analyse(measures, options, mixed)
     notes += [*measures.design.warnings, *messages]
     return Comparison(
@@ -200,7 +200,7 @@ def _analyse(
     table = decision_table(measures, rng=options.rng)
     result = design.analyse(table)
     tests, checks = [*result.tests, *mixed], soundness(measures)
-    differences = result.frames["difference_curves"] if measures.design.over_folds else None
+    differences = result.frames["difference_curves"] if measures.design.is_over_folds else None
     frames = {
         **result.frames,
         **decision_frames(measures, table, options, differences),
@@ -354,21 +354,21 @@ def compare_estimators(
     params = options.pop("params", None)
     scoring: dict[str, Any] = {name: options.pop(name, default) for name, default in SCORING.items()}
     _check_options(options, list(named))
-    data, generator = checked_data(X, y, **scoring), make_generator(rng)
-    named_groups = check_groups(as_rows(groups), len(data.positive))
+    data, generator = check_data(X, y, **scoring), make_generator(rng)
+    named_groups = check_groups(to_rows(groups), len(data.positive))
     if cv is None:
         stated = _check_design(design, test_fraction)
-        units = Units.of(data.positive, named_groups)
+        units = Units.from_groups(data.positive, named_groups)
         fraction = stated.test_fraction or TEST_FRACTIONS[stated.kind]
-        splits = hold_outs(units, n_splits, test_fraction=fraction, rng=generator)
+        splits = draw_holdouts(units, n_splits, test_fraction=fraction, rng=generator)
         if stated.kind == "split_half":
-            splits += half_folds(units, stated.n_halvings, inner_folds=stated.inner_folds, rng=generator)
+            splits += draw_half_folds(units, stated.n_halvings, inner_folds=stated.inner_folds, rng=generator)
         options["design"] = stated.kind
     else:
         _check_own_splits(design, test_fraction)
-        splits = splits_of(cv, data, named_groups)
+        splits = draw_splits(cv, data, named_groups)
     fitting: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": True}
-    table = fitted_scores(named, data, splits, groups=named_groups, rng=generator, **fitting)
+    table = score_splits(named, data, splits, groups=named_groups, rng=generator, **fitting)
     return compare(table, rng=rng if isinstance(rng, int) else generator, **options)
 
 
@@ -381,7 +381,7 @@ def named_estimators(estimators: object) -> dict[str, Any]:
             kind = type(estimator).__name__
             n_before = sum(type(other).__name__ == kind for other in result.values())
             result[f"{kind} {n_before + 1}" if n_before else kind] = estimator
-    check_named(result, "estimators")
+    check_model_names(result, "estimators")
     if len(result) < 2:
         raise InputError(f"`estimators` must hold at least 2 models to compare, but has {len(result)}")
     return dict(result)

@@ -132,7 +132,7 @@ def difference_curves(
         tests = _test_over_cases(evaluation, grid[tested]) if tested.any() else None
     else:
         tested = np.ones(len(grid), dtype=bool)
-        halves, design = evaluation.auprec_between_halves(grid), evaluation.design
+        halves, design = evaluation.auprec_half_differences(grid), evaluation.design
         tests = _test_over_folds(grid, _auprec_by_fold(evaluation, grid), halves, design=design)
     if tests is not None:
         joint, paired, deviate = tests
@@ -170,7 +170,7 @@ def _auprec_by_fold(evaluation: Evaluation, grid: Floats) -> Floats:
     n_models, n_folds = len(evaluation.models), len(evaluation.folds)
     if min(n_models, n_folds) < 2:
         raise InputError(f"differences need at least 2 models and 2 folds, but got {n_models} and {n_folds}")
-    values = evaluation.cell_auprec(grid).swapaxes(0, 1)
+    values = evaluation.auprec_by_cell(grid).swapaxes(0, 1)
     if np.isnan(values).any():
         raise InputError("every model must be scored in every fold")
     return values
@@ -450,7 +450,7 @@ def auprec_bands(
     deviate = critical if joint.model_df is None else t_from_z(critical, joint.model_df)
     half_width = deviate * error
     low, high = joint.estimate - half_width, joint.estimate + half_width
-    if evaluation.design.models_are_fixed:
+    if evaluation.design.has_fixed_models:
         low, high = _logit_limits(joint.estimate, half_width)
     return pd.DataFrame(
         {

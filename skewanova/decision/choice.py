@@ -241,15 +241,15 @@ def ranking_frame(
     evaluation: Evaluation, decisions: pd.DataFrame, *, letters: Mapping[str, str] | None, alpha: float
 ) -> pd.DataFrame:
     """Return the ranking, given the frame of :func:`decision_table`."""
-    measures = evaluation.ordered(ranking_order(evaluation))
+    measures = evaluation.reorder_models(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
-    ratio, halves = measures.design.ratio, measures.iauprec_between_halves
+    ratio, halves = measures.design.ratio, measures.iauprec_half_differences
     # the spread over runs on one test set leaves out the variance over cases
     over_folds = np.where(measures.design.has_runs, np.nan, std)
     interval = fold_mean_interval(
         mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves
-    ).clipped()
+    ).clip()
     return pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),
@@ -304,7 +304,7 @@ def decision_table(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     >>> table[["model", "expected_auprec", "max_regret"]].round(3).values.tolist()
     [['A', 0.772, 0.0], ['C', 0.749, 0.028], ['B', 0.597, 0.195]]
     """
-    measures = evaluation.ordered(ranking_order(evaluation))
+    measures = evaluation.reorder_models(ranking_order(evaluation))
     weighting, curves = measures.deployment_prior, mean_curves(measures)
     expected, largest = _regrets(measures, curves)
     spread = iauprec_covariance(measures)

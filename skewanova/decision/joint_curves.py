@@ -193,7 +193,7 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     The covariance is unknown if a model lacks a fold, or if there is one fold whose scores are missing or
     whose cases do not match between models.
     """
-    values = evaluation.cell_auprec(priors).swapaxes(0, 1)
+    values = evaluation.auprec_by_cell(priors).swapaxes(0, 1)
     if np.isnan(values).any():
         mean = evaluation.mean_auprec(priors)
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
@@ -202,7 +202,7 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
     test_set = variable_test_set(evaluation)
     if test_set is not None:
         return _joint_curves_of_test_set(test_set, evaluation, priors)
-    halves = evaluation.auprec_between_halves(priors)
+    halves = evaluation.auprec_half_differences(priors)
     return joint_curves_over_folds(priors, values, ratio=evaluation.design.ratio, halves=halves)
 
 
@@ -242,7 +242,7 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
             return None
         areas = test_set.angles(evaluation, evaluation.deployment_prior)
         return values[0], areas.area_covariance, test_set.sample.df
-    halves, mean = evaluation.iauprec_between_halves, values.mean(axis=0)
+    halves, mean = evaluation.iauprec_half_differences, values.mean(axis=0)
     if halves is not None:
         return mean, fold_statistics.split_half_covariance(values, halves), float(len(halves))
     inflated = fold_statistics.fold_covariance(values) * (1 / len(values) + evaluation.design.ratio)

@@ -66,7 +66,7 @@ def find_regions(evaluation: Evaluation) -> pd.DataFrame:
     >>> regions["model"].tolist()
     ['A']
     """
-    measures = evaluation.ordered(ranking_order(evaluation))
+    measures = evaluation.reorder_models(ranking_order(evaluation))
     curves = mean_curves(measures)
     rows = [
         (measures.models[region[0]], *region[1:], *_mean_lead(measures, curves, region))

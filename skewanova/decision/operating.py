@@ -31,7 +31,7 @@ from skewanova.evaluation.measures import Evaluation
 from skewanova.inference.intervals import wilson_limits
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
 from skewanova.scores.design import FoldDesign, as_design, fold_mean_interval, infer_design
-from skewanova.scores.reading import read_parts, read_rows
+from skewanova.scores.reading import read_in_memory, read_parts
 from skewanova.scores.table import Scores, ScoreTable
 from skewanova.scores.validation import Label
 
@@ -409,7 +409,7 @@ def _choosing(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell
     """Return the curve on which the threshold of each model and fold is chosen."""
     if rule.name == "threshold":
         raise InputError("`choose_on` has no meaning for a threshold that is given")
-    table = read_rows(choose_on)
+    table = read_in_memory(choose_on)
     curves = table.curves()
     result = {}
     for model, fold in measured.curves:
@@ -454,7 +454,7 @@ def _measured(scores: object, stated: str | FoldDesign) -> _Curves:
             )
         curves = _by_effective_sizes(scores.scores, scores.curves)
         return _Curves(scores.models, scores.folds, curves, scores.design.ratio)
-    table = read_rows(scores)
+    table = read_in_memory(scores)
     design = infer_design(table, design=stated)
     warn_each(design.warnings)
     return _Curves(table.models, table.folds, _by_effective_sizes(table, table.curves()), design.ratio)

@@ -38,7 +38,7 @@ from skewanova.inference.single_test_set import ArcsineAreas
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
-from skewanova.scores.reading import read_rows
+from skewanova.scores.reading import read_in_memory
 
 #: Probability with which the assured size reaches the power, whatever the pilot's luck.
 ASSURANCE = 0.8
@@ -152,7 +152,7 @@ def plan_sample_sizes(
 def _over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
     """Plan for all pairs at once, from the mean and deviation of their differences over folds."""
     values, _ = fold_table(measures.iauprec)
-    paired, n_folds, halves = fold_statistics.paired_t(values), len(values), measures.iauprec_between_halves
+    paired, n_folds, halves = fold_statistics.paired_t(values), len(values), measures.iauprec_half_differences
     deviation = paired.std_error * np.sqrt(n_folds)
     varies = deviation > 0  # else the models agree in every fold, which leaves nothing to plan with
     deviation = np.where(varies, deviation, 1.0)
@@ -497,7 +497,7 @@ def plan_comparison(
     [['A', 'C', 2.29, 2.9], ['A', 'B', 37.52, 47.54], ['C', 'B', 41.94, 53.13]]
     """
     target = PowerTarget(difference, power, alpha, assurance)
-    table, _ = complete_table(read_rows(scores))
+    table, _ = complete_table(read_in_memory(scores))
     check_several_models(table)
     if control is not None:
         check_choice(control, table.models, "control")
@@ -510,7 +510,7 @@ def plan_comparison(
         area_estimator=area_estimator,
         design=design,
     )
-    measures = measures.ordered(ranking_order(measures))
+    measures = measures.reorder_models(ranking_order(measures))
     if bonferroni:
         target = replace(target, alpha=alpha / n_compared(len(table.models), control))
     optimistic = warn_each([] if difference is not None else [OPTIMISTIC])

@@ -20,12 +20,12 @@ import pandas as pd
 from skewanova.base.frames import FrameResult, iter_rows
 from skewanova.base.rounding import TIE
 from skewanova.base.text import shorten_names
-from skewanova.evaluation.along_prior import distinct_cases, rarest_supported
+from skewanova.evaluation.along_prior import count_distinct_cases, rarest_supported_prior
 from skewanova.evaluation.measures import Evaluation
 from skewanova.priors.evidence import FEW_SCORES, scarce_class
 from skewanova.priors.weightings import DeploymentPrior, mass_above, truncate_below
 from skewanova.scores.design import SAME_CASES
-from skewanova.scores.pairing import fewest_different
+from skewanova.scores.pairing import find_fewest_distinct
 
 #: The lines of a verdict by the names of their fields.
 LINES = {
@@ -228,10 +228,10 @@ class Judgement:
     ) -> None:
         self.frames, self.evaluation, self.rope, self.control = frames, evaluation, rope, control
         self.names = shorten_names(str(model) for model in frames["decisions"]["model"])
-        self.rarest = rarest_supported(evaluation)
+        self.rarest = rarest_supported_prior(evaluation)
         self.supported_mass = mass_above(evaluation.deployment_prior, self.rarest)
         self.is_partial = self.supported_mass < MIN_SUPPORTED_MASS
-        self.n_negative, self.n_positive = distinct_cases(evaluation)
+        self.n_negative, self.n_positive = count_distinct_cases(evaluation)
         self.order = self._pairwise_order()
         self.distrust = self._reason_for_distrust()
         self.state = self._state()
@@ -264,7 +264,7 @@ class Judgement:
         design = self.evaluation.design
         if SAME_CASES in design.warnings:
             return "all folds test the same cases"
-        if design.over_folds or self.few_scores is None:
+        if design.is_over_folds or self.few_scores is None:
             return ""
         prior = self.evaluation.deployment_prior
         priors, weights = prior.quadrature()
@@ -308,7 +308,7 @@ class Judgement:
     def most_tied(self) -> str:
         """Name of the model with the fewest distinct scores."""
         scores = self.evaluation.scores
-        return "a model" if scores is None else self.names[fewest_different(list(scores.ties())).model]
+        return "a model" if scores is None else self.names[find_fewest_distinct(list(scores.ties())).model]
 
     @cached_property
     def changes_inside(self) -> list[Change]:
@@ -319,7 +319,7 @@ class Judgement:
 
 def judged_part(evaluation: Evaluation) -> DeploymentPrior | None:
     """Return the part of the deployment prior that the data can judge, if it is some but less than half."""
-    rarest = rarest_supported(evaluation)
+    rarest = rarest_supported_prior(evaluation)
     mass = mass_above(evaluation.deployment_prior, rarest)
     return truncate_below(evaluation.deployment_prior, rarest) if 0 < mass < MIN_SUPPORTED_MASS else None
 

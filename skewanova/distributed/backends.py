@@ -50,20 +50,20 @@ MAX_MESSAGE_LENGTH = 300
 
 
 #: What a worker makes of some rows.
-OfRows = Callable[[pd.DataFrame], Any]
+RowFunction = Callable[[pd.DataFrame], Any]
 
 
 #: Columns whose values make a group.
-KEYS = ("model", "fold")
+GROUP_COLUMNS = ("model", "fold")
 
 
 #: How Spark sends pickled values.
-RECORD = "record binary"
+RECORD_SCHEMA = "record binary"
 
 
-def keys_of(columns: Container[str]) -> list[str]:
+def group_columns(columns: Container[str]) -> list[str]:
     """Return the columns that make groups: without one of folds, models."""
-    return [key for key in KEYS if key in columns]
+    return [key for key in GROUP_COLUMNS if key in columns]
 
 
 class Buckets(NamedTuple):
@@ -93,33 +93,33 @@ class Backend(Protocol):
     def largest_group(self, columns: Mapping[str, str]) -> int:
         """Count the rows of the model and fold that has most."""
 
-    def rows(self, columns: Mapping[str, str], select: OfRows = pd.DataFrame.copy) -> pd.DataFrame:
+    def rows(self, columns: Mapping[str, str], select: RowFunction = pd.DataFrame.copy) -> pd.DataFrame:
         """Return all rows of the columns, or those selected of every partition, in this process."""
         parts = self.map_partitions(columns, select)
         return pd.concat(parts) if parts else pd.DataFrame(columns=[*columns])
 
-    def map_partitions(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+    def map_partitions(self, columns: Mapping[str, str], function: RowFunction) -> list[Any]:
         """Apply a function to every partition, or batch of rows."""
         with self._translate_errors():
             return self._collect(self._partition(self._select(columns), function))
 
-    def map_groups(self, columns: Mapping[str, str], function: OfRows) -> list[Any]:
+    def map_groups(self, columns: Mapping[str, str], function: RowFunction) -> list[Any]:
         """Apply a function to the rows of every model and fold."""
         with self._translate_errors():
-            return self._collect(self._group(self._select(columns), keys_of(columns), function))
+            return self._collect(self._group(self._select(columns), group_columns(columns), function))
 
-    def map_pieces(self, columns: Mapping[str, str], count: OfRows, function: OfRows) -> list[Any]:
+    def map_pieces(self, columns: Mapping[str, str], count: RowFunction, function: RowFunction) -> list[Any]:
         """Apply a function to the counts of every piece of a model and fold."""
         with self._translate_errors():
             counts = self._transform(self._select(columns), count, ["piece", "n"])
-            return self._collect(self._group(counts, [*keys_of(columns), "piece"], function))
+            return self._collect(self._group(counts, [*group_columns(columns), "piece"], function))
 
-    def map_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> list[Any]:
+    def map_buckets(self, columns: Mapping[str, str], function: RowFunction, by: Buckets) -> list[Any]:
         """Apply a function to all rows of some of the cases."""
         with self._translate_errors():
             return self._collect(self._bucket(columns, function, by))
 
-    def persist_buckets(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> Persisted:
+    def persist_buckets(self, columns: Mapping[str, str], function: RowFunction, by: Buckets) -> Persisted:
         """Apply a function to all rows of some of the cases; the results stay on the workers."""
         with self._translate_errors():
             return Persisted(self, self._persist(self._bucket(columns, function, by)))
@@ -133,20 +133,20 @@ class Backend(Protocol):
         """Let go of results on the workers, where an engine does not by itself."""
         return
 
-    def _bucket(self, columns: Mapping[str, str], function: OfRows, by: Buckets) -> Any:
-        rows = self._transform(self._select(columns), partial(with_bucket, by=by), ["bucket"])
+    def _bucket(self, columns: Mapping[str, str], function: RowFunction, by: Buckets) -> Any:
+        rows = self._transform(self._select(columns), partial(add_bucket, by=by), ["bucket"])
         return self._group(rows, ["bucket"], function)
 
     def _select(self, columns: Mapping[str, str]) -> Any:
         """Select and rename columns."""
 
-    def _transform(self, rows: Any, function: OfRows, numbers: Sequence[str]) -> Any:
+    def _transform(self, rows: Any, function: RowFunction, numbers: Sequence[str]) -> Any:
         """Replace the rows of every partition; the new ones have these further columns of whole numbers."""
 
-    def _partition(self, rows: Any, function: OfRows) -> Any:
+    def _partition(self, rows: Any, function: RowFunction) -> Any:
         """Apply a function to every partition."""
 
-    def _group(self, rows: Any, keys: Sequence[str], function: OfRows) -> Any:
+    def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> Any:
         """Apply a function to the rows of every value of the keys."""
 
     def _continue(self, results: Any, function: Callable[[Any], Any]) -> Any:
@@ -161,12 +161,12 @@ class Backend(Protocol):
     def _errors(self) -> tuple[type[BaseException], ...]:
         """Return the errors of the engine."""
 
-    def _damage(self) -> str | None:
+    def _describe_damage(self) -> str | None:
         """Describe damage of the Parquet files of this machine that the rows come from."""
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         """Turn errors of workers and of damaged files into one clear line."""
-        return translate_errors(self.name, self._errors(), self._damage)
+        return translate_errors(self.name, self._errors(), self._describe_damage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +184,7 @@ class Persisted:
         return self.backend.map_results(self.results, function)
 
 
-def detect_backend(source: object) -> Backend | None:
+def make_backend(source: object) -> Backend | None:
     """Return the backend of a Dask or Spark frame; None of all else."""
     kind = type(source)  # a frame of Spark would ask Java for its columns
     homes = {item.__module__ for item in kind.__mro__}
@@ -217,7 +217,7 @@ class DaskFrame(Backend):
     def largest_group(self, columns: Mapping[str, str]) -> int:
         """Count the rows of the model and fold that has most."""
         with self._translate_errors():
-            keys = keys_of(columns)
+            keys = group_columns(columns)
             groups = self._select({key: columns[key] for key in keys}).groupby(
                 keys, observed=True, dropna=False
             )
@@ -227,20 +227,22 @@ class DaskFrame(Backend):
         columns_by_name = {name: column for column, name in columns.items()}
         return self.source[list(columns_by_name)].rename(columns=columns_by_name)
 
-    def _transform(self, rows: Any, function: OfRows, numbers: Sequence[str]) -> Any:
+    def _transform(self, rows: Any, function: RowFunction, numbers: Sequence[str]) -> Any:
         return rows.map_partitions(function, meta=function(rows._meta))
 
-    def _partition(self, rows: Any, function: OfRows) -> list[Any]:
+    def _partition(self, rows: Any, function: RowFunction) -> list[Any]:
         return self._delay(apply_to_rows, rows.to_delayed(), function)
 
-    def _group(self, rows: Any, keys: Sequence[str], function: OfRows) -> list[Any]:
+    def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> list[Any]:
         parts = rows.shuffle(on=list(keys)).to_delayed()
         return self._delay(partial(apply_to_groups, keys=keys), parts, function)
 
     def _continue(self, results: Any, function: Callable[[Any], Any]) -> list[Any]:
         return self._delay(apply_to_all, results, function)
 
-    def _delay(self, work: Callable[..., list[Any]], parts: Sequence[Any], function: OfRows) -> list[Any]:
+    def _delay(
+        self, work: Callable[..., list[Any]], parts: Sequence[Any], function: RowFunction
+    ) -> list[Any]:
         delayed = import_module("dask").delayed
         sent = delayed(function)  # which may be large, so that it is sent once
         return [delayed(work)(part, sent) for part in parts]
@@ -260,19 +262,19 @@ class DaskFrame(Backend):
         lost = distributed.CancelledError, distributed.comm.CommClosedError
         return (*errors, distributed.KilledWorker, *lost)
 
-    def _damage(self) -> str | None:
+    def _describe_damage(self) -> str | None:
         steps = self.source.expr.walk() if hasattr(self.source, "expr") else ()
         sources = [step.operand("path") for step in steps if "path" in step._parameters]
         paths = [path for item in sources for path in (item if isinstance(item, list | tuple) else [item])]
-        return _damage_of(paths, self.names)
+        return _describe_damaged_file(paths, self.names)
 
 
-def apply_to_rows(frame: pd.DataFrame, function: OfRows) -> list[Any]:
+def apply_to_rows(frame: pd.DataFrame, function: RowFunction) -> list[Any]:
     """Apply a function to the rows of a partition."""
     return [function(frame)]
 
 
-def apply_to_groups(frame: pd.DataFrame, function: OfRows, *, keys: Sequence[str]) -> list[Any]:
+def apply_to_groups(frame: pd.DataFrame, function: RowFunction, *, keys: Sequence[str]) -> list[Any]:
     """Apply a function to every group of a partition."""
     groups = frame.groupby(list(keys), sort=False, observed=True, dropna=False)
     return [function(rows) for _, rows in groups]
@@ -304,8 +306,8 @@ class SparkFrame(Backend):
     def largest_group(self, columns: Mapping[str, str]) -> int:
         """Count the rows of the model and fold that has most."""
         with self._translate_errors():
-            rows = self._select({key: columns[key] for key in keys_of(columns)})
-            sizes = rows.groupBy(*keys_of(columns)).count()
+            rows = self._select({key: columns[key] for key in group_columns(columns)})
+            sizes = rows.groupBy(*group_columns(columns)).count()
             return int(sizes.agg({"count": "max"}).collect()[0][0])
 
     def _select(self, columns: Mapping[str, str]) -> Any:
@@ -313,7 +315,7 @@ class SparkFrame(Backend):
         quoted = {new: "`" + name.replace("`", "``") + "`" for new, name in columns.items()}
         return self.source.select(*(column(name).alias(new) for new, name in quoted.items()))
 
-    def _transform(self, rows: Any, function: OfRows, numbers: Sequence[str]) -> Any:
+    def _transform(self, rows: Any, function: RowFunction, numbers: Sequence[str]) -> Any:
         if "weight" in rows.columns:  # whose sums may be no numbers of its own type
             rows = rows.withColumn("weight", rows["weight"].cast("double"))
         types = import_module("pyspark.sql.types")
@@ -321,14 +323,14 @@ class SparkFrame(Backend):
         schema = types.StructType([*rows.schema.fields, *added])
         return rows.mapInArrow(partial(_transform_batches, function, numbers), schema)
 
-    def _partition(self, rows: Any, function: OfRows) -> Any:
-        return rows.mapInArrow(partial(_apply_to_batches, function), RECORD)
+    def _partition(self, rows: Any, function: RowFunction) -> Any:
+        return rows.mapInArrow(partial(_apply_to_batches, function), RECORD_SCHEMA)
 
-    def _group(self, rows: Any, keys: Sequence[str], function: OfRows) -> Any:
-        return rows.groupBy(*keys).applyInArrow(_apply_to_table(function), RECORD)
+    def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> Any:
+        return rows.groupBy(*keys).applyInArrow(_apply_to_table(function), RECORD_SCHEMA)
 
     def _continue(self, results: Any, function: Callable[[Any], Any]) -> Any:
-        return results.mapInArrow(partial(_apply_to_records, function), RECORD)
+        return results.mapInArrow(partial(_apply_to_records, function), RECORD_SCHEMA)
 
     def _persist(self, results: Any) -> Any:
         return results.persist()
@@ -345,9 +347,9 @@ class SparkFrame(Backend):
         errors = import_module("pyspark.errors").PySparkException, import_module("py4j.protocol").Py4JError
         return (*errors, ConnectionError)
 
-    def _damage(self) -> str | None:
+    def _describe_damage(self) -> str | None:
         with suppress(*self._errors()):  # the session may be gone
-            return _damage_of(self.source.inputFiles(), list(self.source.columns))
+            return _describe_damaged_file(self.source.inputFiles(), list(self.source.columns))
         return None
 
 
@@ -355,30 +357,32 @@ def _apply_to_records(function: Callable[[Any], Any], batches: Iterator[Any]) ->
     """Yield Arrow batches of what the function makes of pickled values."""
     for batch in batches:
         values = map(pickle.loads, batch.column("record").to_pylist())
-        yield from _pickled(map(function, values)).to_batches()
+        yield from _pickle_values(map(function, values)).to_batches()
 
 
-def _apply_to_batches(function: OfRows, batches: Iterator[Any]) -> Iterator[Any]:
+def _apply_to_batches(function: RowFunction, batches: Iterator[Any]) -> Iterator[Any]:
     """Yield Arrow batches of what the function makes of each batch of rows."""
     for batch in batches:
-        yield from _pickled([function(batch.to_pandas())]).to_batches()
+        yield from _pickle_values([function(batch.to_pandas())]).to_batches()
 
 
-def _apply_to_table(function: OfRows) -> Callable[[Any], Any]:
+def _apply_to_table(function: RowFunction) -> Callable[[Any], Any]:
     """Return a function of an Arrow table that Spark takes, which looks at the types."""
 
     def apply(table: Any) -> Any:
-        return _pickled([function(table.to_pandas())])
+        return _pickle_values([function(table.to_pandas())])
 
     apply.__annotations__ = {"table": pa.Table, "return": pa.Table}
     return apply
 
 
-def _pickled(values: Iterable[Any]) -> pa.Table:
+def _pickle_values(values: Iterable[Any]) -> pa.Table:
     return pa.table({"record": [pickle.dumps(value) for value in values]})
 
 
-def _transform_batches(function: OfRows, numbers: Sequence[str], batches: Iterator[Any]) -> Iterator[Any]:
+def _transform_batches(
+    function: RowFunction, numbers: Sequence[str], batches: Iterator[Any]
+) -> Iterator[Any]:
     """Yield Arrow batches of the rows that the function makes of each batch of rows."""
     for batch in batches:
         schema = pa.schema([*batch.schema, *((name, pa.int64()) for name in numbers)])
@@ -386,12 +390,12 @@ def _transform_batches(function: OfRows, numbers: Sequence[str], batches: Iterat
         yield from result.cast(schema).combine_chunks().to_batches()
 
 
-def with_bucket(frame: pd.DataFrame, by: Buckets) -> pd.DataFrame:
+def add_bucket(frame: pd.DataFrame, by: Buckets) -> pd.DataFrame:
     """Return the rows of a partition with their buckets."""
-    return frame.assign(bucket=bucket_of(frame[by.column], by.number))
+    return frame.assign(bucket=hash_buckets(frame[by.column], by.number))
 
 
-def bucket_of(named: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
+def hash_buckets(named: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
     """Bucket of every case or cluster by a hash of its name; 3 and 3.0 share one."""
     codes, result = pd.factorize(named)
     names = np.array([str(value).removesuffix(".0") for value in [*result, ""]], dtype=object)
@@ -399,7 +403,7 @@ def bucket_of(named: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
     return np.asarray(hashed.astype(np.int64)[codes])
 
 
-def _damage_of(paths: Iterable[object], columns: Sequence[str]) -> str | None:
+def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> str | None:
     """Describe the first damaged Parquet file of this machine; engines tell neither file nor row group.
 
     A path may be a URL, or a pattern that matches several.
@@ -431,7 +435,7 @@ def translate_errors(
             raise
         lines = [line for line in str(cause).splitlines() if line.strip()] or [type(cause).__name__]
         is_full = is_full_disk(cause)
-        advice = FULL_DISK if is_full else _advice(cause)
+        advice = FULL_DISK if is_full else _find_hint(cause)
         # errors of the system, which have a number, and lost workers are no damage of a file
         is_explained = advice or getattr(cause, "errno", None) or "OSError(" in lines[0]
         if not is_explained and (description := damage()) is not None:
@@ -441,7 +445,7 @@ def translate_errors(
         raise kind(f"{name} cannot be read: {line}{advice}") from error
 
 
-def _advice(error: BaseException) -> str:
+def _find_hint(error: BaseException) -> str:
     """Return what to do about lost workers."""
     text = f"{type(error).__name__} {error}"
     return next((advice for pattern, advice in ERROR_HINTS if re.search(pattern, text)), "")

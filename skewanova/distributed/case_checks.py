@@ -20,7 +20,7 @@ from scipy import sparse
 from skewanova.base.checks import Floats, InputError, name_row
 from skewanova.curves.groups import Cell
 from skewanova.curves.sorting import FEW_WEIGHTS, PlacedCases, slots_among
-from skewanova.distributed.backends import Backend, Buckets, OfRows, Persisted
+from skewanova.distributed.backends import Backend, Buckets, Persisted, RowFunction
 from skewanova.distributed.packing import (
     Groups,
     raise_errors,
@@ -40,13 +40,13 @@ from skewanova.scores.validation import (
     check_same_for_case,
     check_several_clusters,
     check_whole_clusters,
-    codes_of,
+    fill_fold,
+    level_codes,
     raise_duplicates,
     raise_mixed_labels,
     shared_clusters,
     to_categorical,
     validate_scores,
-    with_fold,
 )
 
 #: About how many rows of cases come together at a time.
@@ -101,10 +101,10 @@ class RowChecks:
 
     def read(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows as a table in memory has them, cases and clusters in the order of names."""
-        frame = with_fold(frame)
+        frame = fill_fold(frame)
         rows = pd.DataFrame({"y_true": read_labels(frame["y_true"], self.labels, self.pos_label)})
         for column, levels in (("model", self.models), ("fold", self.folds)):
-            rows[column] = _to_levels(frame[column], levels)
+            rows[column] = _recode_levels(frame[column], levels)
         for column, is_whole in (("case", self.has_whole_cases), ("cluster", True)):
             if column in frame:
                 names = to_categorical(frame[column], column, name_row, numeric=is_whole)
@@ -125,7 +125,7 @@ class RowChecks:
         n_labels = rows.groupby("case", observed=True)["y_true"].nunique()
         mixed = n_labels.index[n_labels > 1].tolist()
         return CaseFacts(
-            self._summarize_cases(_weighted(rows)),
+            self._summarize_cases(_drop_weightless(rows)),
             len(repeated),
             list(repeated.head(MAX_EXAMPLES).itertuples(index=False, name=None)),
             len(mixed),
@@ -135,7 +135,7 @@ class RowChecks:
     def _summarize_cases(self, rows: pd.DataFrame) -> CaseSummary:
         """Count cases, those that folds share, and those that some model of a fold lacks."""
         n_folds, names = len(self.folds), rows["case"].cat.categories.tolist()
-        code = codes_of(rows, "case") * n_folds + codes_of(rows, "fold")
+        code = level_codes(rows, "case") * n_folds + level_codes(rows, "fold")
         pair, n_rows = np.unique(code, return_counts=True)
         case, fold = np.divmod(pair, n_folds)
         member: Any = sparse.csr_array((np.ones_like(pair), (case, fold)), shape=(len(names), n_folds))
@@ -156,10 +156,10 @@ class RowChecks:
         rows = self.read(frame)
         if "case" not in rows:
             self._check_same(rows.drop(columns="weight", errors="ignore"))
-        rows = _weighted(rows)
+        rows = _drop_weightless(rows)
         rows["cluster"] = rows["cluster"].cat.remove_unused_categories()
         names = rows["cluster"].cat.categories.tolist()
-        cluster, classes = codes_of(rows, "cluster"), np.zeros((len(names), 2), dtype=bool)
+        cluster, classes = level_codes(rows, "cluster"), np.zeros((len(names), 2), dtype=bool)
         classes[cluster, rows["y_true"].astype(np.intp)] = True
         parts = rows.drop_duplicates(["fold", "cluster"]).sort_values(["cluster", "fold"])
         return ClusterFacts(
@@ -176,15 +176,19 @@ class RowChecks:
         rows = self.read(frame).drop(columns="cluster", errors="ignore")
         if "case" not in rows and len(self.folds) > 1:
             self._check_same(rows)
-        rows = _weighted(rows)
+        rows = _drop_weightless(rows)
         weight, positive = rows["weight"].to_numpy(), rows["y_true"].to_numpy()
         sums = self._sum_units(rows, np.arange(len(rows)))
-        return WeightFacts(sums, *(_few_different([weight[side]]) for side in (~positive, positive)))
+        return WeightFacts(sums, *(_distinct_weights([weight[side]]) for side in (~positive, positive)))
 
     def _sum_units(self, rows: pd.DataFrame, unit: NDArray[np.intp]) -> UnitSums:
         """Sum what units weigh: sums of shape (n_models, n_folds, 2)."""
         shape = len(self.models), len(self.folds), 2
-        columns = codes_of(rows, "model"), codes_of(rows, "fold"), rows["y_true"].to_numpy().astype(np.intp)
+        columns = (
+            level_codes(rows, "model"),
+            level_codes(rows, "fold"),
+            rows["y_true"].to_numpy().astype(np.intp),
+        )
         weight = rows["weight"].to_numpy() if "weight" in rows else None
         kind = np.ravel_multi_index(columns, shape)
         return UnitSums.of(kind, unit, weight, int(np.prod(shape))).reshape(*shape)
@@ -202,7 +206,7 @@ class RowChecks:
         """Return the different scores of the positives that a partition has of each group."""
         if not len(frame):
             return []
-        rows = _weighted(self.read(frame))
+        rows = _drop_weightless(self.read(frame))
         groups = rows[rows["y_true"]].groupby(["model", "fold"], observed=True)["y_score"]
         return [(cell, scores.unique()) for cell, scores in groups]
 
@@ -211,18 +215,18 @@ class RowChecks:
 
         The scores of the positives of each model in each run, in ascending order, tell the places.
         """
-        rows = _weighted(self.read(frame)).sort_values(["model", "fold", "case"])
+        rows = _drop_weightless(self.read(frame)).sort_values(["model", "fold", "case"])
         scores = rows["y_score"].to_numpy().reshape(len(levels), -1)
         slot = [slots_among(*columns) for columns in zip(levels, scores, strict=True)]
         cases, cluster = rows[: scores.shape[1]], None
         if "cluster" in cases:
-            cluster = np.unique(codes_of(cases, "cluster"), return_inverse=True)[1]
+            cluster = np.unique(level_codes(cases, "cluster"), return_inverse=True)[1]
         weight = cases["weight"].to_numpy() if "weight" in cases else None
         small = np.min_scalar_type(2 * max(map(len, levels)) + 1)
         return PlacedCases(cases["y_true"].to_numpy(), np.array(slot, dtype=small), cluster, weight)
 
 
-def _to_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
+def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
     """Return values as levels of all groups; a whole number may be spelled as a float is."""
     codes, names = pd.factorize(values)
     index = {str(level): i for i, level in enumerate(levels)}
@@ -231,12 +235,12 @@ def _to_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorica
     return pd.Categorical.from_codes(position[codes], dtype=pd.CategoricalDtype([*levels]))
 
 
-def _weighted(rows: pd.DataFrame) -> pd.DataFrame:
+def _drop_weightless(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of weight above 0."""
     return rows[rows["weight"] > 0].reset_index(drop=True) if "weight" in rows else rows
 
 
-def _few_different(weights: Sequence[Floats]) -> Floats:
+def _distinct_weights(weights: Sequence[Floats]) -> Floats:
     """Return the different weights, or one more than are told apart."""
     return np.unique(np.concatenate(weights))[: FEW_WEIGHTS + 1]
 
@@ -268,7 +272,7 @@ def _apply_if_any(function: Callable[[PlacedCases], Any], cases: PlacedCases) ->
     return function(cases) if len(cases.positive) else None
 
 
-def check_groups(
+def summarize_groups(
     engine: Backend, columns: Mapping[str, str], groups: Groups, pos_label: object
 ) -> tuple[CaseSummary | None, SamplingSummary | None, PersistedCases | None]:
     """Check cases, clusters and weights of all groups; the cases of one test set stay on the workers."""
@@ -285,7 +289,7 @@ def check_groups(
     n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
     without_scores = {column: name for column, name in columns.items() if column != "y_score"}
 
-    def check_buckets(column: str, check: OfRows) -> list[Any]:
+    def check_buckets(column: str, check: RowFunction) -> list[Any]:
         return raise_errors(engine.map_buckets(without_scores, check, Buckets(n_buckets, column)))
 
     cases = sampling = None
@@ -323,7 +327,7 @@ def _join_cases(parts: Sequence[CaseFacts], folds: Sequence[Label]) -> CaseSumma
 
 
 def _summarize_sampling(
-    check_buckets: Callable[[str, OfRows], list[Any]], columns: Mapping[str, str], checks: RowChecks
+    check_buckets: Callable[[str, RowFunction], list[Any]], columns: Mapping[str, str], checks: RowChecks
 ) -> SamplingSummary:
     """Check clusters and weights, and summarize them."""
     weights = shared = None
@@ -335,8 +339,8 @@ def _summarize_sampling(
         weighted: list[WeightFacts] = check_buckets(column, checks.check_weights)
         sums = UnitSums.joined([part.sums for part in weighted])
         check_any_weight(sums.largest.max())
-        negatives = _few_different([part.negatives for part in weighted])
-        positives = _few_different([part.positives for part in weighted])
+        negatives = _distinct_weights([part.negatives for part in weighted])
+        positives = _distinct_weights([part.positives for part in weighted])
         total = (sums.total * sums.largest).sum(axis=(0, 1))
         low = float(min(negatives[0], positives[0]))
         weights = WeightRange(low, float(sums.largest.max()), float(total[1] / total.sum()))
@@ -345,12 +349,12 @@ def _summarize_sampling(
         kinds = tuple(np.sum([part.kinds for part in parts], axis=0).tolist())
         check_several_clusters(sum(kinds), next((part.name for part in parts if part.name is not None), None))
         raise_errors([part.error for part in parts])
-        shared = _join_shared([part.shared for part in parts if part.shared is not None])
+        shared = _join_shared_clusters([part.shared for part in parts if part.shared is not None])
         sums = UnitSums.joined([part.sums for part in parts])
     return SamplingSummary(sum(kinds), shared, kinds, sums, weights, (negatives, positives))
 
 
-def _join_shared(parts: Sequence[SharedClusters]) -> SharedClusters | None:
+def _join_shared_clusters(parts: Sequence[SharedClusters]) -> SharedClusters | None:
     """Return the clusters of all buckets that are in several folds."""
     most = max(parts, key=lambda item: (item.n_folds, str(item.name)), default=None)
     return most and most._replace(n_clusters=sum(item.n_clusters for item in parts))

@@ -18,8 +18,8 @@ from skewanova.base.checks import Floats, InputError, warn_each
 from skewanova.base.folders import find_free_memory
 from skewanova.curves.groups import Cell
 from skewanova.curves.sorting import Parts
-from skewanova.distributed.backends import Backend, detect_backend
-from skewanova.distributed.case_checks import check_groups
+from skewanova.distributed.backends import Backend, make_backend
+from skewanova.distributed.case_checks import summarize_groups
 from skewanova.distributed.jackknife import DistributedCases
 from skewanova.distributed.packing import pack_groups
 from skewanova.evaluation.measures import Evaluation
@@ -29,19 +29,19 @@ from skewanova.inference.sampling import SampleSummary, Spreads
 from skewanova.inference.single_test_set import ArcsineAreas
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior
-from skewanova.scores.columns import DATASET, HALVING_COLUMNS, NO_FOLD, ColumnMap
-from skewanova.scores.halvings import HALVINGS_IN_MEMORY
-from skewanova.scores.pairing import STREAMED, check_clustered_runs, check_paired
-from skewanova.scores.reading import read_rows
+from skewanova.scores.columns import DATASET_COLUMN, HALVING_COLUMNS, NO_FOLD_WARNING, ColumnMap
+from skewanova.scores.halvings import HALVINGS_TOO_LARGE
+from skewanova.scores.pairing import NEEDS_MEMORY, check_clustered_runs, check_paired
+from skewanova.scores.reading import read_in_memory
 from skewanova.scores.table import ScoreTable, StreamedScores
 from skewanova.scores.validation import raise_multiple_datasets
 
 #: Rows of one test set, or of runs on it, that come here if they fit in memory: more stay on the workers.
-MOST_ROWS_HERE = 1_000_000
+MAX_LOCAL_ROWS = 1_000_000
 
 
 #: Bytes of a row at the worst moment of coming here, and the share of the free memory for that.
-BYTES_A_ROW, MEMORY_SHARE = 200, 0.5
+BYTES_PER_ROW, MEMORY_SHARE = 200, 0.5
 
 
 FIXED_RUNS = (
@@ -54,49 +54,55 @@ def read_distributed(
     source: object, columns: Mapping[str, str] | None, pos_label: object
 ) -> ScoreTable | StreamedScores:
     """Read the curves of a frame or, where cases are compared one by one, the rows if they fit."""
-    engine = detect_backend(source)
+    engine = make_backend(source)
     if engine is None:
         raise TypeError(type(source).__name__)
     column_map = ColumnMap.from_names(columns, pos_label=pos_label)
     selected = column_map.select(engine.names, engine.name)
     present = {column: name for column, name in column_map.names.items() if name in selected}
     if any(column in present for column in HALVING_COLUMNS):
-        if _fits(engine.n_rows()):
-            return _read_here(engine, present, pos_label)
-        raise InputError(HALVINGS_IN_MEMORY)
-    if DATASET in selected and DATASET not in present.values():
-        datasets = engine.rows({DATASET: DATASET}, pd.DataFrame.drop_duplicates)
-        raise_multiple_datasets(DATASET, datasets[DATASET].nunique())
+        if _fits_in_memory(engine.n_rows()):
+            return _read_in_memory(engine, present, pos_label)
+        raise InputError(HALVINGS_TOO_LARGE)
+    if DATASET_COLUMN in selected and DATASET_COLUMN not in present.values():
+        datasets = engine.rows({DATASET_COLUMN: DATASET_COLUMN}, pd.DataFrame.drop_duplicates)
+        raise_multiple_datasets(DATASET_COLUMN, datasets[DATASET_COLUMN].nunique())
     if "fold" not in present:
-        warn_each([NO_FOLD])
-    table = gather(engine, present, pos_label=pos_label)
+        warn_each([NO_FOLD_WARNING])
+    table = collect_curves(engine, present, pos_label=pos_label)
     n_rows, cases = int(table.counts.sum()), table.cases
     over_cases = cases is not None and (cases.shared == cases.n_cases).all()  # named, as rows have no order
-    if over_cases and _fits(n_rows) and (table.parts is None or n_rows <= MOST_ROWS_HERE):
-        return _read_here(engine, present, pos_label)
+    if over_cases and _fits_in_memory(n_rows) and (table.parts is None or n_rows <= MAX_LOCAL_ROWS):
+        return _read_in_memory(engine, present, pos_label)
     return table
 
 
-def _fits(n_rows: int) -> bool:
+def _fits_in_memory(n_rows: int) -> bool:
     """Return True if so many rows take up no more than their share of the free memory."""
     free = find_free_memory()
-    return free is None or n_rows * BYTES_A_ROW <= MEMORY_SHARE * free
+    return free is None or n_rows * BYTES_PER_ROW <= MEMORY_SHARE * free
 
 
-def _read_here(engine: Backend, columns: Mapping[str, str], pos_label: object) -> ScoreTable:
+def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: object) -> ScoreTable:
     """Read all rows into memory, in the order of names, which is the same on every engine."""
-    datasets = {DATASET: DATASET} if DATASET in engine.names and DATASET not in columns.values() else {}
+    datasets = (
+        {DATASET_COLUMN: DATASET_COLUMN}
+        if DATASET_COLUMN in engine.names and DATASET_COLUMN not in columns.values()
+        else {}
+    )
     frame = engine.rows({**columns, **datasets})
     keys = [key for key in ("model", "fold", "case") if key in frame]
     if "case" not in keys and frame["fold"].nunique() < 2 and frame["model"].nunique() > 1:
-        raise InputError(STREAMED)
-    return read_rows(frame.sort_values(keys, key=lambda v: v.astype(str), kind="stable"), pos_label=pos_label)
+        raise InputError(NEEDS_MEMORY)
+    return read_in_memory(
+        frame.sort_values(keys, key=lambda v: v.astype(str), kind="stable"), pos_label=pos_label
+    )
 
 
-def gather(engine: Backend, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
+def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
     """Gather the packed curves of all groups, and what is known of the cases."""
     groups = pack_groups(engine, columns, pos_label)
-    cases, sampling, parts = check_groups(engine, columns, groups, pos_label)
+    cases, sampling, parts = summarize_groups(engine, columns, groups, pos_label)
     return StreamedScores(
         models=groups.models,
         folds=groups.folds,
@@ -140,7 +146,9 @@ class DistributedTestSet(PairedTestSet):
         return self._cases.along(self.cells(evaluation), priors, evaluation.area_estimator, turns)
 
 
-def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
+def iter_distributed_areas(
+    evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
+) -> Iterator[RunAreas]:
     """Yield the areas of all runs over each deployment prior, as :func:`.paired_test_set.iter_run_areas`."""
     table = evaluation.scores
     if not isinstance(table, StreamedScores) or table.parts is None:
@@ -161,10 +169,10 @@ def distribute_cases(table: StreamedScores, parts: Parts) -> DistributedCases:
     if len(table.folds) > 1:
         check_clustered_runs(table)
     weights = (np.ones(1), np.ones(1)) if table.sampling is None else table.sampling.distinct
-    return DistributedCases(count_sample(table), table.packed, parts, weights)
+    return DistributedCases(summarize_sample(table), table.packed, parts, weights)
 
 
-def count_sample(table: StreamedScores) -> SampleSummary:
+def summarize_sample(table: StreamedScores) -> SampleSummary:
     """Return how the cases of a distributed test set were drawn."""
     sampling = table.sampling
     if sampling is None:

@@ -29,32 +29,32 @@ from skewanova.base.checks import (
     name_row,
 )
 from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
-from skewanova.distributed.backends import KEYS, Backend, keys_of
+from skewanova.distributed.backends import GROUP_COLUMNS, Backend, group_columns
 from skewanova.scores.columns import RawTable
 from skewanova.scores.table import build_table
 from skewanova.scores.validation import (
     Label,
     check_any_row,
-    check_both_classes,
+    check_cell_classes,
     check_weight_column,
-    locate_row_of_group,
+    fill_fold,
+    locate_group_row,
     to_categorical,
     validate_scores,
-    with_fold,
 )
 
 #: Rows of a group that a worker is expected to hold (80 bytes each).
-MOST_ROWS_OF_GROUP = 20_000_000
+MAX_GROUP_ROWS = 20_000_000
 
 
 #: Scores of a group in the sketch of a partition, by which it is cut.
-SCORES_OF_SKETCH = 256
+SAMPLE_SIZE = 256
 
 
 Group = tuple[str, str]
 
 
-Part = TypeVar("Part", "Sketch", "Piece")
+Part = TypeVar("Part", "GroupSample", "Piece")
 
 
 Arguments = ParamSpec("Arguments")
@@ -83,7 +83,7 @@ def raise_errors(results: Sequence[Any]) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedGroup:
     """One group as a worker returns it: its curve, and what the checks of all groups together need.
 
     Attributes
@@ -106,17 +106,17 @@ class Packed:
 
 
 @return_errors
-def pack_group(frame: pd.DataFrame, *, pos_label: object) -> Packed:
+def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
     """Check and pack all rows of one model and fold."""
-    frame = with_fold(frame.reset_index(drop=True))
-    where = locate_row_of_group(frame)
-    rows = _without_clusters(frame, where)
+    frame = fill_fold(frame.reset_index(drop=True))
+    where = locate_group_row(frame)
+    rows = _drop_clusters(frame, where)
     labels = rows["y_true"].to_numpy()
     if "weight" in rows:
         weighted = check_weight_column(rows["weight"], where) > 0
         if not weighted.any():
             names = [str(label) for label in pd.unique(labels)]
-            return Packed(*group_of(rows), None, (names[0], names[-1]), _has_whole_cases(rows, where))
+            return PackedGroup(*read_group(rows), None, (names[0], names[-1]), _has_whole_cases(rows, where))
         labels = labels[weighted]
     table = build_table(RawTable(rows, where), pos_label)
     (model, fold, positive, score), *_ = table.groups()
@@ -126,11 +126,11 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> Packed:
     else:
         curve = PackedCurve.of(positive, score)
     names = [str(labels[np.argmin(positive)]), str(labels[np.argmax(positive)])]
-    has_whole_cases = table.has_cases and _is_whole(table.frame["case"].cat.categories)
-    return Packed(str(model), str(fold), curve, (names[0], names[1]), has_whole_cases)
+    has_whole_cases = table.has_cases and _is_integer(table.frame["case"].cat.categories)
+    return PackedGroup(str(model), str(fold), curve, (names[0], names[1]), has_whole_cases)
 
 
-def _without_clusters(rows: pd.DataFrame, where: RowName) -> pd.DataFrame:
+def _drop_clusters(rows: pd.DataFrame, where: RowName) -> pd.DataFrame:
     """Return the rows, each of which names a cluster if any does; all else about these takes other groups."""
     if "cluster" not in rows:
         return rows
@@ -139,10 +139,12 @@ def _without_clusters(rows: pd.DataFrame, where: RowName) -> pd.DataFrame:
 
 
 def _has_whole_cases(rows: pd.DataFrame, where: RowName) -> bool:
-    return "case" in rows and _is_whole(to_categorical(rows["case"], "case", where, numeric=True).categories)
+    return "case" in rows and _is_integer(
+        to_categorical(rows["case"], "case", where, numeric=True).categories
+    )
 
 
-def _is_whole(levels: pd.Index[Any]) -> bool:
+def _is_integer(levels: pd.Index[Any]) -> bool:
     return bool(pd.api.types.is_integer_dtype(levels.dtype))
 
 
@@ -156,7 +158,7 @@ def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object
 
 
 @dataclass(frozen=True)
-class Sketch:
+class GroupSample:
     """A first look at the rows that a partition has of one group.
 
     Every score stands for as many rows; labels are the different ones, as they were written.
@@ -170,47 +172,48 @@ class Sketch:
 
 
 @return_errors
-def sketch_groups(frame: pd.DataFrame) -> list[Sketch]:
+def sample_groups(frame: pd.DataFrame) -> list[GroupSample]:
     """Sketch the groups of a partition; every rule about a single row is applied here."""
-    return [_sketch(with_fold(rows)) for rows in _split_groups(frame)]
+    return [_sample_group(fill_fold(rows)) for rows in _split_groups(frame)]
 
 
-def _sketch(rows: pd.DataFrame) -> Sketch:
-    model, fold = group_of(rows)
+def _sample_group(rows: pd.DataFrame) -> GroupSample:
+    model, fold = read_group(rows)
     location = f"a row of model {model!r} in fold {fold!r}"
-    rows = _without_clusters(rows, lambda _: location)
+    rows = _drop_clusters(rows, lambda _: location)
     if "weight" in rows:
         check_weight_column(rows["weight"], lambda _: location)
     score = np.sort(validate_scores(rows["y_score"], "y_score", lambda _: location))
-    index = np.linspace(0, len(score) - 1, min(len(score), SCORES_OF_SKETCH)).astype(np.intp)
+    index = np.linspace(0, len(score) - 1, min(len(score), SAMPLE_SIZE)).astype(np.intp)
     labels = tuple(dict.fromkeys(map(str, pd.factorize(rows["y_true"], use_na_sentinel=False)[1])))
     has_whole_cases = _has_whole_cases(rows, lambda _: location)
-    return Sketch((model, fold), len(rows), score[index], labels[:5], has_whole_cases)
+    return GroupSample((model, fold), len(rows), score[index], labels[:5], has_whole_cases)
 
 
 def _split_groups(frame: pd.DataFrame) -> list[pd.DataFrame]:
-    groups = frame.groupby(keys_of(frame), sort=False, observed=True, dropna=False)
+    groups = frame.groupby(group_columns(frame), sort=False, observed=True, dropna=False)
     return [rows.reset_index(drop=True) for _, rows in groups]
 
 
-def group_of(rows: pd.DataFrame) -> Group:
+def read_group(rows: pd.DataFrame) -> Group:
     """Return model and fold of the rows of a group, as text."""
     model, fold = (
-        to_categorical(rows[key][:1], key, name_row, numeric=key == "fold").categories.item() for key in KEYS
+        to_categorical(rows[key][:1], key, name_row, numeric=key == "fold").categories.item()
+        for key in GROUP_COLUMNS
     )
     return str(model), str(fold)
 
 
-def by_group(parts: Sequence[Part]) -> dict[Group, list[Part]]:
+def group_parts(parts: Sequence[Part]) -> dict[Group, list[Part]]:
     """Return the parts of every group, in the order of names."""
     group = attrgetter("group")
     return {key: list(items) for key, items in groupby(sorted(parts, key=group), group)}
 
 
-def choose_cuts(sketches: Sequence[Sketch], most: int) -> dict[Group, NDArray[Any]]:
+def choose_cuts(sketches: Sequence[GroupSample], most: int) -> dict[Group, NDArray[Any]]:
     """Return scores that cut the groups of more rows: no piece has many more than half of that."""
     result = {}
-    for group, parts in by_group(sketches).items():
+    for group, parts in group_parts(sketches).items():
         total = sum(item.n_rows for item in parts)
         if total > most:
             score, sizes = np.concatenate([item.score for item in parts]), [len(item.score) for item in parts]
@@ -228,14 +231,14 @@ def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> 
 
     Weights are summed, and rows of weight 0 are left out.
     """
-    keys, sums = keys_of(frame), ["n"]
+    keys, sums = group_columns(frame), ["n"]
     if "weight" in frame:
         frame, sums = frame[frame["weight"] > 0].astype({"weight": np.float64}), ["weight", "n"]
     piece = np.zeros(len(frame), dtype=np.int64)
     for index in frame.groupby(keys, sort=False, observed=True, dropna=False).indices.values():
-        rows = with_fold(frame.iloc[index])
+        rows = fill_fold(frame.iloc[index])
         scores = validate_scores(rows["y_score"], "y_score", name_row)
-        piece[index] = np.searchsorted(cuts.get(group_of(rows), np.empty(0)), scores)
+        piece[index] = np.searchsorted(cuts.get(read_group(rows), np.empty(0)), scores)
     levels = [*keys, "y_true", "y_score", "piece"]
     counts = frame.assign(piece=piece, n=1).groupby(levels, sort=False, observed=True, dropna=False)[sums]
     return counts.sum().reset_index()[[*levels[:-1], *sums[:-1], "piece", "n"]]
@@ -263,13 +266,13 @@ def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: objec
         curve = WeightedCurve.of_counts(counts, slot=slot, weight=frame["weight"].to_numpy(dtype=np.float64))
     else:
         curve = PackedCurve.of_counts(counts)
-    return Piece(group_of(with_fold(frame)), int(frame["piece"].iloc[0]), curve)
+    return Piece(read_group(fill_fold(frame)), int(frame["piece"].iloc[0]), curve)
 
 
 def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
     """Return the curve of every group."""
     result = {}
-    for group, parts in by_group(pieces).items():
+    for group, parts in group_parts(pieces).items():
         curves: Any = [item.curve for item in sorted(parts, key=attrgetter("number"), reverse=True)]
         result[group] = type(curves[0]).joined(curves)
     return result
@@ -284,14 +287,16 @@ class Groups:
 
     models: tuple[str, ...]
     folds: tuple[Label, ...]
-    packed: dict[tuple[int, int], Packed]
+    packed: dict[tuple[int, int], PackedGroup]
 
     @classmethod
-    def of(cls, packed: Sequence[Packed], pos_label: object) -> Groups:
+    def of(cls, packed: Sequence[PackedGroup], pos_label: object) -> Groups:
         """Order the groups, and check that folds have one spelling and all groups the same two labels."""
-        groups = sorted(packed, key=attrgetter(*KEYS))
-        names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in KEYS})
-        model, fold = (to_categorical(names[key], key, name_row, numeric=key == "fold") for key in KEYS)
+        groups = sorted(packed, key=attrgetter(*GROUP_COLUMNS))
+        names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in GROUP_COLUMNS})
+        model, fold = (
+            to_categorical(names[key], key, name_row, numeric=key == "fold") for key in GROUP_COLUMNS
+        )
         cells = zip(model.codes.tolist(), fold.codes.tolist(), strict=True)
         result = dict(sorted(zip(cells, groups, strict=True), key=itemgetter(0)))
         if len(result) < len(groups):
@@ -323,30 +328,30 @@ class Groups:
 def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) -> Groups:
     """Check and pack all groups, in pieces if one is larger than a worker."""
     cuts, n_rows, sketches = {}, engine.n_rows(), []
-    if n_rows > MOST_ROWS_OF_GROUP and engine.largest_group(columns) > MOST_ROWS_OF_GROUP:
-        parts = raise_errors(engine.map_partitions(columns, sketch_groups))
+    if n_rows > MAX_GROUP_ROWS and engine.largest_group(columns) > MAX_GROUP_ROWS:
+        parts = raise_errors(engine.map_partitions(columns, sample_groups))
         sketches = [item for part in parts for item in part]
-        cuts = choose_cuts(sketches, MOST_ROWS_OF_GROUP)
+        cuts = choose_cuts(sketches, MAX_GROUP_ROWS)
     if cuts:
         packed = _pack_pieces(engine, columns, sketches, cuts=cuts, pos_label=pos_label)
     else:
         packed = raise_errors(engine.map_groups(columns, partial(pack_group, pos_label=pos_label)))
     check_any_row(len(packed))
     groups = Groups.of(packed, pos_label)
-    check_both_classes(groups.models, groups.folds, groups.counts())
+    check_cell_classes(groups.models, groups.folds, groups.counts())
     return groups
 
 
 def _pack_pieces(
     engine: Backend,
     columns: Mapping[str, str],
-    sketches: Sequence[Sketch],
+    sketches: Sequence[GroupSample],
     *,
     cuts: Mapping[Group, NDArray[Any]],
     pos_label: object,
-) -> list[Packed]:
+) -> list[PackedGroup]:
     """Pack groups, of which some are larger than a worker, from counts by score level."""
-    groups = by_group(sketches)
+    groups = group_parts(sketches)
     written = [
         (label, "model {!r} in fold {!r}".format(*group))
         for group, parts in groups.items()
@@ -360,6 +365,6 @@ def _pack_pieces(
     pack = partial(pack_piece, labels=both, pos_label=pos_label)
     curves = join_pieces(engine.map_pieces(needed, partial(count_levels, cuts=cuts), pack))
     return [
-        Packed(*group, curves.get(group), both, all(part.has_whole_cases for part in parts))
+        PackedGroup(*group, curves.get(group), both, all(part.has_whole_cases for part in parts))
         for group, parts in groups.items()
     ]

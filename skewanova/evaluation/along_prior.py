@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from skewanova.base.checks import check_fraction, check_prior_list, check_priors
 from skewanova.base.rounding import is_maximum
-from skewanova.evaluation.measures import Evaluation, auprec_frame, prior_grid
-from skewanova.evaluation.points import ordered_cells
+from skewanova.evaluation.measures import Evaluation, build_auprec_frame, prior_grid
+from skewanova.evaluation.points import list_cells
 from skewanova.priors.evidence import (
     ENOUGH_OVER_CASES,
     ENOUGH_OVER_FOLDS,
@@ -44,8 +44,8 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     120
     """
     grid = prior_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
-    areas = evaluation.cell_auprec(grid)
-    return auprec_frame(ordered_cells(evaluation), grid, areas[~np.isnan(areas[..., 0])])
+    areas = evaluation.auprec_by_cell(grid)
+    return build_auprec_frame(list_cells(evaluation), grid, areas[~np.isnan(areas[..., 0])])
 
 
 INTERVAL_COLUMNS = ("model", "prior", "auprec", "std_error", "conf_low", "conf_high", "n_folds")
@@ -91,13 +91,13 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     frame = cells.agg(["mean", "std", "count"]).reset_index()
     n_folds = frame["count"].to_numpy()
     mean, ratio = frame["mean"].to_numpy(dtype=np.float64), evaluation.design.ratio
-    halves = evaluation.auprec_between_halves(evaluation.priors)
+    halves = evaluation.auprec_half_differences(evaluation.priors)
     if halves is not None:  # in the order of the rows
         model = [evaluation.models.index(name) for name in frame["model"]]
         prior = [evaluation.priors.index(value) for value in frame["prior"]]
         halves = halves[:, model, prior]
     result = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, halves=halves)
-    limits = result.clipped()
+    limits = result.clip()
     spreads = {"std_error": result.std_error, "conf_low": limits.low, "conf_high": limits.high}
     if evaluation.design.has_runs:
         spreads = dict.fromkeys(spreads, np.full(len(mean), np.nan))
@@ -194,8 +194,8 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     >>> support(measures, [0.2, 0.001])["supported"].tolist()
     [False, True]
     """
-    negatives = _distinct_negatives(evaluation)
-    rarest = rarest_supported(evaluation)
+    negatives = _count_effective_negatives(evaluation)
+    rarest = rarest_supported_prior(evaluation)
     if priors is None:
         grid = prior_grid(evaluation)
         inside = [rarest] if grid[0] < rarest < grid[-1] else []
@@ -203,11 +203,13 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     else:
         grid = np.unique(check_priors(priors, "priors"))
     effective = effective_negatives(negatives, grid)
-    supported = is_sufficient(effective, _enough(evaluation))  # the rarest prior itself counts
+    supported = is_sufficient(
+        effective, _min_effective_negatives(evaluation)
+    )  # the rarest prior itself counts
     return pd.DataFrame({"prior": grid, "effective_negatives": effective, "supported": supported})
 
 
-def distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
+def count_distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
     """Count negatives and positives of all folds together, each case once.
 
     Without a case column these are all of independent folds, else the largest fold's over its share.
@@ -225,17 +227,19 @@ def distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
     return float(negatives), float(positives)
 
 
-def rarest_supported(evaluation: Evaluation) -> float:
+def rarest_supported_prior(evaluation: Evaluation) -> float:
     """Return the rarest prior that the distinct negatives support."""
-    return smallest_supported_prior(_distinct_negatives(evaluation), _enough(evaluation))
+    return smallest_supported_prior(
+        _count_effective_negatives(evaluation), _min_effective_negatives(evaluation)
+    )
 
 
-def _enough(evaluation: Evaluation) -> float:
+def _min_effective_negatives(evaluation: Evaluation) -> float:
     """Return how many effective negatives are enough for the design."""
-    return ENOUGH_OVER_FOLDS if evaluation.design.over_folds else ENOUGH_OVER_CASES
+    return ENOUGH_OVER_FOLDS if evaluation.design.is_over_folds else ENOUGH_OVER_CASES
 
 
-def _distinct_negatives(evaluation: Evaluation) -> float:
+def _count_effective_negatives(evaluation: Evaluation) -> float:
     """Return the distinct negatives, effective in the proportion of the smallest fold."""
-    worth = evaluation.fewest_negatives / float(evaluation.iauprec["n_negative"].min())
-    return distinct_cases(evaluation)[0] * min(worth, 1.0)
+    worth = evaluation.min_negatives / float(evaluation.iauprec["n_negative"].min())
+    return count_distinct_cases(evaluation)[0] * min(worth, 1.0)

@@ -30,7 +30,7 @@ from skewanova.scores.design import (
 )
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Halvings, Scores, ScoreTable, build_table
-from skewanova.scores.validation import Label, locate_row_of_group, with_fold
+from skewanova.scores.validation import Label, fill_fold, locate_group_row
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +84,10 @@ class Evaluation(FrameResult):
         return design
 
     @property
-    def fewest_negatives(self) -> float:
+    def min_negatives(self) -> float:
         """Number of negatives in the smallest fold, effective where there are clusters or weights."""
         if self.scores is not None:
-            return _fewest_negatives(self.scores)
+            return _min_negatives(self.scores)
         return min(roc.n_negative for roc in self.curves.values())
 
     @property
@@ -97,23 +97,23 @@ class Evaluation(FrameResult):
         return self.scores.halvings if is_split_half and isinstance(self.scores, ScoreTable) else None
 
     @cached_property
-    def iauprec_between_halves(self) -> Floats | None:
+    def iauprec_half_differences(self) -> Floats | None:
         """Half the difference of IAUPREC between halves: (n_halvings, n_models); None without halvings."""
         if self.halvings is None:
             return None
         grid = np.array([self.deployment_prior.low])
         result = measures_of_groups(self.halvings.curves, grid, self.deployment_prior, self.area_estimator)
-        return self._of_models(self.halvings, result.iauprec)
+        return self._half_differences(self.halvings, result.iauprec)
 
-    def auprec_between_halves(self, priors: ArrayLike) -> Floats | None:
+    def auprec_half_differences(self, priors: ArrayLike) -> Floats | None:
         """Compute half differences of AUPREC at priors: (n_halvings, n_models, n_priors)."""
         pi = check_prior_list(priors, "priors")
         if self.halvings is None:
             return None
         areas = areas_of_groups(self.halvings.curves, pi, self.area_estimator)
-        return self._of_models(self.halvings, areas)
+        return self._half_differences(self.halvings, areas)
 
-    def _of_models(self, halvings: Halvings, areas: Floats) -> Floats:
+    def _half_differences(self, halvings: Halvings, areas: Floats) -> Floats:
         """Return differences between halves, the models in the order of the evaluation."""
         order = [halvings.scores.models.index(model) for model in self.models]
         return halvings.differences(areas)[:, order]
@@ -122,7 +122,7 @@ class Evaluation(FrameResult):
         """Return the long-form frame of AUPREC."""
         return self.auprec
 
-    def cell_auprec(self, priors: ArrayLike) -> Floats:
+    def auprec_by_cell(self, priors: ArrayLike) -> Floats:
         """Compute AUPREC of shape (n_models, n_folds, n_priors), nan where a model lacks a fold."""
         pi = check_prior_list(priors, "priors")
         values = np.full((len(self.models), len(self.folds), len(pi)), np.nan)
@@ -133,9 +133,9 @@ class Evaluation(FrameResult):
 
     def mean_auprec(self, priors: ArrayLike) -> Floats:
         """Compute the mean AUPREC over folds, of shape (n_models, n_priors)."""
-        return np.asarray(np.nanmean(self.cell_auprec(priors), axis=1))
+        return np.asarray(np.nanmean(self.auprec_by_cell(priors), axis=1))
 
-    def over(self, weighting: DeploymentPrior) -> Evaluation:
+    def reweight(self, weighting: DeploymentPrior) -> Evaluation:
         """Return the evaluation with its curves averaged over another deployment prior."""
         grid = np.array([weighting.low])
         result = measures_of_groups(self.curves, grid, weighting, self.area_estimator)
@@ -147,7 +147,7 @@ class Evaluation(FrameResult):
         same.__dict__["design"] = self.design
         return same
 
-    def ordered(self, models: Sequence[str]) -> Evaluation:
+    def reorder_models(self, models: Sequence[str]) -> Evaluation:
         """Return the evaluation with the models in the order given."""
         position = {model: i for i, model in enumerate(models)}
 
@@ -216,10 +216,10 @@ def evaluate(
     table = read_scores(scores)
     curves = table.curves()
     measured = measures_of_groups(curves, grid, weighting, area_estimator)
-    iauprec_frame = _iauprec_frame(list(curves), measured, table)
-    notes = _support_notes(_fewest_negatives(table), [*grid.tolist(), weighting.low])
+    iauprec_frame = _build_iauprec_frame(list(curves), measured, table)
+    notes = _support_warnings(_min_negatives(table), [*grid.tolist(), weighting.low])
     return Evaluation(
-        auprec=auprec_frame(list(curves), grid, measured.auprec),
+        auprec=build_auprec_frame(list(curves), grid, measured.auprec),
         iauprec=iauprec_frame,
         curves=curves,
         models=table.models,
@@ -227,7 +227,7 @@ def evaluate(
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
         area_estimator=area_estimator,
-        warnings=warn_each([*notes, *_imbalance_notes(iauprec_frame["n_positive"])]),
+        warnings=warn_each([*notes, *_imbalance_warnings(iauprec_frame["n_positive"])]),
         scores=table,
         stated_design=stated_design,
     )
@@ -281,8 +281,8 @@ def measure_group(
                 "clusters are left out together and curves are weighted: use evaluate() on the whole table, "
                 "or leave out the column"
             )
-    rows = with_fold(frame.reset_index(drop=True))
-    table = build_table(RawTable(rows, locate_row_of_group(rows)), pos_label)
+    rows = fill_fold(frame.reset_index(drop=True))
+    table = build_table(RawTable(rows, locate_group_row(rows)), pos_label)
     curves = table.curves()
     if len(curves) > 1:
         raise InputError(
@@ -303,7 +303,7 @@ def measure_group(
     return pd.DataFrame(measured).astype({"model": object, "fold": object})
 
 
-def with_ratio(
+def resolve_ratio(
     source: Evaluation | pd.DataFrame, frame: str, ratio: float | None, *, needed: str = ""
 ) -> tuple[pd.DataFrame, float]:
     """Return a frame of an evaluation, or the frame itself, and the test cases for each training case.
@@ -325,13 +325,13 @@ def with_ratio(
     return source, 0.0 if ratio is None else check_ratio(ratio)
 
 
-def between_halves(
+def half_differences(
     source: Evaluation | pd.DataFrame, models: Sequence[str], *, needed: str = ""
 ) -> Floats | None:
     """Return half the differences of IAUPREC between halves; `needed` names what cannot do without them."""
-    if isinstance(source, Evaluation) and source.iauprec_between_halves is not None:
+    if isinstance(source, Evaluation) and source.iauprec_half_differences is not None:
         order = [source.models.index(model) for model in models]
-        return np.asarray(source.iauprec_between_halves[:, order])
+        return np.asarray(source.iauprec_half_differences[:, order])
     if needed:
         raise InputError(
             f"{needed} needs halvings of the data set: pass the Evaluation of a score table that has them "
@@ -349,14 +349,14 @@ def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
     return np.concatenate(([low], inner, [high])) if low < high else np.array([low])
 
 
-def auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
+def build_auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
     """Return one row for each model, fold and prior."""
     row = np.repeat(np.arange(len(cells)), len(grid))
     frame = pd.DataFrame(list(cells), columns=["model", "fold"]).take(row).reset_index(drop=True)
     return frame.assign(prior=np.tile(grid, len(cells)), auprec=areas.ravel())
 
 
-def _iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: Scores) -> pd.DataFrame:
+def _build_iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: Scores) -> pd.DataFrame:
     counts = table.counts.reshape(-1, 2)
     negative, positive = counts[counts.sum(axis=1) > 0].T
     return pd.DataFrame(list(cells), columns=["model", "fold"]).assign(
@@ -364,19 +364,22 @@ def _iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: Scores
     )
 
 
-def _fewest_negatives(table: Scores) -> float:
+def _min_negatives(table: Scores) -> float:
     """Return the number of negatives of the smallest fold that has any cases."""
     return float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 0].min())
 
 
-def _support_notes(fewest: float, priors: Sequence[float]) -> list[str]:
+def _support_warnings(fewest: float, priors: Sequence[float]) -> list[str]:
     """Name priors so rare that the smallest fold's negatives cannot support them."""
     size = f"{fewest:g}" if fewest == round(fewest) else f"{fewest:.4g} effective"
     effective = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
     thin = {prior: few for prior, few in effective.items() if not is_sufficient(few, ENOUGH_OVER_FOLDS)}
     if not thin:
         return []
-    rare, weight = _ends([f"{prior:g}" for prior in thin]), _ends([f"{few:.3g}" for few in thin.values()])
+    rare, weight = (
+        _join_ends([f"{prior:g}" for prior in thin]),
+        _join_ends([f"{few:.3g}" for few in thin.values()]),
+    )
     return [
         f"at prior{'s' if len(thin) > 1 else ''} {rare} the smallest fold's {size} negatives weigh as much "
         f"as {weight} (negatives / skew, below {ENOUGH_OVER_FOLDS}): AUPREC there rests on very few false "
@@ -384,12 +387,12 @@ def _support_notes(fewest: float, priors: Sequence[float]) -> list[str]:
     ]
 
 
-def _ends(texts: Sequence[str]) -> str:
+def _join_ends(texts: Sequence[str]) -> str:
     """Return one or two texts, or the first and the last of several."""
     return (" to " if len(texts) > 2 else " and ").join(dict.fromkeys((texts[0], texts[-1])))
 
 
-def _imbalance_notes(positives: pd.Series[int]) -> list[str]:
+def _imbalance_warnings(positives: pd.Series[int]) -> list[str]:
     fewest, most = int(positives.min()), int(positives.max())
     if most <= FOLD_IMBALANCE * fewest:
         return []

@@ -50,13 +50,13 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
     >>> roc(measures).columns.tolist()
     ['model', 'fold', 'fpr', 'tpr']
     """
-    rates = _rates(fpr, "fpr", zero=True)
+    rates = _check_rates(fpr, "fpr", zero=True)
 
     def points(roc: RocCurve) -> dict[str, Floats]:
         last = np.append(np.diff(roc.fpr) > 0, True)
         return {"fpr": rates, "tpr": np.interp(rates, roc.fpr[last], roc.tpr[last])}
 
-    return _by_group(evaluation, points)
+    return _stack_points(evaluation, points)
 
 
 def precision_recall(
@@ -93,9 +93,11 @@ def precision_recall(
     120
     """
     grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors, "priors")
-    rates = _rates(recall, "recall", zero=False)
+    rates = _check_rates(recall, "recall", zero=False)
     columns = {"prior": np.repeat(grid, len(rates)), "recall": np.tile(rates, len(grid))}
-    return _by_group(evaluation, lambda roc: {**columns, "precision": _precision(roc, rates, grid).ravel()})
+    return _stack_points(
+        evaluation, lambda roc: {**columns, "precision": _precision(roc, rates, grid).ravel()}
+    )
 
 
 def surface(evaluation: Evaluation) -> pd.DataFrame:
@@ -121,7 +123,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     """
     grid, recall = prior_grid(evaluation, 41), np.linspace(0.02, 1.0, 50)
     result: dict[str, list[Floats]] = {}
-    for (model, _), roc in _ordered_curves(evaluation).items():
+    for (model, _), roc in _select_curves(evaluation).items():
         total, count = result.setdefault(model, [np.zeros((len(grid), len(recall))), np.zeros(1)])
         total += _precision(roc, recall, grid)
         count += 1
@@ -135,7 +137,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     )
 
 
-def _rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
+def _check_rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
     """Return rates from 0 to 1, of which 0 is one if `zero`."""
     result = np.atleast_1d(check_float_array(values, name))
     wrong = result[~((result >= 0 if zero else result > 0) & (result <= 1))]
@@ -194,12 +196,12 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
             "precision": vertex_precision(tpr, fpr, prior),
         }
 
-    return _by_group(evaluation, points)
+    return _stack_points(evaluation, points)
 
 
-def _by_group(evaluation: Evaluation, points: Callable[[RocCurve], dict[str, Floats]]) -> pd.DataFrame:
+def _stack_points(evaluation: Evaluation, points: Callable[[RocCurve], dict[str, Floats]]) -> pd.DataFrame:
     """Stack the points of each curve, behind the columns model and fold."""
-    curves = _ordered_curves(evaluation)
+    curves = _select_curves(evaluation)
     parts = [points(roc) for roc in curves.values()]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     size = len(next(iter(columns.values()))) // len(parts)
@@ -207,11 +209,11 @@ def _by_group(evaluation: Evaluation, points: Callable[[RocCurve], dict[str, Flo
     return cells.take(np.repeat(np.arange(len(parts)), size)).reset_index(drop=True).assign(**columns)
 
 
-def ordered_cells(evaluation: Evaluation) -> list[Cell]:
+def list_cells(evaluation: Evaluation) -> list[Cell]:
     """Return the (model, fold) that were measured, in the order of models and folds."""
     cells = ((m, f) for m in evaluation.models for f in evaluation.folds)
     return [cell for cell in cells if cell in evaluation.curves]
 
 
-def _ordered_curves(evaluation: Evaluation) -> Mapping[Cell, RocCurve]:
-    return select_curves(evaluation.curves, ordered_cells(evaluation))
+def _select_curves(evaluation: Evaluation) -> Mapping[Cell, RocCurve]:
+    return select_curves(evaluation.curves, list_cells(evaluation))

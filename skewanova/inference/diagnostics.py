@@ -17,7 +17,7 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, variation_limit
 from skewanova.inference.omnibus import find_degenerate, fold_table
 from skewanova.scores.design import FOLD_IMBALANCE
-from skewanova.scores.pairing import ranking_findings, score_findings
+from skewanova.scores.pairing import check_rankings, check_score_values
 
 
 def residuals(result: AnovaResult) -> pd.DataFrame:
@@ -159,8 +159,8 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     (['smallest_auc', 'collapsed_folds', 'positives_a_fold'], True)
     """
     auc = auc_by_fold(evaluation)
-    checks = [*ranking_findings(auc)]
-    checks += [] if evaluation.scores is None else score_findings(evaluation.scores, auc)
+    checks = [*check_rankings(auc)]
+    checks += [] if evaluation.scores is None else check_score_values(evaluation.scores, auc)
     rows = [(check.check, check.statistic, np.nan, check.advice) for check in checks]
     return pd.DataFrame(rows, columns=list(CHECK_COLUMNS))
 

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import special, stats
 
 from skewanova.base.checks import Floats, check_choice, check_fraction, check_rope
-from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
+from skewanova.evaluation.measures import Evaluation, half_differences, resolve_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.catalogue import ADJUSTMENTS
 from skewanova.inference.fold_statistics import REACH, deviation_nodes, pair_indices
@@ -187,11 +187,11 @@ def paired_tests(
     needed: str,
 ) -> tuple[Floats, pd.DataFrame]:
     """Return the fold table, and the t test of every pair by the variance of the design."""
-    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=needed)
+    frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=needed)
     values, models = ordered_table(frame, order)
     if control is not None:
         check_choice(control, models, "control")
-    halves = between_halves(iauprec, models)
+    halves = half_differences(iauprec, models)
     tests = fold_statistics.paired_t(values, inflation=1 + len(values) * ratio, halves=halves)
     a, b = pair_indices(len(models))
     names = {"model_a": [models[i] for i in a], "model_b": [models[i] for i in b]}

@@ -36,7 +36,7 @@ from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, is_sufficient
 from skewanova.priors.weightings import DeploymentPrior, Target
 from skewanova.scores.design import fold_mean_interval, infer_design
-from skewanova.scores.reading import read_rows
+from skewanova.scores.reading import read_in_memory
 
 Limits = tuple[float, float]
 
@@ -495,7 +495,7 @@ def interval_table(
     >>> len(table), table.loc[0, ["estimate", "conf_low", "conf_high"]].astype(float).round(2).tolist()
     (60, [0.84, 0.8, 0.87])
     """
-    table = read_rows(scores)
+    table = read_in_memory(scores)
     cells = table.frame.groupby(["model", "fold"], sort=True, observed=True)
     groups: list[tuple[str, str, object, pd.DataFrame]] = [
         (model, FOLD, fold, cells.get_group((model, fold))) for model, fold in table.cells

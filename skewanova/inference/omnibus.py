@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.checks import Floats, InputError, Seed, check_choice, warn_each
-from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
+from skewanova.evaluation.measures import Evaluation, half_differences, resolve_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import (
     ANOVA_COLUMNS,
@@ -160,9 +160,9 @@ def omnibus_test(
     """
     check_choice(method, OMNIBUS_TESTS, "method")
     test = get_test(method)
-    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
+    frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
     values, models = fold_table(frame)
-    halves = between_halves(iauprec, models, needed=method) if test.halved else None
+    halves = half_differences(iauprec, models, needed=method) if test.halved else None
     if test.full_rank:
         _check_enough(values, halves)
     inflation = 1 + len(values) * ratio

@@ -19,7 +19,7 @@ from skewanova.inference.runs import DegreesOfFreedom, run_means, run_pairs
 from skewanova.inference.sampling import Sample, Spreads
 from skewanova.inference.single_test_set import ArcsineAreas, angles_of
 from skewanova.priors.weightings import DeploymentPrior
-from skewanova.scores.pairing import paired_cases, paired_runs
+from skewanova.scores.pairing import pair_cases, pair_runs
 from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 
 #: Home of the test sets whose cases are on workers, loaded when there is one.
@@ -50,7 +50,7 @@ class InMemoryTestSet(PairedTestSet):
 
     def __init__(self, table: Scores) -> None:
         super().__init__()
-        cases = paired_cases(table)
+        cases = pair_cases(table)
         self.sample = Sample(cases.positive, cases.cluster, cases.weight)
         self._models = {
             name: SortedScores(self.sample, scores)
@@ -168,7 +168,7 @@ def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
     """Yield the areas over each deployment prior; few are measured at once, as all would not fit."""
     runs, n_models = evaluation.design.runs, len(evaluation.models)
     if isinstance(evaluation.scores, StreamedScores) and evaluation.scores.parts is not None:
-        yield from import_module(DISTRIBUTED).iter_run_areas(evaluation, weightings)
+        yield from import_module(DISTRIBUTED).iter_distributed_areas(evaluation, weightings)
         return
     sample, columns = match_runs(evaluation)
     step = max(1, MAX_VALUES // (sample.n_units * len(columns)))
@@ -185,7 +185,7 @@ def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
     table = evaluation.scores
     if not isinstance(table, ScoreTable):
         raise InputError("several runs on one test set are compared with the scores in memory only")
-    runs = paired_runs(table)
+    runs = pair_runs(table)
     sample = Sample(runs[0].positive, runs[0].cluster, runs[0].weight)
     return sample, [run.scores[table.models.index(model)] for model in evaluation.models for run in runs]
 
@@ -194,6 +194,6 @@ def run_sample(evaluation: Evaluation) -> Sample:
     """Return the cases of the test set that all runs share, or their numbers."""
     table = evaluation.scores
     if isinstance(table, StreamedScores) and table.parts is not None:
-        sample: Sample = import_module(DISTRIBUTED).count_sample(table)
+        sample: Sample = import_module(DISTRIBUTED).summarize_sample(table)
         return sample
     return match_runs(evaluation)[0]

@@ -17,7 +17,7 @@ from statsmodels.stats.multitest import multipletests
 
 from skewanova.base.checks import Floats, InputError, Seed, check_choice, check_fraction, check_prior
 from skewanova.base.rounding import TIE, argsort_descending, snap_ties
-from skewanova.evaluation.measures import Evaluation, between_halves, with_ratio
+from skewanova.evaluation.measures import Evaluation, half_differences, resolve_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, HypothesisTest, check_frame, two_way_anova
 from skewanova.inference.catalogue import ADJUSTMENTS, get_test, name_family
@@ -259,12 +259,12 @@ def posthoc(
     check_choice(method, PAIRWISE_TESTS, "method")
     check_fraction(alpha, "alpha")
     test, p_adjust = get_test(method), check_family(method, p_adjust, control)
-    frame, ratio = with_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
+    frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
     values, models = ordered_table(frame, order)
     if control is not None:  # the last of all: then every pair with it is another model less the control
         check_choice(control, models, "control")
         values, models = ordered_table(frame, sorted(models, key=lambda model: model == control))
-    halves = between_halves(iauprec, models, needed=method) if test.halved else None
+    halves = half_differences(iauprec, models, needed=method) if test.halved else None
     inflation = 1 + len(values) * ratio
     needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     frame = _FAMILIES[method](values, alpha, **needs)

@@ -13,7 +13,7 @@ from scipy import special, stats
 from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats, InputError, warn_each
-from skewanova.evaluation.measures import Evaluation, with_ratio
+from skewanova.evaluation.measures import Evaluation, resolve_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.fold_statistics import FTest
@@ -57,7 +57,7 @@ def split_plot_anova(
     >>> sa.inference.split_plot_anova(measures).to_frame()["term"].tolist()
     ['model', 'prior', 'model:prior']
     """
-    frame, ratio = with_ratio(auprec, "auprec", ratio, needed="the split plot")
+    frame, ratio = resolve_ratio(auprec, "auprec", ratio, needed="the split plot")
     test = "corrected_gg" if ratio > 0 else "repeated_measures"
     names = {"test": test, "role": role, "response": "auprec"}
     rows, notes = [], []

@@ -15,7 +15,7 @@ from skewanova.curves.areas import auprec
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.roc import RocCurve, roc_curve
 from skewanova.plotting import looks
-from skewanova.scores.scikit_learn import as_rows, check_response, cut_rows, held_out_rows, positive_scores
+from skewanova.scores.scikit_learn import check_response, find_test_rows, score_cases, select_rows, to_rows
 
 #: Priors drawn unless others are asked for: 0.001 to 0.5, evenly spaced in the log-odds.
 DEFAULT_PRIORS = 1 / (1 + np.exp(np.linspace(np.log(999), 0, 61)))
@@ -227,7 +227,7 @@ class AUPRECDisplay:
             The display, drawn.
         """
         check_response(response_method, None)
-        score = positive_scores(estimator, as_rows(X), response_method=response_method, pos_label=pos_label)
+        score = score_cases(estimator, to_rows(X), response_method=response_method, pos_label=pos_label)
         full = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, score, pos_label=pos_label, name=full, **options)
 
@@ -271,12 +271,12 @@ class AUPRECDisplay:
             The display, drawn.
         """
         check_response(response_method, None)
-        features, labels = as_rows(X), np.asarray(y)
-        tests = held_out_rows(cv_results, len(labels), "the model")
+        features, labels = to_rows(X), np.asarray(y)
+        tests = find_test_rows(cv_results, len(labels), "the model")
         curves = []
         for rows, fitted in zip(tests, cv_results["estimator"], strict=True):
-            cases = cut_rows(features, rows)
-            score = positive_scores(fitted, cases, response_method=response_method, pos_label=pos_label)
+            cases = select_rows(features, rows)
+            score = score_cases(fitted, cases, response_method=response_method, pos_label=pos_label)
             weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
             curves.append(roc_curve(labels[rows], score, pos_label=pos_label, sample_weight=weights))
         full = type(cv_results["estimator"][0]).__name__ if name is None else name

@@ -89,7 +89,7 @@ class FrameTable:
     def make(self, source: ReportSource) -> Table:
         """Build the table of a comparison."""
         design = source.design
-        posterior = "cases" if not design.over_folds else "halves" if design.n_halvings else "folds"
+        posterior = "cases" if not design.is_over_folds else "halves" if design.n_halvings else "folds"
         return self.build(
             source.tables[self.frame or self.name],
             alpha=source.alpha,

@@ -38,7 +38,7 @@ from skewanova.inference.catalogue import get_test
 from skewanova.inference.diagnostics import auc_by_fold
 from skewanova.priors.evidence import POSITIVES_FOR_TESTS
 from skewanova.scores.design import FoldDesign
-from skewanova.scores.pairing import collapsed
+from skewanova.scores.pairing import find_collapsed
 
 #: Words of all four lines together.
 MAX_WORDS = 60
@@ -464,7 +464,7 @@ def _flaws(judged: Judgement, writer: LineWriter) -> Iterator[str]:
         percent = writer.percent(top.statistic, "statistic", "assumptions")
         yield f"Of a fold, {percent} % share a model's best score: give finer ones."
     auc = auc_by_fold(judged.evaluation)
-    for row, column in np.argwhere(collapsed(auc))[:1].tolist():
+    for row, column in np.argwhere(find_collapsed(auc))[:1].tolist():
         low, model = float(auc.iloc[row, column]), writer.names[str(auc.columns[column])]
         yield f"{model} ranks near chance in a fold (AUC {writer.number(low, 'auc', 'iauprec')}): look there."
 

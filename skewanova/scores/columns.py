@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from skewanova.base.checks import InputError, RowName, check_choice, name_row, warn_each
 
 #: Columns that every table must have, but for the fold.
-COLUMNS = ("model", "fold", "y_true", "y_score")
+REQUIRED_COLUMNS = ("model", "fold", "y_true", "y_score")
 
 
 #: Columns that say how cases were sampled, and to which part of a halving rows belong.
@@ -36,21 +36,21 @@ PARTS = (HOLDOUT, "half_a", "half_b")
 
 
 #: Columns that a table may have beside them.
-OPTIONAL = ("case", *SAMPLING_COLUMNS, *HALVING_COLUMNS)
+OPTIONAL_COLUMNS = ("case", *SAMPLING_COLUMNS, *HALVING_COLUMNS)
 
 
-KNOWN = (*COLUMNS, *OPTIONAL)
+ALL_COLUMNS = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
 
 
 #: Columns that hold numbers; the others are labels, taken as they are written.
-NUMBERS = frozenset({"y_score", "weight"})
+NUMERIC_COLUMNS = frozenset({"y_score", "weight"})
 
 
 #: A column of this name tells data sets apart, whose folds must not be mixed.
-DATASET = "dataset"
+DATASET_COLUMN = "dataset"
 
 
-NO_FOLD = (
+NO_FOLD_WARNING = (
     "there is no column fold: all rows are taken as one test set; if they are several folds, say which "
     "column tells them (--fold-column, or columns=)"
 )
@@ -61,7 +61,7 @@ MAX_NAMES = 20
 
 
 #: What pandas and R make of a column without a name: numbers of rows, never scores of a model.
-_NAMELESS = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__")
+_UNNAMED = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +107,12 @@ class ColumnMap:
         cls,
         columns: Mapping[str, str] | None,
         *,
-        allowed: Sequence[str] = KNOWN,
+        allowed: Sequence[str] = ALL_COLUMNS,
         classes: Sequence[str] = (),
         pos_label: object = None,
     ) -> ColumnMap:
         """Map the columns; `classes` are read in place of y_score."""
-        names = column_names(columns, [name for name in allowed if name != "y_score" or not classes])
+        names = _map_names(columns, [name for name in allowed if name != "y_score" or not classes])
         taken = [name for name in classes if name in names.values()]
         if taken:
             raise InputError(
@@ -123,10 +123,10 @@ class ColumnMap:
         required = [
             name
             for column, name in names.items()
-            if column not in (*OPTIONAL, "fold") or column in (columns or {}) or used.count(name) > 1
+            if column not in (*OPTIONAL_COLUMNS, "fold") or column in (columns or {}) or used.count(name) > 1
         ]
-        datasets = [DATASET] if DATASET not in used else []
-        text = [name for column, name in names.items() if column not in NUMBERS]
+        datasets = [DATASET_COLUMN] if DATASET_COLUMN not in used else []
+        text = [name for column, name in names.items() if column not in NUMERIC_COLUMNS]
         return cls(
             required=[*required, *classes],
             optional=[*used, *datasets, *classes],
@@ -154,7 +154,7 @@ class ColumnMap:
             )
         optional = self.optional
         if optional is None:
-            optional = [column for column in available if not _NAMELESS.fullmatch(str(column))]
+            optional = [column for column in available if not _UNNAMED.fullmatch(str(column))]
         selected = [*required, *(name for name in available if name in optional and name not in required)]
         repeated = [column for column in selected if available.count(column) > 1]
         if repeated:
@@ -166,12 +166,12 @@ class ColumnMap:
         return frame.rename(columns={name: column for column, name in self.names.items()})
 
 
-def column_names(columns: Mapping[str, str] | None, allowed: Sequence[str] = KNOWN) -> dict[str, str]:
+def _map_names(columns: Mapping[str, str] | None, allowed: Sequence[str] = ALL_COLUMNS) -> dict[str, str]:
     """Return the name of every column in the source; one that serves as another is no optional one."""
     names = {column: column for column in allowed}
     for column, name in (columns or {}).items():
         names[check_choice(column, tuple(allowed), "columns")] = name
-    for column in OPTIONAL:
+    for column in OPTIONAL_COLUMNS:
         if column not in (columns or {}) and [*names.values()].count(names[column]) > 1:
             del names[column]
     return names
@@ -183,7 +183,7 @@ def add_fold(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     if "halving" in frame:
         raise InputError("a table with halvings needs the column fold, the fold of each half; add it")
-    warn_each([NO_FOLD])
+    warn_each([NO_FOLD_WARNING])
     return frame.assign(fold=np.int8(1))
 
 
@@ -205,23 +205,23 @@ MAX_GAP, MIN_RANGE = 4, 1000
 _POWERS = 10 ** np.arange(1, 19)
 
 
-def chunks(n_rows: int) -> Iterator[slice]:
+def iter_chunks(n_rows: int) -> Iterator[slice]:
     """Yield stretches of rows whose temporary arrays are small."""
     return (slice(start, start + CHUNK_ROWS) for start in range(0, n_rows, CHUNK_ROWS))
 
 
-def code_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
+def encode_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
     """Return codes and the ascending numbers that they stand for; None if these are far between or large."""
     low, high = int(values.min()), int(values.max())
     if high - low > MAX_GAP * len(values) + MIN_RANGE or max(-low, high) >= MAX_WHOLE:
         return None
     is_level = np.zeros(high - low + 1, dtype=np.bool_)
-    for rows in chunks(len(values)):
+    for rows in iter_chunks(len(values)):
         is_level[values[rows].astype(np.intp) - low] = True
     levels = np.flatnonzero(is_level) + low
     code = (np.cumsum(is_level) - 1).astype(np.min_scalar_type(-len(levels)))
     codes = np.empty(len(values), dtype=code.dtype)
-    for rows in chunks(len(values)):
+    for rows in iter_chunks(len(values)):
         codes[rows] = code[values[rows].astype(np.intp) - low]
     return codes, levels.astype(np.int64)
 
@@ -235,7 +235,7 @@ def values_or_codes(column: pd.Series[Any]) -> NDArray[Any]:
 def decode(codes: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
     """Return the value of every code."""
     result = np.empty(len(codes), dtype=values.dtype)
-    for rows in chunks(len(codes)):
+    for rows in iter_chunks(len(codes)):
         result[rows] = values[codes[rows]]
     return result
 
@@ -283,7 +283,9 @@ class _Column:
         if self._is_label and not is_number:
             numbers = _parse_whole_numbers(column) if len(self._codes) == 1 else None
             if numbers is None:
-                self._add_codes(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
+                self._append_labels(
+                    column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+                )
                 return
             column = numbers
         elif pa.types.is_dictionary(column.type):
@@ -293,16 +295,16 @@ class _Column:
             values = values.astype(np.min_scalar_type(min(int(values.min()), -1 - int(values.max()))))
         self._append(values)
 
-    def _add_codes(self, encoded: Any) -> None:
+    def _append_labels(self, encoded: Any) -> None:
         """Append the codes of labels, whose dictionary may hold one twice, or a missing one."""
         if len(self._codes) == 1 and self._size:  # whole numbers so far
             numbers, levels = pd.factorize(self._values[: self._size])
-            self._values = self._code(levels.astype(str).tolist())[numbers]
+            self._values = self._encode(levels.astype(str).tolist())[numbers]
         names = [*encoded.dictionary.to_pandas().tolist(), None]
         index = encoded.indices.cast(pa.int64()).fill_null(len(names) - 1)
-        self._append(self._code(names)[index.to_numpy()])
+        self._append(self._encode(names)[index.to_numpy()])
 
-    def _code(self, names: Sequence[Any]) -> NDArray[Any]:
+    def _encode(self, names: Sequence[Any]) -> NDArray[Any]:
         codes = self._codes
         new = [codes.setdefault(name, len(codes) - 1) for name in names]
         return np.array(new, dtype=np.min_scalar_type(-len(codes)))

@@ -35,7 +35,7 @@ RATIO_SLACK = 1.1
 
 
 #: Folds in each half with which the split-half variance was seen to hold its level; with two it does not.
-ENOUGH_INNER_FOLDS = 5
+MIN_INNER_FOLDS = 5
 
 
 FEW_INNER_FOLDS = (
@@ -149,14 +149,14 @@ class FoldDesign:
         return self.kind == "runs"
 
     @property
-    def over_folds(self) -> bool:
+    def is_over_folds(self) -> bool:
         """True if each fold tests cases of its own, so that inference is over folds."""
         return not (self.is_test_set or self.has_runs)
 
     @property
     def overlapping(self) -> bool:
         """True if folds share training data."""
-        return self.over_folds and self.kind != "independent"
+        return self.is_over_folds and self.kind != "independent"
 
     @property
     def variance_inflation(self) -> float:
@@ -164,7 +164,7 @@ class FoldDesign:
         return 1 + self.n_folds * self.ratio
 
     @property
-    def models_are_fixed(self) -> bool:
+    def has_fixed_models(self) -> bool:
         """True if the fitted models are fixed, so that only the cases vary."""
         return self.is_test_set or (self.has_runs and self.runs == "fixed")
 
@@ -176,7 +176,7 @@ class FoldDesign:
     @property
     def population(self) -> str:
         """Population to which tests and intervals generalise."""
-        if self.models_are_fixed:
+        if self.has_fixed_models:
             about = f"these fitted models on further {self.units}"
         elif self.has_runs:
             about = f"learners over further runs and {self.units}"
@@ -190,7 +190,7 @@ class FoldDesign:
         """Return the design in one sentence."""
         parts = [self.reason]
         if self.n_clusters:
-            folds = ", each whole in a fold or not in it" if self.over_folds else ""
+            folds = ", each whole in a fold or not in it" if self.is_over_folds else ""
             parts.append(f"cases in {self.n_clusters:,} clusters{folds}")
         if self.weighted:
             parts.append("cases weighted")
@@ -258,7 +258,7 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     >>> design.kind, round(design.ratio, 2)
     ('repeated_holdout', 0.25)
     """
-    result = _infer(table, as_design(design))
+    result = _infer_design(table, as_design(design))
     shared = table.shared_clusters if result.kind in {"independent", "kfold"} else None
     if shared is not None:
         raise InputError(
@@ -275,41 +275,41 @@ def population_of_cases(table: ScoreTable) -> str:
     return FoldDesign("test_set", n_clusters=clusters, weighted=weighted).population
 
 
-def _infer(table: Scores, stated: FoldDesign) -> FoldDesign:
+def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
     """Infer the design, apart from clusters and weights."""
     halvings = table.halvings if isinstance(table, ScoreTable) else None
     if len(table.folds) < 2:
-        return _single_fold(table, stated)
+        return _infer_single_fold(table, stated)
     if stated.is_test_set:
         raise InputError(f"design='test_set' needs a single fold, but there are {len(table.folds)}")
     if stated.kind == "split_half" or (stated.kind == "auto" and halvings is not None):
-        return _split_half(table, halvings, stated)
-    result = _several_folds(table, stated)
+        return _infer_split_half(table, halvings, stated)
+    result = _infer_several_folds(table, stated)
     unused = () if halvings is None else (NOT_USED.format(design=stated.kind),)
     return replace(result, warnings=(*result.warnings, *unused))
 
 
-def _several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
+def _infer_several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
     """Infer the design of several folds, without halvings."""
     n_folds = len(table.folds)
-    inferred = _from_cases(table) if table.has_cases else None
+    inferred = _infer_from_cases(table) if table.has_cases else None
     if stated.kind == "independent":
-        notes = _notes_on_independence(table, inferred, stated)
+        notes = _independence_warnings(table, inferred, stated)
         return FoldDesign("independent", n_folds=n_folds, reason="as stated", warnings=notes)
     same_cases = table.has_cases and inferred is None and (isinstance(table, ScoreTable) or bool(table.parts))
     if stated.has_runs or (stated == FoldDesign() and same_cases):
         if not same_cases:
-            raise InputError(NEEDS_SAME_CASES.format(design=_name_of(stated)))
+            raise InputError(NEEDS_SAME_CASES.format(design=_design_name(stated)))
         return FoldDesign("runs", runs=stated.runs, n_folds=n_folds, reason="every fold tests the same cases")
     if inferred is not None:
-        return _with_statement(inferred, stated)
+        return _override_design(inferred, stated)
     ambiguous = _is_ambiguous(table, stated)
     notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if ambiguous else ()
     design = design_without_cases(n_folds, stated)
     return replace(design, warnings=(*notes, *design.warnings))
 
 
-def _name_of(design: FoldDesign) -> str:
+def _design_name(design: FoldDesign) -> str:
     """Return the name by which a design is stated."""
     return {runs: name for name, runs in RUNS.items()}[design.runs] if design.has_runs else design.kind
 
@@ -326,22 +326,22 @@ def _is_ambiguous(table: Scores, stated: FoldDesign) -> bool:
     return all(np.array_equal(label[fold == f], first) for f in range(1, len(table.folds)))
 
 
-def _split_half(table: Scores, halvings: Halvings | None, stated: FoldDesign) -> FoldDesign:
+def _infer_split_half(table: Scores, halvings: Halvings | None, stated: FoldDesign) -> FoldDesign:
     """Return the design of the hold-outs, with its halvings."""
     if halvings is None:
         raise InputError(NO_HALVINGS)
-    holdouts = _several_folds(table, FoldDesign(test_fraction=stated.test_fraction))
-    fewest = halvings.fewest_folds
-    notes = [] if fewest >= ENOUGH_INNER_FOLDS else [FEW_INNER_FOLDS.format(fewest=fewest)]
+    holdouts = _infer_several_folds(table, FoldDesign(test_fraction=stated.test_fraction))
+    fewest = halvings.min_folds
+    notes = [] if fewest >= MIN_INNER_FOLDS else [FEW_INNER_FOLDS.format(fewest=fewest)]
     warnings = (*holdouts.warnings, *notes)
     n_halvings = halvings.n_halvings
     return replace(holdouts, kind="split_half", n_halvings=n_halvings, inner_folds=fewest, warnings=warnings)
 
 
-def _single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
+def _infer_single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
     """Return the design of a single fold: only the cases vary."""
     negative, positive = table.counts[0, 0]
-    unused = [] if stated.kind in {"auto", "test_set"} else [f"design={_name_of(stated)!r}"]
+    unused = [] if stated.kind in {"auto", "test_set"} else [f"design={_design_name(stated)!r}"]
     unused += [] if stated.test_fraction is None else [f"test_fraction={stated.test_fraction:g}"]
     unused += ["halvings"] if isinstance(table, ScoreTable) and table.halvings is not None else []
     notes = (f"{' and '.join(unused)} not used, since there is one fold only",) if unused else ()
@@ -349,7 +349,7 @@ def _single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
     return FoldDesign("test_set", n_folds=1, reason=reason, warnings=notes)
 
 
-def _notes_on_independence(table: Scores, inferred: FoldDesign | None, stated: FoldDesign) -> tuple[str, ...]:
+def _independence_warnings(table: Scores, inferred: FoldDesign | None, stated: FoldDesign) -> tuple[str, ...]:
     """Return the evidence against independent folds."""
     notes = []
     if table.has_cases and (inferred is None or inferred.kind != "kfold"):
@@ -360,7 +360,7 @@ def _notes_on_independence(table: Scores, inferred: FoldDesign | None, stated: F
     return tuple(notes)
 
 
-def _with_statement(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
+def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
     """Return the design that the cases show, overruled by what the user states."""
     kind = inferred.kind if stated.kind == "auto" else stated.kind
     fraction = inferred.test_fraction if stated.test_fraction is None else stated.test_fraction
@@ -384,7 +384,7 @@ def design_without_cases(n_folds: int, stated: FoldDesign) -> FoldDesign:
     if n_folds < 2:
         return FoldDesign("test_set", n_folds=1, reason="one fold")
     if stated.has_runs:
-        raise InputError(NEEDS_SAME_CASES.format(design=_name_of(stated)))
+        raise InputError(NEEDS_SAME_CASES.format(design=_design_name(stated)))
     if stated.kind == "split_half":
         raise InputError(NO_HALVINGS)
     if stated.kind == "independent":
@@ -410,7 +410,7 @@ def design_without_cases(n_folds: int, stated: FoldDesign) -> FoldDesign:
     return FoldDesign(kind, fraction, n_folds=n_folds, reason="assumed", warnings=(note,))
 
 
-def _from_cases(table: Scores) -> FoldDesign | None:
+def _infer_from_cases(table: Scores) -> FoldDesign | None:
     """Infer the design from which folds share cases; None if all folds hold the same."""
     counted, n_cases = table.shared_cases()
     shared, n_folds = counted.astype(np.float64), len(table.folds)
@@ -419,17 +419,17 @@ def _from_cases(table: Scores) -> FoldDesign | None:
         return None
     if not np.triu(shared, 1).any():
         kind, total, reason = "kfold", float(n_cases), "no case occurs in two folds"
-    elif _evenly_covered(counted, n_cases) or _has_partition(shared, n_cases):
+    elif _is_evenly_covered(counted, n_cases) or _has_partition(shared, n_cases):
         kind, total = "repeated_kfold", float(n_cases)
         reason = "the folds fall into sets that each cover all cases"
     else:
         n_total = table.n_cases if isinstance(table, ScoreTable) else None
-        total = float(n_total) if n_total else max(float(n_cases), _capture_recapture(shared))
+        total = float(n_total) if n_total else max(float(n_cases), _estimate_n_cases(shared))
         kind, reason = "repeated_holdout", "folds overlap at random"
     return FoldDesign(kind, float(np.mean(size) / total), n_folds=n_folds, reason=reason)
 
 
-def _evenly_covered(shared: NDArray[np.int64], n_cases: int) -> bool:
+def _is_evenly_covered(shared: NDArray[np.int64], n_cases: int) -> bool:
     """Return True if every case is in as many folds as any other.
 
     All entries sum to the squares of the cases' numbers of folds, the diagonal to these numbers: they are
@@ -445,7 +445,7 @@ def _has_partition(shared: Floats, n_cases: int) -> bool:
     return any(bool(disjoint[np.ix_(block, block)].all()) for block in blocks)
 
 
-def _capture_recapture(shared: Floats) -> float:
+def _estimate_n_cases(shared: Floats) -> float:
     """Estimate the size of the data set from the overlap of test sets: n_i n_j / n_ij (Petersen 1896)."""
     above = np.triu_indices(len(shared), 1)
     size = np.diag(shared)
@@ -453,7 +453,7 @@ def _capture_recapture(shared: Floats) -> float:
 
 
 #: More test cases than these for each training case are a slip.
-LARGEST_RATIO = 1e9
+MAX_RATIO = 1e9
 
 
 class MeanInterval(NamedTuple):
@@ -463,7 +463,7 @@ class MeanInterval(NamedTuple):
     low: Floats
     high: Floats
 
-    def clipped(self) -> MeanInterval:
+    def clip(self) -> MeanInterval:
         """Return the interval of an area, with limits between 0 and 1."""
         return self._replace(low=np.maximum(self.low, 0.0), high=np.minimum(self.high, 1.0))
 
@@ -494,7 +494,7 @@ def fold_mean_interval(
 def check_ratio(ratio: float) -> float:
     """Return the number of test cases for each training case: 0 or more."""
     return check_not_negative(
-        ratio, "ratio", what="a number of test cases for each training case", largest=LARGEST_RATIO
+        ratio, "ratio", what="a number of test cases for each training case", largest=MAX_RATIO
     )
 
 

@@ -31,13 +31,13 @@ MIN_HALVINGS = 2
 MAX_HALF_RATIO = 2.0
 
 
-HALVINGS_IN_MEMORY = (
+HALVINGS_TOO_LARGE = (
     "a table with halvings must fit in memory, but this one is read over several machines: give a "
     "frame of pandas, or leave out the column halving and the rows of halves"
 )
 
 
-def fold_label(fold: Label, part: str, halving: Label) -> str:
+def name_fold(fold: Label, part: str, halving: Label) -> str:
     """Name a fold of a half."""
     return f"{fold} of {part} in halving {halving}"
 
@@ -100,7 +100,7 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
     key, code = np.unique(np.ravel_multi_index((halving.codes, half, fold.codes), shape), return_inverse=True)
     of_halving, of_half, of_fold = np.unravel_index(key, shape)
     labels = [
-        fold_label(numbers[f], PARTS[1 + s], names[h])
+        name_fold(numbers[f], PARTS[1 + s], names[h])
         for h, s, f in zip(of_halving, of_half, of_fold, strict=True)
     ]
     frame = raw.frame.drop(columns=list(HALVING_COLUMNS))
@@ -211,7 +211,7 @@ def _values_of_cases(table: ScoreTable, column: str) -> pd.Series[Any]:
 # --- splits of a data set ----------------------------------------------------------------------------------
 
 
-def sklearn_module(name: str) -> Any:
+def import_sklearn(name: str) -> Any:
     """Import a module of scikit-learn, or say how to install it."""
     try:
         return import_module(f"sklearn.{name}")
@@ -242,7 +242,7 @@ class Split:
     @property
     def label(self) -> Label:
         """Number of the fold or, in a half, its name."""
-        return self.fold if self.halving is None else fold_label(self.fold, self.part, self.halving)
+        return self.fold if self.halving is None else name_fold(self.fold, self.part, self.halving)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +257,7 @@ class Units:
     positive: Bools
 
     @classmethod
-    def of(cls, positive: Bools, groups: ArrayLike | None) -> Units:
+    def from_groups(cls, positive: Bools, groups: ArrayLike | None) -> Units:
         """Stratify cases by their class, or groups by the classes in them."""
         names = check_groups(groups, len(positive))
         if names is None:
@@ -270,7 +270,7 @@ class Units:
         """Return the cases of some of the units."""
         return np.flatnonzero(np.isin(self.unit, chosen)).astype(np.intp)
 
-    def check_enough(self, needed: int, name: str, why: str) -> None:
+    def check_units(self, needed: int, name: str, why: str) -> None:
         """Check that enough units hold each class."""
         for kind, word in ((True, "positive"), (False, "negative")):
             result = len(np.unique(self.unit[self.positive == kind]))
@@ -281,51 +281,55 @@ class Units:
                 )
 
 
-def hold_outs(units: Units, n_splits: int, *, test_fraction: float, rng: np.random.Generator) -> list[Split]:
+def draw_holdouts(
+    units: Units, n_splits: int, *, test_fraction: float, rng: np.random.Generator
+) -> list[Split]:
     """Draw splits in which each stratum has its share."""
     check_count(n_splits, "n_splits", minimum=2)
     fraction = check_fraction(test_fraction, "test_fraction")
     needed = max(2, int(np.ceil(1 / min(fraction, 1 - fraction))))
-    units.check_enough(needed, f"`test_fraction`={fraction:g}", "so that training and test have one each")
-    cut = _shuffled(units.stratum, n_splits, fraction, rng)
+    units.check_units(needed, f"`test_fraction`={fraction:g}", "so that training and test have one each")
+    cut = _shuffle_split(units.stratum, n_splits, fraction, rng)
     result = [Split(units.cases(train), units.cases(test), fold) for fold, (train, test) in enumerate(cut, 1)]
-    return _with_both_classes(result, units.positive)
+    return _check_splits(result, units.positive)
 
 
-def half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: np.random.Generator) -> list[Split]:
+def draw_half_folds(
+    units: Units, n_halvings: int, *, inner_folds: int, rng: np.random.Generator
+) -> list[Split]:
     """Draw halvings, and cut both halves of each into folds for a cross-validation."""
     check_halvings(check_count(n_halvings, "n_halvings", minimum=1), "n_halvings")
     check_count(inner_folds, "inner_folds", minimum=2)
-    units.check_enough(2 * inner_folds, f"`inner_folds`={inner_folds}", "one for each fold of each half")
+    units.check_units(2 * inner_folds, f"`inner_folds`={inner_folds}", "one for each fold of each half")
     result = []
-    for halving, halves in enumerate(_shuffled(units.stratum, n_halvings, 0.5, rng), 1):
+    for halving, halves in enumerate(_shuffle_split(units.stratum, n_halvings, 0.5, rng), 1):
         for part, half in zip(PARTS[1:], halves, strict=True):
             options = {"shuffle": True, "random_state": int(rng.integers(2**32))}
-            splitter = sklearn_module("model_selection").StratifiedKFold(inner_folds, **options)
-            stratum = _merge_small(units.stratum[half], inner_folds)
+            splitter = import_sklearn("model_selection").StratifiedKFold(inner_folds, **options)
+            stratum = _merge_small_strata(units.stratum[half], inner_folds)
             for fold, (train, test) in enumerate(splitter.split(np.zeros(len(half)), stratum), 1):
                 result.append(Split(units.cases(half[train]), units.cases(half[test]), fold, part, halving))
-    return _with_both_classes(result, units.positive)
+    return _check_splits(result, units.positive)
 
 
-def _shuffled(
+def _shuffle_split(
     stratum: Rows, n_splits: int, fraction: float, rng: np.random.Generator
 ) -> Iterator[tuple[Rows, Rows]]:
     """Yield units to train on and to test, stratified at random."""
-    make = sklearn_module("model_selection").StratifiedShuffleSplit
+    make = import_sklearn("model_selection").StratifiedShuffleSplit
     splitter = make(n_splits, test_size=fraction, random_state=int(rng.integers(2**32)))
     min_size = int(np.ceil(1 / min(fraction, 1 - fraction)))
-    yield from splitter.split(np.zeros(len(stratum)), _merge_small(stratum, min_size))
+    yield from splitter.split(np.zeros(len(stratum)), _merge_small_strata(stratum, min_size))
 
 
-def _merge_small(stratum: Rows, min_size: int) -> Rows:
+def _merge_small_strata(stratum: Rows, min_size: int) -> Rows:
     """Join strata too small to be cut with the largest."""
     counts = np.bincount(stratum)
     small = (counts > 0) & (counts < min_size)
     return np.where(small[stratum], counts.argmax(), stratum)
 
 
-def _with_both_classes(splits: list[Split], positive: Bools) -> list[Split]:
+def _check_splits(splits: list[Split], positive: Bools) -> list[Split]:
     """Return the splits, if training and test of each have both classes: groups may leave one out."""
     for split in splits:
         for cases, word in ((split.train, "train on"), (split.test, "test")):

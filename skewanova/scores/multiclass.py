@@ -97,14 +97,14 @@ def scores_from_multiclass(
     """
     labels = to_array(y_true, "y_true")
     check_vector(labels, "y_true")
-    names = _check_classes(labels, classes)
+    names = _check_class_names(labels, classes)
     if not isinstance(y_score, Mapping):
         raise InputTypeError(
             "`y_score` must be a mapping from the names of the models to their scores, but is a "
             f"{type(y_score).__name__}"
         )
     shape = len(labels), len(names)
-    scores = {str(model): _check_columns(values, model, shape) for model, values in y_score.items()}
+    scores = {str(model): _check_class_scores(values, model, shape) for model, values in y_score.items()}
     rows = {
         "fold": 1 if fold is None else _check_rows(fold, "fold", labels),
         "case": np.arange(len(labels)) if case is None else _check_rows(case, "case", labels),
@@ -153,7 +153,7 @@ def read_multiclass(
         raise InputTypeError("`classes` must be a sequence of columns, but is one text")
     raw = load_rows(source, columns, classes=classes)
     labels = raw.frame["y_true"].map(str, na_action="ignore")
-    names = _check_classes(labels.dropna().to_numpy(), classes)
+    names = _check_class_names(labels.dropna().to_numpy(), classes)
     rest = replace(raw, frame=raw.frame.drop(columns=["y_true", *names]))
     return _build_tables(rest, labels, {name: raw.frame[name] for name in names})
 
@@ -169,7 +169,7 @@ def _build_tables(raw: RawTable, labels: pd.Series[Any], scores: Mapping[str, An
     return MulticlassScores(MappingProxyType(tables))
 
 
-def _check_classes(labels: NDArray[np.generic], classes: Sequence[object] | None) -> list[str]:
+def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | None) -> list[str]:
     """Return the names of the classes, if each case is of one of them."""
     values = np.unique(labels).tolist() if classes is None else np.asarray(classes).tolist()
     names = [*dict.fromkeys(map(str, values))]
@@ -184,7 +184,7 @@ def _check_classes(labels: NDArray[np.generic], classes: Sequence[object] | None
     return names
 
 
-def _check_columns(values: ArrayLike, model: str, shape: tuple[int, int]) -> Floats:
+def _check_class_scores(values: ArrayLike, model: str, shape: tuple[int, int]) -> Floats:
     """Return scores with a row a case and a column a class."""
     result = to_array(values, f"y_score[{model!r}]")
     if result.shape != shape:

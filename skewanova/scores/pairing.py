@@ -16,32 +16,32 @@ from skewanova.priors.evidence import POSITIVES_A_FOLD, UnitSums
 from skewanova.scores.table import Scores, ScoreTable, TieCounts
 from skewanova.scores.validation import MAX_EXAMPLES
 
-UNPAIRED = (
+NOT_PAIRED = (
     "the models of one test set must be scored on the same cases, but their rows do not go together: add a "
     "case column that says which row is about which case"
 )
 
 
-STREAMED = (
+NEEDS_MEMORY = (
     "models on one test set are compared case by case, which takes the scores in memory: give a frame "
     "of Dask or Spark with a column case, since its rows have no order by which cases could be told"
 )
 
 
 #: Share of a fold's cases at its best score from which the top of the ranking tells little, if so many are.
-MANY_AT_THE_TOP, FEWEST_AT_THE_TOP = 0.05, 10
+MIN_TOP_SHARE, MIN_TOP_CASES = 0.05, 10
 
 
 #: Shares of all cases between which every fold lies, if folds are bootstrap resamples.
-RESAMPLED = (0.60, 0.99)
+RESAMPLE_SHARES = (0.60, 0.99)
 
 
 #: Share of a model's usual gain in AUC below which it has collapsed in a fold; the least gain to speak of.
-COLLAPSED, CLEAR_GAIN = 0.25, 0.1
+COLLAPSED_SHARE, MIN_AUC_GAIN = 0.25, 0.1
 
 
 #: Cases from which on whole numbers that all differ are taken for names of cases.
-FEWEST_NAMED = 20
+MIN_NAMED_CASES = 20
 
 
 #: Share of the weight of a class below which what is left of it is rounding.
@@ -60,25 +60,25 @@ class PairedCases(NamedTuple):
     weight: Floats | None = None
 
 
-def paired_cases(table: Scores) -> PairedCases:
+def pair_cases(table: Scores) -> PairedCases:
     """Line up the models of a table with one fold: by case or, without cases, row by row."""
     if len(table.folds) != 1:
         raise InputError(f"cases are paired within one fold, but the table has {len(table.folds)}")
     if not isinstance(table, ScoreTable):
-        raise InputError(STREAMED)
-    return _line_up(table)[0]
+        raise InputError(NEEDS_MEMORY)
+    return _pair_folds(table)[0]
 
 
-def paired_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
+def pair_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
     """Line up the models of a table whose folds all hold the same cases: one entry a fold."""
-    runs = _line_up(table)
+    runs = _pair_folds(table)
     positive, _, cluster, weight = runs[0]
     if cluster is not None:
-        _refuse_single_clusters(UnitSums.of(positive.astype(np.intp), cluster, weight, 2).total)
+        _raise_single_cluster(UnitSums.of(positive.astype(np.intp), cluster, weight, 2).total)
     return runs
 
 
-def _line_up(table: ScoreTable) -> tuple[PairedCases, ...]:
+def _pair_folds(table: ScoreTable) -> tuple[PairedCases, ...]:
     """Return the cases of every fold, in the same order for all models and folds."""
     fold, model = table.codes("fold"), table.codes("model")
     key = table.codes("case") if table.has_cases else table.frame["y_true"].to_numpy().astype(np.intp)
@@ -88,7 +88,7 @@ def _line_up(table: ScoreTable) -> tuple[PairedCases, ...]:
     sizes = table.counts.sum(axis=2)
     cases = order[: sizes[0, 0]]
     if (sizes != len(cases)).any() or not np.array_equal(key[order], np.tile(key[cases], n_groups)):
-        raise InputError(UNPAIRED)
+        raise InputError(NOT_PAIRED)
     cluster = weight = None
     if table.has_clusters:
         cluster = np.unique(table.codes("cluster")[cases], return_inverse=True)[1].reshape(-1)
@@ -101,12 +101,12 @@ def _line_up(table: ScoreTable) -> tuple[PairedCases, ...]:
 def check_clustered_runs(table: Scores) -> None:
     """Check that the models of several runs go together, and either class is in several clusters."""
     if isinstance(table, ScoreTable):
-        paired_runs(table)
+        pair_runs(table)
     elif table.sampling is not None and table.has_clusters:
-        _refuse_single_clusters(table.sampling.sums.total[0, 0])
+        _raise_single_cluster(table.sampling.sums.total[0, 0])
 
 
-def _refuse_single_clusters(total: Floats) -> None:
+def _raise_single_cluster(total: Floats) -> None:
     """Raise where one cluster holds all of a class, from their weights by class; the largest is 1."""
     for side in ("positive", "negative"):
         weight = total[int(side == "positive")]
@@ -143,7 +143,7 @@ def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tu
 
 def check_paired(table: Scores) -> tuple[str, ...]:
     """Check that all models of a fold were scored on the same cases; return what cannot be checked."""
-    n_pairs, examples = table.unpaired() if table.has_cases else (0, ())
+    n_pairs, examples = table.count_unpaired() if table.has_cases else (0, ())
     if n_pairs:
         displayed = ", ".join(f"case {case!r} in fold {fold!r}" for case, fold in examples)
         raise InputError(
@@ -170,22 +170,22 @@ def describe_table(table: Scores) -> list[str]:
     test_set = len(table.folds) == 1
     halvings = table.halvings if isinstance(table, ScoreTable) else None
     if test_set and (isinstance(table, ScoreTable) or table.parts is None):
-        paired_cases(table)
+        pair_cases(table)
     elif _has_clustered_runs(table):
         check_clustered_runs(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
     folds = "1 fold" if test_set else f"{len(table.folds)} folds"
-    auc = auc_of_folds(table)
+    auc = auc_frame(table)
     suspicions = [
-        result.advice for result in (*ranking_findings(auc), *score_findings(table, auc)) if result.advice
+        result.advice for result in (*check_rankings(auc), *check_score_values(table, auc)) if result.advice
     ]
     return [
         f"{table.counts.sum():,} rows: {len(table.models)} models x {folds}",
         f"models: {', '.join(map(escape_text, table.models))}",
-        f"positives a fold: {_range(positive)}; negatives a fold: {_range(negative)}",
+        f"positives a fold: {_format_range(positive)}; negatives a fold: {_format_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
-        *_sampling_lines(table),
+        *_describe_sampling(table),
         *([] if halvings is None else [f"halvings: {halvings.n_halvings}, of {halvings.n_cases:,} cases"]),
         *(f"warning: {note}" for note in (*notes, *suspicions)),
         *(["one fold: models are compared by how much their areas vary over cases"] if test_set else []),
@@ -198,7 +198,7 @@ def _has_clustered_runs(table: Scores) -> bool:
     return table.has_clusters and table.has_cases and bool(np.ptp(table.shared_cases()[0]) == 0)
 
 
-def _sampling_lines(table: Scores) -> list[str]:
+def _describe_sampling(table: Scores) -> list[str]:
     """Describe clusters and weights, and how many equal ones the smallest fold is worth."""
     clusters, weights = table.n_clusters, table.weights
     lines = [f"clusters: {clusters:,}, none of them cut by a fold"] if clusters else []
@@ -222,14 +222,14 @@ def check_several_models(table: Scores) -> None:
         raise InputError(f"a comparison needs at least 2 models, but the table has {len(table.models)}")
 
 
-def _range(values: NDArray[np.int64]) -> str:
+def _format_range(values: NDArray[np.int64]) -> str:
     return f"{values.min()}" if values.min() == values.max() else f"{values.min()} to {values.max()}"
 
 
 # --- sanity of the scores ----------------------------------------------------------------------------------
 
 
-class Finding(NamedTuple):
+class SanityCheck(NamedTuple):
     """One check: its name, its statistic, and advice where there is any."""
 
     check: str
@@ -237,20 +237,24 @@ class Finding(NamedTuple):
     advice: str
 
 
-def score_findings(table: Scores, auc: pd.DataFrame) -> list[Finding]:
+def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
     """Check positives of the smallest fold, resamples, decisions, ties at the top, and names of cases."""
     ties = list(table.ties())
     return [
-        _positives(table), *_resamples(table), _decisions(ties), _top(ties), *_identifiers(table, auc)
-    ]  # fmt: skip
+        _check_positives(table),
+        *_check_resamples(table),
+        _check_decisions(ties),
+        _check_top_ties(ties),
+        *_check_identifiers(table, auc),
+    ]
 
 
-def ranking_findings(auc: pd.DataFrame) -> list[Finding]:
+def check_rankings(auc: pd.DataFrame) -> list[SanityCheck]:
     """Check for reversed rankings and models that collapse in some folds; a row a fold, a column a model."""
-    return [_inverted(auc), _collapsed(auc)]
+    return [_check_inverted(auc), _check_collapsed(auc)]
 
 
-def auc_of_folds(table: Scores) -> pd.DataFrame:
+def auc_frame(table: Scores) -> pd.DataFrame:
     """Return AUC, a row a fold and a column a model."""
     curves = table.curves()
     cells = pd.MultiIndex.from_tuples(list(curves), names=["model", "fold"])
@@ -258,14 +262,14 @@ def auc_of_folds(table: Scores) -> pd.DataFrame:
     return result.loc[list(table.folds), list(table.models)]
 
 
-def collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
+def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
     """Return folds in which a model, unlike most others, loses most of what its ranking gains elsewhere."""
     gain, usual = auc - 0.5, auc.median() - 0.5
-    lost = ((gain < COLLAPSED * usual) & (usual >= CLEAR_GAIN)).to_numpy()
+    lost = ((gain < COLLAPSED_SHARE * usual) & (usual >= MIN_AUC_GAIN)).to_numpy()
     return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
 
 
-def _inverted(auc: pd.DataFrame) -> Finding:
+def _check_inverted(auc: pd.DataFrame) -> SanityCheck:
     """Check for a ranking worse than chance, which is most often one turned around."""
     means = auc.mean()
     model, least = str(means.idxmin()), float(means.min())
@@ -273,14 +277,14 @@ def _inverted(auc: pd.DataFrame) -> Finding:
         f"model {escape_text(model)!r} ranks worse than chance (AUC {least:.3f}): if its scores speak for "
         "the negative class, turn them around, or name the positive class"
     )
-    return Finding("smallest_auc", least, advice if least < 0.5 else "")
+    return SanityCheck("smallest_auc", least, advice if least < 0.5 else "")
 
 
-def _collapsed(auc: pd.DataFrame) -> Finding:
+def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
     """Count in how many folds models collapse."""
-    lost = collapsed(auc)
+    lost = find_collapsed(auc)
     if not lost.any():
-        return Finding("collapsed_folds", 0.0, "")
+        return SanityCheck("collapsed_folds", 0.0, "")
     fold, model = np.argwhere(lost)[0].tolist()
     name, low = str(auc.columns.tolist()[model]), float(auc.to_numpy()[fold, model])
     advice = (
@@ -289,10 +293,10 @@ def _collapsed(auc: pd.DataFrame) -> Finding:
         "reject too often (.10 to .12 at .05 where models collapse in 1 of 10 folds); see why training "
         "failed there"
     )
-    return Finding("collapsed_folds", float(lost.sum()), advice)
+    return SanityCheck("collapsed_folds", float(lost.sum()), advice)
 
 
-def _positives(table: Scores) -> Finding:
+def _check_positives(table: Scores) -> SanityCheck:
     """Check the positives of the smallest fold: with few, its area is not that of the population."""
     fewest = float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 1].min())
     few = fewest < POSITIVES_A_FOLD and len(table.folds) > 1
@@ -301,45 +305,45 @@ def _positives(table: Scores) -> Finding:
         f"size, which below {POSITIVES_A_FOLD} positives may differ from those of large samples; use fewer "
         "or larger folds"
     )
-    return Finding("positives_a_fold", fewest, advice if few else "")
+    return SanityCheck("positives_a_fold", fewest, advice if few else "")
 
 
-def _resamples(table: Scores) -> Iterator[Finding]:
+def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
     """Yield a check for bootstrap resamples, which hold about 63 % of all cases each."""
     if not table.has_cases or len(table.folds) < 2:
         return
     shared, n_cases = table.shared_cases()
     share = np.diag(shared) / n_cases
-    looks = bool((share >= RESAMPLED[0]).all() and (share <= RESAMPLED[1]).all())
+    looks = bool((share >= RESAMPLE_SHARES[0]).all() and (share <= RESAMPLE_SHARES[1]).all())
     advice = (
         f"every fold tests {share.min():.0%} to {share.max():.0%} of all cases: if folds are resamples of "
         "one test set, they tell nothing about other cases, and tests over them reject far too often; give "
         "the test set once, as one fold, and its cases are resampled for you"
     )
-    yield Finding("share_of_cases", float(share.min()), advice if looks else "")
+    yield SanityCheck("share_of_cases", float(share.min()), advice if looks else "")
 
 
-def fewest_different(ties: Sequence[TieCounts]) -> TieCounts:
+def find_fewest_distinct(ties: Sequence[TieCounts]) -> TieCounts:
     """Return, of the model with the fewest different scores, the fold where it has most."""
     most: dict[str, TieCounts] = {}
     for counts in ties:
-        most[counts.model] = max(most.get(counts.model, counts), counts, key=lambda fold: fold.n_different)
-    return min(most.values(), key=lambda counts: counts.n_different)
+        most[counts.model] = max(most.get(counts.model, counts), counts, key=lambda fold: fold.n_distinct)
+    return min(most.values(), key=lambda counts: counts.n_distinct)
 
 
-def _decisions(ties: Sequence[TieCounts]) -> Finding:
+def _check_decisions(ties: Sequence[TieCounts]) -> SanityCheck:
     """Check for scores of two different values, which are decisions."""
-    least = fewest_different(ties)
-    fewest = least.n_different
+    least = find_fewest_distinct(ties)
+    fewest = least.n_distinct
     advice = (
         f"model {escape_text(least.model)!r} has only {fewest} different score{'s' if fewest > 1 else ''} in "
         "any fold: these are decisions, of which a curve has one point; give probabilities or the decision "
         "function"
     )
-    return Finding("different_scores", float(fewest), advice if fewest <= 2 < least.n_cases else "")
+    return SanityCheck("different_scores", float(fewest), advice if fewest <= 2 < least.n_cases else "")
 
 
-def _top(ties: Sequence[TieCounts]) -> Finding:
+def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:
     """Check for ties at the best score, which no threshold separates."""
     worst = max(ties, key=lambda counts: counts.n_best / counts.n_cases)
     share = worst.n_best / worst.n_cases
@@ -348,15 +352,15 @@ def _top(ties: Sequence[TieCounts]) -> Finding:
         f"{worst.fold!r}: its ranking ends there, and precision at rare priors with it; write scores "
         "unrounded, or as log-odds"
     )
-    many = share >= MANY_AT_THE_TOP and worst.n_best >= FEWEST_AT_THE_TOP
-    return Finding("share_at_best_score", share, advice if many else "")
+    many = share >= MIN_TOP_SHARE and worst.n_best >= MIN_TOP_CASES
+    return SanityCheck("share_at_best_score", share, advice if many else "")
 
 
-def _identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[Finding]:
+def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck]:
     """Yield a check for names of cases: whole numbers that all differ; of one fold they may be ranks."""
-    if not isinstance(table, ScoreTable) or len(table.frame) < FEWEST_NAMED * len(table.models):
+    if not isinstance(table, ScoreTable) or len(table.frame) < MIN_NAMED_CASES * len(table.models):
         return
-    works = (auc.mean() - 0.5).abs() >= CLEAR_GAIN
+    works = (auc.mean() - 0.5).abs() >= MIN_AUC_GAIN
     each = table.frame.groupby("model", sort=False, observed=True)["y_score"]
     named = [
         str(model)
@@ -368,4 +372,4 @@ def _identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[Finding]:
             f"the scores of {escape_text(named[0])!r} are whole numbers that all differ: if they name the "
             "cases, leave the column out, or choose the models"
         )
-        yield Finding("identifiers", float(len(named)), advice)
+        yield SanityCheck("identifiers", float(len(named)), advice)

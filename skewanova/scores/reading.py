@@ -14,7 +14,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import InputError, RowName, check_choice, find_rounded, prefix_errors
-from skewanova.scores.columns import DATASET, HALVING_COLUMNS, KNOWN, ColumnMap, RawTable, add_fold
+from skewanova.scores.columns import (
+    ALL_COLUMNS,
+    DATASET_COLUMN,
+    HALVING_COLUMNS,
+    ColumnMap,
+    RawTable,
+    add_fold,
+)
 from skewanova.scores.halvings import build_scores
 from skewanova.scores.sources import detect_backend, load_table
 from skewanova.scores.table import Scores, ScoreTable, build_table
@@ -80,10 +87,10 @@ def read_scores(
     if detect_backend(source) is not None:
         distributed: Any = import_module("skewanova.distributed.loading")
         return cast(ScoreTable, distributed.read_distributed(source, columns, pos_label))
-    return read_rows(source, columns=columns, pos_label=pos_label)
+    return read_in_memory(source, columns=columns, pos_label=pos_label)
 
 
-def read_rows(
+def read_in_memory(
     source: object, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> ScoreTable:
     """Read and check a table as :func:`read_scores`; rows of Dask and Spark come to this process."""
@@ -101,8 +108,8 @@ def load_rows(
 ) -> RawTable:
     """Read the columns of one data set by their own names, unchecked; with `classes`, these for y_score."""
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
-    if DATASET in raw.frame:
-        raise_multiple_datasets(DATASET, raw.frame[DATASET].nunique())
+    if DATASET_COLUMN in raw.frame:
+        raise_multiple_datasets(DATASET_COLUMN, raw.frame[DATASET_COLUMN].nunique())
     return replace(raw, frame=add_fold(raw.frame))
 
 
@@ -196,11 +203,11 @@ def scores_from_wide(
     parts = [labels.assign(model=str(column)) for column in chosen]
     # What is wrong with a row is wrong once: the first model's rows are checked by themselves.
     build_scores(replace(raw, frame=parts[0].assign(y_score=scores[0])), pos_label)
-    long = pd.concat(parts, ignore_index=True).assign(y_score=_stacked(scores, chosen, raw.where))
+    long = pd.concat(parts, ignore_index=True).assign(y_score=_stack_columns(scores, chosen, raw.where))
     return build_scores(replace(raw, frame=long), pos_label)
 
 
-def _stacked(columns: Sequence[NDArray[Any]], names: Sequence[object], where: RowName) -> NDArray[Any]:
+def _stack_columns(columns: Sequence[NDArray[Any]], names: Sequence[object], where: RowName) -> NDArray[Any]:
     """Stack columns; raise if the common dtype would round whole numbers."""
     common = np.result_type(*columns)
     for column, name in zip(columns, names, strict=True):
@@ -251,14 +258,16 @@ def read_datasets(
     if isinstance(source, Mapping):
         for key, table in source.items():
             with prefix_errors(f"data set {str(key)!r}"):
-                tables[str(key)] = read_rows(table, columns=columns, pos_label=pos_label)
+                tables[str(key)] = read_in_memory(table, columns=columns, pos_label=pos_label)
         return tables
-    raw = load_table(source, ColumnMap.from_names(columns, allowed=(DATASET, *KNOWN), pos_label=pos_label))
-    codes, levels = pd.factorize(raw.frame[DATASET].map(str, na_action="ignore"))
+    raw = load_table(
+        source, ColumnMap.from_names(columns, allowed=(DATASET_COLUMN, *ALL_COLUMNS), pos_label=pos_label)
+    )
+    codes, levels = pd.factorize(raw.frame[DATASET_COLUMN].map(str, na_action="ignore"))
     names = [str(name) for name in levels]
     if (codes < 0).any() or not all(name.strip() for name in names):
         raise InputError("`dataset` must not be empty in any row")
-    rest = replace(raw, frame=add_fold(raw.frame).drop(columns=DATASET))
+    rest = replace(raw, frame=add_fold(raw.frame).drop(columns=DATASET_COLUMN))
     check_any_row(len(names))
     for code, name in enumerate(names):
         with prefix_errors(f"data set {name!r}"):

@@ -26,9 +26,9 @@ from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.weightings import Target, as_deployment_prior, correct_class_prior
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, RawTable
-from skewanova.scores.halvings import Rows, Split, build_scores, check_groups, sklearn_module
+from skewanova.scores.halvings import Rows, Split, build_scores, check_groups, import_sklearn
 from skewanova.scores.table import ScoreTable
-from skewanova.scores.validation import Label, check_both_classes
+from skewanova.scores.validation import Label, check_cell_classes
 
 RESPONSES = ("decision_function", "predict_proba")
 
@@ -49,7 +49,7 @@ def check_response(response_method: str, class_prior: float | None) -> None:
         )
 
 
-def positive_scores(
+def score_cases(
     estimator: Any, rows: Any, *, response_method: str = "auto", pos_label: object = None
 ) -> NDArray[Any]:
     """Return scores of a fitted estimator for its positive class."""
@@ -73,7 +73,7 @@ def positive_scores(
     return score if positive[1] else np.asarray(-score)
 
 
-def as_rows(data: Any) -> Any:
+def to_rows(data: Any) -> Any:
     """Return data that any scikit-learn can cut by rows: lazy frames collected, Arrow as pandas."""
     frame: Any = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
@@ -85,12 +85,12 @@ def as_rows(data: Any) -> Any:
     return data
 
 
-def cut_rows(data: Any, rows: NDArray[np.intp]) -> Any:
+def select_rows(data: Any, rows: NDArray[np.intp]) -> Any:
     """Return rows of an array, sparse matrix, frame or list."""
-    return sklearn_module("utils")._safe_indexing(data, rows)
+    return import_sklearn("utils")._safe_indexing(data, rows)
 
 
-def held_out_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.intp]]:
+def find_test_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.intp]]:
     """Return positions of the test cases of each fold of one `cross_validate`."""
     keys = cv_result if isinstance(cv_result, Mapping) else ()
     lacking = [key for key in ("estimator", "indices") if key not in keys]
@@ -116,13 +116,13 @@ def count_rows(data: Any, name: str) -> int:
         raise InputTypeError(f"`{name}` must have one row for each case, but is {data!r:.40}") from error
 
 
-def cut_params(params: Mapping[str, Any], rows: NDArray[np.intp], n_cases: int) -> dict[str, Any]:
+def select_params(params: Mapping[str, Any], rows: NDArray[np.intp], n_cases: int) -> dict[str, Any]:
     """Return arguments of `fit`, those with one value a case cut to its training cases."""
     result = dict(params)
     for name, value in params.items():
         is_list = hasattr(value, "__len__") and not isinstance(value, str | Mapping)
         if getattr(value, "shape", is_list) and count_rows(value, name) == n_cases:
-            result[name] = cut_rows(value, rows)
+            result[name] = select_rows(value, rows)
     return result
 
 
@@ -139,9 +139,9 @@ class LabelledData:
 
     def scores(self, estimator: Any, test: Rows) -> NDArray[Any]:
         """Return scores of the test cases by a fitted estimator."""
-        score = positive_scores(
+        score = score_cases(
             estimator,
-            cut_rows(self.features, test),
+            select_rows(self.features, test),
             response_method=self.response_method,
             pos_label=self.pos_label,
         )
@@ -157,14 +157,14 @@ class LabelledData:
 
         A seed is set as every `random_state` that is None, those of parts included.
         """
-        fitted = sklearn_module("base").clone(estimator)
+        fitted = import_sklearn("base").clone(estimator)
         options = fitted.get_params(deep=True) if seed is not None and hasattr(fitted, "get_params") else {}
         unset = [name for name, value in options.items() if value is None]
         seeds = {name: seed for name in unset if name.split("__")[-1] == "random_state"}
         if seeds:
             fitted.set_params(**seeds)
-        features, labels = (cut_rows(data, split.train) for data in (self.features, self.labels))
-        fitted.fit(features, labels, **cut_params(params, split.train, len(self.positive)))
+        features, labels = (select_rows(data, split.train) for data in (self.features, self.labels))
+        fitted.fit(features, labels, **select_params(params, split.train, len(self.positive)))
         return self.scores(fitted, split.test)
 
 
@@ -246,18 +246,18 @@ def scores_from_estimators(
     >>> table.models, table.folds, len(table.frame)
     (('naive Bayes', 'logistic'), (1, 2, 3), 1138)
     """
-    check_named(estimators, "estimators")
-    data = checked_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
-    groups = check_groups(as_rows(groups), len(data.positive))
-    splits = splits_of(cv, data, groups)
-    return fitted_scores(
+    check_model_names(estimators, "estimators")
+    data = check_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
+    groups = check_groups(to_rows(groups), len(data.positive))
+    splits = draw_splits(cv, data, groups)
+    return score_splits(
         estimators, data, splits, groups=groups, params=params, n_jobs=n_jobs, progress=progress
     )
 
 
-def splits_of(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
+def draw_splits(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
     """Return splits of a splitter of scikit-learn, of a number of stratified folds, or given by positions."""
-    model_selection = sklearn_module("model_selection")
+    model_selection = import_sklearn("model_selection")
     try:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)
         result = [*splitter.split(data.features, data.labels, groups)]
@@ -265,12 +265,12 @@ def splits_of(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
         raise InputError(f"`cv` must split the cases, but got {cv!r}: {error}") from error
     n_cases = len(data.positive)
     return [
-        Split(_positions(train, n_cases, fold), _positions(test, n_cases, fold), fold)
+        Split(_check_positions(train, n_cases, fold), _check_positions(test, n_cases, fold), fold)
         for fold, (train, test) in enumerate(result, 1)
     ]
 
 
-def _positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
+def _check_positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
     """Return cases of one side of a split, which may be a mask."""
     side = np.asarray(rows)
     result = np.flatnonzero(side) if side.dtype == bool and side.shape == (n_cases,) else side
@@ -283,7 +283,7 @@ def _positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
     return result.astype(np.intp)
 
 
-def fitted_scores(
+def score_splits(
     estimators: Mapping[str, Any],
     data: LabelledData,
     splits: Sequence[Split],
@@ -300,11 +300,11 @@ def fitted_scores(
     depend on how many processes share the work.
     """
     counts = np.array([np.bincount(data.positive[split.test], minlength=2) for split in splits])
-    check_both_classes(list(estimators)[:1], [split.label for split in splits], counts[None])
+    check_cell_classes(list(estimators)[:1], [split.label for split in splits], counts[None])
     shape = len(estimators), len(splits)
     seeds = np.full(shape, None) if rng is None else rng.integers(2**31, size=shape).astype(object)
     jobs = (
-        delayed(_named)(name, split.label, data.fit_and_score, estimator, split, params or {}, seed)
+        delayed(_name_errors)(name, split.label, data.fit_and_score, estimator, split, params or {}, seed)
         for (name, estimator), row in zip(estimators.items(), seeds, strict=True)
         for split, seed in zip(splits, row, strict=True)
     )
@@ -357,18 +357,18 @@ def scores_from_cv_results(
     >>> scores_from_cv_results({"naive Bayes": results}, X, y).folds
     (1, 2, 3, 4, 5)
     """
-    check_named(cv_results, "cv_results")
-    data = checked_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
-    tests = {name: held_out_rows(result, len(data.positive), name) for name, result in cv_results.items()}
+    check_model_names(cv_results, "cv_results")
+    data = check_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
+    tests = {name: find_test_rows(result, len(data.positive), name) for name, result in cv_results.items()}
     _check_same_splits(tests)
     scores = [
-        _named(name, fold, data.scores, estimator, test)
+        _name_errors(name, fold, data.scores, estimator, test)
         for name, result in cv_results.items()
         for fold, (estimator, test) in enumerate(zip(result["estimator"], tests[name], strict=True), 1)
     ]
     no_rows = np.empty(0, dtype=np.intp)
     splits = [Split(no_rows, test, fold) for fold, test in enumerate(next(iter(tests.values())), 1)]
-    named_groups = check_groups(as_rows(groups), len(data.positive))
+    named_groups = check_groups(to_rows(groups), len(data.positive))
     return _build_table(list(tests), splits, scores, positive=data.positive, groups=named_groups)
 
 
@@ -409,7 +409,7 @@ def auprec_scorer(
     array([0.92, 0.94, 0.94])
     """
     check_prior(prior)
-    return _scorer(
+    return _make_scorer(
         auprec_score, response_method, prior=prior, area_estimator=area_estimator, pos_label=pos_label
     )
 
@@ -455,17 +455,17 @@ def iauprec_scorer(
     """
     as_deployment_prior(deployment_prior)
     options = {"deployment_prior": deployment_prior, "area_estimator": area_estimator, "pos_label": pos_label}
-    return _scorer(iauprec_score, response_method, **options)
+    return _make_scorer(iauprec_score, response_method, **options)
 
 
-def _scorer(measure: Callable[..., float], response_method: str, **options: Any) -> Any:
+def _make_scorer(measure: Callable[..., float], response_method: str, **options: Any) -> Any:
     check_response(response_method, None)
     check_choice(options["area_estimator"], ESTIMATORS, "area_estimator")
     method = RESPONSES if response_method == "auto" else response_method
-    return sklearn_module("metrics").make_scorer(measure, response_method=method, **options)
+    return import_sklearn("metrics").make_scorer(measure, response_method=method, **options)
 
 
-def check_named(models: object, name: str) -> None:
+def check_model_names(models: object, name: str) -> None:
     """Check that models are named by text."""
     if not isinstance(models, Mapping):
         raise InputTypeError(f"`{name}` must be a mapping by the name of the model, but got {models!r:.60}")
@@ -476,10 +476,10 @@ def check_named(models: object, name: str) -> None:
         raise InputTypeError(f"`{name}` must name models by text, but has the name {unnamed[0]!r}")
 
 
-def checked_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> LabelledData:
+def check_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> LabelledData:
     """Check features and labels of two classes, equally long, and how cases are to be scored."""
     check_response(**options)
-    features, labels = as_rows(X), as_rows(y)
+    features, labels = to_rows(X), to_rows(y)
     positive = check_labels(labels, pos_label=pos_label, name="y")
     if count_rows(features, "X") != len(positive):
         raise InputError(
@@ -488,7 +488,7 @@ def checked_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> Labell
     return LabelledData(features, labels, positive, pos_label, **options)
 
 
-def _named(model: str, fold: Label, work: Callable[..., NDArray[Any]], *args: Any) -> NDArray[Any]:
+def _name_errors(model: str, fold: Label, work: Callable[..., NDArray[Any]], *args: Any) -> NDArray[Any]:
     """Call a function; an error names the model and the fold that it came from."""
     try:
         return work(*args)

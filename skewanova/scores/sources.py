@@ -40,7 +40,7 @@ _DAMAGED = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, Attr
             MemoryError)  # fmt: skip
 
 
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 #: Bytes that a row takes while it is read and checked, and the share of the free memory for that.
@@ -48,7 +48,7 @@ BYTES_PER_ROW, MEMORY_SHARE = 30, 0.9
 
 
 #: Bytes that a row of text has at least, as a rule, and how much smaller gzip makes them.
-BYTES_OF_TEXT, GZIP_FACTOR = 25, 4
+MIN_LINE_BYTES, GZIP_FACTOR = 25, 4
 
 
 def detect_backend(source: object) -> Any:
@@ -56,14 +56,14 @@ def detect_backend(source: object) -> Any:
     homes = {base.__module__.partition(".")[0] for base in type(source).__mro__}
     if not homes & {"dask", "dask_expr", "pyspark"}:
         return None
-    return import_module("skewanova.distributed.backends").detect_backend(source)
+    return import_module("skewanova.distributed.backends").make_backend(source)
 
 
 def load_table(source: object, columns: ColumnMap) -> RawTable:
     """Read the columns of a source that are needed, by the names that they have here."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        with _reading_file(path):
+        with _file_errors(path):
             frame, where = _read_path(path, columns)
     else:
         path, where, frame = None, name_row, _read_frame(source, columns)
@@ -94,12 +94,12 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
         raise InputError(f"{name} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
     n_bytes = path.stat().st_size * (GZIP_FACTOR if path.suffix.lower() == ".gz" else 1)
     reader = "read_csv" if ".csv" in path.name.lower() else "read_json"
-    _check_memory(n_bytes // BYTES_OF_TEXT, name, f"dask.dataframe.{reader}({str(path)!r})")
+    _check_memory(n_bytes // MIN_LINE_BYTES, name, f"dask.dataframe.{reader}({str(path)!r})")
     return read_text(path, columns)
 
 
 @contextmanager
-def _reading_file(path: Path) -> Iterator[None]:
+def _file_errors(path: Path) -> Iterator[None]:
     """Explain in one line why the system cannot read a file, or not into memory."""
     try:
         yield
@@ -151,12 +151,12 @@ class ParquetSource:
         """Read the metadata of all files."""
         sizes = {}
         for file in _list_parquet(path):
-            with _reading_parquet(file):
+            with _parquet_errors(file):
                 sizes[file] = pq.read_metadata(file).num_rows
         first = next(iter(sizes))
-        with _reading_parquet(first):
+        with _parquet_errors(first):
             schema, keys = pq.read_schema(first), _folder_keys(first, path)
-            hidden = {*_stored_index(schema.metadata), *keys}
+            hidden = {*_index_columns(schema.metadata), *keys}
             fields = [field for field in schema if field.name not in hidden]
             return cls(path, sizes, pa.schema([*fields, *(pa.field(key, pa.string()) for key in keys)]))
 
@@ -178,7 +178,7 @@ class ParquetSource:
     def batches(self, columns: Sequence[str]) -> Iterator[list[Any]]:
         """Yield batches of these columns."""
         for path, n_rows in self.sizes.items():
-            with _reading_parquet(path):
+            with _parquet_errors(path):
                 n_read = 0
                 for batch in self._read_file(path, [self.schema.field(name) for name in columns]):
                     yield batch
@@ -199,12 +199,12 @@ class ParquetSource:
                 for batch in file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
                     batch.validate(full=True)
                     n_read += len(batch)
-                    yield [_column_of(batch, field, keys) for field in fields]
+                    yield [_select_column(batch, field, keys) for field in fields]
             except _DAMAGED as error:
-                raise pa.ArrowInvalid(f"{_damaged_group(file, names, n_read)}{error}") from error
+                raise pa.ArrowInvalid(f"{_find_damaged_group(file, names, n_read)}{error}") from error
 
 
-def _column_of(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:
+def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:
     """Return a column of the batch, in the type of the whole table; missing values of what it lacks."""
     if field.name in keys:
         value = pa.array([keys[field.name]], pa.string())
@@ -229,7 +229,7 @@ def describe_damage(paths: Iterable[Path], columns: Collection[str]) -> str | No
     return None
 
 
-def _damaged_group(file: pq.ParquetFile, columns: Sequence[str], n_read: int) -> str:
+def _find_damaged_group(file: pq.ParquetFile, columns: Sequence[str], n_read: int) -> str:
     """Name the row group that cannot be read, behind so many rows that could be; empty if all can."""
     first = 0
     for group in range(file.num_row_groups):
@@ -246,7 +246,7 @@ def _damaged_group(file: pq.ParquetFile, columns: Sequence[str], n_read: int) ->
 
 
 @contextmanager
-def _reading_parquet(path: Path) -> Iterator[None]:
+def _parquet_errors(path: Path) -> Iterator[None]:
     """Turn what Arrow says about a file that cannot be read, of whatever type, into one clear line."""
     try:
         yield
@@ -256,7 +256,7 @@ def _reading_parquet(path: Path) -> Iterator[None]:
         raise InputError(f"{path.name!r} cannot be read: {' '.join(str(error).split())}") from error
 
 
-def _stored_index(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
+def _index_columns(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
     """Return columns that pandas stored as the index, if the metadata are those of pandas."""
     try:
         columns = json.loads((metadata or {})[b"pandas"])["index_columns"]
@@ -268,8 +268,8 @@ def _stored_index(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
 def _list_parquet(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    with _reading_parquet(path):  # a folder that cannot be entered is an error: its rows would be missing
-        walked = [Path(folder, name) for folder, _, names in os.walk(path, onerror=_fail) for name in names]
+    with _parquet_errors(path):  # a folder that cannot be entered is an error: its rows would be missing
+        walked = [Path(folder, name) for folder, _, names in os.walk(path, onerror=_raise) for name in names]
     below = (file for file in sorted(walked) if file.suffix.lower() in PARQUET_SUFFIXES and file.is_file())
     files = [f for f in below if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)]
     if not files:
@@ -277,13 +277,13 @@ def _list_parquet(path: Path) -> list[Path]:
     return files
 
 
-def _fail(error: OSError) -> NoReturn:
+def _raise(error: OSError) -> NoReturn:
     raise error
 
 
 def _folder_keys(file: Path, folder: Path) -> dict[str, str | None]:
     pairs = (part.split("=", 1) for part in file.relative_to(folder).parts[:-1] if "=" in part)
-    return {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs}
+    return {unquote(name): None if value == _HIVE_NULL else unquote(value) for name, value in pairs}
 
 
 # --- frames, streams and queries ---------------------------------------------------------------------------
@@ -300,7 +300,7 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
     if isinstance(native, pd.DataFrame):
         frame = native.reset_index(drop=True)
         return frame[columns.select(frame.columns.tolist(), "the table")].copy()  # the user may change theirs
-    with _reading_query(native):
+    with _query_errors(native):
         reader = None if isinstance(native, pd.Series) else _open_stream(native, columns)
         if reader is None:
             raise InputTypeError(
@@ -332,7 +332,7 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
 
 
 @contextmanager
-def _reading_query(native: Any) -> Iterator[None]:
+def _query_errors(native: Any) -> Iterator[None]:
     """Explain in one line what a query or a stream raises that cannot be carried out."""
     home = sys.modules[type(native).__module__.split(".")[0].lstrip("_")]
     owners = (home, "Error"), (getattr(home, "exceptions", None), "PolarsError")

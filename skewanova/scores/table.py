@@ -23,7 +23,7 @@ from skewanova.base.checks import (
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
 from skewanova.curves.sorting import Parts
 from skewanova.priors.evidence import UnitSums, equal_units
-from skewanova.scores.columns import HOLDOUT, PARTS, RawTable, chunks, values_or_codes
+from skewanova.scores.columns import HOLDOUT, PARTS, RawTable, iter_chunks, values_or_codes
 from skewanova.scores.validation import (
     MAX_EXAMPLES,
     Codes,
@@ -33,11 +33,11 @@ from skewanova.scores.validation import (
     WeightRange,
     check_any_row,
     check_any_weight,
-    check_both_classes,
+    check_cell_classes,
+    check_label_column,
     check_sampling,
     check_weight_column,
-    codes_of,
-    positive_labels,
+    level_codes,
     raise_duplicates,
     raise_mixed_labels,
     shared_clusters,
@@ -46,7 +46,7 @@ from skewanova.scores.validation import (
 )
 
 #: Rows looked at before all are, and different scores, of which no more are counted.
-FIRST_ROWS, MOST_DIFFERENT = 1000, 100
+FIRST_ROWS, MAX_DISTINCT = 1000, 100
 
 
 class TieCounts(NamedTuple):
@@ -64,7 +64,7 @@ class TieCounts(NamedTuple):
     fold: Label
     n_cases: int
     n_best: int
-    n_different: int
+    n_distinct: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +119,8 @@ class ScoreTable:
         """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
         shape = (len(self.models), len(self.folds), 2)
         counts = np.zeros(shape, dtype=np.int64).reshape(-1)
-        cell, positive = self._cell, self.frame["y_true"].to_numpy()
-        for rows in chunks(len(cell)):
+        cell, positive = self._cell_codes, self.frame["y_true"].to_numpy()
+        for rows in iter_chunks(len(cell)):
             counts += np.bincount(2 * cell[rows].astype(np.intp) + positive[rows], minlength=len(counts))
         return counts.reshape(shape)
 
@@ -129,7 +129,7 @@ class ScoreTable:
         """Effective numbers of negatives and positives: as many equal clusters as weigh the same."""
         if not (self.has_clusters or self.has_weights):
             return self.counts.astype(np.float64)
-        kind = 2 * self._cell.astype(np.intp) + self.frame["y_true"].to_numpy()
+        kind = 2 * self._cell_codes.astype(np.intp) + self.frame["y_true"].to_numpy()
         unit = self.codes("cluster") if self.has_clusters else np.arange(len(kind))
         weight = self.frame["weight"].to_numpy() if self.has_weights else None
         result = equal_units(kind, unit, weight, self.counts.size)
@@ -155,7 +155,7 @@ class ScoreTable:
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
         """Yield model, fold, positive labels and scores of every (model, fold), models first."""
-        (positive, score), sizes = self._by_cell("y_true", "y_score")
+        (positive, score), sizes = self._columns_by_cell("y_true", "y_score")
         stops = np.cumsum(sizes)
         for (model, fold), start, stop in zip(self.cells, stops - sizes, stops, strict=True):
             yield model, fold, positive[start:stop], score[start:stop]
@@ -167,10 +167,10 @@ class ScoreTable:
         present = np.argwhere(self.counts.sum(axis=2) > 0)
         return [(models[m], folds[f]) for m, f in present.tolist()]
 
-    def _by_cell(self, *columns: str) -> tuple[list[NDArray[Any]], Codes]:
+    def _columns_by_cell(self, *columns: str) -> tuple[list[NDArray[Any]], Codes]:
         """Return some columns with the rows cell by cell, and the number of rows in each cell."""
         sizes = self.counts.sum(axis=2).ravel()
-        cell = self._cell
+        cell = self._cell_codes
         values = [values_or_codes(self.frame[column]) for column in columns]
         if (cell[1:] < cell[:-1]).any():
             values = _sort_by_cell(cell, values, sizes)
@@ -180,12 +180,12 @@ class ScoreTable:
         """Yield how well the scores of every (model, fold) tell its cases apart, models first."""
         for model, fold, _, score in self.groups():
             n_best = int(np.count_nonzero(score == score.max()))
-            yield TieCounts(model, fold, len(score), n_best, _n_different(score))
+            yield TieCounts(model, fold, len(score), n_best, _count_distinct(score))
 
     def curves(self) -> GroupCurves:
         """Return the ROC curve of every (model, fold), models first; cases count by their weights."""
         names = ["y_true", "y_score", *(["weight"] if self.has_weights else [])]
-        (positive, score, *weight), sizes = self._by_cell(*names)
+        (positive, score, *weight), sizes = self._columns_by_cell(*names)
         weights = weight[0] if weight else None
         return GroupCurves(self.cells, positive, score=score, sizes=sizes, weight=weights)
 
@@ -225,13 +225,13 @@ class ScoreTable:
 
     def _cases_by_fold(self) -> dict[Label, list[NDArray[Any]]]:
         """Return codes of the cases of every fold, model by model."""
-        (case,), sizes = self._by_cell("case")
+        (case,), sizes = self._columns_by_cell("case")
         groups: dict[Label, list[NDArray[Any]]] = {fold: [] for fold in self.folds}
         for (_, fold), cases in zip(self.cells, np.split(case, np.cumsum(sizes)[:-1]), strict=True):
             groups[fold].append(cases)
         return groups
 
-    def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
+    def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
         """Count (fold, case) pairs that lack a model of the fold, and name the first, as (case, fold)."""
         n_pairs, examples = 0, []
         for fold, groups in self._cases_by_fold().items():
@@ -270,12 +270,12 @@ class ScoreTable:
     def sha256(self) -> str:
         """Return the fingerprint of the source, or of the table itself where there is none."""
         if self.source is not None and self.source.exists():
-            return path_sha256(self.source)
+            return hash_path(self.source)
         text = self.to_frame().astype({"model": str, "fold": str}).to_csv(index=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
-    def _cell(self) -> NDArray[Any]:
+    def _cell_codes(self) -> NDArray[Any]:
         """Index of the (model, fold) of every row, models first, in few bytes."""
         model, fold = (values_or_codes(self.frame[key]) for key in ("model", "fold"))
         small = np.min_scalar_type(len(self.models) * len(self.folds))
@@ -283,7 +283,7 @@ class ScoreTable:
 
     def codes(self, column: str) -> Codes:
         """Return positions of a categorical column's values in its order of levels."""
-        return codes_of(self.frame, column)
+        return level_codes(self.frame, column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,7 +317,7 @@ class Halvings:
         return len(self.scores.frame["case"].cat.categories)
 
     @property
-    def fewest_folds(self) -> int:
+    def min_folds(self) -> int:
         """Smallest number of folds in which a half is cross-validated."""
         return int(self._sizes.min())
 
@@ -359,7 +359,7 @@ def _sort_by_cell(
     """Return the columns with the rows of every cell together, in the order that they have there."""
     result = [np.empty_like(column) for column in values]
     filled = np.cumsum(sizes) - sizes
-    for rows in chunks(len(cell)):
+    for rows in iter_chunks(len(cell)):
         order = np.argsort(cell[rows], kind="stable")
         count = np.bincount(cell[rows], minlength=len(sizes))
         index = np.repeat(filled - (np.cumsum(count) - count), count) + np.arange(len(order))
@@ -369,19 +369,19 @@ def _sort_by_cell(
     return result
 
 
-def _n_different(score: NDArray[Any]) -> int:
+def _count_distinct(score: NDArray[Any]) -> int:
     """Count different scores up to a limit, which the first rows mostly reach."""
     first = len(np.unique(score[:FIRST_ROWS]))
-    return min(first if first >= MOST_DIFFERENT else len(np.unique(score)), MOST_DIFFERENT)
+    return min(first if first >= MAX_DISTINCT else len(np.unique(score)), MAX_DISTINCT)
 
 
-def path_sha256(path: Path) -> str:
+def hash_path(path: Path) -> str:
     """Return the fingerprint of a file or, of a folder, of the names and fingerprints of its files."""
     if path.is_file():
         with path.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     files = sorted(file for file in path.rglob("*") if file.is_file())
-    lines = (f"{path_sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in files)
+    lines = (f"{hash_path(file)}  {file.relative_to(path).as_posix()}\n" for file in files)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -393,7 +393,7 @@ def build_table(raw: RawTable, pos_label: object) -> ScoreTable:
         {
             "model": to_categorical(columns["model"], "model", where),
             "fold": to_categorical(columns["fold"], "fold", where, numeric=True),
-            "y_true": positive_labels(columns["y_true"], pos_label, where),
+            "y_true": check_label_column(columns["y_true"], pos_label, where),
             "y_score": validate_scores(columns["y_score"], "y_score", where),
         },
         copy=False,
@@ -406,19 +406,21 @@ def build_table(raw: RawTable, pos_label: object) -> ScoreTable:
         check_any_weight(frame["weight"].max())
     table = ScoreTable(frame, raw.source)
     if not table.has_weights:  # with them, cases may be left out first
-        check_both_classes(table.models, table.folds, table.counts)
+        check_cell_classes(table.models, table.folds, table.counts)
     if table.has_cases:
         _check_cases(table, where)
     if table.has_clusters or table.has_weights:
         table = replace(table, frame=check_sampling(frame, where))
-        check_both_classes(table.models, table.folds, table.counts)
+        check_cell_classes(table.models, table.folds, table.counts)
     return table
 
 
 def _check_cases(table: ScoreTable, where: RowName) -> None:
     """No (model, fold, case) twice, and one label for each case."""
     if _has_repeated_cases(table):
-        key = table._cell.astype(np.int64) * len(table.frame["case"].cat.categories) + table.codes("case")
+        key = table._cell_codes.astype(np.int64) * len(table.frame["case"].cat.categories) + table.codes(
+            "case"
+        )
         repeated = np.flatnonzero(pd.Series(key).duplicated())
         columns = table.frame[["model", "fold", "case"]].iloc[repeated[:MAX_EXAMPLES]]
         displayed = ", ".join(
@@ -434,7 +436,7 @@ def _check_cases(table: ScoreTable, where: RowName) -> None:
 
 def _has_repeated_cases(table: ScoreTable) -> bool:
     """Return True if a model in a fold has a case twice."""
-    (case,), sizes = table._by_cell("case")
+    (case,), sizes = table._columns_by_cell("case")
     stops = np.cumsum(sizes)
     for start, stop in zip((stops - sizes).tolist(), stops.tolist(), strict=True):
         cases = np.sort(case[start:stop])
@@ -447,7 +449,7 @@ def _case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
     """Return whether each case is positive, and whether it is negative, in some row."""
     case, positive = values_or_codes(table.frame["case"]), table.frame["y_true"].to_numpy()
     is_positive, is_negative = np.zeros((2, len(table.frame["case"].cat.categories)), dtype=np.bool_)
-    for rows in chunks(len(case)):
+    for rows in iter_chunks(len(case)):
         is_positive[case[rows][positive[rows]]] = True
         is_negative[case[rows][~positive[rows]]] = True
     return is_positive, is_negative
@@ -552,8 +554,8 @@ class StreamedScores:
     def ties(self) -> Iterator[TieCounts]:
         """Yield how well the scores of every (model, fold) tell its cases apart, models first."""
         for (model, fold), packed in self.packed.items():
-            n_best, n_different = packed.ties()
-            yield TieCounts(model, fold, packed.n_cases, n_best, min(n_different, MOST_DIFFERENT))
+            n_best, n_distinct = packed.ties()
+            yield TieCounts(model, fold, packed.n_cases, n_best, min(n_distinct, MAX_DISTINCT))
 
     def curves(self) -> PackedCurves:
         """Return the ROC curve of every (model, fold), models first, without thresholds."""
@@ -591,7 +593,7 @@ class StreamedScores:
             sampling=sampling,
         )
 
-    def unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
+    def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
         """Count (fold, case) pairs that lack a model of the fold, and name the first, as (case, fold)."""
         cases = self.cases
         return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
@@ -611,7 +613,7 @@ class StreamedScores:
     def sha256(self) -> str:
         """Return the fingerprint of the file, of the folder or, where there is none, of the curves."""
         if self.source is not None:
-            return path_sha256(self.source)
+            return hash_path(self.source)
         result = hashlib.sha256()
         for cell, curve in self.packed.items():
             result.update(repr((cell, curve.n_positive, curve.n_negative)).encode())

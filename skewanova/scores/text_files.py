@@ -42,21 +42,21 @@ BLOCK_BYTES = 1 << 20
 
 
 #: Characters of a line at most; a field has no more than 131,072.
-LONGEST_LINE = 1 << 24
+MAX_LINE_LENGTH = 1 << 24
 
 
 #: A quoted field without quotes, commas and ends of lines in it.
 _QUOTED = re.compile(rb'(?:\A|[,\r\n])"[^",\r\n]*"(?=[,\r\n]|\Z)')
 
 
-_TRUTH = {"true": True, "false": False}
+_BOOLEANS = {"true": True, "false": False}
 
 
-_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*", re.ASCII)
+_WHOLE_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*", re.ASCII)
 
 
 #: What model hubs call the class of label 1.
-_POSITIVE = frozenset({"1", "true", "positive", "label_1"})
+_POSITIVE_LABELS = frozenset({"1", "true", "positive", "label_1"})
 
 
 def is_text(path: Path) -> bool:
@@ -71,20 +71,20 @@ def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
         rows, keys, lines = _read_json_lines(path, columns)
         where: RowName = lambda row: f"line {lines[row]}"  # noqa: E731
         names = columns.select(keys, repr(path.name))
-        frame = _code_texts(names, [[_column_texts(name, rows, where, columns) for name in names]])
+        frame = _frame_from_texts(names, [[_format_column(name, rows, where, columns) for name in names]])
     else:
         where = partial(_find_line, path)
         names = columns.select(_read_header(path), repr(path.name))
         frame = _read_plain_csv(path, names, columns)
         if frame is None:
-            frame = _code_texts(names, _read_blocks(path, names, BLOCK_ROWS))
+            frame = _frame_from_texts(names, _iter_blocks(path, names, BLOCK_ROWS))
     for name in names:
         if name not in columns.text and frame[name].dtype != np.float64:
             frame[name] = _read_numbers(frame[name], path.name, where)
     return frame, where
 
 
-def _code_texts(names: Sequence[str], blocks: Iterable[Sequence[Sequence[str]]]) -> pd.DataFrame:
+def _frame_from_texts(names: Sequence[str], blocks: Iterable[Sequence[Sequence[str]]]) -> pd.DataFrame:
     """Return columns of text by their codes, or whole numbers, from blocks of one list a column."""
     schema = pa.schema([(name, pa.string()) for name in names])
     batches = ([pa.array(texts, pa.string()) for texts in block] for block in blocks)
@@ -100,13 +100,13 @@ def _read_plain_csv(path: Path, names: Sequence[str], columns: ColumnMap) -> pd.
     A column is read as doubles if its first value is a fraction. No double may be so large that it can stand
     for a whole number that was rounded.
     """
-    first = next(_read_blocks(path, names, 1), None)
+    first = next(_iter_blocks(path, names, 1), None)
     if first is None or not _is_plain_csv(path):
         return None
     fractions = [
         name
         for name, (text,) in zip(names, first, strict=True)
-        if name not in columns.text and not _WHOLE.fullmatch(text)
+        if name not in columns.text and not _WHOLE_NUMBER.fullmatch(text)
     ]
     schema = pa.schema([(name, pa.float64() if name in fractions else pa.string()) for name in names])
     convert = arrow_csv.ConvertOptions(
@@ -147,22 +147,22 @@ def _is_plain_csv(path: Path) -> bool:
 
 def _read_header(path: Path) -> list[str]:
     """Return the names of the columns of a CSV file."""
-    _, header = next(_read_records(path), (0, []))
+    _, header = next(_iter_records(path), (0, []))
     if not header:
         raise InputError(f"{path.name!r} is empty")
     return header
 
 
-def _read_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list[list[str]]]:
+def _iter_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list[list[str]]]:
     """Yield the fields of some columns, a list a column, so many rows at a time."""
-    records = _read_records(path)
+    records = _iter_records(path)
     _, header = next(records)
     index = [header.index(name) for name in names]
     while block := [fields for _, fields in islice(records, n_rows)]:
         yield [[fields[i] for fields in block] for i in index]
 
 
-def _read_records(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line and the fields of every record, the header first; blank lines are passed over."""
     line, width = 1, 0
     try:
@@ -183,7 +183,7 @@ def _read_records(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _find_line(path: Path, row: int) -> str:
     """Return the line on which a row starts, looked up only when a message needs it."""
-    return f"line {next(islice(_read_records(path), row + 1, None))[0]}"
+    return f"line {next(islice(_iter_records(path), row + 1, None))[0]}"
 
 
 def _open_bytes(path: Path) -> IO[bytes]:
@@ -196,17 +196,17 @@ def _open_lines(path: Path) -> Iterator[Iterator[str]]:
     opener: Callable[..., Any] = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8-sig", newline="") as text:
-            yield _read_bounded_lines(text, path)
+            yield _iter_bounded_lines(text, path)
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name!r} is not UTF-8 text: {error}") from error
 
 
-def _read_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
-    """Yield lines of no more than `LONGEST_LINE`: a small archive may unpack to one that fills the memory."""
+def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
+    """Yield lines, and raise for one so long that a small archive could fill the memory with it."""
     for number in count(1):
-        line = text.readline(LONGEST_LINE)
-        if len(line) == LONGEST_LINE:
-            raise InputError(f"line {number} of {path.name!r} is longer than {LONGEST_LINE:,} characters")
+        line = text.readline(MAX_LINE_LENGTH)
+        if len(line) == MAX_LINE_LENGTH:
+            raise InputError(f"line {number} of {path.name!r} is longer than {MAX_LINE_LENGTH:,} characters")
         if not line:
             return
         yield line
@@ -239,9 +239,9 @@ def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArra
 
 def _parse_numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
     """Return whole numbers in 64 bits, exact doubles or truth values; and the position of other text."""
-    if all(text.strip().lower() in _TRUTH for text in texts):
-        return np.array([_TRUTH[text.strip().lower()] for text in texts], dtype=bool), None
-    if all(map(_WHOLE.fullmatch, texts)):
+    if all(text.strip().lower() in _BOOLEANS for text in texts):
+        return np.array([_BOOLEANS[text.strip().lower()] for text in texts], dtype=bool), None
+    if all(map(_WHOLE_NUMBER.fullmatch, texts)):
         whole_numbers = list(map(int, texts))
         for dtype in (np.int64, np.uint64):
             if np.iinfo(dtype).min <= min(whole_numbers) and max(whole_numbers) <= np.iinfo(dtype).max:
@@ -249,13 +249,13 @@ def _parse_numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
     values = np.empty(len(texts))
     for i, text in enumerate(texts):
         try:
-            values[i] = _real_number(text)
+            values[i] = _parse_number(text)
         except ValueError:
             return values, i
     return values, None
 
 
-def _real_number(text: str) -> float:
+def _parse_number(text: str) -> float:
     """Return the nearest double, nan of text that says missing; Python's 1_000 is no number in a table."""
     if "_" in text or not text.isascii():
         raise ValueError(text)
@@ -267,13 +267,13 @@ def _find_rounded(texts: Sequence[str], values: NDArray[Any]) -> int | None:
     if values.dtype.kind != "f":
         return None
     large: list[int] = np.flatnonzero(np.abs(values) >= FIRST_INEXACT).tolist()
-    return next((i for i in large if _WHOLE.fullmatch(texts[i]) and not is_exact(int(texts[i]))), None)
+    return next((i for i in large if _WHOLE_NUMBER.fullmatch(texts[i]) and not is_exact(int(texts[i]))), None)
 
 
 # --- JSON lines --------------------------------------------------------------------------------------------
 
 
-class Number(str):
+class JsonNumber(str):
     """A number or constant of JSON as it was written, so that no digit is lost before its column is known."""
 
     __slots__ = ()
@@ -310,9 +310,9 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
     try:
         row = json.loads(
             content,
-            parse_float=Number,
-            parse_int=Number,
-            parse_constant=Number,
+            parse_float=JsonNumber,
+            parse_int=JsonNumber,
+            parse_constant=JsonNumber,
             object_pairs_hook=build_object,
         )
     except (json.JSONDecodeError, RecursionError) as error:
@@ -325,7 +325,9 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
     return row
 
 
-def _column_texts(name: str, rows: Sequence[dict[str, Any]], where: RowName, columns: ColumnMap) -> list[str]:
+def _format_column(
+    name: str, rows: Sequence[dict[str, Any]], where: RowName, columns: ColumnMap
+) -> list[str]:
     """Return cells as a CSV file would hold them; of several scores, that of the positive class."""
     texts = []
     for i, row in enumerate(rows):
@@ -334,14 +336,14 @@ def _column_texts(name: str, rows: Sequence[dict[str, Any]], where: RowName, col
                 raise ValueError("is missing in an object that others have it in")
             cell = row[name]
             texts.append(
-                _cell_text(cell if name in columns.text else _score_of_positive(cell, columns.pos_label))
+                _format_cell(cell if name in columns.text else _positive_score(cell, columns.pos_label))
             )
         except ValueError as error:
             raise InputError(f"`{name}` {error}, at {where(i)}") from error
     return texts
 
 
-def _cell_text(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     if isinstance(cell, bool) or cell is None:
         return {True: "true", False: "false", None: ""}[cell]
     if not isinstance(cell, str):
@@ -353,7 +355,7 @@ def _cell_text(cell: Any) -> str:
     return str(cell)
 
 
-def _score_of_positive(cell: Any, pos_label: object) -> Any:
+def _positive_score(cell: Any, pos_label: object) -> Any:
     """Return the positive class's of two scores, by place or by name; another single value as it is."""
     if isinstance(cell, dict):
         raise ValueError(
@@ -363,18 +365,18 @@ def _score_of_positive(cell: Any, pos_label: object) -> Any:
     if not isinstance(cell, list):
         return cell
     positive = "1" if pos_label is None else str(pos_label).strip().casefold()
-    if len(cell) == 2 and all(isinstance(score, Number) for score in cell):
+    if len(cell) == 2 and all(isinstance(score, JsonNumber) for score in cell):
         if positive not in {"1", "true"}:
             raise ValueError(
                 f"has {cell!r:.60} in the order of labels 0 and 1, but the positive class is "
                 f"{pos_label!r}; write its score alone"
             )
         return cell[1]
-    return _score_by_name(cell, positive)
+    return _positive_score_by_label(cell, positive)
 
 
-def _score_by_name(cell: list[Any], positive: str) -> Any:
-    names = _POSITIVE if positive in {"1", "true"} else {positive, f"label_{positive}"}
+def _positive_score_by_label(cell: list[Any], positive: str) -> Any:
+    names = _POSITIVE_LABELS if positive in {"1", "true"} else {positive, f"label_{positive}"}
     named = [entry for entry in cell if isinstance(entry, dict) and {"label", "score"} <= entry.keys()]
     result = [entry["score"] for entry in named if str(entry["label"]).strip().casefold() in names]
     if not (len(cell) == len(named) == 2 and len(result) == 1):

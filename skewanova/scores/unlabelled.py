@@ -16,7 +16,7 @@ from skewanova.base.checks import Bools, InputError, check_choice
 from skewanova.priors.mixtures import N_BINS, binned
 from skewanova.scores.columns import ColumnMap
 from skewanova.scores.sources import load_table
-from skewanova.scores.table import Scores, ScoreTable, path_sha256
+from skewanova.scores.table import Scores, ScoreTable, hash_path
 from skewanova.scores.validation import check_any_row, to_categorical, validate_scores
 
 #: Columns of such a table; the last two may be missing.
@@ -51,22 +51,22 @@ class UnlabelledScores:
         """True if there are batches."""
         return "batch" in self.frame
 
-    def of(self, model: str) -> pd.DataFrame:
+    def select_model(self, model: str) -> pd.DataFrame:
         """Return the rows of a model, by case where there are cases."""
         rows = self.frame[self.frame["model"] == model]
         return rows.sort_values("case", kind="stable") if "case" in rows else rows
 
     @cached_property
-    def paired(self) -> bool:
+    def is_paired(self) -> bool:
         """True if the rows of all models are about the same cases, one by one."""
-        parts = [self.of(model) for model in self.models]
+        parts = [self.select_model(model) for model in self.models]
         if "case" in self.frame:
             return all(np.array_equal(part["case"], parts[0]["case"]) for part in parts)
         return len({len(part) for part in parts}) == 1
 
     def sha256(self) -> str:
         """Return the fingerprint of the file; empty where there is none."""
-        return "" if self.source is None else path_sha256(self.source)
+        return "" if self.source is None else hash_path(self.source)
 
 
 def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None) -> UnlabelledScores:
@@ -141,7 +141,7 @@ class LabelledCases(NamedTuple):
     case: NDArray[np.intp]
 
 
-def labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None) -> LabelledCases:
+def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None) -> LabelledCases:
     """Return each case once: with its mean score over the folds that tested it, or in one fold."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
@@ -171,14 +171,14 @@ def score_bins(table: Scores) -> pd.DataFrame:
     empty = pd.DataFrame({name: pd.Series(dtype=float) for name in SCORE_BIN_COLUMNS})
     if not isinstance(table, ScoreTable) or (len(table.folds) > 1 and not table.has_cases):
         return empty
-    parts = [_bins_of(table, model) for model in table.models]
+    parts = [_count_bins(table, model) for model in table.models]
     retained = [part for part in parts if part is not None]
     return pd.concat(retained, ignore_index=True) if retained else empty
 
 
-def _bins_of(table: ScoreTable, model: str) -> pd.DataFrame | None:
+def _count_bins(table: ScoreTable, model: str) -> pd.DataFrame | None:
     """Return the rows of one model, unless its scores are all alike."""
-    cases = labelled_cases(table, model)
+    cases = collect_labelled_cases(table, model)
     if not np.isfinite(cases.score).all() or cases.score.min() == cases.score.max():
         return None
     result = binned(cases.positive, cases.score, cases.score[:1], N_BINS)

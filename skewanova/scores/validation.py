@@ -31,7 +31,7 @@ from skewanova.base.checks import (
     name_row,
 )
 from skewanova.priors.evidence import UnitSums
-from skewanova.scores.columns import SAMPLING_COLUMNS, code_whole_numbers, decode, values_or_codes
+from skewanova.scores.columns import SAMPLING_COLUMNS, decode, encode_whole_numbers, values_or_codes
 
 INTEGER_TEXT = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 
@@ -52,12 +52,12 @@ def check_any_row(n_rows: int, table: str = "score table") -> None:
         raise InputError(f"the {table} must hold at least one row, but is empty")
 
 
-def with_fold(frame: pd.DataFrame) -> pd.DataFrame:
+def fill_fold(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with the column fold; without one, all rows are one fold."""
     return frame if "fold" in frame else frame.assign(fold=1)
 
 
-def locate_row_of_group(frame: pd.DataFrame) -> RowName:
+def locate_group_row(frame: pd.DataFrame) -> RowName:
     """Return how to name rows of one model and fold, which have no number in the table."""
     if not len(frame) or any(key not in frame for key in ("model", "fold")):
         return name_row
@@ -80,7 +80,7 @@ def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArra
     return check_scores(score, name, where=where)
 
 
-def positive_labels(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:
+def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:
     """Return which labels are positive; of labels in codes each is checked once, if none is wrong."""
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values):
         codes = values_or_codes(values)
@@ -95,7 +95,7 @@ def to_categorical(
 ) -> pd.Categorical[Any]:
     """Return levels as text in order of appearance or, if `numeric` and all are, ascending whole numbers."""
     if numeric and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
-        coded = code_whole_numbers(values.to_numpy())
+        coded = encode_whole_numbers(values.to_numpy())
         if coded is not None:
             return pd.Categorical.from_codes(coded[0], pd.Index(coded[1]))
     if values.dtype == object:  # where 1, 1.0 and True are the same to pandas
@@ -110,7 +110,7 @@ def to_categorical(
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
         rows = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
         raise InputError(f"`{name}` must not be empty, but {rows}, the first at {where(int(empty[0]))}")
-    numbers = _whole_numbers(text) if numeric else None
+    numbers = _parse_levels(text) if numeric else None
     in_order = np.array(text, dtype=object) if numbers is None else numbers
     position, levels = pd.factorize(in_order, sort=numbers is not None)
     recoded = np.zeros(len(names), dtype=np.min_scalar_type(-len(levels)))
@@ -120,14 +120,14 @@ def to_categorical(
     return pd.Categorical.from_codes(new, dtype=pd.CategoricalDtype(pd.Index(levels)))
 
 
-def _whole_numbers(texts: list[str]) -> NDArray[np.int64] | None:
+def _parse_levels(texts: list[str]) -> NDArray[np.int64] | None:
     """Return numbers if all texts are whole ones in their plain spelling (or a float's, such as 3.0)."""
     if not all(map(INTEGER_TEXT.fullmatch, texts)):
         return None
     return np.array([int(text.removesuffix(".0")) for text in texts], dtype=np.int64)
 
 
-def check_both_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
+def check_cell_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
     """Raise unless every cell that has any case has both classes."""
     present = counts.sum(axis=2, keepdims=True) > 0
     lacking = np.argwhere((counts == 0) & present)
@@ -256,7 +256,7 @@ def check_same_for_case(frame: pd.DataFrame, where: RowName, *, n_models: Codes 
 def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: RowName) -> None:
     """Check each case; without names, rows of one fold in the same position are about one case."""
     has_cases = "case" in frame
-    case = codes_of(frame, "case") if has_cases else frame.groupby("model", observed=True).cumcount()
+    case = level_codes(frame, "case") if has_cases else frame.groupby("model", observed=True).cumcount()
     _, start, index = np.unique(case, return_index=True, return_inverse=True)
     first = start[index.reshape(-1)]
     odd = np.flatnonzero(value != value[first])
@@ -278,7 +278,9 @@ def _check_fold_by_fold(
     frame: pd.DataFrame, column: str, value: Codes, where: RowName, *, n_models: Codes | None
 ) -> None:
     """Check that in a fold every model has as many rows of each value, where cases have no names."""
-    rows = pd.DataFrame({"fold": codes_of(frame, "fold"), "value": value, "model": codes_of(frame, "model")})
+    rows = pd.DataFrame(
+        {"fold": level_codes(frame, "fold"), "value": value, "model": level_codes(frame, "model")}
+    )
     sizes = (
         rows.groupby(["fold", "value", "model"]).size().groupby(["fold", "value"]).agg(["nunique", "size"])
     )
@@ -310,7 +312,7 @@ def check_several_clusters(n_clusters: int, name: Any) -> None:
 
 def check_whole_clusters(frame: pd.DataFrame) -> None:
     """Check that each fold tests all known cases of a cluster or none."""
-    codes = {name: codes_of(frame, name) for name in ("fold", "cluster", "case", "model") if name in frame}
+    codes = {name: level_codes(frame, name) for name in ("fold", "cluster", "case", "model") if name in frame}
     rows = pd.DataFrame(codes)
     if "case" in rows:
         tested = rows.drop_duplicates(["fold", "case"]).groupby(["fold", "cluster"]).size()
@@ -332,7 +334,7 @@ def check_whole_clusters(frame: pd.DataFrame) -> None:
         )
 
 
-def codes_of(frame: pd.DataFrame, column: str) -> Codes:
+def level_codes(frame: pd.DataFrame, column: str) -> Codes:
     """Return positions of a categorical column's values in its order of levels."""
     return np.asarray(frame[column].cat.codes.to_numpy(), dtype=np.intp)
 

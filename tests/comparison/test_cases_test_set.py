@@ -11,7 +11,7 @@ from skewanova import InputError, SkewanovaWarning, auprec_score, compare, evalu
 from skewanova.decision.bands import difference_curves
 from skewanova.inference import compare_test_set
 from skewanova.inference.case_deviations import symmetric, triangle
-from skewanova.scores.pairing import paired_cases
+from skewanova.scores.pairing import pair_cases
 from skewanova.scores.reading import read_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
@@ -172,7 +172,7 @@ def test_rows_that_do_not_go_together_are_refused():
         compare(turned, **SETTINGS)
     two = read_scores(pd.concat([frame, frame.assign(fold=2)]))
     with pytest.raises(InputError, match=r"^cases are paired within one fold, but the table has 2$"):
-        paired_cases(two)
+        pair_cases(two)
 
 
 def test_models_that_are_alike_have_no_test_and_equal_chances():

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from skewanova import InputError, load_satellite_scores, read_scores
 from skewanova.comparison.monitor import MONITOR_COLUMNS, STATES, Monitoring, _state, monitor
 from skewanova.plotting import plot_monitor
-from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, labelled_cases, score_bins
+from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, collect_labelled_cases, score_bins
 
 LEADERS = pd.DataFrame(
     [(0.01, 0.1, "A", "A"), (0.1, 0.3, "A", "A"), (0.1, 0.3, "A", "B"), (0.3, 0.5, "B", "B")],
@@ -49,7 +49,7 @@ def test_cases_of_several_folds_count_once():
     negative, positive = table.class_sizes()
     for _, rows in frame.groupby("model"):
         assert (rows["n_positive"].sum(), rows["n_negative"].sum()) == (positive, negative)
-    cases = labelled_cases(table, "B")
+    cases = collect_labelled_cases(table, "B")
     rows = table.frame[table.frame["model"] == "B"]
     means = rows.groupby("case", observed=True)["y_score"].mean()
     assert np.sort(cases.score) == pytest.approx(np.sort(means.to_numpy()))
@@ -61,8 +61,8 @@ def test_folds_without_cases_keep_no_bins():
     assert score_bins(bare).empty
     assert tuple(score_bins(bare).columns) == SCORE_BIN_COLUMNS
     with pytest.raises(InputError, match="must have a case column"):
-        labelled_cases(bare, "A")
-    one = labelled_cases(bare, "A", fold=3)
+        collect_labelled_cases(bare, "A")
+    one = collect_labelled_cases(bare, "A", fold=3)
     assert len(one.score) == 1287
 
 

@@ -26,7 +26,7 @@ from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.random_effects import random_effects
 from skewanova.plotting import plot_by_dataset
 from skewanova.report.figures import across_caption, draw_across
-from skewanova.scores.table import path_sha256
+from skewanova.scores.table import hash_path
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")  # few cases, few data sets
 
@@ -335,7 +335,7 @@ def test_command(tmp_path, quick_parts, result):
     assert (tmp_path / "out" / "hierarchical.csv").is_file()
     made = json.loads((tmp_path / "out" / "provenance.json").read_text())
     assert (made["seed"], made["settings"]["alpha"], made["input"]["name"]) == (0, 0.05, "scores.csv")
-    assert made["input"]["sha256"] == path_sha256(tmp_path / "scores.csv")
+    assert made["input"]["sha256"] == hash_path(tmp_path / "scores.csv")
     assert "dataset-001/report.html" in made["files"]
     for folder in ("out", "out/dataset-002"):
         opened = run("report", tmp_path / folder)

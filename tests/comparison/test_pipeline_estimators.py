@@ -68,7 +68,7 @@ def test_halvings_stand_beside_hold_outs_of_a_fifth(halved: sa.Comparison) -> No
     design = halved.design
     assert (design.kind, design.n_folds, design.n_halvings, design.ratio) == ("split_half", 6, 6, 0.25)
     assert halved.scores.halvings is not None
-    assert halved.scores.halvings.fewest_folds == 5
+    assert halved.scores.halvings.min_folds == 5
     primary = halved.tests.query("role == 'primary'")
     assert set(primary["test"]) == {"split_half_hotelling"}
     assert set(halved.pairs.query("role == 'primary'")["df"]) == {6.0}

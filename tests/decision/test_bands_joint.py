@@ -57,7 +57,7 @@ def test_a_value_rests_on_4999_draws_of_seed_0_where_the_spread_is_known():
 @pytest.mark.parametrize("ratio", [0, 0.25])
 def test_bands_are_the_mean_and_its_errors_times_the_value(several, ratio):
     found = auprec_bands(designed(several, ratio), PRIORS, alpha=0.1)
-    areas = several.cell_auprec(PRIORS)  # models, folds, priors
+    areas = several.auprec_by_cell(PRIORS)  # models, folds, priors
     error = areas.std(axis=1, ddof=1) * np.sqrt(1 / 4 + ratio)
     assert found["model"].tolist() == [m for m in several.models for _ in PRIORS]
     assert found["prior"].tolist() == [*PRIORS] * 3

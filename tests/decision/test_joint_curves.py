@@ -100,7 +100,7 @@ def single():
 
 def areas_of(evaluation, prior):
     """AUPREC of shape (n_folds, n_models), from the curves."""
-    return evaluation.cell_auprec([prior])[:, :, 0].T
+    return evaluation.auprec_by_cell([prior])[:, :, 0].T
 
 
 def test_several_folds_are_compared_over_folds_even_with_scores(several):
@@ -120,7 +120,7 @@ def test_several_folds_are_compared_over_folds_even_with_scores(several):
 
 
 def test_one_fold_is_compared_over_cases_if_its_scores_are_known(single):
-    measures, table = single[0].ordered(("c", "a", "b")), single[1]
+    measures, table = single[0].reorder_models(("c", "a", "b")), single[1]
     assert not joint_curves.joint_curves(replace(measures, scores=None), PRIORS).has_covariance
     found = joint_curves.joint_curves(measures, PRIORS)
     frame = table.frame

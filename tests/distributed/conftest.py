@@ -12,8 +12,8 @@ from skewanova.distributed import backends, case_checks, packing
 @pytest.fixture
 def small_workers(monkeypatch):
     """Workers hold a few rows of a group."""
-    monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", 12)
-    monkeypatch.setattr(packing, "SCORES_OF_SKETCH", 9)
+    monkeypatch.setattr(packing, "MAX_GROUP_ROWS", 12)
+    monkeypatch.setattr(packing, "SAMPLE_SIZE", 9)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def set_here(test_set):
 @pytest.fixture
 def stays(monkeypatch):
     """No rows of an engine come here."""
-    monkeypatch.setattr("skewanova.distributed.loading.MOST_ROWS_HERE", 0)
+    monkeypatch.setattr("skewanova.distributed.loading.MAX_LOCAL_ROWS", 0)
     monkeypatch.setattr(case_checks, "BUCKET_ROWS", 500)
     for engine in (backends.DaskFrame, backends.SparkFrame):
         monkeypatch.setattr(engine, "rows", None)

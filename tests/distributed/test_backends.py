@@ -430,7 +430,7 @@ def test_clusters_and_weights_stay_with_spark(spark, tmp_path, monkeypatch):
         path = tmp_path / f"{i}.parquet"
         mixed(frame).to_parquet(path, index=False)
         assert_sampled_alike(spark.read.parquet(str(path)), frame)
-    monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", 40)
+    monkeypatch.setattr(packing, "MAX_GROUP_ROWS", 40)
     assert_sampled_alike(spark.read.parquet(str(path)), frame)
 
 

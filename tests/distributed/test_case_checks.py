@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 
 @pytest.mark.usefixtures("stays")
 def test_a_set_that_stays_is_compared_as_in_memory(test_set, set_here, monkeypatch):
-    monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", 400)
+    monkeypatch.setattr(packing, "MAX_GROUP_ROWS", 400)
     found = gathered(test_set.sample(frac=1, random_state=0).drop(columns="fold"))
     assert len(found.parts.map(len)) > 3
     assert_nearly_alike(sa.compare(found, **SET_OPTIONS), set_here)
@@ -82,7 +82,7 @@ def test_clusters_and_weights_of_folds_are_those_of_memory(kind, case, pieces, m
     """Folds that share no case: areas from weighted curves, effective numbers, the design and its claim."""
     frame = sampled(kind, n_folds=5, same=False).drop(columns=[] if case else ["case"])
     if pieces:
-        monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", 40)
+        monkeypatch.setattr(packing, "MAX_GROUP_ROWS", 40)
     found, here = gathered(mixed(frame)), sa.read_scores(frame)
     assert (found.n_clusters, found.has_weights) == (here.n_clusters, here.has_weights)
     assert found.counts.tolist() == here.counts.tolist()

@@ -152,10 +152,10 @@ def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
 def test_many_rows_in_groups_that_fit_are_looked_at_once(monkeypatch):
     """Sizes are counted by the keys alone; only where one is too large do rows show where to cut."""
     frame, looked = table(), []
-    sketch = packing.sketch_groups
-    monkeypatch.setattr(packing, "sketch_groups", lambda rows: looked.append(rows) or sketch(rows))
+    sketch = packing.sample_groups
+    monkeypatch.setattr(packing, "sample_groups", lambda rows: looked.append(rows) or sketch(rows))
     for most, cut in ((40, False), (39, True)):
-        monkeypatch.setattr(packing, "MOST_ROWS_OF_GROUP", most)
+        monkeypatch.setattr(packing, "MAX_GROUP_ROWS", most)
         assert_alike(gathered(frame), sa.read_scores(frame))
         assert bool(looked) is cut
 

@@ -11,7 +11,7 @@ from loops import each
 from skewanova import InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.distributed import packing
-from skewanova.distributed.packing import Groups, Sketch
+from skewanova.distributed.packing import Groups, GroupSample
 
 
 def rows_of(n=200, digits=1, rng=0, **columns):
@@ -23,15 +23,15 @@ def rows_of(n=200, digits=1, rng=0, **columns):
 
 def test_missing_keys_and_labels_are_kept_and_categories_without_rows_are_none():
     frame = rows_of(6).assign(model=pd.Categorical(["b"] * 6, categories=["a", "b"]))
-    assert [one.group for one in packing.sketch_groups(frame)] == [("b", "2")]
+    assert [one.group for one in packing.sample_groups(frame)] == [("b", "2")]
     counts = packing.count_levels(frame, cuts={})
     assert (counts["n"].sum(), (counts["n"] > 0).all(), counts.index.is_unique) == (6, True, True)
     holes = rows_of(6).astype({"fold": float, "y_true": float})
     holes.loc[2, "fold"] = np.nan
-    assert isinstance(packing.sketch_groups(holes), InputError)
+    assert isinstance(packing.sample_groups(holes), InputError)
     unlabelled = rows_of(6).astype({"y_true": object})
     unlabelled.loc[4, "y_true"] = np.nan
-    (found,) = packing.sketch_groups(unlabelled)
+    (found,) = packing.sample_groups(unlabelled)
     assert found.labels == ("1", "0", "nan")
     assert packing.count_levels(unlabelled, cuts={})["n"].sum() == 6
 
@@ -70,24 +70,24 @@ def test_labels_are_read_as_those_of_all_groups():
 
 @pytest.mark.parametrize("shown", [4, 256])
 def test_a_sketch_shows_scores_from_the_least_to_the_largest(shown, monkeypatch):
-    monkeypatch.setattr(packing, "SCORES_OF_SKETCH", shown)
+    monkeypatch.setattr(packing, "SAMPLE_SIZE", shown)
     frame = pd.concat([rows_of(11, digits=9), rows_of(3, digits=9).assign(fold=1.0)])
-    first, second = packing.sketch_groups(frame)
+    first, second = packing.sample_groups(frame)
     score = np.sort(frame["y_score"][:11].to_numpy())
     assert first.score.tolist() == (score if shown > 11 else score[[0, 3, 6, 10]]).tolist()
     assert (first.group, first.n_rows, first.labels) == (("a", "2"), 11, ("1", "0"))
     assert not first.has_whole_cases
     assert (second.group, second.n_rows, len(second.score)) == (("a", "1"), 3, 3)
     many = rows_of(9, y_true=[*"abcdefghi"], case=range(9))
-    (found,) = packing.sketch_groups(many)
+    (found,) = packing.sample_groups(many)
     assert (found.labels, found.has_whole_cases) == (tuple("abcde"), True)
-    refused = packing.sketch_groups(many.assign(y_score=np.nan))
+    refused = packing.sample_groups(many.assign(y_score=np.nan))
     assert "a row of model 'a' in fold '2'" in str(refused)
 
 
 def sketch(score, n_rows=None, group=("a", "1")):
     score = np.asarray(score, dtype=float)
-    return Sketch(group, n_rows or len(score), score, ("0", "1"), has_whole_cases=False)
+    return GroupSample(group, n_rows or len(score), score, ("0", "1"), has_whole_cases=False)
 
 
 def test_a_group_that_fits_is_not_cut():
@@ -123,7 +123,7 @@ def test_scores_shown_stand_for_as_many_rows():
 def test_pieces_join_to_the_curve_of_the_whole(digits):
     frame = rows_of(300, digits=digits)
     parts = [frame[k::4] for k in range(4)]
-    cuts = packing.choose_cuts([one for part in parts for one in packing.sketch_groups(part)], 60)
+    cuts = packing.choose_cuts([one for part in parts for one in packing.sample_groups(part)], 60)
     counts = pd.concat([packing.count_levels(part, cuts=cuts) for part in parts])
     assert counts["n"].sum() == 300
     assert list(counts) == ["model", "fold", "y_true", "y_score", "piece", "n"]
@@ -195,12 +195,12 @@ def test_what_is_wrong_with_a_weight_or_a_cluster_is_told_of_the_group(column, v
     assert isinstance(found, InputError)
     assert f"`{message}` must" in str(found)
     assert "row 3 of those of model 'a' in fold 2" in str(found)
-    assert "a row of model 'a' in fold '2'" in str(packing.sketch_groups(frame))
+    assert "a row of model 'a' in fold '2'" in str(packing.sample_groups(frame))
 
 
 def test_weighted_pieces_join_to_the_curve_of_all():
     frame = pd.concat([weighted_rows(), weighted_rows(model="b")], ignore_index=True)
-    cuts = packing.choose_cuts(packing.sketch_groups(frame), 60)
+    cuts = packing.choose_cuts(packing.sample_groups(frame), 60)
     parts = frame[:130], frame[130:], frame[:0]
     counts = pd.concat([packing.count_levels(part, cuts=cuts) for part in parts])
     assert [*counts] == ["model", "fold", "y_true", "y_score", "weight", "piece", "n"]

@@ -17,8 +17,8 @@ from skewanova.evaluation.along_prior import (
     INTERVAL_COLUMNS,
     REGRET_COLUMNS,
     SUPPORT_COLUMNS,
-    distinct_cases,
-    rarest_supported,
+    count_distinct_cases,
+    rarest_supported_prior,
 )
 from skewanova.evaluation.measures import prior_grid
 
@@ -45,7 +45,7 @@ def test_intervals_equal_scipys(measures, ratio):
 
 
 def test_intervals_keep_the_order_of_the_frame_and_know_none_of_one_fold(measures):
-    ordered = measures.ordered(("C", "A", "B"))
+    ordered = measures.reorder_models(("C", "A", "B"))
     one = ordered.auprec.query("fold == 1")
     frame = auprec_intervals(replace(ordered, auprec=one))
     assert list(dict.fromkeys(frame["model"])) == ["C", "A", "B"]
@@ -78,10 +78,12 @@ def test_intervals_of_runs_are_unknown_and_those_of_half_splits_hold_the_halving
     measures = evaluate(runs, at_priors=(0.5,), design="runs")
     assert measures.design.kind == "runs"
     assert auprec_intervals(measures)[["std_error", "conf_low", "conf_high"]].isna().all(axis=None)
-    assert rarest_supported(measures) == pytest.approx(100 / 120)  # by the cases of the one test set
-    split = evaluate(halved_frame(n_cases=36, n_folds=3), at_priors=(0.5, 0.2)).ordered(("B", "C", "A"))
+    assert rarest_supported_prior(measures) == pytest.approx(100 / 120)  # by the cases of the one test set
+    split = evaluate(halved_frame(n_cases=36, n_folds=3), at_priors=(0.5, 0.2)).reorder_models(
+        ("B", "C", "A")
+    )
     found = auprec_intervals(split).set_index(["model", "prior"])
-    between = split.auprec_between_halves([0.5, 0.2])
+    between = split.auprec_half_differences([0.5, 0.2])
     for (model, prior), row in found.iterrows():
         areas = split.auprec.query("model == @model and prior == @prior")["auprec"]
         halves = between[:, split.models.index(model), (0.5, 0.2).index(prior)]
@@ -109,19 +111,19 @@ def counted(sizes):
 )
 def test_distinct_cases_without_a_case_column_follow_from_the_design(stated, negatives, positives):
     frame = counted([(10, 90), (5, 80), (6, 80), (7, 80)])
-    found = distinct_cases(evaluate(frame, at_priors=(0.5,), **stated))
+    found = count_distinct_cases(evaluate(frame, at_priors=(0.5,), **stated))
     assert found == pytest.approx((negatives, positives))
 
 
 @quiet
 def test_distinct_cases_of_one_fold_and_of_cases_that_stand_in_several():
-    assert distinct_cases(evaluate(counted([(10, 90)]), at_priors=(0.5,))) == (90, 10)
+    assert count_distinct_cases(evaluate(counted([(10, 90)]), at_priors=(0.5,))) == (90, 10)
     frame = counted([(10, 90), (10, 90)])
     frame["case"] = np.r_[0:100, 0:5, 200:205, 10:70, 300:330]  # 5 new positives, 30 new negatives
     measures = evaluate(frame, at_priors=(0.5,), design=FoldDesign("repeated_holdout", 0.2))
-    assert distinct_cases(measures) == (120, 15)
+    assert count_distinct_cases(measures) == (120, 15)
     alone = replace(measures, scores=None)
-    assert distinct_cases(alone) == pytest.approx((450, 50))
+    assert count_distinct_cases(alone) == pytest.approx((450, 50))
 
 
 @quiet
@@ -130,7 +132,7 @@ def test_support_is_distinct_negatives_over_skew(n_folds, enough):
     measures = evaluate(counted([(10, 90)] * n_folds), at_priors=(0.5,), design="independent")
     n = 90 * n_folds
     limit = enough / (enough + n)
-    assert rarest_supported(measures) == pytest.approx(limit)
+    assert rarest_supported_prior(measures) == pytest.approx(limit)
     found = support(measures, [0.2, limit / 2, limit])
     assert tuple(found) == SUPPORT_COLUMNS
     found = found.set_index("prior")
@@ -151,7 +153,7 @@ def test_support_is_distinct_negatives_over_skew(n_folds, enough):
 def test_weights_support_as_few_as_weigh_the_same():
     frame = counted([(2, 4)] * 3).assign(weight=[1, 1, 1, 1, 1, 3] * 3)  # (1 + 1 + 1 + 3)^2 / 12 = 3 of 4
     measures = evaluate(frame, at_priors=(0.5,), design="independent")
-    assert rarest_supported(measures) == pytest.approx(50 / (50 + 9))
+    assert rarest_supported_prior(measures) == pytest.approx(50 / (50 + 9))
 
 
 @quiet

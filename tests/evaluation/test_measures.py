@@ -26,7 +26,7 @@ from skewanova import (
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
 from skewanova.curves import ESTIMATORS
 from skewanova.evaluation import roc
-from skewanova.evaluation.measures import between_halves, prior_grid, with_ratio
+from skewanova.evaluation.measures import half_differences, prior_grid, resolve_ratio
 from skewanova.evaluation.points import RATE_GRID
 
 PRIORS = (0.5, 0.1, 0.9)
@@ -168,7 +168,7 @@ def test_constant_and_perfect_classifiers():
 @quiet
 def test_reordering_keeps_the_numbers():
     measures = evaluate(random_frame(5))
-    other = measures.ordered(["m2", "m0", "m1"])
+    other = measures.reorder_models(["m2", "m0", "m1"])
     assert other.models == ("m2", "m0", "m1")
     assert (
         list(dict.fromkeys(other.auprec["model"]))
@@ -190,7 +190,7 @@ def test_areas_of_every_cell_and_over_another_weighting():
     frame = random_frame(7)
     frame = frame[(frame["model"] != "m1") | (frame["fold"] != 2)]
     measures = evaluate(frame, at_priors=PRIORS)
-    cells = measures.cell_auprec(PRIORS)
+    cells = measures.auprec_by_cell(PRIORS)
     assert cells.shape == (3, 2, 3)
     for row in measures.auprec.itertuples():
         at = measures.models.index(row.model), measures.folds.index(row.fold), PRIORS.index(row.prior)
@@ -201,8 +201,8 @@ def test_areas_of_every_cell_and_over_another_weighting():
     assert len(roc(measures)) == 5 * len(RATE_GRID)
     with pytest.raises(InputError, match="strictly between 0 and 1"):
         measures.mean_auprec([2.0])
-    other = measures.ordered(("m2", "m0", "m1")).over(UniformPrior(0.3, 0.4))
-    again = evaluate(frame, at_priors=PRIORS, deployment_prior=(0.3, 0.4)).ordered(("m2", "m0", "m1"))
+    other = measures.reorder_models(("m2", "m0", "m1")).reweight(UniformPrior(0.3, 0.4))
+    again = evaluate(frame, at_priors=PRIORS, deployment_prior=(0.3, 0.4)).reorder_models(("m2", "m0", "m1"))
     pd.testing.assert_frame_equal(other.iauprec, again.iauprec)
     assert other.deployment_prior == UniformPrior(0.3, 0.4)
 
@@ -212,32 +212,32 @@ def test_the_design_is_looked_up_in_the_scores_or_stated():
     measures = evaluate(random_frame(8, n_folds=3), design=FoldDesign("repeated_holdout", 0.2))
     alone = replace(measures, scores=None)
     assert (measures.design.kind, alone.design.kind) == ("repeated_holdout",) * 2
-    assert measures.fewest_negatives == alone.fewest_negatives == measures.iauprec["n_negative"].min()
+    assert measures.min_negatives == alone.min_negatives == measures.iauprec["n_negative"].min()
     assert measures.halvings is None
     assert alone.halvings is None
-    assert measures.design is measures.ordered(["m2", "m1", "m0"]).design
+    assert measures.design is measures.reorder_models(["m2", "m1", "m0"]).design
 
 
 @quiet
 def test_a_ratio_goes_with_a_frame_and_an_evaluation_has_its_own():
     measures = evaluate(random_frame(9), design=FoldDesign("repeated_holdout", 0.2))
     frame = measures.iauprec
-    assert with_ratio(frame, "iauprec", None) == (frame, 0.0)
-    assert with_ratio(frame, "iauprec", 0.5, needed="this") == (frame, 0.5)
-    assert with_ratio(measures, "auprec", None) == (measures.auprec, 0.0)
-    found, ratio = with_ratio(measures, "iauprec", None, needed="this")
+    assert resolve_ratio(frame, "iauprec", None) == (frame, 0.0)
+    assert resolve_ratio(frame, "iauprec", 0.5, needed="this") == (frame, 0.5)
+    assert resolve_ratio(measures, "auprec", None) == (measures.auprec, 0.0)
+    found, ratio = resolve_ratio(measures, "iauprec", None, needed="this")
     assert found is frame
     assert ratio == pytest.approx(0.25)
     with pytest.raises(InputError, match=r"^this needs to know how the folds came about"):
-        with_ratio(frame, "iauprec", None, needed="this")
+        resolve_ratio(frame, "iauprec", None, needed="this")
     with pytest.raises(InputError, match=r"^`ratio` goes with a frame"):
-        with_ratio(measures, "iauprec", 0.25)
+        resolve_ratio(measures, "iauprec", 0.25)
 
 
 @quiet
 def test_differences_between_halves_by_plain_loops():
     frame = halved_frame(n_cases=36, n_folds=2, n_halvings=3)
-    measures = evaluate(frame, at_priors=(0.5,), deployment_prior=(0.1, 0.3)).ordered(("C", "A", "B"))
+    measures = evaluate(frame, at_priors=(0.5,), deployment_prior=(0.1, 0.3)).reorder_models(("C", "A", "B"))
     halves = frame[frame["part"] != "holdout"].groupby(["halving", "model", "part"])
 
     def expected(area):
@@ -247,18 +247,18 @@ def test_differences_between_halves_by_plain_loops():
         return ((mean["half_a"] - mean["half_b"]) / 2).unstack("model")[["C", "A", "B"]].to_numpy()
 
     by_target = expected(lambda y, score: iauprec_score(y, score, deployment_prior=(0.1, 0.3)))
-    np.testing.assert_allclose(measures.iauprec_between_halves, by_target, atol=1e-12)
+    np.testing.assert_allclose(measures.iauprec_half_differences, by_target, atol=1e-12)
     at_prior = expected(lambda y, score: auprec_score(y, score, prior=0.2))
-    np.testing.assert_allclose(measures.auprec_between_halves([0.2])[..., 0], at_prior, atol=1e-12)
-    turned = between_halves(measures, ["A", "B", "C"], needed="this")
-    np.testing.assert_array_equal(turned, measures.iauprec_between_halves[:, [1, 2, 0]])
+    np.testing.assert_allclose(measures.auprec_half_differences([0.2])[..., 0], at_prior, atol=1e-12)
+    turned = half_differences(measures, ["A", "B", "C"], needed="this")
+    np.testing.assert_array_equal(turned, measures.iauprec_half_differences[:, [1, 2, 0]])
     stated = evaluate(frame, at_priors=(0.5,), design=FoldDesign("repeated_holdout", 1 / 3))
     for source in (stated, measures.iauprec):
-        assert between_halves(source, ["A", "B", "C"]) is None
+        assert half_differences(source, ["A", "B", "C"]) is None
         with pytest.raises(InputError, match=r"^this needs halvings of the data set"):
-            between_halves(source, ["A", "B", "C"], needed="this")
+            half_differences(source, ["A", "B", "C"], needed="this")
     assert stated.halvings is None
-    assert stated.auprec_between_halves([0.2]) is None
+    assert stated.auprec_half_differences([0.2]) is None
 
 
 def test_prior_grid():

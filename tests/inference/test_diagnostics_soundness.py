@@ -8,7 +8,7 @@ import pytest
 
 from skewanova import SkewanovaWarning, compare, evaluate
 from skewanova.inference import soundness
-from skewanova.scores.pairing import collapsed
+from skewanova.scores.pairing import find_collapsed
 
 SETTINGS = {"deployment_prior": (0.3, 0.6), "at_priors": (0.5, 0.4)}
 
@@ -59,7 +59,7 @@ def test_a_hard_fold_is_no_collapse_nor_is_a_model_that_never_ranks():
 
 def test_one_of_two_models_may_collapse():
     auc = pd.DataFrame({"a": [0.8, 0.8, 0.8], "b": [0.8, 0.51, 0.8]})
-    assert collapsed(auc).tolist() == [[False, False], [False, True], [False, False]]
+    assert find_collapsed(auc).tolist() == [[False, False], [False, True], [False, False]]
 
 
 def test_compare_warns_and_says_each_once():

@@ -62,7 +62,7 @@ def test_effects_by_hand(kind, ratio):
 
 def test_with_halvings_the_spread_in_one_fold_is_that_of_folds_and_of_their_mean(monkeypatch):
     values, halves = random_table(7, 3, effect=0.02), random_table(9, 3, seed=4) - 0.8
-    monkeypatch.setattr(effect_sizes, "between_halves", lambda *_: halves)
+    monkeypatch.setattr(effect_sizes, "half_differences", lambda *_: halves)
     found = effects(frame_of(values), ratio=0.0, order=["M2", "M1", "M0"])
     for row in found.to_dict("records"):
         d = values[:, int(row["model_a"][1])] - values[:, int(row["model_b"][1])]

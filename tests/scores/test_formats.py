@@ -459,7 +459,7 @@ def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
 
 def test_an_archive_that_unpacks_to_one_endless_line(tmp_path):
     for name in ("scores.csv.gz", "scores.jsonl.gz"):
-        path = write(tmp_path, f"{HEAD}\n" + "x" * (text_files.LONGEST_LINE + 1), name)
+        path = write(tmp_path, f"{HEAD}\n" + "x" * (text_files.MAX_LINE_LENGTH + 1), name)
         with pytest.raises(InputError, match=f"^line 2 of '{name}' is longer than 16,777,216 characters$"):
             load(path) if "csv" in name else load(write(tmp_path, "\n" + "x" * 2**24, name))
 

@@ -27,7 +27,7 @@ def test_hold_outs_and_halves_are_told_apart(frame: pd.DataFrame) -> None:
     assert len(table.frame) == (frame["part"] == "holdout").sum()
     assert table.halvings is not None
     assert table.halvings.n_halvings == 4
-    assert table.halvings.fewest_folds == 2
+    assert table.halvings.min_folds == 2
     assert len(table.halvings.scores.folds) == 4 * 2 * 2
 
 

@@ -9,14 +9,16 @@ import pytest
 from loops import each
 
 import skewanova as sa
-from skewanova.scores.halvings import Units, half_folds, hold_outs
+from skewanova.scores.halvings import Units, draw_half_folds, draw_holdouts
 
 POSITIVE = np.arange(103) % 4 == 0  # 26 positives, 77 negatives
 
 
 @pytest.mark.parametrize("fraction", [0.5, 0.2])
 def test_hold_outs_have_their_share_of_each_class(fraction: float) -> None:
-    splits = hold_outs(Units.of(POSITIVE, None), 6, test_fraction=fraction, rng=np.random.default_rng(1))
+    splits = draw_holdouts(
+        Units.from_groups(POSITIVE, None), 6, test_fraction=fraction, rng=np.random.default_rng(1)
+    )
     assert [split.label for split in splits] == [1, 2, 3, 4, 5, 6]
     for split in splits:
         assert sorted([*split.train, *split.test]) == list(range(103))
@@ -26,7 +28,9 @@ def test_hold_outs_have_their_share_of_each_class(fraction: float) -> None:
 
 
 def test_halves_share_no_case_and_test_each_once() -> None:
-    splits = half_folds(Units.of(POSITIVE, None), 4, inner_folds=5, rng=np.random.default_rng(1))
+    splits = draw_half_folds(
+        Units.from_groups(POSITIVE, None), 4, inner_folds=5, rng=np.random.default_rng(1)
+    )
     assert len(splits) == 4 * 2 * 5
     for halving in range(1, 5):
         halves = [
@@ -46,11 +50,11 @@ def test_halves_share_no_case_and_test_each_once() -> None:
 
 def test_groups_are_never_cut() -> None:
     groups = np.array([f"patient {case // 3}" for case in range(103)])
-    units = Units.of(POSITIVE, groups)
+    units = Units.from_groups(POSITIVE, groups)
     rng = np.random.default_rng(2)
     splits = [
-        *hold_outs(units, 5, test_fraction=0.2, rng=rng),
-        *half_folds(units, 3, inner_folds=4, rng=rng),
+        *draw_holdouts(units, 5, test_fraction=0.2, rng=rng),
+        *draw_half_folds(units, 3, inner_folds=4, rng=rng),
     ]
     for split in splits:
         assert not set(groups[split.train]) & set(groups[split.test])
@@ -66,7 +70,9 @@ def test_groups_are_never_cut() -> None:
 def test_halvings_of_groups_differ_though_groups_are_of_other_sizes() -> None:
     groups = np.repeat(np.arange(40), np.arange(40) % 7 + 1)
     positive = np.random.default_rng(0).random(len(groups)) < 0.4
-    splits = half_folds(Units.of(positive, groups), 8, inner_folds=2, rng=np.random.default_rng(3))
+    splits = draw_half_folds(
+        Units.from_groups(positive, groups), 8, inner_folds=2, rng=np.random.default_rng(3)
+    )
     sides = {
         tuple(
             sorted({int(g) for s in splits if s.halving == h and s.part == "half_a" for g in groups[s.test]})
@@ -78,7 +84,7 @@ def test_halvings_of_groups_differ_though_groups_are_of_other_sizes() -> None:
 
 def test_a_seed_repeats_the_splits() -> None:
     found = [
-        half_folds(Units.of(POSITIVE, None), 2, inner_folds=5, rng=np.random.default_rng(seed))
+        draw_half_folds(Units.from_groups(POSITIVE, None), 2, inner_folds=5, rng=np.random.default_rng(seed))
         for seed in (1, 1, 2)
     ]
     assert all(np.array_equal(a.test, b.test) for a, b in zip(found[0], found[1], strict=True))
@@ -86,21 +92,25 @@ def test_a_seed_repeats_the_splits() -> None:
 
 
 WRONG: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
-    "one halving": (half_folds, {"n_halvings": 1, "inner_folds": 5}, "`n_halvings` must tell of at least 2"),
-    "one fold": (half_folds, {"n_halvings": 4, "inner_folds": 1}, "`inner_folds` must be at least 2"),
+    "one halving": (
+        draw_half_folds,
+        {"n_halvings": 1, "inner_folds": 5},
+        "`n_halvings` must tell of at least 2",
+    ),
+    "one fold": (draw_half_folds, {"n_halvings": 4, "inner_folds": 1}, "`inner_folds` must be at least 2"),
     "few positives": (
-        half_folds,
+        draw_half_folds,
         {"n_halvings": 4, "inner_folds": 14},
         r"`inner_folds`=14 needs at least 28 positive cases .*for each fold of each half, but there are 26",
     ),
-    "one split": (hold_outs, {"n_splits": 1, "test_fraction": 0.5}, "`n_splits` must be at least 2"),
+    "one split": (draw_holdouts, {"n_splits": 1, "test_fraction": 0.5}, "`n_splits` must be at least 2"),
     "nothing to train": (
-        hold_outs,
+        draw_holdouts,
         {"n_splits": 5, "test_fraction": 1.0},
         "`test_fraction` must lie strictly",
     ),
     "small share": (
-        hold_outs,
+        draw_holdouts,
         {"n_splits": 5, "test_fraction": 0.02},
         r"`test_fraction`=0.02 needs at least 50 positive cases",
     ),
@@ -111,12 +121,12 @@ WRONG: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
 def test_what_cannot_be_cut_is_refused(wrong: str) -> None:
     cut, sizes, message = WRONG[wrong]
     with pytest.raises(sa.InputError, match=message):
-        cut(Units.of(POSITIVE, None), **sizes, rng=np.random.default_rng(0))
+        cut(Units.from_groups(POSITIVE, None), **sizes, rng=np.random.default_rng(0))
 
 
 def test_groups_of_another_length() -> None:
     with pytest.raises(sa.InputError, match=r"`groups` must name the group of each of the 103 cases"):
-        Units.of(POSITIVE, np.arange(100))
+        Units.from_groups(POSITIVE, np.arange(100))
 
 
 def test_groups_that_leave_a_class_out() -> None:
@@ -124,7 +134,7 @@ def test_groups_that_leave_a_class_out() -> None:
     groups = np.where(POSITIVE, 200 + np.arange(103) % 16 // 4, np.arange(103))
     groups[[1, 2]] = [202, 203]
     with pytest.raises(sa.InputError, match=r"needs both classes, but fold .* has no positive case to"):
-        half_folds(Units.of(POSITIVE, groups), 6, inner_folds=2, rng=np.random.default_rng(0))
+        draw_half_folds(Units.from_groups(POSITIVE, groups), 6, inner_folds=2, rng=np.random.default_rng(0))
 
 
 def test_strata_too_small_to_be_cut_go_with_the_largest() -> None:
@@ -132,5 +142,7 @@ def test_strata_too_small_to_be_cut_go_with_the_largest() -> None:
     groups = np.arange(103) // 2
     positive = POSITIVE.copy()
     positive[:2] = True
-    splits = hold_outs(Units.of(positive, groups), 4, test_fraction=0.5, rng=np.random.default_rng(0))
+    splits = draw_holdouts(
+        Units.from_groups(positive, groups), 4, test_fraction=0.5, rng=np.random.default_rng(0)
+    )
     assert [len(split.test) for split in splits] == pytest.approx([52] * 4, abs=2)

@@ -7,7 +7,13 @@ from loops import each
 
 from skewanova import InputError, read_scores
 from skewanova.scores import pairing
-from skewanova.scores.pairing import auc_of_folds, collapsed, describe_table, ranking_findings, score_findings
+from skewanova.scores.pairing import (
+    auc_frame,
+    check_rankings,
+    check_score_values,
+    describe_table,
+    find_collapsed,
+)
 from skewanova.scores.table import TieCounts
 
 
@@ -31,8 +37,8 @@ def table(n_folds=3, n=200, *, score=None, case=None, share=0.4, seed=0):
 
 def found(frame):
     known = read_scores(frame)
-    auc = auc_of_folds(known)
-    return {each.check: each for each in (*ranking_findings(auc), *score_findings(known, auc))}
+    auc = auc_frame(known)
+    return {each.check: each for each in (*check_rankings(auc), *check_score_values(known, auc))}
 
 
 def test_sound_scores_have_no_advice():
@@ -154,9 +160,9 @@ def aucs(*models):
 )
 def test_a_model_collapses_where_it_loses_most_of_its_gain_and_the_others_do_not(models, lost):
     auc = aucs(*models)
-    found = collapsed(auc)
+    found = find_collapsed(auc)
     assert {(auc.index[i], auc.columns[k]) for i, k in np.argwhere(found)} == lost
-    finding = ranking_findings(auc)[1]
+    finding = check_rankings(auc)[1]
     assert (finding.check, finding.statistic, bool(finding.advice)) == (
         "collapsed_folds",
         len(lost),
@@ -166,13 +172,13 @@ def test_a_model_collapses_where_it_loses_most_of_its_gain_and_the_others_do_not
 
 def test_the_first_collapse_is_named():
     auc = aucs([0.8, 0.8, 0.5, 0.8, 0.8, 0.51], [0.9] * 6, [0.8, 0.8, 0.8, 0.8, 0.52, 0.8])
-    told = ranking_findings(auc)[1]
+    told = check_rankings(auc)[1]
     assert told.statistic == 3
     assert "model 'A' ranks near chance in 2 of 6 folds (the first: fold 3, AUC 0.500)" in told.advice
 
 
-def ties(model, n_cases=200, n_best=1, n_different=100):
-    return TieCounts(model, 4, n_cases, n_best, n_different)
+def ties(model, n_cases=200, n_best=1, n_distinct=100):
+    return TieCounts(model, 4, n_cases, n_best, n_distinct)
 
 
 @each(
@@ -180,14 +186,14 @@ def ties(model, n_cases=200, n_best=1, n_different=100):
     [(200, 10, "5%"), (200, 9, ""), (100, 9, ""), (201, 10, ""), (100, 11, "11%"), (8, 8, "")],
 )
 def test_ten_cases_and_a_twentieth_at_the_best_score_are_many(n_cases, n_best, told):
-    found = pairing._top([ties("A"), ties("B", n_cases, n_best)])
+    found = pairing._check_top_ties([ties("A"), ties("B", n_cases, n_best)])
     assert found.statistic == n_best / n_cases
     assert bool(found.advice) == bool(told)
     assert found.advice.startswith(told)
 
 
 @pytest.mark.parametrize(
-    ("n_different", "n_cases", "told"),
+    ("n_distinct", "n_cases", "told"),
     [
         (1, 5, "only 1 different score in any fold"),
         (2, 5, "only 2 different scores in any"),
@@ -195,9 +201,9 @@ def test_ten_cases_and_a_twentieth_at_the_best_score_are_many(n_cases, n_best, t
         (2, 2, ""),
     ],
 )
-def test_two_values_of_more_cases_are_decisions(n_different, n_cases, told):
-    found = pairing._decisions([ties("A"), ties("B", n_cases, n_different=n_different)])
-    assert found.statistic == n_different
+def test_two_values_of_more_cases_are_decisions(n_distinct, n_cases, told):
+    found = pairing._check_decisions([ties("A"), ties("B", n_cases, n_distinct=n_distinct)])
+    assert found.statistic == n_distinct
     assert bool(found.advice) == bool(told)
     assert told in found.advice
 
@@ -217,7 +223,7 @@ def test_twenty_whole_numbers_that_all_differ_may_be_names(n, told):
     frame["model"] = pd.Categorical(frame["model"], categories=[*"ABCD"])
     known = read_scores(frame)
     chance = pd.DataFrame(0.5, index=[0], columns=list(known.models))
-    findings = {each.check: each for each in score_findings(known, chance)}
+    findings = {each.check: each for each in check_score_values(known, chance)}
     assert ("identifiers" in findings) == told
     if told:
         assert findings["identifiers"].statistic == 3
@@ -225,7 +231,7 @@ def test_twenty_whole_numbers_that_all_differ_may_be_names(n, told):
             f"the scores of {known.frame['model'].iloc[0]!r} are"
         )
     works = chance + 0.125
-    assert "identifiers" not in {each.check for each in score_findings(known, works)}
+    assert "identifiers" not in {each.check for each in check_score_values(known, works)}
 
 
 def test_resamples_need_cases_and_two_folds():

@@ -24,12 +24,12 @@ def test_files_and_frames_are_read_alike(tmp_path):
 
 def test_models_are_paired_by_case_or_by_row():
     found = read_unlabelled(ROWS)
-    assert found.paired
-    assert found.of("A")["y_score"].tolist() == [0.2, 0.1]
-    assert not read_unlabelled(ROWS.assign(case=[1, 2, 3, 4])).paired
+    assert found.is_paired
+    assert found.select_model("A")["y_score"].tolist() == [0.2, 0.1]
+    assert not read_unlabelled(ROWS.assign(case=[1, 2, 3, 4])).is_paired
     bare = ROWS.drop(columns="case")
-    assert read_unlabelled(bare).paired
-    assert not read_unlabelled(bare[1:]).paired
+    assert read_unlabelled(bare).is_paired
+    assert not read_unlabelled(bare[1:]).is_paired
 
 
 def test_other_names_of_columns():

@@ -9,7 +9,7 @@ import pytest
 import skewanova as sa
 from skewanova import InputError, InputTypeError, read_datasets, read_scores, scores_from_wide
 from skewanova.scores import infer_design
-from skewanova.scores.pairing import describe_table, paired_cases, paired_runs
+from skewanova.scores.pairing import describe_table, pair_cases, pair_runs
 
 #: Two models on six cases of three patients.
 TABLE = pd.DataFrame(
@@ -212,12 +212,12 @@ def test_effective_counts_are_those_of_the_sample():
 
 def test_paired_cases_and_runs_carry_them():
     shuffled = TABLE.sample(frac=1, random_state=2)
-    cases = paired_cases(read_scores(shuffled))
+    cases = pair_cases(read_scores(shuffled))
     assert len(set(zip(cases.cluster.tolist(), [0, 0, 1, 1, 2, 2], strict=True))) == 3
     assert sorted(set(cases.cluster.tolist())) == [0, 1, 2]
     assert cases.weight.tolist() == TABLE["weight"].tolist()[:6]
     runs = pd.concat([TABLE, TABLE.assign(fold=2)]).sample(frac=1, random_state=3)
-    for run in paired_runs(read_scores(runs)):
+    for run in pair_runs(read_scores(runs)):
         assert len(set(zip(run.cluster.tolist(), [0, 0, 1, 1, 2, 2], strict=True))) == 3
         assert run.weight.tolist() == TABLE["weight"].tolist()[:6]
 
