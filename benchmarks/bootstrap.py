@@ -8,7 +8,7 @@ from sklearn import metrics
 
 from benchmarks.measuring import Row, interleaved, ratio, scored_cases
 from skewanova import UniformPrior
-from skewanova.inference.case_resampling import CASES_AT_ONCE, bootstrap_estimates
+from skewanova.inference.case_resampling import MAX_CASES_AT_ONCE, bootstrap_estimates
 from skewanova.inference.sampling import Sample
 
 RESAMPLES, PEER_RESAMPLES = 2000, 10
@@ -46,7 +46,7 @@ def _at_size(n: int, resamples: int, least: float, rounds: int) -> list[Row]:
 
 def _draws_and_counts(label: np.ndarray, resamples: int) -> None:
     """Draw and count the cases as we do, and nothing else."""
-    rng, block = np.random.default_rng(1), max(1, CASES_AT_ONCE // len(label))
+    rng, block = np.random.default_rng(1), max(1, MAX_CASES_AT_ONCE // len(label))
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
         for n in (np.count_nonzero(label), np.count_nonzero(~label)):

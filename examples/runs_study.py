@@ -27,7 +27,7 @@ from skewanova.inference import compare_runs
 from skewanova.inference.case_resampling import measure_models
 from skewanova.inference.fold_statistics import holm
 from skewanova.inference.paired_test_set import RunAreas
-from skewanova.inference.runs import DEGREES, DegreesOfFreedom
+from skewanova.inference.runs import DF_METHODS, DegreesOfFreedom
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 
@@ -109,7 +109,7 @@ def power(replicates, seed=SEED):
     for n_models, n_runs in DESIGNS:
         rng = np.random.default_rng([seed, n_models, n_runs, 1])
         tables = [drawn(n_models, n_runs, rng, BETTER) for _ in range(replicates)]
-        for of in DEGREES:
+        for of in DF_METHODS:
             found = pd.DataFrame([found_of(areas, of) for areas in tables])
             for question, level in product(found, (0.05, 0.005)):
                 shares = [np.mean(p < level) for p in found[question]]
@@ -127,14 +127,14 @@ def smallest_of_pairs(n_models, n_runs, share, rng):
     areas = np.sqrt(share) * rng.normal(size=(FEW_TABLES, n_models, n_runs))
     areas += np.sqrt(cases) * rng.normal(size=(FEW_TABLES, n_models, 1))
     pairs = list(combinations(range(n_models), 2))
-    found = {of: np.ones(FEW_TABLES) for of in DEGREES}
+    found = {of: np.ones(FEW_TABLES) for of in DF_METHODS}
     for i, j in pairs:
         gap = areas[:, i] - areas[:, j]
         noise = gap.var(axis=1, ddof=1) / 2
         spread = noise + n_runs * cases
         statistic = np.abs(gap.mean(axis=1)) / np.sqrt(2 * spread / n_runs)
         for of, smallest in found.items():
-            df = DegreesOfFreedom(of).of_variance(spread, noise, n_runs - 1, n_tests=len(pairs))
+            df = DegreesOfFreedom(of).compute_df(spread, noise, n_runs - 1, n_tests=len(pairs))
             np.minimum(smallest, 2 * len(pairs) * special.stdtr(df, -statistic), out=smallest)
     return found
 

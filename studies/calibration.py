@@ -63,21 +63,21 @@ def omnibus_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) 
     return {**tests, OMNIBUS_DEFAULT: tests[default_omnibus(scenario)]}
 
 
-def pair_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) -> PValues:
+def compute_pair_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) -> PValues:
     """Return adjusted p-values of the tests of pairs, and of the one that is the default for the design."""
     values = tables.iauprec
-    corrected = fold_statistics.paired_t_p(values, inflation=_inflation(scenario))
+    corrected = fold_statistics.paired_t_p_values(values, inflation=_inflation(scenario))
     tests = {
         "tukey": tukey_p(values),
         **{
             name.replace("three_way", "tukey_three_way"): three_way_tukey_p(auprec)
             for name, auprec in tables.auprec.items()
         },
-        "paired_t_holm": fold_statistics.holm(fold_statistics.paired_t_p(values)),
-        "corrected_t_holm": fold_statistics.holm(corrected),
+        "paired_t_holm": fold_statistics.adjust_holm(fold_statistics.paired_t_p_values(values)),
+        "corrected_t_holm": fold_statistics.adjust_holm(corrected),
         "max_t": max_t_test(values, n_resamples=N_RESAMPLES, rng=rng).p_value,
         "nemenyi": nemenyi_p(values),
-        "wilcoxon_holm": fold_statistics.holm(signed_rank_p(values)),
+        "wilcoxon_holm": fold_statistics.adjust_holm(signed_rank_p(values)),
     }
     robust = tests["max_t" if scenario.n_folds >= FOLDS_FOR_FLIPS else "paired_t_holm"]
     alike = brown_forsythe_p(values)[:, None] > ALIKE
@@ -343,7 +343,7 @@ def _p_values(scenario: Scenario, effect: float | None, seed: np.random.SeedSequ
     """p-values of one block: (size,) for tests of all models, (size, n_pairs) for tests of pairs."""
     draws, flips = map(np.random.default_rng, seed.spawn(2))
     tables = scenario.draw(size, draws, **({} if effect is None else {"effect": effect}))
-    return {**omnibus_tests(tables, scenario, flips), **pair_tests(tables, scenario, flips)}
+    return {**omnibus_tests(tables, scenario, flips), **compute_pair_tests(tables, scenario, flips)}
 
 
 def _null_rows(cell: Cell, p_values: PValues) -> Iterator[tuple[object, ...]]:

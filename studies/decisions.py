@@ -34,10 +34,10 @@ from skewanova.decision.joint_curves import (
     joint_curves_over_folds,
 )
 from skewanova.decision.leads import intervals_covering_zero, leader_intervals, locate_crossings
-from skewanova.inference.case_deviations import CaseDeviations, Turn
+from skewanova.inference.case_deviations import CaseDeviations, PriorProjection
 from skewanova.inference.case_resampling import SortedScores, measure_models
 from skewanova.inference.fold_statistics import fraction_best
-from skewanova.inference.sampling import Sample, Spreads
+from skewanova.inference.sampling import Sample, VarianceEstimates
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, smallest_supported_prior
 from skewanova.priors.quadrature import gauss_nodes
 from studies.results import Study, study_of
@@ -146,8 +146,8 @@ def case_curves(
     curves = [curve_from_scores(sample.positive, score, sample.weight) for score in scores]
     estimate = np.stack([auprec(curve, priors, area_estimator=area_estimator) for curve in curves])
 
-    def measure(nodes: Floats, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
-        return CaseDeviations.of(models, nodes, area_estimator).along(turns)
+    def measure(nodes: Floats, turns: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
+        return CaseDeviations.from_models(models, nodes, area_estimator).project(turns)
 
     return joint_curves_over_cases([(priors, estimate)], measure, sample, area_estimator)[0]
 

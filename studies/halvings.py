@@ -100,8 +100,8 @@ def _of_design(way: str, design: FoldDesign, tables: Tables) -> dict[str, Floats
     everyone = omnibus_method(design, values.shape[-1])
     pairs = pairs_test(design, min(LEVELS))
     tested = KERNELS[everyone](values, **_needed(everyone, needs)).p_value
-    raw = fold_statistics.paired_t_p(values, **_needed(pairs, needs))
-    return {f"{way}|{everyone}|models": tested, f"{way}|{pairs}|pairs": fold_statistics.holm(raw)}
+    raw = fold_statistics.paired_t_p_values(values, **_needed(pairs, needs))
+    return {f"{way}|{everyone}|models": tested, f"{way}|{pairs}|pairs": fold_statistics.adjust_holm(raw)}
 
 
 def _needed(test: str, needs: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _rows(cell: Cell, p_values: Mapping[str, Floats]) -> Iterator[tuple[object, 
     better = fold_statistics.pair_indices(scenario.n_models)[0] == 0
     for key, p in p_values.items():
         way, test, question = key.split("|")
-        extra = scenario.half_folds.n_fits if scenario.half_folds and get_test(test).halved else 0
+        extra = scenario.half_folds.n_fits if scenario.half_folds and get_test(test).needs_halvings else 0
         price = scenario.n_folds + extra
         for level in LEVELS:
             rate, error = means(_found(p, level, effect != "0", better)[:, None])[0]

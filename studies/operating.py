@@ -14,7 +14,7 @@ from skewanova.curves.roc import RocCurve, curve_from_scores
 from skewanova.decision import operating
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_statistics import range_sf
-from skewanova.inference.random_effects import random_effects
+from skewanova.inference.random_effects import estimate_mean_effect
 
 #: Distance between the classes, whose scores are normal with deviation 1.
 DISTANCE = 2.0
@@ -185,10 +185,12 @@ def _across_p(values: Floats) -> dict[str, float]:
     variances = difference.var(axis=1, ddof=1) / values.shape[1]
     of_pairs = {
         "wilcoxon_holm": stats.wilcoxon(effects, axis=0).pvalue,
-        "hierarchical": [random_effects(e, v).p_value for e, v in zip(effects.T, variances.T, strict=True)],
+        "hierarchical": [
+            estimate_mean_effect(e, v).p_value for e, v in zip(effects.T, variances.T, strict=True)
+        ],
         "paired_t_holm": stats.ttest_1samp(effects, 0).pvalue,
     }
-    smallest = {name: float(fold_statistics.holm(np.asarray(p)).min()) for name, p in of_pairs.items()}
+    smallest = {name: float(fold_statistics.adjust_holm(np.asarray(p)).min()) for name, p in of_pairs.items()}
     return {
         "friedman": float(fold_statistics.friedman_test(means).p_value),
         "nemenyi": _nemenyi_p(means),

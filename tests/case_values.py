@@ -51,12 +51,12 @@ def unit_values(sample, score, weightings, area_estimator):
 def jackknife_values(positive, score, weighting, area_estimator="trapezoid"):
     """Area, and the value of every case."""
     found = unit_values(Sample(np.asarray(positive)), np.asarray(score), [weighting], area_estimator)
-    return found.estimate[0], found.rows()[:, 0]
+    return found.estimate[0], found.select_units()[:, 0]
 
 
 def spread_of(values, positive):
     """Standard error from the values of all cases, and its degrees of freedom."""
-    return Sample(np.asarray(positive)).spread(np.asarray(values))
+    return Sample(np.asarray(positive)).estimate_errors(np.asarray(values))
 
 
 def covariance_of(deviations):

@@ -36,10 +36,10 @@ from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anov
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS, get_test, name_family
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.effect_sizes import effects, equivalence
-from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, fold_table, omnibus_test
+from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, build_fold_table, omnibus_test
 from skewanova.inference.pairwise import (
     PAIRWISE_TESTS,
-    check_family,
+    choose_adjustment,
     posthoc,
     prior_pair_columns,
     tukey_by_prior,
@@ -47,7 +47,7 @@ from skewanova.inference.pairwise import (
 )
 from skewanova.inference.random_effects import split_plot_anova
 from skewanova.inference.ranks import compact_letters
-from skewanova.inference.runs import no_components
+from skewanova.inference.runs import empty_components
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import FoldDesign
 
@@ -81,7 +81,7 @@ class Options:
     def __post_init__(self) -> None:
         check_fraction(self.alpha, "alpha")
         if check_choice(self.pairwise, PAIRS, "pairwise") != "auto":
-            check_family(self.pairwise, self.p_adjust, self.control, name="pairwise")
+            choose_adjustment(self.pairwise, self.p_adjust, self.control, name="pairwise")
         elif self.p_adjust is not None:
             check_choice(self.p_adjust, ADJUSTMENTS, "p_adjust")
         check_rope(self.rope)
@@ -161,7 +161,7 @@ class DesignAnalysis(ABC):
         empty = {
             "prior_pairs": pd.DataFrame(columns=prior_pair_columns()),
             "residuals": pd.DataFrame(columns=["model", "fold", "fitted", "residual"]),
-            "components": no_components(),
+            "components": empty_components(),
         }
         return {**empty, "pairs": pairs, "ranking": ranking, "difference_curves": curves, **frames}
 
@@ -186,22 +186,22 @@ def omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
     """Run the test of all models that the design asks for, as the primary test, then the others as checks."""
     primary, full_rank = primary_test(measures), _has_full_rank(measures)
     applicable = (name for name in _applicable_tests(OMNIBUS_TESTS, measures.design) if name != primary)
-    others = [name for name in applicable if full_rank or not get_test(name).full_rank]
+    others = [name for name in applicable if full_rank or not get_test(name).needs_full_rank]
     results = [omnibus_test(measures, method=primary, role="primary")]
     results += [omnibus_test(measures, method=name, rng=rng) for name in others]
     return [*results, split_plot_anova(measures)] if len(measures.priors) > 1 else results
 
 
 def _has_full_rank(measures: Evaluation) -> bool:
-    return fold_statistics.full_rank(fold_table(measures.iauprec)[0])
+    return fold_statistics.has_full_rank(build_fold_table(measures.iauprec)[0])
 
 
 def _applicable_tests(tests: Iterable[str], design: FoldDesign, *, control: bool = False) -> list[str]:
     """Return the tests that correct for no more than these folds share, and compare such pairs."""
     suited = [test for test in tests if get_test(test).applies_to(design.kind)]
     if control:
-        return [test for test in suited if get_test(test).adjusted or get_test(test).control]
-    return [test for test in suited if not get_test(test).control]
+        return [test for test in suited if get_test(test).needs_adjustment or get_test(test).needs_control]
+    return [test for test in suited if not get_test(test).needs_control]
 
 
 def primary_test(measures: Evaluation) -> str:
@@ -241,7 +241,7 @@ def pairs_method(design: FoldDesign, alpha: float) -> str:
 def pairs_test(design: FoldDesign, alpha: float) -> str:
     """Name the test of pairs that the design asks for, with its adjustment, as the column `test` has it."""
     method = pairs_method(design, alpha)
-    return name_family(method, "holm" if get_test(method).adjusted else "")
+    return name_family(method, "holm" if get_test(method).needs_adjustment else "")
 
 
 def choose_pairs(design: FoldDesign, options: Options) -> str:
@@ -251,7 +251,7 @@ def choose_pairs(design: FoldDesign, options: Options) -> str:
     """
     if options.pairwise == "auto":
         method = pairs_method(design, options.alpha)
-        plain = get_test(method).adjusted or not (options.p_adjust or options.control)
+        plain = get_test(method).needs_adjustment or not (options.p_adjust or options.control)
         return method if plain else "paired_t"
     if not get_test(options.pairwise).applies_to(design.kind):
         raise InputError(
@@ -325,7 +325,7 @@ class FoldsAnalysis(DesignAnalysis):
         return posthoc(
             measures,
             method=method,
-            p_adjust=options.p_adjust if get_test(method).adjusted else None,
+            p_adjust=options.p_adjust if get_test(method).needs_adjustment else None,
             control=options.control,
             alpha=options.alpha,
             order=measures.models,

@@ -20,21 +20,26 @@ from skewanova.base.checks import Floats, SkewanovaWarning, warn_each
 from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import Analysis, DesignAnalysis
 from skewanova.inference.catalogue import name_family
-from skewanova.inference.effect_sizes import effect_family, equivalence_family
+from skewanova.inference.effect_sizes import add_effect_sizes, add_equivalence_tests
 from skewanova.inference.fold_statistics import FTest, pair_differences, pair_indices
 from skewanova.inference.intervals import Interval, IntervalInputs, compute_interval, delta_logit_limits
-from skewanova.inference.omnibus import OmnibusResult, omnibus_result
+from skewanova.inference.omnibus import OmnibusResult, make_omnibus_result
 from skewanova.inference.paired_test_set import (
     PairedTestSet,
     RunAreas,
+    get_test_set,
     iter_run_areas,
     measure_runs,
-    paired_test_set,
 )
-from skewanova.inference.pairwise import POSTHOC_COLUMNS, family, tukey_hsd
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, tukey_hsd
 from skewanova.inference.runs import RunsComparison, compare_runs
 from skewanova.inference.sampling import Sample
-from skewanova.inference.single_test_set import ALONE, ArcsineAreas, TestSetComparison, compare_areas
+from skewanova.inference.single_test_set import (
+    SINGLE_UNIT_WARNING,
+    ArcsineAreas,
+    TestSetComparison,
+    compare_areas,
+)
 from skewanova.priors import evidence
 from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
 
@@ -66,7 +71,7 @@ class CasesAnalysis(DesignAnalysis):
     def test_equality(self, result: CasesComparison) -> OmnibusResult:
         """Return the F test that all models are equal."""
         numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
-        return omnibus_result(self.test, "primary", FTest(*map(np.asarray, numbers)))
+        return make_omnibus_result(self.test, "primary", FTest(*map(np.asarray, numbers)))
 
     def compare_families(
         self, result: CasesComparison, at_priors: Mapping[float, CasesComparison], sample: Sample
@@ -89,7 +94,7 @@ class CasesAnalysis(DesignAnalysis):
         settings = self.options.family
         test = name_family(self.test, settings["p_adjust"], control=self.options.control is not None)
         self.options.check_over_cases(test)
-        return family(_pair_frame(result).assign(test=test, p_value=result.p_value), **settings)
+        return adjust_family(_pair_frame(result).assign(test=test, p_value=result.p_value), **settings)
 
     def case_frames(
         self, result: CasesComparison, sample: Sample, *, spread: Floats, error: float
@@ -99,7 +104,7 @@ class CasesAnalysis(DesignAnalysis):
         pairs = _pair_frame(result).assign(spread=spread)
         low = self.evaluation.deployment_prior.low
         return {
-            "effects": effect_family(pairs, alpha=options.alpha, control=options.control),
+            "effects": add_effect_sizes(pairs, alpha=options.alpha, control=options.control),
             "equivalence": posterior_over_cases(result, options.rope, options.family),
             "assumptions": check_sizes(sample, low, result.estimate, error),
         }
@@ -114,12 +119,12 @@ class TestSetAnalysis(CasesAnalysis):
     @property
     def test_set(self) -> PairedTestSet:
         """Models on the same cases."""
-        return paired_test_set(self.evaluation)
+        return get_test_set(self.evaluation)
 
     def compare(self, target: Target) -> TestSetComparison:
         """Compare at one prior or over a deployment prior."""
         weighting = as_deployment_prior(target)
-        return self.compare_angles(self.test_set.angles(self.evaluation, weighting), weighting)
+        return self.compare_angles(self.test_set.measure_areas(self.evaluation, weighting), weighting)
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
         """Run the jackknife tests of all models and of pairs."""
@@ -138,7 +143,7 @@ class TestSetAnalysis(CasesAnalysis):
             **self.case_frames(result, sample, spread=result.std_error, error=error),
         )
         notes = warn_each(dict.fromkeys(each.warning for each in intervals if each.warning))
-        notes = (*(ALONE.format(unit) for unit in sample.alone), *notes)
+        notes = (*(SINGLE_UNIT_WARNING.format(unit) for unit in sample.single_unit_classes), *notes)
         return Analysis([self.test_equality(result)], frames, notes)
 
     def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
@@ -148,10 +153,10 @@ class TestSetAnalysis(CasesAnalysis):
     def _intervals(self) -> list[Interval]:
         """Return the interval of every model's IAUPREC, in the order of the measures."""
         measures, level = self.evaluation, 1 - self.options.alpha
-        areas = self.test_set.angles(measures, measures.deployment_prior)
+        areas = self.test_set.measure_areas(measures, measures.deployment_prior)
         options = areas.sample, np.empty(0), measures.deployment_prior, measures.area_estimator, level
         estimate = measures.iauprec.set_index("model")["iauprec"].loc[list(measures.models)]
-        spreads = zip(estimate.tolist(), *(part.tolist() for part in areas.singles()), strict=True)
+        spreads = zip(estimate.tolist(), *(part.tolist() for part in areas.model_errors()), strict=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SkewanovaWarning)  # each interval carries its own
             return [compute_interval(IntervalInputs(*options, measured=each), "auto") for each in spreads]
@@ -232,7 +237,7 @@ def _mean_limits(areas: RunAreas, result: CasesComparison, alpha: float) -> tupl
     """Return the interval of every model's mean over runs."""
     if isinstance(result, RunsComparison):
         return np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
-    spread = zip(*areas.means.singles(), strict=True)
+    spread = zip(*areas.means.model_errors(), strict=True)
     limits = [
         delta_logit_limits(area, error, 1 - alpha, df=df) if 0 < area < 1 else (area, area)
         for area, (error, df) in zip(result.estimate.tolist(), spread, strict=True)
@@ -266,7 +271,7 @@ def posterior_over_cases(result: CasesComparison, rope: float, settings: Mapping
         np.where(alike, 0.0, special.stdtr(result.df_error, (side * result.difference - rope) / spread))
         for side in (1, -1)
     )
-    return equivalence_family(_pair_frame(result), ahead, behind, rope=rope, **settings)
+    return add_equivalence_tests(_pair_frame(result), ahead, behind, rope=rope, **settings)
 
 
 def check_sizes(sample: Sample, low: float, estimate: Floats, error: float) -> pd.DataFrame:

@@ -25,8 +25,8 @@ from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.planning import n_compared
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.omnibus import omnibus_test
-from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_p_values, family, posthoc
-from skewanova.inference.random_effects import random_effects
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, adjust_p_values, posthoc
+from skewanova.inference.random_effects import estimate_mean_effect
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
 from skewanova.report.parts import ClassesSource, DatasetsSource, hierarchical_sentences
@@ -303,7 +303,7 @@ def _with_limits(frame: pd.DataFrame, name: str, spread: Any, alpha: float) -> p
 def _combine_differences(differences: pd.DataFrame, alpha: float, *, p_adjust: str) -> pd.DataFrame:
     rows = []
     for (a, b), each in differences.groupby(["model_a", "model_b"], sort=False, observed=True):
-        meta = random_effects(each["estimate"].to_numpy(), each["std_error"].to_numpy() ** 2)
+        meta = estimate_mean_effect(each["estimate"].to_numpy(), each["std_error"].to_numpy() ** 2)
         rows.append({"model_a": a, "model_b": b, "n_datasets": len(each), **meta._asdict()})
     frame = pd.DataFrame(rows)
     frame = _with_limits(frame, "conf", frame["std_error"], alpha)
@@ -427,7 +427,7 @@ def compare_classes(
                 f"{', '.join(map(repr, priors))}"
             )
     comparisons = _compare_each("class", scores.tables, priors, alpha=alpha, rng=rng, **options)
-    pairs = family(
+    pairs = adjust_family(
         _stack({name: _primary_pairs(result) for name, result in comparisons.items()}),
         alpha=alpha,
         p_adjust=options.get("p_adjust") or "holm",

@@ -233,8 +233,8 @@ class Comparison(ReportSource):
         for test, group in published.groupby("test", sort=False, observed=True):
             entry = get_test(str(test))
             lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), entry.note)]
-            if entry.pairs:
-                in_family = self.pairs["test"] == entry.pairs
+            if entry.posthoc_test:
+                in_family = self.pairs["test"] == entry.posthoc_test
                 rows = self.pairs[in_family & (self.pairs["response"] == group["response"].iloc[0])]
                 result = _first(sentences.pair_findings(rows, self.alpha, short), MOST_CONCLUSIONS)
                 lines += [format_item(sentence, width) for sentence in result]

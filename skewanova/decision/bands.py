@@ -25,7 +25,7 @@ from skewanova.base.rounding import TIE, TIE_SLACK
 from skewanova.decision.joint_curves import JointCurves, joint_curves, joint_curves_over_folds
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.fold_statistics import BLOCK_SIZE, ROUNDING, PairedT, pair_indices, paired_t
-from skewanova.inference.paired_test_set import run_sample, variable_test_set
+from skewanova.inference.paired_test_set import find_test_set, get_run_sample
 from skewanova.inference.single_test_set import t_from_z, t_test
 from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, smallest_supported_prior
 from skewanova.scores.design import FoldDesign
@@ -207,10 +207,10 @@ def mask_compared_pairs(models: Sequence[str], control: str | None) -> Bools:
 
 def smallest_testable_prior(evaluation: Evaluation) -> float:
     """Return the smallest prior at which models are tested; 0 with several folds."""
-    test_set = None if evaluation.design.has_runs else variable_test_set(evaluation)
+    test_set = None if evaluation.design.has_runs else find_test_set(evaluation)
     if test_set is None and not evaluation.design.has_runs:
         return 0.0
-    sample = run_sample(evaluation) if test_set is None else test_set.sample
+    sample = get_run_sample(evaluation) if test_set is None else test_set.sample
     return smallest_supported_prior(sample.effective_size(positive=False), ENOUGH_OVER_CASES)
 
 

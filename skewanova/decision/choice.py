@@ -16,13 +16,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.linalg import helmert
 
 from skewanova.base.checks import Floats, Seed, check_fraction, make_generator
 from skewanova.base.rounding import TIE, argsort_descending, is_maximum
 from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference.fold_statistics import fraction_best, helmert
+from skewanova.inference.fold_statistics import fraction_best
 from skewanova.priors.weightings import DiscretePrior
 from skewanova.scores.design import fold_mean_interval
 

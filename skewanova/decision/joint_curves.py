@@ -18,13 +18,13 @@ from skewanova.curves.chebyshev import MeanCurves, Region, panel_priors, panel_s
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.inference.case_deviations import (
-    Turn,
-    nodes_for,
-    symmetric,
-    triangle,
+    PriorProjection,
+    choose_nodes,
+    compute_r_factor,
+    symmetric_root,
 )
-from skewanova.inference.paired_test_set import PairedTestSet, iter_run_areas, measure_runs, variable_test_set
-from skewanova.inference.sampling import Sample, SampleSummary, Spreads
+from skewanova.inference.paired_test_set import PairedTestSet, find_test_set, iter_run_areas, measure_runs
+from skewanova.inference.sampling import Sample, SampleSummary, VarianceEstimates
 from skewanova.inference.single_test_set import ArcsineScale, t_from_z
 from skewanova.priors.weightings import UniformPrior
 
@@ -129,7 +129,7 @@ def _joint_curves_of_test_set(test_set: PairedTestSet, evaluation: Evaluation, p
     if priors.tobytes() not in cache:
         grids = {grid.tobytes(): grid for grid in (priors, panel_priors(*_prior_range(evaluation))[1])}
         missing = [(grid, evaluation.mean_auprec(grid)) for name, grid in grids.items() if name not in cache]
-        measure, sample = partial(test_set.deviations, evaluation), test_set.sample
+        measure, sample = partial(test_set.project_deviations, evaluation), test_set.sample
         for curves in joint_curves_over_cases(missing, measure, sample, evaluation.area_estimator):
             cache[curves.priors.tobytes()] = curves
     return cache[priors.tobytes()]
@@ -137,7 +137,7 @@ def _joint_curves_of_test_set(test_set: PairedTestSet, evaluation: Evaluation, p
 
 def joint_curves_over_cases(
     estimates: Sequence[tuple[Floats, Floats]],
-    measure: Callable[[Floats, Sequence[Turn]], list[tuple[Floats, Spreads]]],
+    measure: Callable[[Floats, Sequence[PriorProjection]], list[tuple[Floats, VarianceEstimates]]],
     sample: Sample,
     area_estimator: str,
 ) -> list[JointCurves]:
@@ -147,16 +147,16 @@ def joint_curves_over_cases(
     the projection from nodes to the grid, and returns deviations and variances over cases.
     """
     priors = np.concatenate([grid for grid, _ in estimates])
-    nodes = nodes_for(priors, float(priors.min()), float(priors.max()), area_estimator)
+    nodes = choose_nodes(priors, float(priors.min()), float(priors.max()), area_estimator)
     weights = np.split(nodes.weight, np.cumsum([len(grid) for grid, _ in estimates])[:-1], axis=1)
-    scales = [[ArcsineScale.of(area) for area in estimate.T] for _, estimate in estimates]
+    scales = [[ArcsineScale.from_areas(area) for area in estimate.T] for _, estimate in estimates]
     slopes = [np.transpose([1 / scale.slope for scale in row]) for row in scales]
-    parts = measure(nodes.priors, [Turn(*turn) for turn in zip(weights, slopes, strict=True)])
+    parts = measure(nodes.priors, [PriorProjection(*turn) for turn in zip(weights, slopes, strict=True)])
     result = []
     for (grid, estimate), row, (units, spreads) in zip(estimates, scales, parts, strict=True):
         columns = zip(row, spreads.pair.T, spreads.model.T, strict=True)
-        error = np.transpose([scale.errors(pair, model) for scale, pair, model in columns])
-        if sample.alone:
+        error = np.transpose([scale.pair_errors(pair, model) for scale, pair, model in columns])
+        if sample.single_unit_classes:
             error = np.full(error.shape, np.nan)
         units = units.reshape(-1, *estimate.shape)
         result.append(JointCurves(grid, estimate, units, np.inf, error, spreads.pair_df, spreads.model_df))
@@ -179,8 +179,10 @@ def joint_curves_over_runs(evaluation: Evaluation, priors: Floats) -> JointCurve
     over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
     if len(over_cases) > over_cases[0].size or isinstance(areas.sample, SampleSummary):
         flat = over_cases.reshape(len(over_cases), -1)
-        root = symmetric(
-            triangle(flat[start : start + QR_BLOCK_ROWS] for start in range(0, len(flat), QR_BLOCK_ROWS))
+        root = symmetric_root(
+            compute_r_factor(
+                flat[start : start + QR_BLOCK_ROWS] for start in range(0, len(flat), QR_BLOCK_ROWS)
+            )
         )
         over_cases = root.reshape(-1, *over_cases.shape[1:])
     deviations = np.concatenate([over_runs, over_cases])
@@ -199,7 +201,7 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
         return JointCurves(priors, mean, np.empty((0, *mean.shape)), np.nan)
     if evaluation.design.has_runs:
         return joint_curves_over_runs(evaluation, priors)
-    test_set = variable_test_set(evaluation)
+    test_set = find_test_set(evaluation)
     if test_set is not None:
         return _joint_curves_of_test_set(test_set, evaluation, priors)
     halves = evaluation.auprec_half_differences(priors)
@@ -237,10 +239,10 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
         df = np.inf if runs.runs == "fixed" else float(runs.pair_errors()[1].min())
         return runs.area.mean(axis=1), runs.covariance_of_means, df
     if len(values) == 1:
-        test_set = variable_test_set(evaluation)
+        test_set = find_test_set(evaluation)
         if test_set is None:
             return None
-        areas = test_set.angles(evaluation, evaluation.deployment_prior)
+        areas = test_set.measure_areas(evaluation, evaluation.deployment_prior)
         return values[0], areas.area_covariance, test_set.sample.df
     halves, mean = evaluation.iauprec_half_differences, values.mean(axis=0)
     if halves is not None:

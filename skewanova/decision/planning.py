@@ -30,10 +30,10 @@ from skewanova.decision.power import (
 )
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference import fold_statistics
-from skewanova.inference.omnibus import fold_table
-from skewanova.inference.paired_test_set import RunAreas, measure_runs, paired_test_set
+from skewanova.inference.omnibus import build_fold_table
+from skewanova.inference.paired_test_set import RunAreas, get_test_set, measure_runs
 from skewanova.inference.runs import DegreesOfFreedom
-from skewanova.inference.sampling import FEWEST_DF
+from skewanova.inference.sampling import MIN_DF
 from skewanova.inference.single_test_set import ArcsineAreas
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import FoldDesign
@@ -133,7 +133,7 @@ def plan_sample_sizes(
         runs = measure_runs(measures, measures.deployment_prior)
         columns = _over_cases(runs.means, target) if design.runs == "fixed" else _over_runs(runs, target)
     elif measures.scores is not None and design.is_test_set:
-        areas = paired_test_set(measures).angles(measures, measures.deployment_prior)
+        areas = get_test_set(measures).measure_areas(measures, measures.deployment_prior)
         columns = _over_cases(areas, target)
     else:
         columns = _over_folds(measures, target)
@@ -151,7 +151,7 @@ def plan_sample_sizes(
 
 def _over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
     """Plan for all pairs at once, from the mean and deviation of their differences over folds."""
-    values, _ = fold_table(measures.iauprec)
+    values, _ = build_fold_table(measures.iauprec)
     paired, n_folds, halves = fold_statistics.paired_t(values), len(values), measures.iauprec_half_differences
     deviation = paired.std_error * np.sqrt(n_folds)
     varies = deviation > 0  # else the models agree in every fold, which leaves nothing to plan with
@@ -230,8 +230,8 @@ class _RunPair:
         true = np.maximum(self.runs / pilot.ratio**2 - self.run_cases, 0.0)
         over_runs = np.asarray(true + self.run_cases / factor) / n_runs
         total, of_runs = over_runs + self.shared / factor, self.df / (self.n_runs - 1) * (n_runs - 1)
-        degrees = DegreesOfFreedom(of_cases=max(self.cases_df * factor, min(self.cases_df, FEWEST_DF)))
-        df = degrees.of_variance(total, over_runs, of_runs, n_tests=self.n_tests)
+        degrees = DegreesOfFreedom(case_df=max(self.cases_df * factor, min(self.cases_df, MIN_DF)))
+        df = degrees.compute_df(total, over_runs, of_runs, n_tests=self.n_tests)
         return float(approximate_power(abs(size) / np.sqrt(total), df, alpha) @ pilot.weight)
 
     def runs_needed(self, size: float, pilot: Pilot, target: PowerTarget) -> float:
@@ -313,7 +313,7 @@ class _CasePair(NamedTuple):
         factor = np.array([negative, positive, min(negative, positive)])  # clusters may hold both classes
         variance = float((self.variance / factor).sum())
         var_of_var = float((self.var_of_var / factor**3).sum())
-        return variance, max(2 * variance**2 / var_of_var, FEWEST_DF) if var_of_var > 0 else np.inf
+        return variance, max(2 * variance**2 / var_of_var, MIN_DF) if var_of_var > 0 else np.inf
 
     def power(
         self, size: float, alpha: float, pilot_df: float, *, positive: float = 1.0, negative: float = 1.0
@@ -327,7 +327,7 @@ class _CasePair(NamedTuple):
 
 def _over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
     """Plan pair by pair, from the variance that the units of each stratum add to their difference."""
-    pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_strata(), strict=True)
+    pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_stratum_variances(), strict=True)
     rows = [_case_plan(_CasePair(a - b, *strata), target) for (a, b), *strata in pairs]
     return dict(pd.DataFrame(rows))
 

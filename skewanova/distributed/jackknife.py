@@ -20,16 +20,22 @@ from skewanova.base.checks import Floats, InputError
 from skewanova.curves.estimators import BY_STEPS
 from skewanova.curves.groups import Cell, CompactCurve
 from skewanova.curves.sorting import FEW_WEIGHTS, Parts, PlacedCases
-from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for, triangle, units_of
+from skewanova.inference.case_deviations import (
+    CaseDeviations,
+    PriorProjection,
+    choose_nodes,
+    compute_r_factor,
+    project_r_factor,
+)
 from skewanova.inference.case_resampling import (
     ClusterRanks,
-    CurvePlaces,
+    CurvePositions,
     JackknifeValues,
     StepTable,
-    areas_over,
-    number_places,
+    compute_areas,
+    number_occupied,
 )
-from skewanova.inference.sampling import Codes, Sample, SampleSummary, Spreads, kinds_of
+from skewanova.inference.sampling import Codes, Sample, SampleSummary, VarianceEstimates, classify_units
 from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 
@@ -80,10 +86,10 @@ class _Values:
         if not self.sample.clustered:
             tables = []
             for (places, entry, estimate, values), side in zip(self._tables, sides, strict=True):
-                position = places.position(cases.positive, *side, cases.weight)
+                position = places.locate_cases(cases.positive, *side, cases.weight)
                 tables.append(JackknifeValues(estimate, values, entry[position]))
             return CaseDeviations(Sample(cases.positive), tuple(tables))
-        stratum = np.array(self.sample.kinds)[kinds_of(Sample(*columns))]
+        stratum = np.array(self.sample.stratum_of_kind)[classify_units(Sample(*columns))]
         sample, sizes, tables = Sample(*columns, stratum), self.sample.stratum_sizes[stratum], []
         for model, ((gain, fall, area), side) in enumerate(zip(self._clustered, sides, strict=True)):
             units = ClusterRanks(sample, *side, gain, fall)
@@ -93,18 +99,18 @@ class _Values:
         return CaseDeviations(sample, tuple(tables))
 
     @cached_property
-    def _tables(self) -> list[tuple[CurvePlaces, Codes, Floats, Floats]]:
+    def _tables(self) -> list[tuple[CurvePositions, Codes, Floats, Floats]]:
         """Places on each curve, their entries, areas and values of entries, of cases drawn one by one."""
         tables, sizes = [], self.sample.sizes[:2]
         for model, curve in enumerate(self.curves):
             gain, fall = curve.counts()
-            places = CurvePlaces(StepTable.of(gain, fall), self.weights, sizes)
+            places = CurvePositions(StepTable.from_counts(gain, fall), self.weights, sizes)
             repeats = zip((gain, fall), map(len, self.weights[::-1]), strict=True)
             counts = np.concatenate([np.tile(side, n_weights) for side, n_weights in repeats])
-            entry = number_places(counts > 0)
-            estimate, values = places.changes(entry, self.weightings, self.area_estimator)
+            entry = number_occupied(counts > 0)
+            estimate, values = places.leave_one_out(entry, self.weightings, self.area_estimator)
             present = np.flatnonzero(entry >= 0)
-            stratum = (present < places.n_of_positives).astype(np.intp)
+            stratum = (present < places.n_positive_positions).astype(np.intp)
             means = None if self.means is None else self.means[:, model]
             if self.sample.sums is None:  # all weigh alike
                 of_stratum = [np.where(stratum == kind, counts[present], 0) for kind in (0, 1)]
@@ -118,7 +124,7 @@ class _Values:
         tables = []
         for curve in self.curves:
             gain, fall = (counts.astype(np.float64) for counts in curve.counts())
-            tables.append((gain, fall, areas_over(curve.curve(), self.weightings, self.area_estimator)))
+            tables.append((gain, fall, compute_areas(curve.curve(), self.weightings, self.area_estimator)))
         return tables
 
     def _centre(self, values: Floats, stratum: Codes, means: Floats | None) -> Floats:
@@ -133,12 +139,14 @@ class _Values:
         """Sum the values of some units: an array of shape (3, n_models, n_weightings)."""
         result = self.deviations(cases)
         sums = np.zeros((3, len(result.tables), len(self.weightings)))
-        for kind, (rows, _) in zip(result.sample.strata_kinds, result.sample.strata, strict=True):
+        for kind, (rows, _) in zip(result.sample.stratum_numbers, result.sample.strata, strict=True):
             for model, table in enumerate(result.tables):
                 sums[kind, model] = np.bincount(table.entry[rows], minlength=len(table.values)) @ table.values
         return sums
 
-    def sum_powers(self, cases: PlacedCases, *, turns: Sequence[Turn] | None, mix: Floats | None) -> Sums:
+    def sum_powers(
+        self, cases: PlacedCases, *, turns: Sequence[PriorProjection] | None, mix: Floats | None
+    ) -> Sums:
         """Sum powers of the deviations of some units for every turn.
 
         By default these are those of the areas on the angular scale, and of the areas. A mix (n, n_models)
@@ -146,21 +154,21 @@ class _Values:
         """
         result = self.deviations(cases)
         estimate = np.stack([table.estimate for table in result.tables])
-        root = result.root if mix is None else np.empty((0, 0))  # known by then
+        root = result.r_factor if mix is None else np.empty((0, 0))  # known by then
         powers = []
         for turn in _both_scales(estimate.ravel()) if turns is None else turns:
-            unit = result.unit(turn)
+            unit = result.magnitude(turn)
             sums = result.sums(turn._replace(scale=turn.scale / unit), mix)
             by_stratum = np.zeros((3, *sums.shape[1:]))  # some units may lack a stratum
-            by_stratum[result.sample.strata_kinds] = sums
+            by_stratum[result.sample.stratum_numbers] = sums
             powers.append((unit, by_stratum))
         return Sums(self.sample, estimate, root, powers)
 
 
-def _both_scales(area: Floats) -> list[Turn]:
+def _both_scales(area: Floats) -> list[PriorProjection]:
     """Return turns of areas over one weighting: on the angular scale, and as they are."""
-    slopes = ArcsineScale.of(area).slope, np.ones(len(area))
-    return [Turn(np.ones((1, 1)), 1 / slope[:, None]) for slope in slopes]
+    slopes = ArcsineScale.from_areas(area).slope, np.ones(len(area))
+    return [PriorProjection(np.ones((1, 1)), 1 / slope[:, None]) for slope in slopes]
 
 
 class Sums(NamedTuple):
@@ -193,16 +201,19 @@ class Sums(NamedTuple):
             exponents = np.array([[[2]], [[4]]])
             scaled = [sums * (part_unit / unit) ** exponents for part_unit, sums in turn]
             powers.append((unit, np.sum(scaled, axis=0)))
-        return cls(parts[0].sample, parts[0].estimate, triangle(part.root for part in parts), powers)
+        return cls(parts[0].sample, parts[0].estimate, compute_r_factor(part.root for part in parts), powers)
 
     def units(self, weight: Floats) -> Floats:
         """Return deviations (n_rows, n_models * n_priors) at priors that follow by `weight`."""
-        return units_of(self.root, weight, len(self.estimate))
+        return project_r_factor(self.root, weight, len(self.estimate))
 
-    def spreads(self, n_curves: int) -> list[Spreads]:
+    def spreads(self, n_curves: int) -> list[VarianceEstimates]:
         """Return the spreads of so many models, or combinations of them, for every turn."""
         stratum = self.sample.stratum
-        return [Spreads.of(self.sample, sums[stratum], n_curves, unit) for unit, sums in self.powers]
+        return [
+            VarianceEstimates.from_power_sums(self.sample, sums[stratum], n_curves, unit)
+            for unit, sums in self.powers
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +243,7 @@ class DistributedCases:
         weightings: Sequence[DeploymentPrior],
         area_estimator: str,
         *,
-        turns: Sequence[Turn] | None = None,
+        turns: Sequence[PriorProjection] | None = None,
         mix: Floats | None = None,
     ) -> Sums:
         """Measure some models and runs on all workers."""
@@ -249,19 +260,19 @@ class DistributedCases:
             values = replace(values, means=means)
         return Sums.joined(self.parts.map(partial(values.sum_powers, turns=turns, mix=mix)))
 
-    def angles(
+    def measure_areas(
         self, cells: Sequence[Cell], weighting: DeploymentPrior, area_estimator: str
     ) -> DistributedArcsine:
         """Measure areas over a weighting, on the angular scale."""
         measure = partial(self.measure, cells, [weighting], area_estimator)
         sums = measure()
         return DistributedArcsine(
-            ArcsineScale.of(sums.estimate.ravel()), sums.root, self.sample, sums, measure
+            ArcsineScale.from_areas(sums.estimate.ravel()), sums.root, self.sample, sums, measure
         )
 
-    def along(
-        self, cells: Sequence[Cell], nodes: Floats, area_estimator: str, turns: Sequence[Turn]
-    ) -> list[tuple[Floats, Spreads]]:
+    def project(
+        self, cells: Sequence[Cell], nodes: Floats, area_estimator: str, turns: Sequence[PriorProjection]
+    ) -> list[tuple[Floats, VarianceEstimates]]:
         """Return rows that represent the units, and spreads, for each turn from the nodes."""
         weightings = [UniformPrior(prior, prior) for prior in nodes.tolist()]
         sums = self.measure(cells, weightings, area_estimator, turns=turns)
@@ -278,7 +289,7 @@ class DistributedCases:
         targets, weight = list(weightings), np.eye(len(weightings))
         if all(isinstance(item, UniformPrior) and item.low == item.high for item in weightings):
             priors = np.array([item.low for item in weightings])
-            nodes = nodes_for(priors, priors.min(), priors.max(), area_estimator)
+            nodes = choose_nodes(priors, priors.min(), priors.max(), area_estimator)
             targets, weight = [UniformPrior(prior, prior) for prior in nodes.priors.tolist()], nodes.weight
         sums = self.measure(cells, targets, area_estimator, turns=())
         return sums.estimate @ weight, sums.root.reshape(-1, len(cells), len(targets)) @ weight
@@ -291,26 +302,26 @@ class DistributedArcsine(ArcsineAreas):
     sums: Sums
     measure: Callable[..., Sums]
 
-    def spreads(self) -> Spreads:
+    def spreads(self) -> VarianceEstimates:
         """Return variances of the angles and of their differences."""
         return self.sums.spreads(len(self.area))[0]
 
-    def singles(self) -> tuple[Floats, Floats]:
+    def model_errors(self) -> tuple[Floats, Floats]:
         """Return the standard error of every area, and its degrees of freedom."""
         return self._single_errors(self.sums.spreads(len(self.area))[1])
 
-    def pair_strata(self) -> tuple[Floats, Floats]:
+    def pair_stratum_variances(self) -> tuple[Floats, Floats]:
         """Return what strata add to the variance of every difference (n_pairs, 3), and variances of these."""
         (unit, sums), stratum = self.sums.powers[1], self.sample.stratum
         result = np.zeros((2, 3, sums.shape[2] - len(self.area)))
-        result[:, stratum] = self.sample.variances(sums[stratum])[:, :, len(self.area) :, 0]
+        result[:, stratum] = self.sample.variances_from_sums(sums[stratum])[:, :, len(self.area) :, 0]
         return result[0].T * unit**2, result[1].T * unit**4
 
-    def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
+    def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Return standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
         angular, _ = _both_scales(self.area)
         (spreads,) = self.measure(turns=[angular], mix=contrasts).spreads(len(contrasts))
         return self._single_errors(spreads)
 
-    def _single_errors(self, spreads: Spreads) -> tuple[Floats, Floats]:
-        return self.sample.std_errors(spreads.model.ravel()), spreads.model_df.ravel()
+    def _single_errors(self, spreads: VarianceEstimates) -> tuple[Floats, Floats]:
+        return self.sample.to_std_errors(spreads.model.ravel()), spreads.model_df.ravel()

@@ -23,9 +23,9 @@ from skewanova.distributed.case_checks import summarize_groups
 from skewanova.distributed.jackknife import DistributedCases
 from skewanova.distributed.packing import pack_groups
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference.case_deviations import Turn
+from skewanova.inference.case_deviations import PriorProjection
 from skewanova.inference.paired_test_set import PairedTestSet, RunAreas
-from skewanova.inference.sampling import SampleSummary, Spreads
+from skewanova.inference.sampling import SampleSummary, VarianceEstimates
 from skewanova.inference.single_test_set import ArcsineAreas
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior
@@ -130,20 +130,20 @@ class DistributedTestSet(PairedTestSet):
         """Return the cells of the models of an evaluation."""
         return [(model, self._fold) for model in evaluation.models]
 
-    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
+    def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
         """Return the areas of the models on the angular scale."""
         area_estimator = evaluation.area_estimator
         key = "angles", evaluation.models, id(weighting), area_estimator  # the value refers to the weighting
         if key not in self.cache:
-            self.cache[key] = self._cases.angles(self.cells(evaluation), weighting, area_estimator)
+            self.cache[key] = self._cases.measure_areas(self.cells(evaluation), weighting, area_estimator)
         areas: ArcsineAreas = self.cache[key]
         return areas
 
-    def deviations(
-        self, evaluation: Evaluation, priors: Floats, turns: Sequence[Turn]
-    ) -> list[tuple[Floats, Spreads]]:
+    def project_deviations(
+        self, evaluation: Evaluation, priors: Floats, turns: Sequence[PriorProjection]
+    ) -> list[tuple[Floats, VarianceEstimates]]:
         """Return rows that represent the units, and spreads, for each turn from the priors."""
-        return self._cases.along(self.cells(evaluation), priors, evaluation.area_estimator, turns)
+        return self._cases.project(self.cells(evaluation), priors, evaluation.area_estimator, turns)
 
 
 def iter_distributed_areas(
@@ -176,7 +176,7 @@ def summarize_sample(table: StreamedScores) -> SampleSummary:
     """Return how the cases of a distributed test set were drawn."""
     sampling = table.sampling
     if sampling is None:
-        return SampleSummary.of(table.counts[0, 0])
+        return SampleSummary.from_sizes(table.counts[0, 0])
     sums = UnitSums(*(part[0, 0] for part in sampling.sums))
     sizes = sampling.kinds if table.has_clusters else table.counts[0, 0]
-    return SampleSummary.of(sizes, sums=sums, clustered=table.has_clusters)
+    return SampleSummary.from_sizes(sizes, sums=sums, clustered=table.has_clusters)

@@ -39,18 +39,18 @@ ANOVA_COLUMNS = (
 
 
 #: Residual sums of squares below this share of the total are rounding, not variation.
-NO_VARIATION = 1e-12
+MAX_ROUNDING_SHARE = 1e-12
 
 
 TINY = float(np.finfo(np.float64).tiny)
 
 
-NO_RESIDUALS = (
+NO_RESIDUAL_VARIATION = (
     "there is no residual variation: F is infinite and p is 0, which no sample of folds can support"
 )
 
 
-IDENTICAL = "the models are identical in every fold: F and p are undefined (nan)"
+IDENTICAL_MODELS = "the models are identical in every fold: F and p are undefined (nan)"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,11 +80,11 @@ class CompleteFit:
         names, index = list(codes), tuple(codes.values())
         cube = np.empty([int(code.max()) + 1 for code in index])
         cube[index] = values
-        self._means = {name: _average_others(cube, (i,)) for i, name in enumerate(names)}
+        self._means = {name: _average_other_axes(cube, (i,)) for i, name in enumerate(names)}
         terms = {name: (mean, mean.size - 1) for name, mean in self._means.items()}
         if crossed:
             m, p = names.index("model"), names.index("prior")
-            both = _average_others(cube, (m, p)) - self._means["model"] - self._means["prior"]
+            both = _average_other_axes(cube, (m, p)) - self._means["model"] - self._means["prior"]
             terms["model:prior"] = both, (cube.shape[m] - 1) * (cube.shape[p] - 1)
         rest = cube - sum(effect for effect, _ in terms.values())
         self.resid: Floats = rest[index]
@@ -104,7 +104,7 @@ class CompleteFit:
         return mean - mean[0], cov
 
 
-def _average_others(cube: Floats, axes: tuple[int, ...]) -> Floats:
+def _average_other_axes(cube: Floats, axes: tuple[int, ...]) -> Floats:
     """Return means over all axes but these, in the dimensions of the cube."""
     others = tuple(i for i in range(cube.ndim) if i not in axes)
     return np.asarray(cube.mean(axis=others, keepdims=True))
@@ -254,7 +254,7 @@ def two_way_anova(
     """
     factors = ("model", "fold")
     frame = check_frame(iauprec, factors, response)
-    return _analyse(frame, "two_way", response, factors, sum_of_squares=sum_of_squares, alpha=alpha)
+    return _fit_anova(frame, "two_way", response, factors, sum_of_squares=sum_of_squares, alpha=alpha)
 
 
 def three_way_anova(
@@ -306,7 +306,7 @@ def three_way_anova(
         notes = [
             "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
         ]
-    return _analyse(frame, test, "auprec", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
+    return _fit_anova(frame, test, "auprec", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
 
 
 def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: float = 0.05) -> AnovaResult:
@@ -365,7 +365,7 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
     )
     options: dict[str, Any] = {"sum_of_squares": sum_of_squares, "alpha": alpha, "notes": [note]}
     factors = ("model", "prior", "recall")
-    return _analyse(frame, "three_way_thresholds", "precision", factors, **options)
+    return _fit_anova(frame, "three_way_thresholds", "precision", factors, **options)
 
 
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
@@ -377,7 +377,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
             f"the frame must have the columns {', '.join(columns)}, but lacks {', '.join(missing)}"
         )
     cells = frame[columns].reset_index(drop=True)
-    cells[response] = _finite(cells[response], response)
+    cells[response] = _check_finite(cells[response], response)
     _check_cells(cells, factors)
     if cells["model"].nunique() < 2:
         raise InputError(f"a comparison needs at least 2 models, but there is {cells['model'].nunique()}")
@@ -389,7 +389,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
     return cells
 
 
-def _finite(values: pd.Series[Any], name: str) -> Floats:
+def _check_finite(values: pd.Series[Any], name: str) -> Floats:
     message = f"`{name}` must hold real numbers, but has dtype {values.dtype}"
     if values.dtype.kind in "cmM":  # complex numbers and dates would be cast
         raise InputTypeError(message)
@@ -413,7 +413,7 @@ def _check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
         raise InputError(f"every cell must stand once, but {len(repeated)} rows repeat one, such as {cell}")
 
 
-def _analyse(
+def _fit_anova(
     frame: pd.DataFrame,
     test: str,
     response: str,
@@ -435,9 +435,11 @@ def _analyse(
         else FormulaFit(centred, codes, crossed=crossed, sum_of_squares=sum_of_squares)
     )
     limit = variation_limit(values)
-    table, message = _complete_table(fit.sums, limit)
+    table, message = _build_f_table(fit.sums, limit)
     if test == "two_way":
-        table.loc[0, "breakdown_correlation"] = _break_down(table.iloc[0], frame["fold"].nunique(), alpha)
+        table.loc[0, "breakdown_correlation"] = _breakdown_correlation(
+            table.iloc[0], frame["fold"].nunique(), alpha
+        )
     names = {"test": test, "role": "published", "response": response}
     return AnovaResult(
         **names,
@@ -453,10 +455,10 @@ def _analyse(
 def variation_limit(values: Floats) -> float:
     """Sum of squares up to which there is no variation: a small share of the total, or rounding."""
     total = float(((values - values.mean()) ** 2).sum())
-    return max(NO_VARIATION * total, values.size * (ROUNDING * float(np.abs(values).max())) ** 2)
+    return max(MAX_ROUNDING_SHARE * total, values.size * (ROUNDING * float(np.abs(values).max())) ** 2)
 
 
-def _complete_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, list[str]]:
+def _build_f_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, list[str]]:
     """Return F tests from sums of squares, and a message where the residuals are nothing but rounding."""
     table = sums.rename_axis("term").reset_index()
     table["mean_sq"] = table["sum_sq"] / table["df"]
@@ -469,10 +471,10 @@ def _complete_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, lis
         return table.assign(p_value=stats.f.sf(table["statistic"], table["df"], error["df"])), []
     effect = (table["sum_sq"] > limit) & is_factor  # F is infinite, or nan without effect
     table["statistic"], table["p_value"] = np.where(effect, np.inf, np.nan), np.where(effect, 0.0, np.nan)
-    return table, [NO_RESIDUALS if effect[0] else IDENTICAL]
+    return table, [NO_RESIDUAL_VARIATION if effect[0] else IDENTICAL_MODELS]
 
 
-def _break_down(model: pd.Series[Any], n_folds: int, alpha: float) -> float:
+def _breakdown_correlation(model: pd.Series[Any], n_folds: int, alpha: float) -> float:
     """Solve F / (1 + J rho / (1 - rho)) = F_crit for the correlation rho between folds."""
     critical = stats.f.isf(alpha, model["df"], model["df_error"])
     excess = (model["statistic"] / critical - 1) / n_folds

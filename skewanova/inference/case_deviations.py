@@ -20,7 +20,7 @@ from skewanova.base.checks import Floats
 from skewanova.curves.chebyshev import chebyshev_transform
 from skewanova.curves.estimators import BY_STEPS
 from skewanova.inference.case_resampling import JackknifeValues, SortedScores
-from skewanova.inference.sampling import Sample, Spreads, power_of_two, power_sums
+from skewanova.inference.sampling import Sample, VarianceEstimates, ceil_power_of_two, power_sums
 from skewanova.priors.weightings import UniformPrior
 
 #: What interpolation may leave out, beside the largest value of a panel.
@@ -37,34 +37,34 @@ BLOCK_SIZE = 1 << 16
 
 #: Rows that are turned to a triangle at once, for each column (more leave the cache, fewer are repeated), and
 #: in all.
-ROWS_A_COLUMN, FEWEST_ROWS = 8, 512
+ROWS_PER_COLUMN, MIN_ROWS = 8, 512
 
 
-class Nodes(NamedTuple):
+class ChebyshevNodes(NamedTuple):
     """Priors to measure at, and what each counts at the priors asked for (n_nodes, n_priors)."""
 
     priors: Floats
     weight: Floats
 
 
-def nodes_for(priors: Floats, low: float, high: float, area_estimator: str) -> Nodes:
-    """Nodes over a range that holds the priors; the priors themselves where these are as few."""
+def choose_nodes(priors: Floats, low: float, high: float, area_estimator: str) -> ChebyshevNodes:
+    """ChebyshevNodes over a range that holds the priors; the priors themselves where these are as few."""
     first, last = float(logit(low)), float(logit(high))
     if area_estimator in BY_STEPS and first < last:
         edges = np.linspace(first, last, int(np.ceil((last - first) / PANEL_WIDTH)) + 1)
-        count = _nodes_of_panel(float(edges[1] - edges[0]) / 2)
+        count = _count_panel_nodes(float(edges[1] - edges[0]) / 2)
         if count * (len(edges) - 1) < len(priors):
-            return _nodes(edges, count, logit(priors))
-    return Nodes(priors, np.eye(len(priors)))
+            return _place_nodes(edges, count, logit(priors))
+    return ChebyshevNodes(priors, np.eye(len(priors)))
 
 
-def _nodes_of_panel(half: float) -> int:
-    """Nodes that leave out no more than the tolerance: the error falls by rho with each (Bernstein)."""
+def _count_panel_nodes(half: float) -> int:
+    """Count the nodes that a panel of this half-width needs for the tolerance (Bernstein's bound)."""
     rho = np.pi / half + np.hypot(1.0, np.pi / half)
     return int(np.ceil(-np.log(TOLERANCE) / np.log(rho)))
 
 
-def _nodes(edges: Floats, count: int, odds: Floats) -> Nodes:
+def _place_nodes(edges: Floats, count: int, odds: Floats) -> ChebyshevNodes:
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
     weight = np.zeros((len(half) * count, len(odds)))
     panel = np.clip(np.searchsorted(edges, odds, side="right") - 1, 0, len(half) - 1)
@@ -72,10 +72,12 @@ def _nodes(edges: Floats, count: int, odds: Floats) -> Nodes:
         here = panel == k
         series = chebvander((odds[here] - middle[k]) / half[k], count - 1)
         weight[k * count : (k + 1) * count, here] = chebyshev_transform(count) @ series.T
-    return Nodes(np.asarray(expit(middle[:, None] + half[:, None] * chebpts1(count)).ravel()), weight)
+    return ChebyshevNodes(
+        np.asarray(expit(middle[:, None] + half[:, None] * chebpts1(count)).ravel()), weight
+    )
 
 
-class Turn(NamedTuple):
+class PriorProjection(NamedTuple):
     """Priors that follow by `weight` (n_nodes, n_priors), times `scale` (n_models, n_priors)."""
 
     weight: Floats
@@ -90,7 +92,9 @@ class CaseDeviations:
     tables: tuple[JackknifeValues, ...]
 
     @classmethod
-    def of(cls, models: Sequence[SortedScores], priors: Floats, area_estimator: str) -> CaseDeviations:
+    def from_models(
+        cls, models: Sequence[SortedScores], priors: Floats, area_estimator: str
+    ) -> CaseDeviations:
         """Measure at the nodes."""
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sample = models[0].sample
@@ -100,30 +104,30 @@ class CaseDeviations:
         )
         return cls(sample, tuple(tables))
 
-    def units(self, weight: Floats) -> Floats:
+    def project_units(self, weight: Floats) -> Floats:
         """Deviations at priors that follow by `weight`, or as many rows as columns (n_models * n_priors)."""
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
-            return np.hstack([table.rows() @ weight for table in self.tables])
-        return units_of(self.root, weight, n_models)
+            return np.hstack([table.select_units() @ weight for table in self.tables])
+        return project_r_factor(self.r_factor, weight, n_models)
 
     @cached_property
-    def root(self) -> Floats:
+    def r_factor(self) -> Floats:
         """A triangle (n_rows, n_models * n_nodes) with the same products as the deviations at the nodes."""
-        step = max(ROWS_A_COLUMN * len(self.tables) * self.tables[0].values.shape[1], FEWEST_ROWS)
-        return triangle(np.hstack(parts) for _, parts in self._blocks(step))
+        step = max(ROWS_PER_COLUMN * len(self.tables) * self.tables[0].values.shape[1], MIN_ROWS)
+        return compute_r_factor(np.hstack(parts) for _, parts in self._blocks(step))
 
-    def along(self, turns: Sequence[Turn]) -> list[tuple[Floats, Spreads]]:
+    def project(self, turns: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
         """Units and spreads at priors that follow by each weight, times each scale."""
-        return [(self.units(turn.weight), self.spreads(turn)) for turn in turns]
+        return [(self.project_units(turn.weight), self.variances(turn)) for turn in turns]
 
-    def spreads(self, turn: Turn) -> Spreads:
+    def variances(self, turn: PriorProjection) -> VarianceEstimates:
         """Variances of all models and pairs for a turn."""
-        unit = self.unit(turn)
+        unit = self.magnitude(turn)
         sums = self.sums(turn._replace(scale=turn.scale / unit))
-        return Spreads.of(self.sample, sums, len(turn.scale), unit)
+        return VarianceEstimates.from_power_sums(self.sample, sums, len(turn.scale), unit)
 
-    def sums(self, turn: Turn, mix: Floats | None = None) -> Floats:
+    def sums(self, turn: PriorProjection, mix: Floats | None = None) -> Floats:
         """Return sums of powers (n_strata, 2, n_curves + n_pairs, n_priors) of models or a mix of them."""
         turns = [turn.weight * row for row in turn.scale]
         blocks = self._blocks(max(16, BLOCK_SIZE // (len(turns) * turn.weight.shape[1])))
@@ -133,31 +137,31 @@ class CaseDeviations:
         n_curves = len(turns) if mix is None else len(mix)
         return power_sums(curves, len(self.sample.strata), n_curves, turn.weight.shape[1])
 
-    def unit(self, turn: Turn) -> Floats:
+    def magnitude(self, turn: PriorProjection) -> Floats:
         """Return a power of two near the largest deviation at every prior."""
         largest = np.array([np.abs(table.values).max(axis=0) for table in self.tables])
-        return power_of_two((turn.scale * (largest @ np.abs(turn.weight))).max(axis=0))
+        return ceil_power_of_two((turn.scale * (largest @ np.abs(turn.weight))).max(axis=0))
 
     def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
         """Yield a stratum's number, and deviations (n_rows, n_nodes) of every model for some of its units."""
         for kind, (rows, _) in enumerate(self.sample.strata):
             for start in range(0, len(rows), step):
-                yield kind, [table.rows(rows[start : start + step]) for table in self.tables]
+                yield kind, [table.select_units(rows[start : start + step]) for table in self.tables]
 
 
-def units_of(root: Floats, weight: Floats, n_models: int) -> Floats:
+def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:
     """Return as many rows as columns (n_models * n_priors) for all units, from a triangle at the nodes."""
     columns = root.reshape(-1, n_models, len(weight)) @ weight
-    return symmetric(columns.reshape(-1, n_models * weight.shape[1]))
+    return symmetric_root(columns.reshape(-1, n_models * weight.shape[1]))
 
 
-def triangle(blocks: Iterable[Floats]) -> Floats:
+def compute_r_factor(blocks: Iterable[Floats]) -> Floats:
     """Return as many rows as columns with the same products; the products would lose half of the digits."""
     stacked = reduce(lambda root, block: np.vstack([np.linalg.qr(root, mode="r"), block]), blocks)
     return np.asarray(np.linalg.qr(stacked, mode="r"))
 
 
-def symmetric(root: Floats) -> Floats:
+def symmetric_root(root: Floats) -> Floats:
     """Return the symmetric root of the same products: the only one that no processor may turn another way."""
     _, size, axes = np.linalg.svd(root, full_matrices=False)
     return np.asarray(axes.T * size @ axes)

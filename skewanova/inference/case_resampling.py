@@ -23,7 +23,7 @@ from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import BY_REACHED, BY_STEPS, step_terms
 from skewanova.curves.roc import RecallSteps, RocCurve, curve_from_scores
 from skewanova.curves.sorting import FEW_WEIGHTS, Counts, run_ends, slots_among, sort_cases
-from skewanova.inference.sampling import Codes, Sample, is_all
+from skewanova.inference.sampling import Codes, Sample, is_entire_class
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 
 #: Numbers held at once while areas are computed again: what the second-level cache holds.
@@ -50,7 +50,7 @@ class JackknifeValues:
     values: Floats
     entry: Codes
 
-    def rows(self, rows: slice | Codes = slice(None)) -> Floats:
+    def select_units(self, rows: slice | Codes = slice(None)) -> Floats:
         """Values of some units, of shape (n_rows, n_weightings)."""
         return np.asarray(self.values[self.entry[rows]])
 
@@ -78,7 +78,7 @@ class SortedScores:
         self._latest: list[tuple[DeploymentPrior, str, JackknifeValues]] = []
 
     @cached_property
-    def layout(self) -> tuple[CurvePlaces, Codes, Codes] | None:
+    def layout(self) -> tuple[CurvePositions, Codes, Codes] | None:
         """Places on the curve, and the entry of each and of every unit; None if no units share any."""
         if self.sample.cluster is not None:
             return None
@@ -87,30 +87,30 @@ class SortedScores:
         if max(map(len, distinct)) > FEW_WEIGHTS:
             return None
         steps, rise, slot = rank_cases(self.sample, self.score)
-        places = CurvePlaces(steps, (distinct[0], distinct[1]), (len(slot), len(rise)))
-        position = places.position(positive, rise, slot, weight)
-        entry = number_places(np.bincount(position, minlength=places.n_places) > 0).astype(position.dtype)
+        places = CurvePositions(steps, (distinct[0], distinct[1]), (len(slot), len(rise)))
+        position = places.locate_cases(positive, rise, slot, weight)
+        entry = number_occupied(np.bincount(position, minlength=places.n_places) > 0).astype(position.dtype)
         return places, entry, entry[position]
 
     def jackknife_values(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
         """Areas over several weightings, and the values of all units; cached for the latest IAUPREC."""
-        if len(weightings) > 1 or _is_prior(weightings[0]):
-            return self._leave_out(weightings, area_estimator)
+        if len(weightings) > 1 or _is_single_prior(weightings[0]):
+            return self._leave_one_out(weightings, area_estimator)
         for weighting, estimator, values in self._latest:
             if weighting is weightings[0] and estimator == area_estimator:
                 return values
-        values = self._leave_out(weightings, area_estimator)
+        values = self._leave_one_out(weightings, area_estimator)
         self._latest = [(weightings[0], area_estimator, values)]
         return values
 
-    def _leave_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
+    def _leave_one_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
         if area_estimator not in BY_STEPS or self.layout is None:
-            return _refit(self, weightings, area_estimator)
+            return _recompute_areas(self, weightings, area_estimator)
         places, entry, entry_of_unit = self.layout
-        return JackknifeValues(*places.changes(entry, weightings, area_estimator), entry_of_unit)
+        return JackknifeValues(*places.leave_one_out(entry, weightings, area_estimator), entry_of_unit)
 
 
-class CurvePlaces(NamedTuple):
+class CurvePositions(NamedTuple):
     """Places on a curve: positives at every rise, then negatives in every slot, for every weight of a class.
 
     `weights` are the different ones and `sizes` the numbers of the negatives and of the positives.
@@ -121,39 +121,39 @@ class CurvePlaces(NamedTuple):
     sizes: tuple[int, int]
 
     @property
-    def n_of_positives(self) -> int:
+    def n_positive_positions(self) -> int:
         """Number of places of positives."""
         return len(self.steps.n_pos) * len(self.weights[1])
 
     @property
     def n_places(self) -> int:
         """Number of places."""
-        return self.n_of_positives + (2 * len(self.steps.n_pos) + 1) * len(self.weights[0])
+        return self.n_positive_positions + (2 * len(self.steps.n_pos) + 1) * len(self.weights[0])
 
-    def position(self, positive: Bools, rise: Codes, slot: Codes, weight: Floats | None) -> Codes:
+    def locate_cases(self, positive: Bools, rise: Codes, slot: Codes, weight: Floats | None) -> Codes:
         """Place of every case, from the rise of every positive and the slot of every negative."""
         n_rises, fits = len(self.steps.n_pos), self.n_places <= np.iinfo(np.int32).max
         position: Codes = np.empty(len(positive), dtype=np.int32 if fits else np.intp)
-        sides = (positive, rise, n_rises), (~positive, self.n_of_positives + slot, 2 * n_rises + 1)
+        sides = (positive, rise, n_rises), (~positive, self.n_positive_positions + slot, 2 * n_rises + 1)
         for (rows, first, size), distinct in zip(sides, self.weights[::-1], strict=True):
             code = 0 if weight is None else np.searchsorted(distinct, weight[rows])
             position[rows] = first + size * code
         return position
 
-    def changes(
+    def leave_one_out(
         self, entry: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> tuple[Floats, Floats]:
         """Areas, and what leaving out a case changes (n_entries, n_weightings), by the entry of its place."""
         estimate, values = np.empty(len(weightings)), np.empty((int(entry.max()) + 1, len(weightings)))
         start = 0
-        for part in _join_priors(weightings):
+        for part in _group_priors(weightings):
             columns = slice(start, start + (len(part) if isinstance(part, np.ndarray) else 1))
             estimate[columns] = _LeaveOneOut(self, part, area_estimator).fill(values[:, columns], entry)
             start = columns.stop
         return estimate, values
 
 
-def number_places(present: Bools) -> Codes:
+def number_occupied(present: Bools) -> Codes:
     """Return numbers of the places that hold cases, -1 for the others."""
     return np.asarray(np.where(present, np.cumsum(present) - 1, -1))
 
@@ -169,7 +169,7 @@ def measure_models(
     results = [model.jackknife_values(weightings, area_estimator) for model in models]
     values = np.empty((sample.n_units, len(results), len(weightings)))
     for k, result in enumerate(results):
-        values[:, k] = result.rows()
+        values[:, k] = result.select_units()
     return np.stack([result.estimate for result in results]), values
 
 
@@ -189,7 +189,7 @@ class StepTable(NamedTuple):
     n_negative: float
 
     @classmethod
-    def of(cls, n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
+    def from_counts(cls, n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
         """Count the steps with such weights of positives at each rise, and of negatives in every slot."""
         fp = np.cumsum(n_neg).astype(np.float64)
         tp = np.cumsum(n_pos, dtype=np.float64)
@@ -198,30 +198,30 @@ class StepTable(NamedTuple):
         totals = float(tp[-1]), float(fp[-1])
         return cls(n_pos.astype(np.float64), tp, fp[:-1:2], fp_step, before, long_before, *totals)
 
-    def part(self, rows: slice) -> StepTable:
+    def slice_steps(self, rows: slice) -> StepTable:
         """Return some of the rises."""
         return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[:6]})
 
-    def without_negative(
+    def drop_negative(
         self, weight: float, *, start: bool = False, end: bool = False, reached: bool = False
     ) -> RecallSteps:
         """Rises without a negative that counts at the start, at the end, at the end of the rise before."""
         n, m = self.n_positive, self.n_negative - weight
         before = self.fp_prev - reached * weight
         fpr, start_fpr = self.fp - end * weight, self.fp_before - start * weight
-        return _rises((self.tp - self.n_pos) / n, start_fpr / m, self.tp / n, fpr / m, before / m)
+        return _clip_rates((self.tp - self.n_pos) / n, start_fpr / m, self.tp / n, fpr / m, before / m)
 
-    def without_positive(
+    def drop_positive(
         self, weight: float, *, start: bool = False, end: bool = False, skip: bool = False
     ) -> RecallSteps:
         """Rises without a positive that counts at the start, at the end; `skip` the rise before, now gone."""
         n, m = self.n_positive - weight, self.n_negative
         before = self.fp_prev2 if skip else self.fp_prev
         tpr, start_tpr = self.tp - end * weight, self.tp - self.n_pos - start * weight
-        return _rises(start_tpr / n, self.fp_before / m, tpr / n, self.fp / m, before / m)
+        return _clip_rates(start_tpr / n, self.fp_before / m, tpr / n, self.fp / m, before / m)
 
 
-def _rises(*rates: Floats) -> RecallSteps:
+def _clip_rates(*rates: Floats) -> RecallSteps:
     """Rates at the start and the end; those of rises that are not looked at may be out of range."""
     return RecallSteps(*(np.maximum(rate, 0.0) for rate in rates))
 
@@ -246,12 +246,12 @@ def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
     weights = (None, None) if weight is None else (weight[positive], weight[~positive])
     n_pos = np.bincount(rise, weights=weights[0], minlength=len(distinct))
     n_neg = np.bincount(slot, weights=weights[1], minlength=2 * len(distinct) + 1)
-    return CaseRanks(StepTable.of(n_pos, n_neg), rise, slot)
+    return CaseRanks(StepTable.from_counts(n_pos, n_neg), rise, slot)
 
 
-def _join_priors(weightings: Sequence[DeploymentPrior]) -> Iterator[DeploymentPrior | Floats]:
+def _group_priors(weightings: Sequence[DeploymentPrior]) -> Iterator[DeploymentPrior | Floats]:
     """Yield the weightings in order, those that are one prior as columns of a few."""
-    for is_prior, group in groupby(weightings, key=_is_prior):
+    for is_prior, group in groupby(weightings, key=_is_single_prior):
         if is_prior:
             priors = np.array([prior.low for prior in group])[:, None]
             yield from (priors[i : i + PRIORS_AT_ONCE] for i in range(0, len(priors), PRIORS_AT_ONCE))
@@ -259,7 +259,7 @@ def _join_priors(weightings: Sequence[DeploymentPrior]) -> Iterator[DeploymentPr
             yield from group
 
 
-def _is_prior(weighting: DeploymentPrior) -> bool:
+def _is_single_prior(weighting: DeploymentPrior) -> bool:
     return isinstance(weighting, UniformPrior) and weighting.low == weighting.high
 
 
@@ -276,7 +276,9 @@ class _LeaveOneOut:
     what is left of two areas is mostly rounding.
     """
 
-    def __init__(self, places: CurvePlaces, weighting: DeploymentPrior | Floats, area_estimator: str) -> None:
+    def __init__(
+        self, places: CurvePositions, weighting: DeploymentPrior | Floats, area_estimator: str
+    ) -> None:
         self.places, self.steps = places, places.steps
         self.weighting, self.area_estimator = weighting, area_estimator
         self.size = len(weighting) if isinstance(weighting, np.ndarray) else 1
@@ -287,16 +289,16 @@ class _LeaveOneOut:
         n_rises, position = len(self.steps.n_pos), 0
         area = np.zeros(self.size)
         for _, steps in self._blocks(0):
-            area += self._terms(steps.without_negative(0.0)).sum(axis=-1)
+            area += self._terms(steps.drop_negative(0.0)).sum(axis=-1)
         sides = (
-            (n_rises, self.steps.n_positive, self._without_positive),
-            (2 * n_rises + 1, self.steps.n_negative, self._without_negative),
+            (n_rises, self.steps.n_positive, self._drop_positives),
+            (2 * n_rises + 1, self.steps.n_negative, self._drop_negatives),
         )
         for (size, total, without), side in zip(sides, (1, 0), strict=True):
             for weight in self.places.weights[side].tolist():
                 entries = entry[position : position + size]
                 values[entries[entries >= 0]] = 0.0
-                if not is_all(weight, total):
+                if not is_entire_class(weight, total):
                     without(values, entries, weight, 1 - self.places.sizes[side])
                 position += size
         return area
@@ -304,20 +306,20 @@ class _LeaveOneOut:
     def _blocks(self, beyond: int) -> Iterator[tuple[int, StepTable]]:
         """First rise of a block, and the rises of it and some beyond."""
         for start in range(0, len(self.steps.n_pos), self.step):
-            yield start, self.steps.part(slice(start, start + self.step + beyond))
+            yield start, self.steps.slice_steps(slice(start, start + self.step + beyond))
 
     def _terms(self, rises: RecallSteps) -> Floats:
         """Parts of the rises in the areas; nan at places without a case."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.atleast_2d(step_terms(rises, self.weighting, self.area_estimator))
 
-    def _without_positive(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
+    def _drop_positives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Without a positive of each rise; a rise that ends with it no longer counts as reached."""
         above, below = np.zeros((2, self.size, 1))
         for start, steps in self._blocks(1):
-            baseline = self._terms(steps.without_negative(0.0))
+            baseline = self._terms(steps.drop_negative(0.0))
             unmoved, tied, fewer, skip = (
-                self._terms(steps.without_positive(weight, **where)) - baseline
+                self._terms(steps.drop_positive(weight, **where)) - baseline
                 for where in (BELOW, TIED, ABOVE, ABOVE | {"skip": True})
             )
             n = min(self.step, len(self.steps.n_pos) - start)
@@ -329,35 +331,35 @@ class _LeaveOneOut:
             after = np.where(steps.n_pos[:n] <= weight, behind[1], behind[0])
             change = (over - unmoved[:, :n]) + tied[:, :n] + after - upto
             above, below = over[:, -1:], upto[:, -1:]
-            _put(values, entry[start : start + n], change)
-        _finish(values, entry, below.ravel(), factor)
+            _write_changes(values, entry[start : start + n], change)
+        _add_total(values, entry, below.ravel(), factor)
 
-    def _without_negative(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
+    def _drop_negatives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Without a negative of each slot."""
         above, below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
         for start, steps in self._blocks(0):
-            baseline = self._terms(steps.without_negative(0.0))
+            baseline = self._terms(steps.drop_negative(0.0))
             unmoved, tied, between, fewer = (
-                self._terms(steps.without_negative(weight, **where)) - baseline
+                self._terms(steps.drop_negative(weight, **where)) - baseline
                 for where in (BELOW, TIED, ABOVE, ABOVE | {"reached": True})
             )
             over, upto = above + np.cumsum(unmoved, axis=1), below + np.cumsum(fewer, axis=1)
             beside = over - unmoved - upto
             slots = slice(2 * start, 2 * (start + unmoved.shape[1]))
             change = np.stack([beside + between, beside + tied], axis=2)
-            _put(values, entry[slots], change.reshape(self.size, -1))
+            _write_changes(values, entry[slots], change.reshape(self.size, -1))
             above, below = over[:, -1:], upto[:, -1:]
-        _finish(values, entry[:-1], below.ravel(), factor)
-        _put(values, entry[-1:], factor * above)
+        _add_total(values, entry[:-1], below.ravel(), factor)
+        _write_changes(values, entry[-1:], factor * above)
 
 
-def _put(values: Floats, entry: Codes, changes: Floats) -> None:
+def _write_changes(values: Floats, entry: Codes, changes: Floats) -> None:
     """Write the changes (n_weightings, n_places) at places that hold a case."""
     present = entry >= 0
     values[entry[present]] = changes[:, present].T
 
 
-def _finish(values: Floats, entry: Codes, total: Floats | float, factor: float) -> None:
+def _add_total(values: Floats, entry: Codes, total: Floats | float, factor: float) -> None:
     """Add the sum over all rises, so that those behind each are counted, and scale; entries are in a row."""
     present = np.flatnonzero(entry >= 0)
     if len(present):
@@ -366,21 +368,21 @@ def _finish(values: Floats, entry: Codes, total: Floats | float, factor: float) 
         values[rows] *= factor
 
 
-def _refit(
+def _recompute_areas(
     model: SortedScores, weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> JackknifeValues:
     """Values of units without which the areas are computed again; one that leaves a class empty has 0."""
     sample, score = model.sample, model.score
     curve = curve_from_scores(sample.positive, score, sample.weight)
-    estimate = areas_over(curve, weightings, area_estimator)
+    estimate = compute_areas(curve, weightings, area_estimator)
     if area_estimator in BY_STEPS:
-        units = ClusterRanks.of(sample, score)
+        units = ClusterRanks.from_sample(sample, score)
         return units.jackknife_values(estimate, sample.stratum_size, weightings, area_estimator)
-    first, entry = _find_exchangeable(sample, score)
+    first, entry = _find_exchangeable_units(sample, score)
     without = np.full((len(first), len(weightings)), np.nan)
     sides = [sample.unit_weights(positive=side) for side in (True, False)]
     for row, unit in enumerate(first.tolist()):
-        if not any(is_all(weight[unit], weight.sum()) for weight in sides):
+        if not any(is_entire_class(weight[unit], weight.sum()) for weight in sides):
             included = (sample.unit != unit).astype(np.float64)
             without[row] = _weighted_areas(model, included, weightings, area_estimator)
     size = np.empty(len(without))
@@ -405,10 +407,10 @@ def _weighted_areas(
     if positive.all() or not positive.any():
         return np.full(len(weightings), np.nan)
     curve = curve_from_scores(positive, model.score[included], weight[included])
-    return areas_over(curve, weightings, area_estimator)
+    return compute_areas(curve, weightings, area_estimator)
 
 
-def areas_over(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
+def compute_areas(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
     """Area of a curve over each weighting."""
     return np.array([iauprec(curve, weighting, area_estimator=area_estimator) for weighting in weightings])
 
@@ -424,7 +426,7 @@ class ClusterRanks:
     n_neg: Floats
 
     @classmethod
-    def of(cls, sample: Sample, score: NDArray[Any]) -> ClusterRanks:
+    def from_sample(cls, sample: Sample, score: NDArray[Any]) -> ClusterRanks:
         """Rank units that are all here."""
         steps, rise, slot = rank_cases(sample, score)
         weight = None if sample.weight is None else sample.weight[~sample.positive]
@@ -446,11 +448,11 @@ class ClusterRanks:
                 np.maximum(total - weights[start : start + step].toarray(), 0.0)
                 for total, weights in zip((self.n_pos, self.n_neg), self._unit_weights, strict=True)
             )
-            rises = rises_of_counts(n_pos, n_neg, area_estimator)
+            rises = steps_from_counts(n_pos, n_neg, area_estimator)
             areas = [step_terms(rises, weighting, area_estimator).sum(axis=1) for weighting in weightings]
             blocks.append(np.stack(areas, axis=1))
             for rest, total in ((n_pos, self.n_pos.sum()), (n_neg, self.n_neg.sum())):
-                blocks[-1][is_all(total - rest.sum(axis=1), total)] = np.nan
+                blocks[-1][is_entire_class(total - rest.sum(axis=1), total)] = np.nan
         return np.concatenate(blocks)
 
     @cached_property
@@ -465,7 +467,7 @@ class ClusterRanks:
         return tables
 
 
-def rises_of_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str) -> RecallSteps:
+def steps_from_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str) -> RecallSteps:
     """Rises of samples with so many positives at every rise and so many negatives in every slot, row by row.
 
     Where a row has no positive at a rise, that rise has no height; a class without cases has rates of nan.
@@ -473,18 +475,18 @@ def rises_of_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimat
     true, false = (np.cumsum(counts, axis=1, dtype=np.float64) for counts in (n_pos, n_neg))
     with np.errstate(invalid="ignore"):
         fpr, start_fpr = false[:, 1::2] / false[:, -1:], false[:, :-1:2] / false[:, -1:]
-        reached = _reached(n_pos, fpr) if area_estimator in BY_REACHED else fpr
+        reached = _previous_hit_fpr(n_pos, fpr) if area_estimator in BY_REACHED else fpr
         return RecallSteps((true - n_pos) / true[:, -1:], start_fpr, true / true[:, -1:], fpr, reached)
 
 
-def _reached(n_pos: Floats | Counts, fpr: Floats) -> Floats:
+def _previous_hit_fpr(n_pos: Floats | Counts, fpr: Floats) -> Floats:
     """Return false positive rate at the end of the last rise before that has a hit, 0 where there is none."""
     last = np.maximum.accumulate(np.where(n_pos > 0, np.arange(n_pos.shape[1]), -1), axis=1)
     last = np.insert(last[:, :-1], 0, -1, axis=1)
     return np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)
 
 
-def _find_exchangeable(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
+def _find_exchangeable_units(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
     """First unit of each kind that leaves the same curve when left out, and the kind of every unit."""
     if sample.cluster is not None:
         units = np.arange(sample.n_units)
@@ -499,7 +501,7 @@ def _find_exchangeable(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Code
 
 #: Cases drawn at once, so that a few arrays of them stay in the second-level cache. Every block of resamples
 #: has a seed of its own: the size is part of what makes results repeat.
-CASES_AT_ONCE = 1 << 16
+MAX_CASES_AT_ONCE = 1 << 16
 
 
 def bootstrap_estimates(
@@ -515,12 +517,12 @@ def bootstrap_estimates(
 
     A sample of clusters that happens to lack a class is left out.
     """
-    block = max(1, CASES_AT_ONCE // len(score))
+    block = max(1, MAX_CASES_AT_ONCE // len(score))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
     if sample.cluster is not None or sample.weight is not None:
-        measure = _measure_units
+        measure = _resample_units
     else:
-        measure = _measure_rises if area_estimator in BY_STEPS else _measure_curves
+        measure = _resample_steps if area_estimator in BY_STEPS else _resample_curves
     estimates = measure(SortedScores(sample, score), weighting, area_estimator)
     streams = map(np.random.default_rng, block_seeds(rng, len(sizes)))
     results = np.concatenate([estimates(size, stream) for size, stream in zip(sizes, streams, strict=True)])
@@ -536,7 +538,7 @@ def block_seeds(rng: Seed, n_blocks: int) -> list[np.random.SeedSequence]:
 Estimates = Callable[[int, np.random.Generator], Floats]
 
 
-class _Class(NamedTuple):
+class _ClassSlots(NamedTuple):
     """Cases of one class from the best score down, by the slot each falls in."""
 
     slot: Counts
@@ -549,7 +551,7 @@ class _Class(NamedTuple):
         return np.bincount(index.ravel(), minlength=size * self.n_slots).reshape(size, self.n_slots)
 
 
-def _measure_units(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
+def _resample_units(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
     """Units drawn as a whole, stratum by stratum; every case weighs what its unit was drawn."""
     sample = model.sample
 
@@ -562,34 +564,34 @@ def _measure_units(model: SortedScores, weighting: DeploymentPrior, area_estimat
     return lambda size, rng: np.array([estimate(rng) for _ in range(size)])
 
 
-def _measure_curves(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
+def _resample_curves(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
     """Estimator's own kernel on every resampled curve, groups that were not drawn left out."""
     keys = sort_cases(model.sample.positive, model.score).keys
     counts = np.diff([np.cumsum(label)[run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0)
-    classes = [_Class(np.repeat(np.arange(len(count)), count), len(count)) for count in counts]
+    classes = [_ClassSlots(np.repeat(np.arange(len(count)), count), len(count)) for count in counts]
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
         true, false = (np.cumsum(group.draw(size, rng), axis=1) for group in classes)
-        curves = (_curve(t, f) for t, f in zip(true, false, strict=True))
+        curves = (_curve_from_counts(t, f) for t, f in zip(true, false, strict=True))
         return np.array([iauprec(curve, weighting, area_estimator=area_estimator) for curve in curves])
 
     return estimates
 
 
-def _curve(true: Counts, false: Counts) -> RocCurve:
+def _curve_from_counts(true: Counts, false: Counts) -> RocCurve:
     changed = np.flatnonzero(np.diff(true + false, prepend=0))
     t, f = (np.append(0.0, count[changed] / count[-1]) for count in (true, false))
     return RocCurve(f, t, np.full(len(t), np.nan), float(true[-1]), float(false[-1]))
 
 
-def _measure_rises(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
+def _resample_steps(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
     """Only groups with positives matter: the negatives have a slot within each, and one before each."""
     steps, rise, slot = rank_cases(model.sample, model.score)
-    positives = _Class(np.sort(rise), len(steps.n_pos))
-    negatives = _Class(np.sort(slot), 2 * len(steps.n_pos) + 1)
+    positives = _ClassSlots(np.sort(rise), len(steps.n_pos))
+    negatives = _ClassSlots(np.sort(slot), 2 * len(steps.n_pos) + 1)
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
-        rises = rises_of_counts(positives.draw(size, rng), negatives.draw(size, rng), area_estimator)
+        rises = steps_from_counts(positives.draw(size, rng), negatives.draw(size, rng), area_estimator)
         return np.asarray(step_terms(rises, weighting, area_estimator).sum(axis=1))
 
     return estimates

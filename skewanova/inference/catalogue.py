@@ -44,9 +44,9 @@ class TestInfo:
         Sign of its statistic.
     published : bool
         Whether it is the paper's.
-    pairs : str
+    posthoc_test : str
         The test of pairs on its residual mean square.
-    full_rank, draws, control, ranks, adjusted : bool
+    needs_full_rank, needs_draws, needs_control, uses_ranks, needs_adjustment : bool
         Whether it needs differences that vary on their own, random arrangements, a control; whether it looks
         at ranks alone; whether its p-values stand alone until they are adjusted for the family.
     """
@@ -58,31 +58,31 @@ class TestInfo:
     designs: tuple[str, ...] = INDEPENDENT
     statistic: str = "F"
     published: bool = False
-    pairs: str = ""
-    full_rank: bool = False
-    draws: bool = False
-    control: bool = False
-    ranks: bool = False
-    adjusted: bool = False
+    posthoc_test: str = ""
+    needs_full_rank: bool = False
+    needs_draws: bool = False
+    needs_control: bool = False
+    uses_ranks: bool = False
+    needs_adjustment: bool = False
 
     @property
-    def corrected(self) -> bool:
+    def needs_ratio(self) -> bool:
         """True if it needs the ratio of test to training cases."""
         return self.designs == OVERLAPPING
 
     @property
-    def halved(self) -> bool:
+    def needs_halvings(self) -> bool:
         """True if it needs halvings of the data set."""
         return self.designs == SPLIT_HALF
 
     @property
-    def over(self) -> str:
+    def sampling_unit(self) -> str:
         """Sampling units: ``folds`` or ``cases``."""
         return "cases" if self.designs in (TEST_SET, RUNS_DESIGN) else "folds"
 
     def applies_to(self, design: str) -> bool:
         """Return True if the test applies to folds of this kind."""
-        return not (self.corrected or self.halved) or design in self.designs
+        return not (self.needs_ratio or self.needs_halvings) or design in self.designs
 
 
 #: How an interval of one area may be made.
@@ -144,7 +144,7 @@ def _families() -> dict[str, TestInfo]:
             name += ", against the control"
             methods = methods.replace("every pair", "every other model with the control")
             note = f"Against the control. {note}"
-        record = replace(test, name=name, methods=methods, note=note, control=control)
+        record = replace(test, name=name, methods=methods, note=note, needs_control=control)
         records[name_family(method, p_adjust, control=control)] = record
     return records
 
@@ -160,7 +160,7 @@ ADJUSTMENTS = tuple(ADJUSTED)
 #: Families of pairs over folds that can be asked for: that of the design, any other, the paper's.
 PAIRS = (
     "auto",
-    *(method for method, test in METHODS.items() if test.over == "folds"),
+    *(method for method, test in METHODS.items() if test.sampling_unit == "folds"),
     *("max_t", "games_howell", "nemenyi", "dunnett", "tukey"),
 )
 

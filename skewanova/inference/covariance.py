@@ -112,7 +112,7 @@ def auprec_covariance(
     return AuprecCovariance(estimate[:, 0], sample.covariance(values[..., 0]))
 
 
-def influence_kernel(
+def influence_values(
     positive: Bools, score: NDArray[Any], weighting: DeploymentPrior
 ) -> tuple[float, Floats]:
     """Average precision over a weighting, and the influence value of every case."""
@@ -122,8 +122,8 @@ def influence_kernel(
     precision, by_tpr, by_fpr = precision_slopes(tpr, fpr, weighting)
     theta = float(share @ precision)
     values = np.empty(len(positive))
-    values[positive] = (precision - theta + _pull(share * by_tpr, tpr)[:-1])[rise]
-    values[~positive] = _pull(share * by_fpr, fpr)[slot // 2]
+    values[positive] = (precision - theta + _accumulate_slopes(share * by_tpr, tpr)[:-1])[rise]
+    values[~positive] = _accumulate_slopes(share * by_fpr, fpr)[slot // 2]
     return theta, values
 
 
@@ -139,7 +139,7 @@ def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tu
     return total[0], total[1], total[2]
 
 
-def _pull(slope: Floats, rate: Floats) -> Floats:
+def _accumulate_slopes(slope: Floats, rate: Floats) -> Floats:
     """Sum of the slopes of each rise and those below it, and of none, less its mean over the class."""
     return np.append(np.cumsum(slope[::-1])[::-1], 0.0) - slope @ rate
 
@@ -188,7 +188,7 @@ def auprec_influence(
     """
     sample, columns = check_sample(y_true, y_score, pos_label=pos_label)
     weighting = target_prior(prior, deployment_prior, sample)
-    values = [influence_kernel(sample.positive, score, weighting)[1] for score in columns.T]
+    values = [influence_values(sample.positive, score, weighting)[1] for score in columns.T]
     return np.stack(values, axis=1).reshape(np.shape(y_score))
 
 
@@ -233,6 +233,6 @@ def auprec_variance(
         )
     sample, columns = check_sample(y_true, y_score, pos_label=pos_label)
     weighting = target_prior(prior, deployment_prior, sample)
-    values = influence_kernel(sample.positive, columns[:, 0], weighting)[1]
+    values = influence_values(sample.positive, columns[:, 0], weighting)[1]
     parts = (values[rows] for rows in (sample.positive, ~sample.positive))
     return float(sum(part @ part / len(part) ** 2 for part in parts))

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.linalg import helmert
 
 from skewanova.base.checks import Floats, InputError, Seed, check_count, check_fraction, make_generator
 from skewanova.base.rounding import argsort_descending
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, variation_limit
-from skewanova.inference.omnibus import find_degenerate, fold_table
+from skewanova.inference.omnibus import build_fold_table, find_degenerate
 from skewanova.scores.design import FOLD_IMBALANCE
 from skewanova.scores.pairing import check_rankings, check_score_values
 
@@ -55,7 +56,7 @@ CHECK_LEVEL = 0.05
 
 
 #: Shapiro and Wilk's test is tabulated up to here.
-MOST_RESIDUALS = 5000
+MAX_SHAPIRO_RESIDUALS = 5000
 
 
 #: Advice where the test of an assumption rejects, or the best model is near the ceiling.
@@ -114,7 +115,7 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     ['normality', 'sphericity', 'additivity']
     """
     check_fraction(alpha, "alpha")
-    values, _ = fold_table(iauprec)
+    values, _ = build_fold_table(iauprec)
     positives = iauprec["n_positive"].to_numpy(dtype=np.float64)
     ratio, distance = float(positives.max() / positives.min()), _measure_ceiling(values)
     uneven = f"folds differ by a factor of {ratio:.2g} in positives, yet count alike: use stratified folds"
@@ -158,14 +159,14 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     >>> checks["check"].tolist()[:3], bool((checks["advice"] == "").all())
     (['smallest_auc', 'collapsed_folds', 'positives_a_fold'], True)
     """
-    auc = auc_by_fold(evaluation)
+    auc = pivot_auc(evaluation)
     checks = [*check_rankings(auc)]
     checks += [] if evaluation.scores is None else check_score_values(evaluation.scores, auc)
     rows = [(check.check, check.statistic, np.nan, check.advice) for check in checks]
     return pd.DataFrame(rows, columns=list(CHECK_COLUMNS))
 
 
-def auc_by_fold(evaluation: Evaluation) -> pd.DataFrame:
+def pivot_auc(evaluation: Evaluation) -> pd.DataFrame:
     """AUC, a row a fold and a column a model."""
     return evaluation.iauprec.pivot(index="fold", columns="model", values="auc")[list(evaluation.models)]
 
@@ -193,13 +194,13 @@ def _test_assumptions(values: Floats) -> dict[str, Any]:
     n_folds, n_models = values.shape
     if find_degenerate(values) is None:
         residual = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
-        if residual.size <= MOST_RESIDUALS:
+        if residual.size <= MAX_SHAPIRO_RESIDUALS:
             tests["normality"] = stats.shapiro(residual.ravel())
         # two folds leave each model two residuals of one size, and two models mirror each other
         if min(values.shape) > 2:
             tests["spread"] = stats.levene(*residual.T, center="median")
-    if n_models > 2 and fold_statistics.full_rank(values):
-        contrasts = values @ fold_statistics.helmert(n_models).T
+    if n_models > 2 and fold_statistics.has_full_rank(values):
+        contrasts = values @ helmert(n_models).T
         tests["sphericity"] = fold_statistics.mauchly(fold_statistics.fold_covariance(contrasts), n_folds)
     return tests | {"additivity": additivity_test(values)}
 
@@ -278,7 +279,7 @@ def residual_quantiles(
     check_count(n_draws, "n_draws", minimum=99)
     frame, crossed = _residual_frame(result)
     residual = frame["residual"].to_numpy(dtype=np.float64)
-    sweep, spare = _sweep(frame, crossed)
+    sweep, spare = _build_sweep(frame, crossed)
     square = float(residual @ residual)
     if spare < 1 or square <= variation_limit(frame["fitted"].to_numpy(dtype=np.float64) + residual):
         raise InputError("the residuals must vary, but the analysis leaves nothing to vary")
@@ -286,7 +287,7 @@ def residual_quantiles(
     frame = frame.assign(standardized=residual / np.sqrt(square / spare))
     theoretical = stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25))  # Blom 1958
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
-    pointwise = _by_place(draws, lambda part: np.quantile(part, tails, axis=0))
+    pointwise = _apply_by_column(draws, lambda part: np.quantile(part, tails, axis=0))
     limits = (theoretical, *pointwise, *_rank_envelope(draws, confidence_level))
     ordered = frame.sort_values("residual", kind="stable", ignore_index=True)
     return ordered.assign(**dict(zip(ENVELOPES, limits, strict=True))).drop(columns="fitted")
@@ -305,7 +306,7 @@ def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, b
     return frame[[*factors, "fitted", "residual"]], crossed
 
 
-def _sweep(frame: pd.DataFrame, crossed: bool) -> tuple[Callable[[Floats], Floats], int]:
+def _build_sweep(frame: pd.DataFrame, crossed: bool) -> tuple[Callable[[Floats], Floats], int]:
     """Return what takes the effects of the factors out of rows of values, and the degrees of freedom left."""
     # where every cell stands, effects are means, and the cells come back in another order
     terms = [[c] for c in ("model", "fold", "prior") if c in frame] + [["model", "prior"]] * crossed
@@ -341,7 +342,7 @@ def _standardized_draws(
     return draws
 
 
-def _by_place(draws: Floats, compute: Callable[[Floats], Floats]) -> Floats:
+def _apply_by_column(draws: Floats, compute: Callable[[Floats], Floats]) -> Floats:
     """Apply a function of whole columns to some of them at a time, and join what it returns."""
     columns = max(1, BLOCK_SIZE // len(draws))
     starts = range(0, draws.shape[1], columns)
@@ -358,6 +359,6 @@ def _rank_envelope(draws: Floats, level: float) -> tuple[Floats, Floats]:
         return np.asarray(np.minimum(rank, len(part) - 1 - rank).min(axis=1, keepdims=True))
 
     last = len(draws) - 1
-    cut = int(np.quantile(_by_place(draws, depth).min(axis=1), 1 - level, method="lower"))
-    low, high = _by_place(draws, lambda part: np.sort(part, axis=0)[[cut, last - cut]])
+    cut = int(np.quantile(_apply_by_column(draws, depth).min(axis=1), 1 - level, method="lower"))
+    low, high = _apply_by_column(draws, lambda part: np.sort(part, axis=0)[[cut, last - cut]])
     return low, high

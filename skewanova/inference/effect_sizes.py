@@ -12,16 +12,16 @@ from skewanova.base.checks import Floats, check_choice, check_fraction, check_ro
 from skewanova.evaluation.measures import Evaluation, half_differences, resolve_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.catalogue import ADJUSTMENTS
-from skewanova.inference.fold_statistics import REACH, deviation_nodes, pair_indices
-from skewanova.inference.pairwise import adjust_p_values, ordered_table, orient_to_control
+from skewanova.inference.fold_statistics import MAX_NORMAL, deviation_nodes, pair_indices
+from skewanova.inference.pairwise import adjust_p_values, build_ordered_table, orient_to_control
 from skewanova.priors.quadrature import gauss_nodes
 
 #: Of so many nodes of the deviation, this many of its own standard deviations are as fine as a normal's.
-CLOSE, MANY = 3.0, 96
+MAX_DEVIATIONS, MIN_NODES = 3.0, 96
 
 
 #: Halvings of the range that holds a noncentrality: to the last digits.
-HALVINGS = 60
+N_BISECTIONS = 60
 
 
 #: Statistics whose limits are looked for together.
@@ -77,10 +77,12 @@ def effects(
     [[0.48, -0.5, 1.44], [0.87, -0.14, 1.86], [0.71, -0.28, 1.69]]
     """
     check_fraction(alpha, "alpha")
-    values, pairs = paired_tests(iauprec, ratio=ratio, order=order, control=control, needed="an effect size")
+    values, pairs = paired_t_table(
+        iauprec, ratio=ratio, order=order, control=control, needed="an effect size"
+    )
     variance = fold_statistics.paired_t(values).std_error ** 2 * len(values)
     one_fold = pairs["std_error"] ** 2 + variance * (1 - 1 / len(values))  # s^2 (1 + ratio) without halvings
-    return effect_family(pairs.assign(spread=np.sqrt(one_fold)), alpha=alpha, control=control)
+    return add_effect_sizes(pairs.assign(spread=np.sqrt(one_fold)), alpha=alpha, control=control)
 
 
 def equivalence(
@@ -142,7 +144,7 @@ def equivalence(
     check_rope(rope)
     check_fraction(alpha, "alpha")
     check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
-    _, pairs = paired_tests(
+    _, pairs = paired_t_table(
         iauprec, ratio=ratio, order=order, control=control, needed="the correlated t test"
     )
     columns = ("estimate", "std_error", "statistic")
@@ -152,12 +154,12 @@ def equivalence(
     posterior = stats.t(pairs["df"].to_numpy(), loc=estimate, scale=np.where(certain, 1.0, std_error))
     ahead = np.where(certain, estimate > rope, posterior.sf(rope))
     behind = np.where(certain, estimate < -rope, posterior.cdf(-rope))
-    return equivalence_family(
+    return add_equivalence_tests(
         pairs, ahead, behind, rope=rope, alpha=alpha, p_adjust=p_adjust, control=control
     )
 
 
-def equivalence_family(
+def add_equivalence_tests(
     pairs: pd.DataFrame,
     ahead: Floats,
     behind: Floats,
@@ -178,7 +180,7 @@ def equivalence_family(
     return chosen.assign(p_value=p_value, p_adjusted=p_adjusted, equivalent=p_adjusted < alpha)
 
 
-def paired_tests(
+def paired_t_table(
     iauprec: Evaluation | pd.DataFrame,
     *,
     ratio: float | None,
@@ -188,7 +190,7 @@ def paired_tests(
 ) -> tuple[Floats, pd.DataFrame]:
     """Return the fold table, and the t test of every pair by the variance of the design."""
     frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=needed)
-    values, models = ordered_table(frame, order)
+    values, models = build_ordered_table(frame, order)
     if control is not None:
         check_choice(control, models, "control")
     halves = half_differences(iauprec, models)
@@ -199,7 +201,7 @@ def paired_tests(
     return values, pd.DataFrame({**names, **tests._asdict(), "df": df})
 
 
-def effect_family(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:
+def add_effect_sizes(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:
     """Effect sizes of pairs with the columns estimate, std_error, df, statistic and spread (in one fold)."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     columns = ("estimate", "std_error", "df", "statistic", "spread")
@@ -207,7 +209,7 @@ def effect_family(pairs: pd.DataFrame, *, alpha: float, control: str | None = No
     varies = (error > 0) & np.isfinite(statistic)
     half_width = np.where(varies, special.stdtrit(df, 1 - alpha / 2) * error, np.nan)
     limits = np.full((2, len(chosen)), np.nan)
-    limits[:, varies] = shift_limits(statistic[varies], df[varies], alpha / 2)
+    limits[:, varies] = noncentrality_limits(statistic[varies], df[varies], alpha / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.where(varies, error / spread, np.nan)
     return chosen.assign(
@@ -219,34 +221,34 @@ def effect_family(pairs: pd.DataFrame, *, alpha: float, control: str | None = No
     ).drop(columns=["statistic", "spread"])
 
 
-def shift_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
+def noncentrality_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
     """Noncentralities at which t is the upper, then the lower `tail` of its distribution: (2, n)."""
     limits = np.empty((len(statistic), 2))
     for each in np.unique(df).tolist():
         for rows in fold_statistics.split_rows(np.flatnonzero(df == each), STATISTICS_AT_ONCE):
-            limits[rows] = _limits(np.abs(statistic[rows]), each, tail)
+            limits[rows] = _bisect_noncentrality(np.abs(statistic[rows]), each, tail)
     return np.asarray(np.where((statistic < 0)[:, None], -limits[:, ::-1], limits).T)
 
 
-def _limits(t: Floats, df: float, tail: float) -> Floats:
+def _bisect_noncentrality(t: Floats, df: float, tail: float) -> Floats:
     """Return limits (n, 2) for t that are not negative, by bisection of the noncentrality."""
     largest, target = deviation_nodes(df)[0].max(), np.array([1 - tail, tail])
-    low = np.full((len(t), 2), -REACH)
-    high = np.broadcast_to(t[:, None] * largest + REACH, low.shape)
-    for _ in range(HALVINGS):
+    low = np.full((len(t), 2), -MAX_NORMAL)
+    high = np.broadcast_to(t[:, None] * largest + MAX_NORMAL, low.shape)
+    for _ in range(N_BISECTIONS):
         middle = (low + high) / 2
-        above = _below(t, df, middle) > target
+        above = _noncentral_t_cdf(t, df, middle) > target
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     return np.asarray((low + high) / 2)
 
 
-def _below(t: Floats, df: float, shift: Floats) -> Floats:
+def _noncentral_t_cdf(t: Floats, df: float, shift: Floats) -> Floats:
     """P(T < t) at noncentralities (n, 2): P(Z + shift < t S), Z normal, S the deviation, over Z or S."""
     # over S where the nodes are close enough for its normal tail, else over Z, as the tail of S is wide then;
     # scipy's noncentral t loses its digits, and takes seconds, from t of 10,000 on: models that hardly vary
     node, weight = deviation_nodes(df)
     normal, density = gauss_nodes("hermite_e", 80)
-    close, probability = t <= CLOSE * len(node) / MANY * np.sqrt(2 * df), np.empty(shift.shape)
+    close, probability = t <= MAX_DEVIATIONS * len(node) / MIN_NODES * np.sqrt(2 * df), np.empty(shift.shape)
     probability[close] = special.ndtr(t[close, None, None] * node - shift[close, :, None]) @ weight
     bound = np.maximum(shift[~close, :, None] + normal, 0.0) / t[~close, None, None]
     probability[~close] = special.chdtrc(df, df * bound**2) @ (density / density.sum())

@@ -17,6 +17,7 @@ from numpy.polynomial.chebyshev import chebpts1
 from numpy.typing import NDArray
 from scipy import special, stats
 from scipy.interpolate import PPoly
+from scipy.linalg import helmert
 from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats, Seed, make_generator
@@ -60,13 +61,6 @@ def fold_covariance(values: Floats) -> Floats:
     return np.asarray(np.swapaxes(centred, -1, -2) @ centred / (values.shape[-2] - 1))
 
 
-def helmert(n_levels: int) -> Floats:
-    """Orthonormal contrasts, of shape (n_levels - 1, n_levels)."""
-    rows = np.tril(np.ones((n_levels, n_levels)), -1)[1:]
-    rows[np.arange(n_levels - 1), np.arange(1, n_levels)] = -np.arange(1, n_levels)
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
-
-
 def epsilon_gg(contrast_cov: Floats) -> Floats:
     """Greenhouse-Geisser epsilon of the covariance of orthonormal contrasts (Box 1954, Geisser 1958)."""
     size = contrast_cov.shape[-1]
@@ -104,7 +98,7 @@ def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
     return np.exp(log_w), np.asarray(first + omega * (second - first))
 
 
-def full_rank(values: Floats) -> bool:
+def has_full_rank(values: Floats) -> bool:
     """Return True if the differences between models vary over folds in every direction."""
     contrasts = values[:, 1:] - values[:, :1]
     tolerance = 1e-10 * float(np.abs(values).max())
@@ -131,7 +125,7 @@ class FTest(NamedTuple):
     p_value: Floats
 
 
-def _f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
+def _make_f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
     shape = np.shape(statistic)
     df, df_error = np.broadcast_to(df, shape), np.broadcast_to(df_error, shape)
     return FTest(np.asarray(statistic), df, df_error, np.asarray(stats.f.sf(statistic, df, df_error)))
@@ -140,7 +134,7 @@ def _f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTes
 def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
     """Blocked F, divided by `inflation` (1 + J r for J folds that share training data)."""
     test = blocked_f(values)
-    return _f_test(test.statistic / inflation, test.df, test.df_error)
+    return _make_f_test(test.statistic / inflation, test.df, test.df_error)
 
 
 def gg_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
@@ -149,14 +143,14 @@ def gg_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = N
         return contrast_test(values @ helmert(values.shape[-1]).T, inflation=inflation)
     mean, cov = _mean_contrasts(values, halves)  # their sum of squares over its expectation
     df = mean.shape[-1] * epsilon_gg(cov)
-    return _f_test((mean**2).sum(axis=-1) / np.trace(cov, axis1=-2, axis2=-1), df, df * halves.shape[-2])
+    return _make_f_test((mean**2).sum(axis=-1) / np.trace(cov, axis1=-2, axis2=-1), df, df * halves.shape[-2])
 
 
 def contrast_test(contrasts: Floats, *, inflation: float = 1.0) -> FTest:
     """Greenhouse and Geisser's test of orthonormal contrast scores (..., n_folds, df), over `inflation`."""
     n_folds, size = contrasts.shape[-2:]
     df = epsilon_gg(fold_covariance(contrasts)) * size
-    return _f_test(contrast_f(contrasts)[0] / inflation, df, df * (n_folds - 1))
+    return _make_f_test(contrast_f(contrasts)[0] / inflation, df, df * (n_folds - 1))
 
 
 def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
@@ -168,7 +162,7 @@ def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | N
         (mean, cov), scale = _mean_contrasts(values, halves), 1
     t2 = scale * (mean * np.linalg.solve(cov, mean[..., None])[..., 0]).sum(axis=-1)
     df, df_cov = mean.shape[-1], mean_df(values, halves)
-    return _f_test(t2 / inflation * (df_cov - df + 1) / (df_cov * df), df, df_cov - df + 1)
+    return _make_f_test(t2 / inflation * (df_cov - df + 1) / (df_cov * df), df, df_cov - df + 1)
 
 
 def friedman_test(values: Floats) -> FTest:
@@ -179,7 +173,7 @@ def friedman_test(values: Floats) -> FTest:
     with np.errstate(divide="ignore", invalid="ignore"):
         chi2 = (ranks.sum(axis=-2) ** 2).sum(axis=-1) / (n_folds * spread)  # Friedman's, corrected for ties
         statistic = np.asarray((n_folds - 1) * chi2 / (n_folds * (n_models - 1) - chi2))
-    test = _f_test(statistic, n_models - 1, (n_models - 1) * (n_folds - 1))
+    test = _make_f_test(statistic, n_models - 1, (n_models - 1) * (n_folds - 1))
     agreed = np.exp((1 - n_folds) * special.gammaln(n_models + 1))  # chance that all folds agree
     return test._replace(p_value=np.where(np.isinf(statistic), agreed, test.p_value))
 
@@ -240,13 +234,13 @@ def paired_t(values: Floats, *, inflation: float = 1.0, halves: Floats | None = 
     return PairedT(estimate, std_error, statistic)
 
 
-def paired_t_p(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> Floats:
+def paired_t_p_values(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> Floats:
     """Two-sided p-values of :func:`paired_t`, not adjusted."""
     statistic = np.abs(paired_t(values, inflation=inflation, halves=halves).statistic)
     return np.asarray(2 * stats.t.sf(statistic, mean_df(values, halves)))
 
 
-def holm(p_values: Floats) -> Floats:
+def adjust_holm(p_values: Floats) -> Floats:
     """Adjust by Holm's (1979) step-down procedure along the last axis; nan stays nan and is not tested."""
     # statsmodels takes one family a call, this all families of a simulation
     order = np.argsort(p_values, axis=-1)
@@ -273,7 +267,7 @@ class ResamplingPValues(NamedTuple):
     exact: bool
 
 
-def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
+def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
     """Return rows of signs (n_arrangements, n_folds), the first all +1, and whether they are exhaustive."""
     # a two-sided statistic does not change if all folds flip, so enumerated rows fix the first fold's sign
     if 2 ** (n_folds - 1) <= n_resamples + 1:
@@ -286,9 +280,9 @@ def sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple
 def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
     """Test equal means by sign flips of independent, symmetric fold profiles, with the blocked F."""
     centred = _centre_folds(values)
-    signs, exact = sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
+    signs, exact = draw_sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
     effects = signs @ centred  # (..., n_arrangements, n_models)
-    return ResamplingPValues(_upper_tail((effects**2).sum(axis=-1)), len(signs), exact)
+    return ResamplingPValues(_upper_tail_share((effects**2).sum(axis=-1)), len(signs), exact)
 
 
 def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
@@ -307,13 +301,13 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
             tables = np.broadcast_to(centred, (len(block), n_folds, n_models))
             parts.append(generator.permuted(tables, axis=-1).sum(axis=-2))
         sums = np.concatenate(parts)
-    return ResamplingPValues(_upper_tail((sums**2).sum(axis=-1)), len(sums), exact)
+    return ResamplingPValues(_upper_tail_share((sums**2).sum(axis=-1)), len(sums), exact)
 
 
 def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
     """Test all pairs of models by step-down max-T under sign flips: p-values (..., n_pairs)."""
     # algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do
-    signs, exact = sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
+    signs, exact = draw_sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
     difference = pair_differences(values)
     order = np.argsort(squared_t(difference, signs[:1])[..., 0, :], axis=-1)[..., None, :]
     ranked = np.take_along_axis(difference, order, axis=-1)  # the least extreme first: its maximum is itself
@@ -348,22 +342,22 @@ def _centre_folds(values: Floats) -> Floats:
     return np.where(np.abs(centred) <= rounding, 0.0, centred)
 
 
-def _upper_tail(statistic: Floats) -> Floats:
+def _upper_tail_share(statistic: Floats) -> Floats:
     """Share of arrangements (last axis) that reach the first, the observed one."""
     return np.asarray((statistic >= statistic[..., :1] * (1 - TIE_SLACK)).mean(axis=-1))
 
 
 #: The range of standard normal values left out beyond this is below 1e-16.
-REACH = 8.5
+MAX_NORMAL = 8.5
 
 
 #: Nodes over the pooled deviation; its distribution is wide where there are few degrees of freedom.
-MANY_NODES, NODES, FEW_DF = 600, 96, 10
+FEW_DF_NODES, NODES, FEW_DF = 600, 96, 10
 
 
 #: Degrees of freedom from which the deviation is 1 but for rounding; a spread that is the same for all cases
 #: has 1e18.
-ENDLESS_DF = 1e10
+INFINITE_DF = 1e10
 
 
 #: The tail of the range is a polynomial of this degree on pieces of this width, to the last digit or two.
@@ -374,7 +368,7 @@ def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
     """Upper tail of the studentized range, within 1e-13 of ``scipy.stats.studentized_range.sf``."""
     # E_s [1 - R(q s)], s the pooled deviation, R the distribution of the range of normal values (Tukey 1949)
     node, weight = deviation_nodes(df)
-    normal, largest = _normal_range(n_levels), 2 * REACH / node.min()  # nothing lies beyond
+    normal, largest = _normal_range(n_levels), 2 * MAX_NORMAL / node.min()  # nothing lies beyond
     blocks = split_rows(np.minimum(value, largest), max(1, BLOCK_SIZE // len(node)))
     tail = [normal(block[:, None] * node) @ weight for block in blocks]
     return np.where(value > largest, 0.0, np.clip(np.concatenate([value[:0], *tail]), 0.0, 1.0))
@@ -396,10 +390,10 @@ def range_isf(alpha: float, n_levels: int, df: float) -> float:
 @cache
 def deviation_nodes(df: float) -> tuple[Floats, Floats]:
     """Gauss-Legendre nodes of the pooled deviation, chi / sqrt(df), with their probabilities."""
-    if df >= ENDLESS_DF:
+    if df >= INFINITE_DF:
         return np.ones(1), np.ones(1)
     low, high = np.sqrt(stats.chi2.isf([1 - 1e-16, 1e-16], df))
-    legendre, weight = gauss_nodes("legendre", NODES if df >= FEW_DF else MANY_NODES)
+    legendre, weight = gauss_nodes("legendre", NODES if df >= FEW_DF else FEW_DF_NODES)
     chi = (high + low) / 2 + (high - low) / 2 * legendre
     weight = weight * stats.chi.pdf(chi, df)
     return chi / np.sqrt(df), weight / weight.sum()
@@ -413,7 +407,7 @@ def split_rows(values: NDArray[Any], size: int) -> list[NDArray[Any]]:
 @cache
 def _normal_range(n_levels: int) -> Callable[[Floats], Floats]:
     """Return the tail of the range of standard normal values as polynomials, for millions of widths."""
-    edges = np.arange(0.0, 2 * REACH + PIECE, PIECE)
+    edges = np.arange(0.0, 2 * MAX_NORMAL + PIECE, PIECE)
     position = (chebpts1(DEGREE + 1) + 1) / 2
     widths = edges[:-1, None] + PIECE * position
     values = _normal_range_sf(widths.ravel(), n_levels).reshape(widths.shape)
@@ -427,7 +421,7 @@ def _normal_range_sf(width: Floats, n_levels: int) -> Floats:
     # k E_z [Phi(z)^n - (Phi(z) - Phi(z - w))^n], n = k - 1 and z the largest: no cancellation, as one power
     # is taken out. The trapezoid rule converges geometrically in 1/h, the faster the fewer levels.
     n, step = n_levels - 1, min(0.2, 0.7 / np.sqrt(n_levels))
-    largest = np.arange(-REACH, REACH + step / 2, step)
+    largest = np.arange(-MAX_NORMAL, MAX_NORMAL + step / 2, step)
     below = special.ndtr(largest)
     density = n_levels * step * np.exp(-(largest**2) / 2) / np.sqrt(2 * np.pi) * below**n
     tails = []

@@ -42,10 +42,10 @@ Limits = tuple[float, float]
 
 
 #: With fewer trials than this Wilson's interval covers an area too seldom (docs/studies/intervals.md).
-FEW_TRIALS = 20
+MIN_WILSON_TRIALS = 20
 
 
-def two_sided(level: float, df: float = np.inf) -> float:
+def two_sided_quantile(level: float, df: float = np.inf) -> float:
     """Deviate of the normal or the t distribution that leaves half of 1 - `level` on either side."""
     if not np.isfinite(df):
         return float(-special.ndtri((1 - level) / 2))
@@ -54,7 +54,7 @@ def two_sided(level: float, df: float = np.inf) -> float:
 
 def binomial_limits(theta: float, size: float, level: float) -> Limits:
     """Boyd et al. (2013): theta -+ z sqrt(theta (1 - theta) / n); may leave [0, 1]."""
-    half_width = two_sided(level) * np.sqrt(theta * (1 - theta) / size)
+    half_width = two_sided_quantile(level) * np.sqrt(theta * (1 - theta) / size)
     return float(theta - half_width), float(theta + half_width)
 
 
@@ -66,14 +66,14 @@ def logit_limits(theta: float, size: float, level: float) -> Limits:
 
 def delta_logit_limits(theta: float, std_error: float, level: float, *, df: float = np.inf) -> Limits:
     """Limits symmetric on the logit scale: expit(eta -+ t std_error / (theta (1 - theta)))."""
-    half_width = two_sided(level, df) * std_error / (theta * (1 - theta))
+    half_width = two_sided_quantile(level, df) * std_error / (theta * (1 - theta))
     centre = special.logit(theta)
     return float(special.expit(centre - half_width)), float(special.expit(centre + half_width))
 
 
 def wilson_limits(theta: float, size: float, level: float) -> Limits:
     """Wilson (1927); statsmodels' proportion_confint agrees to 9e-15, but takes 300 microseconds, not 7."""
-    z2 = two_sided(level) ** 2
+    z2 = two_sided_quantile(level) ** 2
     centre = (theta + z2 / (2 * size)) / (1 + z2 / size)
     half_width = np.sqrt(z2 * (theta * (1 - theta) / size + z2 / (4 * size**2))) / (1 + z2 / size)
     return max(0.0, float(centre - half_width)), min(1.0, float(centre + half_width))
@@ -89,7 +89,7 @@ def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
 
 def small_sample_limits(theta: float, size: float, level: float) -> Limits:
     """Wilson's limits or, with so few trials that they are too short for an area, Clopper and Pearson's."""
-    return (clopper_pearson_limits if size < FEW_TRIALS else wilson_limits)(theta, size, level)
+    return (clopper_pearson_limits if size < MIN_WILSON_TRIALS else wilson_limits)(theta, size, level)
 
 
 def boundary_limits(theta: float, size: float, level: float) -> Limits:
@@ -108,13 +108,13 @@ def bca_limits(theta: float, estimates: Floats, acceleration: float, level: floa
     """Bias-corrected and accelerated quantiles of resampled estimates (Efron 1987)."""
     below = np.mean(estimates < theta) + np.mean(estimates == theta) / 2
     shift = special.ndtri(np.clip(below, 0.5 / len(estimates), 1 - 0.5 / len(estimates)))
-    shifted = shift + two_sided(level) * np.array([-1.0, 1.0])
+    shifted = shift + two_sided_quantile(level) * np.array([-1.0, 1.0])
     share = special.ndtr(shift + shifted / (1 - acceleration * shifted))
     low, high = np.quantile(estimates, share)
     return float(low), float(high)
 
 
-def acceleration_of(deviations: Floats) -> float:
+def bca_acceleration(deviations: Floats) -> float:
     """Acceleration from jackknife deviations: a sixth of the skewness of their sum (Efron 1987, eq. 7.3)."""
     square = float((deviations**2).sum())
     return float((deviations**3).sum()) / (6 * square**1.5) if square > 0 else 0.0
@@ -128,11 +128,11 @@ def t_limits(estimates: Floats, level: float) -> Limits:
 
 
 #: Trials below which Wilson's limits are 0 and 1 in double precision.
-FEWEST_TRIALS = 1e-9
+MIN_TRIALS = 1e-9
 
 
 #: Estimates this near to 0 or 1 have no spread of their own.
-AT_BOUNDARY = 1e-15
+BOUNDARY_TOLERANCE = 1e-15
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class IntervalInputs:
     @cached_property
     def effective_size(self) -> float:
         """Trials that the sample is worth."""
-        return max(min(self.n_positive, self.support), FEWEST_TRIALS)
+        return max(min(self.n_positive, self.support), MIN_TRIALS)
 
     @cached_property
     def estimate(self) -> float:
@@ -210,7 +210,7 @@ class IntervalInputs:
         """Jackknife standard error of the area, and its degrees of freedom."""
         if self.measured is not None:
             return self.measured[1:]
-        std_error, df = self.sample.spread(self.jackknife_values)
+        std_error, df = self.sample.estimate_errors(self.jackknife_values)
         return float(std_error), float(df)
 
     def area(self, rows: Bools | slice) -> float:
@@ -325,7 +325,7 @@ def confidence_interval(
     sample, columns = check_sample(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
-    question = IntervalInputs(
+    inputs = IntervalInputs(
         sample=sample,
         score=columns[:, 0],
         weighting=target_prior(prior, deployment_prior, sample),
@@ -334,38 +334,38 @@ def confidence_interval(
         rng=rng,
         folds=_check_folds(folds, method, sample.positive),
     )
-    return compute_interval(question, method)
+    return compute_interval(inputs, method)
 
 
-def compute_interval(question: IntervalInputs, method: str) -> Interval:
+def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
     """Interval by one method."""
-    estimate = float(question.fold_areas.mean()) if method == "cross_validation" else question.estimate
-    at_boundary = min(estimate, 1 - estimate) <= AT_BOUNDARY and method != "wilson"
+    estimate = float(inputs.fold_areas.mean()) if method == "cross_validation" else inputs.estimate
+    at_boundary = min(estimate, 1 - estimate) <= BOUNDARY_TOLERANCE and method != "wilson"
     used = "boundary" if at_boundary else method
     if used == "auto":
-        used = chosen_method(question.n_positive, question.support)
-    low, high = _LIMITS[used](question)
-    notes = warn_each(note for note in (_note(question, method, used),) if note)
+        used = choose_method(inputs.n_positive, inputs.support)
+    low, high = _LIMITS[used](inputs)
+    notes = warn_each(note for note in (_warning_text(inputs, method, used),) if note)
     return Interval(
         estimate=estimate,
         conf_low=low,
         conf_high=high,
-        confidence_level=question.confidence_level,
-        method=_thin_name(question) if used == "thin" else used,
+        confidence_level=inputs.confidence_level,
+        method=_small_sample_method(inputs) if used == "thin" else used,
         warning=notes[0] if notes else None,
-        area_estimator=question.area_estimator,
-        weighting=question.weighting.describe(),
+        area_estimator=inputs.area_estimator,
+        weighting=inputs.weighting.describe(),
     )
 
 
-def chosen_method(n_positive: float, support: float) -> str:
+def choose_method(n_positive: float, support: float) -> str:
     """Return the method of ``auto`` for so many positives and effective negatives."""
     enough = n_positive >= POSITIVES_FOR_INTERVALS and is_sufficient(support, ENOUGH_OVER_CASES)
     return "jackknife" if enough else "thin"
 
 
-def _thin_name(question: IntervalInputs) -> str:
-    return "clopper_pearson" if question.effective_size < FEW_TRIALS else "wilson"
+def _small_sample_method(inputs: IntervalInputs) -> str:
+    return "clopper_pearson" if inputs.effective_size < MIN_WILSON_TRIALS else "wilson"
 
 
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
@@ -392,25 +392,27 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArr
     return codes
 
 
-def _note(question: IntervalInputs, method: str, used: str) -> str | None:
+def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
     """Return a note on the method used, or ''."""
-    support, size = question.support, question.effective_size
-    thin = f"m/lam = {support:.3g} (negatives over skew, at {question.weighting.describe()})"
+    support, size = inputs.support, inputs.effective_size
+    thin = f"m/lam = {support:.3g} (negatives over skew, at {inputs.weighting.describe()})"
     if used == "boundary":
         return (
             "the estimate is at its limit, where no method has a standard error: the limits are exact ones "
             f"for min(n, m/lam) = {size:.4g} trials, with {thin}"
         )
     if used == "thin":
-        few = f"{question.n_positive:.4g} positives are fewer than {POSITIVES_FOR_INTERVALS}"
+        few = f"{inputs.n_positive:.4g} positives are fewer than {POSITIVES_FOR_INTERVALS}"
         reason = (
             few if is_sufficient(support, ENOUGH_OVER_CASES) else f"{thin} is below {ENOUGH_OVER_CASES:g}"
         )
-        name = {"wilson": "Wilson's", "clopper_pearson": "Clopper and Pearson's"}[_thin_name(question)]
+        name = {"wilson": "Wilson's", "clopper_pearson": "Clopper and Pearson's"}[
+            _small_sample_method(inputs)
+        ]
         return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
-    if method in _BY_TRIALS and not is_sufficient(support, question.n_positive):
+    if method in _BY_TRIALS and not is_sufficient(support, inputs.n_positive):
         return (
-            f"{thin} is below the {question.n_positive:.4g} positives: the prior is rarer than the sample's, "
+            f"{thin} is below the {inputs.n_positive:.4g} positives: the prior is rarer than the sample's, "
             f"and {method} with the positives as trials is too short; use auto"
         )
     if method in _BY_SPREAD and not is_sufficient(support, ENOUGH_OVER_CASES):
@@ -418,24 +420,24 @@ def _note(question: IntervalInputs, method: str, used: str) -> str | None:
     return None
 
 
-def _jackknife(question: IntervalInputs) -> Limits:
-    std_error, df = question.spread
-    return delta_logit_limits(question.estimate, std_error, question.confidence_level, df=df)
+def _jackknife_limits(inputs: IntervalInputs) -> Limits:
+    std_error, df = inputs.spread
+    return delta_logit_limits(inputs.estimate, std_error, inputs.confidence_level, df=df)
 
 
-def _bca(question: IntervalInputs) -> Limits:
-    acceleration = acceleration_of(question.sample.deviations(question.jackknife_values))
-    return bca_limits(question.estimate, question.resampled, acceleration, question.confidence_level)
+def _bca_limits(inputs: IntervalInputs) -> Limits:
+    acceleration = bca_acceleration(inputs.sample.deviations(inputs.jackknife_values))
+    return bca_limits(inputs.estimate, inputs.resampled, acceleration, inputs.confidence_level)
 
 
 _LIMITS: dict[str, Callable[[IntervalInputs], Limits]] = {
-    "jackknife": _jackknife,
+    "jackknife": _jackknife_limits,
     "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.confidence_level),
     "thin": lambda q: small_sample_limits(q.estimate, q.effective_size, q.confidence_level),
     "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.confidence_level),
     "logit": lambda q: logit_limits(q.estimate, q.n_positive, q.confidence_level),
     "bootstrap": lambda q: percentile_limits(q.resampled, q.confidence_level),
-    "bca": _bca,
+    "bca": _bca_limits,
     "cross_validation": lambda q: t_limits(q.fold_areas, q.confidence_level),
     "boundary": lambda q: boundary_limits(q.estimate, q.effective_size, q.confidence_level),
 }

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import helmert
 
 from skewanova.base.checks import Floats, InputError, Seed, check_choice, warn_each
 from skewanova.evaluation.measures import Evaluation, half_differences, resolve_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import (
     ANOVA_COLUMNS,
-    IDENTICAL,
-    NO_RESIDUALS,
+    IDENTICAL_MODELS,
+    NO_RESIDUAL_VARIATION,
     HypothesisTest,
     variation_limit,
 )
@@ -39,7 +40,7 @@ class OmnibusResult(HypothesisTest):
     warnings: tuple[str, ...] = ()
 
 
-def fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, list[str]]:
+def build_fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, list[str]]:
     """Return a complete long frame as values (n_folds, n_models), and the models in order of appearance.
 
     A cell that is missing, repeated or not finite raises InputError, as do fewer than 2 models or folds.
@@ -74,19 +75,19 @@ def degenerate_result(
         return None
     statistic, p_value = (np.nan, np.nan) if effect <= limit else (np.inf, 0.0)
     test = FTest(*(np.asarray(v) for v in (statistic, *df, p_value)))
-    return test, IDENTICAL if effect <= limit else NO_RESIDUALS
+    return test, IDENTICAL_MODELS if effect <= limit else NO_RESIDUAL_VARIATION
 
 
-def omnibus_result(
+def make_omnibus_result(
     test: str, role: str, f_test: FTest, *, contrasts: Floats | None = None, notes: Sequence[str] = ()
 ) -> OmnibusResult:
     """Return a test of the models in one row, with sums of squares where there are contrast scores."""
     names = {"test": test, "role": role, "response": "iauprec"}
-    table = effect_row(f_test, contrasts, **names, term="model")
+    table = make_effect_row(f_test, contrasts, **names, term="model")
     return OmnibusResult(**names, warnings=warn_each(notes), _table=table)
 
 
-def effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
+def make_effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
     """Return one row of an ANOVA frame: its names, degrees of freedom, statistic and sums of squares."""
     row: dict[str, object] = {**names, **{key: float(value) for key, value in f_test._asdict().items()}}
     if contrasts is not None:
@@ -160,29 +161,29 @@ def omnibus_test(
     """
     check_choice(method, OMNIBUS_TESTS, "method")
     test = get_test(method)
-    frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
-    values, models = fold_table(frame)
-    halves = half_differences(iauprec, models, needed=method) if test.halved else None
-    if test.full_rank:
-        _check_enough(values, halves)
+    frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=method if test.needs_ratio else "")
+    values, models = build_fold_table(frame)
+    halves = half_differences(iauprec, models, needed=method) if test.needs_halvings else None
+    if test.needs_full_rank:
+        _check_has_full_rank(values, halves)
     inflation = 1 + len(values) * ratio
     needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     compute = partial(KERNELS[method], **needs)
-    if test.ranks:
-        return omnibus_result(method, role, compute(values))
-    return _tested(method, role, values, compute, halves=halves)
+    if test.uses_ranks:
+        return make_omnibus_result(method, role, compute(values))
+    return _test_unless_degenerate(method, role, values, compute, halves=halves)
 
 
 def kernel_arguments(
     test: TestInfo, *, inflation: float, halves: Floats | None, n_resamples: int, rng: Seed
 ) -> dict[str, Any]:
     """Arguments of the function of a test beside the values."""
-    needs: dict[str, Any] = {"inflation": inflation} if test.corrected else {}
-    needs |= {"halves": halves} if test.halved else {}
-    return needs | ({"n_resamples": n_resamples, "rng": rng} if test.draws else {})
+    needs: dict[str, Any] = {"inflation": inflation} if test.needs_ratio else {}
+    needs |= {"halves": halves} if test.needs_halvings else {}
+    return needs | ({"n_resamples": n_resamples, "rng": rng} if test.needs_draws else {})
 
 
-def _rearranged(values: Floats, *, rearrange: Callable[..., ResamplingPValues], **draws: Any) -> FTest:
+def _resampling_f_test(values: Floats, *, rearrange: Callable[..., ResamplingPValues], **draws: Any) -> FTest:
     """Return the F of the blocked analysis, its p from random arrangements."""
     result = rearrange(values, **draws)
     return fold_statistics.blocked_test(values)._replace(p_value=result.p_value)
@@ -192,8 +193,8 @@ KERNELS: dict[str, Callable[..., FTest]] = {
     "repeated_measures": fold_statistics.gg_test,
     "hotelling": fold_statistics.hotelling_test,
     "friedman": fold_statistics.friedman_test,
-    "sign_flip": partial(_rearranged, rearrange=sign_flip_test),
-    "permutation": partial(_rearranged, rearrange=permutation_test),
+    "sign_flip": partial(_resampling_f_test, rearrange=sign_flip_test),
+    "permutation": partial(_resampling_f_test, rearrange=permutation_test),
     "corrected_f": fold_statistics.blocked_test,
     "corrected_gg": fold_statistics.gg_test,
     "corrected_hotelling": fold_statistics.hotelling_test,
@@ -206,7 +207,7 @@ KERNELS: dict[str, Callable[..., FTest]] = {
 OMNIBUS_TESTS = tuple(KERNELS)
 
 
-def _check_enough(values: Floats, halves: Floats | None) -> None:
+def _check_has_full_rank(values: Floats, halves: Floats | None) -> None:
     """Folds, or halvings, in which models vary enough on their own."""
     n_folds, n_models = values.shape
     if halves is not None and len(halves) < n_models - 1:
@@ -216,21 +217,21 @@ def _check_enough(values: Floats, halves: Floats | None) -> None:
         )
     if halves is None and n_folds < n_models:
         raise InputError(f"Hotelling's test needs as many folds as models, but has {n_folds} for {n_models}")
-    if halves is not None and fold_statistics.full_rank(np.concatenate([halves, -halves])):
+    if halves is not None and fold_statistics.has_full_rank(np.concatenate([halves, -halves])):
         return
-    if not fold_statistics.full_rank(values) and find_degenerate(values) is None:
+    if not fold_statistics.has_full_rank(values) and find_degenerate(values) is None:
         raise InputError(
             "Hotelling's test needs differences that vary on their own, but some models move alike"
         )
 
 
-def _tested(
+def _test_unless_degenerate(
     test: str, role: str, values: Floats, compute: Callable[[Floats], FTest], *, halves: Floats | None
 ) -> OmnibusResult:
     """Run a test on the table, unless the table leaves nothing to test."""
-    contrasts = values @ fold_statistics.helmert(values.shape[-1]).T
+    contrasts = values @ helmert(values.shape[-1]).T
     varied = halves is not None and find_degenerate(halves) is None
     flat = None if varied else find_degenerate(values)
     if flat is not None:
-        return omnibus_result(test, role, flat[0], contrasts=contrasts, notes=[flat[1]])
-    return omnibus_result(test, role, compute(values), contrasts=contrasts)
+        return make_omnibus_result(test, role, flat[0], contrasts=contrasts, notes=[flat[1]])
+    return make_omnibus_result(test, role, compute(values), contrasts=contrasts)

@@ -13,11 +13,11 @@ import numpy as np
 
 from skewanova.base.checks import Floats, InputError
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference.case_deviations import CaseDeviations, Turn
+from skewanova.inference.case_deviations import CaseDeviations, PriorProjection
 from skewanova.inference.case_resampling import SortedScores, measure_models
-from skewanova.inference.runs import DegreesOfFreedom, run_means, run_pairs
-from skewanova.inference.sampling import Sample, Spreads
-from skewanova.inference.single_test_set import ArcsineAreas, angles_of
+from skewanova.inference.runs import DegreesOfFreedom, compare_run_pairs, run_mean_errors
+from skewanova.inference.sampling import Sample, VarianceEstimates
+from skewanova.inference.single_test_set import ArcsineAreas, measure_arcsine_areas
 from skewanova.priors.weightings import DeploymentPrior
 from skewanova.scores.pairing import pair_cases, pair_runs
 from skewanova.scores.table import Scores, ScoreTable, StreamedScores
@@ -35,13 +35,13 @@ class PairedTestSet(ABC):
         self.cache: dict[tuple[object, ...], Any] = {}
 
     @abstractmethod
-    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
+    def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
         """Return the areas of the models on the angular scale."""
 
     @abstractmethod
-    def deviations(
-        self, evaluation: Evaluation, priors: Floats, turns: Sequence[Turn]
-    ) -> list[tuple[Floats, Spreads]]:
+    def project_deviations(
+        self, evaluation: Evaluation, priors: Floats, turns: Sequence[PriorProjection]
+    ) -> list[tuple[Floats, VarianceEstimates]]:
         """Return rows that represent the units, and spreads, for each turn from the priors."""
 
 
@@ -61,20 +61,22 @@ class InMemoryTestSet(PairedTestSet):
         """Return the scores of the models in the order of an evaluation."""
         return [self._models[name] for name in evaluation.models]
 
-    def angles(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
+    def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
         """Return the areas of the models on the angular scale."""
-        return angles_of(self.sample, self.sorted_scores(evaluation), weighting, evaluation.area_estimator)
-
-    def deviations(
-        self, evaluation: Evaluation, priors: Floats, turns: Sequence[Turn]
-    ) -> list[tuple[Floats, Spreads]]:
-        """Return rows that represent the units, and spreads, for each turn from the priors."""
-        return CaseDeviations.of(self.sorted_scores(evaluation), priors, evaluation.area_estimator).along(
-            turns
+        return measure_arcsine_areas(
+            self.sample, self.sorted_scores(evaluation), weighting, evaluation.area_estimator
         )
 
+    def project_deviations(
+        self, evaluation: Evaluation, priors: Floats, turns: Sequence[PriorProjection]
+    ) -> list[tuple[Floats, VarianceEstimates]]:
+        """Return rows that represent the units, and spreads, for each turn from the priors."""
+        return CaseDeviations.from_models(
+            self.sorted_scores(evaluation), priors, evaluation.area_estimator
+        ).project(turns)
 
-def paired_test_set(evaluation: Evaluation) -> PairedTestSet:
+
+def get_test_set(evaluation: Evaluation) -> PairedTestSet:
     """Return the models on the cases of a single test set, matched once for all copies of an evaluation."""
     table = evaluation.scores
     if table is None:
@@ -88,15 +90,15 @@ def paired_test_set(evaluation: Evaluation) -> PairedTestSet:
     return test_set
 
 
-def variable_test_set(evaluation: Evaluation) -> PairedTestSet | None:
+def find_test_set(evaluation: Evaluation) -> PairedTestSet | None:
     """Return the single test set of an evaluation, None without one or if its variance is not estimable."""
     if evaluation.scores is None or len(evaluation.folds) > 1:
         return None
     try:
-        test_set = paired_test_set(evaluation)
+        test_set = get_test_set(evaluation)
     except InputError:
         return None
-    return None if test_set.sample.alone else test_set
+    return None if test_set.sample.single_unit_classes else test_set
 
 
 #: Jackknife values in memory while runs are measured at many priors: 32 MB.
@@ -119,7 +121,7 @@ class RunAreas:
     def means(self) -> ArcsineAreas:
         """Means over runs, as areas that vary with the cases alone."""
         values = self.values.reshape(len(self.values), *self.area.shape).mean(axis=2)
-        return ArcsineAreas.of(self.area.mean(axis=1), values, self.sample)
+        return ArcsineAreas.from_areas(self.area.mean(axis=1), values, self.sample)
 
     @cached_property
     def covariance(self) -> Floats:
@@ -148,15 +150,15 @@ class RunAreas:
     def pair_errors(self) -> tuple[Floats, Floats]:
         """Return the standard error and the degrees of freedom of every difference of two means."""
         if self.runs == "fixed":
-            return self.means.pairs()
-        degrees = DegreesOfFreedom(of_cases=self.sample.df)
-        return run_pairs(self.area, self.covariance, degrees, nested=self.runs == "nested")[1:]
+            return self.means.pair_errors()
+        degrees = DegreesOfFreedom(case_df=self.sample.df)
+        return compare_run_pairs(self.area, self.covariance, degrees, nested=self.runs == "nested")[1:]
 
     def means_df(self) -> Floats:
         """Return the degrees of freedom of every mean, as its interval has them."""
         if self.runs == "fixed":
-            return self.means.singles()[1]
-        return run_means(self.area, self.covariance, DegreesOfFreedom(of_cases=self.sample.df))[1]
+            return self.means.model_errors()[1]
+        return run_mean_errors(self.area, self.covariance, DegreesOfFreedom(case_df=self.sample.df))[1]
 
 
 def measure_runs(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas:
@@ -190,7 +192,7 @@ def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
     return sample, [run.scores[table.models.index(model)] for model in evaluation.models for run in runs]
 
 
-def run_sample(evaluation: Evaluation) -> Sample:
+def get_run_sample(evaluation: Evaluation) -> Sample:
     """Return the cases of the test set that all runs share, or their numbers."""
     table = evaluation.scores
     if isinstance(table, StreamedScores) and table.parts is not None:

@@ -21,7 +21,7 @@ from skewanova.evaluation.measures import Evaluation, half_differences, resolve_
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, HypothesisTest, check_frame, two_way_anova
 from skewanova.inference.catalogue import ADJUSTMENTS, get_test, name_family
-from skewanova.inference.omnibus import fold_table, kernel_arguments
+from skewanova.inference.omnibus import build_fold_table, kernel_arguments
 from skewanova.priors.quadrature import gauss_nodes
 
 #: Columns of every post-hoc frame about models, whatever the test.
@@ -108,7 +108,7 @@ def tukey_hsd(
         check_prior(prior)
     check_choice(factor, [c for c in ("model", "prior") if c in {*result.to_frame()["term"]}], "factor")
     levels, effect, cov = result.effects(factor)
-    ranks = _rank_levels(levels, effect, order)
+    ranks = _order_levels(levels, effect, order)
     a, b = (np.array(ranks)[side] for side in fold_statistics.pair_indices(len(ranks)))
     estimate = effect[a] - effect[b]
     std_error = np.sqrt(np.maximum(cov[a, a] + cov[b, b] - 2 * cov[a, b], 0.0))
@@ -124,9 +124,9 @@ def tukey_hsd(
         df=df,
         statistic=np.sqrt(2.0) * t_value,
         p_value=2 * stats.t.sf(t_value, df),
-        **_range_adjusted(t_value, std_error, len(levels), df=df, alpha=alpha),
+        **_adjust_by_range(t_value, std_error, len(levels), df=df, alpha=alpha),
     )
-    names = {"test": get_test(result.test).pairs, "role": result.role, "response": result.response}
+    names = {"test": get_test(result.test).posthoc_test, "role": result.role, "response": result.response}
     frame = _name_pairs(frame, levels, factor=factor, alpha=alpha, prior=prior, **names)
     return PosthocResult(**names, factor=factor, alpha=alpha, _table=frame)
 
@@ -176,7 +176,7 @@ def prior_pair_columns() -> list[str]:
     return [names.get(column, column) for column in POSTHOC_COLUMNS if column != "prior"]
 
 
-def _rank_levels(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
+def _order_levels(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
     """Return positions of the levels in the order given, or by falling effects."""
     if order is None:
         return argsort_descending(effect)
@@ -258,69 +258,69 @@ def posthoc(
     """
     check_choice(method, PAIRWISE_TESTS, "method")
     check_fraction(alpha, "alpha")
-    test, p_adjust = get_test(method), check_family(method, p_adjust, control)
-    frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=method if test.corrected else "")
-    values, models = ordered_table(frame, order)
+    test, p_adjust = get_test(method), choose_adjustment(method, p_adjust, control)
+    frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=method if test.needs_ratio else "")
+    values, models = build_ordered_table(frame, order)
     if control is not None:  # the last of all: then every pair with it is another model less the control
         check_choice(control, models, "control")
-        values, models = ordered_table(frame, sorted(models, key=lambda model: model == control))
-    halves = half_differences(iauprec, models, needed=method) if test.halved else None
+        values, models = build_ordered_table(frame, sorted(models, key=lambda model: model == control))
+    halves = half_differences(iauprec, models, needed=method) if test.needs_halvings else None
     inflation = 1 + len(values) * ratio
     needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     frame = _FAMILIES[method](values, alpha, **needs)
     if p_adjust:
         chosen = frame if control is None else frame[frame["b"] == len(models) - 1]
-        frame = family(chosen, alpha=alpha, p_adjust=p_adjust)
+        frame = adjust_family(chosen, alpha=alpha, p_adjust=p_adjust)
     test_name = name_family(method, p_adjust, control=control is not None)
     names = {"test": test_name, "role": role, "response": "iauprec"}
     return _name_pairs(frame, models, alpha=alpha, prior=np.nan, **names)
 
 
-def check_family(method: str, p_adjust: str | None, control: str | None, *, name: str = "method") -> str:
+def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *, name: str = "method") -> str:
     """Return adjustment of a family, empty for one that adjusts by itself; whether it can have a control."""
     test = get_test(method)
     if p_adjust is not None:
         check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
-        if not test.adjusted:
+        if not test.needs_adjustment:
             raise InputError(
                 f"`p_adjust` is for tests whose p-values stand alone, but {name}={method!r} adjusts by "
                 "itself: leave out one of the two"
             )
-    if test.control and control is None:
+    if test.needs_control and control is None:
         raise InputError(f"`control` must name the model that {name}={method!r} compares the others with")
-    if control is not None and not (test.control or test.adjusted):
+    if control is not None and not (test.needs_control or test.needs_adjustment):
         raise InputError(
             f"`control` leaves the pairs with one model, but {name}={method!r} compares all: leave out one "
             "of the two"
         )
-    return p_adjust or ("holm" if test.adjusted else "")
+    return p_adjust or ("holm" if test.needs_adjustment else "")
 
 
-def ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:
+def build_ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:
     """Table of folds and models, in the order given or by falling means, and the models."""
-    values, models = fold_table(iauprec)
+    values, models = build_fold_table(iauprec)
     if order is not None and sorted(order) != sorted(models):
         raise InputError(f"`order` must name every model once, but got {list(order)!r}")
-    ranks = _rank_levels(models, values.mean(axis=0), order)
+    ranks = _order_levels(models, values.mean(axis=0), order)
     return values[:, ranks], [models[i] for i in ranks]
 
 
-#: What statsmodels calls the adjustments; Holm's is :func:`~.fold_statistics.holm`, equal to the last digit.
-_OTHERS = {"bonferroni": "bonferroni", "hochberg": "simes-hochberg", "bh": "fdr_bh"}
+#: statsmodels' names of the adjustments; Holm's is `fold_statistics.adjust_holm`, equal to the last digit.
+_STATSMODELS_METHODS = {"bonferroni": "bonferroni", "hochberg": "simes-hochberg", "bh": "fdr_bh"}
 
 
 #: Columns that change places where a pair is turned round.
-_SIDES = (("model_a", "model_b"), ("p_a_ahead", "p_b_ahead"))
+_SWAPPED_COLUMNS = (("model_a", "model_b"), ("p_a_ahead", "p_b_ahead"))
 
 
 def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
     """Return adjusted p-values of one family; nan stays nan and counts as not tested."""
     if p_adjust == "holm":
-        return fold_statistics.holm(p_values)
+        return fold_statistics.adjust_holm(p_values)
     p_adjusted = np.full(p_values.shape, np.nan)
     tested = np.isfinite(p_values)
     if tested.any():
-        p_adjusted[tested] = multipletests(p_values[tested], method=_OTHERS[p_adjust])[1]
+        p_adjusted[tested] = multipletests(p_values[tested], method=_STATSMODELS_METHODS[p_adjust])[1]
     return p_adjusted
 
 
@@ -339,7 +339,7 @@ def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
     return np.asarray(alpha / (tested - np.minimum(step, tested - 1)))
 
 
-def family(
+def adjust_family(
     pairs: pd.DataFrame, *, alpha: float, p_adjust: str = "holm", control: str | None = None
 ) -> pd.DataFrame:
     """Adjust p-values of pairs tested together (all, or those with the control); add limits and decisions."""
@@ -362,7 +362,7 @@ def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
     """Pairs that hold the control, as the other model less the control."""
     selected = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)].reset_index(drop=True)
     turned = selected["model_a"] == control
-    for side, other in _SIDES:
+    for side, other in _SWAPPED_COLUMNS:
         if side in selected:
             selected.loc[turned, [side, other]] = selected.loc[turned, [other, side]].to_numpy(copy=True)
     for column in ("estimate", "statistic"):
@@ -391,7 +391,7 @@ def _name_pairs(
     return frame[order].reset_index(drop=True)
 
 
-def _range_adjusted(
+def _adjust_by_range(
     t_value: Floats, std_error: Floats | float, n_levels: int, *, df: float, alpha: float
 ) -> dict[str, Any]:
     """Return p-values and half-widths of simultaneous intervals by the studentized range."""
@@ -406,13 +406,13 @@ def _paired_t(
     """Paired t tests; further columns may stand in for theirs."""
     tests: dict[str, Any] = fold_statistics.paired_t(values, inflation=inflation, halves=halves)._asdict()
     tests["df"] = fold_statistics.mean_df(values, halves)
-    tests["p_value"] = fold_statistics.paired_t_p(values, inflation=inflation, halves=halves)
+    tests["p_value"] = fold_statistics.paired_t_p_values(values, inflation=inflation, halves=halves)
     return _pair_frame(fold_statistics.pair_indices(values.shape[1]), **tests | columns)
 
 
 def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
     tests, n_models = fold_statistics.paired_t(values), values.shape[1]
-    adjusted = _range_adjusted(tests.statistic, tests.std_error, n_models, df=len(values) - 1, alpha=alpha)
+    adjusted = _adjust_by_range(tests.statistic, tests.std_error, n_models, df=len(values) - 1, alpha=alpha)
     return _paired_t(values, alpha, **adjusted)
 
 
@@ -421,7 +421,7 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
     tests, n_folds = fold_statistics.paired_t(values), len(values)
     adjusted = fold_statistics.max_t_test(values, n_resamples=n_resamples, rng=rng).p_value
     a, b = fold_statistics.pair_indices(values.shape[1])
-    signs, _ = fold_statistics.sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
+    signs, _ = fold_statistics.draw_sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
     difference = values[:, a] - values[:, b]
     centred = difference - difference.mean(axis=0)
     blocks = fold_statistics.split_rows(signs[1:], fold_statistics.BLOCK_SIZE // len(a))
@@ -437,7 +437,7 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
     a, b = fold_statistics.pair_indices(n_models)
     mean_rank = stats.rankdata(snap_ties(values), axis=1).mean(axis=0)
     z_value = (mean_rank[a] - mean_rank[b]) / np.sqrt(n_models * (n_models + 1) / (6 * n_folds))
-    adjusted = _range_adjusted(z_value, np.nan, n_models, df=np.inf, alpha=alpha)
+    adjusted = _adjust_by_range(z_value, np.nan, n_models, df=np.inf, alpha=alpha)
     p_value, estimate = (
         2 * stats.norm.sf(np.abs(z_value)),
         fold_statistics.pair_differences(values).mean(axis=0),

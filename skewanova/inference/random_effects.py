@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import special, stats
+from scipy.linalg import helmert
 from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats, InputError, warn_each
@@ -17,7 +18,7 @@ from skewanova.evaluation.measures import Evaluation, resolve_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.fold_statistics import FTest
-from skewanova.inference.omnibus import OmnibusResult, degenerate_result, effect_row, omnibus_result
+from skewanova.inference.omnibus import OmnibusResult, degenerate_result, make_effect_row, make_omnibus_result
 
 
 def split_plot_anova(
@@ -61,13 +62,13 @@ def split_plot_anova(
     test = "corrected_gg" if ratio > 0 else "repeated_measures"
     names = {"test": test, "role": role, "response": "auprec"}
     rows, notes = [], []
-    for term, contrasts, degenerate in _split_plot_terms(frame):
+    for term, contrasts, degenerate in _iter_split_plot_terms(frame):
         f_test = (
             fold_statistics.contrast_test(contrasts, inflation=1 + len(contrasts) * ratio)
             if degenerate is None
             else degenerate[0]
         )
-        rows.append(effect_row(f_test, contrasts, **names, term=term))
+        rows.append(make_effect_row(f_test, contrasts, **names, term=term))
         notes += [degenerate[1]] if degenerate and term == "model" else []
     return OmnibusResult(**names, warnings=warn_each(notes), _table=pd.concat(rows, ignore_index=True))
 
@@ -94,7 +95,7 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
     ['model', 'prior', 'model:prior']
     """
     rows: list[tuple[object, ...]] = []
-    for term, contrasts, degenerate in _split_plot_terms(auprec):
+    for term, contrasts, degenerate in _iter_split_plot_terms(auprec):
         if degenerate:
             rows.append((term, *[np.nan] * 7))
             continue
@@ -110,7 +111,7 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, tuple[FTest, str] | None]]:
+def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, tuple[FTest, str] | None]]:
     """Yield terms, their orthonormal contrast scores (n_folds, df), and F where folds do not differ."""
     models, folds, priors = (list(dict.fromkeys(auprec[c])) for c in ("model", "fold", "prior"))
     if min(len(models), len(folds), len(priors)) < 2:
@@ -123,9 +124,9 @@ def _split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, tuple
     if not np.isfinite(values).all():
         raise InputError("`auprec` must be there and finite in every (model, fold, prior)")
     cube = values.reshape(len(folds), len(models), len(priors))
-    by_model = np.einsum("cm,jmp->jcp", fold_statistics.helmert(len(models)), cube)
-    by_prior = np.einsum("dp,jmp->jdm", fold_statistics.helmert(len(priors)), cube)
-    both = np.einsum("dp,jcp->jcd", fold_statistics.helmert(len(priors)), by_model)
+    by_model = np.einsum("cm,jmp->jcp", helmert(len(models)), cube)
+    by_prior = np.einsum("dp,jmp->jdm", helmert(len(priors)), cube)
+    both = np.einsum("dp,jcp->jcd", helmert(len(priors)), by_model)
     limit = variation_limit(auprec["auprec"].to_numpy(dtype=np.float64))
     for term, contrasts in (
         ("model", by_model.sum(axis=-1) / np.sqrt(len(priors))),
@@ -195,27 +196,27 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
     if iauprec.duplicated(["model", "fold"]).any() or not np.isfinite(values).all():
         raise InputError("every (model, fold) must stand once in the frame, with a finite `iauprec`")
     design = np.column_stack([np.ones(len(values)), model[:, None] == np.arange(1, len(models))])
-    sums = _within_folds(values, design, fold)
+    sums = _sums_of_squares(values, design, fold)
     flat = degenerate_result(*sums, limit=variation_limit(values), df=(df, df_error))
     if flat is not None:
-        return omnibus_result("mixed", role, flat[0], notes=[flat[1]])
+        return make_omnibus_result("mixed", role, flat[0], notes=[flat[1]])
     best = _maximise_likelihood((values - values.mean()) / values.std(), design, fold)
     numbers = best.wald_f, df, df_error, stats.f.sf(best.wald_f, df, df_error)
     f_test = FTest(*map(np.asarray, numbers))
     notes = ["the mixed model finds no variation between folds"] if best.ratio == 0 else []
-    return omnibus_result("mixed", role, f_test, notes=notes)
+    return make_omnibus_result("mixed", role, f_test, notes=notes)
 
 
-def _within_folds(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
+def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
     """Return sums of squares of the models and of the residuals, folds taken out."""
     table = np.column_stack([values, design[:, 1:]])
-    within = table - (_fold_sums(table, fold) / np.bincount(fold)[:, None])[fold]
+    within = table - (_sum_by_fold(table, fold) / np.bincount(fold)[:, None])[fold]
     effect = np.linalg.lstsq(within[:, 1:], within[:, 0], rcond=None)[0]
     error = float(((within[:, 0] - within[:, 1:] @ effect) ** 2).sum())
     return float((within[:, 0] ** 2).sum()) - error, error
 
 
-def _fold_sums(table: Floats, fold: Codes) -> Floats:
+def _sum_by_fold(table: Floats, fold: Codes) -> Floats:
     sums = np.zeros((int(fold.max()) + 1, table.shape[1]))
     np.add.at(sums, fold, table)
     return sums
@@ -232,27 +233,27 @@ class _Likelihood(NamedTuple):
 
 def _maximise_likelihood(values: Floats, design: Floats, fold: Codes) -> _Likelihood:
     """Return the restricted likelihood at its maximum over the variance ratio."""
-    grid = [_likelihood(ratio, values, design, fold) for ratio in VARIANCE_RATIOS]
+    grid = [_restricted_likelihood(ratio, values, design, fold) for ratio in VARIANCE_RATIOS]
     optima = grid[:1] if grid[0].slope >= 0 else []
     for low, high in pairwise(grid):
         if low.slope < 0 <= high.slope:
             ratio = brentq(
-                lambda r: _likelihood(r, values, design, fold).slope,
+                lambda r: _restricted_likelihood(r, values, design, fold).slope,
                 low.ratio,
                 high.ratio,
                 xtol=1e-18,
                 rtol=1e-14,
             )
-            optima.append(_likelihood(ratio, values, design, fold))
+            optima.append(_restricted_likelihood(ratio, values, design, fold))
     return min(optima, key=lambda likelihood: likelihood.deviance, default=grid[-1])
 
 
-def _likelihood(ratio: float, values: Floats, design: Floats, fold: Codes) -> _Likelihood:
+def _restricted_likelihood(ratio: float, values: Floats, design: Floats, fold: Codes) -> _Likelihood:
     """Profile over effects and residual variance; V = I + ratio Z Z', Z the membership of folds."""
     n_cells, n_effects = design.shape
     count = np.bincount(fold)
     shrink = 1 / (1 + count * ratio)  # Z' V^-1 = diag(shrink) Z'
-    x_sum, y_sum = _fold_sums(design, fold), np.bincount(fold, weights=values)
+    x_sum, y_sum = _sum_by_fold(design, fold), np.bincount(fold, weights=values)
     weight = ratio * shrink
     cross = design.T @ design - (x_sum.T * weight) @ x_sum  # X' V^-1 X
     inverse = np.linalg.inv(cross)
@@ -282,7 +283,7 @@ class MetaAnalysis(NamedTuple):
     i_sq: float
 
 
-def random_effects(effects: Floats, variances: Floats, *, robust: bool = True) -> MetaAnalysis:
+def estimate_mean_effect(effects: Floats, variances: Floats, *, robust: bool = True) -> MetaAnalysis:
     """Estimate the mean effect with Paule and Mandel's (1982) variance between studies, by t with k - 1 df.
 
     With that variance the standard error of Hartung and Knapp (2001), never below the ordinary one, is the
@@ -294,14 +295,14 @@ def random_effects(effects: Floats, variances: Floats, *, robust: bool = True) -
     df = len(effects) - 1
     if not (variances > 0).all():
         return MetaAnalysis(float(effects.mean()), *(np.nan,), df, *[np.nan] * 6)
-    between = _paule_mandel(effects, variances)
+    between = _paule_mandel_variance(effects, variances)
     weight = 1 / (variances + between)
     estimate = float(weight @ effects / weight.sum())
     std_error = float(weight.sum() ** -0.5)
     if robust:
-        std_error = max(std_error, _robust_error(effects - estimate, weight / weight.sum()))
+        std_error = max(std_error, _robust_std_error(effects - estimate, weight / weight.sum()))
     statistic = estimate / std_error
-    q = _spread(effects, 1 / variances)
+    q = _cochran_q(effects, 1 / variances)
     typical = _typical_variance(variances)
     return MetaAnalysis(
         estimate=estimate,
@@ -316,24 +317,24 @@ def random_effects(effects: Floats, variances: Floats, *, robust: bool = True) -
     )
 
 
-def _robust_error(residual: Floats, share: Floats) -> float:
+def _robust_std_error(residual: Floats, share: Floats) -> float:
     """Return the error of a weighted mean whatever the variances are: squares over 1 - leverage (HC2)."""
     rest = np.maximum(1 - share, np.finfo(float).tiny)  # a study with all the weight has no residual
     return float(np.sqrt((share**2 * residual**2 / rest).sum()))
 
 
-def _spread(effects: Floats, weight: Floats) -> float:
+def _cochran_q(effects: Floats, weight: Floats) -> float:
     """Weighted sum of squares about the weighted mean (Cochran 1954)."""
     mean = weight @ effects / weight.sum()
     return float(weight @ (effects - mean) ** 2)
 
 
-def _paule_mandel(effects: Floats, variances: Floats) -> float:
+def _paule_mandel_variance(effects: Floats, variances: Floats) -> float:
     """Variance between studies at which the weighted sum of squares is what it should be, k - 1."""
     df = len(effects) - 1
 
     def excess(between: float) -> float:
-        return _spread(effects, 1 / (variances + between)) - df
+        return _cochran_q(effects, 1 / (variances + between)) - df
 
     if excess(0.0) <= 0:
         return 0.0

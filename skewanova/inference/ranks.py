@@ -14,7 +14,7 @@ from skewanova.base.checks import InputError, check_choice, check_fraction
 from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.inference import pairwise
 from skewanova.inference.fold_statistics import range_isf
-from skewanova.inference.omnibus import fold_table
+from skewanova.inference.omnibus import build_fold_table
 
 
 def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -49,12 +49,11 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
         columns = [c for c in distinct if not any(c < other for other in distinct)]
     position = {level: i for i, level in enumerate(levels)}
     columns.sort(key=lambda column: sorted(position[level] for level in column))
-    return {
-        level: "".join(_letter(i) for i, column in enumerate(columns) if level in column) for level in levels
-    }
+    names = {column: _name_group(i) for i, column in enumerate(columns)}
+    return {level: "".join(names[c] for c in columns if level in c) for level in levels}
 
 
-def _letter(index: int) -> str:
+def _name_group(index: int) -> str:
     """Letters a to z, then a1, b1, ... so that no count of groups runs out."""
     turn, position = divmod(index, 26)
     return chr(ord("a") + position) + (str(turn) if turn else "")
@@ -133,7 +132,7 @@ def rank_comparison(
     ([['A', 1.4, 'a'], ['C', 1.8, 'a'], ['B', 2.8, 'b']], 0.7411)
     """
     check_fraction(alpha, "alpha")
-    values, models = fold_table(iauprec)
+    values, models = build_fold_table(iauprec)
     if pairs is None:
         check_choice(test, ("nemenyi",), "test")
         pairs = pairwise.posthoc(iauprec, method="nemenyi", alpha=alpha)
@@ -141,20 +140,22 @@ def rank_comparison(
     mean_rank = stats.rankdata(snap_ties(-values), axis=1).mean(axis=0)
     order = argsort_descending(-mean_rank)
     ranked = [names[i] for i in order]
-    letters = compact_letters(ranked, _rejected(pairs, test, ranked))
+    letters = compact_letters(ranked, _find_rejected_pairs(pairs, test, ranked))
     groups = [letters[model] for model in ranked]
     return RankComparison(
         ranks=pd.DataFrame({"model": ranked, "mean_rank": mean_rank[order], "group": groups}),
-        cliques=_cliques(letters),
+        cliques=_find_cliques(letters),
         test=test,
-        critical_difference=_critical(len(ranked), len(values), alpha) if test == "nemenyi" else np.nan,
+        critical_difference=_critical_difference(len(values), len(ranked), alpha)
+        if test == "nemenyi"
+        else np.nan,
         alpha=alpha,
         n_folds=len(values),
         models=tuple(names),
     )
 
 
-def _rejected(pairs: pd.DataFrame, test: str, models: Sequence[str]) -> list[tuple[str, str]]:
+def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs that the family tells apart, once it is known to hold every pair."""
     missing = [c for c in ("test", "response", "model_a", "model_b", "reject") if c not in pairs]
     if missing:
@@ -173,7 +174,7 @@ def _rejected(pairs: pd.DataFrame, test: str, models: Sequence[str]) -> list[tup
     return [pair for pair, reject in zip(names, rows["reject"].eq(True), strict=True) if reject]
 
 
-def _cliques(letters: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+def _find_cliques(letters: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
     """Models that share a letter, where there are several."""
     holders: dict[str, list[str]] = {}
     for model, text in letters.items():
@@ -182,7 +183,7 @@ def _cliques(letters: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(models) for models in holders.values() if len(models) > 1)
 
 
-def _critical(n_models: int, n_folds: int, alpha: float) -> float:
+def _critical_difference(n_folds: int, n_models: int, alpha: float) -> float:
     """Demsar 2006, section 3.2.2: q_alpha sqrt(k (k + 1) / (6 N)), q the studentized range over sqrt(2)."""
     quantile = range_isf(alpha, n_models, np.inf) / np.sqrt(2)
     return float(quantile * np.sqrt(n_models * (n_models + 1) / (6 * n_folds)))

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
+from scipy.linalg import helmert
 
 from skewanova.base.checks import (
     Floats,
@@ -24,12 +25,12 @@ from skewanova.base.checks import (
     warn_each,
 )
 from skewanova.base.rounding import TIE
-from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, helmert, pair_indices
+from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, pair_indices
 from skewanova.inference.sampling import check_model_names
-from skewanova.inference.single_test_set import LARGEST_DF, ModelComparison, t_tests
+from skewanova.inference.single_test_set import LARGEST_DF, ModelComparison, make_pair_tests
 
 #: Whether run j of one model has something in common with run j of another, such as the training sample.
-RUNS = ("crossed", "nested")
+RUN_DESIGNS = ("crossed", "nested")
 
 
 #: Share of the covariances below which what is left of them is rounding.
@@ -37,7 +38,7 @@ ROUNDING = 1e-10
 
 
 #: Whose degrees of freedom: Banerjee's bound, which few runs need, or Hillis's as published.
-DEGREES = ("banerjee", "hillis")
+DF_METHODS = ("banerjee", "hillis")
 
 
 #: Level, shared by all pairs, at which t has Banerjee's critical value; at larger levels it is more cautious,
@@ -58,7 +59,7 @@ class CaseCovariances(NamedTuple):
     same_model: float
     different: float
 
-    def added(self, n_runs: int) -> float:
+    def mean_square(self, n_runs: int) -> float:
         """Return the contribution of cases to a mean square between models over so many runs."""
         return n_runs * max(self.same_model - self.different, 0.0)
 
@@ -66,16 +67,14 @@ class CaseCovariances(NamedTuple):
 class DegreesOfFreedom(NamedTuple):
     """Degrees of freedom of a variance of which runs bring in one part and cases the rest.
 
-    By `DEGREES`: as published, or so that t has Banerjee's (1961) critical value, whose square is the mean of
-    those for either part by their share.
+    `method` is one of `DF_METHODS`: as published, or so that t has Banerjee's (1961) critical value. The
+    square of that value is the mean of the squares for the two parts, weighted by their shares.
     """
 
     method: str = "banerjee"
-    of_cases: float = np.inf
+    case_df: float = np.inf
 
-    def of_variance(
-        self, variance: ArrayLike, noise: ArrayLike, df: ArrayLike, *, n_tests: int = 1
-    ) -> Floats:
+    def compute_df(self, variance: ArrayLike, noise: ArrayLike, df: ArrayLike, *, n_tests: int = 1) -> Floats:
         """Degrees of freedom of a variance D, of which the part `noise` has `df`, for so many tests."""
         total, part, df = (np.asarray(array, dtype=np.float64) for array in (variance, noise, df))
         varies = (part > 0) & (total > 0)
@@ -83,12 +82,12 @@ class DegreesOfFreedom(NamedTuple):
             return np.where(varies, total**2 * df / np.where(varies, part, 1.0) ** 2, np.inf)
         share = np.where(total > 0, part / np.where(total > 0, total, 1.0), 0.0)
         quantile = 1 - MATCHED_LEVEL / n_tests / 2
-        of_noise, of_cases = (
-            special.stdtrit(each, quantile) ** 2 for each in (df, min(self.of_cases, LARGEST_DF))
+        of_noise, case_df = (
+            special.stdtrit(each, quantile) ** 2 for each in (df, min(self.case_df, LARGEST_DF))
         )
-        critical = np.sqrt(share * of_noise + (1 - share) * of_cases)
+        critical = np.sqrt(share * of_noise + (1 - share) * case_df)
         df_bound = special.stdtridf(quantile, critical)  # below 0 where t is normal but for rounding
-        df_bound = np.where((share > 0) & (df_bound > 0), df_bound, self.of_cases)
+        df_bound = np.where((share > 0) & (df_bound > 0), df_bound, self.case_df)
         return np.asarray(np.where(total > 0, df_bound, np.inf))
 
 
@@ -199,22 +198,24 @@ def compare_runs(
     >>> result.difference.round(3).tolist(), bool(result.p_omnibus < 0.05)
     ([0.093], True)
     """
-    values, case_covariance = _check(areas, covariance)
+    values, case_covariance = _check_areas(areas, covariance)
     names = check_model_names(models, len(values))
     check_fraction(confidence_level, "confidence_level")
-    nested = check_choice(runs, RUNS, "runs") == "nested"
-    degrees = DegreesOfFreedom(check_choice(df, DEGREES, "df"), _check_df(case_df))
+    nested = check_choice(runs, RUN_DESIGNS, "runs") == "nested"
+    degrees = DegreesOfFreedom(check_choice(df, DF_METHODS, "df"), _check_df(case_df))
     f_omnibus, df_models, df_omnibus = _test_models(values, case_covariance, degrees, nested=nested)
-    difference, std_error, df_error = run_pairs(values, case_covariance, degrees, nested=nested)
+    difference, std_error, df_error = compare_run_pairs(values, case_covariance, degrees, nested=nested)
     a, b = pair_indices(len(values))
     mean = values.mean(axis=1)
     tail = (1 - confidence_level) / (2 * len(a))
     critical = np.asarray(special.stdtrit(df_error, 1 - tail), dtype=np.float64)
-    mean_error, mean_df = run_means(values, case_covariance, degrees)
+    mean_error, mean_df = run_mean_errors(values, case_covariance, degrees)
     half_width = special.stdtrit(mean_df, (1 + confidence_level) / 2) * mean_error
     alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
     warn_each(f"{pair} differ alike in all runs and cases: their difference has no test" for pair in alike)
-    pairs = t_tests(difference, std_error, df_error, critical=critical, half_width=critical * std_error)
+    pairs = make_pair_tests(
+        difference, std_error, df_error, critical=critical, half_width=critical * std_error
+    )
     return RunsComparison(
         **vars(pairs),
         models=names,
@@ -225,11 +226,11 @@ def compare_runs(
         p_omnibus=float(special.fdtrc(df_models, min(df_omnibus, LARGEST_DF), f_omnibus)),
         model_low=mean - half_width,
         model_high=mean + half_width,
-        components=_components(values, case_covariance, nested=nested),
+        components=_build_components(values, case_covariance, nested=nested),
     )
 
 
-def _check(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
+def _check_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
     """Areas (n_models, n_runs) and their covariance, finite and of fitting shapes."""
     values, cov = check_float_array(areas, "areas"), check_float_array(covariance, "covariance")
     if values.ndim != 2 or min(values.shape) < 2:
@@ -259,17 +260,17 @@ def _test_models(
     """F of equal models and its degrees of freedom, those of models times Greenhouse and Geisser's factor."""
     n_models, n_runs = values.shape
     effect = n_runs * float(values.mean(axis=1).var(ddof=1))
-    noise, df_noise = _mean_square(values, nested=nested)
-    variance = noise + case_covariances(covariance, n_models, nested=nested).added(n_runs)
+    noise, df_noise = _run_mean_square(values, nested=nested)
+    variance = noise + case_covariances(covariance, n_models, nested=nested).mean_square(n_runs)
     contrasts, over_runs = helmert(n_models), fold_covariance(values.T)
     if nested:
         over_runs = np.diag(np.diag(over_runs))
     factor = float(epsilon_gg(contrasts @ over_runs @ contrasts.T)) if noise > 0 else 1.0
-    df_error = float(degrees.of_variance(variance, noise, df_noise if nested else factor * df_noise))
+    df_error = float(degrees.compute_df(variance, noise, df_noise if nested else factor * df_noise))
     return effect / variance if variance > 0 else np.nan, factor * (n_models - 1), df_error
 
 
-def _mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
+def _run_mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
     """MS(TR) of areas, or MS(R(T)) of nested runs, 0 if they differ by rounding; its degrees of freedom."""
     n_models, n_runs = values.shape
     centered = values - values.mean(axis=1, keepdims=True)
@@ -297,7 +298,7 @@ def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False)
     )
 
 
-def run_pairs(
+def compare_run_pairs(
     values: Floats, covariance: Floats, degrees: DegreesOfFreedom, *, nested: bool = False
 ) -> tuple[Floats, Floats, Floats]:
     """Difference of every pair, its standard error sqrt(2 D / J) and degrees of freedom: two models alone."""
@@ -307,17 +308,17 @@ def run_pairs(
         both = values[[i, j]]
         rows = np.concatenate([np.arange(k * n_runs, (k + 1) * n_runs) for k in (i, j)])
         shared = case_covariances(covariance[np.ix_(rows, rows)], 2, nested=nested)
-        noise, df_noise = _mean_square(both, nested=nested)
-        variance = noise + shared.added(n_runs)
+        noise, df_noise = _run_mean_square(both, nested=nested)
+        variance = noise + shared.mean_square(n_runs)
         if variance <= ROUNDING * n_runs * (abs(shared.same_model) + abs(shared.different)):
             variance = 0.0
         pairs.append((both[0].mean() - both[1].mean(), variance, noise, df_noise))
     difference, variance, noise, df_noise = np.transpose(pairs)
-    df = degrees.of_variance(variance, noise, df_noise, n_tests=len(pairs))
+    df = degrees.compute_df(variance, noise, df_noise, n_tests=len(pairs))
     return difference, np.sqrt(2 * variance / n_runs), df
 
 
-def run_means(values: Floats, covariance: Floats, degrees: DegreesOfFreedom) -> tuple[Floats, Floats]:
+def run_mean_errors(values: Floats, covariance: Floats, degrees: DegreesOfFreedom) -> tuple[Floats, Floats]:
     """Return the error of every mean, of variance (MS(R) + J Cov2) / J (Hillis 2014, eq. 18), and its df."""
     n_models, n_runs = values.shape
     noise = values.var(axis=1, ddof=1)
@@ -325,7 +326,7 @@ def run_means(values: Floats, covariance: Floats, degrees: DegreesOfFreedom) -> 
     of_model = np.array([blocks[i, :, i] for i in range(n_models)])
     other = ~np.eye(n_runs, dtype=bool)
     variance = noise + n_runs * np.maximum(of_model[:, other].mean(axis=1), 0.0)
-    return np.sqrt(variance / n_runs), degrees.of_variance(variance, noise, n_runs - 1)
+    return np.sqrt(variance / n_runs), degrees.compute_df(variance, noise, n_runs - 1)
 
 
 def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed") -> pd.DataFrame:
@@ -356,21 +357,23 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
     >>> components(areas, 0.00001 * np.eye(6) + 0.00002)["share"].round(2).tolist()
     [0.8, 0.04, 0.11, 0.0, 0.0, 0.05]
     """
-    values, case_covariance = _check(areas, covariance)
-    return _components(values, case_covariance, nested=check_choice(runs, RUNS, "runs") == "nested")
+    values, case_covariance = _check_areas(areas, covariance)
+    return _build_components(
+        values, case_covariance, nested=check_choice(runs, RUN_DESIGNS, "runs") == "nested"
+    )
 
 
-def no_components() -> pd.DataFrame:
+def empty_components() -> pd.DataFrame:
     """Return the frame of a design without runs."""
     return _component_frame({})
 
 
-def _components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
+def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
     """Return the components from checked arrays."""
     n_models = len(values)
     shared = case_covariances(covariance, n_models, nested=nested)
     one_area = float(np.diag(covariance).mean()) - shared.same_model
-    noise, _ = _mean_square(values, nested=nested)
+    noise, _ = _run_mean_square(values, nested=nested)
     rows = {
         "cases, all runs and models": shared.different,
         "cases, all runs of a model": shared.same_model - shared.different,

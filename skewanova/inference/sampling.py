@@ -29,12 +29,12 @@ from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deployment_prior
 
 #: Degrees of freedom that heavy-tailed values cannot fall below.
-FEWEST_DF = 4.0
+MIN_DF = 4.0
 
 
 #: Share of the weight of a class that counts as nothing: what is left of a class without its heaviest unit
 #: would be rounding.
-NO_WEIGHT = 1e-9
+MAX_WEIGHT_ROUNDING = 1e-9
 
 
 #: Numbers held at once: what the second-level cache holds.
@@ -80,8 +80,8 @@ class Sample:
             return self.unit_stratum
         if self.cluster is None:
             return self.positive.astype(np.intp)
-        kind = kinds_of(self)
-        return _join_single_kinds(kind, np.bincount(kind, minlength=3), clustered=True)
+        kind = classify_units(self)
+        return _merge_single_kinds(kind, np.bincount(kind, minlength=3), clustered=True)
 
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
@@ -90,7 +90,7 @@ class Sample:
         return [(rows, len(rows)) for rows in strata if len(rows)]
 
     @property
-    def strata_kinds(self) -> list[int]:
+    def stratum_numbers(self) -> list[int]:
         """Index of each of `strata` among the three strata."""
         return [int(self.stratum[rows[0]]) for rows, _ in self.strata]
 
@@ -100,11 +100,11 @@ class Sample:
         return UnitSums.of(self.positive.astype(np.intp), self.unit, self.weight, 2)
 
     @cached_property
-    def alone(self) -> tuple[str, ...]:
+    def single_unit_classes(self) -> tuple[str, ...]:
         """Classes with a single sampling unit, whose variance is not estimable: in words."""
         template = "the only cluster with {} cases" if self.clustered else "the only {} case"
         weights = zip(("negative", "positive"), self.unit_sums.total, strict=True)
-        return tuple(template.format(name) for name, total in weights if is_all(1.0, total))[::-1]
+        return tuple(template.format(name) for name, total in weights if is_entire_class(1.0, total))[::-1]
 
     def unit_weights(self, *, positive: bool) -> Floats:
         """Weight of every unit (n_units,) in a class."""
@@ -134,61 +134,63 @@ class Sample:
     def covariance(self, values: Floats) -> Floats:
         """Covariance (n, n) of estimates from their values (n_units, n)."""
         result = np.zeros((values.shape[1],) * 2)
-        for _, centered in self.blocks(values):
+        for _, centered in self.iter_deviations(values):
             result += centered @ centered.T
         return result
 
-    def blocks(self, values: Floats) -> Iterator[tuple[int, Floats]]:
+    def iter_deviations(self, values: Floats) -> Iterator[tuple[int, Floats]]:
         """Yield a stratum's number, deviations (n, n_rows) of its units, from values (n_units, n)."""
         step = max(1, BLOCK_SIZE // values.shape[1])
         for number, (rows, size) in enumerate(self.strata):
             parts = [rows[start : start + step] for start in range(0, len(rows), step)]
-            mean = sum(_columns(values, part).sum(axis=1, keepdims=True) for part in parts) / size
+            mean = sum(_gather_columns(values, part).sum(axis=1, keepdims=True) for part in parts) / size
             for part in parts:
-                centered = _columns(values, part)
+                centered = _gather_columns(values, part)
                 centered -= mean
                 centered /= np.sqrt(size * max(size - 1, 1))
                 yield number, centered
 
-    def spread(self, values: Floats) -> tuple[Floats, Floats]:
+    def estimate_errors(self, values: Floats) -> tuple[Floats, Floats]:
         """Return standard errors and degrees of freedom of estimates from their values (n_units, ...).
 
         The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, so heavy tails leave
         fewer degrees of freedom than units (Satterthwaite 1946).
         """
         flat = values.reshape(len(values), -1)
-        unit = power_of_two(np.maximum(flat.max(axis=0), -flat.min(axis=0)))
+        unit = ceil_power_of_two(np.maximum(flat.max(axis=0), -flat.min(axis=0)))
         variance, df = np.reshape(
-            _add_strata(self.variances(self._sum_powers(flat, unit))), (2, *values.shape[1:])
+            _sum_strata(self.variances_from_sums(self._sum_powers(flat, unit))), (2, *values.shape[1:])
         )
-        return unit.reshape(variance.shape) * self.std_errors(variance), df
+        return unit.reshape(variance.shape) * self.to_std_errors(variance), df
 
-    def spread_by_stratum(self, values: Floats) -> Floats:
+    def stratum_variances(self, values: Floats) -> Floats:
         """Variances (2, 3) that the strata add, and variances of these, from values (n_units,)."""
         result = np.zeros((2, 3))
-        result[:, self.strata_kinds] = self.variances(self._sum_powers(values[:, None], np.ones(1)))[..., 0]
+        result[:, self.stratum_numbers] = self.variances_from_sums(
+            self._sum_powers(values[:, None], np.ones(1))
+        )[..., 0]
         return result
 
     def _sum_powers(self, values: Floats, unit: Floats) -> Floats:
         """Return sums (n_strata, 2, n) of squares and fourth powers of deviations over the unit."""
         sums = np.zeros((len(self.strata), 2, values.shape[1]))
-        for number, centered in self.blocks(values):
+        for number, centered in self.iter_deviations(values):
             centered /= unit[:, None]
             for power in sums[number]:
                 centered *= centered
                 power += centered.sum(axis=1)
         return sums
 
-    def std_errors(self, variances: Floats) -> Floats:
+    def to_std_errors(self, variances: Floats) -> Floats:
         """Return standard errors, nan where all cases of a class are one unit."""
-        return np.full(variances.shape, np.nan) if self.alone else np.sqrt(variances)
+        return np.full(variances.shape, np.nan) if self.single_unit_classes else np.sqrt(variances)
 
     @cached_property
     def df(self) -> float:
         """Degrees of freedom of a covariance over the units: those of the smaller class, less one."""
         return max(float(self.unit_sums.equal().min()) - 1, 1.0)
 
-    def variances(self, sums: Floats) -> Floats:
+    def variances_from_sums(self, sums: Floats) -> Floats:
         """Variances that the strata add, and of these, from sums of powers (n_strata, 2, ...)."""
         square, fourth = sums[:, 0], sums[:, 1]
         sizes = np.array([size for _, size in self.strata], dtype=np.float64)
@@ -209,7 +211,9 @@ class SampleSummary(Sample):
     clustered: bool = False
 
     @classmethod
-    def of(cls, sizes: Sequence[int], *, sums: UnitSums | None = None, clustered: bool = False) -> Self:
+    def from_sizes(
+        cls, sizes: Sequence[int], *, sums: UnitSums | None = None, clustered: bool = False
+    ) -> Self:
         """So many units of negatives, of positives and, where they are clusters, of both."""
         n_negative, n_positive, n_both = [int(size) for size in (*sizes, 0)[:3]]
         both = np.array([False, True])
@@ -221,9 +225,9 @@ class SampleSummary(Sample):
         return sum(self.sizes)
 
     @cached_property
-    def kinds(self) -> list[int]:
+    def stratum_of_kind(self) -> list[int]:
         """Stratum of units of each kind: a single one joins the largest, as that of a sample does."""
-        kinds = _join_single_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
+        kinds = _merge_single_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
         return [int(kind) for kind in kinds]
 
     @cached_property
@@ -234,7 +238,7 @@ class SampleSummary(Sample):
     @cached_property
     def stratum_sizes(self) -> Codes:
         """Number of units in each of three strata."""
-        return np.bincount(self.kinds, weights=self.sizes, minlength=3).astype(np.intp)
+        return np.bincount(self.stratum_of_kind, weights=self.sizes, minlength=3).astype(np.intp)
 
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
@@ -256,19 +260,19 @@ class SampleSummary(Sample):
         return np.asarray(values.T @ values)
 
 
-def kinds_of(sample: Sample) -> Codes:
+def classify_units(sample: Sample) -> Codes:
     """Kind of every unit: 0 of negatives alone, 1 of positives alone, 2 of both."""
     negatives, positives = (sample.unit_weights(positive=side) > 0 for side in (False, True))
     return np.where(positives & negatives, 2, positives.astype(np.intp))
 
 
-def _join_single_kinds(kind: Codes, counts: Codes, *, clustered: bool) -> Codes:
+def _merge_single_kinds(kind: Codes, counts: Codes, *, clustered: bool) -> Codes:
     """Kinds that are strata: a single cluster of its kind joins the largest."""
     alone = np.isin(kind, np.flatnonzero(counts == 1)) & clustered
     return np.where(alone, counts.argmax(), kind)
 
 
-class Spreads(NamedTuple):
+class VarianceEstimates(NamedTuple):
     """Variances of the differences of all pairs (n_pairs, n_priors) and of the models, and their df."""
 
     pair: Floats
@@ -277,22 +281,22 @@ class Spreads(NamedTuple):
     model_df: Floats
 
     @classmethod
-    def of(cls, sample: Sample, sums: Floats, n_models: int, unit: Floats) -> Spreads:
+    def from_power_sums(cls, sample: Sample, sums: Floats, n_models: int, unit: Floats) -> VarianceEstimates:
         """Variances from sums over powers of deviations over the unit (n_priors,), as of `power_sums`."""
-        variance, df = _add_strata(sample.variances(sums))
+        variance, df = _sum_strata(sample.variances_from_sums(sums))
         variance = variance * unit**2
         return cls(variance[n_models:], df[n_models:], variance[:n_models], df[:n_models])
 
 
-def _add_strata(variances: Floats) -> tuple[Floats, Floats]:
+def _sum_strata(variances: Floats) -> tuple[Floats, Floats]:
     """Variances over all strata and their degrees of freedom (Satterthwaite), infinite if certain."""
     variance, var_of_var = variances.sum(axis=1)
     certain = var_of_var <= 0
     df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, var_of_var))
-    return variance, np.maximum(df, FEWEST_DF)
+    return variance, np.maximum(df, MIN_DF)
 
 
-def power_of_two(size: Floats) -> Floats:
+def ceil_power_of_two(size: Floats) -> Floats:
     """Power of two near the largest deviations, to divide them by: fourth powers may leave the doubles."""
     return np.asarray(np.ldexp(1.0, np.frexp(size)[1]))
 
@@ -319,14 +323,14 @@ def power_sums(
     return sums
 
 
-def _columns(values: Floats, rows: Codes) -> Floats:
+def _gather_columns(values: Floats, rows: Codes) -> Floats:
     """Return some rows, each column in one piece."""
     return np.ascontiguousarray(values[rows].T)
 
 
-def is_all(part: Any, total: float) -> Any:
+def is_entire_class(part: Any, total: float) -> Any:
     """Return True where the rest of a class's weight is rounding only."""
-    return total - part <= NO_WEIGHT * total
+    return total - part <= MAX_WEIGHT_ROUNDING * total
 
 
 def check_sample(

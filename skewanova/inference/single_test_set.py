@@ -14,18 +14,19 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
+from scipy.linalg import helmert
 
 from skewanova.base.checks import Floats, check_choice, check_fraction, warn_each
 from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.case_resampling import SortedScores, measure_models
-from skewanova.inference.fold_statistics import helmert, holm, split_rows
+from skewanova.inference.fold_statistics import adjust_holm, split_rows
 from skewanova.inference.sampling import (
     Sample,
-    Spreads,
+    VarianceEstimates,
+    ceil_power_of_two,
     check_model_names,
     check_sample,
-    power_of_two,
     power_sums,
     target_prior,
 )
@@ -40,7 +41,7 @@ LOG_DRAWS = 16
 
 
 #: ArcsineAreas nearer than this have the slope at the area itself.
-SAME_ANGLE = 1e-9
+MIN_ANGLE_DIFFERENCE = 1e-9
 
 
 #: Degrees of freedom taken for infinitely many.
@@ -96,7 +97,7 @@ class ArcsineScale(NamedTuple):
     slope: Floats
 
     @classmethod
-    def of(cls, area: Floats) -> ArcsineScale:
+    def from_areas(cls, area: Floats) -> ArcsineScale:
         """Carry areas (n_models,) over."""
         if ((area <= 0) | (area >= 1 - TIE)).any():
             return cls(area, area, np.ones(len(area)))
@@ -105,10 +106,10 @@ class ArcsineScale(NamedTuple):
     def secant_slopes(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
         """Difference of two areas for one of their angles, pair by pair."""
         rise, area_a = self.angle[a] - self.angle[b], self.area[a]
-        near = np.abs(rise) <= SAME_ANGLE
+        near = np.abs(rise) <= MIN_ANGLE_DIFFERENCE
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
-    def errors(self, pair: Floats, single: Floats) -> Floats:
+    def pair_errors(self, pair: Floats, single: Floats) -> Floats:
         """Return the error of the difference of any two areas, from variances of angles; 0 if but rounding.
 
         It is that of the angles times the chord, so that an interval agrees with the test of the angles.
@@ -127,9 +128,9 @@ class ArcsineAreas:
     sample: Sample
 
     @classmethod
-    def of(cls, area: Floats, values: Floats, sample: Sample) -> Self:
+    def from_areas(cls, area: Floats, values: Floats, sample: Sample) -> Self:
         """Carry areas (n_models,) over."""
-        return cls(ArcsineScale.of(area), values, sample)
+        return cls(ArcsineScale.from_areas(area), values, sample)
 
     @property
     def area(self) -> Floats:
@@ -151,41 +152,43 @@ class ArcsineAreas:
         """Covariance of the angles."""
         return self.sample.covariance(self.angle_values)
 
-    def along(self, contrasts: Floats) -> tuple[Floats, Floats]:
+    def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Return standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
-        return self.sample.spread(self.angle_values @ contrasts.T)
+        return self.sample.estimate_errors(self.angle_values @ contrasts.T)
 
-    def spreads(self) -> Spreads:
+    def spreads(self) -> VarianceEstimates:
         """Variances of the angles and of their differences."""
         values = self.angle_values
-        unit = power_of_two(np.maximum(values.max(axis=0), -values.min(axis=0)).max())
-        blocks = self.sample.blocks(values)
+        unit = ceil_power_of_two(np.maximum(values.max(axis=0), -values.min(axis=0)).max())
+        blocks = self.sample.iter_deviations(values)
         models = ((number, [*(deviations / unit)[:, :, None]]) for number, deviations in blocks)
         sums = power_sums(models, len(self.sample.strata), len(self.area), 1)
-        return Spreads.of(self.sample, sums, len(self.area), unit)
+        return VarianceEstimates.from_power_sums(self.sample, sums, len(self.area), unit)
 
-    def pairs(self) -> tuple[Floats, Floats]:
+    def pair_errors(self) -> tuple[Floats, Floats]:
         """Return standard error of the difference of every two areas, and its degrees of freedom."""
         spreads = self.spreads()
-        error = self.scale.errors(spreads.pair[:, 0], spreads.model[:, 0])
-        return np.full(error.shape, np.nan) if self.sample.alone else error, spreads.pair_df[:, 0]
+        error = self.scale.pair_errors(spreads.pair[:, 0], spreads.model[:, 0])
+        return np.full(error.shape, np.nan) if self.sample.single_unit_classes else error, spreads.pair_df[
+            :, 0
+        ]
 
-    def singles(self) -> tuple[Floats, Floats]:
+    def model_errors(self) -> tuple[Floats, Floats]:
         """Return standard error of every area, and its degrees of freedom."""
-        return self.sample.spread(self.values)
+        return self.sample.estimate_errors(self.values)
 
-    def pair_strata(self) -> tuple[Floats, Floats]:
+    def pair_stratum_variances(self) -> tuple[Floats, Floats]:
         """Return variance contributions of the strata to every difference (n_pairs, 3); their variances."""
         pairs = combinations(range(len(self.area)), 2)
-        strata = [self.sample.spread_by_stratum(self.values[:, i] - self.values[:, j]) for i, j in pairs]
+        strata = [self.sample.stratum_variances(self.values[:, i] - self.values[:, j]) for i, j in pairs]
         variance, var_of_var = np.stack(strata, axis=1)
         return variance, var_of_var
 
 
-def pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str) -> PairTests:
+def compute_pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str) -> PairTests:
     """Test every pair a - b; a difference without spread has neither test nor limits, however large."""
     a, b = np.triu_indices(len(angles.area), 1)
-    std_error, df_error = angles.pairs()
+    std_error, df_error = angles.pair_errors()
     difference = angles.area[a] - angles.area[b]
     contrasts = np.eye(len(angles.area))[a] - np.eye(len(angles.area))[b]
     if simultaneous == "max_z":
@@ -194,10 +197,10 @@ def pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str) -> Pair
         normal = bonferroni_value(len(contrasts) if simultaneous == "bonferroni" else 1, level)
     critical = t_from_z(normal, df_error)
     half_width = np.where((std_error == 0) & (difference != 0), np.nan, critical * std_error)
-    return t_tests(difference, std_error, df_error, critical=critical, half_width=half_width)
+    return make_pair_tests(difference, std_error, df_error, critical=critical, half_width=half_width)
 
 
-def t_tests(
+def make_pair_tests(
     difference: Floats, std_error: Floats, df_error: Floats, *, critical: Floats, half_width: Floats
 ) -> PairTests:
     """Test differences by t, adjusted by Holm; intervals have this half-width."""
@@ -208,7 +211,7 @@ def t_tests(
         statistic=statistic,
         df_error=df_error,
         p_value=p_value,
-        p_adjusted=holm(p_value),
+        p_adjusted=adjust_holm(p_value),
         conf_low=difference - half_width,
         conf_high=difference + half_width,
         critical_value=critical,
@@ -233,7 +236,7 @@ def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, F
     return statistic, np.asarray(2 * special.stdtr(df, -np.abs(statistic)))
 
 
-def omnibus_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
+def omnibus_f_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
     """F of equal areas over the contrasts that vary, their number, the error's df, and p (Moore-Penrose).
 
     The error's degrees of freedom are the harmonic mean of those of uncorrelated contrasts. Half of
@@ -247,7 +250,7 @@ def omnibus_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
     if df == 0:
         return np.nan, 0, np.nan, np.nan
     along = vectors[:, varies].T @ steps
-    error, df_error = angles.along(along)
+    error, df_error = angles.estimate_contrasts(along)
     inverse = float((1 / df_error).mean())
     shared = 1 / inverse if inverse else np.inf  # a spread that is the same for all cases
     statistic = float((((along @ angles.scale.angle) / error) ** 2).mean()) * (1 - (df - 1) / (2 * shared))
@@ -286,11 +289,13 @@ SIMULTANEOUS = ("max_z", "bonferroni", "none")
 
 
 #: Said of models whose difference has no spread.
-SAMENESS = "models {} and {} change alike without each case: their difference has no standard error or test"
+SAME_CHANGES_WARNING = (
+    "models {} and {} change alike without each case: their difference has no standard error or test"
+)
 
 
 #: Said of a sample in which all cases of a class are one unit.
-ALONE = "{} cannot show how others would differ: there is no standard error, test or interval"
+SINGLE_UNIT_WARNING = "{} cannot show how others would differ: there is no standard error, test or interval"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -394,7 +399,7 @@ def compare_test_set(
     names = check_model_names(models, columns.shape[1])
     weighting = target_prior(prior, deployment_prior, sample)
     return compare_areas(
-        angles_of(sample, columns.T, weighting, area_estimator),
+        measure_arcsine_areas(sample, columns.T, weighting, area_estimator),
         weighting=weighting.describe(),
         models=names,
         confidence_level=confidence_level,
@@ -402,7 +407,7 @@ def compare_test_set(
     )
 
 
-def angles_of(
+def measure_arcsine_areas(
     sample: Sample,
     scores: Iterable[NDArray[Any] | SortedScores],
     weighting: DeploymentPrior,
@@ -410,7 +415,7 @@ def angles_of(
 ) -> ArcsineAreas:
     """Areas of the models of a clean sample on the angular scale."""
     estimate, values = measure_models(sample, scores, [weighting], area_estimator)
-    return ArcsineAreas.of(estimate[:, 0], values[..., 0], sample)
+    return ArcsineAreas.from_areas(estimate[:, 0], values[..., 0], sample)
 
 
 def compare_areas(
@@ -422,9 +427,9 @@ def compare_areas(
     simultaneous: str = "max_z",
 ) -> TestSetComparison:
     """Compare areas that were measured; warn of what cannot be tested."""
-    f_omnibus, df, df_omnibus, p_omnibus = omnibus_test(angles)
+    f_omnibus, df, df_omnibus, p_omnibus = omnibus_f_test(angles)
     result = TestSetComparison(
-        **vars(pair_tests(angles, level=confidence_level, simultaneous=simultaneous)),
+        **vars(compute_pair_tests(angles, level=confidence_level, simultaneous=simultaneous)),
         models=models,
         estimate=angles.area,
         covariance=angles.area_covariance,
@@ -436,6 +441,6 @@ def compare_areas(
         weighting=weighting,
     )
     alike = zip(result.model_a, result.model_b, result.std_error == 0, strict=True)
-    warn_each(SAMENESS.format(a, b) for a, b, same in alike if same)
-    warn_each(map(ALONE.format, angles.sample.alone))
+    warn_each(SAME_CHANGES_WARNING.format(a, b) for a, b, same in alike if same)
+    warn_each(map(SINGLE_UNIT_WARNING.format, angles.sample.single_unit_classes))
     return result

@@ -349,7 +349,7 @@ def _family_of_all_pairs(pairs: pd.DataFrame) -> str:
     """Return the family that the conclusions rest on, or Nemenyi's where that compares with a control."""
     if "role" in pairs:
         rows = pairs[(pairs["role"] == "primary") & (pairs["response"] == "iauprec")]
-        result = [str(test) for test in rows["test"].unique() if not get_test(str(test)).control]
+        result = [str(test) for test in rows["test"].unique() if not get_test(str(test)).needs_control]
         if result:
             return result[0]
     return "nemenyi"

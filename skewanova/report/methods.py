@@ -188,7 +188,7 @@ def methods_text(
         "test_set": test_set,
         "fixed_runs": fixed_runs,
         "over_runs": fixed_runs or any(test.designs == RUNS_DESIGN for test in every),
-        "halved": any(test.halved for test in every),
+        "halved": any(test.needs_halvings for test in every),
         "design": design,
     }
     return [fill_prose("methods", block, **words) for block in ("curves", "ranking", "tests", "reading")]

@@ -48,7 +48,7 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> 
         why = models_untested_because(next(iter_rows(primary)))
         return f"The models could not be tested for a difference, because {why} ({line})."
     if np.isinf(primary["statistic"]).all():
-        if get_test(str(primary["test"].iloc[0])).ranks:
+        if get_test(str(primary["test"].iloc[0])).uses_ranks:
             text = "The models' ranks are the same throughout: p is the chance of that among equal models"
         else:
             text = "The models' differences do not vary, so that no test can judge them"
@@ -66,7 +66,7 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> 
 
 def models_untested_because(row: Any) -> str:
     """Return why the test of all models has no p-value."""
-    if get_test(row.test).over == "cases":
+    if get_test(row.test).sampling_unit == "cases":
         return "a class has one case" if row.df > 0 else "their differences do not vary from case to case"
     return "they do not differ in any fold"
 
@@ -136,7 +136,7 @@ def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str])
 
 def _none_differs(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
     """Say that no pair of the family differs: of all models, or with a control."""
-    if get_test(posthoc["test"].iloc[0]).control:
+    if get_test(posthoc["test"].iloc[0]).needs_control:
         return f"No model was found to differ from the control, {names[posthoc['model_b'].iloc[0]]},"
     return "No two models were found to differ"
 
@@ -223,7 +223,7 @@ def _pairs(source: ReportSource, rows: list[Any]) -> list[str]:
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
     texts = [_pair(row, float(sizes.get((row.model_a, row.model_b), np.nan))) for row in rows]
     test = get_test(rows[0].test)
-    level = "; intervals at the level of the step that decided the pair" if test.adjusted else ""
+    level = "; intervals at the level of the step that decided the pair" if test.needs_adjustment else ""
     effect = f"d: difference in standard deviations of one {effect_unit(source)}"
     return [f"Differences ({test.name}{level}; {effect}): {_join_first(texts, MOST_PAIRS, '; ')}."]
 

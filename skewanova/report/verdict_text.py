@@ -35,7 +35,7 @@ from skewanova.decision.verdict import (
     larger_first,
 )
 from skewanova.inference.catalogue import get_test
-from skewanova.inference.diagnostics import auc_by_fold
+from skewanova.inference.diagnostics import pivot_auc
 from skewanova.priors.evidence import POSITIVES_FOR_TESTS
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import find_collapsed
@@ -463,7 +463,7 @@ def _flaws(judged: Judgement, writer: LineWriter) -> Iterator[str]:
     elif top is not None and top.advice:
         percent = writer.percent(top.statistic, "statistic", "assumptions")
         yield f"Of a fold, {percent} % share a model's best score: give finer ones."
-    auc = auc_by_fold(judged.evaluation)
+    auc = pivot_auc(judged.evaluation)
     for row, column in np.argwhere(find_collapsed(auc))[:1].tolist():
         low, model = float(auc.iloc[row, column]), writer.names[str(auc.columns[column])]
         yield f"{model} ranks near chance in a fold (AUC {writer.number(low, 'auc', 'iauprec')}): look there."

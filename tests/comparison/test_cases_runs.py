@@ -11,7 +11,7 @@ from skewanova.decision import auprec_bands, rank_models
 from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import auprec_covariance, compare_runs
-from skewanova.inference.runs import DegreesOfFreedom, run_means
+from skewanova.inference.runs import DegreesOfFreedom, run_mean_errors
 from skewanova.report.methods import methods_of
 from skewanova.scores import infer_design
 from skewanova.scores.pairing import describe_table
@@ -78,7 +78,9 @@ def test_bands_of_means_know_that_runs_are_few(found):
     n_cases, n_models, n_runs = scores.shape
     names = [int(name[1:]) for name in result.evaluation.models]
     one = auprec_covariance(labels, scores.reshape(n_cases, -1), deployment_prior=0.3)
-    _, df = run_means(one.estimate.reshape(n_models, n_runs), one.covariance, DegreesOfFreedom(of_cases=59))
+    _, df = run_mean_errors(
+        one.estimate.reshape(n_models, n_runs), one.covariance, DegreesOfFreedom(case_df=59)
+    )
     bands = auprec_bands(result.evaluation, [0.3])
     error = np.linalg.norm(joint_curves(result.evaluation, np.array([0.3])).deviations[..., 0], axis=0)
     reach = (bands["conf_high"] - bands["auprec"]).to_numpy() / error

@@ -23,7 +23,7 @@ from skewanova.comparison.parts import (
 )
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
-from skewanova.inference.random_effects import random_effects
+from skewanova.inference.random_effects import estimate_mean_effect
 from skewanova.plotting import plot_by_dataset
 from skewanova.report.figures import across_caption, draw_across
 from skewanova.scores.table import hash_path
@@ -105,7 +105,7 @@ METAFOR = {
 
 @pytest.mark.parametrize("divisor", METAFOR)
 def test_meta_analysis_against_metafor(divisor):
-    found = random_effects(EFFECTS / divisor, VARIANCES, robust=False)
+    found = estimate_mean_effect(EFFECTS / divisor, VARIANCES, robust=False)
     numbers = (found.estimate, found.std_error, found.statistic, found.p_value, found.tau, found.q)
     assert (*numbers, found.q_p_value, found.i_sq) == pytest.approx(METAFOR[divisor], rel=1e-10, abs=1e-12)
     assert found.df == 5
@@ -120,7 +120,7 @@ def test_meta_analysis_holds_its_level():
         true_variances = rng.uniform(0.5, 2, size=8) * 1e-4
         effects = rng.normal(0, 0.02, size=8) + rng.normal(size=8) * np.sqrt(true_variances)
         estimated = true_variances * rng.chisquare(9, size=8) / 9
-        rejected += random_effects(effects, estimated).p_value < 0.05
+        rejected += estimate_mean_effect(effects, estimated).p_value < 0.05
     assert rejected / 3000 == pytest.approx(0.05, abs=0.015)
 
 
@@ -164,7 +164,7 @@ def test_hierarchical_differences(result):
         difference = wide[row["model_a"]] - wide[row["model_b"]]
         effects.append(difference.mean())
         variances.append(difference.var() / len(difference))
-    known = random_effects(np.array(effects), np.array(variances))
+    known = estimate_mean_effect(np.array(effects), np.array(variances))
     assert row["estimate"] == pytest.approx(known.estimate)
     assert row["p_value"] == pytest.approx(known.p_value)
     reach = stats.t.isf(0.025, 2) * known.std_error
@@ -451,7 +451,7 @@ def test_a_test_set_or_runs_on_it_are_one_observation_of_a_data_set(frame, kind,
         assert means["iauprec"]["A"] - means["iauprec"]["B"] == pytest.approx(found[-1][0])
         assert means["iauprec"].to_dict() == pytest.approx(by_run.to_dict())
         assert (means["std_error"] > 0).all()
-    expected = random_effects(*(np.array(side) for side in zip(*found, strict=True)))
+    expected = estimate_mean_effect(*(np.array(side) for side in zip(*found, strict=True)))
     row = result.hierarchical.iloc[0]
     assert (1 if row["model_a"] == "A" else -1) * row["estimate"] == pytest.approx(expected.estimate)
     assert (row["std_error"], row["p_value"]) == pytest.approx((expected.std_error, expected.p_value))

@@ -16,7 +16,7 @@ from skewanova.curves.chebyshev import certain_signs, panel_priors
 from skewanova.decision import joint_curves
 from skewanova.inference import auprec_covariance, case_deviations, compare_runs, paired_test_set
 from skewanova.inference.case_deviations import CaseDeviations
-from skewanova.inference.paired_test_set import variable_test_set
+from skewanova.inference.paired_test_set import find_test_set
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
 from studies.decisions import case_curves
@@ -30,7 +30,7 @@ def test_covariance_is_that_of_all_cases_at_once(n, rows, monkeypatch):
     positive = np.append([True, False], rng.random(n - 2) < 0.3)
     scores = [np.round(rng.normal(size=n) + positive, 1), rng.normal(size=n) + positive]
     values = [jackknife_values(positive, score, UniformPrior(at, at))[1] for score in scores for at in PRIORS]
-    monkeypatch.setattr(case_deviations, "ROWS_A_COLUMN", rows)
+    monkeypatch.setattr(case_deviations, "ROWS_PER_COLUMN", rows)
     found = case_curves(PRIORS, Sample(positive), scores, "trapezoid")
     units = found.deviations.reshape(-1, 6)
     assert len(units) == min(n, 6)
@@ -165,7 +165,7 @@ def test_panels_reach_over_the_grid_and_the_deployment_prior(several):
 @each(("n_positive", "known"), [(1, False), (2, True), (58, True), (59, False)])
 def test_a_class_of_one_case_shows_no_spread(n_positive, known):
     measures, _ = evaluated(scored(1, n_positive=n_positive))
-    assert (variable_test_set(measures) is not None) is known
+    assert (find_test_set(measures) is not None) is known
     assert joint_curves.joint_curves(measures, PRIORS).has_covariance is known
 
 
@@ -173,9 +173,9 @@ def test_cases_that_do_not_match_show_no_spread(several):
     frame = scored(1)
     turned = pd.concat([frame[frame["model"] != "c"], frame[frame["model"] == "c"].iloc[::-1]])
     measures, _ = evaluated(turned)
-    assert variable_test_set(measures) is None
+    assert find_test_set(measures) is None
     assert joint_curves.iauprec_covariance(measures) is None
-    assert variable_test_set(several[0]) is None  # of several folds
+    assert find_test_set(several[0]) is None  # of several folds
 
 
 def test_models_that_differ_without_spread_are_told_apart():
@@ -193,7 +193,7 @@ def test_models_that_differ_without_spread_are_told_apart():
 def test_curves_of_panels_are_measured_together_with_those_of_the_first_who_asks(monkeypatch):
     measures, _ = evaluated(scored(1))
     found = joint_curves.joint_curves(measures, PRIORS)
-    monkeypatch.setattr(CaseDeviations, "of", None)  # nothing is measured again
+    monkeypatch.setattr(CaseDeviations, "from_models", None)  # nothing is measured again
     assert joint_curves.joint_curves(measures, PRIORS) is found
     assert joint_curves.panel_curves(measures).joint.has_covariance
 
@@ -248,7 +248,7 @@ def test_areas_of_runs_vary_over_cases_and_over_runs(runs, kind):
     assert found.covariance_of_means == pytest.approx(over_cases + over_runs.get(kind, 0) / 3, rel=1e-9)
     error, df = found.pair_errors()
     if kind == "fixed":
-        assert found.means_df() == pytest.approx(found.sample.spread(found.means.values)[1])
+        assert found.means_df() == pytest.approx(found.sample.estimate_errors(found.means.values)[1])
         return
     twin = compare_runs(found.area, covariance, runs=kind, case_df=found.sample.df)
     assert (error, df) == (pytest.approx(twin.std_error), pytest.approx(twin.df_error))
@@ -305,11 +305,13 @@ def test_a_set_elsewhere_has_the_curves_of_memory(single):
     measures, table = single
     away = replace(measures, scores=moved_elsewhere(table))
     same_curves(joint_curves.joint_curves(away, PRIORS), joint_curves.joint_curves(measures, PRIORS))
-    sums, cases = (variable_test_set(each).angles(each, each.deployment_prior) for each in (away, measures))
+    sums, cases = (
+        find_test_set(each).measure_areas(each, each.deployment_prior) for each in (away, measures)
+    )
     for found, expected in (
         (joint_curves.iauprec_covariance(away), joint_curves.iauprec_covariance(measures)),
-        (sums.pair_strata(), cases.pair_strata()),
-        (sums.singles(), cases.singles()),
+        (sums.pair_stratum_variances(), cases.pair_stratum_variances()),
+        (sums.model_errors(), cases.model_errors()),
     ):
         for one, other in zip(found, expected, strict=True):
             assert one == pytest.approx(other, rel=1e-9)
@@ -327,13 +329,13 @@ def test_runs_elsewhere_have_the_curves_of_memory(runs):
     assert mean == pytest.approx(evaluation.iauprec.groupby("model")["iauprec"].mean().to_numpy())
     assert covariance == pytest.approx(here.covariance_of_means)
     assert df == here.pair_errors()[1].min()
-    sizes = [[size for _, size in paired_test_set.run_sample(each).strata] for each in (away, evaluation)]
+    sizes = [[size for _, size in paired_test_set.get_run_sample(each).strata] for each in (away, evaluation)]
     assert sizes[0] == sizes[1]
     with pytest.raises(InputError, match=r"^fixed runs on one test set"):
         paired_test_set.measure_runs(
             replace(away, stated_design=FoldDesign("runs", runs="fixed")), evaluation.deployment_prior
         )
     without = replace(away, scores=replace(away.scores, parts=None))
-    for ask in (paired_test_set.run_sample, paired_test_set.match_runs):
+    for ask in (paired_test_set.get_run_sample, paired_test_set.match_runs):
         with pytest.raises(InputError, match="with the scores in memory only"):
             ask(without)

@@ -13,10 +13,10 @@ from skewanova.curves.estimators import BY_STEPS
 from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.curves.sorting import PlacedCases, slots_among
 from skewanova.distributed.jackknife import DistributedCases
-from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
+from skewanova.inference.case_deviations import CaseDeviations, PriorProjection, choose_nodes
 from skewanova.inference.case_resampling import SortedScores
-from skewanova.inference.sampling import Sample, SampleSummary, kinds_of
-from skewanova.inference.single_test_set import angles_of
+from skewanova.inference.sampling import Sample, SampleSummary, classify_units
+from skewanova.inference.single_test_set import measure_arcsine_areas
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import BetaPrior, UniformPrior
 
@@ -30,7 +30,7 @@ def cases():
     scores = {"x": rng.normal(size=150).round(1) + positive, "y": rng.integers(0, 3, 150) + 2 * positive}
     scores["z"] = scores["x"] + 1e-7 * rng.normal(size=150)
     curves = {(name, 1): PackedCurve.of(positive, score) for name, score in scores.items()}
-    sizes = SampleSummary.of([(~positive).sum(), positive.sum()])
+    sizes = SampleSummary.from_sizes([(~positive).sum(), positive.sum()])
     pieces = Pieces(positive, {(name, 1): score for name, score in scores.items()})
     return Sample(positive), scores, DistributedCases(sizes, curves, pieces)
 
@@ -39,20 +39,20 @@ def cases():
 @each("weighting", [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)])
 def test_angles_are_those_of_memory(cases, area_estimator, weighting):
     sample, scores, elsewhere = cases
-    here = angles_of(sample, scores.values(), weighting, area_estimator)
-    found = elsewhere.angles(CELLS, weighting, area_estimator)
+    here = measure_arcsine_areas(sample, scores.values(), weighting, area_estimator)
+    found = elsewhere.measure_areas(CELLS, weighting, area_estimator)
     close = {"rel": 1e-10, "abs": 1e-16}
     assert found.area == pytest.approx(here.area, **close)
     assert found.area_covariance == pytest.approx(here.area_covariance, **close)
     assert found.covariance == pytest.approx(here.covariance, **close)
     contrasts = np.array([[1.0, -1.0, 0.0], [0.5, 0.5, -1.0]])
     for ours, theirs in (
-        (found.pairs(), here.pairs()),
-        (found.along(contrasts), here.along(contrasts)),
-        (found.singles(), here.singles()),
+        (found.pair_errors(), here.pair_errors()),
+        (found.estimate_contrasts(contrasts), here.estimate_contrasts(contrasts)),
+        (found.model_errors(), here.model_errors()),
     ):
         assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-7)  # of x and z half the digits go
-    for ours, theirs in zip(found.pair_strata(), here.pair_strata(), strict=True):
+    for ours, theirs in zip(found.pair_stratum_variances(), here.pair_stratum_variances(), strict=True):
         assert ours == pytest.approx(theirs, rel=1e-7)
         assert ours.shape == (3, 3)
 
@@ -60,13 +60,13 @@ def test_angles_are_those_of_memory(cases, area_estimator, weighting):
 def test_deviations_along_the_prior_are_those_of_memory(cases):
     sample, scores, elsewhere = cases
     priors = np.linspace(0.02, 0.6, 45)
-    nodes = nodes_for(priors, 0.02, 0.6, "trapezoid")
+    nodes = choose_nodes(priors, 0.02, 0.6, "trapezoid")
     assert len(nodes.priors) < len(priors)
     scale = np.array([[1.0], [2.0], [3.0]]) * np.ones(45)
-    turns = [Turn(nodes.weight, scale), Turn(nodes.weight[:, 3:5], scale[:, 3:5])]
+    turns = [PriorProjection(nodes.weight, scale), PriorProjection(nodes.weight[:, 3:5], scale[:, 3:5])]
     models = [SortedScores(sample, score) for score in scores.values()]
-    here = CaseDeviations.of(models, nodes.priors, "trapezoid").along(turns)
-    found = elsewhere.along(CELLS, nodes.priors, "trapezoid", turns)
+    here = CaseDeviations.from_models(models, nodes.priors, "trapezoid").project(turns)
+    found = elsewhere.project(CELLS, nodes.priors, "trapezoid", turns)
     for (units, spreads), (other, expected) in zip(found, here, strict=True):
         assert units.T @ units == pytest.approx(other.T @ other, rel=1e-10, abs=1e-15)
         for ours, theirs in zip(spreads, expected, strict=True):
@@ -84,19 +84,22 @@ def test_rows_stand_for_the_units(cases, weightings):
     assert (area.shape, rows.shape[1:]) == ((3, len(weightings)), (3, len(weightings)))
     assert len(rows) <= 3 * 36  # three models at a few nodes serve for 40 priors
     for k in (0, len(weightings) // 2, len(weightings) - 1):
-        here = angles_of(sample, scores.values(), weightings[k], "trapezoid")
+        here = measure_arcsine_areas(sample, scores.values(), weightings[k], "trapezoid")
         assert area[:, k] == pytest.approx(here.area, rel=1e-10)
         assert rows[..., k].T @ rows[..., k] == pytest.approx(here.area_covariance, rel=1e-9, abs=1e-16)
 
 
 def test_a_count_of_cases_is_a_sample():
-    here, counted = Sample(np.arange(7) < 3), SampleSummary.of((4, 3))
-    for name in ("n_units", "df", "alone"):
+    here, counted = Sample(np.arange(7) < 3), SampleSummary.from_sizes((4, 3))
+    for name in ("n_units", "df", "single_unit_classes"):
         assert getattr(counted, name) == getattr(here, name)
     assert [size for _, size in counted.strata] == [size for _, size in here.strata]
     sizes = [[each.effective_size(positive=side) for side in (True, False)] for each in (counted, here)]
     assert sizes[0] == sizes[1]
-    assert SampleSummary.of((1, 1)).alone == Sample(np.array([True, False])).alone
+    assert (
+        SampleSummary.from_sizes((1, 1)).single_unit_classes
+        == Sample(np.array([True, False])).single_unit_classes
+    )
 
 
 class Sampled:
@@ -127,7 +130,7 @@ def as_elsewhere(sample, scores, kinds=None):
         for cell, score in scores.items()
     }
     sums = UnitSums.of(positive.astype(int), sample.unit, weight, 2)
-    counted = SampleSummary.of(kinds, sums=sums, clustered=sample.cluster is not None)
+    counted = SampleSummary.from_sizes(kinds, sums=sums, clustered=sample.cluster is not None)
     distinct = np.unique(1.0 if weight is None else weight)
     return DistributedCases(counted, curves, Sampled(sample, scores), (distinct, distinct))
 
@@ -147,7 +150,7 @@ def sampled_cases(kind):
     weight = rng.choice([0.5, 1.0, 4.0], 240) if "weights" in kind else None
     sample = Sample(positive, cluster, weight)
     scores = {(name, 1): rng.normal(size=240).round(1) + positive for name in "xyz"}
-    return sample, scores, as_elsewhere(sample, scores, np.bincount(kinds_of(sample), minlength=3))
+    return sample, scores, as_elsewhere(sample, scores, np.bincount(classify_units(sample), minlength=3))
 
 
 SAMPLED = ("clusters", "weights", "clusters and weights")
@@ -158,18 +161,21 @@ SAMPLED = ("clusters", "weights", "clusters and weights")
 def test_angles_of_clusters_and_weights_are_those_of_memory(kind, area_estimator):
     sample, scores, elsewhere = sampled_cases(kind)
     counted, weighting = elsewhere.sample, UniformPrior(0.05, 0.2)
-    assert (counted.alone, counted.n_units) == (sample.alone, sample.n_units)
+    assert (counted.single_unit_classes, counted.n_units) == (sample.single_unit_classes, sample.n_units)
     assert counted.df == pytest.approx(sample.df)
     assert [size for _, size in counted.strata] == [size for _, size in sample.strata]
     if "clusters" in kind:
-        assert counted.kinds == [0, 2, 2]  # one cluster has positives alone
-    here = angles_of(sample, scores.values(), weighting, area_estimator)
-    found = elsewhere.angles([*scores], weighting, area_estimator)
+        assert counted.stratum_of_kind == [0, 2, 2]  # one cluster has positives alone
+    here = measure_arcsine_areas(sample, scores.values(), weighting, area_estimator)
+    found = elsewhere.measure_areas([*scores], weighting, area_estimator)
     assert found.area == pytest.approx(here.area, rel=1e-12)
     assert found.area_covariance == pytest.approx(here.area_covariance, rel=1e-9, abs=1e-14)
-    for ours, theirs in ((found.pairs(), here.pairs()), (found.singles(), here.singles())):
+    for ours, theirs in (
+        (found.pair_errors(), here.pair_errors()),
+        (found.model_errors(), here.model_errors()),
+    ):
         assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-9)
-    for ours, theirs in zip(found.pair_strata(), here.pair_strata(), strict=True):
+    for ours, theirs in zip(found.pair_stratum_variances(), here.pair_stratum_variances(), strict=True):
         assert ours == pytest.approx(np.array(theirs), rel=1e-9, abs=1e-20)
 
 
@@ -188,7 +194,7 @@ def test_values_of_clusters_and_weights_are_areas_without_them(kind):
         left = np.array([areas(sample.unit != unit) for unit in units])
         moved = left - left.mean(axis=0)
         covariance += (size - 1) / size * moved.T @ moved
-    found = elsewhere.angles([*scores], UniformPrior(0.1, 0.1), "trapezoid")
+    found = elsewhere.measure_areas([*scores], UniformPrior(0.1, 0.1), "trapezoid")
     assert found.area == pytest.approx(whole, rel=1e-12)
     assert found.area_covariance == pytest.approx(covariance, rel=1e-8)
 
@@ -197,7 +203,7 @@ def test_many_different_weights_are_refused():
     _, scores, elsewhere = sampled_cases("weights")
     many = replace(elsewhere, weights=(np.arange(1.0, 66.0), np.ones(1)))
     with pytest.raises(InputError, match=r"^cases of a class have more than 64 different weights"):
-        many.angles([*scores], UniformPrior(0.1, 0.1), "trapezoid")
+        many.measure_areas([*scores], UniformPrior(0.1, 0.1), "trapezoid")
 
 
 def test_the_only_positive_adds_nothing_to_the_variance():
@@ -206,7 +212,10 @@ def test_the_only_positive_adds_nothing_to_the_variance():
     positive, weight = np.arange(60) == 7, rng.choice([0.5, 2.0], 60)
     sample, scores = Sample(positive, None, weight), {(name, 1): rng.normal(size=60) for name in "xy"}
     elsewhere, weighting = as_elsewhere(sample, scores, [59, 1]), UniformPrior(0.1, 0.1)
-    here = angles_of(sample, scores.values(), weighting, "trapezoid")
-    found = elsewhere.angles([*scores], weighting, "trapezoid")
-    assert (elsewhere.sample.alone, found.area.tolist()) == (sample.alone, pytest.approx(here.area.tolist()))
+    here = measure_arcsine_areas(sample, scores.values(), weighting, "trapezoid")
+    found = elsewhere.measure_areas([*scores], weighting, "trapezoid")
+    assert (elsewhere.sample.single_unit_classes, found.area.tolist()) == (
+        sample.single_unit_classes,
+        pytest.approx(here.area.tolist()),
+    )
     assert found.area_covariance == pytest.approx(here.area_covariance, rel=1e-9)

@@ -16,8 +16,8 @@ from skewanova import InputError, InputTypeError, SkewanovaWarning
 from skewanova.inference import anova, tukey_hsd
 from skewanova.inference.anova import (
     ANOVA_COLUMNS,
-    IDENTICAL,
-    NO_RESIDUALS,
+    IDENTICAL_MODELS,
+    NO_RESIDUAL_VARIATION,
     TINY,
     CompleteFit,
     three_way_anova,
@@ -306,10 +306,10 @@ ADDITIVE = np.array([0.1, 0.3, 0.35])[:, None] + np.array([0.0, 0.2, 0.27, 0.4])
 
 @pytest.mark.parametrize("kind", [1, 2, 3])
 def test_no_residual_variation(kind):
-    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
+    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUAL_VARIATION)):
         result = two_way_anova(cells(ADDITIVE), sum_of_squares=kind)
     table = table_of(result)
-    assert result.warnings == (NO_RESIDUALS,)
+    assert result.warnings == (NO_RESIDUAL_VARIATION,)
     assert table["statistic"].tolist()[:2] == [np.inf, np.inf]
     assert table["p_value"].tolist()[:2] == [0.0, 0.0]
     assert table.loc["residual", ["statistic", "p_value"]].isna().all()
@@ -331,27 +331,27 @@ def test_differences_that_are_none_where_nothing_varies():
 @each("kind", [2, 3])
 def test_identical_models(missing, kind):
     frame = cells(np.tile([0.1, 0.5, 0.9, 0.3], (3, 1))).drop(index=missing)
-    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)):
         result = two_way_anova(frame, sum_of_squares=kind)
     table = table_of(result)
     assert table.loc["model", ["statistic", "p_value", "breakdown_correlation"]].isna().all()
     assert table.loc["fold", "statistic"] == np.inf
-    assert result.warnings == (IDENTICAL,)
+    assert result.warnings == (IDENTICAL_MODELS,)
 
 
 @each("value", [0.0, 1 / 3, 0.97, 1e6, 1e-300])
 def test_constant_response(value):
-    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)):
         result = two_way_anova(cells(np.full((3, 7), value)))
     assert table_of(result)[["statistic", "p_value"]].isna().all(axis=None)
-    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)):
         three_way_anova(cube(np.full((2, 3, 2), value)), interaction=True)
 
 
 def test_small_variation_is_variation_and_the_last_digit_is_none():
     y = np.full((3, 6), 0.7)
     y[1, 2], y[2, 4] = np.nextafter(0.7, 1), np.nextafter(0.7, 0)
-    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)):
         two_way_anova(cells(y))
     y = 0.97 + 1e-11 * random_cells(6)
     result, told = quiet(two_way_anova, cells(y))
@@ -367,7 +367,7 @@ def test_limit_of_variation():
 
 def test_three_way_without_residual_variation():
     y = ADDITIVE[:, :, None] + np.array([0.0, -0.1, -0.3])
-    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
+    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUAL_VARIATION)):
         table = table_of(three_way_anova(cube(y), interaction=True))
     assert table["statistic"].tolist()[:3] == [np.inf] * 3
     assert np.isnan(table.loc["model:prior", "statistic"])  # an interaction that is not there
@@ -388,7 +388,7 @@ def test_one_prior_leaves_the_two_way(interaction):
 def test_one_prior_and_identical_models_tell_both():
     result, told = quiet(three_way_anova, cube(np.tile([[0.1], [0.2], [0.4]], (2, 1, 1)), priors=(0.5,)))
     assert len(told) == len(result.warnings) == 2
-    assert result.warnings[1] == IDENTICAL
+    assert result.warnings[1] == IDENTICAL_MODELS
 
 
 def points_of(seed, recalls):

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
 from skewanova.inference import case_deviations
-from skewanova.inference.case_deviations import CaseDeviations, Turn, nodes_for
+from skewanova.inference.case_deviations import CaseDeviations, PriorProjection, choose_nodes
 from skewanova.inference.case_resampling import SortedScores
 from skewanova.inference.sampling import Sample
 from skewanova.priors.weightings import UniformPrior
@@ -48,7 +48,9 @@ def test_what_is_left_of_two_areas_is_no_rounding():
     positive, (score, _) = scored(1200, 0.5)
     with mpmath.workdps(30):
         whole = area_without(positive, score, -1, 0.9)
-        found = unit_values(Sample(positive), score, [UniformPrior(0.9, 0.9)], "trapezoid").rows()[:, 0]
+        found = unit_values(Sample(positive), score, [UniformPrior(0.9, 0.9)], "trapezoid").select_units()[
+            :, 0
+        ]
         for side in (positive, ~positive):
             for case in np.flatnonzero(side)[::250].tolist():
                 value = (np.count_nonzero(side) - 1) * (whole - area_without(positive, score, case, 0.9))
@@ -56,7 +58,9 @@ def test_what_is_left_of_two_areas_is_no_rounding():
 
 
 def deviations(sample, scores, priors, area_estimator):
-    return CaseDeviations.of([SortedScores(sample, score) for score in scores], priors, area_estimator)
+    return CaseDeviations.from_models(
+        [SortedScores(sample, score) for score in scores], priors, area_estimator
+    )
 
 
 @each("area_estimator", BY_STEPS)
@@ -64,41 +68,41 @@ def deviations(sample, scores, priors, area_estimator):
 def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     positive, scores = scored(300, 0.3, digits=2)
     sample, priors = Sample(positive), expit(np.linspace(logit(low), logit(high), 150))
-    nodes = nodes_for(priors, low, high, area_estimator)
+    nodes = choose_nodes(priors, low, high, area_estimator)
     assert len(nodes.priors) < 100
     found = deviations(sample, scores, nodes.priors, area_estimator)
     few, scale = np.arange(0, 150, 37), np.array([[1.0], [0.8]])
     alone = deviations(sample, scores, priors[few], area_estimator)
-    expected = alone.spreads(Turn(np.eye(len(few)), np.repeat(scale, len(few), axis=1)))
-    spreads = found.spreads(Turn(nodes.weight, np.repeat(scale, 150, axis=1)))
+    expected = alone.variances(PriorProjection(np.eye(len(few)), np.repeat(scale, len(few), axis=1)))
+    spreads = found.variances(PriorProjection(nodes.weight, np.repeat(scale, 150, axis=1)))
     for one, other in zip(spreads, expected, strict=True):
         np.testing.assert_allclose(one[:, few], other, rtol=1e-10)
     columns = np.concatenate([few, 150 + few])
-    units = found.units(nodes.weight)[:, columns]
-    rows = alone.units(np.eye(len(few)))
+    units = found.project_units(nodes.weight)[:, columns]
+    rows = alone.project_units(np.eye(len(few)))
     np.testing.assert_allclose(units.T @ units, rows.T @ rows, rtol=1e-10)
 
 
 @pytest.mark.parametrize("area_estimator", sorted(set(ESTIMATORS) - set(BY_STEPS)))
 def test_estimators_that_are_no_sums_of_precisions_are_measured_at_every_prior(area_estimator):
     priors = np.linspace(0.1, 0.3, 200)
-    assert nodes_for(priors, 0.1, 0.3, area_estimator).priors.tolist() == priors.tolist()
+    assert choose_nodes(priors, 0.1, 0.3, area_estimator).priors.tolist() == priors.tolist()
 
 
 @pytest.mark.parametrize("few", [np.array([0.1]), np.linspace(0.1, 0.3, 12)])
 def test_few_priors_are_measured_themselves(few):
-    found = nodes_for(few, few[0], few[-1], "trapezoid")
+    found = choose_nodes(few, few[0], few[-1], "trapezoid")
     assert found.priors.tolist() == few.tolist()
     assert (found.weight == np.eye(len(few))).all()
 
 
 def test_nodes_over_a_range_serve_priors_within_it():
     priors = np.linspace(0.1, 0.3, 60)
-    wide, own = nodes_for(priors, 0.05, 0.5, "exact"), nodes_for(priors, 0.1, 0.3, "exact")
+    wide, own = choose_nodes(priors, 0.05, 0.5, "exact"), choose_nodes(priors, 0.1, 0.3, "exact")
     assert wide.priors.min() < 0.06
     assert own.priors.min() > 0.09
     two_panels = np.append(1e-4 * (1 - 1e-12), np.geomspace(1e-4, 0.9, 200))
-    by_rounding = nodes_for(two_panels, 1e-4, 0.9, "exact")
+    by_rounding = choose_nodes(two_panels, 1e-4, 0.9, "exact")
     assert by_rounding.weight[:, 0] @ by_rounding.priors == pytest.approx(1e-4, rel=1e-10)
     for nodes in (wide, own):
         at = 1 / (1 + 3 * (1 - nodes.priors) / nodes.priors)
@@ -108,9 +112,9 @@ def test_nodes_over_a_range_serve_priors_within_it():
 @pytest.mark.parametrize(("width", "panels"), [(0.5, 1), (1.0, 1), (1.01, 2), (2.0, 2)])
 def test_panels_are_as_few_as_their_width_allows(width, panels):
     low, high = expit([-6, -6 + width * case_deviations.PANEL_WIDTH * (1 - 1e-12)])
-    found = nodes_for(np.linspace(low, high, 500), low, high, "exact").priors
+    found = choose_nodes(np.linspace(low, high, 500), low, high, "exact").priors
     half = width * case_deviations.PANEL_WIDTH / panels / 2
-    assert len(found) == panels * case_deviations._nodes_of_panel(half)
+    assert len(found) == panels * case_deviations._count_panel_nodes(half)
 
 
 def test_sums_of_a_mix_of_models_are_those_of_its_deviations():
@@ -118,10 +122,10 @@ def test_sums_of_a_mix_of_models_are_those_of_its_deviations():
     found = deviations(Sample(positive), scores, np.array([0.1, 0.2, 0.4]), "exact")
     weight, scale = np.eye(3)[:, :2], np.array([[1.0, 2.0], [3.0, 1.0]])
     mix = np.array([[1.0, -1.0], [0.5, 0.5], [0.0, 1.0]])
-    values = np.stack([one.rows()[:, :2] * row for one, row in zip(found.tables, scale, strict=True)])
+    values = np.stack([one.select_units()[:, :2] * row for one, row in zip(found.tables, scale, strict=True)])
     mixed = np.einsum("km,mup->kup", mix, values)
     columns = np.array([*mixed, mixed[0] - mixed[1], mixed[0] - mixed[2], mixed[1] - mixed[2]])
-    sums = found.sums(Turn(weight, scale), mix)
+    sums = found.sums(PriorProjection(weight, scale), mix)
     for number, (rows, _) in enumerate(found.sample.strata):
         for power in (2, 4):
             expected = (columns[:, rows] ** power).sum(axis=1)
@@ -136,11 +140,11 @@ def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch)
     cluster = np.arange(90) // 3 if clustered else None
     sample, priors = Sample(positive, cluster), np.array([0.1, 0.4])
     at = [UniformPrior(prior, prior) for prior in priors]
-    first, second = (unit_values(sample, score, at, "trapezoid").rows() for score in scores)
+    first, second = (unit_values(sample, score, at, "trapezoid").select_units() for score in scores)
     scale = np.array([[2.0, 1e-90], [0.5, 3e-90]])  # whose fourth powers are no doubles
-    found = deviations(sample, scores, priors, "trapezoid").along([Turn(np.eye(2), scale)])[0][1]
-    expected = [sample.spread(values) for values in (first * scale[0], second * scale[1])]
-    error, df = sample.spread(first * scale[0] - second * scale[1])
+    found = deviations(sample, scores, priors, "trapezoid").project([PriorProjection(np.eye(2), scale)])[0][1]
+    expected = [sample.estimate_errors(values) for values in (first * scale[0], second * scale[1])]
+    error, df = sample.estimate_errors(first * scale[0] - second * scale[1])
     np.testing.assert_allclose(found.model, [error**2 for error, _ in expected], rtol=1e-10)
     np.testing.assert_allclose(found.model_df, [df for _, df in expected], rtol=1e-9)
     np.testing.assert_allclose(found.pair, [error**2], rtol=1e-10)
@@ -158,21 +162,21 @@ def test_blocks_hold_no_more_rows_than_the_cache(monkeypatch):
 
     monkeypatch.setattr(CaseDeviations, "_blocks", noted)
     monkeypatch.setattr(case_deviations, "BLOCK_SIZE", 600)
-    monkeypatch.setattr(case_deviations, "FEWEST_ROWS", 1)
-    found.spreads(Turn(priors, np.ones((2, 3))))
-    found.spreads(Turn(priors[:, :2], np.ones((2, 2))))
-    assert found.root.shape == (6, 6)
+    monkeypatch.setattr(case_deviations, "MIN_ROWS", 1)
+    found.variances(PriorProjection(priors, np.ones((2, 3))))
+    found.variances(PriorProjection(priors[:, :2], np.ones((2, 2))))
+    assert found.r_factor.shape == (6, 6)
     monkeypatch.setattr(case_deviations, "BLOCK_SIZE", 1)
-    found.spreads(Turn(priors, np.ones((2, 3))))
-    assert steps == [100, 150, case_deviations.ROWS_A_COLUMN * 6, 16]
+    found.variances(PriorProjection(priors, np.ones((2, 3))))
+    assert steps == [100, 150, case_deviations.ROWS_PER_COLUMN * 6, 16]
 
 
 def test_deviations_are_measured_in_a_power_of_two_just_above_the_largest():
     positive, scores = scored(60, 0.5, digits=1)
     scale = np.array([[3.0], [5.0]])
     found = deviations(Sample(positive), scores, np.array([0.1, 0.4]), "exact")
-    unit = found.unit(Turn(np.eye(2), scale))
-    largest = (scale * [np.abs(one.rows()).max(axis=0) for one in found.tables]).max(axis=0)
+    unit = found.magnitude(PriorProjection(np.eye(2), scale))
+    largest = (scale * [np.abs(one.select_units()).max(axis=0) for one in found.tables]).max(axis=0)
     np.testing.assert_array_equal(np.log2(unit) % 1, 0)
     assert (largest < unit).all()
     assert (unit <= 2 * largest).all()
@@ -182,14 +186,14 @@ def test_deviations_are_measured_in_a_power_of_two_just_above_the_largest():
 @each("spare", [-1, 0, 1])
 def test_units_are_their_own_rows_unless_they_are_more_than_columns(n_models, spare):
     priors = np.linspace(0.05, 0.3, 60)
-    nodes = nodes_for(priors, 0.05, 0.3, "trapezoid")
+    nodes = choose_nodes(priors, 0.05, 0.3, "trapezoid")
     assert len(nodes.priors) < 60
     n_columns = 60 * n_models
     positive, scores = scored(n_columns + spare, 0.4, digits=1)
     sample = Sample(positive)
     found = deviations(sample, scores[:n_models], nodes.priors, "trapezoid")
-    rows = np.hstack([one.rows() @ nodes.weight for one in found.tables])
-    units = found.units(nodes.weight)
+    rows = np.hstack([one.select_units() @ nodes.weight for one in found.tables])
+    units = found.project_units(nodes.weight)
     assert units.shape == (n_columns + min(spare, 0), n_columns)
     np.testing.assert_allclose(units.T @ units, rows.T @ rows, rtol=1e-10)
     if spare > 0:
@@ -200,16 +204,16 @@ def test_units_are_their_own_rows_unless_they_are_more_than_columns(n_models, sp
 
 def test_as_many_priors_as_nodes_are_measured_themselves():
     low, high = 1e-4, 0.9  # wider than one panel
-    n_nodes = len(nodes_for(np.linspace(low, high, 500), low, high, "exact").priors)
+    n_nodes = len(choose_nodes(np.linspace(low, high, 500), low, high, "exact").priors)
     for spare in (0, 1):
         priors = np.linspace(low, high, n_nodes + spare)
-        own = nodes_for(priors, low, high, "exact").priors.tolist() == priors.tolist()
+        own = choose_nodes(priors, low, high, "exact").priors.tolist() == priors.tolist()
         assert own == (spare == 0)
 
 
 @pytest.mark.parametrize("half", [0.3, 1.7, 4.0])
 def test_nodes_of_a_panel_reach_the_poles_and_no_further(half):
     """Precision has its poles at log-odds of i pi; log(pole + sqrt(1 + pole^2)) is asinh of the pole."""
-    nodes = case_deviations._nodes_of_panel(half) - np.array([1, 0])
+    nodes = case_deviations._count_panel_nodes(half) - np.array([1, 0])
     error = -np.arcsinh(np.pi / half) * nodes
     assert error[1] <= np.log(case_deviations.TOLERANCE) < error[0]

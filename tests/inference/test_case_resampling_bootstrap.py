@@ -82,15 +82,15 @@ def test_a_resample_without_a_class_is_left_out():
 
 @pytest.mark.parametrize(("block", "sizes"), [(0, [1] * 5), (19, [1] * 5), (20, [2, 2, 1]), (30, [3, 2])])
 def test_blocks_hold_so_many_cases(monkeypatch, block, sizes):
-    monkeypatch.setattr(case_resampling, "CASES_AT_ONCE", block)
+    monkeypatch.setattr(case_resampling, "MAX_CASES_AT_ONCE", block)
     found = estimates(Sample(LABELS), 5)
     parts = []
     for stream, size in zip(streams(len(sizes)), sizes, strict=True):
         monkeypatch.setattr(case_resampling, "block_seeds", lambda *_, stream=stream: [stream])
-        monkeypatch.setattr(case_resampling, "CASES_AT_ONCE", 1000)
+        monkeypatch.setattr(case_resampling, "MAX_CASES_AT_ONCE", 1000)
         parts.append(estimates(Sample(LABELS), size))
     assert found.tolist() == np.concatenate(parts).tolist()
 
 
 def test_the_size_of_blocks_is_part_of_what_repeats():
-    assert case_resampling.CASES_AT_ONCE == 65_536
+    assert case_resampling.MAX_CASES_AT_ONCE == 65_536

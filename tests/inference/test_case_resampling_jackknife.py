@@ -18,7 +18,7 @@ from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.curves.sorting import slots_among
 from skewanova.inference import auprec_covariance, case_resampling
-from skewanova.inference.case_resampling import CurvePlaces, SortedScores, StepTable, number_places
+from skewanova.inference.case_resampling import CurvePositions, SortedScores, StepTable, number_occupied
 from skewanova.inference.sampling import Sample
 
 WEIGHTINGS = (
@@ -56,7 +56,7 @@ def assert_brute(sample, score, area_estimator):
     for k, weighting in enumerate(WEIGHTINGS):
         whole, values = brute_values(sample, score, weighting, area_estimator)
         assert found.estimate[k] == pytest.approx(whole, abs=1e-13)
-        assert found.rows()[:, k] == pytest.approx(values, abs=1e-10)
+        assert found.select_units()[:, k] == pytest.approx(values, abs=1e-10)
 
 
 KINDS = ("cluster", "weight")
@@ -78,18 +78,20 @@ def test_many_different_weights_go_one_by_one(monkeypatch):
     rng = np.random.default_rng(2)
     positive, score = np.arange(40) < 12, np.round(rng.normal(size=40), 1)
     sample = Sample(positive, None, rng.choice([0.5, 1.0, 3.0], size=40))
-    together = unit_values(sample, score, WEIGHTINGS, "trapezoid").rows()
+    together = unit_values(sample, score, WEIGHTINGS, "trapezoid").select_units()
     monkeypatch.setattr(case_resampling, "FEW_WEIGHTS", 1)
-    assert unit_values(sample, score, WEIGHTINGS, "trapezoid").rows() == pytest.approx(together, abs=1e-12)
+    assert unit_values(sample, score, WEIGHTINGS, "trapezoid").select_units() == pytest.approx(
+        together, abs=1e-12
+    )
 
 
 def test_blocks_of_clusters_do_not_matter(monkeypatch):
     rng = np.random.default_rng(3)
     sample = Sample(np.arange(60) < 20, rng.permutation(60) // 3)
     score = np.round(rng.normal(size=60), 1)
-    whole = unit_values(sample, score, WEIGHTINGS, "exact").rows()
+    whole = unit_values(sample, score, WEIGHTINGS, "exact").select_units()
     monkeypatch.setattr(case_resampling, "BLOCK_SIZE", 50)
-    assert unit_values(sample, score, WEIGHTINGS, "exact").rows().tolist() == whole.tolist()
+    assert unit_values(sample, score, WEIGHTINGS, "exact").select_units().tolist() == whole.tolist()
 
 
 @pytest.mark.slow
@@ -125,11 +127,13 @@ def test_deviations_of_alike_units_sum_to_the_covariance():
     sample = Sample(positive)
     found = unit_values(sample, score, WEIGHTINGS[:2], "trapezoid")
     assert len(found.values) < 40
-    assert found.deviations(sample).rows() == pytest.approx(sample.deviations(found.rows()), abs=1e-15)
+    assert found.deviations(sample).select_units() == pytest.approx(
+        sample.deviations(found.select_units()), abs=1e-15
+    )
     pair = Sample(np.arange(4) < 2)  # two units a class: values over sqrt(2), about their mean
     few = unit_values(pair, np.array([3.0, 1.0, 2.0, 0.0]), WEIGHTINGS[:1], "trapezoid")
-    apart = few.deviations(pair).rows()[:, 0]
-    values = few.rows()[:, 0]
+    apart = few.deviations(pair).select_units()[:, 0]
+    values = few.select_units()[:, 0]
     assert apart[:2] == pytest.approx((values[:2] - values[:2].mean()) / np.sqrt(2))
     assert apart[2:] == pytest.approx((values[2:] - values[2:].mean()) / np.sqrt(2))
 
@@ -142,10 +146,12 @@ def test_a_unit_with_all_the_weight_of_a_class_is_the_only_one(area_estimator, c
     weight = np.array([1, 2, 1e-300, 1, 1e-12, 5e-324])
     sample = Sample(positive, np.arange(6) if clustered else None, weight)
     found = unit_values(sample, score, WEIGHTINGS[:1], area_estimator)
-    assert found.rows()[3, 0] == 0
-    assert np.isfinite(found.rows()).all()
-    assert (found.rows()[:2, 0] != 0).all()
-    assert sample.alone == (f"the only {'cluster with negative cases' if clustered else 'negative case'}",)
+    assert found.select_units()[3, 0] == 0
+    assert np.isfinite(found.select_units()).all()
+    assert (found.select_units()[:2, 0] != 0).all()
+    assert sample.single_unit_classes == (
+        f"the only {'cluster with negative cases' if clustered else 'negative case'}",
+    )
 
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -192,19 +198,19 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area
     fall = np.bincount(slot[~positive], weights=held[~positive], minlength=2 * len(gain) + 1)
     weights = np.unique(held[~positive]), np.unique(held[positive])
     sizes = int((~positive).sum()), int(positive.sum())
-    places = CurvePlaces(StepTable.of(gain, fall), weights, sizes)
+    places = CurvePositions(StepTable.from_counts(gain, fall), weights, sizes)
     present = [np.tile(gain > 0, len(weights[1])), np.tile(fall > 0, len(weights[0]))]
-    entry = number_places(np.concatenate(present))
-    estimate, values = places.changes(entry, weightings, area_estimator)
-    at = entry[places.position(positive, slot[positive] // 2, slot[~positive], weight)]
+    entry = number_occupied(np.concatenate(present))
+    estimate, values = places.leave_one_out(entry, weightings, area_estimator)
+    at = entry[places.locate_cases(positive, slot[positive] // 2, slot[~positive], weight)]
     expected = SortedScores(sample, score).jackknife_values(weightings, area_estimator)
     curve = curve_from_scores(positive, score, weight)
     assert estimate == pytest.approx(
         [iauprec(curve, one, area_estimator=area_estimator) for one in weightings]
     )
-    assert values[at] == pytest.approx(expected.rows(), rel=1e-9, abs=1e-12)
+    assert values[at] == pytest.approx(expected.select_units(), rel=1e-9, abs=1e-12)
     assert set(at[positive]).isdisjoint(at[~positive])
-    assert places.n_of_positives == len(gain) * (2 if weighted else 1)
+    assert places.n_positive_positions == len(gain) * (2 if weighted else 1)
 
 
 def test_clusters_are_left_out_few_at_a_time_on_curves_that_end_with_a_positive(monkeypatch):
@@ -216,4 +222,4 @@ def test_clusters_are_left_out_few_at_a_time_on_curves_that_end_with_a_positive(
     sample, weighting = Sample(positive, cluster), UniformPrior(0.1, 0.1)
     found = SortedScores(sample, score).jackknife_values([weighting], "trapezoid")
     _, expected = brute_values(sample, score, weighting, "trapezoid")
-    assert found.rows()[:, 0] == pytest.approx(expected, rel=1e-9)
+    assert found.select_units()[:, 0] == pytest.approx(expected, rel=1e-9)

@@ -36,7 +36,7 @@ def test_every_record_says_what_a_reader_needs():
     assert {*DESIGNS} - {"auto", *RUNS} < kinds
     assert {kind for kind in DESIGNS if kind in RUNS} == {*RUNS}
     assert all({*each.designs} <= kinds for each in TESTS.values())
-    assert {each.pairs for each in TESTS.values()} - {""} <= {*TESTS}
+    assert {each.posthoc_test for each in TESTS.values()} - {""} <= {*TESTS}
 
 
 WITHOUT_HALVINGS = [kind for kind in OVERLAPPING if kind not in SPLIT_HALF]
@@ -55,15 +55,15 @@ def test_corrections_stand_beside_what_they_correct_only():
         {result.test for result in omnibus_tests(evaluation_of(random_table(12, 3), kind), rng=0)}
         for kind in ("independent", "repeated_holdout")
     )
-    assert independent < overlapping == {test for test in OMNIBUS_TESTS if not TESTS[test].halved}
-    assert {test for test in overlapping if TESTS[test].corrected} == overlapping - independent
+    assert independent < overlapping == {test for test in OMNIBUS_TESTS if not TESTS[test].needs_halvings}
+    assert {test for test in overlapping if TESTS[test].needs_ratio} == overlapping - independent
 
 
 def test_models_that_move_alike_leave_out_what_needs_full_rank():
     table = random_table(12, 2)
     alike = np.column_stack([table, table[:, 0] + 0.01])
     found = {result.test for result in omnibus_tests(evaluation_of(alike, "repeated_holdout"), rng=0)}
-    needing = {test for test in OMNIBUS_TESTS if TESTS[test].full_rank or TESTS[test].halved}
+    needing = {test for test in OMNIBUS_TESTS if TESTS[test].needs_full_rank or TESTS[test].needs_halvings}
     assert {*OMNIBUS_TESTS} - found == needing
 
 

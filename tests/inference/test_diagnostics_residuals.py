@@ -120,7 +120,7 @@ def test_effects_of_complete_tables_are_taken_out_as_by_projection(factors):
     columns = np.hstack([pd.get_dummies(frame[factor]).to_numpy(dtype=float) for factor in factors])
     rows = np.random.default_rng(0).normal(size=(5, len(frame)))
     effects = np.linalg.lstsq(columns, rows.T, rcond=None)[0]
-    sweep, spare = diagnostics._sweep(frame, crossed=False)
+    sweep, spare = diagnostics._build_sweep(frame, crossed=False)
     assert spare == len(frame) - np.linalg.matrix_rank(columns)
     swept = np.sort(rows - (columns @ effects).T, axis=1)
     np.testing.assert_allclose(np.sort(sweep(rows), axis=1), swept, atol=1e-12)
@@ -136,7 +136,7 @@ def test_effects_of_tables_with_holes_or_interactions_are_taken_out_by_projectio
     columns = np.hstack([pd.get_dummies(factor).to_numpy(dtype=float) for factor in factors])
     rows = np.random.default_rng(0).normal(size=(2, len(frame)))
     effects = np.linalg.lstsq(columns, rows.T, rcond=None)[0]
-    sweep, spare = diagnostics._sweep(frame, crossed)
+    sweep, spare = diagnostics._build_sweep(frame, crossed)
     assert spare == len(frame) - np.linalg.matrix_rank(columns)
     np.testing.assert_allclose(sweep(rows), rows - (columns @ effects).T, atol=1e-12)
 

@@ -7,7 +7,7 @@ from fold_tables import correlated_folds, evaluation_of, frame_of, random_table
 from scipy import stats
 
 from skewanova.inference import effect_sizes, effects
-from skewanova.inference.effect_sizes import effect_family, shift_limits
+from skewanova.inference.effect_sizes import add_effect_sizes, noncentrality_limits
 
 #: R 4.2, base: uniroot(function(l) pt(t, df, l) - p, tol = 1e-12) at p = 1 - alpha / 2 and alpha / 2.
 BY_R = [
@@ -21,25 +21,25 @@ BY_R = [
 @pytest.mark.parametrize("numbers", BY_R)
 def test_limits_of_the_noncentrality_equal_r(numbers):
     statistic, df, alpha, low, high = numbers
-    found = shift_limits(np.array([statistic]), np.array([float(df)]), alpha / 2).ravel()
+    found = noncentrality_limits(np.array([statistic]), np.array([float(df)]), alpha / 2).ravel()
     assert found == pytest.approx((low, high), abs=2e-8)
 
 
 @pytest.mark.parametrize("df", [1.5, 2.5, 12.3, 80.0])
 def test_limits_of_the_noncentrality_by_scipy(df):
     statistic = np.array([-1.5, -0.4, 0.0, 0.4, 3.0, 9.0, 33.0])
-    found = shift_limits(statistic, np.full(len(statistic), df), 0.025)
+    found = noncentrality_limits(statistic, np.full(len(statistic), df), 0.025)
     for t, low, high in zip(statistic, *found, strict=True):
         assert stats.nct.cdf(t, df, low) == pytest.approx(0.975, abs=1e-7)
         assert stats.nct.cdf(t, df, high) == pytest.approx(0.025, abs=1e-7)
 
 
 def test_limits_far_out_and_without_end():
-    low, high = shift_limits(np.array([300.0]), np.array([19.0]), 0.025).ravel()
+    low, high = noncentrality_limits(np.array([300.0]), np.array([19.0]), 0.025).ravel()
     chi = np.sqrt(stats.chi2.ppf([0.025, 0.975], 19) / 19) * 300  # the noncentrality is t times a chi
     assert (low, high) == pytest.approx(tuple(chi), rel=1e-3)
     for df in (9e9, 1e10, 1.7e18, np.inf):  # 1.7e18: all cases have the same spread, but for rounding
-        exact = shift_limits(np.array([2.0]), np.array([df]), 0.025).ravel()
+        exact = noncentrality_limits(np.array([2.0]), np.array([df]), 0.025).ravel()
         assert exact == pytest.approx(2 + stats.norm.ppf([0.025, 0.975]), abs=1e-9)
 
 
@@ -78,7 +78,7 @@ def test_a_difference_without_spread_or_statistic_has_no_effect_size():
             "std_error": [0.05, 0.0, 0.1], "statistic": [2.0, 0.0, np.inf], "spread": 0.1,
         }
     )  # fmt: skip
-    found = effect_family(pairs, alpha=0.05)
+    found = add_effect_sizes(pairs, alpha=0.05)
     for column in ("conf_low", "conf_high", "effect", "effect_low", "effect_high"):
         assert found[column].isna().tolist() == [False, True, True]
 

@@ -7,7 +7,8 @@ from fold_tables import INPUTS, correlated_folds, r_number, random_table, table_
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
-from scipy import linalg, stats
+from scipy import stats
+from scipy.linalg import helmert
 
 from skewanova.inference import fold_statistics
 
@@ -34,7 +35,7 @@ def test_greenhouse_geisser_and_huynh_feldt_equal_afex(name):
     values = table_of(name)
     n_folds, n_models = values.shape
     found = fold_statistics.gg_test(values)
-    cov = fold_statistics.fold_covariance(values @ fold_statistics.helmert(n_models).T)
+    cov = fold_statistics.fold_covariance(values @ helmert(n_models).T)
     gg = fold_statistics.epsilon_gg(cov)
     hf = fold_statistics.epsilon_hf(gg, n_models - 1, n_folds)
     raw = r_number(MEASURES, name, "afex_model", "hf_epsilon")
@@ -61,7 +62,7 @@ def mauchly_p_of_r(w, n_folds, n_models):
 @pytest.mark.parametrize("name", INPUTS)
 def test_mauchly_equals_mauchly_test_but_for_its_slip(name):
     values = table_of(name)
-    cov = fold_statistics.fold_covariance(values @ fold_statistics.helmert(values.shape[1]).T)
+    cov = fold_statistics.fold_covariance(values @ helmert(values.shape[1]).T)
     w, p = fold_statistics.mauchly(cov, len(values))
     close(w, r_number(MEASURES, name, "mauchly_base", "statistic"))
     close(w, r_number(MEASURES, name, "afex_model", "mauchly_w"))
@@ -111,8 +112,8 @@ def test_friedman_with_full_agreement_has_the_chance_of_it_as_p(n_folds):
 @each(("test", "ratio"), [("paired_t_holm", 0.0), ("corrected_t_holm", RATIO)])
 def test_paired_t_and_holm_equal_r(name, test, ratio):
     values = table_of(name)
-    p_value = fold_statistics.paired_t_p(values, inflation=1 + len(values) * ratio)
-    adjusted = fold_statistics.holm(p_value)
+    p_value = fold_statistics.paired_t_p_values(values, inflation=1 + len(values) * ratio)
+    adjusted = fold_statistics.adjust_holm(p_value)
     for k, (i, j) in enumerate(itertools.combinations(range(values.shape[1]), 2)):
         term = f"M{j + 1}-M{i + 1}"
         close(p_value[k], r_number("r_pairs.csv", name, test, "p_value", term=term))
@@ -125,9 +126,9 @@ KERNELS = {
     "gg_test": lambda v: np.stack(fold_statistics.gg_test(v)),
     "hotelling_test": lambda v: np.stack(fold_statistics.hotelling_test(v, inflation=2.0)),
     "friedman_test": lambda v: np.stack(fold_statistics.friedman_test(v)),
-    "contrast_f": lambda v: np.stack(fold_statistics.contrast_f(v @ fold_statistics.helmert(4).T)),
+    "contrast_f": lambda v: np.stack(fold_statistics.contrast_f(v @ helmert(4).T)),
     "paired_t": lambda v: np.stack(fold_statistics.paired_t(v, inflation=1.5)),
-    "paired_t_p": fold_statistics.paired_t_p,
+    "paired_t_p_values": fold_statistics.paired_t_p_values,
     "pair_differences": fold_statistics.pair_differences,
     "fold_covariance": fold_statistics.fold_covariance,
     "epsilon_gg": lambda v: fold_statistics.epsilon_gg(fold_statistics.fold_covariance(v)),
@@ -135,12 +136,19 @@ KERNELS = {
         fold_statistics.epsilon_gg(fold_statistics.fold_covariance(v)), 4, 7
     ),
     "mauchly": lambda v: np.stack(
-        fold_statistics.mauchly(fold_statistics.fold_covariance(v @ fold_statistics.helmert(4).T), 7)
+        fold_statistics.mauchly(fold_statistics.fold_covariance(v @ helmert(4).T), 7)
     ),
-    "holm": lambda v: fold_statistics.holm(np.abs(v) % 1),
+    "holm": lambda v: fold_statistics.adjust_holm(np.abs(v) % 1),
 }
 #: Their results are not stacked before the leading axes.
-ALONE = {"paired_t_p", "pair_differences", "fold_covariance", "epsilon_gg", "epsilon_hf", "holm"}
+ALONE = {
+    "paired_t_p_values",
+    "pair_differences",
+    "fold_covariance",
+    "epsilon_gg",
+    "epsilon_hf",
+    "holm",
+}
 
 
 @each("name", KERNELS)
@@ -155,22 +163,13 @@ def test_kernels_equal_a_loop_over_tables(name):
         np.testing.assert_allclose(found[i, j], KERNELS[name](tables[i, j]), rtol=1e-12, atol=1e-15)
 
 
-@given(st.integers(2, 40))
-def test_helmert_is_orthonormal_and_orthogonal_to_the_mean(n_levels):
-    rows = fold_statistics.helmert(n_levels)
-    assert rows.shape == (n_levels - 1, n_levels)
-    np.testing.assert_allclose(rows @ rows.T, np.eye(n_levels - 1), atol=1e-14)
-    np.testing.assert_allclose(rows.sum(axis=1), 0, atol=1e-14)
-    np.testing.assert_allclose(np.abs(rows), np.abs(linalg.helmert(n_levels)), atol=1e-14)
-
-
 @each("seed", range(30))
 def test_holm_equals_statsmodels_on_what_is_tested(seed):
     rng = np.random.default_rng(seed)
     p_values = rng.integers(0, 30, size=rng.integers(1, 10)) / (30 if seed % 2 else 300)  # with ties
     p_values[rng.random(len(p_values)) < 0.2] = np.nan
     tested = ~np.isnan(p_values)
-    found = fold_statistics.holm(p_values)
+    found = fold_statistics.adjust_holm(p_values)
     np.testing.assert_array_equal(np.isnan(found), ~tested)
     if tested.any():
         expected = adjusted_by_statsmodels(p_values[tested])
@@ -193,7 +192,7 @@ def test_two_models_make_every_parametric_test_the_paired_t():
 def test_epsilons_lie_within_their_bounds(n_folds, n_models, seed):
     values = np.random.default_rng(seed).normal(size=(n_folds, n_models))
     size = n_models - 1
-    contrasts = values @ fold_statistics.helmert(n_models).T
+    contrasts = values @ helmert(n_models).T
     gg = fold_statistics.epsilon_gg(fold_statistics.fold_covariance(contrasts))
     hf = fold_statistics.epsilon_hf(gg, size, n_folds)
     assert 1 / size - 1e-12 <= gg <= 1 + 1e-12
@@ -219,10 +218,10 @@ def test_models_alike_up_to_rounding_have_no_t(offset):
     one = random_table(6, 1)[:, 0]
     found = fold_statistics.paired_t(np.column_stack([one, one + offset, one + 0.1]))
     assert np.isnan(found.statistic[0])
-    assert np.isnan(fold_statistics.paired_t_p(np.column_stack([one, one + offset]))[0])
+    assert np.isnan(fold_statistics.paired_t_p_values(np.column_stack([one, one + offset]))[0])
     assert (found.std_error == 0).all()
     np.testing.assert_array_equal(found.statistic[1:], -np.inf)
-    np.testing.assert_array_equal(fold_statistics.paired_t_p(np.column_stack([one, one + 0.01])), 0.0)
+    np.testing.assert_array_equal(fold_statistics.paired_t_p_values(np.column_stack([one, one + 0.01])), 0.0)
 
 
 @pytest.mark.parametrize(("n_folds", "columns", "expected"), [
@@ -230,7 +229,7 @@ def test_models_alike_up_to_rounding_have_no_t(offset):
     (2, [0, 1, 2], False),
 ])  # fmt: skip
 def test_full_rank(n_folds, columns, expected):
-    assert fold_statistics.full_rank(random_table(n_folds, 3)[:, columns]) is expected
+    assert fold_statistics.has_full_rank(random_table(n_folds, 3)[:, columns]) is expected
 
 
 def rate(p_values):
@@ -248,7 +247,9 @@ def test_corrected_tests_hold_their_level_when_folds_correlate_as_assumed():
         assert rate(kernel(tables, inflation=inflation).p_value) == pytest.approx(0.05, abs=three_errors)
     # a little conservative
     assert 0.036 < rate(fold_statistics.gg_test(tables, inflation=inflation).p_value) < 0.05
-    family = fold_statistics.holm(fold_statistics.paired_t_p(tables, inflation=inflation)).min(axis=-1)
+    family = fold_statistics.adjust_holm(fold_statistics.paired_t_p_values(tables, inflation=inflation)).min(
+        axis=-1
+    )
     assert 0.03 < rate(family) < 0.05 + three_errors
 
 

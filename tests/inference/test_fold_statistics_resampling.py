@@ -8,11 +8,11 @@ from loops import each
 
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_statistics import (
+    draw_sign_flips,
     fraction_best,
     max_t_test,
     permutation_test,
     sign_flip_test,
-    sign_flips,
 )
 
 # Slow twins: every arrangement in turn, statistics from their definitions.
@@ -177,7 +177,7 @@ def test_permutation_serves_many_models():
 
 @pytest.mark.parametrize("n_folds", [1, 2, 3, 8])
 def test_sign_flips_enumerates_every_arrangement_once(n_folds):
-    signs, exact = sign_flips(n_folds)
+    signs, exact = draw_sign_flips(n_folds)
     assert exact
     assert len({tuple(row) for row in signs}) == len(signs) == 2 ** (n_folds - 1)
     assert (signs[0] == 1).all()
@@ -185,12 +185,12 @@ def test_sign_flips_enumerates_every_arrangement_once(n_folds):
 
 
 def test_sign_flips_draws_where_there_are_more_arrangements_than_asked_for():
-    assert sign_flips(5, n_resamples=15)[1]
-    signs, exact = sign_flips(5, n_resamples=14)
+    assert draw_sign_flips(5, n_resamples=15)[1]
+    signs, exact = draw_sign_flips(5, n_resamples=14)
     assert not exact
     assert signs.shape == (15, 5)
     assert (signs[0] == 1).all()
-    many = sign_flips(30, n_resamples=9999)[0][1:]
+    many = draw_sign_flips(30, n_resamples=9999)[0][1:]
     assert set(np.unique(many)) == {-1.0, 1.0}
     assert abs(many.mean()) < 4 / np.sqrt(many.size)
 

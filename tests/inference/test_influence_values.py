@@ -35,7 +35,7 @@ def over(weighting, positive, score, weight=None):
 
 @pytest.mark.parametrize("weighting", [AT, TWO])
 def test_influence_is_the_derivative_in_the_weight_of_a_case(weighting):
-    theta, found = covariance.influence_kernel(POSITIVE, SCORE, weighting)
+    theta, found = covariance.influence_values(POSITIVE, SCORE, weighting)
     assert theta == pytest.approx(over(weighting, POSITIVE, SCORE))
     for case in range(len(SCORE)):
         ends = []

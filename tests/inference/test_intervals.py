@@ -18,7 +18,7 @@ from skewanova.inference.case_resampling import bootstrap_estimates
 from skewanova.inference.catalogue import INTERVALS
 from skewanova.inference.covariance import auprec_variance
 from skewanova.inference.intervals import (
-    acceleration_of,
+    bca_acceleration,
     bca_limits,
     binomial_limits,
     confidence_interval,
@@ -305,6 +305,6 @@ def test_a_bootstrap_draws_2000_samples():
     found = confidence_interval(labels, scores, method="bootstrap", **asked)
     assert limits(found) == pytest.approx(np.quantile(drawn, [0.05, 0.95]), rel=1e-12)
     area, values = jackknife_values(labels == 1, scores, weighting)
-    expected = bca_limits(area, drawn, acceleration_of(cases.deviations(values)), 0.9)
+    expected = bca_limits(area, drawn, bca_acceleration(cases.deviations(values)), 0.9)
     found = confidence_interval(labels, scores**3, method="bca", **asked)  # ranks are all that counts
     assert limits(found) == pytest.approx(expected, rel=1e-9)

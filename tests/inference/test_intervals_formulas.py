@@ -9,8 +9,8 @@ from skewanova.inference import intervals
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_deviates_leave_half_of_the_rest_on_either_side(level):
-    assert intervals.two_sided(level) == pytest.approx(stats.norm.ppf((1 + level) / 2))
-    assert intervals.two_sided(level, 4.0) == pytest.approx(stats.t.ppf((1 + level) / 2, 4))
+    assert intervals.two_sided_quantile(level) == pytest.approx(stats.norm.ppf((1 + level) / 2))
+    assert intervals.two_sided_quantile(level, 4.0) == pytest.approx(stats.t.ppf((1 + level) / 2, 4))
 
 
 def test_the_delta_method_divides_the_error_by_the_slope():
@@ -103,9 +103,9 @@ def test_acceleration_is_a_sixth_of_the_skewness_of_the_mean():
     # Third and second moment of a sum of two independent means.
     third = sum((moved[sizes == n] ** 3).mean() / n**2 for n in (15, 25))
     second = sum((moved[sizes == n] ** 2).mean() / n for n in (15, 25))
-    assert intervals.acceleration_of(moved / sizes) == pytest.approx(third / second**1.5 / 6)
-    assert intervals.acceleration_of(1e-3 * moved / sizes) == pytest.approx(third / second**1.5 / 6)
-    assert intervals.acceleration_of(np.zeros(40)) == 0.0
+    assert intervals.bca_acceleration(moved / sizes) == pytest.approx(third / second**1.5 / 6)
+    assert intervals.bca_acceleration(1e-3 * moved / sizes) == pytest.approx(third / second**1.5 / 6)
+    assert intervals.bca_acceleration(np.zeros(40)) == 0.0
 
 
 def test_t_limits_are_those_of_scipy():

@@ -9,23 +9,25 @@ from messages import exact
 
 from skewanova import SkewanovaWarning
 from skewanova.inference import omnibus_test, two_way_anova
-from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
+from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL_MODELS, NO_RESIDUAL_VARIATION
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.fold_statistics import FTest, blocked_test, permutation_test, sign_flip_test
 from skewanova.inference.omnibus import (
     OMNIBUS_TESTS,
-    _check_enough,
-    _tested,
+    _check_has_full_rank,
+    _test_unless_degenerate,
+    build_fold_table,
     degenerate_result,
-    fold_table,
     partial_eta_squared,
 )
 
 RATIO = 0.25
 TESTS = {
-    method: partial(omnibus_test, method=method, **({"ratio": RATIO} if get_test(method).corrected else {}))
+    method: partial(omnibus_test, method=method, **({"ratio": RATIO} if get_test(method).needs_ratio else {}))
     for method in OMNIBUS_TESTS
-    if not get_test(method).halved  # a frame has no halvings: tests/comparison/test_analysis_split_half.py
+    if not get_test(
+        method
+    ).needs_halvings  # a frame has no halvings: tests/comparison/test_analysis_split_half.py
 }
 VARIED = [name for name in TESTS if name != "friedman"]
 
@@ -110,20 +112,20 @@ def test_halvings_that_are_enough():
     alike = random_table(6, 3)[:, [0, 1, 2, 2]]
     halves = random_table(3, 4, seed=5)
     for enough in (halves, random_table(5, 4, seed=6)):
-        _check_enough(alike, enough)
+        _check_has_full_rank(alike, enough)
     message = "Hotelling's test needs a halving for each model but one, but has 2 for 4 models; add halvings"
     with pytest.raises(ValueError, match=exact(message)):
-        _check_enough(random_table(6, 4), halves[:2])
+        _check_has_full_rank(random_table(6, 4), halves[:2])
     with pytest.raises(ValueError, match="some models move alike"):
-        _check_enough(alike, halves[:, [0, 1, 2, 2]])
+        _check_has_full_rank(alike, halves[:, [0, 1, 2, 2]])
 
 
 def test_folds_without_variation_are_tested_by_halvings_that_vary():
     flat, own = FOLD + 0.03 * np.arange(3), FTest(*map(np.asarray, (3.0, 2.0, 7.0, 0.1)))
-    run = partial(_tested, "split_half_gg", "check", flat, lambda _: own)
+    run = partial(_test_unless_degenerate, "split_half_gg", "check", flat, lambda _: own)
     assert row_of(run(halves=random_table(5, 3)))["statistic"] == 3.0
     for none in (None, np.full((5, 3), 0.7)):
-        with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
+        with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUAL_VARIATION)):
             assert row_of(run(halves=none))["statistic"] == np.inf
 
 
@@ -135,18 +137,18 @@ NOT_HOTELLING = [name for name in VARIED if "hotelling" not in name]
 @each("level", [FOLD, np.full((8, 1), 0.7)])
 def test_identical_models_are_undefined(test, level, offset):
     frame = frame_of(level + offset * np.arange(3))
-    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)):
         result = TESTS[test](frame)
-    assert result.warnings == (IDENTICAL,)
+    assert result.warnings == (IDENTICAL_MODELS,)
     assert row_of(result)[["statistic", "p_value"]].isna().all()
     assert row_of(result)["df"] == 2
 
 
 def test_an_effect_up_to_the_limit_of_rounding_is_none():
-    for effect, known_as in ((1.0, IDENTICAL), (np.nextafter(1.0, 2), NO_RESIDUALS)):
+    for effect, known_as in ((1.0, IDENTICAL_MODELS), (np.nextafter(1.0, 2), NO_RESIDUAL_VARIATION)):
         found, note = degenerate_result(effect, 1.0, limit=1.0, df=(2.0, 14.0))
         assert note == known_as
-        assert np.isnan(found.statistic) == np.isnan(found.p_value) == (known_as == IDENTICAL)
+        assert np.isnan(found.statistic) == np.isnan(found.p_value) == (known_as == IDENTICAL_MODELS)
     assert degenerate_result(1.0, np.nextafter(1.0, 2), limit=1.0, df=(2.0, 14.0)) is None
 
 
@@ -157,7 +159,7 @@ def test_an_infinite_f_shows_all_of_the_variance():
 
 @each("test", VARIED)
 def test_constant_differences_have_p_0_and_a_warning(test):
-    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
+    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUAL_VARIATION)):
         row = row_of(TESTS[test](frame_of(FOLD + 0.03 * np.arange(3))))
     assert row["statistic"] == np.inf
     assert row["p_value"] == 0
@@ -195,17 +197,17 @@ def test_hotelling_needs_as_many_folds_as_models():
 def test_fold_table_puts_folds_and_models_in_order_of_appearance():
     values = random_table(4, 3)
     frame = frame_of(values, ["z", "a", "m"])
-    found, models = fold_table(frame)
+    found, models = build_fold_table(frame)
     np.testing.assert_array_equal(found, values)
     assert models == ["z", "a", "m"]
-    found, models = fold_table(frame[::-1])
+    found, models = build_fold_table(frame[::-1])
     np.testing.assert_array_equal(found, values[::-1, ::-1])
     assert models == ["m", "a", "z"]
 
 
 def test_a_missing_name_is_a_level_of_its_own():
     values = random_table(3, 3)
-    found, models = fold_table(frame_of(values).replace({"model": {"M1": None}, "fold": {1: np.nan}}))
+    found, models = build_fold_table(frame_of(values).replace({"model": {"M1": None}, "fold": {1: np.nan}}))
     np.testing.assert_array_equal(found, values)
     assert len(models) == 3
 

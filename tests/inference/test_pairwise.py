@@ -15,8 +15,8 @@ from skewanova.inference.catalogue import get_test
 from skewanova.inference.fold_statistics import max_t_test, pair_indices
 from skewanova.inference.pairwise import PAIRWISE_TESTS, POSTHOC_COLUMNS, dunnett_sf
 
-OF_FRAMES = [test for test in PAIRWISE_TESTS if not get_test(test).halved]  # a frame has no halvings
-FAMILIES = [test for test in OF_FRAMES if not get_test(test).control]
+OF_FRAMES = [test for test in PAIRWISE_TESTS if not get_test(test).needs_halvings]  # a frame has no halvings
+FAMILIES = [test for test in OF_FRAMES if not get_test(test).needs_control]
 T_FAMILIES = ["paired_t", "corrected_t", "games_howell"]
 RATIO = 0.25
 
@@ -195,7 +195,7 @@ def test_dunnett_sees_no_scale():
 def test_columns_names_and_types(test):
     found = compared(means_of("balanced"), test, role="primary")
     assert tuple(found.columns) == POSTHOC_COLUMNS
-    assert set(found["test"]) == {test + "_holm" * get_test(test).adjusted}
+    assert set(found["test"]) == {test + "_holm" * get_test(test).needs_adjustment}
     assert set(found["role"]) == {"primary"}
     assert set(found["response"]) == {"iauprec"}
     assert found["prior"].isna().all()

@@ -14,8 +14,8 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from skewanova.inference import equivalence, posthoc
 from skewanova.inference.catalogue import ADJUSTMENTS, METHODS, TESTS, name_family
-from skewanova.inference.effect_sizes import equivalence_family
-from skewanova.inference.pairwise import adjust_p_values, family, orient_to_control, stepwise_levels
+from skewanova.inference.effect_sizes import add_equivalence_tests
+from skewanova.inference.pairwise import adjust_family, adjust_p_values, orient_to_control, stepwise_levels
 
 #: R 4.2: p.adjust(c(.002, .01, .03, .04, .2), method), to 7 digits.
 P_VALUES = np.array([0.03, 0.002, 0.2, 0.01, 0.04])
@@ -109,7 +109,7 @@ def test_pairs_with_a_control_are_turned_towards_it():
     assert found["estimate"].tolist() == [0.1, -0.3]
     assert found["statistic"].tolist() == [1.0, -3.0]
     assert found[["p_a_ahead", "p_b_ahead"]].to_numpy().tolist() == [[0.7, 0.2], [0.05, 0.9]]
-    tested = family(pairs, alpha=0.05, control="B")
+    tested = adjust_family(pairs, alpha=0.05, control="B")
     assert tested["p_adjusted"].tolist() == [0.3, 0.02]
     assert tested["reject"].tolist() == [False, True]
     assert tested["conf_high"].iloc[1] < 0
@@ -117,7 +117,7 @@ def test_pairs_with_a_control_are_turned_towards_it():
 
 def test_a_difference_without_spread_has_no_limits_and_an_equal_pair_has():
     pairs = pairs_of("AB AC", [0.1, 0.0], 0.0).assign(df=np.nan)
-    found = family(pairs, alpha=0.05)
+    found = adjust_family(pairs, alpha=0.05)
     assert found["conf_low"].isna().tolist() == [True, False]
     assert found["conf_low"].iloc[1] == found["conf_high"].iloc[1] == 0
     assert not found["reject"].any()
@@ -128,7 +128,7 @@ def test_every_method_has_a_record_with_every_adjustment():
         for p_adjust in ADJUSTMENTS:
             plain, against = (TESTS[name_family(method, p_adjust, control=c)] for c in (False, True))
             assert plain.name.startswith(record.name)
-            assert (plain.control, against.control) == (False, True)
+            assert (plain.needs_control, against.needs_control) == (False, True)
             assert "every other model with the control" in against.methods
             assert against.note.startswith("Against the control. ")
 
@@ -163,7 +163,7 @@ def test_equivalence_has_the_family_of_the_control():
 def test_probabilities_of_the_three_regions_by_hand():
     ahead, behind = np.array([0.3, 0.7, 0.0, np.nan]), np.array([0.2, 0.3 + 1e-12, 0.0, 0.01])
     pairs = pd.DataFrame({"model_a": list("AABB"), "model_b": list("CDCD")})
-    found = equivalence_family(pairs, ahead, behind, rope=0.01, alpha=0.05)
+    found = add_equivalence_tests(pairs, ahead, behind, rope=0.01, alpha=0.05)
     assert found["p_equal"].tolist()[:3] == pytest.approx([0.5, 0.0, 1.0], abs=1e-15)
     assert (found["p_equal"].iloc[:3] >= 0).all()
     np.testing.assert_array_equal(found["p_value"], [0.3, 0.7, 0.0, np.nan])  # one side alone says nothing
@@ -172,10 +172,10 @@ def test_probabilities_of_the_three_regions_by_hand():
 
 def test_an_adjusted_p_of_alpha_itself_rejects_nothing():
     pair = pairs_of("AB", [0.1], 0.1, statistic=1.0, p_value=0.05)
-    assert family(pair, alpha=0.05)["reject"].tolist() == [False]
-    assert family(pair, alpha=np.nextafter(0.05, 1))["reject"].tolist() == [True]
+    assert adjust_family(pair, alpha=0.05)["reject"].tolist() == [False]
+    assert adjust_family(pair, alpha=np.nextafter(0.05, 1))["reject"].tolist() == [True]
     for alpha, equal in ((0.05, False), (np.nextafter(0.05, 1), True)):
-        one = equivalence_family(pair, np.array([0.05]), np.array([0.01]), rope=0.1, alpha=alpha)
+        one = add_equivalence_tests(pair, np.array([0.05]), np.array([0.01]), rope=0.1, alpha=alpha)
         assert one["equivalent"].tolist() == [equal]
 
 

@@ -13,7 +13,7 @@ from messages import exact
 from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning
-from skewanova.inference.anova import IDENTICAL, NO_RESIDUALS, three_way_anova, two_way_anova
+from skewanova.inference.anova import IDENTICAL_MODELS, NO_RESIDUAL_VARIATION, three_way_anova, two_way_anova
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, prior_pair_columns, tukey_by_prior, tukey_hsd
 from skewanova.inference.ranks import compact_letters
 
@@ -143,7 +143,7 @@ def test_by_prior_equals_separate_analyses():
 
 def test_without_residual_variation():
     y = np.array([0.3, 0.1, 0.3])[:, None] + np.array([0.0, 0.2, 0.27, 0.4])
-    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUALS)):
+    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUAL_VARIATION)):
         result = two_way_anova(cells(y))
     found = by_pair(tukey_hsd(result, order=("M0", "M1", "M2")))
     for pair in ("M0-M1", "M2-M1"):
@@ -161,7 +161,7 @@ def test_without_residual_variation():
 @each("missing", [[], [0], [3, 5]])
 @each("values", [[0.1, 0.5, 0.9, 0.3], [0.1, 0.1, 0.1, 0.1], [1 / 3, 2 / 3, 1.0, 0.2]])
 def test_identical_models_do_not_differ(values, missing):
-    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)):
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)):
         result = two_way_anova(cells(np.tile(values, (3, 1))).drop(index=missing))
     frame = tukey_hsd(result).to_frame()
     assert frame[["estimate", "std_error", "conf_low", "conf_high"]].eq(0).all(axis=None)
@@ -172,7 +172,7 @@ def test_identical_models_do_not_differ(values, missing):
 def test_by_prior_warns_at_the_prior_that_does_not_vary():
     frame = LONG["balanced"].copy()
     frame.loc[frame["prior"] == 0.1, "auprec"] = 0.4
-    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL)) as caught:
+    with pytest.warns(SkewanovaWarning, match=exact(IDENTICAL_MODELS)) as caught:
         found = tukey_by_prior(frame)
     assert len(caught) == 1
     assert found["p_adjusted"].isna().tolist() == [False] * 3 + [True] * 3 + [False] * 3

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skewanova.inference.random_effects import random_effects
+from skewanova.inference.random_effects import estimate_mean_effect
 
 EFFECTS, VARIANCES = np.array([0.1, 0.5, -0.2, 0.3]), np.array([0.01, 0.02, 0.04, 0.01])
 
 
 def test_the_variance_between_studies_makes_the_sum_of_squares_what_it_should_be():
-    found = random_effects(EFFECTS, VARIANCES)
+    found = estimate_mean_effect(EFFECTS, VARIANCES)
     weight = 1 / (VARIANCES + found.tau**2)
     mean = np.average(EFFECTS, weights=weight)
     assert found.tau > 0
@@ -26,7 +26,7 @@ def test_the_variance_between_studies_makes_the_sum_of_squares_what_it_should_be
 
 
 def test_heterogeneity_by_its_definitions():
-    found = random_effects(EFFECTS, VARIANCES)
+    found = estimate_mean_effect(EFFECTS, VARIANCES)
     weight = 1 / VARIANCES
     q = (weight * (EFFECTS - np.average(EFFECTS, weights=weight)) ** 2).sum()
     assert found.q == pytest.approx(q)
@@ -36,19 +36,19 @@ def test_heterogeneity_by_its_definitions():
 
 
 def test_studies_that_agree_have_no_variance_between_them():
-    found = random_effects(np.array([0.2, 0.21, 0.19]), VARIANCES[:3])
+    found = estimate_mean_effect(np.array([0.2, 0.21, 0.19]), VARIANCES[:3])
     weight = 1 / VARIANCES[:3]
     assert (found.tau, found.i_sq) == (0.0, 0.0)
     assert found.estimate == pytest.approx(np.average([0.2, 0.21, 0.19], weights=weight))
     assert found.std_error == pytest.approx(weight.sum() ** -0.5)
-    alike = random_effects(np.array([0.2, 0.2]), VARIANCES[:2])
+    alike = estimate_mean_effect(np.array([0.2, 0.2]), VARIANCES[:2])
     assert (alike.tau, alike.q, alike.q_p_value) == (0.0, pytest.approx(0.0, abs=1e-20), pytest.approx(1.0))
 
 
 def test_the_robust_error_counts_where_it_is_larger():
     """Studies of small errors lie further from the mean than those of large ones."""
     effects, variances = np.array([0.6, -0.4, 0.1, 0.12, 0.08]), np.array([0.01, 0.02, 0.2, 0.3, 0.2])
-    found = random_effects(effects, variances)
+    found = estimate_mean_effect(effects, variances)
     share = 1 / (variances + found.tau**2)
     share /= share.sum()
     residual = effects - share @ effects
@@ -59,14 +59,14 @@ def test_the_robust_error_counts_where_it_is_larger():
 
 @pytest.mark.parametrize("variance", [0.0, np.nan, -0.1])
 def test_a_study_without_an_error_leaves_the_mean_alone(variance):
-    found = random_effects(EFFECTS, np.array([variance, 0.02, 0.04, 0.01]))
+    found = estimate_mean_effect(EFFECTS, np.array([variance, 0.02, 0.04, 0.01]))
     assert found.estimate == pytest.approx(EFFECTS.mean())
     assert found.df == 3
     assert np.isnan([found.std_error, *found[3:]]).all()
 
 
 def test_very_small_errors_leave_the_spread_of_the_effects():
-    found = random_effects(EFFECTS, np.full(4, 1e-12))
+    found = estimate_mean_effect(EFFECTS, np.full(4, 1e-12))
     assert found.tau == pytest.approx(EFFECTS.std(ddof=1))
     assert found.estimate == pytest.approx(EFFECTS.mean())
 
@@ -78,6 +78,6 @@ def test_one_study_may_have_all_the_weight(spread):
     variances = [Fraction(spread) / 100, Fraction(1, 100), Fraction(1, 50)]
     weight = [1 / variance for variance in variances]
     typical = 2 * sum(weight) / (sum(weight) ** 2 - sum(one**2 for one in weight))
-    found = random_effects(effects, np.array([float(variance) for variance in variances]))
+    found = estimate_mean_effect(effects, np.array([float(variance) for variance in variances]))
     share = found.tau**2 / (found.tau**2 + float(typical))
     assert found.i_sq == pytest.approx(share, rel=1e-12)

@@ -7,7 +7,7 @@ from scipy import stats
 
 from skewanova import SkewanovaWarning
 from skewanova.inference import mixed_model_anova, two_way_anova
-from skewanova.inference.anova import IDENTICAL, NO_RESIDUALS
+from skewanova.inference.anova import IDENTICAL_MODELS, NO_RESIDUAL_VARIATION
 
 NO_FOLDS = "the mixed model finds no variation between folds"
 MORE = dict(iter(pd.read_csv(REFERENCE / "r_mixed_inputs.csv").groupby("input")))
@@ -72,14 +72,14 @@ FOLD = np.linspace(0.6, 0.9, 8)[:, None]
 def test_identical_models_are_undefined(level):
     with pytest.warns(SkewanovaWarning, match="identical in every fold"):
         result = mixed_model_anova(with_gaps(np.tile(level, 3), [(0, 0), (5, 2)]))
-    assert result.warnings == (IDENTICAL,)
+    assert result.warnings == (IDENTICAL_MODELS,)
     assert result.to_frame()[["statistic", "p_value"]].isna().all(axis=None)
 
 
 def test_constant_differences_have_p_0():
     with pytest.warns(SkewanovaWarning, match="no residual variation"):
         result = mixed_model_anova(with_gaps(FOLD + 0.02 * np.arange(3), [(0, 0)]))
-    assert result.warnings == (NO_RESIDUALS,)
+    assert result.warnings == (NO_RESIDUAL_VARIATION,)
     assert result.to_frame()["statistic"].iloc[0] == np.inf
     assert result.to_frame()["p_value"].iloc[0] == 0
 

@@ -7,7 +7,7 @@ from scipy import stats
 
 from skewanova import SkewanovaWarning
 from skewanova.inference import omnibus_test, sphericity, split_plot_anova
-from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL, NO_RESIDUALS
+from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL_MODELS, NO_RESIDUAL_VARIATION
 
 FILE = "r_repeated_measures.csv"
 TERMS = ("model", "prior", "model:prior")
@@ -93,7 +93,7 @@ def test_identical_models(noise):
     with pytest.warns(SkewanovaWarning, match="identical in every fold"):
         result = split_plot_anova(long_frame_of(cube, PRIORS), ratio=0)
     found = result.to_frame().set_index("term")
-    assert result.warnings == (IDENTICAL,)
+    assert result.warnings == (IDENTICAL_MODELS,)
     assert found.loc[["model", "model:prior"], ["statistic", "p_value"]].isna().all(axis=None)
     assert 0 < found.loc["prior", "p_value"] < 1
     checks = sphericity(long_frame_of(cube, PRIORS)).set_index("term")
@@ -106,7 +106,7 @@ def test_constant_differences():
     with pytest.warns(SkewanovaWarning, match="no residual variation"):
         result = split_plot_anova(long_frame_of(cube, PRIORS), ratio=0.25)
     found = result.to_frame().set_index("term")
-    assert result.warnings == (NO_RESIDUALS,)
+    assert result.warnings == (NO_RESIDUAL_VARIATION,)
     assert found.loc["model", "statistic"] == np.inf
     assert found.loc["model", "p_value"] == 0
     assert np.isnan(found.loc["model:prior", "p_value"])

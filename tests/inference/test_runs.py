@@ -238,20 +238,20 @@ def test_what_is_refused(areas, covariance, message):
 
 
 def test_models_that_differ_by_rounding_alone_keep_their_degrees_of_freedom():
-    assert DegreesOfFreedom("hillis").of_variance(0.0, 1e-34, 2) == np.inf
+    assert DegreesOfFreedom("hillis").compute_df(0.0, 1e-34, 2) == np.inf
 
 
-@each("of_cases", [np.inf, 30.0])
+@each("case_df", [np.inf, 30.0])
 @each("n_runs", [2, 3, 5])
-def test_bounded_degrees_of_freedom_have_the_critical_value_of_banerjee(n_runs, of_cases):
+def test_bounded_degrees_of_freedom_have_the_critical_value_of_banerjee(n_runs, case_df):
     areas, covariance = drawn(4, n_runs)
-    found = compare_runs(areas, covariance, case_df=of_cases)
-    published = compare_runs(areas, covariance, case_df=of_cases, df="hillis")
+    found = compare_runs(areas, covariance, case_df=case_df)
+    published = compare_runs(areas, covariance, case_df=case_df, df="hillis")
     assert found.std_error.tolist() == published.std_error.tolist()
     level = MATCHED_LEVEL / 6
     for row, (i, j) in enumerate(combinations(range(4), 2)):
         share = (areas[i] - areas[j]).var(ddof=1) / n_runs / found.std_error[row] ** 2
-        of_runs, others = (stats.t.isf(level / 2, df) for df in (n_runs - 1, of_cases))
+        of_runs, others = (stats.t.isf(level / 2, df) for df in (n_runs - 1, case_df))
         critical = np.sqrt(share * of_runs**2 + (1 - share) * others**2)
         assert stats.t.isf(level / 2, found.df_error[row]) == pytest.approx(critical, rel=1e-9)
 
@@ -269,7 +269,7 @@ def rejected(n_models, n_runs, degrees, tables=6000):
     for i, j in pairs:
         gap = areas[:, i] - areas[:, j]
         noise = gap.var(axis=1, ddof=1) / 2
-        df = degrees.of_variance(noise + 0.1, noise, n_runs - 1, n_tests=len(pairs))
+        df = degrees.compute_df(noise + 0.1, noise, n_runs - 1, n_tests=len(pairs))
         t = gap.mean(axis=1) / np.sqrt(2 * (noise + 0.1) / n_runs)
         smallest = np.minimum(smallest, 2 * stats.t.sf(np.abs(t), df) * len(pairs))
     return (smallest < [[0.05], [0.005]]).mean(axis=1)
@@ -283,11 +283,11 @@ def test_few_runs_that_differ_much_hold_the_level(n_models, n_runs):
 
 
 def test_degrees_of_freedom_lie_between_those_of_runs_and_of_cases():
-    of = DegreesOfFreedom(of_cases=50.0)
-    found = of.of_variance([1.0, 1.0, 1.0, 0.0], [0.0, 0.4, 1.0, 0.0], 3, n_tests=2)
+    of = DegreesOfFreedom(case_df=50.0)
+    found = of.compute_df([1.0, 1.0, 1.0, 0.0], [0.0, 0.4, 1.0, 0.0], 3, n_tests=2)
     assert found[[0, 2, 3]] == pytest.approx([50, 3, np.inf])
     assert 3 < found[1] < 50
-    certain = DegreesOfFreedom(of_cases=1e15).of_variance(1.0, [1e-14, 0.5], [3.0, 1e13], n_tests=2)
+    certain = DegreesOfFreedom(case_df=1e15).compute_df(1.0, [1e-14, 0.5], [3.0, 1e13], n_tests=2)
     assert (certain > 1e9).all()
 
 

@@ -8,14 +8,14 @@ import pytest
 from skewanova import InputError
 from skewanova.inference import sampling
 from skewanova.inference.sampling import (
-    FEWEST_DF,
-    NO_WEIGHT,
+    MAX_WEIGHT_ROUNDING,
+    MIN_DF,
     Sample,
     SampleSummary,
-    Spreads,
+    VarianceEstimates,
     check_model_names,
     check_sample,
-    is_all,
+    is_entire_class,
     power_sums,
     target_prior,
 )
@@ -48,7 +48,7 @@ def test_covariance_and_spread_of_three_strata_of_two():
     expected = by_hand(values, groups)
     assert sample.covariance(values[:, None]) == pytest.approx(np.array([[expected]]))
     assert sample.deviations(values)[[1, 3]] == pytest.approx(np.array([-0.35, 0.35]) / np.sqrt(2))
-    error, df = sample.spread(values)
+    error, df = sample.estimate_errors(values)
     assert error == pytest.approx(np.sqrt(expected))
     assert df == np.inf  # of two units both squares are the same: no doubt
 
@@ -58,7 +58,7 @@ def test_a_stratum_of_one_unit_deviates_from_nothing():
     moved = sample.deviations(np.array([5.0, 1.0, 2.0]))
     assert moved.tolist() == pytest.approx([0, -0.5 / 2**0.5, 0.5 / 2**0.5])
     assert sample.covariance(np.array([[5.0], [1.0], [2.0]])).tolist() == [[pytest.approx(0.25)]]
-    variance, doubt = sample.spread_by_stratum(np.array([5.0, 1.0, 2.0]))
+    variance, doubt = sample.stratum_variances(np.array([5.0, 1.0, 2.0]))
     assert variance.tolist() == pytest.approx([0.25, 0.0, 0.0])
     assert doubt.tolist() == pytest.approx([0.0, 0.0, 0.0], abs=1e-15)
 
@@ -67,15 +67,15 @@ def test_a_stratum_of_one_unit_deviates_from_nothing():
 def test_degrees_of_freedom_of_any_size_of_values(size):
     values = np.array([0.0, 1.0, 5.0, 0.0, 2.0, 3.0, 10.0]) * size
     positive = np.arange(7) < 3
-    error, df = Sample(positive).spread(values)
+    error, df = Sample(positive).estimate_errors(values)
     parts = (values[:3] / size, values[3:] / size)
     variance = sum(part.var() / (len(part) - 1) for part in parts)
     doubt = sum(((part - part.mean()) ** 2).var() / len(part) ** 3 for part in parts)
     assert error == pytest.approx(np.sqrt(variance) * size)
-    assert df == pytest.approx(max(2 * variance**2 / doubt, FEWEST_DF))
-    assert df > FEWEST_DF
+    assert df == pytest.approx(max(2 * variance**2 / doubt, MIN_DF))
+    assert df > MIN_DF
     heavy = np.array([100.0, *np.zeros(9), *np.zeros(10)]) * size
-    assert Sample(np.arange(20) < 10).spread(heavy)[1] == FEWEST_DF == 4
+    assert Sample(np.arange(20) < 10).estimate_errors(heavy)[1] == MIN_DF == 4
 
 
 @pytest.mark.parametrize("at_once", [1 << 15, 1])
@@ -83,8 +83,8 @@ def test_estimates_side_by_side_are_as_alone(at_once, monkeypatch):
     monkeypatch.setattr(sampling, "BLOCK_SIZE", at_once)
     values = np.random.default_rng(0).normal(size=(12, 3))
     sample = Sample(np.arange(12) < 5)
-    error, df = sample.spread(values)
-    alone = [sample.spread(values[:, k]) for k in range(3)]
+    error, df = sample.estimate_errors(values)
+    alone = [sample.estimate_errors(values[:, k]) for k in range(3)]
     assert error == pytest.approx([one[0] for one in alone])
     assert df == pytest.approx([one[1] for one in alone])
     assert np.diag(sample.covariance(values)) == pytest.approx(error**2)
@@ -102,26 +102,26 @@ def test_sums_of_powers_tell_the_spreads_of_models_and_of_their_differences():
     sums = power_sums(blocks, 2, 3, 2)
     pairs = values[:, [0, 0, 1]] - values[:, [1, 2, 2]]
     for scale in (np.ones(2), factor):
-        spreads = Spreads.of(sample, sums, 3, scale)
+        spreads = VarianceEstimates.from_power_sums(sample, sums, 3, scale)
         for (error, df), variance, of_df in (
-            (sample.spread(values * scale), spreads.model, spreads.model_df),
-            (sample.spread(pairs * scale), spreads.pair, spreads.pair_df),
+            (sample.estimate_errors(values * scale), spreads.model, spreads.model_df),
+            (sample.estimate_errors(pairs * scale), spreads.pair, spreads.pair_df),
         ):
             assert variance == pytest.approx(error**2)
             assert of_df == pytest.approx(df)
 
 
 def test_counts_stand_for_cases():
-    counted = SampleSummary.of([9, 6])
+    counted = SampleSummary.from_sizes([9, 6])
     assert (counted.n_units, counted.df, counted.stratum.tolist()) == (15, 5, [0, 1])
     assert [(rows.tolist(), size) for rows, size in counted.strata] == [([0], 9), ([1], 6)]
     assert [counted.effective_size(positive=side) for side in (True, False)] == [6, 9]
-    assert counted.alone == ()
-    assert SampleSummary.of([9, 1]).alone == ("the only positive case",)
+    assert counted.single_unit_classes == ()
+    assert SampleSummary.from_sizes([9, 1]).single_unit_classes == ("the only positive case",)
     assert (counted.positive.tolist(), counted.unit_sums.largest.tolist()) == ([False, True], [1, 1])
     one_of_each = SampleSummary(np.array([False, True]))
     assert (one_of_each.sizes, one_of_each.n_units) == ((1, 1, 0), 2)
-    assert one_of_each.alone == ("the only positive case", "the only negative case")
+    assert one_of_each.single_unit_classes == ("the only positive case", "the only negative case")
     rows = np.array([[3.0, 1.0], [0.0, 2.0]])
     assert counted.deviations(rows) is rows
     assert counted.covariance(rows).tolist() == [[9, 3], [3, 5]]
@@ -142,7 +142,7 @@ def test_rounding_is_no_doubt_about_a_spread():
     """Squares that differ by rounding alone: their variance may come out below zero."""
     for size in np.linspace(0.1, 3, 200):
         values = np.tile([size, -size], 6) + 0.7
-        assert Sample(np.arange(12) < 6).spread(values)[1] > 1e12
+        assert Sample(np.arange(12) < 6).estimate_errors(values)[1] > 1e12
 
 
 def test_effective_sizes():
@@ -157,11 +157,11 @@ def test_effective_sizes():
 
 @pytest.mark.parametrize(("share", "alone"), [(0.5, True), (2.0, False)])
 def test_a_class_whose_weight_is_one_case_has_one_case(share, alone):
-    positive, weight = np.arange(4) < 2, np.array([1, 1, 1, share * NO_WEIGHT])
+    positive, weight = np.arange(4) < 2, np.array([1, 1, 1, share * MAX_WEIGHT_ROUNDING])
     sample = Sample(positive, None, weight)
-    assert sample.alone == (("the only negative case",) if alone else ())
-    assert bool(is_all(weight[2], weight[2:].sum())) == alone
-    assert np.isnan(sample.spread(np.arange(4.0))[0]) == alone
+    assert sample.single_unit_classes == (("the only negative case",) if alone else ())
+    assert bool(is_entire_class(weight[2], weight[2:].sum())) == alone
+    assert np.isnan(sample.estimate_errors(np.arange(4.0))[0]) == alone
 
 
 def test_cases_of_weight_0_are_left_out_and_clusters_are_counted_without_them():
@@ -208,20 +208,20 @@ def test_strata_of_clusters():
     sample = Sample(np.array([1, 1, 0, 0, 1, 0, 0, 1]) == 1, np.array([0, 0, 1, 1, 2, 2, 3, 4]))
     assert sample.stratum.tolist() == [1, 0, 0, 0, 1]  # the only mixed cluster joins a largest stratum
     assert [size for _, size in sample.strata] == [3, 2]
-    assert sample.alone == ()
+    assert sample.single_unit_classes == ()
 
 
 def test_a_class_in_one_unit_shows_no_spread():
     sample = Sample(np.array([1, 1, 0, 0, 0]) == 1, np.array([0, 0, 1, 2, 3]))
-    assert sample.alone == ("the only cluster with positive cases",)
-    assert np.isnan(sample.spread(np.ones(4))[0])
-    assert Sample(np.array([1, 0, 0]) == 1).alone == ("the only positive case",)
+    assert sample.single_unit_classes == ("the only cluster with positive cases",)
+    assert np.isnan(sample.estimate_errors(np.ones(4))[0])
+    assert Sample(np.array([1, 0, 0]) == 1).single_unit_classes == ("the only positive case",)
 
 
 @pytest.mark.parametrize("whole", [0.2, 1.0, 50.0])
 def test_what_is_left_of_a_weight_is_held_against_it(whole):
-    assert is_all(whole * (1 - NO_WEIGHT / 2), whole)
-    assert not is_all(whole * (1 - 2 * NO_WEIGHT), whole)
+    assert is_entire_class(whole * (1 - MAX_WEIGHT_ROUNDING / 2), whole)
+    assert not is_entire_class(whole * (1 - 2 * MAX_WEIGHT_ROUNDING), whole)
 
 
 def test_bad_clusters_are_refused():

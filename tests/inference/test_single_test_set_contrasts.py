@@ -9,16 +9,16 @@ from skewanova import SkewanovaWarning
 from skewanova.base.rounding import TIE
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import (
+    MIN_ANGLE_DIFFERENCE,
     RANK_TOLERANCE,
-    SAME_ANGLE,
     ArcsineAreas,
     ArcsineScale,
     bonferroni_value,
     compare_test_set,
+    compute_pair_tests,
     contrast_errors,
     max_z_value,
-    omnibus_test,
-    pair_tests,
+    omnibus_f_test,
 )
 
 POSITIVE = np.arange(30) < 12
@@ -53,7 +53,7 @@ def unscaled(area, values, sample):
 
 def test_angles_have_the_slope_of_the_arcsine():
     area, values = np.array([0.3, 0.8]), drawn(2)
-    found = ArcsineAreas.of(area, values, SAMPLE)
+    found = ArcsineAreas.from_areas(area, values, SAMPLE)
     step = 1e-6
     slope = [(2 * np.arcsin(np.sqrt(a + step)) - 2 * np.arcsin(np.sqrt(a - step))) / (2 * step) for a in area]
     assert found.scale.angle == pytest.approx(2 * np.arcsin(np.sqrt(area)))
@@ -63,7 +63,7 @@ def test_angles_have_the_slope_of_the_arcsine():
 
 @pytest.mark.parametrize("area", [[0.0, 0.5], [0.5, 1.0], [0.5, 1 - TIE / 2], [0.5, 1 + 1e-16]])
 def test_an_area_at_a_limit_keeps_all_on_their_own_scale(area):
-    found = ArcsineAreas.of(np.array(area), drawn(2), SAMPLE)
+    found = ArcsineAreas.from_areas(np.array(area), drawn(2), SAMPLE)
     assert found.scale.angle is found.area
     assert found.angle_values == pytest.approx(drawn(2))
     assert chord(found, 0, 1) == pytest.approx(1.0)
@@ -85,7 +85,7 @@ def test_rounding_of_a_perfect_area_does_not_choose_the_scale():
 
 @pytest.mark.parametrize("area", [[0.001, 0.5], [0.5, 0.999], [0.5, 1 - 2 * TIE]])
 def test_an_area_near_a_limit_has_an_angle(area):
-    found = ArcsineAreas.of(np.array(area), drawn(2), SAMPLE)
+    found = ArcsineAreas.from_areas(np.array(area), drawn(2), SAMPLE)
     angle = found.scale.angle
     assert chord(found, 0, 1) == pytest.approx((area[0] - area[1]) / (angle[0] - angle[1]))
     assert chord(found, 0, 1) == pytest.approx(chord(found, 1, 0))
@@ -100,17 +100,20 @@ def test_the_chord_becomes_the_slope_where_two_angles_are_the_same(rise):
     def with_angles(*angles):
         return ArcsineAreas(ArcsineScale(area, np.array(angles), slope), drawn(2), SAMPLE)
 
-    far, near = with_angles(1 + rise * SAME_ANGLE, 1.0), with_angles(1 + rise * SAME_ANGLE / 4, 1.0)
-    assert chord(far, 0, 1) == pytest.approx(-0.7 / (rise * SAME_ANGLE), rel=1e-6)
+    far, near = (
+        with_angles(1 + rise * MIN_ANGLE_DIFFERENCE, 1.0),
+        with_angles(1 + rise * MIN_ANGLE_DIFFERENCE / 4, 1.0),
+    )
+    assert chord(far, 0, 1) == pytest.approx(-0.7 / (rise * MIN_ANGLE_DIFFERENCE), rel=1e-6)
     assert chord(near, 0, 1) == pytest.approx(0.4)  # sqrt(0.2 * 0.8)
-    at_limit = with_angles(np.sign(rise) * SAME_ANGLE, 0.0)
+    at_limit = with_angles(np.sign(rise) * MIN_ANGLE_DIFFERENCE, 0.0)
     assert chord(at_limit, 0, 1) == pytest.approx(0.4)
 
 
 def test_pairs_are_tested_on_the_angles_and_told_on_the_areas():
     area = np.array([0.5, 0.65, 0.9])
-    angles = ArcsineAreas.of(area, drawn(3), SAMPLE)
-    found, values = pair_tests(angles, level=0.9, simultaneous="none"), angles.angle_values
+    angles = ArcsineAreas.from_areas(area, drawn(3), SAMPLE)
+    found, values = compute_pair_tests(angles, level=0.9, simultaneous="none"), angles.angle_values
     for row, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
         d = values[:, i] - values[:, j]
         # Spread of each class with n (n - 1), as for a mean.
@@ -136,8 +139,8 @@ def holm_by_hand(p):
 
 @pytest.mark.parametrize(("name", "share"), [("none", 1), ("bonferroni", 3)])
 def test_critical_values_share_their_level_among_pairs(name, share):
-    angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
-    found = pair_tests(angles, level=0.9, simultaneous=name)
+    angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
+    found = compute_pair_tests(angles, level=0.9, simultaneous=name)
     assert found.critical_value == pytest.approx(stats.t.ppf(1 - 0.05 / share, found.df_error))
 
 
@@ -145,8 +148,8 @@ def test_a_difference_without_spread_has_neither_test_nor_limits():
     values = drawn(1)
     unknown = [np.nan, np.nan]
     for area, limits in (([0.5, 0.5], [0, 0]), ([1.0, 0.3], unknown), ([0.3, 1.0], unknown)):
-        angles = ArcsineAreas.of(np.array(area), np.hstack([values, values]), SAMPLE)
-        found = pair_tests(angles, level=0.95, simultaneous="none")
+        angles = ArcsineAreas.from_areas(np.array(area), np.hstack([values, values]), SAMPLE)
+        found = compute_pair_tests(angles, level=0.95, simultaneous="none")
         assert found.std_error.tolist() == [0.0]
         assert np.isnan([*found.statistic, *found.p_value, *found.p_adjusted]).all()
         assert [*found.conf_low, *found.conf_high] == pytest.approx(limits, nan_ok=True)
@@ -157,20 +160,20 @@ def test_a_spread_of_rounding_alone_is_none(share, left):
     values = drawn(1)
     faint = np.sqrt(share * 2 * RANK_TOLERANCE) * drawn(1, seed=3)
     angles = unscaled([0.5, 0.5], np.hstack([values, values + faint]), SAMPLE)
-    assert (angles.pairs()[0][0] > 0) == left
+    assert (angles.pair_errors()[0][0] > 0) == left
 
 
 def test_what_counts_as_rounding_grows_with_the_variances():
     values, faint = 1e3 * drawn(1), 1e3 * np.sqrt(0.2 * RANK_TOLERANCE) * drawn(1, seed=3)
     angles = unscaled([0.5, 0.5], np.hstack([values, values + faint]), SAMPLE)
-    assert angles.pairs()[0].tolist() == [0.0]
+    assert angles.pair_errors()[0].tolist() == [0.0]
 
 
 def test_pairs_are_measured_block_by_block(monkeypatch):
-    angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
-    whole = np.stack(angles.pairs())
+    angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
+    whole = np.stack(angles.pair_errors())
     monkeypatch.setattr("skewanova.inference.single_test_set.BLOCK_SIZE", 1)
-    assert np.stack(angles.pairs()) == pytest.approx(whole, rel=1e-12)
+    assert np.stack(angles.pair_errors()) == pytest.approx(whole, rel=1e-12)
 
 
 def test_models_that_change_alike_are_named():
@@ -187,10 +190,10 @@ def test_a_class_of_one_case_shows_no_spread(class_of_one, alone, known):
     few = np.arange(30) < alone
     positive = few if class_of_one == "positive" else ~few
     values = np.random.default_rng(1).normal(size=(30, 2))
-    angles = ArcsineAreas.of(np.array([0.5, 0.6]), values, Sample(positive))
-    found = pair_tests(angles, level=0.95, simultaneous="none")
+    angles = ArcsineAreas.from_areas(np.array([0.5, 0.6]), values, Sample(positive))
+    found = compute_pair_tests(angles, level=0.95, simultaneous="none")
     assert np.isfinite(found.std_error[0]) == known
-    assert np.isfinite(omnibus_test(angles)[0]) == known
+    assert np.isfinite(omnibus_f_test(angles)[0]) == known
 
 
 @pytest.mark.parametrize(("share", "left"), [(0.5, False), (2.0, True)])
@@ -208,7 +211,7 @@ def test_a_variance_at_the_tolerance_is_rounding():
 
 
 def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
-    angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.85]), drawn(3), SAMPLE)
+    angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.85]), drawn(3), SAMPLE)
     centre = np.eye(3) - 1 / 3
     values, vectors = np.linalg.eigh(centre @ covariance_of(angles.angle_values) @ centre)
     squares, dfs = [], []
@@ -219,7 +222,7 @@ def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
         doubt = sum(((part - part.mean()) ** 2).var() / len(part) ** 3 for part in parts)
         squares.append((vectors[:, k] @ angles.scale.angle) ** 2 / variance)
         dfs.append(max(2 * variance**2 / doubt, 4))
-    statistic, df, shared, p_value = omnibus_test(angles)
+    statistic, df, shared, p_value = omnibus_f_test(angles)
     assert shared == pytest.approx(stats.hmean(dfs))
     assert (statistic, df) == (pytest.approx(np.mean(squares) * (1 - 1 / (2 * shared))), 2)
     assert p_value == pytest.approx(stats.f.sf(statistic, 2, shared))
@@ -227,12 +230,12 @@ def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
 
 def test_the_omnibus_leaves_out_contrasts_that_do_not_vary():
     one = drawn(1)
-    same = ArcsineAreas.of(np.array([0.5, 0.5, 0.5]), np.hstack([one, one, one]), SAMPLE)
-    statistic, df, shared, p_value = omnibus_test(same)
+    same = ArcsineAreas.from_areas(np.array([0.5, 0.5, 0.5]), np.hstack([one, one, one]), SAMPLE)
+    statistic, df, shared, p_value = omnibus_f_test(same)
     assert df == 0
     assert np.isnan([statistic, shared, p_value]).all()
-    two = ArcsineAreas.of(np.array([0.5, 0.5, 0.6]), np.hstack([one, one, drawn(1, seed=1)]), SAMPLE)
-    assert omnibus_test(two)[1] == 1
+    two = ArcsineAreas.from_areas(np.array([0.5, 0.5, 0.6]), np.hstack([one, one, drawn(1, seed=1)]), SAMPLE)
+    assert omnibus_f_test(two)[1] == 1
 
 
 @pytest.mark.parametrize(("share", "df"), [(0.01, 1), (100.0, 2)])
@@ -241,7 +244,7 @@ def test_a_contrast_counts_from_the_tolerance_on(share, df):
     pair, own = drawn(2, seed=4), drawn(1, seed=5)
     # Variance of the faint contrast over the trace is near share * RANK_TOLERANCE.
     values = np.hstack([pair, pair[:, :1] + np.sqrt(share * RANK_TOLERANCE) * own])
-    found = omnibus_test(unscaled([0.5, 0.5, 0.6], centred(values), SAMPLE))
+    found = omnibus_f_test(unscaled([0.5, 0.5, 0.6], centred(values), SAMPLE))
     assert found[1] == df
 
 
@@ -249,7 +252,7 @@ def test_no_doubt_about_the_spread_gives_infinite_degrees_of_freedom():
     # Values of +1 and -1 alone: their squares do not vary.
     flip = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
     angles = unscaled([0.5, 0.6], np.stack([flip, 0 * flip], axis=1), Sample(np.arange(40) < 20))
-    statistic, df, shared, p_value = omnibus_test(angles)
+    statistic, df, shared, p_value = omnibus_f_test(angles)
     variance = 2 * 1 / 19  # of each class: mean square 1 over (20 - 1)
     assert statistic == pytest.approx(0.01 / variance)
     assert (df, shared > 1e12) == (1, True)
@@ -286,10 +289,10 @@ def test_the_value_does_not_depend_on_the_order_of_models(seed):
 
 
 def test_pairs_share_the_value_of_their_own_contrasts():
-    angles = ArcsineAreas.of(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
+    angles = ArcsineAreas.from_areas(np.array([0.5, 0.6, 0.9]), drawn(3), SAMPLE)
     contrasts = np.array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
     normal = max_z_value(contrasts, covariance_of(angles.angle_values), 0.9)
-    found = pair_tests(angles, level=0.9, simultaneous="max_z")
+    found = compute_pair_tests(angles, level=0.9, simultaneous="max_z")
     assert found.critical_value == pytest.approx(stats.t.ppf(stats.norm.cdf(normal), found.df_error))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
 
-from skewanova.inference.intervals import chosen_method
+from skewanova.inference.intervals import choose_method
 from skewanova.priors.evidence import (
     ENOUGH_OVER_CASES,
     ENOUGH_OVER_FOLDS,
@@ -56,7 +56,7 @@ def test_arrays_keep_their_shape():
 
 
 def test_auto_takes_the_spread_where_both_classes_are_enough():
-    chosen = {(n, m): chosen_method(n, m) for n in (29, 30) for m in (99.9, 100.0)}
+    chosen = {(n, m): choose_method(n, m) for n in (29, 30) for m in (99.9, 100.0)}
     assert chosen == {(29, 99.9): "thin", (29, 100.0): "thin", (30, 99.9): "thin", (30, 100.0): "jackknife"}
 
 

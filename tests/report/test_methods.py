@@ -27,13 +27,13 @@ def test_text_names_estimator_prior_level_and_tests_once():
 
 @each("test", TESTS)
 def test_every_year_cited_is_that_of_a_reference(test):
-    paragraphs = text([test], test_set=get_test(test).over == "cases")
+    paragraphs = text([test], test_set=get_test(test).sampling_unit == "cases")
     references = {(r.surname, r.year) for r in cited(paragraphs)}
     words = " ".join(paragraphs).replace("Demsar", "Dem\u0161ar")
     words = words.replace("DeLong, DeLong and Clarke-Pearson", "DeLong et al.")
     surname = r"([A-Z]\w+)(?:'s)?(?: and [A-Z]\w+(?:'s)?| et al\.)? \(?(\d{4})"
     named = re.findall(surname, words)
-    assert len(named) >= (4 if get_test(test).over == "folds" else 3)
+    assert len(named) >= (4 if get_test(test).sampling_unit == "folds" else 3)
     assert {(name, int(year)) for name, year in named} <= references
 
 
