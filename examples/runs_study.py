@@ -25,7 +25,7 @@ from scipy import special
 from skewanova.decision.choice import probability_best
 from skewanova.inference import compare_runs
 from skewanova.inference.case_resampling import measure_models
-from skewanova.inference.fold_statistics import holm
+from skewanova.inference.fold_statistics import adjust_holm
 from skewanova.inference.paired_test_set import RunAreas
 from skewanova.inference.runs import DF_METHODS, DegreesOfFreedom
 from skewanova.inference.sampling import Sample
@@ -71,7 +71,7 @@ def judged(areas):
     """p-values of all models, of the pairs and of those with the first as control; largest P(best)."""
     n_models = len(areas.area)
     found = compare_runs(areas.area, areas.covariance, case_df=areas.sample.df)
-    beside = holm(found.p_value[: n_models - 1])
+    beside = adjust_holm(found.p_value[: n_models - 1])
     df = float(areas.pair_errors()[1].min())
     best = probability_best(found.estimate, areas.covariance_of_means, df=df, n_draws=1000, rng=0)
     return {

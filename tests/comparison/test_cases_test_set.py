@@ -10,8 +10,7 @@ from scipy.special import expit, logit
 from skewanova import InputError, SkewanovaWarning, auprec_score, compare, evaluate
 from skewanova.decision.bands import difference_curves
 from skewanova.inference import compare_test_set
-from skewanova.inference.case_deviations import symmetric, triangle
-from skewanova.scores.pairing import pair_cases
+from skewanova.inference.case_deviations import compute_r_factor, symmetric_root
 from skewanova.scores.reading import read_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
@@ -238,7 +237,7 @@ def test_the_spread_between_models_that_are_nearly_alike_keeps_its_digits():
     """Their covariance would lose it: squared, it is below what a double adds to the rest."""
     rng = np.random.default_rng(0)
     values, moved = rng.normal(size=(60, 2)), 1e-9 * rng.normal(size=60)
-    root = symmetric(triangle([np.column_stack([values, values[:, 0] + moved])]))
+    root = symmetric_root(compute_r_factor([np.column_stack([values, values[:, 0] + moved])]))
     expected = np.sqrt((moved**2).sum())
     assert np.linalg.norm(root @ [-1, 0, 1]) == pytest.approx(expected, rel=1e-5)
 
