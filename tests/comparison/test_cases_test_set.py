@@ -11,6 +11,7 @@ from skewanova import InputError, SkewanovaWarning, auprec_score, compare, evalu
 from skewanova.decision.bands import difference_curves
 from skewanova.inference import compare_test_set
 from skewanova.inference.case_deviations import compute_r_factor, symmetric_root
+from skewanova.scores.pairing import pair_cases
 from skewanova.scores.reading import read_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
