@@ -30,7 +30,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 
 import skewanova as sa
-from skewanova.comparison.monitor import Monitoring
+from skewanova.comparison.monitor import MonitorReport
 from skewanova.comparison.monitor import monitor as watch
 
 DPI = 110
@@ -194,7 +194,7 @@ def prior_estimate(result: sa.PriorEstimate) -> Axes:
     return sa.plotting.plot_prior_estimate(result)
 
 
-def monitor(result: Monitoring) -> Axes:
+def monitor(result: MonitorReport) -> Axes:
     """Prior of every batch of unlabelled scores, over who leads at it (`result.table`, `result.leaders`)."""
     return sa.plotting.plot_monitor(result)
 

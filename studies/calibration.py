@@ -19,7 +19,7 @@ from scipy.interpolate import CubicSpline
 
 from skewanova.base.checks import Floats
 from skewanova.base.rounding import TIE_SLACK
-from skewanova.comparison.analysis import omnibus_method, pairs_test
+from skewanova.comparison.analysis import choose_omnibus_test, name_pairwise_test
 from skewanova.inference import fold_statistics
 from skewanova.inference.fold_statistics import max_t_test, pair_indices, sign_flip_test
 from studies.results import OMNIBUS_DEFAULT, PAIRS_DEFAULT, Study, role, study_of
@@ -45,7 +45,7 @@ ALIKE = 0.25
 PValues = dict[str, Floats]
 
 
-def omnibus_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) -> PValues:
+def run_omnibus_tests(tables: Tables, scenario: Scenario, rng: np.random.Generator) -> PValues:
     """p-values of the tests of all models at once, and of the one that is the default for the design."""
     values, inflation = tables.iauprec, _inflation(scenario)
     tests = {
@@ -87,12 +87,12 @@ def compute_pair_tests(tables: Tables, scenario: Scenario, rng: np.random.Genera
 
 def default_omnibus(scenario: Scenario) -> str:
     """Name the default test of all models, fixed by the design alone."""
-    return omnibus_method(scenario.fold_design, scenario.n_models)
+    return choose_omnibus_test(scenario.fold_design, scenario.n_models)
 
 
 def default_pairs(scenario: Scenario) -> str:
     """Name the default test of pairs, fixed by the design alone."""
-    return pairs_test(scenario.fold_design, min(LEVELS))
+    return name_pairwise_test(scenario.fold_design, min(LEVELS))
 
 
 def _inflation(scenario: Scenario) -> float:
@@ -343,7 +343,7 @@ def _p_values(scenario: Scenario, effect: float | None, seed: np.random.SeedSequ
     """p-values of one block: (size,) for tests of all models, (size, n_pairs) for tests of pairs."""
     draws, flips = map(np.random.default_rng, seed.spawn(2))
     tables = scenario.draw(size, draws, **({} if effect is None else {"effect": effect}))
-    return {**omnibus_tests(tables, scenario, flips), **compute_pair_tests(tables, scenario, flips)}
+    return {**run_omnibus_tests(tables, scenario, flips), **compute_pair_tests(tables, scenario, flips)}
 
 
 def _null_rows(cell: Cell, p_values: PValues) -> Iterator[tuple[object, ...]]:

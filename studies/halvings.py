@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skewanova.base.checks import Floats
-from skewanova.comparison.analysis import omnibus_method, pairs_test
+from skewanova.comparison.analysis import choose_omnibus_test, name_pairwise_test
 from skewanova.inference import fold_statistics
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.omnibus import KERNELS, kernel_arguments
@@ -97,8 +97,8 @@ def _of_design(way: str, design: FoldDesign, tables: Tables) -> dict[str, Floats
     """p-values of the tests of all models and of pairs, adjusted, that the design asks for."""
     values = tables.iauprec
     needs = {"inflation": design.variance_inflation, "halves": tables.halves}
-    everyone = omnibus_method(design, values.shape[-1])
-    pairs = pairs_test(design, min(LEVELS))
+    everyone = choose_omnibus_test(design, values.shape[-1])
+    pairs = name_pairwise_test(design, min(LEVELS))
     tested = KERNELS[everyone](values, **_needed(everyone, needs)).p_value
     raw = fold_statistics.paired_t_p_values(values, **_needed(pairs, needs))
     return {f"{way}|{everyone}|models": tested, f"{way}|{pairs}|pairs": fold_statistics.adjust_holm(raw)}

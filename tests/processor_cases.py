@@ -86,7 +86,7 @@ def vectors(source, formats):
 
 
 def main(folder):
-    figures.kinds_of = lambda source: PICTURES
+    figures.list_figures = lambda source: PICTURES
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         for name, result in results():

@@ -7,7 +7,7 @@ import pandas as pd
 
 import skewanova as sa
 from skewanova.distributed import backends, loading
-from skewanova.report.source import POINTS
+from skewanova.report.source import COMPUTED_FRAMES
 
 SET_OPTIONS = {"deployment_prior": (0.05, 0.2), "at_priors": (0.5, 0.1)}
 
@@ -104,7 +104,7 @@ def by_names(frame):
 
 def assert_nearly_alike(found, here):
     """Every frame of a comparison, its warnings and its verdict; numbers but for rounding."""
-    frames = [name for name in here.tables if name not in POINTS]
+    frames = [name for name in here.tables if name not in COMPUTED_FRAMES]
     assert {"ranking", "pairs", "difference_curves", "crossings", "plans", "equivalence"} <= {*frames}
     for name in (*frames, "by_prior"):
         expected = here.tables[name]

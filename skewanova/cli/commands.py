@@ -245,9 +245,9 @@ def diff(old: Path, new: Path) -> Findings:
     Example:
       skewanova diff last-month report
     """
-    from skewanova.comparison.changes import changes
+    from skewanova.comparison.changes import diff_comparisons
 
-    result = changes(old, new)
+    result = diff_comparisons(old, new)
     content = {name: getattr(result, name) for name in ("leader_old", "leader_new", "leader_changed")}
     content |= {"sentences": result.sentences, "changes": result.to_frame()}
     status = LEADER_CHANGED if result.leader_changed else 0
@@ -305,7 +305,7 @@ def threshold(
           --cost-fp 1 --cost-fn 20
     """
     from skewanova.decision.operating import threshold_table
-    from skewanova.report.tables import curves_by_skew_table, thresholds_table
+    from skewanova.report.tables import build_operating_table, build_thresholds_table
     from skewanova.scores.reading import read_parts
 
     costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
@@ -322,7 +322,7 @@ def threshold(
         frame = threshold_table(
             table, costs=costs, choose_on=choosing, **shared.merge_design_options(options)
         )
-    tables = thresholds_table(frame), curves_by_skew_table(frame)
+    tables = build_thresholds_table(frame), build_operating_table(frame)
     texts = [each.to_text(screen_width()) for each in tables]
     markdown = "\n\n".join(each.to_markdown() for each in tables)
     return Findings(
@@ -404,13 +404,13 @@ def intervals(scores: Path, seed: int, **options: Any) -> Findings:
     Example:
       skewanova intervals scores.csv --prior 0.1
     """
-    from skewanova.report.tables import intervals_table
+    from skewanova.report.tables import build_intervals_table
     from skewanova.scores.design import population_of_cases
 
     table = shared.read_table(scores, options)
     frame = skewanova.inference.interval_table(table, rng=seed, **options)
     claim = population_of_cases(table)
-    rendered = intervals_table(frame, claim)
+    rendered = build_intervals_table(frame, claim)
     return Findings(
         rendered.to_text(screen_width()),
         {"claim": claim, "intervals": frame},

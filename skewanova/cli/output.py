@@ -187,14 +187,14 @@ def _escape_character(sign: str) -> str:
 
 def comparison_as_json(result: Any) -> dict[str, Any]:
     """Return every frame by the name of its CSV file, with sentences; of several parts each comparison."""
-    from skewanova.report.source import FRAMES, POINTS, ReportSource
+    from skewanova.report.source import COMPUTED_FRAMES, FRAMES, ReportSource
 
     verdict = (
         {"verdict": asdict(result.verdict)} if hasattr(result, "verdict") else {"choices": result.choices}
     )
     words = {**verdict, "conclusions": result.conclusions, "warnings": result.warnings}
     if isinstance(result, ReportSource):
-        names = [name for name in FRAMES if name not in {*POINTS, "residuals"}]
+        names = [name for name in FRAMES if name not in {*COMPUTED_FRAMES, "residuals"}]
         return {"settings": result.settings, **words, **{name: result.tables[name] for name in names}}
     frames = {name: getattr(result, name) for name in result.PARTS.frames}
     comparisons = {name: comparison_as_json(item) for name, item in result.comparisons.items()}

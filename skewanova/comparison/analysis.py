@@ -92,7 +92,7 @@ class Options:
         if self.control is not None:
             check_choice(self.control, models, "control")
 
-    def check_over_cases(self, primary: str) -> None:
+    def check_pairwise_auto(self, primary: str) -> None:
         """Check that no test over folds is requested where pairs are tested over cases."""
         if self.pairwise != "auto":
             raise InputError(
@@ -143,7 +143,7 @@ class DesignAnalysis(ABC):
             return pd.DataFrame(columns=prior_pair_columns())
         return tukey_hsd(three_way, factor="prior", alpha=self.options.alpha).to_frame()
 
-    def add_ranking(
+    def build_frames(
         self,
         decisions: pd.DataFrame,
         pairs: pd.DataFrame,
@@ -170,22 +170,22 @@ def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | No
     """Return letters of the primary comparisons or, with a control, which side of it each model is on."""
     primary = posthoc[posthoc["role"] == "primary"]
     if control is not None:
-        return {control: CONTROL, **{str(row.model_a): _side(row) for row in iter_rows(primary)}}
+        return {control: CONTROL, **{str(row.model_a): _format_side(row) for row in iter_rows(primary)}}
     rejected = primary[primary["reject"].astype(bool)]
     return compact_letters(models, zip(rejected["model_a"], rejected["model_b"], strict=True))
 
 
-def _side(row: Any) -> str:
+def _format_side(row: Any) -> str:
     """Return the side of the control that a model is on, or '' if they do not differ."""
     if np.isnan(row.p_adjusted):
         return "not tested"
     return ("ahead" if row.estimate > 0 else "behind") if row.reject else ""
 
 
-def omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
+def run_omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
     """Run the test of all models that the design asks for, as the primary test, then the others as checks."""
-    primary, full_rank = primary_test(measures), _has_full_rank(measures)
-    applicable = (name for name in _applicable_tests(OMNIBUS_TESTS, measures.design) if name != primary)
+    primary, full_rank = choose_primary_test(measures), _has_full_rank(measures)
+    applicable = (name for name in _select_tests(OMNIBUS_TESTS, measures.design) if name != primary)
     others = [name for name in applicable if full_rank or not get_test(name).needs_full_rank]
     results = [omnibus_test(measures, method=primary, role="primary")]
     results += [omnibus_test(measures, method=name, rng=rng) for name in others]
@@ -196,7 +196,7 @@ def _has_full_rank(measures: Evaluation) -> bool:
     return fold_statistics.has_full_rank(build_fold_table(measures.iauprec)[0])
 
 
-def _applicable_tests(tests: Iterable[str], design: FoldDesign, *, control: bool = False) -> list[str]:
+def _select_tests(tests: Iterable[str], design: FoldDesign, *, control: bool = False) -> list[str]:
     """Return the tests that correct for no more than these folds share, and compare such pairs."""
     suited = [test for test in tests if get_test(test).applies_to(design.kind)]
     if control:
@@ -204,12 +204,12 @@ def _applicable_tests(tests: Iterable[str], design: FoldDesign, *, control: bool
     return [test for test in suited if not get_test(test).needs_control]
 
 
-def primary_test(measures: Evaluation) -> str:
-    """Name the test of all models that these folds ask for: see :func:`omnibus_method`."""
-    return omnibus_method(measures.design, len(measures.models), full_rank=_has_full_rank(measures))
+def choose_primary_test(measures: Evaluation) -> str:
+    """Name the test of all models that these folds ask for: see :func:`choose_omnibus_test`."""
+    return choose_omnibus_test(measures.design, len(measures.models), full_rank=_has_full_rank(measures))
 
 
-def omnibus_method(design: FoldDesign, n_models: int, *, full_rank: bool = True) -> str:
+def choose_omnibus_test(design: FoldDesign, n_models: int, *, full_rank: bool = True) -> str:
     """Name the test of all models that the design asks for.
 
     ``repeated_measures`` for independent folds; ``split_half_hotelling`` or ``corrected_hotelling`` with at
@@ -223,7 +223,7 @@ def omnibus_method(design: FoldDesign, n_models: int, *, full_rank: bool = True)
     return f"{family}_hotelling" if enough and full_rank else f"{family}_gg"
 
 
-def pairs_method(design: FoldDesign, alpha: float) -> str:
+def choose_pairwise_test(design: FoldDesign, alpha: float) -> str:
     """Name the family of pairwise tests that the design asks for.
 
     ``split_half_t`` where there are halvings, ``corrected_t`` where folds share training data, else
@@ -238,19 +238,19 @@ def pairs_method(design: FoldDesign, alpha: float) -> str:
     return "max_t" if reachable else "paired_t"
 
 
-def pairs_test(design: FoldDesign, alpha: float) -> str:
+def name_pairwise_test(design: FoldDesign, alpha: float) -> str:
     """Name the test of pairs that the design asks for, with its adjustment, as the column `test` has it."""
-    method = pairs_method(design, alpha)
+    method = choose_pairwise_test(design, alpha)
     return name_family(method, "holm" if get_test(method).needs_adjustment else "")
 
 
-def choose_pairs(design: FoldDesign, options: Options) -> str:
+def resolve_pairwise(design: FoldDesign, options: Options) -> str:
     """Name the family of pairs behind the primary test: the one asked for, or that of the design.
 
     Where an adjustment or a control is asked for, paired t takes the place of max-T, which adjusts by itself.
     """
     if options.pairwise == "auto":
-        method = pairs_method(design, options.alpha)
+        method = choose_pairwise_test(design, options.alpha)
         plain = get_test(method).needs_adjustment or not (options.p_adjust or options.control)
         return method if plain else "paired_t"
     if not get_test(options.pairwise).applies_to(design.kind):
@@ -261,7 +261,7 @@ def choose_pairs(design: FoldDesign, options: Options) -> str:
     return options.pairwise
 
 
-def _warn_of_level(design: FoldDesign, options: Options) -> list[str]:
+def _check_level(design: FoldDesign, options: Options) -> list[str]:
     """Warn of a requested family that may not hold its level in this design."""
     if options.pairwise == "auto" or design.kind in get_test(options.pairwise).designs:
         return []
@@ -281,9 +281,9 @@ class FoldsAnalysis(DesignAnalysis):
         measures, options = self.evaluation, self.options
         alpha, control, order = options.alpha, options.control, measures.models
         report_stage("tests of all models")
-        primary, *secondary = omnibus_tests(measures, rng=options.rng)
+        primary, *secondary = run_omnibus_tests(measures, rng=options.rng)
         report_stage("pairs of models")
-        frames = self.add_ranking(
+        frames = self.build_frames(
             decisions,
             self._compare_all_pairs(),
             prior_pairs=self.compare_priors(),
@@ -292,13 +292,13 @@ class FoldsAnalysis(DesignAnalysis):
             assumptions=assumptions(measures.iauprec, alpha=alpha),
             residuals=self.published[0].residuals(),
         )
-        notes = warn_each(_warn_of_level(measures.design, options))
+        notes = warn_each(_check_level(measures.design, options))
         return Analysis((primary, *self.published, *secondary), frames, notes)
 
     def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
         """Compare the pairs by the primary test over another deployment prior."""
         measures = self.evaluation.reweight(as_deployment_prior(deployment_prior))
-        method = choose_pairs(measures.design, self.options)
+        method = resolve_pairwise(measures.design, self.options)
         if method != "tukey":
             return self._compare_family(method, measures)
         two_way = two_way_anova(measures.iauprec, alpha=self.options.alpha)
@@ -308,14 +308,14 @@ class FoldsAnalysis(DesignAnalysis):
         """Compare pairs: the family behind the primary test first, the paper's, then others as checks."""
         measures, options = self.evaluation, self.options
         common: dict[str, Any] = {"alpha": options.alpha, "order": measures.models}
-        primary = choose_pairs(measures.design, options)
+        primary = resolve_pairwise(measures.design, options)
         tukey, tukey_three_way = (tukey_hsd(anova, **common).to_frame() for anova in self.published)
         if primary == "tukey":
             parts = [tukey.assign(role="primary")]
         else:
             parts = [self._compare_family(primary, measures, role="primary"), tukey]
         parts += [tukey_three_way, tukey_by_prior(measures.auprec, **common)]
-        others = _applicable_tests(PAIRWISE_TESTS, measures.design, control=options.control is not None)
+        others = _select_tests(PAIRWISE_TESTS, measures.design, control=options.control is not None)
         parts += [self._compare_family(method, measures) for method in others if method != primary]
         return pd.concat(parts, ignore_index=True)
 

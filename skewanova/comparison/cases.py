@@ -47,7 +47,7 @@ CasesComparison = TestSetComparison | RunsComparison
 
 
 #: Positives times area below which the test may be liberal (docs/studies/paired.md).
-ENOUGH_HITS = 10
+MIN_POSITIVES_TIMES_AREA = 10
 
 
 #: Columns of a pair that is not tested.
@@ -63,7 +63,7 @@ class CasesAnalysis(DesignAnalysis):
         """Name of the primary test."""
         return "jackknife"
 
-    def compare_angles(self, areas: ArcsineAreas, weighting: DeploymentPrior) -> TestSetComparison:
+    def compare_arcsine_areas(self, areas: ArcsineAreas, weighting: DeploymentPrior) -> TestSetComparison:
         """Compare areas on the angular scale."""
         level, models = 1 - self.options.alpha, self.evaluation.models
         return compare_areas(areas, weighting=weighting.describe(), models=models, confidence_level=level)
@@ -93,19 +93,19 @@ class CasesAnalysis(DesignAnalysis):
         """Compare one family: all pairs, or those with the control."""
         settings = self.options.family
         test = name_family(self.test, settings["p_adjust"], control=self.options.control is not None)
-        self.options.check_over_cases(test)
-        return adjust_family(_pair_frame(result).assign(test=test, p_value=result.p_value), **settings)
+        self.options.check_pairwise_auto(test)
+        return adjust_family(_build_difference_frame(result).assign(test=test, p_value=result.p_value), **settings)
 
-    def case_frames(
+    def build_case_frames(
         self, result: CasesComparison, sample: Sample, *, spread: Floats, error: float
     ) -> dict[str, pd.DataFrame]:
         """Return effect sizes, by the spread of each difference on one test set or in one run, and checks."""
         options = self.options
-        pairs = _pair_frame(result).assign(spread=spread)
+        pairs = _build_difference_frame(result).assign(spread=spread)
         low = self.evaluation.deployment_prior.low
         return {
             "effects": add_effect_sizes(pairs, alpha=options.alpha, control=options.control),
-            "equivalence": posterior_over_cases(result, options.rope, options.family),
+            "equivalence": compute_posterior(result, options.rope, options.family),
             "assumptions": check_sizes(sample, low, result.estimate, error),
         }
 
@@ -124,7 +124,7 @@ class TestSetAnalysis(CasesAnalysis):
     def compare(self, target: Target) -> TestSetComparison:
         """Compare at one prior or over a deployment prior."""
         weighting = as_deployment_prior(target)
-        return self.compare_angles(self.test_set.measure_areas(self.evaluation, weighting), weighting)
+        return self.compare_arcsine_areas(self.test_set.measure_areas(self.evaluation, weighting), weighting)
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
         """Run the jackknife tests of all models and of pairs."""
@@ -136,11 +136,11 @@ class TestSetAnalysis(CasesAnalysis):
         pairs = self.compare_families(result, at_priors, sample)
         intervals = self._intervals()
         error = float(np.sqrt(np.diag(result.covariance))[0])
-        frames = self.add_ranking(
+        frames = self.build_frames(
             decisions,
             pairs,
             ([each.conf_low for each in intervals], [each.conf_high for each in intervals]),
-            **self.case_frames(result, sample, spread=result.std_error, error=error),
+            **self.build_case_frames(result, sample, spread=result.std_error, error=error),
         )
         notes = warn_each(dict.fromkeys(each.warning for each in intervals if each.warning))
         notes = (*(SINGLE_UNIT_WARNING.format(unit) for unit in sample.single_unit_classes), *notes)
@@ -182,7 +182,7 @@ class RunsAnalysis(CasesAnalysis):
                 runs=areas.runs,
                 case_df=areas.sample.df,
             )
-        return self.compare_angles(areas.means, self.evaluation.deployment_prior)
+        return self.compare_arcsine_areas(areas.means, self.evaluation.deployment_prior)
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
         """Run the tests over runs and cases, and the published analyses."""
@@ -197,16 +197,16 @@ class RunsAnalysis(CasesAnalysis):
         at_priors = {prior: self.compare(each) for prior, each in zip(measures.priors, along, strict=True)}
         pairs = self.compare_families(result, at_priors, areas.sample)
         tukey = tukey_hsd(two_way, alpha=alpha, order=measures.models).to_frame()
-        low, high = _mean_limits(areas, result, alpha)
+        low, high = _compute_mean_intervals(areas, result, alpha)
         error = float(high[0] - result.estimate[0]) / float(special.ndtri(1 - alpha / 2))
-        spread = _run_spread(result, areas)
-        frames = self.add_ranking(
+        spread = _compute_run_sd(result, areas)
+        frames = self.build_frames(
             decisions,
             pairs,
             (low, high),
             prior_pairs=self.compare_priors(),
             residuals=two_way.residuals(),
-            **self.case_frames(result, areas.sample, spread=spread, error=error),
+            **self.build_case_frames(result, areas.sample, spread=spread, error=error),
         )
         frames["pairs"] = pd.concat([pairs, tukey], ignore_index=True)
         if isinstance(result, RunsComparison):
@@ -219,7 +219,7 @@ class RunsAnalysis(CasesAnalysis):
         return self.compare_families(self.compare(areas), {}, areas.sample)
 
 
-def _run_spread(result: CasesComparison, areas: RunAreas) -> Floats:
+def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
     """Return the standard deviation of each difference in one run; of fixed runs, of their mean.
 
     What runs add to the variance of the mean over J runs is a J-th of their variance.
@@ -233,7 +233,7 @@ def _run_spread(result: CasesComparison, areas: RunAreas) -> Floats:
     return np.asarray(np.sqrt(result.std_error**2 + (1 - 1 / areas.area.shape[1]) * over_runs))
 
 
-def _mean_limits(areas: RunAreas, result: CasesComparison, alpha: float) -> tuple[Floats, Floats]:
+def _compute_mean_intervals(areas: RunAreas, result: CasesComparison, alpha: float) -> tuple[Floats, Floats]:
     """Return the interval of every model's mean over runs."""
     if isinstance(result, RunsComparison):
         return np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
@@ -246,7 +246,7 @@ def _mean_limits(areas: RunAreas, result: CasesComparison, alpha: float) -> tupl
     return low, high
 
 
-def _pair_frame(result: CasesComparison) -> pd.DataFrame:
+def _build_difference_frame(result: CasesComparison) -> pd.DataFrame:
     """Return the difference of every pair with its t."""
     return pd.DataFrame(
         {
@@ -260,7 +260,7 @@ def _pair_frame(result: CasesComparison) -> pd.DataFrame:
     )
 
 
-def posterior_over_cases(result: CasesComparison, rope: float, settings: Mapping[str, Any]) -> pd.DataFrame:
+def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the posterior of each difference under a flat prior, t about the estimate.
 
     Without spread, models that are the same are equal; of others nothing is known.
@@ -271,7 +271,7 @@ def posterior_over_cases(result: CasesComparison, rope: float, settings: Mapping
         np.where(alike, 0.0, special.stdtr(result.df_error, (side * result.difference - rope) / spread))
         for side in (1, -1)
     )
-    return add_equivalence_tests(_pair_frame(result), ahead, behind, rope=rope, **settings)
+    return add_equivalence_tests(_build_difference_frame(result), ahead, behind, rope=rope, **settings)
 
 
 def check_sizes(sample: Sample, low: float, estimate: Floats, error: float) -> pd.DataFrame:
@@ -282,7 +282,7 @@ def check_sizes(sample: Sample, low: float, estimate: Floats, error: float) -> p
     distance = float(1 - estimate[0]) / error if error > 0 else 0.0
     sizes = {
         "positives": (positives, evidence.POSITIVES_FOR_TESTS),
-        "positives_times_area": (positives * float(estimate.min()), ENOUGH_HITS),
+        "positives_times_area": (positives * float(estimate.min()), MIN_POSITIVES_TIMES_AREA),
         "effective_negatives": (support, evidence.ENOUGH_OVER_CASES),
         "ceiling": (distance, 2.0),
     }

@@ -1,4 +1,4 @@
-"""changes(): differences between two comparisons in leader, groups and IAUPREC."""
+"""diff_comparisons(): differences between two comparisons in leader, groups and IAUPREC."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ CHANGE_COLUMNS = (
 
 
 #: Columns of a ranking that are compared.
-COMPARED = ("rank", "model", "iauprec", "group")
+RANKING_COLUMNS = ("rank", "model", "iauprec", "group")
 
 
 #: Settings without which IAUPREC and groups are not the same thing in both.
-SAME_QUESTION = ("deployment_prior", "area_estimator", "alpha", "design_description", "control")
+COMPARABLE_SETTINGS = ("deployment_prior", "area_estimator", "alpha", "design_description", "control")
 
 
 @dataclass(frozen=True, eq=False)
-class Changes(FrameResult):
-    """Changes from one comparison to another.
+class ComparisonDiff(FrameResult):
+    """ComparisonDiff from one comparison to another.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Changes(FrameResult):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Changes in words."""
+        """ComparisonDiff in words."""
         names = shorten_names([*self.table["model"], self.leader_old])
         old, new = names[self.leader_old], names[self.leader_new]
         first = f"The leader changed from {old} to {new}." if self.leader_changed else f"{new} still leads."
@@ -97,7 +97,7 @@ class Changes(FrameResult):
         return "\n".join([*self.sentences, "", table.to_text(width, names=names)])
 
 
-def changes(old: Any, new: Any) -> Changes:
+def diff_comparisons(old: Any, new: Any) -> ComparisonDiff:
     """Compare two comparisons by leader, groups and IAUPREC.
 
     Parameters
@@ -107,7 +107,7 @@ def changes(old: Any, new: Any) -> Changes:
 
     Returns
     -------
-    Changes
+    ComparisonDiff
         The leaders, a table of all models, and sentences.
 
     Raises
@@ -118,50 +118,50 @@ def changes(old: Any, new: Any) -> Changes:
     Examples
     --------
     >>> from skewanova import compare, load_satellite_scores
-    >>> from skewanova.comparison.changes import changes
+    >>> from skewanova.comparison.changes import diff_comparisons
     >>> scores = load_satellite_scores()
     >>> old, new = (compare(scores, prior, at_priors=(0.5, 0.2)) for prior in ((0.05, 0.2), (0.3, 0.5)))
-    >>> result = changes(old, new)
+    >>> result = diff_comparisons(old, new)
     >>> result.leader_changed, result.sentences[0]
     (False, 'A still leads.')
     >>> result.table["change"].round(3).tolist()
     [0.142, 0.152, 0.212]
     """
-    (before, settings_old), (after, settings_new) = _load(old, "old"), _load(new, "new")
+    (before, settings_old), (after, settings_new) = _load_ranking(old, "old"), _load_ranking(new, "new")
     joined = after.merge(before, on="model", how="outer", suffixes=("_new", "_old"))
     joined = joined.sort_values(["rank_new", "rank_old"], kind="stable", ignore_index=True)
     joined["change"] = joined["iauprec_new"] - joined["iauprec_old"]
     differing = (
         escape_text(f"{name}: {settings_old.get(name)} before, {settings_new.get(name)} now.")
-        for name in SAME_QUESTION
+        for name in COMPARABLE_SETTINGS
         if settings_old.get(name) != settings_new.get(name)
     )
-    return Changes(
-        leader_old=leader_of(before),
-        leader_new=leader_of(after),
+    return ComparisonDiff(
+        leader_old=get_leader(before),
+        leader_new=get_leader(after),
         table=joined[list(CHANGE_COLUMNS)],
         settings=tuple(differing),
     )
 
 
-def leader_of(ranking: pd.DataFrame) -> str:
+def get_leader(ranking: pd.DataFrame) -> str:
     """Return the model that ranks first."""
     return str(ranking.sort_values("rank", kind="stable")["model"].iloc[0])
 
 
-def _load(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+def _load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
     """Return ranking and settings of a result, a folder or a JSON file."""
     if isinstance(source, Comparison):
-        return source.ranking[list(COMPARED)], source.settings
+        return source.ranking[list(RANKING_COLUMNS)], source.settings
     if isinstance(source, DatasetsComparison):
         settings: Mapping[str, Any] = {"deployment_prior": source.deployment_prior, "alpha": source.alpha}
-        return source.ranking[list(COMPARED)], settings
+        return source.ranking[list(RANKING_COLUMNS)], settings
     if not isinstance(source, str | os.PathLike):
         raise InputError(f"`{name}` must be a comparison, a folder or a JSON file, but got {source!r}")
     path = Path(source)
     try:
         if path.is_dir():
-            ranking = read_names(path / "ranking.csv")
+            ranking = read_result_csv(path / "ranking.csv")
             settings = json.loads((path / PROVENANCE).read_text(encoding="utf-8"))["settings"]
         else:
             content = json.loads(path.read_text(encoding="utf-8"))
@@ -176,7 +176,7 @@ def _load(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
         ) from error
 
 
-def read_names(path: Path) -> pd.DataFrame:
+def read_result_csv(path: Path) -> pd.DataFrame:
     """Read a frame of the folder of a comparison; names are text, and a model may be called NA."""
     text = dict.fromkeys(("model", "leader", "contender", "runner_up", "group"), str)
     missing = {"score_high": [""], "iauprec": [""]}
@@ -186,7 +186,7 @@ def read_names(path: Path) -> pd.DataFrame:
 def check_ranking(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the ranking of a file that somebody may have edited: each model once, with rank and area."""
     areas = pd.to_numeric(frame["iauprec"], errors="raise")
-    result = frame[list(COMPARED)].assign(iauprec=areas).astype({"rank": float, "model": str})
+    result = frame[list(RANKING_COLUMNS)].assign(iauprec=areas).astype({"rank": float, "model": str})
     if not result["rank"].between(1, len(result)).all() or result["model"].duplicated().any() or result.empty:
         raise ValueError("every model has a rank, once")
     return result

@@ -36,7 +36,7 @@ from skewanova.scores.unlabelled import (
 )
 
 #: How often the likelihood of several models is looked at more closely, and how far down it is looked at.
-ZOOMS, FAR = 4, 30.0
+N_ZOOMS, MAX_RATIO = 4, 30.0
 
 
 #: Columns of `to_frame`: those of one estimate behind the model, which is empty for all together.
@@ -220,22 +220,22 @@ def estimate_prior_from_tables(
     field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
     level = check_fraction(confidence_level, "confidence_level")
     n_bins = check_count(n_bins, "n_bins", minimum=2)
-    models, notes = _shared_models(table, field_scores)
+    models, notes = _find_shared_models(table, field_scores)
     cases = {model: collect_labelled_cases(table, model, fold) for model in models}
     estimates, warnings = {}, []
     for model in models:
-        item = _estimate(cases[model], field_scores.select_model(model), n_bins, level, rng=rng)
+        item = _estimate_model(cases[model], field_scores.select_model(model), n_bins, level, rng=rng)
         estimates[model] = item
         warnings += [f"{model}: {text}" if len(models) > 1 else text for text in item.warnings]
     prior: PriorEstimate | PooledPrior = estimates[models[0]]
     if len(models) > 1:
-        prior = _pool(estimates, cases, field_scores, level, rng=rng)
-    result = PriorEstimates(estimates, prior, _assumptions(table, fold))
-    scales = [] if fold is not None else [*_scale_notes(table, estimates)]
+        prior = _pool_models(estimates, cases, field_scores, level, rng=rng)
+    result = PriorEstimates(estimates, prior, _list_assumptions(table, fold))
+    scales = [] if fold is not None else [*_check_scales(table, estimates)]
     return replace(result, warnings=warn_each([*notes, *scales, *warnings, *result.caveats]))
 
 
-def _shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:
+def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:
     """Return the models of both tables, and a note on each of the others."""
     shared = [model for model in table.models if model in field_scores.models]
     if not shared:
@@ -247,7 +247,7 @@ def _shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[l
     return shared, [f"{model} is not in both tables and says nothing of the prior" for model in rest]
 
 
-def _estimate(
+def _estimate_model(
     cases: LabelledCases, rows: pd.DataFrame, n_bins: int, level: float, *, rng: Seed
 ) -> PriorEstimate:
     scores = check_scores(rows["y_score"].to_numpy(), "unlabelled")
@@ -268,7 +268,7 @@ def _estimate(
     return replace(result, warnings=(*estimation.note_beyond(cases.score, scores), *result.warnings))
 
 
-def _scale_notes(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> Iterator[str]:
+def _check_scales(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> Iterator[str]:
     """Warn of models whose scores are on another scale from fold to fold, and may be again when refitted."""
     for model, item in estimates.items():
         rows = table.frame[table.frame["model"] == model]
@@ -285,7 +285,7 @@ def _scale_notes(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> I
             )
 
 
-def _pool(
+def _pool_models(
     estimates: Mapping[str, PriorEstimate],
     cases: Mapping[str, LabelledCases],
     field_scores: UnlabelledScores,
@@ -296,20 +296,20 @@ def _pool(
     """Pool all models by their covariance, or as far as any reaches where batches are predicted."""
     parts = [*estimates.values()]
     if any(item.method == "batches" for item in parts):
-        return _widest(estimates, level)
-    log_odds, ratio = _joint_ratio(parts, np.full(len(parts), 1 / len(parts)))
+        return _pool_widest(estimates, level)
+    log_odds, ratio = _compute_joint_ratio(parts, np.full(len(parts), 1 / len(parts)))
     bins, n_bins = (
-        _bins_by_case(estimates, cases, field_scores),
+        _bin_cases(estimates, cases, field_scores),
         [len(item.binned.edges) + 1 for item in parts],
     )
     likeliest = float(expit(log_odds[ratio.argmin()]))
     agreed = batches.assess_agreement(bins, n_bins, likeliest, rng=make_generator(rng))
     if agreed.p_value < estimation.SHIFT_LEVEL:  # they are not estimates of one prior
-        return replace(_widest(estimates, level), statistic=agreed.statistic, p_value=agreed.p_value)
-    log_odds, ratio = _joint_ratio(parts, agreed.weights)
+        return replace(_pool_widest(estimates, level), statistic=agreed.statistic, p_value=agreed.p_value)
+    log_odds, ratio = _compute_joint_ratio(parts, agreed.weights)
     best, last = int(ratio.argmin()), len(ratio) - 1
-    conf_low, conf_high = expit(_ratio_limits(log_odds, ratio, level)).tolist()
-    low, high = np.clip(_ratio_limits(log_odds, ratio, estimation.CUT), *log_odds[[0, -1]]).tolist()
+    conf_low, conf_high = expit(_invert_ratio(log_odds, ratio, level)).tolist()
+    low, high = np.clip(_invert_ratio(log_odds, ratio, estimation.CUT), *log_odds[[0, -1]]).tolist()
     grid = np.linspace(low, high, estimation.PLACES)
     return PooledPrior(
         estimate=float(best == last) if best in {0, last} else float(expit(log_odds[best])),
@@ -325,19 +325,19 @@ def _pool(
     )
 
 
-def _joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
+def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
     """Return log-odds around the maximum of a weighted sum of log-likelihoods, and twice the fall from it."""
     falls = [estimation.likelihood_ratio(item) for item in parts]
     low, high = map(float, mixtures.ends(np.asarray(float(max(item.n_unlabelled for item in parts)))))
-    for _ in range(ZOOMS):
+    for _ in range(N_ZOOMS):
         log_odds = np.linspace(low, high, 4 * estimation.PLACES)
         fall = np.asarray(sum(weight * each(log_odds) for each, weight in zip(falls, weights, strict=True)))
-        near = np.flatnonzero(fall - fall.min() < FAR)
+        near = np.flatnonzero(fall - fall.min() < MAX_RATIO)
         low, high = log_odds[max(near[0] - 1, 0)], log_odds[min(near[-1] + 1, len(log_odds) - 1)]
     return log_odds, fall - fall.min()
 
 
-def _ratio_limits(log_odds: Floats, ratio: Floats, level: float) -> Floats:
+def _invert_ratio(log_odds: Floats, ratio: Floats, level: float) -> Floats:
     """Return the log-odds at which the ratio reaches its critical value; infinite beyond the ends."""
     depth, bound = np.sqrt(ratio), np.sqrt(chi2.ppf(level, 1))
     first, last = np.flatnonzero(depth <= bound)[[0, -1]]
@@ -346,7 +346,7 @@ def _ratio_limits(log_odds: Floats, ratio: Floats, level: float) -> Floats:
     return np.array([low if first else -np.inf, high if last + 1 < len(depth) else np.inf])
 
 
-def _bins_by_case(
+def _bin_cases(
     estimates: Mapping[str, PriorEstimate],
     cases: Mapping[str, LabelledCases],
     field_scores: UnlabelledScores,
@@ -368,7 +368,7 @@ def _bins_by_case(
     return batches.Cases(grid[positive], grid[~positive], paired)
 
 
-def _widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
+def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
     """Return equal parts of what each model has, where they do not agree or predict further batches."""
     parts: Sequence[PriorEstimate] = [*estimates.values()]
     log_odds = np.linspace(
@@ -390,7 +390,7 @@ def _widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior
     )
 
 
-def _assumptions(table: ScoreTable, fold: str | int | None) -> tuple[str, ...]:
+def _list_assumptions(table: ScoreTable, fold: str | int | None) -> tuple[str, ...]:
     alike = (
         "the scores of each class are spread where the models run as among the labelled cases (label shift)"
     )

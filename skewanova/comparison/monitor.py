@@ -14,7 +14,7 @@ import pandas as pd
 from skewanova.base.checks import FIRST_INEXACT, InputError, Seed, check_fraction, check_scores, warn_each
 from skewanova.base.frames import FrameResult, iter_rows
 from skewanova.base.text import Table, build_table, format_column, format_limits, shorten_name
-from skewanova.comparison.changes import check_ranking, leader_of, read_names
+from skewanova.comparison.changes import check_ranking, get_leader, read_result_csv
 from skewanova.comparison.result import Comparison
 from skewanova.priors.estimation import estimate_from_bins
 from skewanova.priors.mixtures import Binned, Counts, tally
@@ -38,7 +38,7 @@ STATES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Monitoring(FrameResult):
+class MonitorReport(FrameResult):
     """Evidence of later scores about the model that was chosen.
 
     Attributes
@@ -114,7 +114,7 @@ def monitor(
     *,
     confidence_level: float = 0.95,
     rng: Seed = 0,
-) -> Monitoring:
+) -> MonitorReport:
     """Tell by later, unlabelled scores whether the chosen model is still the choice.
 
     The prior of every batch is estimated from the scores of the model that ranked first, and held against the
@@ -133,7 +133,7 @@ def monitor(
 
     Returns
     -------
-    Monitoring
+    MonitorReport
         A row and a sentence a batch; ``changed`` says whether another model is ahead.
 
     Raises
@@ -159,14 +159,14 @@ def monitor(
     """
     level = check_fraction(confidence_level, "confidence_level")
     frames = _load_frames(comparison)
-    chosen = leader_of(frames["ranking"])
+    chosen = get_leader(frames["ranking"])
     field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
     if chosen not in field_scores.models:
         raise InputError(
             f"`unlabelled` must hold scores of {chosen!r}, the model that was chosen, but has those of "
             f"{', '.join(map(repr, field_scores.models[:5]))}"
         )
-    bins, rows = _bins_of(frames["score_bins"], chosen), field_scores.select_model(chosen)
+    bins, rows = _select_bins(frames["score_bins"], chosen), field_scores.select_model(chosen)
     parts: Any = [("", rows)] if "batch" not in rows else rows.groupby("batch", sort=True, observed=True)
     result, notes = [], []
     for name, part in parts:
@@ -174,11 +174,11 @@ def monitor(
         counts = bins.counts._replace(unlabelled=tally(scores, bins.edges))
         item = estimate_from_bins(replace(bins, counts=counts), level, rng=rng)
         interval = item.conf_low, item.conf_high
-        state = _state(frames["leaders"], chosen, interval)
+        state = _classify_state(frames["leaders"], chosen, interval)
         result.append((str(name), len(part), item.estimate, *interval, item.label_shift.p_value, *state))
         notes += [f"{name}: {text}" if name else text for text in item.warnings]
     table = pd.DataFrame(result, columns=list(MONITOR_COLUMNS))
-    return Monitoring(chosen, level, table, frames["leaders"], warn_each(notes))
+    return MonitorReport(chosen, level, table, frames["leaders"], warn_each(notes))
 
 
 def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
@@ -188,7 +188,7 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
     if not isinstance(comparison, str | os.PathLike):
         raise InputError(f"`comparison` must be a comparison or a folder, but got {comparison!r:.60}")
     try:
-        return _check_frames({name: read_names(Path(comparison) / f"{name}.csv") for name in names})
+        return _check_frames({name: read_result_csv(Path(comparison) / f"{name}.csv") for name in names})
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
             f"`comparison` must be a folder that `skewanova compare --out` wrote, but got {str(comparison)!r}"
@@ -212,7 +212,7 @@ def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFra
     return {"ranking": check_ranking(frames["ranking"]), "leaders": leaders, "score_bins": bins}
 
 
-def _bins_of(frame: pd.DataFrame, chosen: str) -> Binned:
+def _select_bins(frame: pd.DataFrame, chosen: str) -> Binned:
     """Return edges and labelled counts of the chosen model."""
     rows = frame.loc[frame["model"] == chosen, list(SCORE_BIN_COLUMNS)]
     if rows.empty:
@@ -226,7 +226,7 @@ def _bins_of(frame: pd.DataFrame, chosen: str) -> Binned:
     return Binned(rows["score_high"].to_numpy(dtype=np.float64)[:-1], counts, nothing, nothing, nothing)
 
 
-def _state(leaders: pd.DataFrame, chosen: str, interval: tuple[float, float]) -> tuple[str, str]:
+def _classify_state(leaders: pd.DataFrame, chosen: str, interval: tuple[float, float]) -> tuple[str, str]:
     """Return the models that may be the best in an interval of the prior, and the state of the chosen one."""
     low, high = interval
     touched = leaders[(leaders["prior_low"] <= high) & (leaders["prior_high"] >= low)]

@@ -29,7 +29,7 @@ from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, adjust_
 from skewanova.inference.random_effects import estimate_mean_effect
 from skewanova.priors.weightings import Target
 from skewanova.report import sentences
-from skewanova.report.parts import ClassesSource, DatasetsSource, hierarchical_sentences
+from skewanova.report.parts import ClassesSource, DatasetsSource, write_hierarchical_sentences
 from skewanova.scores.multiclass import MulticlassScores
 from skewanova.scores.reading import read_datasets
 from skewanova.scores.table import ScoreTable
@@ -88,20 +88,20 @@ class DatasetsComparison(DatasetsSource):
         short = shorten_names(self.ranking["model"])
         primary = self.pairs[self.pairs["role"] == "primary"]
         return (
-            sentences.omnibus_sentence(self.tests, self.alpha, primary),
-            *sentences.pair_findings(primary, self.alpha, short),
-            *hierarchical_sentences(self.hierarchical, self.alpha, short),
+            sentences.write_omnibus_sentence(self.tests, self.alpha, primary),
+            *sentences.write_pair_findings(primary, self.alpha, short),
+            *write_hierarchical_sentences(self.hierarchical, self.alpha, short),
         )
 
     def _repr_html_(self) -> str:
         """Verdict and ranking, for a notebook."""
-        return f"{self.verdict._repr_html_()}\n{self._tables()[0].to_html()}"
+        return f"{self.verdict._repr_html_()}\n{self._build_tables()[0].to_html()}"
 
-    def _brief(self, width: int) -> str:
+    def _format_brief(self, width: int) -> str:
         short = shorten_names(self.ranking["model"])
-        return f"{self.verdict.to_text(width)}\n\n{self._tables()[0].to_text(width, names=short)}"
+        return f"{self.verdict.to_text(width)}\n\n{self._build_tables()[0].to_text(width, names=short)}"
 
-    def _details(self, width: int) -> list[str]:
+    def _format_details(self, width: int) -> list[str]:
         short = shorten_names(self.ranking["model"])
         heading = [
             f"{len(self.comparisons)} data sets, {len(self.ranking)} models, level {self.alpha:g}",
@@ -110,7 +110,7 @@ class DatasetsComparison(DatasetsSource):
         parts = [
             wrap_lines(heading, width),
             format_section("Conclusions across data sets", self.conclusions, width),
-            *(table.to_text(width, names=short) for table in self._tables()[1:]),
+            *(table.to_text(width, names=short) for table in self._build_tables()[1:]),
         ]
         parts += [format_section("Warnings", self.warnings, width)] if self.warnings else []
         return parts
@@ -205,7 +205,7 @@ def compare_datasets(
         ranking=ranking.assign(group=ranking["model"].map(groups))[list(ACROSS_RANKING_COLUMNS)],
         alpha=alpha,
         deployment_prior=next(iter(comparisons.values())).evaluation.deployment_prior.describe(),
-        warnings=(*warn_each([note] if few else ()), *_shared_warnings("data set", comparisons)),
+        warnings=(*warn_each([note] if few else ()), *_merge_warnings("data set", comparisons)),
     )
 
 
@@ -219,7 +219,7 @@ def _compare_each(
     return comparisons
 
 
-def _shared_warnings(part: str, comparisons: Mapping[str, Comparison]) -> list[str]:
+def _merge_warnings(part: str, comparisons: Mapping[str, Comparison]) -> list[str]:
     return merge_notes(part, {name: result.warnings for name, result in comparisons.items()})
 
 
@@ -268,15 +268,15 @@ def _measure_differences(
     comparisons: Mapping[str, Comparison], pairs: pd.DataFrame, alpha: float
 ) -> pd.DataFrame:
     rows = [
-        {"dataset": name, "model_a": a, "model_b": b, **_difference(result, a, b)}
+        {"dataset": name, "model_a": a, "model_b": b, **_get_difference(result, a, b)}
         for a, b in zip(pairs["model_a"], pairs["model_b"], strict=True)
         for name, result in comparisons.items()
     ]
     frame = pd.DataFrame(rows)
-    return _with_limits(frame, "conf", frame["std_error"], alpha)[list(BY_DATASET_COLUMNS)]
+    return _add_limits(frame, "conf", frame["std_error"], alpha)[list(BY_DATASET_COLUMNS)]
 
 
-def _difference(result: Comparison, a: str, b: str) -> dict[str, float]:
+def _get_difference(result: Comparison, a: str, b: str) -> dict[str, float]:
     """Return the difference on one data set and its error, by the first test that holds for the design.
 
     With a single case in a class no test knows the error: it is nan.
@@ -294,7 +294,7 @@ def _difference(result: Comparison, a: str, b: str) -> dict[str, float]:
     }
 
 
-def _with_limits(frame: pd.DataFrame, name: str, spread: Any, alpha: float) -> pd.DataFrame:
+def _add_limits(frame: pd.DataFrame, name: str, spread: Any, alpha: float) -> pd.DataFrame:
     half_width = stats.t.isf(alpha / 2, frame["df"]) * spread
     limits = {f"{name}_low": frame["estimate"] - half_width, f"{name}_high": frame["estimate"] + half_width}
     return frame.assign(**limits)
@@ -306,8 +306,8 @@ def _combine_differences(differences: pd.DataFrame, alpha: float, *, p_adjust: s
         meta = estimate_mean_effect(each["estimate"].to_numpy(), each["std_error"].to_numpy() ** 2)
         rows.append({"model_a": a, "model_b": b, "n_datasets": len(each), **meta._asdict()})
     frame = pd.DataFrame(rows)
-    frame = _with_limits(frame, "conf", frame["std_error"], alpha)
-    frame = _with_limits(frame, "prediction", np.hypot(frame["std_error"], frame["tau"]), alpha)
+    frame = _add_limits(frame, "conf", frame["std_error"], alpha)
+    frame = _add_limits(frame, "prediction", np.hypot(frame["std_error"], frame["tau"]), alpha)
     p_adjusted = adjust_p_values(frame["p_value"].to_numpy(), p_adjust)
     return frame.assign(p_adjusted=p_adjusted, reject=p_adjusted < alpha)[list(HIERARCHICAL_COLUMNS)]
 
@@ -339,24 +339,24 @@ class ClassesComparison(ClassesSource):
         result = []
         for name, rows in self.pairs.groupby("class", sort=False):
             short = shorten_names([*rows["model_a"], *rows["model_b"]])
-            findings = sentences.pair_findings(rows.reset_index(drop=True), self.alpha, short)
+            findings = sentences.write_pair_findings(rows.reset_index(drop=True), self.alpha, short)
             result += [f"class {escape_text(str(name))}: {sentence}" for sentence in findings]
         return tuple(result)
 
-    def _brief(self, width: int) -> str:
+    def _format_brief(self, width: int) -> str:
         lines = [f"class {escape_text(name)}: {choice}" for name, choice in self.choices.items()]
-        table = self._tables()[0].to_text(width, names=shorten_names(self.ranking["model"]))
+        table = self._build_tables()[0].to_text(width, names=shorten_names(self.ranking["model"]))
         return f"{wrap_lines(lines, width)}\n\n{table}"
 
-    def _details(self, width: int) -> list[str]:
+    def _format_details(self, width: int) -> list[str]:
         heading = (
             f"{len(self.comparisons)} classes, each against the rest; pairs are adjusted over all classes "
             f"together, level {self.alpha:g}"
         )
         priors = [
-            f"class {escape_text(name)}, IAUPREC over {prior}" for name, prior in self._priors().items()
+            f"class {escape_text(name)}, IAUPREC over {prior}" for name, prior in self._describe_priors().items()
         ]
-        pairs = self._tables()[1].to_text(width, names=shorten_names(self.ranking["model"]))
+        pairs = self._build_tables()[1].to_text(width, names=shorten_names(self.ranking["model"]))
         lines = [heading, *priors, *self.conclusions]
         warnings = [wrap_lines(["Warnings", *self.warnings], width)] if self.warnings else []
         return [wrap_lines(lines, width), pairs, *warnings]
@@ -428,11 +428,11 @@ def compare_classes(
             )
     comparisons = _compare_each("class", scores.tables, priors, alpha=alpha, rng=rng, **options)
     pairs = adjust_family(
-        _stack({name: _primary_pairs(result) for name, result in comparisons.items()}),
+        _stack_classes({name: _primary_pairs(result) for name, result in comparisons.items()}),
         alpha=alpha,
         p_adjust=options.get("p_adjust") or "holm",
     )
-    tests = _stack({name: result.tests.iloc[[0]] for name, result in comparisons.items()})
+    tests = _stack_classes({name: result.tests.iloc[[0]] for name, result in comparisons.items()})
     p_adjusted = adjust_p_values(tests["p_value"].to_numpy(dtype=float), "holm")
     tests = tests.assign(p_adjusted=p_adjusted, reject=p_adjusted < alpha)
     rankings = {}
@@ -444,9 +444,9 @@ def compare_classes(
         comparisons=comparisons,
         tests=tests[list(OMNIBUS_COLUMNS)],
         pairs=pairs[["class", *POSTHOC_COLUMNS]],
-        ranking=_stack(rankings),
+        ranking=_stack_classes(rankings),
         alpha=alpha,
-        warnings=tuple(_shared_warnings("class", comparisons)),
+        warnings=tuple(_merge_warnings("class", comparisons)),
     )
 
 
@@ -454,7 +454,7 @@ def _primary_pairs(result: Comparison) -> pd.DataFrame:
     return result.pairs[(result.pairs["role"] == "primary") & (result.pairs["response"] == "iauprec")]
 
 
-def _stack(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _stack_classes(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the frames of all classes as one, with a column class in front."""
     stacked = pd.concat(frames, names=["class"]).reset_index(level="class")
     return stacked.reset_index(drop=True)

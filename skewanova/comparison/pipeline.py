@@ -50,10 +50,10 @@ from skewanova.scores.scikit_learn import check_data, check_model_names, draw_sp
 from skewanova.scores.table import Scores
 
 #: Checks whose advice is a warning too: the scores are hardly what they were given as.
-SUSPICIOUS = ("smallest_auc", "collapsed_folds", "share_of_cases", "different_scores")
+SUSPICIOUS_CHECKS = ("smallest_auc", "collapsed_folds", "share_of_cases", "different_scores")
 
 
-def decision_frames(
+def build_decision_frames(
     measures: Evaluation, promised: pd.DataFrame, options: Options, differences: pd.DataFrame | None = None
 ) -> dict[str, pd.DataFrame]:
     """Measure everything about the choice at once: the curves are sampled a single time.
@@ -175,14 +175,14 @@ def compare(
         design=design,
     )
     measures = measures.reorder_models(ranking_order(measures))
-    mixed = [_mixed(table, measures)] if dropped and measures.design.is_over_folds else []
-    frames, messages = _analyse(measures, options, mixed)
+    mixed = [_test_all_cells(table, measures)] if dropped and measures.design.is_over_folds else []
+    frames, messages = _run_analysis(measures, options, mixed)
     notes += [*measures.design.warnings, *messages]
     return Comparison(
         {"auprec": measures.auprec, "iauprec": measures.iauprec, **frames},
         design=measures.design,
         warnings=tuple(dict.fromkeys(notes)),
-        settings=_settings(measures, options, missing=missing),
+        settings=_collect_settings(measures, options, missing=missing),
         evaluation=measures,
         scores=complete,
     )
@@ -192,7 +192,7 @@ def compare(
 ANALYSES: dict[str, type[DesignAnalysis]] = {"test_set": TestSetAnalysis, "runs": RunsAnalysis}
 
 
-def _analyse(
+def _run_analysis(
     measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Run the tests that the design asks for; return the frames and the warnings."""
@@ -203,12 +203,12 @@ def _analyse(
     differences = result.frames["difference_curves"] if measures.design.is_over_folds else None
     frames = {
         **result.frames,
-        **decision_frames(measures, table, options, differences),
+        **build_decision_frames(measures, table, options, differences),
         "tests": pd.concat([test.to_frame() for test in tests], ignore_index=True),
         "regions": find_regions(measures),
         "assumptions": pd.concat([result.frames["assumptions"], checks], ignore_index=True),
     }
-    suspicions = warn_each(text for text in checks.loc[checks["check"].isin(SUSPICIOUS), "advice"] if text)
+    suspicions = warn_each(text for text in checks.loc[checks["check"].isin(SUSPICIOUS_CHECKS), "advice"] if text)
     part = judged_part(measures)  # the part of the deployment prior that the data can judge, if it is small
     if part is not None:
         pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")
@@ -217,7 +217,7 @@ def _analyse(
     return frames, [*result.warnings, *measures.warnings, *suspicions, *notes]
 
 
-def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:
+def _collect_settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:
     weighting, design = measures.deployment_prior, measures.design
     return {
         "deployment_prior": weighting.describe(),
@@ -237,7 +237,7 @@ def _settings(measures: Evaluation, options: Options, *, missing: str) -> dict[s
     }
 
 
-def _mixed(table: Scores, measures: Evaluation) -> OmnibusResult:
+def _test_all_cells(table: Scores, measures: Evaluation) -> OmnibusResult:
     """Test all cells of an incomplete table, those of the dropped folds included."""
     every = evaluate(
         table,
@@ -252,7 +252,7 @@ def _mixed(table: Scores, measures: Evaluation) -> OmnibusResult:
 
 
 #: Designs that are made here; any other comes as `cv`.
-MADE_HERE = ("repeated_holdout", "split_half")
+BUILT_IN_DESIGNS = ("repeated_holdout", "split_half")
 
 
 #: Share of the data set that a hold-out tests. Halves, since only then does the corrected test hold its
@@ -265,7 +265,7 @@ N_HALVINGS, INNER_FOLDS = 20, 5
 
 
 #: Arguments of `scores_from_estimators` about labels and scores, and their defaults.
-SCORING = {"pos_label": None, "response_method": "auto", "class_prior": None}
+SCORING_DEFAULTS = {"pos_label": None, "response_method": "auto", "class_prior": None}
 
 
 def compare_estimators(
@@ -350,9 +350,9 @@ def compare_estimators(
     >>> result.ranking["model"].tolist(), result.design.n_folds
     (['naive Bayes', 'tree'], 20)
     """
-    named = named_estimators(estimators)
+    named = name_estimators(estimators)
     params = options.pop("params", None)
-    scoring: dict[str, Any] = {name: options.pop(name, default) for name, default in SCORING.items()}
+    scoring: dict[str, Any] = {name: options.pop(name, default) for name, default in SCORING_DEFAULTS.items()}
     _check_options(options, list(named))
     data, generator = check_data(X, y, **scoring), make_generator(rng)
     named_groups = check_groups(to_rows(groups), len(data.positive))
@@ -372,7 +372,7 @@ def compare_estimators(
     return compare(table, rng=rng if isinstance(rng, int) else generator, **options)
 
 
-def named_estimators(estimators: object) -> dict[str, Any]:
+def name_estimators(estimators: object) -> dict[str, Any]:
     """Return estimators by the name of the model; of a sequence by their class, numbered if repeated."""
     result: Any = estimators
     if isinstance(estimators, list | tuple):
@@ -405,10 +405,10 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
 def _check_design(design: str | FoldDesign, test_fraction: float | None) -> FoldDesign:
     """Return a design whose splits are made here, with its halvings."""
     kind = design.kind if isinstance(design, FoldDesign) else design
-    if kind not in MADE_HERE:
+    if kind not in BUILT_IN_DESIGNS:
         raise InputError(
-            f"`design` must be one of {', '.join(MADE_HERE)}; but got {kind!r}"
-            f"{suggest_name(kind, MADE_HERE)}; for another design give `cv`, such as StratifiedKFold(10)"
+            f"`design` must be one of {', '.join(BUILT_IN_DESIGNS)}; but got {kind!r}"
+            f"{suggest_name(kind, BUILT_IN_DESIGNS)}; for another design give `cv`, such as StratifiedKFold(10)"
         )
     stated = as_design(design)
     if None not in {stated.test_fraction, test_fraction}:
@@ -423,9 +423,9 @@ def _check_design(design: str | FoldDesign, test_fraction: float | None) -> Fold
 
 def _check_own_splits(design: str | FoldDesign, test_fraction: float | None) -> None:
     """Check that no design is stated beside splits of the user's own."""
-    if design == MADE_HERE[0] and test_fraction is None:
+    if design == BUILT_IN_DESIGNS[0] and test_fraction is None:
         return
-    odd = f"test_fraction={test_fraction:g}" if design == MADE_HERE[0] else f"design={design!r}"
+    odd = f"test_fraction={test_fraction:g}" if design == BUILT_IN_DESIGNS[0] else f"design={design!r}"
     raise InputError(
         f"`cv` gives splits of your own, but {odd} asks for others: leave out one of the two; how those of "
         "`cv` came about is seen from the cases"

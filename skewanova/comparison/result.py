@@ -13,13 +13,13 @@ from skewanova.base.checks import suggest_name
 from skewanova.base.text import Table, format_item, format_section, shorten_name, shorten_names, wrap_lines
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences
-from skewanova.report.methods import Prose, methods_of
-from skewanova.report.publication import check_label, latex_of, publication_table
-from skewanova.report.source import ReportSource, control_of
-from skewanova.report.tables import TABLES, performance_table
+from skewanova.report.methods import Prose, write_methods
+from skewanova.report.publication import build_publication_table, check_label, write_latex
+from skewanova.report.source import ReportSource, get_control
+from skewanova.report.tables import TABLES, build_performance_table
 
 #: More sentences than these are counted in a summary; `conclusions` and the frames have them all.
-MOST_CONCLUSIONS = 20
+MAX_CONCLUSIONS = 20
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ class Comparison(ReportSource):
     def __repr__(self) -> str:
         """Return one line; the summary is ``print(result)``."""
         measures = self.evaluation
-        best, n_folds = shorten_name(self.ranking["model"].iloc[0]), _counted(len(measures.folds), "fold")
+        best, n_folds = shorten_name(self.ranking["model"].iloc[0]), _format_count(len(measures.folds), "fold")
         return f"<Comparison of {len(measures.models)} models over {n_folds}: {best!r} ranks first>"
 
     def _repr_html_(self) -> str:
         """Verdict and ranking, for a notebook."""
-        return f"{self.verdict._repr_html_()}\n{self._ranking_table().to_html()}"
+        return f"{self.verdict._repr_html_()}\n{self._build_ranking_table().to_html()}"
 
     @property
     def plot(self) -> Plots:
@@ -94,12 +94,12 @@ class Comparison(ReportSource):
     @property
     def methods(self) -> Prose:
         """Methods section of a paper: text, Markdown, LaTeX and BibTeX."""
-        return Prose(tuple(methods_of(self)))
+        return Prose(tuple(write_methods(self)))
 
     @property
     def results_paragraph(self) -> Prose:
         """Results section of a paper: the primary test, then every pair with interval, test and effect."""
-        return Prose((sentences.results_paragraph(self),))
+        return Prose((sentences.write_results(self),))
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -107,27 +107,28 @@ class Comparison(ReportSource):
         primary = self.pairs[self.pairs["role"] == "primary"]
         short, frames = shorten_names(self.evaluation.models), self.tables
         return (
-            sentences.omnibus_sentence(self.tests, self.alpha, primary),
-            *sentences.pair_findings(primary, self.alpha, short),
-            *sentences.curve_sentences(
-                frames["difference_curves"], frames["differing_priors"], short, control=control_of(self)
+            sentences.write_omnibus_sentence(self.tests, self.alpha, primary),
+            *sentences.write_pair_findings(primary, self.alpha, short),
+            *sentences.write_curve_sentences(
+                frames["difference_curves"], frames["differing_priors"], short, control=get_control(self)
             ),
-            *sentences.winner_sentences(frames["decisions"], short),
+            *sentences.write_winner_note(frames["decisions"], short),
         )
 
-    def _brief(self, width: int) -> str:
+    def _format_brief(self, width: int) -> str:
         short = shorten_names(self.evaluation.models)
-        return f"{self.verdict.to_text(width)}\n\n{self._ranking_table().to_text(width, names=short)}"
+        return f"{self.verdict.to_text(width)}\n\n{self._build_ranking_table().to_text(width, names=short)}"
 
-    def _details(self, width: int) -> list[str]:
+    def _format_details(self, width: int) -> list[str]:
         short, frames = shorten_names(self.evaluation.models), self.tables
+        performance = build_performance_table(frames["auprec"], frames["iauprec"], self.ranking)
         checks = frames["assumptions"][~frames["assumptions"]["advice"].isin(["", *self.warnings])]
         advice = [f"{check}: {text}" for check, text in zip(checks["check"], checks["advice"], strict=True)]
         return [
-            self._heading(width),
-            format_section("Conclusions", _first(self.conclusions, MOST_CONCLUSIONS), width),
-            performance_table(frames["auprec"], frames["iauprec"], self.ranking).to_text(width, names=short),
-            *self._published_parts(short, width),
+            self._format_heading(width),
+            format_section("Conclusions", _truncate(self.conclusions, MAX_CONCLUSIONS), width),
+            performance.to_text(width, names=short),
+            *self._format_published(short, width),
             TABLES["regions"].make(self).to_text(width, names=short),
             *([format_section("Assumptions", advice, width)] if advice else []),
             *([format_section("Warnings", self.warnings, width)] if self.warnings else []),
@@ -194,59 +195,61 @@ class Comparison(ReportSource):
         \bottomrule
         """
         label = None if label is None else check_label(label)
-        chosen = publication_table(self, table, columns=columns, rows=rows, digits=digits, caption=caption)
-        return latex_of(chosen, siunitx=siunitx, label=label)
+        chosen = build_publication_table(
+            self, table, columns=columns, rows=rows, digits=digits, caption=caption
+        )
+        return write_latex(chosen, siunitx=siunitx, label=label)
 
     def to_markdown(self, table: str = "performance", **options: Any) -> str:
         """Return one table as GitHub-flavoured Markdown; names and options as for :meth:`to_latex`."""
-        return publication_table(self, table, **options).to_markdown()
+        return build_publication_table(self, table, **options).to_markdown()
 
     def to_html(self, table: str = "performance", **options: Any) -> str:
         """Return one table as HTML; names and options as for :meth:`to_latex`."""
-        return publication_table(self, table, **options).to_html()
+        return build_publication_table(self, table, **options).to_html()
 
-    def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
+    def _write_folder(self, directory: Path, figures: str | Sequence[str]) -> Path:
         from skewanova.report.folder import write_folder  # drawing is heavy: loaded when something is drawn
 
         return write_folder(self, directory, figures=figures)
 
-    def _ranking_table(self) -> Table:
+    def _build_ranking_table(self) -> Table:
         return TABLES["ranking"].make(self)
 
-    def _heading(self, width: int) -> str:
+    def _format_heading(self, width: int) -> str:
         measures = self.evaluation
         test_set = self.design.is_test_set
-        folds = "one test set" if test_set else _counted(len(measures.folds), "fold")
+        folds = "one test set" if test_set else _format_count(len(measures.folds), "fold")
         lines = [
             f"{len(measures.models)} models, {folds}, level {self.alpha:.3g}",
             f"AUPREC: {measures.area_estimator} estimator, by prior (probability of the positive class)",
             f"IAUPREC: mean AUPREC over the deployment prior, {measures.deployment_prior.describe()}",
             f"Data: {self.design.describe()}" if test_set else f"Folds: {self.design.describe()}",
             f"Tests and intervals are about {self.design.population}",
-            sentences.level_words(self.alpha),
+            sentences.write_level(self.alpha),
         ]
         return wrap_lines(lines, width)
 
-    def _published_parts(self, short: dict[str, str], width: int) -> list[str]:
+    def _format_published(self, short: dict[str, str], width: int) -> list[str]:
         parts = []
         published = self.tests[self.tests["role"] == "published"]
         for test, group in published.groupby("test", sort=False, observed=True):
             entry = get_test(str(test))
-            lines = [textwrap.fill(text, width) for text in (sentences.anova_line(group), entry.note)]
+            lines = [textwrap.fill(text, width) for text in (sentences.write_test_line(group), entry.note)]
             if entry.posthoc_test:
                 in_family = self.pairs["test"] == entry.posthoc_test
                 rows = self.pairs[in_family & (self.pairs["response"] == group["response"].iloc[0])]
-                result = _first(sentences.pair_findings(rows, self.alpha, short), MOST_CONCLUSIONS)
+                result = _truncate(sentences.write_pair_findings(rows, self.alpha, short), MAX_CONCLUSIONS)
                 lines += [format_item(sentence, width) for sentence in result]
             parts.append("\n".join(lines))
         return parts
 
 
-def _first(items: Sequence[str], most: int) -> list[str]:
+def _truncate(items: Sequence[str], most: int) -> list[str]:
     if len(items) <= most:
         return list(items)
     return [*items[: most - 1], f"and {len(items) - most + 1} more, in the tables of differences"]
 
 
-def _counted(number: int, word: str) -> str:
+def _format_count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -85,7 +85,7 @@ def plot_monitor(
 
     Parameters
     ----------
-    source : Monitoring or DataFrame
+    source : MonitorReport or DataFrame
         What `monitor` found, or its table.
     leaders : DataFrame, optional
         Who may be the best at which prior; by default that of `source`.

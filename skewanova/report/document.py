@@ -29,12 +29,12 @@ from skewanova.base.text import (
 )
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences
-from skewanova.report.figures import FIGURES, caption, drawn_models
-from skewanova.report.methods import cited, methods_of
-from skewanova.report.publication import is_number, publication_tables
+from skewanova.report.figures import FIGURES, list_drawn_models, write_caption
+from skewanova.report.methods import find_references, write_methods
+from skewanova.report.publication import build_publication_tables, is_number
 from skewanova.report.rendering import inline_svg
-from skewanova.report.source import ReportSource, control_of, level_text, primary_rows
-from skewanova.report.tables import TABLES, pairs_table
+from skewanova.report.source import ReportSource, format_level, get_control, select_primary
+from skewanova.report.tables import TABLES, build_pairs_table
 
 #: Parts of the page below the verdict and the ranking, in order; each can be opened and closed.
 CONTENTS = {
@@ -56,11 +56,11 @@ CONTENTS = {
 
 
 #: Parts that are open from the start, and so are printed; warnings are where there are any.
-OPEN = frozenset({"found", "compared", "warnings"})
+OPEN_PARTS = frozenset({"found", "compared", "warnings"})
 
 
 #: Where the page has the numbers of each frame that a verdict names.
-TABLE_PLACES = {
+TABLE_ANCHORS = {
     "pairs": "pairs",
     "equivalence": "table-equivalence",
     "plans": "table-plans",
@@ -77,11 +77,11 @@ TABLE_PLACES = {
 
 
 #: Sentences beyond these are left to the table of pairs.
-MOST_CONCLUSIONS = 8
+MAX_CONCLUSIONS = 8
 
 
 #: Stretches of priors beyond these are left to the file of difference curves.
-MOST_STRETCHES = 60
+MAX_RANGES = 60
 
 
 #: What a family of pairwise tests is there for, where its label does not say so.
@@ -115,7 +115,7 @@ class Picture(NamedTuple):
     files: tuple[str, ...]
 
 
-def render(
+def render_page(
     source: ReportSource,
     drawings: Mapping[str, bytes],
     provenance: Mapping[str, Any],
@@ -123,43 +123,43 @@ def render(
     beside: bool = False,
 ) -> str:
     """Fill in the template; `drawings` are SVG pictures, `beside` says whether the files are there."""
-    methods, views, conclusions = methods_of(source), _views(source), source.conclusions
+    methods, views, conclusions = write_methods(source), _build_views(source), source.conclusions
     bands, differing = source.tables["difference_curves"], source.tables["differing_priors"]
-    along = sentences.curve_sentences(bands, differing, control=control_of(source))
+    along = sentences.write_curve_sentences(bands, differing, control=get_control(source))
     context = {
-        "title": title(source),
+        "title": write_title(source),
         "version": provenance["versions"]["skewanova"],
-        "contents": _contents(source, drawings, views),
-        "open": OPEN,
+        "contents": _list_parts(source, drawings, views),
+        "open": OPEN_PARTS,
         "linked": beside,
-        **_slider(source),
-        "figures": _pictures(source, drawings),
+        **_build_slider(source),
+        "figures": _build_pictures(source, drawings),
         "warnings": source.warnings,
         "verdict": [
-            (heading, text, [(name, TABLE_PLACES[name]) for name in tables])
+            (heading, text, [(name, TABLE_ANCHORS[name]) for name in tables])
             for heading, text, tables in source.verdict.lines()
         ],
-        "conclusions": conclusions[:MOST_CONCLUSIONS],
-        "more_conclusions": len(conclusions[MOST_CONCLUSIONS:]),
+        "conclusions": conclusions[:MAX_CONCLUSIONS],
+        "more_conclusions": len(conclusions[MAX_CONCLUSIONS:]),
         **views,
-        **_tests(source),
-        "design": _design(source),
+        **_describe_tests(source),
+        "design": _describe_design(source),
         "methods": methods,
-        "references": cited(methods),
-        **script(),
-        "along": along[:MOST_STRETCHES],
-        "more_along": len(along[MOST_STRETCHES:]),
-        "provenance": _facts(provenance),
+        "references": find_references(methods),
+        **load_script(),
+        "along": along[:MAX_RANGES],
+        "more_along": len(along[MAX_RANGES:]),
+        "provenance": _list_provenance(provenance),
     }
-    return environment().get_template("report.html.j2").render(context)
+    return load_templates().get_template("report.html.j2").render(context)
 
 
-def title(source: ReportSource) -> str:
+def write_title(source: ReportSource) -> str:
     """Return the heading of the report."""
     return f"Comparison of {len(source.ranking)} classifiers"
 
 
-def _contents(
+def _list_parts(
     source: ReportSource, drawings: Mapping[str, bytes], views: Mapping[str, object]
 ) -> list[tuple[str, str]]:
     """Return the parts that have content."""
@@ -175,30 +175,30 @@ def _contents(
 
 
 @cache
-def environment() -> Environment:
+def load_templates() -> Environment:
     """Return the templates; they escape everything, and write out control characters, which HTML forbids."""
     return Environment(
         loader=PackageLoader("skewanova.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_printable,
+        finalize=_escape_controls,
         trim_blocks=True,
         lstrip_blocks=True,
     )
 
 
-def _printable(value: object) -> object:
+def _escape_controls(value: object) -> object:
     return escape_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def script() -> dict[str, str]:
+def load_script() -> dict[str, str]:
     """Return the one script of a page, and what its content security policy calls it."""
     code = (resources.files("skewanova.report") / "templates" / "report.js").read_text(encoding="utf-8")
     digest = hashlib.sha256(code.encode("utf-8")).digest()
     return {"script": Markup(code), "script_hash": base64.b64encode(digest).decode("ascii")}
 
 
-def _design(source: ReportSource) -> list[tuple[str, str]]:
+def _describe_design(source: ReportSource) -> list[tuple[str, str]]:
     """Return what was compared, over what."""
     settings = source.settings
     priors = settings.get("at_priors", source.tables["auprec"]["prior"].unique().tolist())
@@ -207,20 +207,20 @@ def _design(source: ReportSource) -> list[tuple[str, str]]:
         ("Models", str(len(source.ranking))),
         ("Data" if source.design.is_test_set else "Folds", str(design)),
         ("Deployment prior", str(settings.get("deployment_prior", ""))),
-        ("Priors tabulated", _setting(priors)),
+        ("Priors tabulated", _format_setting(priors)),
         ("Estimator", str(settings.get("area_estimator", ""))),
         ("Level of the tests", f"{source.alpha:g}"),
     ]
 
 
-def _views(source: ReportSource) -> dict[str, View | None]:
+def _build_views(source: ReportSource) -> dict[str, View | None]:
     """Return every table but those of pairs; none where there are no rows."""
-    tables = publication_tables(source)
+    tables = build_publication_tables(source)
     names = [name for name in TABLES if name not in {"pairwise", "pairs"}]
-    return {name: view(tables[name], *TABLES[name].files) if name in tables else None for name in names}
+    return {name: build_view(tables[name], *TABLES[name].files) if name in tables else None for name in names}
 
 
-def view(table: Table, *files: str, complete: bool = False) -> View:
+def build_view(table: Table, *files: str, complete: bool = False) -> View:
     """Return a table as the templates take it, if not complete then without the columns that are empty."""
     table = table if complete else drop_empty_columns(table)
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
@@ -228,62 +228,67 @@ def view(table: Table, *files: str, complete: bool = False) -> View:
     return View(table, kinds, files)
 
 
-def _tests(source: ReportSource) -> dict[str, Any]:
+def _describe_tests(source: ReportSource) -> dict[str, Any]:
     """Return each analysis of variance in a line with its label, and the tables of pairs by test."""
     return {
         "roles": {
-            role: [_test(group) for _, group in rows.groupby(["test", "response"], sort=False, observed=True)]
+            role: [
+                _describe_test(group)
+                for _, group in rows.groupby(["test", "response"], sort=False, observed=True)
+            ]
             for role, rows in source.tests.groupby("role", sort=False, observed=True)
         },
         "test_roles": TEST_ROLES,
-        "primary": _test(primary_rows(source.tests)),
-        "pairs": _families(source),
+        "primary": _describe_test(select_primary(source.tests)),
+        "pairs": _build_pair_views(source),
         "prior_label": get_test("three_way").note,
     }
 
 
-def _test(rows: pd.DataFrame) -> dict[str, str]:
-    return {"line": sentences.anova_line(rows), "label": get_test(rows["test"].iloc[0]).note}
+def _describe_test(rows: pd.DataFrame) -> dict[str, str]:
+    return {"line": sentences.write_test_line(rows), "label": get_test(rows["test"].iloc[0]).note}
 
 
-def _families(source: ReportSource) -> list[dict[str, Any]]:
+def _build_pair_views(source: ReportSource) -> list[dict[str, Any]]:
     result: list[dict[str, Any]] = []
     for test, rows in source.pairs.groupby("test", sort=False, observed=True):
         record = get_test(str(test))
-        table = pairs_table(rows, source.alpha, "Test")
+        table = build_pairs_table(rows, source.alpha, "Test")
         table = replace(table, name=f"pairs-{len(result) + 1}", caption=f"{table.caption}, {record.name}")
         label = f"{ROLES.get(rows['role'].iloc[0], '')} {record.note}".strip()
-        result.append({"name": record.name, "label": label, "table": view(table, "pairs.csv")})
+        result.append({"name": record.name, "label": label, "table": build_view(table, "pairs.csv")})
     return result
 
 
-def _pictures(source: ReportSource, drawings: Mapping[str, bytes]) -> dict[str, Picture]:
+def _build_pictures(source: ReportSource, drawings: Mapping[str, bytes]) -> dict[str, Picture]:
     """Return the figures with a caption, and with a description for whoever cannot see them."""
     return {
-        kind: picture(kind, svg, (caption(kind, source), FIGURES[kind].values(source)), FIGURES[kind].files)
+        kind: build_picture(
+            kind, svg, (write_caption(kind, source), FIGURES[kind].values(source)), FIGURES[kind].files
+        )
         for kind, svg in drawings.items()
     }
 
 
-def picture(name: str, svg: bytes, texts: tuple[str, str], files: tuple[str, ...]) -> Picture:
+def build_picture(name: str, svg: bytes, texts: tuple[str, str], files: tuple[str, ...]) -> Picture:
     """Return a figure of a page by its caption and, for whoever cannot see it, its values."""
     return Picture(inline_svg(svg, name), "".join(texts), texts[0], files)
 
 
-def _facts(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _list_provenance(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
     versions = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
     return [
         ("Made by", f"skewanova {provenance['versions']['skewanova']}, {provenance['created']}"),
         ("Input", provenance["input"]["name"] or "a table in memory"),
         ("SHA-256 of the input", provenance["input"]["sha256"]),
-        *((f"Setting {name}", _setting(value)) for name, value in provenance["settings"].items()),
+        *((f"Setting {name}", _format_setting(value)) for name, value in provenance["settings"].items()),
         ("Versions", versions),
     ]
 
 
-def _setting(value: object) -> str:
+def _format_setting(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(map(_setting, value))
+        return ", ".join(map(_format_setting, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -291,14 +296,15 @@ def _setting(value: object) -> str:
 
 
 #: Between the cells of a row as the script takes them: none of these cells has a name in it.
-BETWEEN = "|"
+CELL_SEPARATOR = "|"
 
 
-def _slider(source: ReportSource) -> dict[str, Any]:
+def _build_slider(source: ReportSource) -> dict[str, Any]:
     """Return the slider over the priors of `by_prior` and its first table, if there are several priors."""
-    frame = source.by_prior[source.by_prior["model"].isin(drawn_models(source))]
+    frame = source.by_prior[source.by_prior["model"].isin(list_drawn_models(source))]
     tables = [
-        _prior_table(source, float(str(prior)), rows) for prior, rows in frame.groupby("prior", observed=True)
+        _build_prior_table(source, float(str(prior)), rows)
+        for prior, rows in frame.groupby("prior", observed=True)
     ]
     if len(tables) < 2:
         return {"slider": None}
@@ -307,17 +313,17 @@ def _slider(source: ReportSource) -> dict[str, Any]:
     steps = {
         "priors": [float(f"{prior:.9g}") for prior in priors],  # the last digits are the processor's
         "captions": [table.caption for table in tables],
-        "rows": [[BETWEEN.join(cells) for _, *cells in table.rows] for table in tables],
+        "rows": [[CELL_SEPARATOR.join(cells) for _, *cells in table.rows] for table in tables],
     }
     slider = {"start": start, "last": len(tables) - 1, "steps": json.dumps(steps, separators=(",", ":"))}
-    return {"slider": slider, "at_prior": view(tables[start], "by_prior.csv", complete=True)}
+    return {"slider": slider, "at_prior": build_view(tables[start], "by_prior.csv", complete=True)}
 
 
-def _prior_table(source: ReportSource, prior: float, rows: pd.DataFrame) -> Table:
+def _build_prior_table(source: ReportSource, prior: float, rows: pd.DataFrame) -> Table:
     """Return every model at one prior."""
     weighting = source.evaluation.deployment_prior
     inside = "within" if weighting.low <= prior <= weighting.high else "outside of"
-    band = f"{level_text(source.alpha)} band"
+    band = f"{format_level(source.alpha)} band"
     table = build_table(
         "by_prior",
         f"At prior {prior:.3g} (negatives for each positive: {format_factor((1 - prior) / prior)}), {inside} "

@@ -22,58 +22,58 @@ from skewanova.plotting.priors import estimates_of, plot_prior_estimate
 from skewanova.report.rendering import PRIOR_AREA, draw_single, render_figures
 from skewanova.report.source import (
     ReportSource,
-    control_of,
-    fill_prose,
-    level_text,
-    primary_rows,
+    fill_template,
+    format_level,
+    get_control,
+    select_primary,
     subsample,
 )
 
 #: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
-MOST_PANELS = 6
+MAX_PANELS = 6
 
 
-MOST_PAIRS = 21
+MAX_PAIRS = 21
 
 
 #: Signs of a title over half of the width.
-ONE_LINE = 26
+MAX_TITLE_LENGTH = 26
 
 
 #: Models drawn: the first of the ranking, and whoever leads at some prior.
-MOST_MODELS = 40
+MAX_MODELS = 40
 
 
 #: Points of a curve, below which it is said how many there are.
-FULL_CURVE = 200
+MAX_COUNTED_POINTS = 200
 
 
 #: Inches; narrow enough to be read on a phone without scrolling.
-WIDTH = 6.3
+FIGURE_WIDTH = 6.3
 
 
 #: Inches of the axis of ranks, between the names.
-AXIS = 3.6
+RANK_AXIS_WIDTH = 3.6
 
 
 #: Inches of all cells of a matrix of pairs.
-MOST_SIDE = 9.0
+MAX_MATRIX_SIZE = 9.0
 
 
 #: More entries than these stay beside the axes: below they would take more room than the curves.
-MOST_BELOW = 16
+MAX_LEGEND_BELOW = 16
 
 
 #: Inches of a line of a legend.
-LINE = 0.19
+LEGEND_LINE_HEIGHT = 0.19
 
 
 #: Beyond these, each prior has a panel of its own.
-MOST_LINES = 9
+MAX_LINES = 9
 
 
 @dataclass(frozen=True, kw_only=True)
-class FigureOf:
+class FigureSpec:
     """One figure of a comparison; its caption is the block of its name in ``captions.txt.j2``.
 
     Attributes
@@ -84,60 +84,60 @@ class FigureOf:
         Files of the output folder that have its numbers.
     values : callable
         Its numbers in a sentence, for whoever cannot see it.
-    left_out : callable
+    remark : callable
         What the caption adds: what is left out of a large comparison, what its marks are.
-    is_there : callable
+    is_available : callable
         Whether there is something to draw.
     """
 
     draw: Callable[[ReportSource], Figure]
     files: tuple[str, ...]
     values: Callable[[ReportSource], str] = lambda _: ""
-    left_out: Callable[[ReportSource], str] = lambda _: ""
-    is_there: Callable[[ReportSource], bool] = lambda _: True
+    remark: Callable[[ReportSource], str] = lambda _: ""
+    is_available: Callable[[ReportSource], bool] = lambda _: True
 
 
-def kinds_of(source: ReportSource) -> tuple[str, ...]:
+def list_figures(source: ReportSource) -> tuple[str, ...]:
     """Figures there is something to draw for."""
     several = source.tables["auprec_by_prior"]["prior"].nunique() > 1
     return tuple(
         kind
         for kind, figure in FIGURES.items()
-        if (several or kind not in ALONG_PRIORS) and figure.is_there(source)
+        if (several or kind not in FIGURES_ALONG_PRIORS) and figure.is_available(source)
     )
 
 
-def caption(kind: str, source: ReportSource) -> str:
+def write_caption(kind: str, source: ReportSource) -> str:
     """Write what a figure shows, and what it leaves out."""
-    figure, test = FIGURES[kind], next(iter_rows(primary_rows(source.pairs)))
-    text = fill_prose(
+    figure, test = FIGURES[kind], next(iter_rows(select_primary(source.pairs)))
+    text = fill_template(
         "captions",
         kind,
-        level=level_text(source.alpha),
+        level=format_level(source.alpha),
         test=get_test(test.test).name,
         measure=response_name(test.response),
         test_set=source.design.is_test_set,
     )
-    n_models, n_drawn = len(source.ranking), len(drawn_models(source))
-    if kind in BY_MODEL and n_models > n_drawn:
+    n_models, n_drawn = len(source.ranking), len(list_drawn_models(source))
+    if kind in FIGURES_BY_MODEL and n_models > n_drawn:
         text += (
             f" Drawn are {n_drawn} of {n_models:,} models: the first of the ranking, and whoever leads at "
             "some prior."
         )
-    return text + figure.left_out(source)
+    return text + figure.remark(source)
 
 
-def drawn_models(source: ReportSource) -> list[str]:
+def list_drawn_models(source: ReportSource) -> list[str]:
     """Models that are drawn, in ranking order."""
-    models, leading = _models(source), set(source.tables["regions"]["model"])
-    return [model for i, model in enumerate(models) if i < MOST_MODELS or model in leading]
+    models, leading = _list_models(source), set(source.tables["regions"]["model"])
+    return [model for i, model in enumerate(models) if i < MAX_MODELS or model in leading]
 
 
-def select_models(source: ReportSource) -> ReportSource:
+def restrict_to_drawn(source: ReportSource) -> ReportSource:
     """Return the comparison with the rows of the models that are drawn."""
-    if len(source.ranking) <= MOST_MODELS:
+    if len(source.ranking) <= MAX_MODELS:
         return source
-    models = drawn_models(source)
+    models = list_drawn_models(source)
     frames = dict(source.tables)
     for name, frame in frames.items():
         columns = {"model", "model_a", "model_b"}.intersection(frame.columns)
@@ -147,10 +147,10 @@ def select_models(source: ReportSource) -> ReportSource:
 
 def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the name of each figure and its picture in each format."""
-    selected = select_models(source)
+    selected = restrict_to_drawn(source)
 
     def drawings() -> Iterator[tuple[str, Callable[[], Figure]]]:
-        for kind in kinds_of(source):
+        for kind in list_figures(source):
             report_stage(f"figure {kind.replace('_', ' ')}")
             yield kind, partial(FIGURES[kind].draw, source if kind == "residuals" else selected)
 
@@ -160,13 +160,13 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
 # --- sizes and legends --------------------------------------------------------------------------------------
 
 
-def _legend_below(figure: Figure) -> Figure:
+def _move_legend_below(figure: Figure) -> Figure:
     """Move the legend beside the only axes below them, where a phone shows it with the curves."""
     ax = figure.axes[0]
     old_legend = ax.get_legend()
-    if old_legend is None or len(old_legend.get_texts()) > MOST_BELOW:
+    if old_legend is None or len(old_legend.get_texts()) > MAX_LEGEND_BELOW:
         return figure
-    entries, title = _entries(old_legend), old_legend.get_title().get_text() or None
+    entries, title = _get_legend_entries(old_legend), old_legend.get_title().get_text() or None
     old_legend.remove()
     legend(ax, entries, title, below=True)
     new_legend: Any = ax.get_legend()
@@ -174,48 +174,50 @@ def _legend_below(figure: Figure) -> Figure:
     n_rows: int = -(-len(lines) // new_legend._ncols)
     longest = max(sum(lines[start : start + n_rows]) for start in range(0, len(lines), n_rows))
     width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height + LINE * longest)
+    figure.set_size_inches(width, height + LEGEND_LINE_HEIGHT * longest)
     return figure
 
 
-def _entries(old_legend: Any) -> list[Entry]:
+def _get_legend_entries(old_legend: Any) -> list[Entry]:
     """Texts and marks of a legend."""
     texts = (text.get_text() for text in old_legend.get_texts())
     return list(zip(texts, old_legend.legend_handles, strict=True))
 
 
-def _wide(names: Iterable[str]) -> float:
+def _fit_width(names: Iterable[str]) -> float:
     """Width that leaves the axes their room beside long names."""
-    return WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
+    return FIGURE_WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
 
 
-def _models(source: ReportSource) -> list[str]:
+def _list_models(source: ReportSource) -> list[str]:
     return [str(model) for model in source.ranking["model"]]
 
 
-def _size(source: ReportSource, height: float) -> tuple[float, float]:
+def _fit_size(source: ReportSource, height: float) -> tuple[float, float]:
     """Size that also holds a legend of all models."""
-    labels = model_labels(_models(source))
-    return _wide(labels.values()), max(height, 1.6 + 0.2 * min(len(labels), 20))
+    labels = model_labels(_list_models(source))
+    return _fit_width(labels.values()), max(height, 1.6 + 0.2 * min(len(labels), 20))
 
 
-def _ranks_size(models: Sequence[str]) -> tuple[float, float]:
+def _fit_rank_size(models: Sequence[str]) -> tuple[float, float]:
     """Size that holds the axis of ranks between the names."""
     names = model_labels(models, width=comparisons.RANK_NAME).values()
-    width = max(WIDTH, AXIS + 2.8 * text_width("x" * (max(map(len, names)) + 6)))
+    width = max(FIGURE_WIDTH, RANK_AXIS_WIDTH + 2.8 * text_width("x" * (max(map(len, names)) + 6)))
     return width, 2.4 + 0.26 * len(models)
 
 
-def _panels(number: int, height: float, *, width: float = WIDTH, **options: Any) -> tuple[Figure, list[Any]]:
+def _stack_panels(
+    number: int, height: float, *, width: float = FIGURE_WIDTH, **options: Any
+) -> tuple[Figure, list[Any]]:
     """Return a figure with so many panels below each other, each of that height."""
     figure = Figure(figsize=(width, height * number), layout="constrained")
     return figure, figure.subplots(number, 1, squeeze=False, **options).ravel().tolist()
 
 
-def _two_a_row(number: int, height: float, *, sharey: bool = False) -> tuple[Figure, list[Any]]:
+def _make_panel_grid(number: int, height: float, *, sharey: bool = False) -> tuple[Figure, list[Any]]:
     """Return a figure with so many panels, each of that height."""
     rows = -(-number // 2)
-    figure = Figure(figsize=(WIDTH, 0.3 + height * rows), layout="constrained")
+    figure = Figure(figsize=(FIGURE_WIDTH, 0.3 + height * rows), layout="constrained")
     panels = figure.subplots(rows, 2, squeeze=False, sharey=sharey).ravel().tolist()
     for ax in panels[number:]:
         ax.remove()
@@ -226,12 +228,12 @@ def _two_a_row(number: int, height: float, *, sharey: bool = False) -> tuple[Fig
 
 
 def _draw_iauprec(source: ReportSource) -> Figure:
-    width, _ = _size(source, 0)
+    width, _ = _fit_size(source, 0)
     return draw_single(performance.plot_iauprec, source, (width, max(2.6, 1.5 + 0.45 * len(source.ranking))))
 
 
 def _draw_regions(source: ReportSource) -> Figure:
-    figure = _legend_below(draw_single(performance.plot_regions, source, _size(source, 4.2)))
+    figure = _move_legend_below(draw_single(performance.plot_regions, source, _fit_size(source, 4.2)))
     figure.axes[0].patch.set_gid(PRIOR_AREA)
     return figure
 
@@ -239,98 +241,100 @@ def _draw_regions(source: ReportSource) -> Figure:
 def _draw_regret(source: ReportSource) -> Figure:
     limits = source.settings.get("deployment_limits")
     regret = source.tables["regret"]
-    return draw_single(performance.plot_regret, regret, _size(source, 4.2), deployment_prior=limits)
+    return draw_single(performance.plot_regret, regret, _fit_size(source, 4.2), deployment_prior=limits)
 
 
 def _draw_p_values(source: ReportSource) -> Figure:
     """Draw cells as large as numbers need, or as there is room for, in a figure that stays on the page."""
-    side = min(max(0.6 * len(source.ranking), 3.2), MOST_SIDE)
-    names = _wide(model_labels(_models(source), width=20).values()) - WIDTH
-    size = max(WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
-    pairs, alpha = primary_rows(source.pairs), source.settings.get("alpha")
+    side = min(max(0.6 * len(source.ranking), 3.2), MAX_MATRIX_SIZE)
+    names = _fit_width(model_labels(_list_models(source), width=20).values()) - FIGURE_WIDTH
+    size = max(FIGURE_WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
+    pairs, alpha = select_primary(source.pairs), source.settings.get("alpha")
     return draw_single(comparisons.plot_p_values, pairs, size, alpha=alpha)
 
 
 def _draw_critical_difference(source: ReportSource) -> Figure:
-    return draw_single(comparisons.plot_critical_difference, source, _ranks_size(_models(source)))
+    return draw_single(comparisons.plot_critical_difference, source, _fit_rank_size(_list_models(source)))
 
 
 def _draw_components(source: ReportSource) -> Figure:
     height = 1.4 + 0.3 * len(source.tables["components"])
-    return draw_single(comparisons.plot_components, source, (WIDTH, height))
+    return draw_single(comparisons.plot_components, source, (FIGURE_WIDTH, height))
 
 
 def _draw_residuals(source: ReportSource) -> Figure:
     """Draw three views, and in the place of a fourth the legend they share."""
-    width, legend_height = _size(source, 2.8)
+    width, legend_height = _fit_size(source, 2.8)
     figure = Figure(figsize=(width, 2 * legend_height), layout="constrained")
     *panels, spare = figure.subplots(2, 2).ravel()
     entries: list[Entry] = []
     for kind, ax in zip(("fitted", "fold", "qq"), panels, strict=True):
         performance.plot_residuals(source.tables["residuals"], kind=kind, ax=ax)
         old_legend = ax.get_legend()
-        entries = _entries(old_legend)
+        entries = _get_legend_entries(old_legend)
         old_legend.remove()
     spare.set_axis_off()
-    few = len(source.ranking) <= MOST_MODELS
+    few = len(source.ranking) <= MAX_MODELS
     legend(spare, entries if few else entries[len(source.ranking) :], corner="upper left")
     return figure
 
 
 def _draw_pairs(source: ReportSource) -> Figure:
-    pairs = _pairs_drawn(source)
-    labels = model_labels(_models(source), width=20)
-    width = _wide(f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy())
+    pairs = _select_drawn_pairs(source)
+    labels = model_labels(_list_models(source), width=20)
+    width = _fit_width(
+        f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy()
+    )
     size, rope = (width, max(2.4, 1.5 + 0.3 * len(pairs))), source.settings.get("rope")
     return draw_single(comparisons.plot_pairs, pairs, size, rope=rope)
 
 
-def _pairs_drawn(source: ReportSource) -> pd.DataFrame:
+def _select_drawn_pairs(source: ReportSource) -> pd.DataFrame:
     """All pairs, or the first of the ranking with those behind it; with a control, those with it."""
-    pairs = primary_rows(source.pairs)
-    if len(pairs) <= MOST_PAIRS or control_of(source) is not None:
+    pairs = select_primary(source.pairs)
+    if len(pairs) <= MAX_PAIRS or get_control(source) is not None:
         return pairs
-    best = _models(source)[0]
+    best = _list_models(source)[0]
     return pairs[(pairs["model_a"] == best) | (pairs["model_b"] == best)]
 
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
     """Draw one panel a pair, two a row; the caption says what band and strip are."""
-    pairs = _pairs_along(source)
-    labels = model_labels(_models(source), width=18)
-    figure, panels = _two_a_row(len(pairs), 2.7, sharey=True)
+    pairs = _select_curve_pairs(source)
+    labels = model_labels(_list_models(source), width=18)
+    figure, panels = _make_panel_grid(len(pairs), 2.7, sharey=True)
     for pair, ax in zip(pairs, panels, strict=True):
         comparisons.plot_difference_curves(source, pair=pair, legend=False, ax=ax)
         first, second = f"{labels[pair[0]]} minus", labels[pair[1]]
-        space = " " if len(first + second) < ONE_LINE else "\n"
+        space = " " if len(first + second) < MAX_TITLE_LENGTH else "\n"
         ax.set_title(f"{first}{space}{second}", loc="left", fontsize="medium")
         ax.set(xlabel="Prior", ylabel=ax.get_ylabel() if ax.get_subplotspec().is_first_col() else "")
     return figure
 
 
-def _pairs_along(source: ReportSource) -> list[tuple[str, str]]:
+def _select_curve_pairs(source: ReportSource) -> list[tuple[str, str]]:
     """Pairs drawn along the prior: all of them, or the first of the ranking with those behind it."""
     frame = source.tables["difference_curves"]
     pairs = list(dict.fromkeys(zip(frame["model_a"], frame["model_b"], strict=True)))
-    if len(pairs) <= MOST_PANELS:
+    if len(pairs) <= MAX_PANELS:
         return pairs
-    best = _models(source)[0]
-    return [pair for pair in pairs if best in pair][:MOST_PANELS]
+    best = _list_models(source)[0]
+    return [pair for pair in pairs if best in pair][:MAX_PANELS]
 
 
 def _draw_roc(source: ReportSource) -> Figure:
-    width, height = _size(source, 4.0)
+    width, height = _fit_size(source, 4.0)
     return draw_single(curves.plot_roc, source, (width - 0.2, height))
 
 
 def _draw_precision_recall(source: ReportSource) -> Figure:
     """Draw all priors in one panel, or a panel each where lines would hide each other."""
     priors = source.tables["precision_recall"]["prior"].unique()
-    if len(source.ranking) * len(priors) <= MOST_LINES:
-        return _legend_below(draw_single(curves.plot_precision_recall, source, _size(source, 4.6)))
-    displayed = subsample(priors, MOST_PANELS).tolist()
-    width, height = _size(source, 3.8)
-    figure, panels = _panels(len(displayed), height, width=width)
+    if len(source.ranking) * len(priors) <= MAX_LINES:
+        return _move_legend_below(draw_single(curves.plot_precision_recall, source, _fit_size(source, 4.6)))
+    displayed = subsample(priors, MAX_PANELS).tolist()
+    width, height = _fit_size(source, 3.8)
+    figure, panels = _stack_panels(len(displayed), height, width=width)
     for prior, ax in zip(displayed, panels, strict=True):
         curves.plot_precision_recall(source, prior=prior, ax=ax)
     return figure
@@ -338,9 +342,9 @@ def _draw_precision_recall(source: ReportSource) -> Figure:
 
 def _draw_surface(source: ReportSource) -> Figure:
     """Draw one panel a model, two a row."""
-    models = _models(source)[:MOST_PANELS]
-    labels = model_labels(_models(source), width=24)
-    figure, panels = _two_a_row(len(models), 2.9)
+    models = _list_models(source)[:MAX_PANELS]
+    labels = model_labels(_list_models(source), width=24)
+    figure, panels = _make_panel_grid(len(models), 2.9)
     for model, ax in zip(models, panels, strict=True):
         curves.plot_surface(source.tables["surface"], model=model, legend=False, ax=ax).set_ylabel("Prior")
         ax.set_title(labels[model], loc="left", fontsize="medium")
@@ -353,9 +357,9 @@ def _draw_surface(source: ReportSource) -> Figure:
 def _draw_prior_estimate(source: ReportSource) -> Figure:
     """Draw one panel a model, one below the other."""
     estimates = estimates_of(source)
-    names = list(estimates)[:MOST_PANELS]
+    names = list(estimates)[:MAX_PANELS]
     labels = model_labels(names, width=24)
-    figure, panels = _panels(len(names), 4.2)
+    figure, panels = _stack_panels(len(names), 4.2)
     for name, ax in zip(names, panels, strict=True):
         plot_prior_estimate(estimates[name], ax=ax)
         set_title(ax, f"{labels[name]}{': prior' if name else 'Prior'} {estimates[name]}")
@@ -365,7 +369,7 @@ def _draw_prior_estimate(source: ReportSource) -> Figure:
 # --- what captions and descriptions add ---------------------------------------------------------------------
 
 
-def _of_ranking(title: str, column: str) -> Callable[[ReportSource], str]:
+def _make_ranking_text(title: str, column: str) -> Callable[[ReportSource], str]:
     """Return a function that lists the values of a column of the ranking, model by model."""
 
     def write(source: ReportSource) -> str:
@@ -376,25 +380,25 @@ def _of_ranking(title: str, column: str) -> Callable[[ReportSource], str]:
     return write
 
 
-def _mean_of(name: str, title: str, column: str) -> Callable[[ReportSource], str]:
+def _make_mean_text(name: str, title: str, column: str) -> Callable[[ReportSource], str]:
     """Return a function that lists means over folds, or the values on a test set."""
-    return lambda source: _of_ranking(name if source.design.is_test_set else title, column)(source)
+    return lambda source: _make_ranking_text(name if source.design.is_test_set else title, column)(source)
 
 
-def _leads(source: ReportSource) -> str:
+def _describe_leads(source: ReportSource) -> str:
     rows = iter_rows(source.tables["regions"])
     leads = [f"{shorten_name(row.model)} from {row.prior_low:.3g} to {row.prior_high:.3g}" for row in rows]
-    rarest = _of_ranking("At the rarest deployment prior", "auprec_at_rarest")(source)
+    rarest = _make_ranking_text("At the rarest deployment prior", "auprec_at_rarest")(source)
     return f" Highest by prior: {', '.join(leads)}.{rarest}"
 
 
-def _estimates(source: ReportSource) -> str:
+def _describe_estimates(source: ReportSource) -> str:
     """Write the estimate of each model."""
-    estimates = list(estimates_of(source).items())[:MOST_PANELS]
+    estimates = list(estimates_of(source).items())[:MAX_PANELS]
     return f" Estimates: {', '.join(f'{shorten_name(name)} {each}'.strip() for name, each in estimates)}."
 
 
-def _assumptions_of_estimate(source: ReportSource) -> str:
+def _describe_prior_assumptions(source: ReportSource) -> str:
     """Write what the estimate rests on, its caveats, and what is left out."""
     weighting = source.evaluation.deployment_prior
     label_shift = (
@@ -405,13 +409,13 @@ def _assumptions_of_estimate(source: ReportSource) -> str:
         f" The deployment prior is {weighting.describe()}. It is assumed that {'; that '.join(assumptions)}."
     )
     text += f" In doubt: {'; '.join(caveats)}." if caveats else ""
-    return text + (f" The first {MOST_PANELS} models." if len(estimates_of(source)) > MOST_PANELS else "")
+    return text + (f" The first {MAX_PANELS} models." if len(estimates_of(source)) > MAX_PANELS else "")
 
 
-def _marks_of_regions(source: ReportSource) -> str:
+def _describe_region_marks(source: ReportSource) -> str:
     """Write what the marks of the figure are, and what is not drawn."""
-    level, text = level_text(source.alpha), ""
-    if len(drawn_models(source)) > MOST_BANDS:
+    level, text = format_level(source.alpha), ""
+    if len(list_drawn_models(source)) > MOST_BANDS:
         text += " Bands are left out of so many models."
     elif source.by_prior["conf_low"].notna().any():
         text += f" Bands hold for all models and priors at once, at {level}."
@@ -426,41 +430,41 @@ def _marks_of_regions(source: ReportSource) -> str:
     return text
 
 
-def _pairs_left_out(source: ReportSource) -> str:
-    if len(_pairs_drawn(source)) == len(primary_rows(source.pairs)):
+def _note_omitted_pairs(source: ReportSource) -> str:
+    if len(_select_drawn_pairs(source)) == len(select_primary(source.pairs)):
         return ""
     return " Drawn is the first of the ranking with those behind it: the matrix of p-values has all pairs."
 
 
-def _panels_of_pairs_left_out(source: ReportSource) -> str:
+def _note_omitted_panels(source: ReportSource) -> str:
     n_models = len(source.ranking)
-    if n_models * (n_models - 1) // 2 <= MOST_PANELS:
+    if n_models * (n_models - 1) // 2 <= MAX_PANELS:
         return ""
-    return f" Drawn is the first of the ranking with {min(MOST_PANELS, n_models - 1)} of those behind it."
+    return f" Drawn is the first of the ranking with {min(MAX_PANELS, n_models - 1)} of those behind it."
 
 
-def _has_undrawn(source: ReportSource) -> bool:
-    return len(source.ranking) > len(drawn_models(source))
+def _has_omitted_models(source: ReportSource) -> bool:
+    return len(source.ranking) > len(list_drawn_models(source))
 
 
-def _no_diagram(source: ReportSource) -> str:
-    diagram = f" There is no critical-difference diagram of more than {MOST_MODELS} models."
-    return diagram if _has_undrawn(source) else ""
+def _note_missing_diagram(source: ReportSource) -> str:
+    diagram = f" There is no critical-difference diagram of more than {MAX_MODELS} models."
+    return diagram if _has_omitted_models(source) else ""
 
 
-def _priors_and_points(source: ReportSource) -> str:
+def _describe_priors_and_points(source: ReportSource) -> str:
     """Write how many priors are drawn, in one panel or in one each, and how many points."""
     frame = source.tables["precision_recall"]
     n_priors = frame["prior"].nunique()
     text = ""
-    if len(source.ranking) * n_priors > MOST_LINES and n_priors > MOST_PANELS:
-        text = f" Drawn are {MOST_PANELS} of {n_priors:,} priors, evenly chosen."
-    return text + _points(frame["recall"])
+    if len(source.ranking) * n_priors > MAX_LINES and n_priors > MAX_PANELS:
+        text = f" Drawn are {MAX_PANELS} of {n_priors:,} priors, evenly chosen."
+    return text + _describe_points(frame["recall"])
 
 
-def _points(values: pd.Series[float]) -> str:
+def _describe_points(values: pd.Series[float]) -> str:
     n_points = values.nunique()
-    return f" {n_points} points a curve, here and in the file." if n_points < FULL_CURVE else ""
+    return f" {n_points} points a curve, here and in the file." if n_points < MAX_COUNTED_POINTS else ""
 
 
 # --- whether there is something to draw ---------------------------------------------------------------------
@@ -468,11 +472,11 @@ def _points(values: pd.Series[float]) -> str:
 
 def _has_ranks(source: ReportSource) -> bool:
     """Return True if models are ranked over folds and have groups; with a control they have none."""
-    several = not source.design.is_test_set and control_of(source) is None
-    return several and len(source.ranking) <= MOST_MODELS
+    several = not source.design.is_test_set and get_control(source) is None
+    return several and len(source.ranking) <= MAX_MODELS
 
 
-def _varies(source: ReportSource) -> bool:
+def _has_residuals(source: ReportSource) -> bool:
     """Return True if there are residuals beyond rounding."""
     frame = source.tables["residuals"]
     if frame.empty:
@@ -482,76 +486,76 @@ def _varies(source: ReportSource) -> bool:
 
 
 #: Every figure by the name of its files, in the order of the report.
-FIGURES: Mapping[str, FigureOf] = {
-    "regions": FigureOf(
+FIGURES: Mapping[str, FigureSpec] = {
+    "regions": FigureSpec(
         draw=_draw_regions,
         files=("regions.csv", "crossings.csv", "auprec_by_prior.csv", "auprec_intervals.csv"),
-        values=_leads,
-        left_out=_marks_of_regions,
+        values=_describe_leads,
+        remark=_describe_region_marks,
     ),
-    "iauprec": FigureOf(
+    "iauprec": FigureSpec(
         draw=_draw_iauprec,
         files=("iauprec.csv", "ranking.csv"),
-        values=_mean_of("IAUPREC", "Means", "iauprec"),
+        values=_make_mean_text("IAUPREC", "Means", "iauprec"),
     ),
-    "prior_estimate": FigureOf(
+    "prior_estimate": FigureSpec(
         draw=_draw_prior_estimate,
         files=("prior.csv", "bins.csv"),
-        values=_estimates,
-        left_out=_assumptions_of_estimate,
-        is_there=lambda source: bool(estimates_of(source)),
+        values=_describe_estimates,
+        remark=_describe_prior_assumptions,
+        is_available=lambda source: bool(estimates_of(source)),
     ),
-    "regret": FigureOf(
+    "regret": FigureSpec(
         draw=_draw_regret,
         files=("regret.csv",),
-        values=_of_ranking("Largest over the deployment prior", "max_regret"),
+        values=_make_ranking_text("Largest over the deployment prior", "max_regret"),
     ),
-    "pairs": FigureOf(draw=_draw_pairs, files=("pairs.csv",), left_out=_pairs_left_out),
-    "p_values": FigureOf(draw=_draw_p_values, files=("pairs.csv",), left_out=_no_diagram),
-    "critical_difference": FigureOf(
-        draw=_draw_critical_difference, files=("iauprec.csv", "pairs.csv"), is_there=_has_ranks
+    "pairs": FigureSpec(draw=_draw_pairs, files=("pairs.csv",), remark=_note_omitted_pairs),
+    "p_values": FigureSpec(draw=_draw_p_values, files=("pairs.csv",), remark=_note_missing_diagram),
+    "critical_difference": FigureSpec(
+        draw=_draw_critical_difference, files=("iauprec.csv", "pairs.csv"), is_available=_has_ranks
     ),
-    "components": FigureOf(
+    "components": FigureSpec(
         draw=_draw_components,
         files=("components.csv",),
-        is_there=lambda source: not source.tables["components"].empty,
+        is_available=lambda source: not source.tables["components"].empty,
     ),
-    "difference_curves": FigureOf(
-        draw=_draw_difference_curves, files=("difference_curves.csv",), left_out=_panels_of_pairs_left_out
+    "difference_curves": FigureSpec(
+        draw=_draw_difference_curves, files=("difference_curves.csv",), remark=_note_omitted_panels
     ),
-    "roc": FigureOf(
+    "roc": FigureSpec(
         draw=_draw_roc,
         files=("roc.csv",),
-        values=_mean_of("AUC", "Mean AUC", "auc"),
-        left_out=lambda source: _points(source.tables["roc"]["fpr"]),
+        values=_make_mean_text("AUC", "Mean AUC", "auc"),
+        remark=lambda source: _describe_points(source.tables["roc"]["fpr"]),
     ),
-    "precision_recall": FigureOf(
-        draw=_draw_precision_recall, files=("precision_recall.csv",), left_out=_priors_and_points
+    "precision_recall": FigureSpec(
+        draw=_draw_precision_recall, files=("precision_recall.csv",), remark=_describe_priors_and_points
     ),
-    "surface": FigureOf(
+    "surface": FigureSpec(
         draw=_draw_surface,
         files=("surface.csv",),
-        left_out=lambda source: f" The first {MOST_PANELS}." if len(source.ranking) > MOST_PANELS else "",
+        remark=lambda source: f" The first {MAX_PANELS}." if len(source.ranking) > MAX_PANELS else "",
     ),
-    "skew": FigureOf(
-        draw=lambda source: _legend_below(draw_single(curves.plot_skew, source, _size(source, 4.2))),
+    "skew": FigureSpec(
+        draw=lambda source: _move_legend_below(draw_single(curves.plot_skew, source, _fit_size(source, 4.2))),
         files=("skew.csv",),
     ),
-    "residuals": FigureOf(
+    "residuals": FigureSpec(
         draw=_draw_residuals,
         files=("residuals.csv",),
-        left_out=lambda source: " The file names the models." if _has_undrawn(source) else "",
-        is_there=_varies,
+        remark=lambda source: " The file names the models." if _has_omitted_models(source) else "",
+        is_available=_has_residuals,
     ),
 }
 
 
 #: Figures that need more than one prior.
-ALONG_PRIORS = frozenset({"regions", "regret", "difference_curves", "surface"})
+FIGURES_ALONG_PRIORS = frozenset({"regions", "regret", "difference_curves", "surface"})
 
 
 #: Figures that have a line, a row or a column a model.
-BY_MODEL = frozenset({"regions", "iauprec", "regret", "p_values", "roc", "precision_recall", "skew"})
+FIGURES_BY_MODEL = frozenset({"regions", "iauprec", "regret", "p_values", "roc", "precision_recall", "skew"})
 
 
 KINDS = tuple(FIGURES)
@@ -560,44 +564,46 @@ KINDS = tuple(FIGURES)
 # --- data sets ----------------------------------------------------------------------------------------------
 
 
-def draw_across(iauprec: pd.DataFrame, tests: pd.DataFrame, alpha: float) -> Figure:
+def draw_mean_ranks(iauprec: pd.DataFrame, tests: pd.DataFrame, alpha: float) -> Figure:
     """Draw mean ranks over data sets with bars over models not told apart, or differences from a control."""
-    pairs = primary_rows(tests)
+    pairs = select_primary(tests)
     test = str(pairs["test"].iloc[0])
-    if not _compares_all(pairs):
-        return draw_single(comparisons.plot_pairs, pairs, (WIDTH, max(2.4, 1.5 + 0.3 * len(pairs))))
+    if not _has_all_pairs(pairs):
+        return draw_single(comparisons.plot_pairs, pairs, (FIGURE_WIDTH, max(2.4, 1.5 + 0.3 * len(pairs))))
     blocks = iauprec[["model", "iauprec"]].assign(fold=iauprec["dataset"])
     result = rank_comparison(blocks, tests, test=test, alpha=alpha)
-    figure = draw_single(comparisons.plot_critical_difference, result, _ranks_size(result.models))
+    figure = draw_single(comparisons.plot_critical_difference, result, _fit_rank_size(result.models))
     title = f"Mean ranks over {result.n_folds} data sets, 1 = best"
     set_title(figure.axes[0], f"{title}\nBars: no difference found ({get_test(test).name})")
     return figure
 
 
-def _compares_all(pairs: pd.DataFrame) -> bool:
+def _has_all_pairs(pairs: pd.DataFrame) -> bool:
     """Return True if all pairs are compared, not only those with a control."""
     n_models = len({*pairs["model_a"], *pairs["model_b"]})
     return len(pairs) == n_models * (n_models - 1) // 2
 
 
-def across_caption(tests: pd.DataFrame) -> str:
+def write_across_caption(tests: pd.DataFrame) -> str:
     """Write what the figure across data sets shows."""
-    pairs = primary_rows(tests)
-    kind = "across" if _compares_all(pairs) else "across_control"
-    return fill_prose("captions", kind, test=get_test(str(pairs["test"].iloc[0])).name)
+    pairs = select_primary(tests)
+    kind = "across" if _has_all_pairs(pairs) else "across_control"
+    return fill_template("captions", kind, test=get_test(str(pairs["test"].iloc[0])).name)
 
 
 def draw_hierarchical(by_dataset: pd.DataFrame, hierarchical: pd.DataFrame) -> Figure:
     """Draw the first pair on every data set, and over all of them."""
-    height = min(1.9 + 0.3 * by_dataset["dataset"].nunique(), MOST_SIDE)
-    return draw_single(comparisons.plot_by_dataset, by_dataset, (WIDTH, height), hierarchical=hierarchical)
+    height = min(1.9 + 0.3 * by_dataset["dataset"].nunique(), MAX_MATRIX_SIZE)
+    return draw_single(
+        comparisons.plot_by_dataset, by_dataset, (FIGURE_WIDTH, height), hierarchical=hierarchical
+    )
 
 
-def hierarchical_caption(by_dataset: pd.DataFrame, alpha: float) -> str:
+def write_hierarchical_caption(by_dataset: pd.DataFrame, alpha: float) -> str:
     """Write what the figure of a pair on every data set shows."""
     first = by_dataset.iloc[0]
     return (
         f"Difference in IAUPREC between {first['model_a']} and {first['model_b']} on every data set, with "
-        f"{level_text(alpha)} intervals of each by itself. Below, its mean over data sets by the "
+        f"{format_level(alpha)} intervals of each by itself. Below, its mean over data sets by the "
         "random-effects meta-analysis; the thin line is where a new data set's true difference is expected."
     )

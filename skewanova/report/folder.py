@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skewanova.base.folders import Output, Provenance, check_formats, make_provenance, replace_folder
-from skewanova.report.document import render, title
+from skewanova.report.document import render_page, write_title
 from skewanova.report.figures import draw_figures
-from skewanova.report.methods import bibtex, cited, methods_of
-from skewanova.report.publication import latex_file, publication_tables
+from skewanova.report.methods import find_references, write_bibtex, write_methods
+from skewanova.report.publication import build_publication_tables, write_latex_file
 from skewanova.report.source import ReportSource
 
 
@@ -21,7 +21,7 @@ def render_html(source: ReportSource) -> str:
     ``SOURCE_DATE_EPOCH`` is set.
     """
     drawings = {kind: pictures["svg"] for kind, pictures in draw_figures(source, ("svg",))}
-    return render(source, drawings, _provenance(source))
+    return render_page(source, drawings, _build_provenance(source))
 
 
 def write_folder(
@@ -31,35 +31,35 @@ def write_folder(
 
     Without figures, whose drawing takes most of the time, the report has none either.
     """
-    provenance, formats = _provenance(source), check_formats(figures)
+    provenance, formats = _build_provenance(source), check_formats(figures)
     with replace_folder(directory, provenance, inputs=[source.source]) as output:
-        fill(output, source, provenance, formats)
+        write_files(output, source, provenance, formats)
     return Path(directory)
 
 
 def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str]) -> None:
     """Write a comparison into a part of a larger output, under its own provenance."""
-    part, provenance = output.below(name), _provenance(source)
-    fill(part, source, provenance, formats)
+    part, provenance = output.below(name), _build_provenance(source)
+    write_files(part, source, provenance, formats)
     part.write_manifest(provenance)
 
 
-def fill(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:
+def write_files(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:
     """Write numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
     for name, frame in [*source.tables.items(), *source.prior_frames.items()]:
         output.write_csv(f"{name}.csv", frame)
-    output.write("tables.tex", latex_file(source))
-    tables = (table.to_markdown() for table in publication_tables(source).values())
-    output.write("tables.md", "\n\n".join([f"# {title(source)}", *tables]) + "\n")
-    output.write("references.bib", bibtex(cited(methods_of(source))))
+    output.write("tables.tex", write_latex_file(source))
+    tables = (table.to_markdown() for table in build_publication_tables(source).values())
+    output.write("tables.md", "\n\n".join([f"# {write_title(source)}", *tables]) + "\n")
+    output.write("references.bib", write_bibtex(find_references(write_methods(source))))
     drawings = {}
     for kind, pictures in draw_figures(source, ("svg", *formats)) if formats else ():
         for name in formats:
             output.write(f"figures/{kind}.{name}", pictures[name])
         drawings[kind] = pictures["svg"]
-    output.write("report.html", render(source, drawings, provenance, beside=True))
+    output.write("report.html", render_page(source, drawings, provenance, beside=True))
 
 
-def _provenance(source: ReportSource) -> Provenance:
+def _build_provenance(source: ReportSource) -> Provenance:
     seed, path = source.settings.get("seed"), source.source
     return make_provenance("comparison", source.settings, seed=seed, source=path, sha256=source.sha256)

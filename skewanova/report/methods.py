@@ -13,7 +13,7 @@ import pandas as pd
 
 from skewanova.base.text import escape_latex, escape_markdown
 from skewanova.inference.catalogue import RUNS_DESIGN, get_test
-from skewanova.report.source import ReportSource, fill_prose
+from skewanova.report.source import ReportSource, fill_template
 from skewanova.scores.design import FoldDesign
 
 ESTIMATORS = {
@@ -109,7 +109,7 @@ class Prose:
     @property
     def references(self) -> list[Reference]:
         """Works cited, by name."""
-        return cited(self.paragraphs)
+        return find_references(self.paragraphs)
 
     def to_markdown(self) -> str:
         """Return Markdown, names from outside escaped."""
@@ -126,14 +126,14 @@ class Prose:
 
     def to_bibtex(self) -> str:
         """Return the works cited as a file for BibTeX."""
-        return bibtex(self.references)
+        return write_bibtex(self.references)
 
 
-def methods_of(source: ReportSource) -> list[str]:
+def write_methods(source: ReportSource) -> list[str]:
     """Return the section on methods; the tests that the conclusions rest on come first."""
     roles = pd.concat([frame[["test", "role"]] for frame in (source.tests, source.pairs)])
     tests = {role: rows["test"].unique().tolist() for role, rows in roles.groupby("role", observed=True)}
-    paragraphs = methods_text(
+    paragraphs = fill_methods(
         area_estimator=str(source.settings.get("area_estimator", "")),
         deployment_prior=str(source.settings.get("deployment_prior", "")),
         alpha=source.alpha,
@@ -148,7 +148,7 @@ def methods_of(source: ReportSource) -> list[str]:
 
 def _write_setup(source: ReportSource) -> str:
     """Write design, sizes of folds, software and seed."""
-    sizes = [_range(source.tables["iauprec"][column]) for column in ("n_positive", "n_negative")]
+    sizes = [_format_range(source.tables["iauprec"][column]) for column in ("n_positive", "n_negative")]
     each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
     seed = source.settings.get("seed")
     generator = "a random generator" if seed is None else f"seed {seed}"
@@ -159,13 +159,13 @@ def _write_setup(source: ReportSource) -> str:
     )
 
 
-def _range(values: pd.Series[float]) -> str:
+def _format_range(values: pd.Series[float]) -> str:
     """Return the smallest and the largest, once where they are the same."""
     low, high = values.min(), values.max()
     return f"{low:,.6g}" if low == high else f"{low:,.6g} to {high:,.6g}"
 
 
-def methods_text(
+def fill_methods(
     *,
     area_estimator: str,
     deployment_prior: str,
@@ -191,10 +191,10 @@ def methods_text(
         "halved": any(test.needs_halvings for test in every),
         "design": design,
     }
-    return [fill_prose("methods", block, **words) for block in ("curves", "ranking", "tests", "reading")]
+    return [fill_template("methods", block, **words) for block in ("curves", "ranking", "tests", "reading")]
 
 
-def cited(paragraphs: Iterable[str]) -> list[Reference]:
+def find_references(paragraphs: Iterable[str]) -> list[Reference]:
     """Return the references whose first author stands in the text, by name."""
     text = " ".join(paragraphs).replace("Demsar", "Dem\u0161ar")
     first = re.sub(r"(\b[A-Z]\w+) and [A-Z]\w+", r"\1", text)  # second authors have no entry of their own
@@ -203,6 +203,6 @@ def cited(paragraphs: Iterable[str]) -> list[Reference]:
     return [each for each in result if surnames.count(each.surname) == 1 or str(each.year) in text]
 
 
-def bibtex(references: Iterable[Reference]) -> str:
+def write_bibtex(references: Iterable[Reference]) -> str:
     """Return the file for BibTeX."""
     return "\n\n".join(reference.entry for reference in references) + "\n"

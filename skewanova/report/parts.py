@@ -24,12 +24,12 @@ from skewanova.base.text import (
     write_p,
 )
 from skewanova.decision.verdict import Verdict
-from skewanova.report.source import ReportSource, Result, control_of, level_text
-from skewanova.report.tables import FrameTable, pair_cell
-from skewanova.report.verdict_text import class_choice, datasets_verdict
+from skewanova.report.source import ReportSource, Result, format_level, get_control
+from skewanova.report.tables import FrameTable, format_pair
+from skewanova.report.verdict_text import write_class_choice, write_datasets_verdict
 
 #: More pairs than these are counted.
-MOST_LISTED = 3
+MAX_LISTED = 3
 
 
 class Parts(NamedTuple):
@@ -55,43 +55,47 @@ class PartsSource(Result):
     alpha: float
 
     @abstractmethod
-    def _tables(self) -> tuple[Table, ...]:
+    def _build_tables(self) -> tuple[Table, ...]:
         """Return the tables of the page."""
 
     @abstractmethod
-    def _page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
+    def _build_page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
         """Return what the page has of its own: title, what is said of each part, pictures."""
 
-    def _draw(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
+    def _draw_figures(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
         """Return the figures in each format."""
         return {}
 
-    def _folders(self) -> dict[str, str]:
+    def _name_folders(self) -> dict[str, str]:
         """Names of parts by their folders: names are data and stay out of paths."""
         return {f"{self.PARTS.singular}-{i:03d}": name for i, name in enumerate(self.comparisons, start=1)}
 
-    def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
+    def _write_folder(self, directory: Path, figures: str | Sequence[str]) -> Path:
         from skewanova.report.folder import write_part  # drawing is heavy: loaded when something is drawn
 
-        formats, parts, folders = check_formats(figures), self.PARTS, self._folders()
+        formats, parts, folders = check_formats(figures), self.PARTS, self._name_folders()
         results = list(self.comparisons.values())
         inputs = [result.source for result in results]
-        with replace_folder(directory, self._provenance(results), inputs=inputs) as output:
+        with replace_folder(directory, self._build_provenance(results), inputs=inputs) as output:
             for name in parts.frames:
                 output.write_csv(f"{name}.csv", getattr(self, name))
             listed = pd.DataFrame(folders.items(), columns=["folder", parts.singular])
             output.write_csv(f"{parts.plural}.csv", listed)
-            output.write("tables.md", "\n\n".join(table.to_markdown() for table in self._tables()) + "\n")
-            drawings = self._draw(formats) if formats else {}
-            for name, pictures in drawings.items():
+            output.write(
+                "tables.md", "\n\n".join(table.to_markdown() for table in self._build_tables()) + "\n"
+            )
+            drawings = self._draw_figures(formats) if formats else {}
+            for name, files in drawings.items():
                 for kind in formats:
-                    output.write(f"figures/{name}.{kind}", pictures[kind])
-            output.write("report.html", self._page({name: files["svg"] for name, files in drawings.items()}))
+                    output.write(f"figures/{name}.{kind}", files[kind])
+            output.write(
+                "report.html", self._render_page({name: files["svg"] for name, files in drawings.items()})
+            )
             for folder, result in zip(folders, results, strict=True):
                 write_part(result, output, folder, formats=formats)
         return directory
 
-    def _provenance(self, results: Sequence[ReportSource]) -> dict[str, Any]:
+    def _build_provenance(self, results: Sequence[ReportSource]) -> dict[str, Any]:
         """Return the settings and the input that all parts share; what differs is in the folder of each."""
         first = results[0]
         shared = {
@@ -103,25 +107,25 @@ class PartsSource(Result):
         digest = first.sha256 if path else None
         return make_provenance(self.PARTS.kind, shared, seed=shared.get("seed"), source=path, sha256=digest)
 
-    def _page(self, drawings: Mapping[str, bytes]) -> str:
+    def _render_page(self, drawings: Mapping[str, bytes]) -> str:
         """Return the page of all parts, in the looks of the report on each."""
-        from skewanova.report.document import environment, script, view
+        from skewanova.report.document import build_view, load_script, load_templates
 
         parts = self.PARTS
-        items = self._page_items(drawings)
+        items = self._build_page_items(drawings)
         phrases = items.pop("phrases")
         context = {
             "version": version("skewanova"),
             "conclusions": self.conclusions,
             "warnings": self.warnings,
             "alpha": f"{self.alpha:g}",
-            "views": [view(table, *parts.files[table.name]) for table in self._tables()],
-            parts.plural: [{"folder": f, "name": n, **phrases[n]} for f, n in self._folders().items()],
+            "views": [build_view(table, *parts.files[table.name]) for table in self._build_tables()],
+            parts.plural: [{"folder": f, "name": n, **phrases[n]} for f, n in self._name_folders().items()],
             "linked": True,
             **items,
-            **script(),
+            **load_script(),
         }
-        return environment().get_template(f"{parts.plural}.html.j2").render(context)
+        return load_templates().get_template(f"{parts.plural}.html.j2").render(context)
 
 
 # --- data sets ----------------------------------------------------------------------------------------------
@@ -142,7 +146,7 @@ _ACROSS = FrameTable(
 _HIERARCHICAL = FrameTable(
     "hierarchical",
     {
-        "Pair": pair_cell,
+        "Pair": format_pair,
         "Difference": format_column("estimate"),
         "{level} interval": format_limits,
         "Adjusted p": lambda row: format_p(row.p_adjusted),
@@ -178,10 +182,10 @@ class DatasetsSource(PartsSource):
     def verdict(self) -> Verdict:
         """Verdict across data sets."""
         pairs = self.pairs[self.pairs["role"] == "primary"]
-        control = control_of(next(iter(self.comparisons.values())))
-        return datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
+        control = get_control(next(iter(self.comparisons.values())))
+        return write_datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
 
-    def _tables(self) -> tuple[Table, ...]:
+    def _build_tables(self) -> tuple[Table, ...]:
         """Return the ranking, mean IAUPREC by data set, and the hierarchical comparison."""
         models = self.ranking["model"].tolist()
         rows = []
@@ -194,29 +198,29 @@ class DatasetsSource(PartsSource):
         return (
             _ACROSS.build(self.ranking),
             Table("datasets", caption, ("Data set", *models), tuple(rows)),
-            _HIERARCHICAL.build(self.hierarchical, level=level_text(self.alpha)),
+            _HIERARCHICAL.build(self.hierarchical, level=format_level(self.alpha)),
         )
 
-    def _draw(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
-        from skewanova.report.figures import draw_across, draw_hierarchical
+    def _draw_figures(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
+        from skewanova.report.figures import draw_hierarchical, draw_mean_ranks
         from skewanova.report.rendering import render_figures
 
         draw = {
-            "across": lambda: draw_across(self.iauprec, self.pairs, self.alpha),
+            "across": lambda: draw_mean_ranks(self.iauprec, self.pairs, self.alpha),
             "hierarchical": lambda: draw_hierarchical(self.by_dataset, self.hierarchical),
         }
         return dict(render_figures(draw.items(), tuple(dict.fromkeys(("svg", *formats)))))
 
-    def _page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
-        from skewanova.report.document import picture
-        from skewanova.report.figures import across_caption, hierarchical_caption
+    def _build_page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
+        from skewanova.report.document import build_picture
+        from skewanova.report.figures import write_across_caption, write_hierarchical_caption
 
         ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in iter_rows(self.ranking))
         first = next(iter_rows(self.hierarchical))
         texts = {
-            "across": (across_caption(self.pairs), f" Mean ranks: {ranks}."),
+            "across": (write_across_caption(self.pairs), f" Mean ranks: {ranks}."),
             "hierarchical": (
-                hierarchical_caption(self.by_dataset, self.alpha),
+                write_hierarchical_caption(self.by_dataset, self.alpha),
                 f" Over all data sets {format_column('estimate')(first)}, {format_limits(first)}.",
             ),
         }
@@ -224,12 +228,16 @@ class DatasetsSource(PartsSource):
             "title": f"Comparison of {len(self.ranking)} classifiers on {len(self.comparisons)} data sets",
             "verdict": self.verdict.lines(),
             "deployment_prior": self.deployment_prior,
-            "figures": {n: picture(n, svg, texts[n], self.PARTS.files[n]) for n, svg in drawings.items()},
+            "figures": {
+                n: build_picture(n, svg, texts[n], self.PARTS.files[n]) for n, svg in drawings.items()
+            },
             "phrases": {name: {"choose": part.verdict.choose} for name, part in self.comparisons.items()},
         }
 
 
-def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
+def write_hierarchical_sentences(
+    hierarchical: pd.DataFrame, alpha: float, names: Mapping[str, str]
+) -> list[str]:
     """Say what the meta-analysis found of each pair that differs, or that none does."""
     result = []
     for row in iter_rows(hierarchical[hierarchical["reject"].astype(bool)]):
@@ -243,8 +251,8 @@ def hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Mapp
         some = "no two models" if not untested else "no two of the models it could test"
         result.append(f"Meta-analysis: {some} were found to differ on average at {alpha:g}.")
     if untested:
-        listed = [f"{names[row.model_a]} and {names[row.model_b]}" for row in untested[:MOST_LISTED]]
-        listed += [f"{len(untested) - MOST_LISTED} more"] if len(untested) > MOST_LISTED else []
+        listed = [f"{names[row.model_a]} and {names[row.model_b]}" for row in untested[:MAX_LISTED]]
+        listed += [f"{len(untested) - MAX_LISTED} more"] if len(untested) > MAX_LISTED else []
         pairs = "the models" if len(untested) == len(hierarchical) else "; ".join(listed)
         result.append(
             f"Meta-analysis: {pairs} could not be tested, because in some data set their difference does not "
@@ -272,7 +280,7 @@ _CLASS_PAIRS = FrameTable(
     "class_pairs",
     {
         "Class": lambda row: str(row.label),
-        "Pair": pair_cell,
+        "Pair": format_pair,
         "Difference": format_column("estimate"),
         "Interval": format_limits,
         "Adjusted p": lambda row: format_p(row.p_adjusted),
@@ -298,31 +306,31 @@ class ClassesSource(PartsSource):
     def choices(self) -> dict[str, str]:
         """Choice for each class, by the pairs of all classes together."""
         return {
-            name: class_choice(
+            name: write_class_choice(
                 [str(model) for model in result.ranking["model"]],
                 list(iter_rows(self.pairs[self.pairs["class"] == name])),
                 result.verdict,
-                control=control_of(result),
+                control=get_control(result),
             )
             for name, result in self.comparisons.items()
         }
 
-    def _priors(self) -> dict[str, str]:
+    def _describe_priors(self) -> dict[str, str]:
         """Return the deployment prior of every class in words."""
         return {
             name: result.evaluation.deployment_prior.describe() for name, result in self.comparisons.items()
         }
 
-    def _tables(self) -> tuple[Table, ...]:
+    def _build_tables(self) -> tuple[Table, ...]:
         """Return ranking and pairs of every class."""
         ranking, pairs = (frame.rename(columns={"class": "label"}) for frame in (self.ranking, self.pairs))
         return (
-            _CLASSES.build(ranking, level=level_text(self.alpha)),
+            _CLASSES.build(ranking, level=format_level(self.alpha)),
             _CLASS_PAIRS.build(pairs, alpha=self.alpha),
         )
 
-    def _page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
-        priors = self._priors()
+    def _build_page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
+        priors = self._describe_priors()
         return {
             "title": f"Comparison of classifiers of {len(priors)} classes",
             "phrases": {n: {"choose": choice, "prior": priors[n]} for n, choice in self.choices.items()},

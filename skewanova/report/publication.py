@@ -24,15 +24,15 @@ from skewanova.report.source import ReportSource
 from skewanova.report.tables import TABLES
 
 #: Tables of more lines go over several pages, with their heads on each.
-PAGE_ROWS = 36
+MAX_PAGE_LINES = 36
 
 
 #: Signs of a line of small print, at two a font size: what an article of one column has.
-LINE = 78
+LINE_WIDTH = 78
 
 
 #: Longer text is broken into lines; words longer than the other limit are broken too.
-LONG_TEXT, LONG_WORD = 20, 14
+MAX_TEXT, MAX_WORD = 20, 14
 
 
 LATEX_HEAD = r"""% Tables of a comparison by skewanova, to be read in with \input.
@@ -52,7 +52,7 @@ _NUMBER = re.compile(r"(<?)(-?)(\d+)(?:\.(\d+))?")
 _MEAN_SD = re.compile(r"(\S+) (\(\S+\))")
 
 
-def publication_table(
+def build_publication_table(
     source: ReportSource,
     name: str,
     *,
@@ -99,28 +99,28 @@ def _find_rows(table: Table, rows: int | Sequence[str]) -> list[int]:
     return list(result)
 
 
-def publication_tables(source: ReportSource) -> dict[str, Table]:
+def build_publication_tables(source: ReportSource) -> dict[str, Table]:
     """Return every table that has rows."""
     empty = {name for name in ("prior_pairs", "crossings", "components") if source.tables[name].empty}
-    return {name: publication_table(source, name) for name in TABLES if name not in empty}
+    return {name: build_publication_table(source, name) for name in TABLES if name not in empty}
 
 
 # --- LaTeX --------------------------------------------------------------------------------------------------
 
 
-def latex_file(source: ReportSource) -> str:
+def write_latex_file(source: ReportSource) -> str:
     """Write every table where it is read in: none of them floats."""
-    return "\n".join([LATEX_HEAD, *map(fixed_latex, publication_tables(source).values())])
+    return "\n".join([LATEX_HEAD, *map(write_fixed_latex, build_publication_tables(source).values())])
 
 
-def fixed_latex(table: Table) -> str:
+def write_fixed_latex(table: Table) -> str:
     """Write a table that does not float."""
-    text = latex_of(table, siunitx=False).replace("\\centering\\footnotesize\n", "")
+    text = write_latex(table, siunitx=False).replace("\\centering\\footnotesize\n", "")
     text = text.replace("\\begin{table}[htbp]", "\\begin{skewanovatable}")
     return text.replace("\\end{table}", "\\end{skewanovatable}")
 
 
-def latex_of(table: Table, *, siunitx: bool, label: str | None = None) -> str:
+def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str:
     r"""Return a table for the packages array and booktabs, and longtable where it is longer than a page.
 
     Long text is broken into lines, and columns beyond the line follow below the others. With `siunitx`
@@ -130,9 +130,9 @@ def latex_of(table: Table, *, siunitx: bool, label: str | None = None) -> str:
     columns = [
         _Column(head, [row[j] for row in table.rows], siunitx=siunitx) for j, head in enumerate(table.header)
     ]
-    blocks = [[0, *block] for block in pack_columns([column.width for column in columns], LINE)]
+    blocks = [[0, *block] for block in pack_columns([column.width for column in columns], LINE_WIDTH)]
     label = rf"\label{{{f'tab:{table.name}' if label is None else label}}}"
-    is_long = len(blocks) * sum(_height(columns, i) for i in range(len(table.rows))) > PAGE_ROWS
+    is_long = len(blocks) * sum(_count_lines(columns, i) for i in range(len(table.rows))) > MAX_PAGE_LINES
     start, end = (_START_LONG, r"\par\endgroup") if is_long else (_START_FLOAT, r"\end{table}")
     lines = [*start] if is_long else [*start, _caption(table), label, r"\smallskip"]
     for turn, block in enumerate(blocks):
@@ -176,10 +176,10 @@ def _latex_row(cells: Iterable[str]) -> str:
     return rf"{' & '.join(cells)} \\"
 
 
-def _height(columns: Sequence[_Column], row: int) -> int:
+def _count_lines(columns: Sequence[_Column], row: int) -> int:
     """Return the lines of print of a row."""
     texts = (column.texts[row] for column in columns if column.wrapped)
-    return max((len(text) // (LONG_TEXT - LONG_WORD // 2) + 1 for text in texts), default=1)
+    return max((len(text) // (MAX_TEXT - MAX_WORD // 2) + 1 for text in texts), default=1)
 
 
 def check_label(label: object) -> str:
@@ -210,8 +210,8 @@ class _Column:
         self.aligned = self.siunitx and bool(self.numbers) and others <= {"", "inf", "-inf"}
         self.numeric = any(self.texts) and all(is_number(cell, "-<(") for cell in self.texts)
         longest = max(map(len, self.texts), default=0)
-        self.wrapped = not self.numeric and longest > LONG_TEXT
-        cells_width = LONG_TEXT if self.wrapped else longest
+        self.wrapped = not self.numeric and longest > MAX_TEXT
+        cells_width = MAX_TEXT if self.wrapped else longest
         room = max(cells_width, *map(len, self.head.split()), 1)
         self.head_lines = textwrap.wrap(self.head, room, break_on_hyphens=False)
         self.width = max(cells_width, *map(len, self.head_lines))
@@ -245,7 +245,7 @@ class _Column:
         """Write one cell, or two behind each other."""
         text = self.first[row]
         if not self.aligned:
-            cell = _breakable(self.texts[row]) if self.wrapped else escape_latex(self.texts[row])
+            cell = _allow_breaks(self.texts[row]) if self.wrapped else escape_latex(self.texts[row])
             return rf"\textbf{{{cell}}}" if bold else cell
         cell = text if _NUMBER.fullmatch(text) else f"{{{escape_latex(text)}}}" if text else ""
         first = rf"\bfseries {cell}" if bold else cell
@@ -257,8 +257,8 @@ def is_number(cell: str, signs: str = "-<") -> bool:
     return not cell or cell.lstrip(signs)[:1].isdecimal() or cell in {"inf", "-inf"}
 
 
-def _breakable(text: str) -> str:
+def _allow_breaks(text: str) -> str:
     """Return text whose long words may be broken: behind a sign, or anywhere in a row of too many letters."""
-    pattern = rf"[^\W_]{{1,{LONG_WORD}}}|-+|."
-    words = (re.findall(pattern, word) if len(word) > LONG_WORD else [word] for word in text.split())
+    pattern = rf"[^\W_]{{1,{MAX_WORD}}}|-+|."
+    words = (re.findall(pattern, word) if len(word) > MAX_WORD else [word] for word in text.split())
     return " ".join(r"\allowbreak{}".join(map(escape_latex, pieces)) for pieces in words)

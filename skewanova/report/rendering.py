@@ -35,7 +35,7 @@ _STYLE: list[Any] = [
 
 
 #: How matplotlib tells that a font lacks a sign, and so many of them a message shows.
-_GLYPH, MOST_SIGNS = re.compile(r"Glyph (\d+) .* missing from"), 5
+_GLYPH, MAX_GLYPHS = re.compile(r"Glyph (\d+) .* missing from"), 5
 
 
 _METADATA: dict[str, dict[str, Any]] = {
@@ -90,8 +90,8 @@ def draw_single(
 def _warn_missing_glyphs(missing: Collection[str], formats: Sequence[str]) -> None:
     """Warn of signs that files show as boxes."""
     if missing and set(formats) != {"svg"}:  # whoever shows the text of an SVG looks for a font that has them
-        signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MOST_SIGNS])
-        rest = f" and {len(missing) - MOST_SIGNS} more" if len(missing) > MOST_SIGNS else ""
+        signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MAX_GLYPHS])
+        rest = f" and {len(missing) - MAX_GLYPHS} more" if len(missing) > MAX_GLYPHS else ""
         warn_each([f"figures show boxes where their font lacks a sign ({signs}{rest}); tables show them all"])
 
 

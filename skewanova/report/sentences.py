@@ -16,36 +16,36 @@ from skewanova.base.frames import iter_rows
 from skewanova.base.text import escape_text, format_interval, format_number, shorten_names, write_p
 from skewanova.decision.verdict import larger_first, untested_because
 from skewanova.inference.catalogue import get_test, name_test, response_name
-from skewanova.report.source import ReportSource, effect_unit, level_text, primary_rows
+from skewanova.report.source import ReportSource, format_level, get_effect_unit, select_primary
 
 #: Pairs not found to differ are listed one by one up to this many.
-MOST_ALIKE = 3
+MAX_LISTED_PAIRS = 3
 
 
 #: Pairs, and models' means, beyond these are left to a table.
-MOST_PAIRS, MOST_MEANS = 10, 5
+MAX_PAIRS, MAX_MEANS = 10, 5
 
 
 #: A drop of the first estimate that shows among three digits.
-SHOWN_DROP = 0.001
+MIN_DROP = 0.001
 
 
 # --- all models ---------------------------------------------------------------------------------------------
 
 
-def anova_line(test: pd.DataFrame) -> str:
+def write_test_line(test: pd.DataFrame) -> str:
     """Write one test of all models on one line: F, degrees of freedom and p."""
     row = next(iter_rows(test[test["term"] == "model"]))
     statistic = f"{get_test(row.test).statistic}({row.df:.4g}, {row.df_error:.4g}) = {row.statistic:.2f}"
     return f"{name_test(row)}: {statistic}, {write_p(row.p_value)}"
 
 
-def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> str:
+def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> str:
     """Say what the primary test of all models found, and how that goes with what the pairs show."""
     primary = anova[(anova["role"] == "primary") & (anova["term"] == "model")]
-    line = anova_line(primary)
+    line = write_test_line(primary)
     if primary["p_value"].isna().all():
-        why = models_untested_because(next(iter_rows(primary)))
+        why = explain_untested_models(next(iter_rows(primary)))
         return f"The models could not be tested for a difference, because {why} ({line})."
     if np.isinf(primary["statistic"]).all():
         if get_test(str(primary["test"].iloc[0])).uses_ranks:
@@ -64,23 +64,23 @@ def omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> 
     )
 
 
-def models_untested_because(row: Any) -> str:
+def explain_untested_models(row: Any) -> str:
     """Return why the test of all models has no p-value."""
     if get_test(row.test).sampling_unit == "cases":
         return "a class has one case" if row.df > 0 else "their differences do not vary from case to case"
     return "they do not differ in any fold"
 
 
-def level_words(alpha: float) -> str:
+def write_level(alpha: float) -> str:
     """Say what the level is about."""
     return f"Each conclusion (all models, pairs, along the prior) is at level {alpha:.3g} by itself"
 
 
-def winner_sentences(decisions: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
+def write_winner_note(decisions: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
     """Say of the first of many models that its estimate is too high, and what it is without the luck."""
     first = next(iter_rows(decisions.iloc[:1]))
     drop = first.expected_auprec - first.shrunken
-    if not drop >= SHOWN_DROP:
+    if not drop >= MIN_DROP:
         return []
     return [
         f"{names[str(first.model)]} is the first of {len(decisions)} models, which makes its IAUPREC of "
@@ -92,13 +92,15 @@ def winner_sentences(decisions: pd.DataFrame, names: Mapping[str, str]) -> list[
 # --- pairs --------------------------------------------------------------------------------------------------
 
 
-def pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None) -> list[str]:
+def write_pair_sentences(
+    posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None
+) -> list[str]:
     """Say each comparison of one family in words."""
     short = shorten_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
-    return [_pair_sentence(row, alpha, short) for row in iter_rows(posthoc)]
+    return [_write_pair_sentence(row, alpha, short) for row in iter_rows(posthoc)]
 
 
-def _pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> str:
+def _write_pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> str:
     a, b, p = names[row.model_a], names[row.model_b], f"adjusted {write_p(row.p_adjusted)}"
     measure = response_name(row.response)
     if np.isnan(row.p_adjusted):
@@ -112,20 +114,20 @@ def _pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> str:
     return f"{ahead} is ahead of {behind} by {size} ({p})."
 
 
-def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
+def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
     """Say which pairs differ; pairs that do not are said in one sentence where there are many."""
     differ = posthoc["reject"].astype(bool)
-    if (~differ).sum() <= MOST_ALIKE:
-        return pair_sentences(posthoc, alpha, names)
+    if (~differ).sum() <= MAX_LISTED_PAIRS:
+        return write_pair_sentences(posthoc, alpha, names)
     untested = posthoc[posthoc["p_adjusted"].isna()]
     alike = posthoc[~differ & posthoc["p_adjusted"].notna()]
-    result = pair_sentences(posthoc[differ], alpha, names)
+    result = write_pair_sentences(posthoc[differ], alpha, names)
     if len(alike):
         smallest = f"adjusted {write_p(alike['p_adjusted'].min())}"
         others = "The other pair was" if len(alike) == 1 else f"The other {len(alike)} pairs were"
         subject = f"{others} not found to differ"
         if not result and untested.empty:
-            subject = _none_differs(posthoc, names)
+            subject = _write_no_difference(posthoc, names)
         measure = response_name(posthoc["response"].iloc[0])
         result.append(f"{subject} in {measure} at {alpha:g} (smallest {smallest}).")
     if len(untested):
@@ -134,7 +136,7 @@ def pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str])
     return result
 
 
-def _none_differs(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
+def _write_no_difference(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
     """Say that no pair of the family differs: of all models, or with a control."""
     if get_test(posthoc["test"].iloc[0]).needs_control:
         return f"No model was found to differ from the control, {names[posthoc['model_b'].iloc[0]]},"
@@ -144,7 +146,7 @@ def _none_differs(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
 # --- along the prior ----------------------------------------------------------------------------------------
 
 
-def curve_sentences(
+def write_curve_sentences(
     differences: pd.DataFrame,
     differing: pd.DataFrame,
     names: Mapping[str, str] | None = None,
@@ -178,57 +180,59 @@ def curve_sentences(
 # --- one paragraph for a paper ------------------------------------------------------------------------------
 
 
-def results_paragraph(source: ReportSource) -> str:
+def write_results(source: ReportSource) -> str:
     """Write means, the primary test, the pairs with interval, df, p and effect, and the choice."""
     return " ".join(
         [
-            _means(source),
-            omnibus_sentence(source.tests, source.alpha, source.pairs[source.pairs["role"] == "primary"]),
-            *_pairs(source, list(iter_rows(primary_rows(source.pairs)))),
+            _write_means(source),
+            write_omnibus_sentence(
+                source.tests, source.alpha, source.pairs[source.pairs["role"] == "primary"]
+            ),
+            *_write_pairs(source, list(iter_rows(select_primary(source.pairs)))),
             f"These statements are about {source.design.population}.",
             source.verdict.choose,
         ]
     )
 
 
-def _join_first(texts: list[str], most: int, separator: str) -> str:
+def _join_texts(texts: list[str], most: int, separator: str) -> str:
     """Join the first texts, and say how many more the table has."""
     rest = f"; {len(texts) - most} more in the table" if len(texts) > most else ""
     return separator.join(texts[:most]) + rest
 
 
-def _brackets(row: Any) -> str:
+def _format_brackets(row: Any) -> str:
     """Write the interval of a row in brackets, if it has one."""
     return "" if np.isnan(row.conf_low) else f" ({format_interval(row.conf_low, row.conf_high)})"
 
 
-def _means(source: ReportSource) -> str:
+def _write_means(source: ReportSource) -> str:
     """Write IAUPREC of the first models, with intervals if all have one."""
     ranking = source.ranking
     has_limits = bool(ranking["conf_low"].notna().all())
     means = [
-        f"{escape_text(row.model)} {format_number(row.iauprec)}{_brackets(row) if has_limits else ''}"
+        f"{escape_text(row.model)} {format_number(row.iauprec)}{_format_brackets(row) if has_limits else ''}"
         for row in iter_rows(ranking)
     ]
-    level = f"; {level_text(source.alpha)} intervals in brackets" if has_limits else ""
+    level = f"; {format_level(source.alpha)} intervals in brackets" if has_limits else ""
     name = "IAUPREC" if source.design.is_test_set else f"Mean IAUPREC over {source.design.n_folds} folds"
     prior = source.settings.get("deployment_prior", "")
-    return f"{name} ({prior}{level}): {_join_first(means, MOST_MEANS, ', ')}."
+    return f"{name} ({prior}{level}): {_join_texts(means, MAX_MEANS, ', ')}."
 
 
-def _pairs(source: ReportSource, rows: list[Any]) -> list[str]:
+def _write_pairs(source: ReportSource, rows: list[Any]) -> list[str]:
     """Write every pair of the primary family: difference, interval, statistic, p and effect size."""
     if not rows:
         return []
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
-    texts = [_pair(row, float(sizes.get((row.model_a, row.model_b), np.nan))) for row in rows]
+    texts = [_write_pair(row, float(sizes.get((row.model_a, row.model_b), np.nan))) for row in rows]
     test = get_test(rows[0].test)
     level = "; intervals at the level of the step that decided the pair" if test.needs_adjustment else ""
-    effect = f"d: difference in standard deviations of one {effect_unit(source)}"
-    return [f"Differences ({test.name}{level}; {effect}): {_join_first(texts, MOST_PAIRS, '; ')}."]
+    effect = f"d: difference in standard deviations of one {get_effect_unit(source)}"
+    return [f"Differences ({test.name}{level}; {effect}): {_join_texts(texts, MAX_PAIRS, '; ')}."]
 
 
-def _pair(row: Any, effect: float) -> str:
+def _write_pair(row: Any, effect: float) -> str:
     """Write one pair, the better-ranked model first."""
     names = f"{escape_text(row.model_a)} minus {escape_text(row.model_b)} {format_number(row.estimate)}"
     if np.isnan(row.p_adjusted):
@@ -237,4 +241,4 @@ def _pair(row: Any, effect: float) -> str:
     if np.isfinite(row.statistic):
         df = f"({row.df:.4g})" if np.isfinite(row.df) else ""
         statistic = f", {get_test(row.test).statistic}{df} = {row.statistic:.2f}"
-    return f"{names}{_brackets(row)}{statistic}, adjusted {write_p(row.p_adjusted)}{size}"
+    return f"{names}{_format_brackets(row)}{statistic}, adjusted {write_p(row.p_adjusted)}{size}"

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 #: Priors beyond these are left to the files: a table is no wider than a page.
-MOST_PRIORS = 16
+MAX_PRIORS = 16
 
 
 #: Rows of a frame of points beyond which every fourth point of a curve is enough.
-MOST_POINTS = 500_000
+MAX_POINTS = 500_000
 
 
 #: Every frame of a comparison by its name, which is that of its CSV file, and what it holds.
@@ -120,19 +120,19 @@ class Result(FrameResult):
         """Results of the tests, in sentences."""
 
     @abstractmethod
-    def _brief(self, width: int) -> str:
+    def _format_brief(self, width: int) -> str:
         """Return verdict and ranking as text."""
 
     @abstractmethod
-    def _details(self, width: int) -> list[str]:
+    def _format_details(self, width: int) -> list[str]:
         """Return the other findings as parts of a text."""
 
     def summary(self, width: int = 80, *, full: bool = False) -> str:
         """Return verdict and ranking, or all findings, as text of at most `width` columns."""
-        return "\n\n".join([self._brief(width), *(self._details(width) if full else [])])
+        return "\n\n".join([self._format_brief(width), *(self._format_details(width) if full else [])])
 
     @abstractmethod
-    def _write(self, directory: Path, figures: str | Sequence[str]) -> Path:
+    def _write_folder(self, directory: Path, figures: str | Sequence[str]) -> Path:
         """Write the folder."""
 
     def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
@@ -158,7 +158,7 @@ class Result(FrameResult):
         ValueError
             If a format is unknown, or something other than an earlier output stands there.
         """
-        return self._write(Path(directory), figures)
+        return self._write_folder(Path(directory), figures)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,7 +173,7 @@ class ReportSource(Result):
     scores: Scores = field(repr=False)
 
     def __post_init__(self) -> None:
-        makers = {name: partial(make, self) for name, make in POINTS.items()}
+        makers = {name: partial(make, self) for name, make in COMPUTED_FRAMES.items()}
         tables = self.tables  # of another comparison, those that are not computed from its settings
         computed = makers if isinstance(tables, Tables) else {}
         frames = {name: tables[name] for name in tables if name not in computed}
@@ -203,7 +203,7 @@ class ReportSource(Result):
     def verdict(self) -> Verdict:
         """Verdict: choice, certainty, where it changes, weakest point."""
         rope = float(str(self.settings["rope"]))
-        return write_verdict(Judgement(self.tables, self.evaluation, rope=rope, control=control_of(self)))
+        return write_verdict(Judgement(self.tables, self.evaluation, rope=rope, control=get_control(self)))
 
     @property
     def alpha(self) -> float:
@@ -236,37 +236,37 @@ def subsample(values: Sequence[float] | Floats, most: int) -> Floats:
     return result
 
 
-def _step(n_rows: int) -> int:
+def _choose_step(n_rows: int) -> int:
     """Every how many-th point of curves to keep."""
-    return 1 if n_rows <= MOST_POINTS else 4
+    return 1 if n_rows <= MAX_POINTS else 4
 
 
-def _roc(source: ReportSource) -> pd.DataFrame:
+def _compute_roc(source: ReportSource) -> pd.DataFrame:
     """Compute the ROC curves, at 51 rates instead of 201 if that is more than half a million rows."""
-    step = _step(len(source.evaluation.curves) * len(points.RATE_GRID))
+    step = _choose_step(len(source.evaluation.curves) * len(points.RATE_GRID))
     return points.roc(source.evaluation, fpr=points.RATE_GRID[::step])
 
 
-def _precision_recall(source: ReportSource) -> pd.DataFrame:
+def _compute_precision_recall(source: ReportSource) -> pd.DataFrame:
     """Compute the precision-recall curves at 16 priors at most, and at 50 recalls instead of 200."""
-    priors = subsample(source.evaluation.priors, MOST_PRIORS)
-    step = _step(len(source.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
+    priors = subsample(source.evaluation.priors, MAX_PRIORS)
+    step = _choose_step(len(source.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
     recall = points.RECALL_GRID[step - 1 :: step]
     return points.precision_recall(source.evaluation, priors, recall=recall)
 
 
-def _by_prior(source: ReportSource) -> pd.DataFrame:
+def _compute_by_prior(source: ReportSource) -> pd.DataFrame:
     seed = source.settings["seed"]
     rng = seed if isinstance(seed, int) else 0
     return by_prior_frame(source.evaluation, source.tables["leaders"], alpha=source.alpha, rng=rng)
 
 
 #: Points of curves, computed when they are first read.
-POINTS: Mapping[str, Callable[[ReportSource], pd.DataFrame]] = MappingProxyType(
+COMPUTED_FRAMES: Mapping[str, Callable[[ReportSource], pd.DataFrame]] = MappingProxyType(
     {
-        "roc": _roc,
-        "precision_recall": _precision_recall,
-        "by_prior": _by_prior,
+        "roc": _compute_roc,
+        "precision_recall": _compute_precision_recall,
+        "by_prior": _compute_by_prior,
         "auprec_by_prior": lambda source: along_prior.auprec_by_prior(source.evaluation),
         "auprec_intervals": lambda source: auprec_intervals(source.evaluation, alpha=source.alpha),
         "regret": lambda source: regret(source.evaluation),
@@ -277,23 +277,23 @@ POINTS: Mapping[str, Callable[[ReportSource], pd.DataFrame]] = MappingProxyType(
 )
 
 
-def level_text(alpha: float) -> str:
+def format_level(alpha: float) -> str:
     """Return the level of the intervals in words."""
     return f"{100 * (1 - alpha):g} %"
 
 
-def control_of(source: ReportSource) -> str | None:
+def get_control(source: ReportSource) -> str | None:
     """Return the model that all others are compared with, if there is one."""
     control = source.settings.get("control")
     return None if control is None else str(control)
 
 
-def effect_unit(source: ReportSource) -> str:
+def get_effect_unit(source: ReportSource) -> str:
     """Return the unit of effect sizes: what a difference varies over."""
     return "test set" if source.design.is_test_set else "run" if source.design.has_runs else "fold"
 
 
-def primary_rows(frame: pd.DataFrame) -> pd.DataFrame:
+def select_primary(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the test that the conclusions rest on: the primary on IAUPREC, or else the first."""
     for column, value in (("response", "iauprec"), ("role", "primary")):
         result = frame[frame[column] == value]
@@ -302,14 +302,14 @@ def primary_rows(frame: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def fill_prose(document: str, block: str, **words: Any) -> str:
+def fill_template(document: str, block: str, **words: Any) -> str:
     """Return one block of a document of prose in ``templates`` with the words filled in, on one line."""
-    template = _read_prose(document)
+    template = _load_template(document)
     return " ".join("".join(template.blocks[block](template.new_context(words))).split())
 
 
 @cache
-def _read_prose(document: str) -> Template:
+def _load_template(document: str) -> Template:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("skewanova.report", "templates")

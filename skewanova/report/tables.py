@@ -33,11 +33,11 @@ from skewanova.decision.operating import MEAN, OTHER_CASES
 from skewanova.decision.planning import ASSURANCE
 from skewanova.inference.catalogue import get_test, name_test, response_name
 from skewanova.report.source import (
-    MOST_PRIORS,
+    MAX_PRIORS,
     ReportSource,
-    effect_unit,
-    level_text,
-    primary_rows,
+    format_level,
+    get_effect_unit,
+    select_primary,
     subsample,
 )
 from skewanova.scores.design import FoldDesign
@@ -47,7 +47,7 @@ Cell = Callable[[Any], str]
 
 
 @dataclass(frozen=True)
-class TableOf:
+class TableSpec:
     """One table of a comparison: how it is made, and the files that have its numbers."""
 
     make: Callable[[ReportSource], Table]
@@ -93,9 +93,9 @@ class FrameTable:
         return self.build(
             source.tables[self.frame or self.name],
             alpha=source.alpha,
-            level=level_text(source.alpha),
+            level=format_level(source.alpha),
             units=design.units,
-            unit=effect_unit(source),
+            unit=get_effect_unit(source),
             posterior=_POSTERIORS[posterior],
         )
 
@@ -104,13 +104,13 @@ class FrameTable:
         rows = frame.sort_values(self.sort_by, ascending=False, kind="stable") if self.sort_by else frame
         rows, cut = truncate_rows(rows, self.files[0]) if self.truncated else (rows, "")
         words["row"] = next(iter_rows(frame), None)
-        caption, note = (_texts()[self.name].get(key, "").format(**words) for key in ("caption", "note"))
+        caption, note = (_load_texts()[self.name].get(key, "").format(**words) for key in ("caption", "note"))
         cells = {head.format(**words): cell for head, cell in self.cells.items()}
         return build_table(self.name, caption, rows, cells, note=f"{note} {cut}".strip())
 
 
 @cache
-def _texts() -> dict[str, dict[str, str]]:
+def _load_texts() -> dict[str, dict[str, str]]:
     """Read captions and notes by the name of the table."""
     folder = resources.files("skewanova.report") / "templates"
     return tomllib.loads(folder.joinpath("tables.toml").read_text(encoding="utf-8"))
@@ -127,7 +127,7 @@ _POSTERIORS = {
 
 
 #: What P(best) is, and why it is not 1 - p, nor always in the order of the means.
-BEST_NOTE = (
+P_BEST_NOTE = (
     "probability that the true IAUPREC is the largest; it takes models as alike until the data tell them "
     "apart, so it is more cautious than p, and a mean that varies more counts for less"
 )
@@ -137,14 +137,14 @@ BEST_NOTE = (
 NO_GROUPS = "No test is trusted here, so there are no groups"
 
 
-def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
+def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
     """Mean and standard deviation over folds of every measure: table 1 of Landgrebe et al. 2006."""
     models, priors = ranking["model"].tolist(), auprec["prior"].unique()
-    displayed = subsample(priors, MOST_PRIORS)
+    displayed = subsample(priors, MAX_PRIORS)
     groups = auprec[auprec["prior"].isin(displayed)].groupby("prior", sort=False, observed=True)
     values = {
         head: group.groupby("model", observed=True)["auprec"]
-        for head, (_, group) in zip(_prior_heads(displayed), groups, strict=True)
+        for head, (_, group) in zip(_format_prior_heads(displayed), groups, strict=True)
     }
     by_model = iauprec.groupby("model", observed=True)
     values |= {"IAUPREC": by_model["iauprec"], "AUC": by_model["auc"]}
@@ -164,19 +164,19 @@ def performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.D
     return Table("measures", caption, ("Model", *values), tuple(rows), bold=best, note=note)
 
 
-def _prior_heads(priors: Iterable[float]) -> list[str]:
+def _format_prior_heads(priors: Iterable[float]) -> list[str]:
     """Return column heads with as few digits as keep the priors apart."""
     values = list(priors)
     heads = ([f"AUPREC({p:.{digits}g})" for p in values] for digits in range(6, 18))
     return next(texts for texts in heads if len(set(texts)) == len(texts))
 
 
-def _performance(source: ReportSource) -> Table:
+def _build_performance(source: ReportSource) -> Table:
     """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
-    table = performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
+    table = build_performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
     if not source.verdict.trusted:
         return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
-    note = f"Bold: the largest mean. {group_note(source.ranking)} in IAUPREC."
+    note = f"Bold: the largest mean. {write_group_note(source.ranking)} in IAUPREC."
     return replace(_add_column(table, "Group", source.ranking["group"]), note=note)
 
 
@@ -186,14 +186,14 @@ def _add_column(table: Table, head: str, cells: Iterable[str]) -> Table:
     return replace(table, header=(*table.header, head), rows=rows)
 
 
-def ranking_table(source: ReportSource) -> Table:
+def build_ranking_table(source: ReportSource) -> Table:
     """Ranking with intervals, regret and the probability of being best."""
     ranking, design, trusted = source.ranking, source.design, source.verdict.trusted
     over_folds, runs = ranking["std"].notna().any(), design.has_runs
     way = "t over folds, allowing for the training data they share" if design.overlapping else "t over folds"
     way = ("t over runs and cases" if runs else way) if over_folds else "over samples of cases"
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
-    groups = f"{group_note(ranking)}. P(best): {BEST_NOTE}" if trusted else NO_GROUPS
+    groups = f"{write_group_note(ranking)}. P(best): {P_BEST_NOTE}" if trusted else NO_GROUPS
     prior = source.evaluation.deployment_prior.describe()
     table = build_table(
         "ranking",
@@ -202,7 +202,7 @@ def ranking_table(source: ReportSource) -> Table:
         {
             "Model": attrgetter("model"),
             "IAUPREC": format_column("iauprec"),
-            f"{level_text(source.alpha)} interval": format_limits,
+            f"{format_level(source.alpha)} interval": format_limits,
             "Group": attrgetter("group"),
             "P(best)": format_column("p_best", 2),
             "At rarest": format_column("auprec_at_rarest"),
@@ -210,17 +210,17 @@ def ranking_table(source: ReportSource) -> Table:
             "Max regret": format_column("max_regret"),
         },
         note=(
-            f"{sizes_note(source.tables['iauprec'], design)}. IAUPREC: {'mean ' if over_folds else ''}AUPREC "
-            f"averaged over the deployment prior, {prior}. Interval: {way}, about {design.population}; "
-            f"whether two overlap is no test. {groups}. At rarest: AUPREC at prior "
-            f"{ranking['rarest_prior'].iloc[0]:g}, the rarest of the deployment. Regret: mean shortfall from "
-            "the best model at each prior of the deployment; max: the largest."
+            f"{write_sizes(source.tables['iauprec'], design)}. "
+            f"IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the deployment prior, {prior}. "
+            f"Interval: {way}, about {design.population}; whether two overlap is no test. {groups}. "
+            f"At rarest: AUPREC at prior {ranking['rarest_prior'].iloc[0]:g}, the rarest of the deployment. "
+            "Regret: mean shortfall from the best model at each prior of the deployment; max: the largest."
         ),
     )
     return table if trusted else drop_column(drop_column(table, "Group"), "P(best)")
 
 
-def sizes_note(sizes: pd.DataFrame, design: FoldDesign) -> str:
+def write_sizes(sizes: pd.DataFrame, design: FoldDesign) -> str:
     """Write the number of folds or runs, and of cases of each class in each of them."""
     ends = {kind: (sizes[f"n_{kind}"].min(), sizes[f"n_{kind}"].max()) for kind in ("positive", "negative")}
     cases = " and ".join(
@@ -232,7 +232,7 @@ def sizes_note(sizes: pd.DataFrame, design: FoldDesign) -> str:
     return f"{'Runs' if design.has_runs else 'Folds'}: {design.n_folds}, each of {cases}"
 
 
-def group_note(ranking: pd.DataFrame) -> str:
+def write_group_note(ranking: pd.DataFrame) -> str:
     """Write what the column group means, without a full stop."""
     control = ranking.loc[ranking["group"] == "control", "model"]
     if control.empty:
@@ -243,17 +243,17 @@ def group_note(ranking: pd.DataFrame) -> str:
 # --- cells --------------------------------------------------------------------------------------------------
 
 
-def pair_cell(row: Any) -> str:
+def format_pair(row: Any) -> str:
     """Write the models of a pair."""
     return f"{row.model_a} - {row.model_b}"
 
 
-def _p_cell(column: str) -> Cell:
+def _make_p_cell(column: str) -> Cell:
     """Return a function that formats the p-value in a column."""
     return lambda row: format_p(getattr(row, column))
 
 
-def _yes(column: str, no: str = "no") -> Cell:
+def _make_yes_cell(column: str, no: str = "no") -> Cell:
     """Return a function that writes yes where a column is true."""
     return lambda row: "yes" if getattr(row, column) else no
 
@@ -262,28 +262,30 @@ def _yes(column: str, no: str = "no") -> Cell:
 _DIFFERENCE: Mapping[str, Cell] = {
     "Difference": format_column("estimate"),
     "Interval": format_limits,
-    "Adjusted p": _p_cell("p_adjusted"),
-    "Differ at {alpha:g}": lambda row: "not tested" if np.isnan(row.p_adjusted) else _yes("reject")(row),
+    "Adjusted p": _make_p_cell("p_adjusted"),
+    "Differ at {alpha:g}": lambda row: (
+        "not tested" if np.isnan(row.p_adjusted) else _make_yes_cell("reject")(row)
+    ),
 }
 
 
-def _df(value: float) -> str:
+def _format_df(value: float) -> str:
     """Degrees of freedom, which need not be whole; without decimals where they are, but for rounding."""
     is_whole = np.isfinite(value) and abs(value - round(value)) <= TIE * max(1.0, abs(value))
     return f"{value:.0f}" if is_whole else format_number(value, 2)
 
 
-def _measure(row: Any) -> str:
+def _format_measure(row: Any) -> str:
     """Name of a measure, with its prior if it has one."""
     return response_name(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})")
 
 
-def _effect_interval(row: Any) -> str:
+def _format_effect_interval(row: Any) -> str:
     low, high = row.effect_low, row.effect_high
     return "" if np.isnan(low) else f"{format_number(low, 2)} to {format_number(high, 2)}"
 
 
-def _times(column: str) -> Cell:
+def _make_factor_cell(column: str) -> Cell:
     """Return a function that writes how many times the data it takes."""
 
     def write(row: Any) -> str:
@@ -295,7 +297,7 @@ def _times(column: str) -> Cell:
     return write
 
 
-def _n_folds(row: Any) -> str:
+def _format_n_folds(row: Any) -> str:
     return f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "test_set" else ""
 
 
@@ -310,18 +312,18 @@ CRITERIA = {
 
 
 #: Names in one cell; the others are counted.
-MOST_NAMES = 12
+MAX_NAMES = 12
 
 
-def leaders_table(leaders: pd.DataFrame, level: str) -> Table:
+def build_leaders_table(leaders: pd.DataFrame, level: str) -> Table:
     """Build the table of models that may be the best, a row for each range of priors."""
     rows, cut = [], False
     for (low, high), stretch in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
         leader = stretch["leader"].iloc[0]
         others = [name for name in stretch["contender"] if name != leader]
-        rest = len(others) - MOST_NAMES
+        rest = len(others) - MAX_NAMES
         cut |= rest > 0
-        names = ", ".join(others[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+        names = ", ".join(others[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
         rows.append((f"{low:.3g} to {high:.3g}", leader, names or "none"))
     return Table(
         "leaders",
@@ -334,7 +336,7 @@ def leaders_table(leaders: pd.DataFrame, level: str) -> Table:
     )
 
 
-def pairs_table(rows: pd.DataFrame, alpha: float, *columns: str) -> Table:
+def build_pairs_table(rows: pd.DataFrame, alpha: float, *columns: str) -> Table:
     """Pairwise differences with intervals, without some columns."""
     table = PAIRS.build(rows, alpha=alpha)
     for head in columns:
@@ -342,17 +344,17 @@ def pairs_table(rows: pd.DataFrame, alpha: float, *columns: str) -> Table:
     return table
 
 
-def _pairwise(source: ReportSource) -> Table:
+def _build_pairwise(source: ReportSource) -> Table:
     """Pairs of the test that the conclusions rest on."""
-    rows = primary_rows(source.pairs)
-    table = pairs_table(rows, source.alpha, "Test", "Measure")
+    rows = select_primary(source.pairs)
+    table = build_pairs_table(rows, source.alpha, "Test", "Measure")
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
     pairs = zip(rows["model_a"], rows["model_b"], strict=True)
     return replace(
         _add_column(table, "Effect", [format_number(sizes.get(pair, np.nan), 2) for pair in pairs]),
         name="pairwise",
         caption=f"Pairwise differences, {name_test(next(iter_rows(rows)))}",
-        note=f"{table.note} Effect: difference in standard deviations of one {effect_unit(source)}.",
+        note=f"{table.note} Effect: difference in standard deviations of one {get_effect_unit(source)}.",
     )
 
 
@@ -362,9 +364,9 @@ def _pairwise(source: ReportSource) -> Table:
 PAIRS = FrameTable(
     "pairs",
     {
-        "Pair": pair_cell,
+        "Pair": format_pair,
         "Test": lambda row: get_test(row.test).name,
-        "Measure": _measure,
+        "Measure": _format_measure,
         **_DIFFERENCE,
     },
     truncated=True,
@@ -372,9 +374,9 @@ PAIRS = FrameTable(
 
 
 #: Every table by its name, in the order of the report.
-TABLES: Mapping[str, TableOf | FrameTable] = {
-    "performance": TableOf(make=_performance, files=("auprec.csv", "iauprec.csv")),
-    "ranking": TableOf(make=ranking_table, files=("ranking.csv", "decisions.csv")),
+TABLES: Mapping[str, TableSpec | FrameTable] = {
+    "performance": TableSpec(make=_build_performance, files=("auprec.csv", "iauprec.csv")),
+    "ranking": TableSpec(make=build_ranking_table, files=("ranking.csv", "decisions.csv")),
     "choices": FrameTable(
         "choices",
         {
@@ -395,8 +397,8 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         },
         extra_files=("support.csv",),
     ),
-    "leaders": TableOf(
-        make=lambda source: leaders_table(source.tables["leaders"], level_text(source.alpha)),
+    "leaders": TableSpec(
+        make=lambda source: build_leaders_table(source.tables["leaders"], format_level(source.alpha)),
         files=("leaders.csv", "differing_priors.csv"),
     ),
     "crossings": FrameTable(
@@ -406,7 +408,7 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
             "{level} interval": format_open_interval,
             "Higher below it": attrgetter("model_below"),
             "Higher above it": attrgetter("model_above"),
-            "Changes the lead": _yes("lead"),
+            "Changes the lead": _make_yes_cell("lead"),
         },
         truncated=True,
         sort_by="lead",
@@ -427,16 +429,16 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         {
             "Test": lambda row: f"{get_test(row.test).name}, {response_name(row.response)}",
             "Term": attrgetter("term"),
-            "df": lambda row: _df(row.df),
-            "Error df": lambda row: _df(row.df_error),
+            "df": lambda row: _format_df(row.df),
+            "Error df": lambda row: _format_df(row.df_error),
             "Sum of squares": format_column("sum_sq", 4),
             "F": format_column("statistic", 2),
-            "p": _p_cell("p_value"),
+            "p": _make_p_cell("p_value"),
             "Partial eta sq.": format_column("partial_eta_sq"),
             "Breakdown corr.": format_column("breakdown_correlation", 2),
         },
     ),
-    "pairwise": TableOf(make=_pairwise, files=("pairs.csv",)),
+    "pairwise": TableSpec(make=_build_pairwise, files=("pairs.csv",)),
     "pairs": PAIRS,
     "prior_pairs": FrameTable(
         "priors",
@@ -447,20 +449,20 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
     "effects": FrameTable(
         "effects",
         {
-            "Pair": pair_cell,
+            "Pair": format_pair,
             "Difference": format_column("estimate"),
             "{level} interval": format_limits,
             "Effect": format_column("effect", 2),
-            "Its interval": _effect_interval,
+            "Its interval": _format_effect_interval,
         },
         truncated=True,
     ),
     "equivalence": FrameTable(
         "equivalence",
         {
-            "Pair": pair_cell,
-            "Adjusted p": _p_cell("p_adjusted"),
-            "Practically equal": _yes("equivalent", "not shown"),
+            "Pair": format_pair,
+            "Adjusted p": _make_p_cell("p_adjusted"),
+            "Practically equal": _make_yes_cell("equivalent", "not shown"),
             "P(first ahead)": format_column("p_a_ahead", 2),
             "P(equal)": format_column("p_equal", 2),
             "P(second ahead)": format_column("p_b_ahead", 2),
@@ -470,12 +472,12 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
     "plans": FrameTable(
         "plans",
         {
-            "Pair": pair_cell,
+            "Pair": format_pair,
             "Observed difference": format_column("difference"),
             "Power now": format_column("power_now", 2),
-            "Times the {units}": _times("case_factor"),
-            f"{100 * ASSURANCE:g} % assured": _times("case_factor_assured"),
-            "Folds": _n_folds,
+            "Times the {units}": _make_factor_cell("case_factor"),
+            f"{100 * ASSURANCE:g} % assured": _make_factor_cell("case_factor_assured"),
+            "Folds": _format_n_folds,
         },
         truncated=True,
     ),
@@ -492,7 +494,7 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
         {
             "Check": lambda row: row.check.replace("_", " "),
             "Statistic": format_column("statistic"),
-            "p": _p_cell("p_value"),
+            "p": _make_p_cell("p_value"),
             "Advice": lambda row: row.advice or "nothing to add",
         },
     ),
@@ -502,7 +504,7 @@ TABLES: Mapping[str, TableOf | FrameTable] = {
 # --- tables of single commands ------------------------------------------------------------------------------
 
 
-def intervals_table(intervals: pd.DataFrame, claim: str) -> Table:
+def build_intervals_table(intervals: pd.DataFrame, claim: str) -> Table:
     """Confidence intervals of every model and fold, and what they are about."""
     about = f"Each interval is its own, about {claim}: what training anew would change is not in it."
     if (intervals["level"] != "fold").any():
@@ -544,7 +546,7 @@ RULES = {
 }
 
 
-def curves_by_skew_table(operating: pd.DataFrame) -> Table:
+def build_operating_table(operating: pd.DataFrame) -> Table:
     """Operating points of every model: the mean over folds where there are several."""
     means = operating[operating["level"] == MEAN]
     displayed = means if len(means) else operating
@@ -556,17 +558,19 @@ def curves_by_skew_table(operating: pd.DataFrame) -> Table:
         points = {row.measure: row for row in iter_rows(group)}
         first = points["recall"]
         chosen = f" (for {first.chosen_prior:g})" if abs(first.chosen_prior - first.prior) > 0 else ""
-        rows.append((f"{first.model}, {first.prior:g}{chosen}", *(_point_cell(points[m]) for m in measures)))
+        rows.append(
+            (f"{first.model}, {first.prior:g}{chosen}", *(_format_point(points[m]) for m in measures))
+        )
     header = ("Model, prior", *(HEADS[m] for m in measures))
-    note = _operating_note(displayed, averaged=bool(len(means)))
+    note = _write_operating_note(displayed, averaged=bool(len(means)))
     return Table("operating", "Operating points", header, tuple(rows), note=note)
 
 
-def _point_cell(row: Any) -> str:
+def _format_point(row: Any) -> str:
     return "-" if np.isnan(row.estimate) else f"{format_number(row.estimate)} ({format_limits(row)})"
 
 
-def _operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
+def _write_operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
     """Say what the threshold and the intervals are, and what choosing the threshold does to the numbers."""
     rule, target, level = (points[column].iloc[0] for column in ("rule", "target", "confidence_level"))
     several = rule == "threshold" and points["target"].nunique() > 1
@@ -587,7 +591,7 @@ def _operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
     return text
 
 
-def thresholds_table(operating: pd.DataFrame) -> Table:
+def build_thresholds_table(operating: pd.DataFrame) -> Table:
     """Return the threshold of every model, and the prior it was chosen for where the rule asks for one."""
     single = operating[(operating["fold"] != MEAN) & (operating["measure"] == "recall")]
     chosen = single.drop_duplicates(["model", "fold", "chosen_prior"])
@@ -597,7 +601,7 @@ def thresholds_table(operating: pd.DataFrame) -> Table:
         values = group["threshold"].to_numpy(dtype=np.float64)
         result = values if len(values) == 1 else np.quantile(values, [0, 0.5, 1], method="lower")
         label = str(model) if pd.isna(prior) else f"{model} (for {prior:g})"
-        rows.append((label, *map(_threshold, result)))
+        rows.append((label, *map(_format_threshold, result)))
     several = max(map(len, rows)) > 2
     header = ("Model", *(("Smallest", "Median", "Largest") if several else ("Threshold",)))
     note = "A case that scores at least the threshold is flagged."
@@ -606,7 +610,7 @@ def thresholds_table(operating: pd.DataFrame) -> Table:
     return Table("thresholds", "Thresholds", header, tuple(rows), note=note)
 
 
-def _threshold(value: float) -> str:
+def _format_threshold(value: float) -> str:
     if np.isnan(value):
         return "out of reach"
     return "none is flagged" if value == np.inf else repr(float(value))

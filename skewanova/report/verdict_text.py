@@ -83,7 +83,7 @@ class LineWriter:
         self.line = line
         return self
 
-    def number(
+    def add_number(
         self, value: float, quantity: str, table: str, form: Callable[[float], str] = format_number
     ) -> str:
         """Format a number and record it."""
@@ -91,61 +91,61 @@ class LineWriter:
         self.numbers.append(VerdictNumber(self.line, quantity, float(value), text, table))
         return text
 
-    def prior(self, value: float, quantity: str, table: str) -> str:
+    def add_prior(self, value: float, quantity: str, table: str) -> str:
         """Format a prior and record it."""
-        return self.number(value, quantity, table, lambda prior: f"{prior:.3g}")
+        return self.add_number(value, quantity, table, lambda prior: f"{prior:.3g}")
 
-    def count(self, value: float, quantity: str, table: str) -> str:
+    def add_count(self, value: float, quantity: str, table: str) -> str:
         """Format a count or a setting and record it."""
-        return self.number(value, quantity, table, lambda count: f"{count:g}")
+        return self.add_number(value, quantity, table, lambda count: f"{count:g}")
 
-    def percent(self, share: float, quantity: str, table: str) -> str:
+    def add_percent(self, share: float, quantity: str, table: str) -> str:
         """Format a share as percent and record it."""
-        return self.number(100 * share, quantity, table, percent_text)
+        return self.add_number(100 * share, quantity, table, format_percent)
 
-    def difference(self, row: Any) -> str:
+    def write_difference(self, row: Any) -> str:
         """Write the size of a difference, its interval and adjusted p; the larger model first."""
         sign = 1 if row.estimate >= 0 else -1
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
         form = partial(format_number, digits=count_decimals(limits))
-        text = self.number(abs(row.estimate), "estimate", "pairs", form)
+        text = self.add_number(abs(row.estimate), "estimate", "pairs", form)
         if not np.isnan(limits).any():
             low, high = (
-                self.number(limit, name, "pairs", form)
+                self.add_number(limit, name, "pairs", form)
                 for limit, name in zip(limits, ("low", "high"), strict=True)
             )
             text += f" ({low} to {high})"
         if np.isnan(row.p_adjusted):
             return f"{text}, not tested"
-        return f"{text}, adjusted p {self.number(row.p_adjusted, 'p_adjusted', 'pairs', format_p)}"
+        return f"{text}, adjusted p {self.add_number(row.p_adjusted, 'p_adjusted', 'pairs', format_p)}"
 
-    def lead(self, row: Any, verb: str = "over") -> str:
+    def write_lead(self, row: Any, verb: str = "over") -> str:
         """Write which model of a pair is above the other, and by how much."""
         first, second = (self.names[model] for model in larger_first(row))
-        return f"{first} {verb} {second} by {self.difference(row)}"
+        return f"{first} {verb} {second} by {self.write_difference(row)}"
 
-    def largest_difference(self, rows: Collection[Any]) -> str:
+    def write_largest_difference(self, rows: Collection[Any]) -> str:
         """Write the largest of several differences, or the only one."""
         title = "Largest difference" if len(rows) > 1 else "Difference"
-        return f"{title}: {self.lead(max(rows, key=abs_estimate))}"
+        return f"{title}: {self.write_lead(max(rows, key=abs_estimate))}"
 
-    def join(self, models: Iterable[str], word: str = "and") -> str:
+    def join_names(self, models: Iterable[str], word: str = "and") -> str:
         """Join names into a phrase; of many, the first and how many more."""
         texts = [self.names[model] for model in models]
         if len(texts) > MAX_NAMES:
             texts = [*texts[:MAX_NAMES], f"{len(texts) - MAX_NAMES} more"]
         return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
-    def are_behind(self, models: Sequence[str]) -> str:
+    def write_behind(self, models: Sequence[str]) -> str:
         """Write that these models are behind."""
-        return f"{self.join(models)} {'is' if len(models) == 1 else 'are'} behind"
+        return f"{self.join_names(models)} {'is' if len(models) == 1 else 'are'} behind"
 
-    def cannot_tell(self, data: str) -> str:
+    def write_undecided(self, data: str) -> str:
         """Write that no model is known to be the best."""
-        return f"The {data} cannot tell which of {self.join(self.names)} is best."
+        return f"The {data} cannot tell which of {self.join_names(self.names)} is best."
 
 
-def percent_text(value: float) -> str:
+def format_percent(value: float) -> str:
     """Format percent without decimals; never 100 where something is left, nor 0 where something is."""
     return "<1" if value < 1 else ">99" if 99 < value < 100 else f"{value:.0f}"
 
@@ -180,7 +180,7 @@ def write_choice(judged: Judgement, writer: LineWriter) -> str:
     if judged.state == "untrusted":
         means = []
         for row in islice(iter_rows(judged.frames["decisions"]), MAX_NAMES):
-            mean = writer.number(row.expected_auprec, "expected_auprec", "decisions")
+            mean = writer.add_number(row.expected_auprec, "expected_auprec", "decisions")
             means.append(f"{writer.names[str(row.model)]} {mean}")
         return f"No test can be trusted here: {judged.distrust}. Highest means: {', '.join(means)}."
     if judged.supported_mass == 0:
@@ -192,26 +192,29 @@ def write_choice(judged: Judgement, writer: LineWriter) -> str:
     rarest = _write_rarest(judged, writer)
     if not judged.is_partial:
         return f"{text.removesuffix('.')} (judged above prior {rarest})."
-    percent = writer.percent(judged.supported_mass, "share", "support")
+    percent = writer.add_percent(judged.supported_mass, "share", "support")
     part = f"priors above {rarest} only ({percent} % of the deployment prior)"
     return f"These data can judge {part}. There: {text}"
 
 
 def _write_rarest(judged: Judgement, writer: LineWriter) -> str:
-    return writer.prior(judged.rarest, "prior", "support")
+    return writer.add_prior(judged.rarest, "prior", "support")
 
 
 def _choose_winner(judged: Judgement, writer: LineWriter) -> str:
     best = judged.order.candidates[0]
     nearest = min(judged.order.wins_of(best), key=abs_estimate)
     if judged.are_equivalent(larger_first(nearest)):
-        margin = writer.count(judged.rope, "rope", "equivalence")
+        margin = writer.add_count(judged.rope, "rope", "equivalence")
         return f"Choose {writer.names[best]}; its lead is within {margin}."
     return f"Choose {writer.names[best]}{' on average' if judged.changes_inside else ''}."
 
 
 def _choose_cheaper(judged: Judgement, writer: LineWriter) -> str:
-    names, margin = writer.join(judged.order.candidates), writer.count(judged.rope, "rope", "equivalence")
+    names, margin = (
+        writer.join_names(judged.order.candidates),
+        writer.add_count(judged.rope, "rope", "equivalence"),
+    )
     behind = _others_behind(judged, writer)
     return f"{names} are practically equal (within {margin}): take the cheaper{behind}."
 
@@ -219,9 +222,9 @@ def _choose_cheaper(judged: Judgement, writer: LineWriter) -> str:
 def _choose_candidates(judged: Judgement, writer: LineWriter) -> str:
     order, candidates = judged.order, judged.order.candidates
     if len(candidates) > 1:
-        return f"Choose {writer.join(candidates, 'or')}{_others_behind(judged, writer)}."
+        return f"Choose {writer.join_names(candidates, 'or')}{_others_behind(judged, writer)}."
     beaten = {larger_first(row)[1] for row in order.wins_of(*candidates)}
-    rest = writer.join([model for model in order.models if model not in {*beaten, *candidates}])
+    rest = writer.join_names([model for model in order.models if model not in {*beaten, *candidates}])
     return f"{writer.names[candidates[0]]} is behind no other, yet not told from {rest} on average."
 
 
@@ -236,19 +239,20 @@ def _others_behind(judged: Judgement, writer: LineWriter) -> str:
     whom = writer.names[above_all[0]] if above_all else "another model at some prior"
     if len(above_all) == len(candidates) > 1:
         whom = "both" if len(candidates) == 2 else "all of these"
-    return f"; {writer.are_behind(others)} {whom}"
+    return f"; {writer.write_behind(others)} {whom}"
 
 
 def _choose_by_prior(judged: Judgement, writer: LineWriter) -> str:
     order, names = judged.order, writer.names
     ranges = contender_ranges(judged.frames["leaders"], order.low, order.high)
     (first, _, end), (last, start, _) = ranges[0], ranges[-1]
-    limits = [writer.prior(v, "prior_high", "leaders") for v in dict.fromkeys((end, start))]
-    text = f"{writer.join(first, 'or')} below {limits[0]}, {writer.join(last, 'or')} above {limits[-1]}"
+    limits = [writer.add_prior(v, "prior_high", "leaders") for v in dict.fromkeys((end, start))]
+    below, above = writer.join_names(first, "or"), writer.join_names(last, "or")
+    text = f"{below} below {limits[0]}, {above} above {limits[-1]}"
     if len(ranges) == 1 or set(first) == set(last):  # the same models may be the best at both ends
         best, *ends = min(ranges, key=lambda part: len(part[0]))
-        low, high = (writer.prior(end, "prior_low", "leaders") for end in ends)
-        text = f"{writer.join(best, 'or')} from {low} to {high}, elsewhere open"
+        low, high = (writer.add_prior(end, "prior_low", "leaders") for end in ends)
+        text = f"{writer.join_names(best, 'or')} from {low} to {high}, elsewhere open"
     elif len(limits) > 1:
         both = len(ranges) == 3 and len(ranges[1][0]) == 2
         text += "; between, " + ("either" if both else "open")
@@ -264,20 +268,19 @@ CHOICES: dict[str, Callable[[Judgement, LineWriter], str]] = {
     "equal": _choose_cheaper,
     "tie": _choose_candidates,
     "by_prior": _choose_by_prior,
-    "control": lambda judged, writer: choice_beside_control(judged.order, writer, str(judged.control)),
-    "undecided": lambda _, writer: writer.cannot_tell("data"),
+    "control": lambda judged, writer: write_choice_with_control(judged.order, writer, str(judged.control)),
+    "undecided": lambda _, writer: writer.write_undecided("data"),
 }
 
 
-def choice_beside_control(order: PairwiseOrder, writer: LineWriter, control: str) -> str:
+def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control: str) -> str:
     """Write which models are ahead of the control, and which behind; they are not tested among themselves."""
     above, name = order.models_above(control), writer.names[control]
     below = [worse for better, worse, _ in order.wins if better == control]
-    rest = f"; {writer.are_behind(below)} it" if below else ""
+    rest = f"; {writer.write_behind(below)} it" if below else ""
     if above:
-        return (
-            f"{writer.join(above)} {'is' if len(above) == 1 else 'are'} ahead of {name}, the control{rest}."
-        )
+        verb = "is" if len(above) == 1 else "are"
+        return f"{writer.join_names(above)} {verb} ahead of {name}, the control{rest}."
     if below:
         return f"Keep {name}, the control: none is ahead of it{rest}."
     return f"No model was found to differ from {name}, the control."
@@ -297,25 +300,25 @@ def write_certainty(judged: Judgement, writer: LineWriter) -> str:
     return text if "claim" in writer.omit else f"{text} For {judged.evaluation.design.population}."
 
 
-def _lead_of_winner(judged: Judgement, writer: LineWriter) -> str:
+def _write_lead_of_winner(judged: Judgement, writer: LineWriter) -> str:
     nearest = min(judged.order.wins_of(judged.order.candidates[0]), key=abs_estimate)
-    return f"Ahead of {writer.names[larger_first(nearest)[1]]} by {writer.difference(nearest)}"
+    return f"Ahead of {writer.names[larger_first(nearest)[1]]} by {writer.write_difference(nearest)}"
 
 
-def _smallest_lead(judged: Judgement, writer: LineWriter) -> str:
+def _write_smallest_lead(judged: Judgement, writer: LineWriter) -> str:
     wins = judged.order.wins_of(*judged.order.candidates)
     if not wins:
         return "Told apart at some priors only, by simultaneous bands"
-    return f"Smallest lead: {writer.lead(min(wins, key=abs_estimate))}"
+    return f"Smallest lead: {writer.write_lead(min(wins, key=abs_estimate))}"
 
 
-def _certainty_by_prior(judged: Judgement, writer: LineWriter) -> str:
+def _write_lead_by_prior(judged: Judgement, writer: LineWriter) -> str:
     ends = {model for better, worse, _, _ in judged.order.bands for model in (better, worse)}
     largest = max(judged.order.pairs_among(ends), key=abs_estimate)
-    return f"By simultaneous bands; on average {writer.lead(largest)}"
+    return f"By simultaneous bands; on average {writer.write_lead(largest)}"
 
 
-def _candidate_pairs(judged: Judgement) -> list[Any]:
+def _get_candidate_pairs(judged: Judgement) -> list[Any]:
     return judged.order.pairs_among(judged.order.candidates)
 
 
@@ -323,27 +326,29 @@ def _write_leads(order: PairwiseOrder, writer: LineWriter) -> str:
     """Write the smallest lead, or else the largest difference."""
     wins = [row for *_, row in order.wins]
     if not wins:
-        return writer.largest_difference(order.pairs)
+        return writer.write_largest_difference(order.pairs)
     row = min(wins, key=abs_estimate)
-    return f"Smallest lead: {writer.lead(row)}" if len(wins) > 1 else writer.lead(row, "is ahead of")
+    return (
+        f"Smallest lead: {writer.write_lead(row)}" if len(wins) > 1 else writer.write_lead(row, "is ahead of")
+    )
 
 
 CERTAINTIES: dict[str, Callable[[Judgement, LineWriter], str]] = {
-    "choose": _lead_of_winner,
+    "choose": _write_lead_of_winner,
     "control": lambda judged, writer: _write_leads(judged.order, writer),
-    "tie": _smallest_lead,
-    "undecided": lambda judged, writer: writer.largest_difference(_candidate_pairs(judged)),
-    "equal": lambda judged, writer: writer.largest_difference(_candidate_pairs(judged)),
-    "by_prior": _certainty_by_prior,
+    "tie": _write_smallest_lead,
+    "undecided": lambda judged, writer: writer.write_largest_difference(_get_candidate_pairs(judged)),
+    "equal": lambda judged, writer: writer.write_largest_difference(_get_candidate_pairs(judged)),
+    "by_prior": _write_lead_by_prior,
 }
 
 
 def _write_tied(judged: Judgement, writer: LineWriter) -> str:
     """Write the largest difference between candidates of a tie."""
-    pairs = _candidate_pairs(judged)
+    pairs = _get_candidate_pairs(judged)
     if judged.state != "tie" or not pairs:
         return ""
-    return f"not told apart: {writer.lead(max(pairs, key=abs_estimate))}"
+    return f"not told apart: {writer.write_lead(max(pairs, key=abs_estimate))}"
 
 
 def _write_detectable(judged: Judgement, writer: LineWriter) -> str:
@@ -353,15 +358,15 @@ def _write_detectable(judged: Judgement, writer: LineWriter) -> str:
     detectable = rows["detectable"].max()
     if judged.state not in {"undecided", "equal"} or judged.is_partial or np.isnan(detectable):
         return ""
-    power = writer.count(float(rows["power"].iloc[0]), "power", "plans")
-    return f"detectable difference {writer.number(detectable, 'detectable', 'plans')} (power {power})"
+    power = writer.add_count(float(rows["power"].iloc[0]), "power", "plans")
+    return f"detectable difference {writer.add_number(detectable, 'detectable', 'plans')} (power {power})"
 
 
 def _write_p_best(judged: Judgement, writer: LineWriter) -> str:
     row = next(iter_rows(judged.frames["decisions"]))
     if judged.state == "equal" or judged.is_partial or np.isnan(row.p_best):
         return ""
-    p_best = writer.number(row.p_best, "p_best", "decisions", partial(format_number, digits=2))
+    p_best = writer.add_number(row.p_best, "p_best", "decisions", partial(format_number, digits=2))
     return f"model-based P({writer.names[str(row.model)]} is best) {p_best}"
 
 
@@ -377,14 +382,14 @@ def write_changes(judged: Judgement, writer: LineWriter) -> str:
     regions = [region for region in regions if region.prior_high > judged.rarest] or regions[-1:]
     low, high = max(regions[0].prior_low, min(judged.rarest, regions[0].prior_high)), regions[-1].prior_high
     if low == high:
-        return f"Only prior {writer.prior(low, 'prior_low', 'regions')} was looked at."
+        return f"Only prior {writer.add_prior(low, 'prior_low', 'regions')} was looked at."
     if inside := judged.changes_inside:
         largest = max(inside, key=lambda change: change[0].margin + change[1].margin)
         others = f", and at {len(inside) - 1} more" if len(inside) > 1 else ""
         return f"{_write_change(judged, largest, writer)}{others}."
     changes = list(pairwise(regions))
     if not changes:
-        first, last = (writer.prior(v, "prior_low", "regions") for v in (low, high))
+        first, last = (writer.add_prior(v, "prior_low", "regions") for v in (low, high))
         span = f"{first}{' (lowest judged)' if low == judged.rarest else ''} to {last}"
         if judged.state in {"undecided", "equal"}:
             return f"No change seen from prior {span}."
@@ -393,8 +398,8 @@ def write_changes(judged: Judgement, writer: LineWriter) -> str:
             f"Nowhere from prior {span}{'' if 'tail' in writer.omit else f': {leader} has the highest mean'}."
         )
     ends = dict.fromkeys((order.low, order.high))
-    limits = " to ".join(writer.prior(v, "prior_low", "leaders") for v in ends)
-    nearest = min(changes, key=lambda change: _log_odds_outside(change[0].prior_high, order))
+    limits = " to ".join(writer.add_prior(v, "prior_low", "leaders") for v in ends)
+    nearest = min(changes, key=lambda change: _log_odds_distance(change[0].prior_high, order))
     text = _write_change(judged, nearest, writer)
     return f"Not {'at' if len(ends) == 1 else 'from'} prior {limits}; outside, {text[0].lower()}{text[1:]}."
 
@@ -407,17 +412,17 @@ def _write_change(judged: Judgement, change: Change, writer: LineWriter) -> str:
     crossing = next(iter_rows(crossings[crossings["lead"] & same & crossings["conf_low"].notna()]), None)
     if crossing is not None and crossing.open_low and crossing.open_high:
         return "It may change at a prior that these data cannot locate"
-    prior = writer.prior(below.prior_high, "prior_high", "regions")
+    prior = writer.add_prior(below.prior_high, "prior_high", "regions")
     interval = ""
     if crossing is not None:
-        writer.prior(crossing.conf_low, "conf_low", "crossings")
-        writer.prior(crossing.conf_high, "conf_high", "crossings")
+        writer.add_prior(crossing.conf_low, "conf_low", "crossings")
+        writer.add_prior(crossing.conf_high, "conf_high", "crossings")
         interval = f" (interval {format_open_interval(crossing)})"
     models = f" from {writer.names[str(below.model)]} to {writer.names[str(above.model)]}"
     return f"The highest mean passes{'' if 'names' in writer.omit else models} at prior {prior}{interval}"
 
 
-def _log_odds_outside(prior: float, order: PairwiseOrder) -> float:
+def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
     """Return how far a prior lies outside of the range considered, in log-odds."""
     return float(max(logit(order.low) - logit(prior), logit(prior) - logit(order.high)))
 
@@ -427,29 +432,31 @@ def _log_odds_outside(prior: float, order: PairwiseOrder) -> float:
 
 def write_weakness(judged: Judgement, writer: LineWriter) -> str:
     """Write the worst weakness, and what would mend it."""
-    weaknesses = chain(_scarcity(judged, writer), _flaws(judged, writer), _more_data(judged, writer))
-    return next(weaknesses, "") or sampling_weakness(judged.evaluation.design, writer)
+    weaknesses = chain(
+        _write_scarcity(judged, writer), _write_flaws(judged, writer), _write_more_data(judged, writer)
+    )
+    return next(weaknesses, "") or write_sampling_weakness(judged.evaluation.design, writer)
 
 
-def _scarcity(judged: Judgement, writer: LineWriter) -> Iterator[str]:
+def _write_scarcity(judged: Judgement, writer: LineWriter) -> Iterator[str]:
     """Write of which class there are too few cases."""
     out_of_range = 1 - judged.supported_mass
     if judged.is_partial:
         part = "all" if judged.supported_mass == 0 else "most"
         yield f"Negatives are too few for {part} of the deployment prior: collect more."
     elif out_of_range >= SMALL_MASS:
-        rarest, percent = _write_rarest(judged, writer), writer.percent(out_of_range, "share", "support")
+        rarest, percent = _write_rarest(judged, writer), writer.add_percent(out_of_range, "share", "support")
         where = f"Below prior {rarest} ({percent} % of the deployment prior)"
         yield f"{where} negatives are too few: collect more."
     if judged.n_positive < POSITIVES_FOR_TESTS:
-        yield f"Only {writer.count(judged.n_positive, 'n_positive', 'iauprec')} positives: collect more."
+        yield f"Only {writer.add_count(judged.n_positive, 'n_positive', 'iauprec')} positives: collect more."
     fewest = float(judged.evaluation.iauprec["n_positive"].min())
     if fewest < MIN_POSITIVES_PER_FOLD:
-        count = writer.count(fewest, "n_positive", "iauprec")
+        count = writer.add_count(fewest, "n_positive", "iauprec")
         yield f"A fold has only {count} positives: use larger folds."
 
 
-def _flaws(judged: Judgement, writer: LineWriter) -> Iterator[str]:
+def _write_flaws(judged: Judgement, writer: LineWriter) -> Iterator[str]:
     """Write what is doubtful about the design, the scores and a model, by the checks."""
     design, few, top = judged.evaluation.design, judged.few_scores, judged.check("share_at_best_score")
     if design.reason == "assumed":
@@ -457,19 +464,20 @@ def _flaws(judged: Judgement, writer: LineWriter) -> Iterator[str]:
     elif not design.is_test_set and design.warnings:
         yield "What was stated about the folds is in doubt: see the warnings."
     if few is not None:
-        count = writer.count(few.statistic, "statistic", "assumptions")
+        count = writer.add_count(few.statistic, "statistic", "assumptions")
         scores = "distinct score" if few.statistic == 1 else "distinct scores"
         yield f"{judged.most_tied} has only {count} {scores}: give finer ones."
     elif top is not None and top.advice:
-        percent = writer.percent(top.statistic, "statistic", "assumptions")
+        percent = writer.add_percent(top.statistic, "statistic", "assumptions")
         yield f"Of a fold, {percent} % share a model's best score: give finer ones."
     auc = pivot_auc(judged.evaluation)
     for row, column in np.argwhere(find_collapsed(auc))[:1].tolist():
         low, model = float(auc.iloc[row, column]), writer.names[str(auc.columns[column])]
-        yield f"{model} ranks near chance in a fold (AUC {writer.number(low, 'auc', 'iauprec')}): look there."
+        text = writer.add_number(low, "auc", "iauprec")
+        yield f"{model} ranks near chance in a fold (AUC {text}): look there."
 
 
-def _more_data(judged: Judgement, writer: LineWriter) -> Iterator[str]:
+def _write_more_data(judged: Judgement, writer: LineWriter) -> Iterator[str]:
     """Write how many times the data would tell the best from another candidate."""
     if judged.state not in {"undecided", "tie"}:
         return
@@ -481,17 +489,17 @@ def _more_data(judged: Judgement, writer: LineWriter) -> Iterator[str]:
         if row.case_factor >= MAX_CASE_FACTOR:
             yield f"No feasible number of {units} would tell {pair}."
         else:
-            factor = writer.number(row.case_factor, "case_factor", "plans", format_factor)
+            factor = writer.add_number(row.case_factor, "case_factor", "plans", format_factor)
             yield f"Too few data: telling {pair} takes about {factor} times the {units}."
 
 
-def sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
+def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
     """Write what a design leaves unknown."""
     if design.is_test_set:
         return "Each model was trained once: nothing is known about training anew."
     if design.n_folds < MIN_FOLDS:
         folds = "runs" if design.has_runs else "folds"
-        return f"Only {writer.count(design.n_folds, 'n_folds', 'design')} {folds}: add some."
+        return f"Only {writer.add_count(design.n_folds, 'n_folds', 'design')} {folds}: add some."
     if design.overlapping and not design.n_halvings:
         return (
             "Folds share training data; the correction may not hold for unstable learners: "
@@ -503,7 +511,7 @@ def sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
 # --- several data sets, several classes ---------------------------------------------------------------------
 
 
-def datasets_verdict(
+def write_datasets_verdict(
     ranking: pd.DataFrame,
     pairs: pd.DataFrame,
     iauprec: pd.DataFrame,
@@ -513,19 +521,19 @@ def datasets_verdict(
     """Return the verdict across data sets, by the primary test's pairs."""
     names, n_datasets = shorten_names(map(str, ranking["model"])), iauprec["dataset"].nunique()
     order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
-    state, choice = _choice_by_pairs(order, writer, "data sets", control)
+    state, choice = _choose_by_pairs(order, writer, "data sets", control)
     return Verdict(
         state,
         order.candidates if control is None else order.models_above(control) or (control,),
         choose=choice,
-        how_sure=_certainty_across(order, writer.begin("how_sure")),
-        where_it_changes=_winners_across(ranking, n_datasets, writer.begin("where_it_changes")),
-        weakest_point=_weakness_across(n_datasets, writer.begin("weakest_point")),
+        how_sure=_write_certainty_across(order, writer.begin("how_sure")),
+        where_it_changes=_write_winners_across(ranking, n_datasets, writer.begin("where_it_changes")),
+        weakest_point=_write_weakness_across(n_datasets, writer.begin("weakest_point")),
         numbers=tuple(writer.numbers),
     )
 
 
-def class_choice(
+def write_class_choice(
     models: Sequence[str], pairs: Iterable[Any], verdict: Verdict, *, control: str | None = None
 ) -> str:
     """Return what to deploy for one class of several, by its pairs of the family of all classes."""
@@ -534,25 +542,25 @@ def class_choice(
     if verdict.state == "unsupported":
         return "These data can judge little of its deployment prior, or none of it: see its report."
     order = PairwiseOrder(tuple(models), list(pairs))
-    return _choice_by_pairs(order, LineWriter(shorten_names(models)), "data", control)[1]
+    return _choose_by_pairs(order, LineWriter(shorten_names(models)), "data", control)[1]
 
 
-def _choice_by_pairs(
+def _choose_by_pairs(
     order: PairwiseOrder, writer: LineWriter, data: str, control: str | None
 ) -> tuple[str, str]:
     """Return state and choice by the pairs alone."""
     if control is not None:
-        return "control", choice_beside_control(order, writer, control)
+        return "control", write_choice_with_control(order, writer, control)
     candidates = order.candidates
     others = [model for model in order.models if model not in candidates]
     if not others or not candidates:
-        return "undecided", writer.cannot_tell(data)
+        return "undecided", writer.write_undecided(data)
     if len(order.wins_of(candidates[0])) == len(order.models) - 1:
         return "choose", f"Choose {writer.names[candidates[0]]}."
-    return "tie", f"Choose {writer.join(candidates, 'or')}; {writer.are_behind(others)}."
+    return "tie", f"Choose {writer.join_names(candidates, 'or')}; {writer.write_behind(others)}."
 
 
-def _certainty_across(order: PairwiseOrder, writer: LineWriter) -> str:
+def _write_certainty_across(order: PairwiseOrder, writer: LineWriter) -> str:
     """Write the smallest lead of a candidate, or else the largest difference."""
     wins = order.wins_of(*order.candidates)
     row = min(wins, key=abs_estimate) if wins else max(order.pairs, key=abs_estimate)
@@ -560,18 +568,18 @@ def _certainty_across(order: PairwiseOrder, writer: LineWriter) -> str:
     return f"{text} ({get_test(str(row.test)).name}). For further data sets like these."
 
 
-def _winners_across(ranking: pd.DataFrame, n_datasets: int, writer: LineWriter) -> str:
+def _write_winners_across(ranking: pd.DataFrame, n_datasets: int, writer: LineWriter) -> str:
     """Write on how many data sets which model has the highest mean."""
     best = sorted((row for row in iter_rows(ranking) if row.n_best), key=lambda row: -row.n_best)
     counts = [
-        f"{writer.names[str(row.model)]} on {writer.count(row.n_best, 'n_best', 'ranking')}"
+        f"{writer.names[str(row.model)]} on {writer.add_count(row.n_best, 'n_best', 'ranking')}"
         for row in best[:MAX_NAMES]
     ]
-    total = writer.count(n_datasets, "dataset", "iauprec")
+    total = writer.add_count(n_datasets, "dataset", "iauprec")
     return f"Highest mean of {total} data sets: {', '.join(counts)}."
 
 
-def _weakness_across(n_datasets: int, writer: LineWriter) -> str:
+def _write_weakness_across(n_datasets: int, writer: LineWriter) -> str:
     if n_datasets > MIN_FOLDS:
         return "The data sets count as a sample of those to come."
-    return f"Only {writer.count(n_datasets, 'dataset', 'iauprec')} data sets: add some."
+    return f"Only {writer.add_count(n_datasets, 'dataset', 'iauprec')} data sets: add some."

@@ -24,7 +24,7 @@ from skewanova.cli import commands as cli_commands
 from skewanova.cli import output as cli_output
 from skewanova.report import folder as report_folder
 from skewanova.report.figures import KINDS
-from skewanova.report.source import FRAMES, POINTS
+from skewanova.report.source import COMPUTED_FRAMES, FRAMES
 
 # --- JSON -------------------------------------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ def test_comparison_as_json_holds_every_frame(folder, known, undrawn):
     assert found["verdict"]["choose"] == known.verdict.choose
     assert [n["table"] for n in found["verdict"]["numbers"]] == [n.table for n in known.verdict.numbers]
     assert found["settings"]["deployment_limits"] == [0.4, 0.5]
-    for name in set(FRAMES) - {*POINTS, "residuals"}:
+    for name in set(FRAMES) - {*COMPUTED_FRAMES, "residuals"}:
         records, rows = found[name], known.tables[name]
         assert len(records) == len(rows)
         for record, row in zip(records, rows.to_dict("records"), strict=True):

@@ -7,7 +7,7 @@ from fold_tables import evaluation_of, random_table
 from loops import each
 
 from skewanova import FoldDesign, compare
-from skewanova.comparison.analysis import omnibus_tests, pairs_method, primary_test
+from skewanova.comparison.analysis import choose_pairwise_test, primary_test, run_omnibus_tests
 from skewanova.inference import posthoc
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")  # few cases
@@ -20,7 +20,7 @@ def design(kind, n_folds):
 
 
 def omnibus(values, kind, priors=(0.5, 0.1)):
-    return omnibus_tests(evaluation_of(values, kind, priors), rng=0)
+    return run_omnibus_tests(evaluation_of(values, kind, priors), rng=0)
 
 
 # --- which test when ----------------------------------------------------------------------------------------
@@ -44,20 +44,20 @@ def test_primary_test(kind, n_folds, n_models):
     (20, 1e-4, "paired_t"), (20, 1.1e-4, "max_t"),  # 9,999 random arrangements go down to .0001
 ])  # fmt: skip
 def test_pairs_of_independent_folds(n_folds, alpha, expected):
-    assert pairs_method(design("independent", n_folds), alpha) == expected
+    assert choose_pairwise_test(design("independent", n_folds), alpha) == expected
 
 
 @each("kind", OVERLAPPING)
 @each("n_folds", [2, 10, 100])
 def test_pairs_of_overlapping_folds(kind, n_folds):
-    assert pairs_method(design(kind, n_folds), 0.05) == "corrected_t"
+    assert choose_pairwise_test(design(kind, n_folds), 0.05) == "corrected_t"
 
 
 @pytest.mark.parametrize(("n_folds", "alpha"), [(9, 0.005), (12, 0.0005), (20, 1.1e-4)])
 def test_max_t_can_reject_wherever_it_is_chosen(n_folds, alpha):
     values = random_table(n_folds, 3, spread=0.001, effect=0.1)
     measures = evaluation_of(values, "independent")
-    assert pairs_method(measures.design, alpha) == "max_t"
+    assert choose_pairwise_test(measures.design, alpha) == "max_t"
     assert posthoc(measures, method="max_t", alpha=alpha)["reject"].all()
 
 

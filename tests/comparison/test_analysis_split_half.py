@@ -12,7 +12,7 @@ from halved_tables import halved_frame
 from scipy import stats
 
 import skewanova as sa
-from skewanova.comparison.analysis import omnibus_method, pairs_method
+from skewanova.comparison.analysis import choose_omnibus_test, choose_pairwise_test
 from skewanova.decision import auprec_bands, difference_curves
 from skewanova.decision.joint_curves import iauprec_covariance, joint_curves
 from skewanova.evaluation import auprec_intervals
@@ -149,8 +149,8 @@ def test_other_designs_are_not_touched_by_halvings_that_are_not_used(frame: pd.D
 
 def test_the_rule_of_choice() -> None:
     design = FoldDesign("split_half", 0.2, n_folds=20, n_halvings=20)
-    assert [omnibus_method(design, n) for n in (5, 6)] == ["split_half_hotelling", "split_half_gg"]
-    assert pairs_method(design, 0.05) == "split_half_t"
+    assert [choose_omnibus_test(design, n) for n in (5, 6)] == ["split_half_hotelling", "split_half_gg"]
+    assert choose_pairwise_test(design, 0.05) == "split_half_t"
 
 
 def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:

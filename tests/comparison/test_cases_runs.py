@@ -12,7 +12,7 @@ from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import auprec_covariance, compare_runs
 from skewanova.inference.runs import DegreesOfFreedom, run_mean_errors
-from skewanova.report.methods import methods_of
+from skewanova.report.methods import write_methods
 from skewanova.scores import infer_design
 from skewanova.scores.pairing import describe_table
 
@@ -189,7 +189,7 @@ def test_runs_that_are_all_the_same_model_leave_the_test_of_one_set():
     with pytest.warns(SkewanovaWarning, match="there is no residual variation"):
         result = compare(table(labels, np.repeat(scores, 3, axis=2)), design="fixed_runs", **SETTINGS)
     assert result.tests.iloc[0]["test"] == "jackknife"
-    assert "nothing is said about further runs" in " ".join(methods_of(result))
+    assert "nothing is said about further runs" in " ".join(write_methods(result))
     many, one = (each.pairs[each.pairs["role"] == "primary"] for each in (result, single))
     for column in ("estimate", "std_error", "df", "p_value", "p_adjusted", "conf_low"):
         assert many[column].to_numpy() == pytest.approx(one[column].to_numpy())

@@ -14,7 +14,7 @@ from skewanova import (
 )
 from skewanova.comparison.estimated_prior import MODEL_COLUMNS, PooledPrior
 from skewanova.priors import batches, estimation
-from skewanova.report.figures import FIGURES, caption
+from skewanova.report.figures import FIGURES, write_caption
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 
@@ -180,7 +180,7 @@ def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
     assert result.prior_frames["prior"].equals(found.to_frame())
     figure = FIGURES["prior_estimate"].draw(result)
     assert [ax.get_title(loc="left").split(" ")[0] for ax in figure.axes[:2]] == ["A:", "B:"]
-    said = caption("prior_estimate", result)
+    said = write_caption("prior_estimate", result)
     assert found.describe() in said
     assert "(label shift)" in said
     assert "In doubt: " in said

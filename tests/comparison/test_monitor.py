@@ -7,7 +7,7 @@ from loops import each
 from matplotlib.figure import Figure
 
 from skewanova import InputError, load_satellite_scores, read_scores
-from skewanova.comparison.monitor import MONITOR_COLUMNS, STATES, Monitoring, _state, monitor
+from skewanova.comparison.monitor import MONITOR_COLUMNS, STATES, MonitorReport, _classify_state, monitor
 from skewanova.plotting import plot_monitor
 from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, collect_labelled_cases, score_bins
 
@@ -23,12 +23,12 @@ LEADERS = pd.DataFrame(
     ((0.4, 0.9), "changed", "B"),
 ])  # fmt: skip
 def test_state_of_the_chosen_model(limits, state, leaders):
-    assert _state(LEADERS, "A", limits) == (leaders, state)
+    assert _classify_state(LEADERS, "A", limits) == (leaders, state)
 
 
 def watched(state):
     row = ("week 1", 100, 0.2, 0.1, 0.3, 0.5, "A", state)
-    return Monitoring("A", 0.95, pd.DataFrame([row], columns=list(MONITOR_COLUMNS)), LEADERS)
+    return MonitorReport("A", 0.95, pd.DataFrame([row], columns=list(MONITOR_COLUMNS)), LEADERS)
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 import skewanova as sa
 from skewanova.cli import commands
 from skewanova.decision.verdict import Verdict
-from skewanova.report.verdict_text import class_choice
+from skewanova.report.verdict_text import write_class_choice
 
 OPTIONS = {"at_priors": (0.3,)}
 
@@ -117,9 +117,9 @@ def test_what_a_class_says_goes_by_its_verdict_and_the_control(found):
     _, result = found
     rows, models = list(result.pairs.itertuples()), ["m0", "m1", "m2"]
     for state, said in (("untrusted", "No test holds."), ("unsupported", "can judge little of its")):
-        assert said in class_choice(models, rows[:3], Verdict(state, (), "No test holds.", "", "", ""))
+        assert said in write_class_choice(models, rows[:3], Verdict(state, (), "No test holds.", "", "", ""))
     pairs = [row for row in rows if row.model_b == "m2"][:2]
-    said = class_choice(models, pairs, Verdict("control", (), "", "", "", ""), control="m2")
+    said = write_class_choice(models, pairs, Verdict("control", (), "", "", "", ""), control="m2")
     assert said == "m0 and m1 are ahead of m2, the control."
 
 

@@ -25,7 +25,7 @@ from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.random_effects import estimate_mean_effect
 from skewanova.plotting import plot_by_dataset
-from skewanova.report.figures import across_caption, draw_across
+from skewanova.report.figures import draw_across, write_across_caption
 from skewanova.scores.table import hash_path
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")  # few cases, few data sets
@@ -292,7 +292,7 @@ def test_with_a_control_the_figure_has_the_differences_from_it(result):
     figure = draw_across(result.iauprec, beside, result.alpha)
     assert figure.axes[0].get_title("left").startswith("Pairwise differences")
     assert len(figure.axes[0].get_yticks()) == len(beside)
-    assert across_caption(beside).startswith("Differences in IAUPREC from the control")
+    assert write_across_caption(beside).startswith("Differences in IAUPREC from the control")
 
 
 def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):

@@ -13,7 +13,7 @@ from latex_runs import compiled, has_package
 from skewanova import compare, load_satellite_scores
 from skewanova.base.text import MAX_ROWS, Table
 from skewanova.comparison.analysis import Options
-from skewanova.comparison.pipeline import decision_frames
+from skewanova.comparison.pipeline import build_decision_frames
 from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision import decision_table
 from skewanova.evaluation.points import precision_recall
@@ -25,8 +25,8 @@ from skewanova.report import rendering
 from skewanova.report import source as report_source
 from skewanova.report import tables as report_tables
 from skewanova.report.folder import render_html
-from skewanova.report.publication import LATEX_HEAD, fixed_latex
-from skewanova.report.tables import leaders_table
+from skewanova.report.publication import LATEX_HEAD, write_fixed_latex
+from skewanova.report.tables import build_leaders_table
 
 
 def long(n_models=4, n_folds=6, n_priors=3, seed=0):
@@ -68,10 +68,10 @@ def test_some_curves_are_those_of_all():
 
 def test_long_tables_end_with_a_sentence():
     found = tukey_by_prior(long(n_models=20, n_folds=3, n_priors=8))
-    table = report_tables.pairs_table(found, 0.05)
+    table = report_tables.build_pairs_table(found, 0.05)
     assert len(table.rows) == MAX_ROWS < len(found)
     assert table.note.endswith("The first rows of each test, 1,000 of 1,520: pairs.csv holds them all.")
-    assert "holds them all" not in report_tables.pairs_table(found.head(1000), 0.05).note
+    assert "holds them all" not in report_tables.build_pairs_table(found.head(1000), 0.05).note
 
 
 def test_priors_are_chosen_evenly():
@@ -82,13 +82,13 @@ def test_priors_are_chosen_evenly():
 def test_leaders_beyond_a_dozen_are_counted():
     contenders = [f"m{i}" for i in range(20)]
     frame = pd.DataFrame({"prior_low": 0.1, "prior_high": 0.2, "leader": "m0", "contender": contenders})
-    table = leaders_table(frame, "95 %")
+    table = build_leaders_table(frame, "95 %")
     assert table.rows[0][2].endswith("m11, m12 and 7 more")
     assert table.note.endswith("leaders.csv names them all.")
 
 
 def test_no_table_of_the_file_floats():
-    text = fixed_latex(Table("t", "c", ("a", "b"), (("x", "1"),)))
+    text = write_fixed_latex(Table("t", "c", ("a", "b"), (("x", "1"),)))
     assert text.startswith(r"\begin{skewanovatable}")
     assert r"\begin{table}" not in text
     assert text.count(r"\caption{") == text.count(r"\label{tab:t}") == 1
@@ -99,7 +99,7 @@ def test_hundreds_of_tables_and_a_long_one_compile(tmp_path):
     assert shutil.which("pdflatex")
     small = [Table(f"t{i}", "c", ("a", "b"), (("x", "1"),) * 36) for i in range(119)]
     long = Table("long", "c", ("a", "b"), tuple((str(i), "1") for i in range(1000)))
-    log = compiled(LATEX_HEAD + "\n".join(map(fixed_latex, [*small, long])), "", tmp_path)
+    log = compiled(LATEX_HEAD + "\n".join(map(write_fixed_latex, [*small, long])), "", tmp_path)
     assert not re.search("Overfull|Float too large|Too many", log)
 
 
@@ -121,10 +121,10 @@ def test_surface_is_the_mean_of_the_curves(satellite):
 
 def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, monkeypatch):
     complete = {name: satellite.tables[name] for name in ("roc", "precision_recall")}
-    there = {name: one for name, one in report_figures.FIGURES.items() if one.is_there(satellite)}
-    said = {name for name, figure in there.items() if figure.left_out(satellite)}
+    there = {name: one for name, one in report_figures.FIGURES.items() if one.is_available(satellite)}
+    said = {name for name, figure in there.items() if figure.remark(satellite)}
     assert said == {"regions"}  # what its bands are
-    monkeypatch.setattr(report_source, "MOST_POINTS", 0)
+    monkeypatch.setattr(report_source, "MAX_POINTS", 0)
     thinned = replace(satellite)
     for name, keys, size in (("roc", ["fpr"], 51), ("precision_recall", ["recall", "prior"], 50)):
         found, whole = thinned.tables[name], complete[name]
@@ -132,15 +132,15 @@ def test_many_curves_have_fewer_points_each_and_the_report_says_so(satellite, mo
         assert found[keys[0]].max() == 1.0
         kept = whole.merge(found[["model", "fold", *keys]])
         pd.testing.assert_frame_equal(found, kept)
-        told = report_figures.caption(name, thinned)
+        told = report_figures.write_caption(name, thinned)
         assert told.endswith(f". {size} points a curve, here and in the file.")
 
 
 def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
     measures, options = satellite.evaluation, Options(0.05, "auto", None, None, 0.01, 0)
     promised = decision_table(measures, rng=0)
-    drawn_anew = decision_frames(measures, promised, options)
-    shared = decision_frames(measures, promised, options, satellite.tables["difference_curves"])
+    drawn_anew = build_decision_frames(measures, promised, options)
+    shared = build_decision_frames(measures, promised, options, satellite.tables["difference_curves"])
     for name, frame in drawn_anew.items():
         pd.testing.assert_frame_equal(shared[name], frame, rtol=1e-10, atol=1e-12)
 
@@ -148,17 +148,17 @@ def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):
 @pytest.mark.slow
 def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
     result = simulated(["a", "b", "c", "d", "e"], n_folds=10)
-    monkeypatch.setattr(report_figures, "MOST_MODELS", 2)
+    monkeypatch.setattr(report_figures, "MAX_MODELS", 2)
     order = result.ranking["model"].tolist()
     regions = result.tables["regions"].assign(model=order[3])
     result = replace(result, tables={**result.tables, "regions": regions})
     shown = [*order[:2], order[3]]
-    assert report_figures.drawn_models(result) == shown
-    source = report_figures.select_models(result)
+    assert report_figures.list_drawn_models(result) == shown
+    source = report_figures.restrict_to_drawn(result)
     assert source.ranking["model"].tolist() == shown
     assert {*source.pairs["model_a"], *source.pairs["model_b"]} == set(shown)
     assert source.settings is result.settings
-    assert "critical_difference" not in report_figures.kinds_of(result)
+    assert "critical_difference" not in report_figures.list_figures(result)
     with monkeypatch.context() as patch:  # drawn, but not written
         patch.setattr(rendering, "_render_figure", lambda figure, name: b"<svg></svg>")
         page = render_html(result)
@@ -172,7 +172,7 @@ def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
 
 def test_precision_recall_has_a_few_of_many_priors():
     result = simulated(["a", "b"], priors=tuple(np.linspace(0.1, 0.5, 9)))
-    told = report_figures.caption("precision_recall", result)
+    told = report_figures.write_caption("precision_recall", result)
     assert told.endswith(". Drawn are 6 of 9 priors, evenly chosen.")
     figure = report_figures.FIGURES["precision_recall"].draw(result)
     titles = [ax.get_title(loc="left").rsplit(" ", 1)[1] for ax in figure.axes]

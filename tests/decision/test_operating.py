@@ -17,7 +17,7 @@ import skewanova as sa
 from skewanova.cli import commands
 from skewanova.decision import operating as decision_operating
 from skewanova.decision.operating import OPERATING_COLUMNS
-from skewanova.report.tables import curves_by_skew_table, thresholds_table
+from skewanova.report.tables import build_operating_table, build_thresholds_table
 
 LABELS = np.array([1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
 SCORES = np.array([9, 8, 8, 7, 6, 5, 4, 3, 2, 1.0])
@@ -236,24 +236,24 @@ def test_options_of_another_kind(options, message):
 
 def test_table_of_text():
     frame = sa.threshold_table(one_fold(), precision=0.75, at_priors=[0.4, 0.01], chosen_prior=0.4)
-    table = curves_by_skew_table(frame)
+    table = build_operating_table(frame)
     assert [row[0] for row in table.rows] == ["A, 0.4", "A, 0.01 (for 0.4)"]
     assert "Cost" not in table.header
     assert table.rows[0][table.header.index("Precision")].startswith("0.750 (")
     assert "looks better than it is" in table.note
     for rule, less in (({"flagged": 0.1}, True), ({"recall": 0.8}, False)):
-        note = curves_by_skew_table(sa.threshold_table(one_fold(), **rule, at_priors=[0.4])).note
+        note = build_operating_table(sa.threshold_table(one_fold(), **rule, at_priors=[0.4])).note
         assert ("Intervals take it as given, and may hold the truth less often" in note) == less
-    costs = curves_by_skew_table(sa.threshold_table(one_fold(), recall=0.8, costs=(1, 2), at_priors=[0.4]))
+    costs = build_operating_table(sa.threshold_table(one_fold(), recall=0.8, costs=(1, 2), at_priors=[0.4]))
     assert "Cost" in costs.header
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_thresholds_are_shown_in_full():
-    table = thresholds_table(sa.threshold_table(one_fold(), recall=0.8, at_priors=[0.4, 0.01]))
+    table = build_thresholds_table(sa.threshold_table(one_fold(), recall=0.8, at_priors=[0.4, 0.01]))
     assert (table.header, *table.rows) == (("Model", "Threshold"), ("A", "5.0"))
     frame = sa.threshold_table(several_folds(), costs=(1, 20), at_priors=[0.4, 0.01], design="independent")
-    table = thresholds_table(frame)
+    table = build_thresholds_table(frame)
     assert table.header == ("Model", "Smallest", "Median", "Largest")
     assert [row[0] for row in table.rows] == [
         f"{model} (for {prior})" for model in ("A", "B") for prior in (0.4, 0.01)
@@ -268,8 +268,8 @@ def test_thresholds_are_shown_in_full():
 def test_thresholds_that_are_none():
     unreached = sa.threshold_table(one_fold(LABELS[::-1]), precision=0.999, at_priors=[0.001])
     flagless = sa.threshold_table(one_fold(), flagged=1e-9, at_priors=[0.1])
-    assert "out of reach" in {row[1] for row in thresholds_table(unreached).rows}
-    assert {row[1] for row in thresholds_table(flagless).rows} == {"none is flagged"}
+    assert "out of reach" in {row[1] for row in build_thresholds_table(unreached).rows}
+    assert {row[1] for row in build_thresholds_table(flagless).rows} == {"none is flagged"}
 
 
 def run(*arguments):
@@ -289,8 +289,8 @@ def test_command(tmp_path):
     assert all(len(line) <= 80 for line in done.stdout.split("\n"))
     with pytest.warns(sa.SkewanovaWarning, match="nothing tells"):
         known = sa.threshold_table(several_folds(), recall=0.8, at_priors=(0.1, 0.01), costs=(1, 20))
-    assert thresholds_table(known).to_text() in done.stdout
-    assert thresholds_table(known).to_markdown() in (out / "threshold.md").read_text()
+    assert build_thresholds_table(known).to_text() in done.stdout
+    assert build_thresholds_table(known).to_markdown() in (out / "threshold.md").read_text()
     written = pd.read_csv(out / "threshold.csv")
     np.testing.assert_allclose(written["estimate"], known["estimate"])
 
@@ -316,7 +316,7 @@ def test_a_fold_may_be_called_mean():
     assert rows["level"].tolist() == ["fold"] * 4 + ["mean"]
     assert rows["fold"].isna().tolist() == [False] * 4 + [True]
     assert (rows["fold"] == "mean").sum() == 1
-    assert len(curves_by_skew_table(found).rows) == found["model"].nunique()
+    assert len(build_operating_table(found).rows) == found["model"].nunique()
 
 
 def test_a_distribution_of_priors_is_judged_at_its_mean_and_quantiles():
@@ -356,10 +356,10 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     assert (set(found["chosen_on"]), set(chosen["chosen_on"])) == ({"other cases"}, {"same cases"})
     by_table = sa.threshold_table(test, choose_on=sa.read_scores(tuning), **options)
     pd.testing.assert_frame_equal(by_table, found)
-    assert "looks better than it is" in curves_by_skew_table(chosen).note
-    assert "looks better than it is" not in curves_by_skew_table(found).note
-    assert "less often" not in curves_by_skew_table(found).note
-    assert "Chosen on other cases than those that judge it." in curves_by_skew_table(found).note
+    assert "looks better than it is" in build_operating_table(chosen).note
+    assert "looks better than it is" not in build_operating_table(found).note
+    assert "less often" not in build_operating_table(found).note
+    assert "Chosen on other cases than those that judge it." in build_operating_table(found).note
 
 
 @each(

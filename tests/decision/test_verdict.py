@@ -14,7 +14,7 @@ from verdict_tables import KINDS, compared, drawn, scores
 from skewanova.base.frames import iter_rows
 from skewanova.decision.verdict import LINES, VERDICT_COLUMNS, Verdict
 from skewanova.report.tables import TABLES
-from skewanova.report.verdict_text import MAX_WORDS, LineWriter, percent_text
+from skewanova.report.verdict_text import MAX_WORDS, LineWriter, format_percent
 
 STATES = {
     "clear": "choose",
@@ -204,7 +204,7 @@ def test_words_for_pairs_names_and_numbers(results):
     assert named.largest_difference(pairs).startswith("Largest difference: ")
     assert [writer.join("a"), writer.join("abc", "or")] == ["a", "a, b or c"]
     assert writer.join("abcde") == "a, b, c and 2 more"
-    assert [percent_text(value) for value in (0.4, 37.6, 99.7, 100.0)] == ["<1", "38", ">99", "100"]
+    assert [format_percent(value) for value in (0.4, 37.6, 99.7, 100.0)] == ["<1", "38", ">99", "100"]
     row = SimpleNamespace(estimate=-0.00152, conf_low=-0.0033, conf_high=0.00031, p_adjusted=0.1)
     assert writer.difference(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"  # limits keep their sign
 

@@ -26,7 +26,7 @@ from fuzz.tables import (
     damages,
     rows_of,
 )  # fmt: skip
-from skewanova.comparison.changes import changes as changes_between
+from skewanova.comparison.changes import diff_comparisons
 from skewanova.comparison.monitor import STATES, monitor
 from skewanova.scores import read_unlabelled
 
@@ -342,13 +342,13 @@ def told_apart_or_refused(case):
     with folder_of(files) as folder:
         told = checked_run(["diff", *places, *case["arguments"]], folder, statuses=(DONE, REFUSED, CHANGED))
         for place in places:
-            itself = answered(changes_between, place, place)
+            itself = answered(diff_comparisons, place, place)
             assert itself is None or not itself.leader_changed
             assert itself is None or not itself.settings
         if told.exit_code == REFUSED:
-            assert answered(changes_between, *places) is None
+            assert answered(diff_comparisons, *places) is None
             return
-        found = changes_between(*map(Path, places))
+        found = diff_comparisons(*map(Path, places))
         assert found.leader_changed == (told.exit_code == CHANGED)
         assert {found.leader_old, found.leader_new} <= {*found.table["model"]}
 

@@ -6,7 +6,7 @@ import numpy as np
 from fold_tables import evaluation_of, random_table
 from loops import each
 
-from skewanova.comparison.analysis import omnibus_tests, pairs_method, primary_test
+from skewanova.comparison.analysis import choose_pairwise_test, primary_test, run_omnibus_tests
 from skewanova.inference.catalogue import (
     INDEPENDENT,
     OVERLAPPING,
@@ -47,12 +47,12 @@ WITHOUT_HALVINGS = [kind for kind in OVERLAPPING if kind not in SPLIT_HALF]
 def test_the_primary_holds_for_the_design(kind, n_folds):
     measures = evaluation_of(random_table(n_folds, 3), kind)
     assert kind in TESTS[primary_test(measures)].designs
-    assert kind in get_test(pairs_method(measures.design, 0.05)).designs
+    assert kind in get_test(choose_pairwise_test(measures.design, 0.05)).designs
 
 
 def test_corrections_stand_beside_what_they_correct_only():
     independent, overlapping = (
-        {result.test for result in omnibus_tests(evaluation_of(random_table(12, 3), kind), rng=0)}
+        {result.test for result in run_omnibus_tests(evaluation_of(random_table(12, 3), kind), rng=0)}
         for kind in ("independent", "repeated_holdout")
     )
     assert independent < overlapping == {test for test in OMNIBUS_TESTS if not TESTS[test].needs_halvings}
@@ -62,7 +62,7 @@ def test_corrections_stand_beside_what_they_correct_only():
 def test_models_that_move_alike_leave_out_what_needs_full_rank():
     table = random_table(12, 2)
     alike = np.column_stack([table, table[:, 0] + 0.01])
-    found = {result.test for result in omnibus_tests(evaluation_of(alike, "repeated_holdout"), rng=0)}
+    found = {result.test for result in run_omnibus_tests(evaluation_of(alike, "repeated_holdout"), rng=0)}
     needing = {test for test in OMNIBUS_TESTS if TESTS[test].needs_full_rank or TESTS[test].needs_halvings}
     assert {*OMNIBUS_TESTS} - found == needing
 

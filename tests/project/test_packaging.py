@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import skewanova
-from skewanova.report.methods import REFERENCES, bibtex
+from skewanova.report.methods import REFERENCES, write_bibtex
 
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -101,7 +101,7 @@ def test_links_of_the_readme_lead_somewhere_on_an_index():
 def test_the_paper_cites_what_the_package_cites():
     keys = set(re.findall(r"@(\w+\d{4})", text_of("paper/paper.md")))
     assert keys <= {reference.key for reference in REFERENCES}
-    assert text_of("paper/paper.bib") == bibtex(found for found in REFERENCES if found.key in keys)
+    assert text_of("paper/paper.bib") == write_bibtex(found for found in REFERENCES if found.key in keys)
 
 
 def test_the_paper_quotes_the_recorded_rates():

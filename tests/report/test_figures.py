@@ -11,15 +11,15 @@ from matplotlib.figure import Figure
 from skewanova import SkewanovaWarning
 from skewanova.report.figures import (
     FIGURES,
-    MOST_BELOW,
-    MOST_PAIRS,
-    MOST_PANELS,
-    _legend_below,
-    _pairs_along,
-    _pairs_drawn,
-    caption,
+    MAX_LEGEND_BELOW,
+    MAX_PAIRS,
+    MAX_PANELS,
+    _move_legend_below,
+    _select_curve_pairs,
+    _select_drawn_pairs,
     draw_figures,
-    kinds_of,
+    list_figures,
+    write_caption,
 )
 from skewanova.report.rendering import render_figures
 
@@ -36,15 +36,15 @@ def many():
 
 def test_no_two_figures_draw_the_same_and_a_control_has_no_groups(few):
     assert {"auprec", "interaction"}.isdisjoint(FIGURES)
-    assert kinds_of(few)[:2] == ("regions", "iauprec")
+    assert list_figures(few)[:2] == ("regions", "iauprec")
     beside = simulated(["a", "b", "c"], priors=(0.5,), control="b")
-    assert "critical_difference" not in kinds_of(beside)
+    assert "critical_difference" not in list_figures(beside)
 
 
 def test_the_main_figure_shades_the_deployment_prior_and_its_caption_says_what_is_drawn(few):
     (ax,) = FIGURES["regions"].draw(few).axes
     said = [text.get_text() for text in ax.get_legend().get_texts()]
-    told = caption("regions", few)
+    told = write_caption("regions", few)
     assert "deployment prior\n0.05 to 0.2" in said
     assert "the deployment prior is shaded" in told
     assert ("simultaneous\n95 % band" in said) == ("Bands hold for all models" in told)
@@ -54,21 +54,21 @@ def test_the_main_figure_shades_the_deployment_prior_and_its_caption_says_what_i
 
 def test_of_many_pairs_the_best_is_drawn_against_the_rest(few, many):
     best = many.ranking["model"].iloc[0]
-    assert len(_pairs_along(few)) == len(_pairs_drawn(few)) == 3
-    pairs = _pairs_along(many)
-    assert len(pairs) == MOST_PANELS
+    assert len(_select_curve_pairs(few)) == len(_select_drawn_pairs(few)) == 3
+    pairs = _select_curve_pairs(many)
+    assert len(pairs) == MAX_PANELS
     assert all(best in pair for pair in pairs)
-    assert len(many.pairs[many.pairs["role"] == "primary"]) > MOST_PAIRS
-    drawn = _pairs_drawn(many)[["model_a", "model_b"]].to_numpy().tolist()
+    assert len(many.pairs[many.pairs["role"] == "primary"]) > MAX_PAIRS
+    drawn = _select_drawn_pairs(many)[["model_a", "model_b"]].to_numpy().tolist()
     assert len(drawn) == len(FIGURES["pairs"].draw(many).axes[0].get_yticks()) == 7
     assert all(best in pair for pair in drawn)
     for kind in ("pairs", "difference_curves"):
-        assert "Drawn is the first of the ranking with" in caption(kind, many)
-        assert "Drawn is" not in caption(kind, few)
-    assert caption("difference_curves", many).endswith("with 6 of those behind it.")
+        assert "Drawn is the first of the ranking with" in write_caption(kind, many)
+        assert "Drawn is" not in write_caption(kind, few)
+    assert write_caption("difference_curves", many).endswith("with 6 of those behind it.")
     surfaces = FIGURES["surface"].draw(many)
-    assert sum("m" in ax.get_title(loc="left") for ax in surfaces.axes) == MOST_PANELS
-    assert caption("surface", many).endswith("The first 6.")
+    assert sum("m" in ax.get_title(loc="left") for ax in surfaces.axes) == MAX_PANELS
+    assert write_caption("surface", many).endswith("The first 6.")
     assert len(FIGURES["precision_recall"].draw(many).axes) == 2  # one a prior
     assert len(FIGURES["surface"].draw(few).axes) == 3 + 1  # one bar of colours
 
@@ -89,10 +89,10 @@ def test_legends_stand_below_the_curves_unless_they_would_take_more_room(few):
         assert ax.get_window_extent().width > 0.8 * figure.bbox.width
     crowded = Figure()
     ax = crowded.subplots()
-    lines = [ax.plot([0, 1])[0] for _ in range(MOST_BELOW + 1)]
+    lines = [ax.plot([0, 1])[0] for _ in range(MAX_LEGEND_BELOW + 1)]
     ax.legend(lines, [str(line) for line in lines])
     size = crowded.get_size_inches().tolist()
-    assert _legend_below(crowded).get_size_inches().tolist() == size
+    assert _move_legend_below(crowded).get_size_inches().tolist() == size
 
 
 def titled(text):
@@ -131,6 +131,6 @@ def test_other_warnings_of_figures_pass():
     ],
 )
 def test_the_caption_says_where_bands_cover_less(few, kind, said):
-    told = caption("regions", replace(few, design=replace(few.design, kind=kind)))
+    told = write_caption("regions", replace(few, design=replace(few.design, kind=kind)))
     assert ("cover" in told) == bool(said)
     assert said in told

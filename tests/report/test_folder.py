@@ -28,10 +28,10 @@ from skewanova.report import figures as report_figures
 from skewanova.report import folder as report_folder
 from skewanova.report import methods, rendering
 from skewanova.report import source as report_source
-from skewanova.report.document import TABLE_PLACES, TEST_ROLES
+from skewanova.report.document import TABLE_ANCHORS, TEST_ROLES
 from skewanova.report.figures import KINDS as EVERY_KIND
 from skewanova.report.folder import render_html, write_folder
-from skewanova.report.publication import latex_of
+from skewanova.report.publication import write_latex
 from skewanova.report.source import FRAMES
 
 #: Figures of folds.
@@ -362,7 +362,7 @@ def test_document_opens_with_the_verdict_and_its_figure(plain, plain_document, u
     words = Outline(plain_document).words
     assert all(text in words for _, text, _ in plain.verdict.lines())
     targets = {name for _, _, names in plain.verdict.lines() for name in names}
-    assert all(f'id="{TABLE_PLACES[name]}"' in plain_document for name in targets)
+    assert all(f'id="{TABLE_ANCHORS[name]}"' in plain_document for name in targets)
     assert "uniform over priors 0.05 to 0.2" in words
     assert plain.sha256 in words
     assert {"A", "B", "AUPREC", "IAUPREC"} <= set(re.findall(r"<text[^>]*>([^<]*)</text>", plain_document))
@@ -385,7 +385,7 @@ def test_sections_stand_in_order_and_the_contents_list_them(document, outline):
     parts = {attrs["id"]: "open" in attrs for attrs in outline.named("details")}
     contents = document[document.index("<nav") : document.index("</nav>")]
     assert re.findall(r'href="#(.*?)"', contents) == ["findings", "ranking", *parts]
-    assert {name for name, is_open in parts.items() if is_open} == report_document.OPEN
+    assert {name for name, is_open in parts.items() if is_open} == report_document.OPEN_PARTS
     assert list(parts) == [name for name in report_document.CONTENTS if name in parts]
     roles = [attrs["class"] for attrs in outline.named("div") if attrs.get("class") in TEST_ROLES]
     assert roles == ["primary", "published", "secondary"]  # the calibrated tests first
@@ -400,8 +400,8 @@ def test_findings_come_with_how_to_read_them(document, hostile):
         Outline(part).words for part in (document[start:end], document[end : document.index("</main>")])
     )
     assert all(title in findings for title in LINES.values())
-    assert hostile.labels[report_source.primary_rows(hostile.tests)["test"].iloc[0]] in findings
-    shown = hostile.conclusions[: report_document.MOST_CONCLUSIONS]
+    assert hostile.labels[report_source.select_primary(hostile.tests)["test"].iloc[0]] in findings
+    shown = hostile.conclusions[: report_document.MAX_CONCLUSIONS]
     more = len(hostile.conclusions) - len(shown)
     assert (f"{more} more in the tables of pairwise differences." in findings) == (more > 0)
     assert all(" ".join(sentence.split()) in findings for sentence in shown)
@@ -417,7 +417,7 @@ def test_one_prior_goes_without_the_figures_along_priors(plain, undrawn, tmp_pat
     assert (target / "prior_pairs.csv").read_text() == ",".join(plain.tables["prior_pairs"]) + "\n"
     outline = Outline((target / "report.html").read_text(encoding="utf-8"))
     drawn = [attrs["id"].removeprefix("figure-") for attrs in outline.named("figure")]
-    assert set(drawn) == {kind for kind in KINDS if kind not in report_figures.ALONG_PRIORS}
+    assert set(drawn) == {kind for kind in KINDS if kind not in report_figures.FIGURES_ALONG_PRIORS}
     assert drawn[0] == "iauprec"  # carries the verdict where there is nothing along the prior
     sections = [attrs["id"] for attrs in outline.named("section")]
     assert not {"surface", "differences", "prior-pairs"} & set(sections)
@@ -455,7 +455,7 @@ def test_slider_moves_over_the_rows_of_the_file(outline, hostile):
 
 def test_slider_says_nothing_of_bands_that_are_not_known(plain):
     unknown = plain.by_prior.assign(conf_low=np.nan, conf_high=np.nan)
-    slider = report_document._slider(Like(plain, by_prior=unknown))
+    slider = report_document._build_slider(Like(plain, by_prior=unknown))
     assert "95 % band" not in slider["at_prior"].table.header
     assert all(row.count("|") == 3 for rows in json.loads(slider["slider"]["steps"])["rows"] for row in rows)
 
@@ -471,7 +471,7 @@ def test_slider_says_nothing_of_bands_that_are_not_known(plain):
 )
 def test_conclusions_rest_on_the_primary_test_of_iauprec(rows, chosen):
     frame = pd.DataFrame([row.split() for row in rows.split(", ")], columns=["role", "response"])
-    tests = report_source.primary_rows(frame.assign(test=[0, 1]))["test"]
+    tests = report_source.select_primary(frame.assign(test=[0, 1]))["test"]
     assert tests.tolist() == [chosen]
 
 
@@ -522,7 +522,7 @@ def test_latex_compiles(folder, tmp_path):
 def test_long_tables_go_over_pages_with_their_bold_cells():
     rows = tuple((str(i), "x") for i in range(80))
     table = Table("t", "Long", ("a", "b"), rows, bold=frozenset({(0, 1), (40, 1), (79, 1)}))
-    text = latex_of(table, siunitx=False)
+    text = write_latex(table, siunitx=False)
     once = (r"\begin{longtable}", r"\label{tab:t}", r"\caption{Long}", r"\caption[]{Long (continued)}")
     assert [text.count(part) for part in once] == [1] * 4
     assert re.findall(r"(?m)^(\d+) & \\textbf\{x\}", text) == ["0", "40", "79"]

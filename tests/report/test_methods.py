@@ -8,12 +8,12 @@ import pytest
 from loops import each
 
 from skewanova.inference.catalogue import TESTS, get_test
-from skewanova.report.methods import REFERENCES, bibtex, cited, methods_text
+from skewanova.report.methods import REFERENCES, fill_methods, find_references, write_bibtex
 
 
 def text(tests, **options):
     options = {"area_estimator": "trapezoid", "deployment_prior": "uniform", "alpha": 0.05} | options
-    return methods_text(tests=tests, **options)
+    return fill_methods(tests=tests, **options)
 
 
 def test_text_names_estimator_prior_level_and_tests_once():
@@ -28,7 +28,7 @@ def test_text_names_estimator_prior_level_and_tests_once():
 @each("test", TESTS)
 def test_every_year_cited_is_that_of_a_reference(test):
     paragraphs = text([test], test_set=get_test(test).sampling_unit == "cases")
-    references = {(r.surname, r.year) for r in cited(paragraphs)}
+    references = {(r.surname, r.year) for r in find_references(paragraphs)}
     words = " ".join(paragraphs).replace("Demsar", "Dem\u0161ar")
     words = words.replace("DeLong, DeLong and Clarke-Pearson", "DeLong et al.")
     surname = r"([A-Z]\w+)(?:'s)?(?: and [A-Z]\w+(?:'s)?| et al\.)? \(?(\d{4})"
@@ -39,19 +39,19 @@ def test_every_year_cited_is_that_of_a_reference(test):
 
 def test_references_stand_in_order_and_are_cited_by_their_first_author_alone():
     assert [r.key for r in REFERENCES] == sorted(r.key for r in REFERENCES)
-    found = cited(["Holm and nobody else"])
+    found = find_references(["Holm and nobody else"])
     assert [r.key for r in found] == ["holm1979"]
     assert found[0].to_text() == (
         "Holm, Sture (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal "
         "of Statistics 6, 65\u201370."
     )
-    assert [r.key for r in cited(["Benjamini and Hochberg (1995)"])] == ["benjamini1995"]
-    assert [r.key for r in cited(["Hochberg (1988)"])] == ["hochberg1988"]
+    assert [r.key for r in find_references(["Benjamini and Hochberg (1995)"])] == ["benjamini1995"]
+    assert [r.key for r in find_references(["Hochberg (1988)"])] == ["hochberg1988"]
 
 
 @pytest.mark.skipif(shutil.which("bibtex") is None, reason="no BibTeX here")
 def test_bibtex_reads_every_entry(tmp_path):
-    (tmp_path / "all.bib").write_text(bibtex(REFERENCES), encoding="ascii")
+    (tmp_path / "all.bib").write_text(write_bibtex(REFERENCES), encoding="ascii")
     (tmp_path / "all.aux").write_text("\\citation{*}\n\\bibstyle{plain}\n\\bibdata{all}\n")
     run = subprocess.run(["bibtex", "all"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout

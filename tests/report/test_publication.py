@@ -11,7 +11,13 @@ from loops import each
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.base.text import Table
 from skewanova.inference.catalogue import get_test
-from skewanova.report.publication import LINE, PAGE_ROWS, latex_of, publication_table, publication_tables
+from skewanova.report.publication import (
+    LINE_WIDTH,
+    MAX_PAGE_LINES,
+    build_publication_table,
+    build_publication_tables,
+    write_latex,
+)
 from skewanova.report.tables import TABLES
 
 
@@ -28,14 +34,14 @@ def body(text):
 
 
 def test_table_1_has_means_spreads_and_letters_and_pairwise_the_primary_test_alone(hostile):
-    table = publication_table(hostile, "performance")
+    table = build_publication_table(hostile, "performance")
     assert table.header == ("Model", "AUPREC(0.5)", "AUPREC(0.1)", "IAUPREC", "AUC", "Group")
     assert [row[-1] for row in table.rows] == hostile.ranking["group"].tolist()
     values = hostile.tables["iauprec"].groupby("model")["iauprec"].agg(["mean", "std"])
     for row, model in zip(table.rows, hostile.ranking["model"], strict=True):
         assert row[3] == "{:.3f} ({:.3f})".format(*values.loc[model])
     assert (0, 3) in table.bold
-    table = publication_table(hostile, "pairwise")
+    table = build_publication_table(hostile, "pairwise")
     rows = hostile.pairs[hostile.pairs["role"] == "primary"]
     assert len(table.rows) == len(rows) == 10
     assert table.header == ("Pair", "Difference", "Interval", "Adjusted p", "Differ at 0.05", "Effect")
@@ -44,14 +50,14 @@ def test_table_1_has_means_spreads_and_letters_and_pairwise_the_primary_test_alo
 
 
 def test_every_table_has_a_name_and_three_twins(hostile):
-    assert tuple(publication_tables(hostile)) == tuple(name for name in TABLES if name != "components")
+    assert tuple(build_publication_tables(hostile)) == tuple(name for name in TABLES if name != "components")
     for name in TABLES:
-        rows = len(publication_table(hostile, name).rows)
+        rows = len(build_publication_table(hostile, name).rows)
         for siunitx in (False, True):
             text = hostile.to_latex(name, siunitx=siunitx)
             assert text.count(r"\label{tab:") == 1
             assert (r"\begin{table}" in text) != (r"\begin{longtable}" in text)
-            assert rows <= PAGE_ROWS or r"\begin{longtable}" in text
+            assert rows <= MAX_PAGE_LINES or r"\begin{longtable}" in text
             assert len(body(text)) == rows
             assert "resizebox" not in text
         assert hostile.to_html(name).count("<tr>") == rows + 1
@@ -66,7 +72,7 @@ def test_every_table_has_a_name_and_three_twins(hostile):
 
 def aligned(*cells, bold=()):
     table = Table("t", "c", ("Model", "X"), tuple(("m", cell) for cell in cells), bold=frozenset(bold))
-    text = latex_of(table, siunitx=True)
+    text = write_latex(table, siunitx=True)
     (layout,) = re.findall(r"\\begin\{tabular\}\{l(.*)\}", text)
     (head,) = re.findall(r"Model & (.*) \\\\", text)
     return layout, head, [line.removeprefix("m & ").removesuffix(r" \\") for line in body(text)]
@@ -112,7 +118,7 @@ def test_cells_are_text_and_what_is_bold_stays_so():
         frozenset({(1, 1)}),
     )
     table = Table("demo", "A 50% caption", ("Model", "Value", "Interval"), rows, bold, "100 %.")
-    text = latex_of(table, siunitx=False)
+    text = write_latex(table, siunitx=False)
     assert text.startswith("\\begin{table}[htbp]\n\\centering\\footnotesize\n")
     assert "\\caption{A 50\\% caption}\n\\label{tab:demo}\n" in text
     assert r"\footnotesize\raggedright 100 \%.}" in text
@@ -129,13 +135,13 @@ def test_cells_are_text_and_what_is_bold_stays_so():
 def test_long_text_is_broken_wide_heads_stand_on_several_lines_and_columns_follow_below():
     heads, row = [f"Mean at {i}" for i in range(12)], ["0.772 (0.020)"] * 12
     wide = Table("t", "c", ("Model", *heads), (("a_model_with_a_name_that_goes_on_and_on", *row),))
-    text = latex_of(wide, siunitx=False)
+    text = write_latex(wide, siunitx=False)
     assert text.count(r"\begin{tabular}{>{\raggedright\arraybackslash}p{") == text.count(r"\bottomrule") == 4
     assert text.count(r"a\allowbreak{}\_\allowbreak{}model") == 4
     assert text.count("0.772") == 12
     assert text.count(r"\caption{") == 1
-    assert all(len(row.split(" & ")) * 13 < LINE for row in re.findall(r"& (0.*) \\\\", text))
-    text = latex_of(Table("t", "c", ("Model", "Mean regret"), (("a", "0.012"),)), siunitx=False)
+    assert all(len(row.split(" & ")) * 13 < LINE_WIDTH for row in re.findall(r"& (0.*) \\\\", text))
+    text = write_latex(Table("t", "c", ("Model", "Mean regret"), (("a", "0.012"),)), siunitx=False)
     assert r"Model & \begin{tabular}[b]{@{}r@{}}Mean\\regret\end{tabular} \\" in text
 
 
@@ -152,12 +158,12 @@ def test_columns_digits_caption_label_and_rows_by_number_model_pair_or_test(host
     assert hostile.to_markdown("ranking", rows=2, digits=1).count("\n| ") == 4
     assert "<caption>x &lt; y" in hostile.to_html("ranking", caption="x < y")
     model = hostile.ranking["model"].iloc[3]
-    assert [row[0] for row in publication_table(hostile, "ranking", rows=[model]).rows] == [model]
+    assert [row[0] for row in build_publication_table(hostile, "ranking", rows=[model]).rows] == [model]
     primary = hostile.tests.loc[hostile.tests["role"] == "primary", "test"].iloc[0]
-    rows = publication_table(hostile, "tests", rows=[primary]).rows
-    assert 0 < len(rows) < len(publication_table(hostile, "tests").rows)
+    rows = build_publication_table(hostile, "tests", rows=[primary]).rows
+    assert 0 < len(rows) < len(build_publication_table(hostile, "tests").rows)
     assert {row[0].split(",")[0] for row in rows} == {get_test(primary).name}
-    tukey = publication_table(hostile, "pairs", rows=["tukey"]).rows
+    tukey = build_publication_table(hostile, "pairs", rows=["tukey"]).rows
     assert len(tukey) == (hostile.pairs["test"] == "tukey").sum()
 
 
@@ -204,4 +210,4 @@ def test_tables_compile_and_fit(hostile, tmp_path):
 
 def test_tables_without_pairs_of_priors(hostile):
     alone = simulated(["a", "b"], priors=(0.5,))
-    assert set(TABLES) - set(publication_tables(alone)) == {"prior_pairs", "crossings", "components"}
+    assert set(TABLES) - set(build_publication_tables(alone)) == {"prior_pairs", "crossings", "components"}

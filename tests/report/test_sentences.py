@@ -16,21 +16,21 @@ import skewanova as sa
 from skewanova.base.text import format_number
 from skewanova.report.methods import Prose
 from skewanova.report.sentences import (
-    MOST_ALIKE,
-    MOST_MEANS,
-    MOST_PAIRS,
-    anova_line,
-    curve_sentences,
-    omnibus_sentence,
-    pair_findings,
-    pair_sentences,
+    MAX_LISTED_PAIRS,
+    MAX_MEANS,
+    MAX_PAIRS,
+    write_curve_sentences,
+    write_omnibus_sentence,
+    write_pair_findings,
+    write_pair_sentences,
+    write_test_line,
 )
 
 LINE = "(2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p"
 
 
 def test_anova_in_a_line():
-    lines = [anova_line(rows) for _, rows in ANOVA.groupby("test", sort=False)]
+    lines = [write_test_line(rows) for _, rows in ANOVA.groupby("test", sort=False)]
     assert lines == [
         "2-way ANOVA of IAUPREC: F(2, 38) = 15.25, p <0.0001",
         "odd_test of IAUPREC: F(1.235, 20.5) = inf, p <0.0001",
@@ -61,17 +61,17 @@ def test_anova_in_a_line():
 def test_the_primary_in_a_sentence_that_pairs_do_not_contradict(p_value, rejected, begins, ends):
     frame = ANOVA.assign(role=["primary", "primary", "check", "published"])
     frame.loc[0, "p_value"] = p_value
-    found = omnibus_sentence(frame, 0.05, pd.DataFrame({"reject": [rejected, False]}))
+    found = write_omnibus_sentence(frame, 0.05, pd.DataFrame({"reject": [rejected, False]}))
     assert found == f"{begins} {LINE}{ends}"
 
 
 def test_models_that_differ_alike_in_every_fold_are_not_tested():
     frame = ANOVA.assign(role=["primary", "primary", "check", "published"])
     frame.loc[0, ["statistic", "p_value"]] = np.inf, 0.0
-    found = omnibus_sentence(frame, 0.05, pd.DataFrame({"reject": [True]}))
+    found = write_omnibus_sentence(frame, 0.05, pd.DataFrame({"reject": [True]}))
     assert found.startswith("The models' differences do not vary, so that no test can judge them")
     flat = posthoc(("A", "B", -0.2, 0.0, True)).assign(std_error=0.0)
-    assert pair_sentences(flat, 0.05) == [
+    assert write_pair_sentences(flat, 0.05) == [
         "B is above A by 0.200 in IAUPREC throughout, which no test can judge."
     ]
 
@@ -83,13 +83,13 @@ def test_pairs_in_words():
         ("B", "C", 0.1, 0.2, False),
         ("B", "D", 0.0, NAN, False),
     )
-    assert pair_sentences(frame, 0.05) == [
+    assert write_pair_sentences(frame, 0.05) == [
         "A is ahead of B by 0.123 in IAUPREC (adjusted p <0.0001).",
         "C is ahead of A by 0.050 in IAUPREC (adjusted p = 0.040).",
         "B and C were not found to differ in IAUPREC at 0.05 (adjusted p = 0.20).",
         "B and D could not be tested, because their values are the same.",
     ]
-    assert pair_sentences(frame.iloc[:0], 0.05) == []
+    assert write_pair_sentences(frame.iloc[:0], 0.05) == []
 
 
 @each(
@@ -103,11 +103,11 @@ def test_pairs_in_words():
 def test_pairs_without_p_are_not_said_to_be_alike(estimate, std_error, why):
     names = {name: name for name in "ABCDE"}
     untested = posthoc(("A", "B", estimate, NAN, False), std_error=std_error)
-    assert pair_sentences(untested, 0.05) == [f"A and B could not be tested, because {why}."]
+    assert write_pair_sentences(untested, 0.05) == [f"A and B could not be tested, because {why}."]
     every = pd.concat([untested] * 4, ignore_index=True)
-    assert pair_findings(every, 0.05, names) == [f"No pair could be tested, because {why}."]
+    assert write_pair_findings(every, 0.05, names) == [f"No pair could be tested, because {why}."]
     tested = posthoc(("A", "C", 0.2, 0.3, False), ("A", "D", 0.2, 0.2, False))
-    assert pair_findings(pd.concat([every, tested], ignore_index=True), 0.05, names) == [
+    assert write_pair_findings(pd.concat([every, tested], ignore_index=True), 0.05, names) == [
         "The other 2 pairs were not found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.20).",
         f"4 of the 6 pairs could not be tested, because {why}.",
     ]
@@ -115,12 +115,12 @@ def test_pairs_without_p_are_not_said_to_be_alike(estimate, std_error, why):
 
 def test_names_in_sentences_are_short_and_distinct():
     a, b = "the same long beginning, 1, the same long end", "the same long beginning, 2, the same long end"
-    (sentence,) = pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05)
+    (sentence,) = write_pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05)
     told = "the same long...long end is ahead of the same lo...ng end (2) by 0.100 in IAUPREC"
     assert sentence == f"{told} (adjusted p = 0.001)."
-    (sentence,) = pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05, {a: "x", b: "y"})
+    (sentence,) = write_pair_sentences(posthoc((a, b, 0.1, 0.001, True)), 0.05, {a: "x", b: "y"})
     assert sentence.startswith("x is ahead of y by")
-    (sentence,) = pair_sentences(posthoc(("a\nb", "\x1b[2J", 0.1, 0.001, True)), 0.05)
+    (sentence,) = write_pair_sentences(posthoc(("a\nb", "\x1b[2J", 0.1, 0.001, True)), 0.05)
     assert sentence.startswith(r"a b is ahead of \x1b[2J by")
 
 
@@ -129,15 +129,15 @@ def test_stretches_of_priors_in_words():
     curves = curves.assign(estimate=0.1, std_error=0.1)
     rows = [("A", "B", 0.012345, 0.2), ("B", "A", 0.55, 0.6)]
     differing = pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high"])
-    assert curve_sentences(curves, differing, {"A": "Ada", "B": "Bob"}) == [
+    assert write_curve_sentences(curves, differing, {"A": "Ada", "B": "Bob"}) == [
         "Ada is ahead of Bob at priors 0.0123 to 0.2 (simultaneous band).",
         "Bob is ahead of Ada at priors 0.55 to 0.6 (simultaneous band).",
     ]
-    assert curve_sentences(curves, differing)[1].startswith("B is ahead of A")
-    assert curve_sentences(curves, differing.iloc[:0]) == [
+    assert write_curve_sentences(curves, differing)[1].startswith("B is ahead of A")
+    assert write_curve_sentences(curves, differing.iloc[:0]) == [
         "At no single prior from 0.0123 to 0.6 were any two models found to differ."
     ]
-    assert curve_sentences(curves.assign(std_error=0.0), differing) == [
+    assert write_curve_sentences(curves.assign(std_error=0.0), differing) == [
         "Differences along the prior could not be tested, because their difference does not vary."
     ]
 
@@ -145,15 +145,15 @@ def test_stretches_of_priors_in_words():
 def test_many_pairs_alike_are_said_once():
     pairs = [(a, b, 0.1, 0.4, False) for a, b in ("ab", "ac", "ad", "bc", "bd", "cd")]
     frame, names = posthoc(*pairs), {name: name for name in "abcd"}
-    none = pair_findings(frame, 0.05, names)
+    none = write_pair_findings(frame, 0.05, names)
     assert none == ["No two models were found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.40)."]
     frame["reject"] = [True, *[False] * 5]
-    first, rest = pair_findings(frame, 0.05, names)
+    first, rest = write_pair_findings(frame, 0.05, names)
     assert first.startswith("a is ahead of b")
     assert rest == (
         "The other 5 pairs were not found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.40)."
     )
-    assert len(pair_findings(frame.iloc[: 1 + MOST_ALIKE], 0.05, names)) == 1 + MOST_ALIKE
+    assert len(write_pair_findings(frame.iloc[: 1 + MAX_LISTED_PAIRS], 0.05, names)) == 1 + MAX_LISTED_PAIRS
 
 
 # --- in a paragraph ---------------------------------------------------------------------------------------
@@ -174,9 +174,9 @@ def test_the_primary_test_comes_first_numbers_are_those_of_frames_and_names_are_
     assert f"d = {effect:.2f}" in text
     assert text.index("The models ") < text.index("Differences (") < text.index(hostile.verdict.choose)
     assert f"about {hostile.design.population}." in text
-    assert text.count(" minus ") == MOST_PAIRS
-    assert f"{len(pairs) - MOST_PAIRS} more in the table" in text
-    assert f"{len(hostile.ranking) - MOST_MEANS} more in the table" in text
+    assert text.count(" minus ") == MAX_PAIRS
+    assert f"{len(pairs) - MAX_PAIRS} more in the table" in text
+    assert f"{len(hostile.ranking) - MAX_MEANS} more in the table" in text
     for prose in (hostile.results_paragraph, hostile.methods):
         assert "<script>" not in prose.to_markdown().replace("\\<script\\>", "")
         assert "\n" not in str(prose).replace("\n\n", "")

@@ -10,7 +10,7 @@ from report_frames import ANOVA, NAN, frame_of, posthoc
 from skewanova import UniformPrior
 from skewanova.inference.intervals import INTERVAL_COLUMNS
 from skewanova.report import tables as report_tables
-from skewanova.report.tables import TABLES, leaders_table, performance_table
+from skewanova.report.tables import TABLES, build_leaders_table, build_performance_table
 from skewanova.scores.design import FoldDesign
 
 RANKING = frame_of(
@@ -24,7 +24,7 @@ MEASURES = frame_of(
 )
 
 
-def ranking_table(ranking, alpha):
+def build_ranking_table(ranking, alpha):
     sizes = pd.DataFrame({"n_positive": [40, 38], "n_negative": [1200, 1200]})
     source = SimpleNamespace(
         ranking=ranking,
@@ -34,7 +34,7 @@ def ranking_table(ranking, alpha):
         evaluation=SimpleNamespace(deployment_prior=UniformPrior(0.05, 0.2)),
         verdict=SimpleNamespace(trusted=True),
     )
-    return report_tables.ranking_table(source)
+    return report_tables.build_ranking_table(source)
 
 
 def auprec(priors, values):
@@ -49,7 +49,7 @@ def auprec(priors, values):
 
 def test_performance_holds_means_and_spreads_in_ranking_order():
     frame = auprec((0.5, 0.1), [(0.9, 0.7, 0.6, 0.6), (0.2, 0.4, 0.30, 0.31)])
-    found = performance_table(frame, MEASURES, RANKING)
+    found = build_performance_table(frame, MEASURES, RANKING)
     assert found.header == ("Model", "AUPREC(0.5)", "AUPREC(0.1)", "IAUPREC", "AUC")
     assert found.rows == (
         ("B", "0.600 (0.000)", "0.305 (0.007)", "0.750 (0.071)", "0.900 (0.141)"),
@@ -60,17 +60,17 @@ def test_performance_holds_means_and_spreads_in_ranking_order():
 
 def test_the_best_is_bold_before_rounding_and_one_fold_has_no_spread():
     frame = auprec((0.5,), [(0.60001, 0.60001, 0.6, 0.6)])
-    bold = performance_table(frame, MEASURES, RANKING).bold
+    bold = build_performance_table(frame, MEASURES, RANKING).bold
     assert ((1, 1) in bold, (0, 1) in bold) == (True, False)
     one = MEASURES[MEASURES["fold"] == 1]
     frame = auprec((0.5,), [(0.9, 0.7, 0.6, 0.6)])
-    found = performance_table(frame[frame["fold"] == 1], one, RANKING)
+    found = build_performance_table(frame[frame["fold"] == 1], one, RANKING)
     assert found.rows[0] == ("B", "0.600", "0.700", "0.800")
 
 
 def test_priors_that_differ_little_stay_apart():
     priors = (0.1, 0.1 + 1e-9, 1e-7, 0.1 + 2e-9)
-    found = performance_table(auprec(priors, [(0.1 * i,) * 4 for i in range(1, 5)]), MEASURES, RANKING)
+    found = build_performance_table(auprec(priors, [(0.1 * i,) * 4 for i in range(1, 5)]), MEASURES, RANKING)
     assert found.header[1:5] == ("AUPREC(0.1)", "AUPREC(0.100000001)", "AUPREC(1e-07)", "AUPREC(0.100000002)")
     assert [cell[:5] for cell in found.rows[0][1:5]] == ["0.100", "0.200", "0.300", "0.400"]
 
@@ -82,11 +82,11 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
     frame = grid.to_frame(index=False).assign(auprec=0.5)
     cells = frame.drop_duplicates(["model", "fold"]).assign(iauprec=0.5, auc=0.5)
     ranking = pd.concat([RANKING.iloc[:1]] * 12, ignore_index=True).assign(model=models)
-    found = performance_table(frame, cells, ranking).to_text()
+    found = build_performance_table(frame, cells, ranking).to_text()
     assert max(map(len, found.split("\n"))) <= 80
     assert found.count("0.500 (0.000)") == 12 * 18
     assert all(found.count(f"AUPREC({p:.6g})") == 1 for p in priors)
-    ranked = ranking_table(ranking, 0.005).to_text()
+    ranked = build_ranking_table(ranking, 0.005).to_text()
     assert max(map(len, ranked.split("\n"))) <= 80
     assert len({line[:24] for line in ranked.split("\n") if line.startswith("gradient")}) == 12
 
@@ -95,7 +95,7 @@ def test_sixteen_priors_and_twelve_models_fit_the_screen():
 
 
 def test_ranking_and_sizes():
-    found = ranking_table(RANKING, 0.005)
+    found = build_ranking_table(RANKING, 0.005)
     assert found.header[2] == "99.5 % interval"
     assert found.rows == (
         ("B", "0.750", "0.700 to 0.800", "a", "0.99", "0.612", "0.000", "0.000"),
@@ -104,13 +104,13 @@ def test_ranking_and_sizes():
     assert found.header[4:6] == ("P(best)", "At rarest")
     assert "At rarest: AUPREC at prior 0.05, the rarest of the deployment" in found.note
     assert "more cautious than p" in found.note
-    row = ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.05).rows[0]
+    row = build_ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.05).rows[0]
     assert (row[2], row[4]) == ("", "")
     assert found.note.startswith("Folds: 2, each of 38 to 40 positives and 1,200 negatives. IAUPREC")
     sizes = pd.DataFrame({"n_positive": [40, 40], "n_negative": [60, 60]})
     runs, one = FoldDesign("runs", n_folds=3), FoldDesign("test_set", n_folds=1)
-    assert report_tables.sizes_note(sizes, runs) == "Runs: 3, each of 40 positives and 60 negatives"
-    assert report_tables.sizes_note(sizes, one) == "Test set: 40 positives and 60 negatives"
+    assert report_tables.write_sizes(sizes, runs) == "Runs: 3, each of 40 positives and 60 negatives"
+    assert report_tables.write_sizes(sizes, one) == "Test set: 40 positives and 60 negatives"
 
 
 # --- one frame, one table ---------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_pairs():
         posthoc(("A", "B", 0.1234, 0.0456, True)),
         posthoc(("A|x", "B", -0.0001, NAN, False), prior=0.1, response="auprec", conf_low=NAN, test="new"),
     ])  # fmt: skip
-    found = report_tables.pairs_table(frame, 0.005)
+    found = report_tables.build_pairs_table(frame, 0.005)
     assert found.header[-1] == "Differ at 0.005"
     assert found.rows == (
         ("A - B", "Tukey HSD, 2-way mean square", "IAUPREC", "0.123", "-0.100 to 0.300", "0.046", "yes"),
@@ -217,7 +217,7 @@ def test_leaders_have_one_row_a_stretch_of_priors():
         "prior_low prior_high leader contender",
         *[(0.01, 0.1, "A", "A"), (0.01, 0.1, "A", "C"), (0.01, 0.1, "A", "B"), (0.1, 0.5, "B", "B")],
     )
-    table = leaders_table(frame, "95 %")
+    table = build_leaders_table(frame, "95 %")
     assert table.rows == (("0.01 to 0.1", "A", "C, B"), ("0.1 to 0.5", "B", "none"))
     assert "95 %" in table.caption
 
@@ -230,7 +230,7 @@ def test_intervals():
         ],
         columns=list(INTERVAL_COLUMNS),
     )
-    found = report_tables.intervals_table(frame, "these fitted models on further cases")
+    found = report_tables.build_intervals_table(frame, "these fitted models on further cases")
     assert found.header == ("Model", "Fold", "AUPREC", "90 % interval", "Method")
     assert found.rows == (
         ("A", "1", "0.512", "0.400 to 0.600", "wilson"),
@@ -240,5 +240,5 @@ def test_intervals():
         "Each interval is its own, about these fitted models on further cases: what training anew would "
         "change is not in it. Rows in brackets take the models of all folds for one. few"
     )
-    alone = report_tables.intervals_table(frame[:1], "these")
+    alone = report_tables.build_intervals_table(frame[:1], "these")
     assert "brackets" not in alone.note
