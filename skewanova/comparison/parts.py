@@ -354,10 +354,12 @@ class ClassesComparison(ClassesSource):
             f"together, level {self.alpha:g}"
         )
         priors = [
-            f"class {escape_text(name)}, IAUPREC over {prior}" for name, prior in self._describe_priors().items()
+            f"class {escape_text(name)}, IAUPREC over {prior}"
+            for name, prior in self._describe_priors().items()
         ]
         pairs = self._build_tables()[1].to_text(width, names=shorten_names(self.ranking["model"]))
-        lines = [heading, *priors, *self.conclusions]
+        lines = [heading, *(f"class {escape_text(name)}, IAUPREC over {prior}" for name, prior in priors)]
+        lines += self.conclusions
         warnings = [wrap_lines(["Warnings", *self.warnings], width)] if self.warnings else []
         return [wrap_lines(lines, width), pairs, *warnings]
 

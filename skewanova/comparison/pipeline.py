@@ -208,7 +208,9 @@ def _run_analysis(
         "regions": find_regions(measures),
         "assumptions": pd.concat([result.frames["assumptions"], checks], ignore_index=True),
     }
-    suspicions = warn_each(text for text in checks.loc[checks["check"].isin(SUSPICIOUS_CHECKS), "advice"] if text)
+    suspicions = warn_each(
+        text for text in checks.loc[checks["check"].isin(SUSPICIOUS_CHECKS), "advice"] if text
+    )
     part = judged_part(measures)  # the part of the deployment prior that the data can judge, if it is small
     if part is not None:
         pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")
@@ -408,7 +410,8 @@ def _check_design(design: str | FoldDesign, test_fraction: float | None) -> Fold
     if kind not in BUILT_IN_DESIGNS:
         raise InputError(
             f"`design` must be one of {', '.join(BUILT_IN_DESIGNS)}; but got {kind!r}"
-            f"{suggest_name(kind, BUILT_IN_DESIGNS)}; for another design give `cv`, such as StratifiedKFold(10)"
+            f"{suggest_name(kind, BUILT_IN_DESIGNS)}; for another design give `cv`, such as "
+            "StratifiedKFold(10)"
         )
     stated = as_design(design)
     if None not in {stated.test_fraction, test_fraction}:

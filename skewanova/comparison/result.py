@@ -74,7 +74,10 @@ class Comparison(ReportSource):
     def __repr__(self) -> str:
         """Return one line; the summary is ``print(result)``."""
         measures = self.evaluation
-        best, n_folds = shorten_name(self.ranking["model"].iloc[0]), _format_count(len(measures.folds), "fold")
+        best, n_folds = (
+            shorten_name(self.ranking["model"].iloc[0]),
+            _format_count(len(measures.folds), "fold"),
+        )
         return f"<Comparison of {len(measures.models)} models over {n_folds}: {best!r} ranks first>"
 
     def _repr_html_(self) -> str:
