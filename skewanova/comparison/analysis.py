@@ -1,8 +1,8 @@
-"""Analyses of a design: their options, frames and groups; the tests over folds, and those beside.
+"""Choose and run the tests of a comparison over folds.
 
-Which test holds its level under which design was measured by simulation (docs/studies). Folds that share
-training data get Nadeau and Bengio's correction; independent folds get Greenhouse and Geisser's test and, for
-pairs, the step-down max-T under sign flips, or Holm's paired t where the folds are too few for it.
+Simulations showed which test keeps its level under which design (docs/studies). Folds that share training
+data use Nadeau and Bengio's correction. Independent folds use Greenhouse and Geisser's test and, for pairs,
+the step-down max-T under sign flips, or paired t tests with Holm's adjustment if the folds are few.
 """
 
 from __future__ import annotations
@@ -51,25 +51,25 @@ from skewanova.inference.runs import empty_components
 from skewanova.priors.weightings import Target, as_deployment_prior
 from skewanova.scores.design import FoldDesign
 
-#: Hotelling's test needs a covariance matrix it can trust: this many folds or halvings for each contrast.
+#: Folds or halvings for each contrast that Hotelling's test needs for its covariance matrix.
 FOLDS_PER_CONTRAST = 5
 
 
-#: Fewer folds than this leave sign flips too few arrangements.
-FOLDS_FOR_SIGN_FLIPS = 9
+#: With fewer folds, sign flips have too few arrangements.
+MIN_FOLDS_FOR_SIGN_FLIPS = 9
 
 
-#: Smallest p of a test by 9,999 random arrangements.
-SMALLEST_RANDOM_P = 1e-4
+#: Smallest p-value of a test by 9,999 random arrangements.
+MIN_RANDOM_P = 1e-4
 
 
-#: Group of the control in the ranking, instead of letters.
+#: Group of the control model in the ranking; the other models are ahead of it or behind it.
 CONTROL = "control"
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the tests, checked before anything is read; named as in :func:`~skewanova.compare`."""
+    """Options of the tests, checked before any data are read; the names are those of :func:`compare`."""
 
     alpha: float
     pairwise: str
@@ -93,22 +93,22 @@ class Options:
             check_choice(self.control, models, "control")
 
     def check_pairwise_auto(self, primary: str) -> None:
-        """Check that no test over folds is requested where pairs are tested over cases."""
+        """Check that no test over folds is requested for a design that tests pairs over cases."""
         if self.pairwise != "auto":
             raise InputError(
-                f"`pairwise` chooses between tests over folds, but got {self.pairwise!r} where pairs are "
-                f"tested over cases ({get_test(primary).name}): leave it out"
+                f"`pairwise` must be 'auto' here, because this design tests pairs over cases "
+                f"({get_test(primary).name}) and not over folds, but got {self.pairwise!r}"
             )
 
     @property
-    def family(self) -> dict[str, Any]:
+    def family_options(self) -> dict[str, Any]:
         """Level, adjustment and control of one family of pairs."""
         return {"alpha": self.alpha, "p_adjust": self.p_adjust or "holm", "control": self.control}
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """Tests, the primary one first, and frames by name; see :class:`~skewanova.Comparison`."""
+    """Results of all tests (the primary test first), frames by name, and warnings."""
 
     tests: Sequence[AnovaResult | OmnibusResult]
     frames: dict[str, pd.DataFrame]
@@ -117,7 +117,7 @@ class Analysis:
 
 @dataclass(frozen=True)
 class DesignAnalysis(ABC):
-    """Analysis of a design, which :func:`~skewanova.compare` picks once."""
+    """Base class of the analyses: over folds, over the cases of a test set, or over runs and cases."""
 
     evaluation: Evaluation
     options: Options
@@ -128,16 +128,16 @@ class DesignAnalysis(ABC):
 
     @abstractmethod
     def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
-        """Compare the pairs by the primary test over another deployment prior."""
+        """Compare the pairs by the primary test, but over another deployment prior."""
 
     @cached_property
     def published(self) -> tuple[AnovaResult, AnovaResult]:
-        """The paper's 2-way and 3-way analyses."""
+        """The 2-way and the 3-way ANOVA of Landgrebe et al. (2006)."""
         measures, alpha = self.evaluation, self.options.alpha
         return two_way_anova(measures.iauprec, alpha=alpha), three_way_anova(measures.auprec, alpha=alpha)
 
     def compare_priors(self) -> pd.DataFrame:
-        """Compare pairs of priors by the 3-way analysis; none if there is one prior."""
+        """Compare the pairs of priors by the 3-way ANOVA; the frame is empty if there is one prior."""
         three_way = self.published[1]
         if three_way.residuals()["prior"].nunique() < 2:
             return pd.DataFrame(columns=prior_pair_columns())
@@ -150,7 +150,10 @@ class DesignAnalysis(ABC):
         limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats] | None = None,
         **frames: pd.DataFrame,
     ) -> dict[str, pd.DataFrame]:
-        """Return all frames: ranking, by the limits of each model if it has its own, and differences too."""
+        """Build the ranking and the difference curves, and add them to the frames of the tests.
+
+        `limits` are the lower and upper confidence limits of each model, if not those over folds.
+        """
         report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
@@ -167,7 +170,7 @@ class DesignAnalysis(ABC):
 
 
 def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | None) -> dict[str, str]:
-    """Return letters of the primary comparisons or, with a control, which side of it each model is on."""
+    """Return the letters of each model by the primary test or, with a control, ahead, behind or ''."""
     primary = posthoc[posthoc["role"] == "primary"]
     if control is not None:
         return {control: CONTROL, **{str(row.model_a): _format_side(row) for row in iter_rows(primary)}}
@@ -176,14 +179,13 @@ def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | No
 
 
 def _format_side(row: Any) -> str:
-    """Return the side of the control that a model is on, or '' if they do not differ."""
     if np.isnan(row.p_adjusted):
         return "not tested"
     return ("ahead" if row.estimate > 0 else "behind") if row.reject else ""
 
 
 def run_omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
-    """Run the test of all models that the design asks for, as the primary test, then the others as checks."""
+    """Test all models: the primary test of the design first, then the secondary tests."""
     primary, full_rank = choose_primary_test(measures), _has_full_rank(measures)
     applicable = (name for name in _select_tests(OMNIBUS_TESTS, measures.design) if name != primary)
     others = [name for name in applicable if full_rank or not get_test(name).needs_full_rank]
@@ -197,7 +199,7 @@ def _has_full_rank(measures: Evaluation) -> bool:
 
 
 def _select_tests(tests: Iterable[str], design: FoldDesign, *, control: bool = False) -> list[str]:
-    """Return the tests that correct for no more than these folds share, and compare such pairs."""
+    """Select the tests that are valid for the design and compare all pairs or, if so, with the control."""
     suited = [test for test in tests if get_test(test).applies_to(design.kind)]
     if control:
         return [test for test in suited if get_test(test).needs_adjustment or get_test(test).needs_control]
@@ -210,11 +212,12 @@ def choose_primary_test(measures: Evaluation) -> str:
 
 
 def choose_omnibus_test(design: FoldDesign, n_models: int, *, full_rank: bool = True) -> str:
-    """Name the test of all models that the design asks for.
+    """Choose the primary test of all models.
 
-    ``repeated_measures`` for independent folds; ``split_half_hotelling`` or ``corrected_hotelling`` with at
-    least five halvings or folds for each contrast, if models vary on their own; else ``split_half_gg`` or
-    ``corrected_gg``.
+    It is ``repeated_measures`` for independent folds. Folds that share training data get
+    ``corrected_hotelling``, or ``split_half_hotelling`` if there are halvings. These need five folds or
+    halvings for each contrast and a covariance matrix of full rank; else it is ``corrected_gg`` or
+    ``split_half_gg``.
     """
     if not design.overlapping:
         return "repeated_measures"
@@ -224,30 +227,30 @@ def choose_omnibus_test(design: FoldDesign, n_models: int, *, full_rank: bool = 
 
 
 def choose_pairwise_test(design: FoldDesign, alpha: float) -> str:
-    """Name the family of pairwise tests that the design asks for.
+    """Choose the pairwise test of the design.
 
-    ``split_half_t`` where there are halvings, ``corrected_t`` where folds share training data, else
-    ``max_t``, or ``paired_t`` with fewer than nine folds or where sign flips cannot reach `alpha`.
-    Tukey's test is never chosen: it fails where models spread unequally, and no look at the spreads first
-    mends that.
+    It is ``split_half_t`` if there are halvings and ``corrected_t`` if folds share training data. For
+    independent folds it is ``max_t``, or ``paired_t`` if the folds are fewer than nine or sign flips cannot
+    reach `alpha`. Tukey's test is never chosen, because it is liberal if the variances of models differ, and
+    a preliminary test of the variances does not mend that.
     """
     if design.overlapping:
         return "split_half_t" if design.n_halvings else "corrected_t"
-    smallest = max(2.0 ** (1 - design.n_folds), SMALLEST_RANDOM_P)
-    reachable = design.n_folds >= FOLDS_FOR_SIGN_FLIPS and smallest < alpha
+    smallest = max(2.0 ** (1 - design.n_folds), MIN_RANDOM_P)
+    reachable = design.n_folds >= MIN_FOLDS_FOR_SIGN_FLIPS and smallest < alpha
     return "max_t" if reachable else "paired_t"
 
 
 def name_pairwise_test(design: FoldDesign, alpha: float) -> str:
-    """Name the test of pairs that the design asks for, with its adjustment, as the column `test` has it."""
+    """Return the chosen pairwise test with its adjustment, as in the column `test`."""
     method = choose_pairwise_test(design, alpha)
     return name_family(method, "holm" if get_test(method).needs_adjustment else "")
 
 
 def resolve_pairwise(design: FoldDesign, options: Options) -> str:
-    """Name the family of pairs behind the primary test: the one asked for, or that of the design.
+    """Return the pairwise test that the conclusions use: the user's, or else that of the design.
 
-    Where an adjustment or a control is asked for, paired t takes the place of max-T, which adjusts by itself.
+    Paired t tests replace max-T if the user sets an adjustment or a control, because max-T adjusts by itself.
     """
     if options.pairwise == "auto":
         method = choose_pairwise_test(design, options.alpha)
@@ -255,14 +258,15 @@ def resolve_pairwise(design: FoldDesign, options: Options) -> str:
         return method if plain else "paired_t"
     if not get_test(options.pairwise).applies_to(design.kind):
         raise InputError(
-            f"`pairwise` must name a test that these folds can have, but {options.pairwise!r} corrects for "
-            "what they do not share or tell: leave it out, or state `design`"
+            f"`pairwise` must be a test for this design, but {options.pairwise!r} corrects for training data "
+            f"that its folds do not share, or needs halvings ({design.describe()}): leave `pairwise` out, or "
+            "state `design`"
         )
     return options.pairwise
 
 
 def _check_level(design: FoldDesign, options: Options) -> list[str]:
-    """Warn of a requested family that may not hold its level in this design."""
+    """Return a warning if the user's pairwise test may exceed its level in this design."""
     if options.pairwise == "auto" or design.kind in get_test(options.pairwise).designs:
         return []
     note = get_test(options.pairwise).note
@@ -274,10 +278,10 @@ def _check_level(design: FoldDesign, options: Options) -> list[str]:
 
 @dataclass(frozen=True)
 class FoldsAnalysis(DesignAnalysis):
-    """Analysis over folds that each test cases of their own."""
+    """Analysis over folds, each of which tests other cases."""
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
-        """Run the test that the design asks for, the published analyses and the secondary tests."""
+        """Run the primary, the published and the secondary tests over folds."""
         measures, options = self.evaluation, self.options
         alpha, control, order = options.alpha, options.control, measures.models
         report_stage("tests of all models")
@@ -288,7 +292,7 @@ class FoldsAnalysis(DesignAnalysis):
             self._compare_all_pairs(),
             prior_pairs=self.compare_priors(),
             effects=effects(measures, alpha=alpha, control=control, order=order),
-            equivalence=equivalence(measures, rope=options.rope, order=order, **options.family),
+            equivalence=equivalence(measures, rope=options.rope, order=order, **options.family_options),
             assumptions=assumptions(measures.iauprec, alpha=alpha),
             residuals=self.published[0].residuals(),
         )
@@ -305,7 +309,7 @@ class FoldsAnalysis(DesignAnalysis):
         return tukey_hsd(two_way, alpha=self.options.alpha, order=measures.models).to_frame()
 
     def _compare_all_pairs(self) -> pd.DataFrame:
-        """Compare pairs: the family behind the primary test first, the paper's, then others as checks."""
+        """Compare all pairs by the primary test, by Tukey's test as published, and by the secondary tests."""
         measures, options = self.evaluation, self.options
         common: dict[str, Any] = {"alpha": options.alpha, "order": measures.models}
         primary = resolve_pairwise(measures.design, options)
@@ -320,7 +324,7 @@ class FoldsAnalysis(DesignAnalysis):
         return pd.concat(parts, ignore_index=True)
 
     def _compare_family(self, method: str, measures: Evaluation, *, role: str = "secondary") -> pd.DataFrame:
-        """Compare one family of pairs, adjusted by `p_adjust` where it does not adjust by itself."""
+        """Compare all pairs by one test; `p_adjust` applies if the test does not adjust by itself."""
         options = self.options
         return posthoc(
             measures,

@@ -1,8 +1,8 @@
-"""Analyses over the cases of a test set that all models share: a single one, or several runs on one.
+"""Run the tests of a comparison on one test set, scored once or by several runs of each model.
 
-Tests over folds ask whether methods differ when they are trained and tested again. These ask whether the
-fitted models differ on further cases (:mod:`skewanova.inference.case_resampling`) or, of several runs, which
-are trainings anew, whether the learners differ over further runs and cases (:mod:`skewanova.inference.runs`).
+Tests over folds ask whether learners differ when they are trained and tested again. A single test set shows
+whether the fitted models differ on further cases. Several runs, which are repeated trainings, show whether
+the learners differ over further runs and cases.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ CasesComparison = TestSetComparison | RunsComparison
 MIN_POSITIVES_TIMES_AREA = 10
 
 
-#: Columns of a pair that is not tested.
-UNTESTED = ["std_error", "df", "statistic", "p_value", "p_adjusted", "conf_low", "conf_high"]
+#: Columns that are nan if a pair is not tested.
+TEST_COLUMNS = ["std_error", "df", "statistic", "p_value", "p_adjusted", "conf_low", "conf_high"]
 
 
 @dataclass(frozen=True)
 class CasesAnalysis(DesignAnalysis):
-    """Analysis over cases."""
+    """Base class of the analyses over the cases of one test set."""
 
     @property
     def test(self) -> str:
@@ -64,34 +64,33 @@ class CasesAnalysis(DesignAnalysis):
         return "jackknife"
 
     def compare_arcsine_areas(self, areas: ArcsineAreas, weighting: DeploymentPrior) -> TestSetComparison:
-        """Compare areas on the angular scale."""
+        """Compare the models by their areas on the arcsine scale."""
         level, models = 1 - self.options.alpha, self.evaluation.models
         return compare_areas(areas, weighting=weighting.describe(), models=models, confidence_level=level)
 
     def test_equality(self, result: CasesComparison) -> OmnibusResult:
-        """Return the F test that all models are equal."""
+        """Return the F test of equality of all models."""
         numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
         return make_omnibus_result(self.test, "primary", FTest(*map(np.asarray, numbers)))
 
     def compare_families(
         self, result: CasesComparison, at_priors: Mapping[float, CasesComparison], sample: Sample
     ) -> pd.DataFrame:
-        """Compare pairs over the deployment prior and at each prior, if the sample is large enough for it."""
+        """Compare all pairs over the deployment prior and at each prior with enough negatives."""
         parts = [self.compare_family(result).assign(role="primary", response="iauprec", prior=np.nan)]
         for prior, at_prior in at_priors.items():
             rows = self.compare_family(at_prior).assign(role="secondary", response="auprec", prior=prior)
             negatives = evidence.effective_negatives(sample.effective_size(positive=False), prior)
-            if not evidence.is_sufficient(
-                negatives, evidence.ENOUGH_OVER_CASES
-            ):  # the formula would promise too much
-                rows[UNTESTED] = np.nan
+            # with fewer negatives the standard errors are too small
+            if not evidence.is_sufficient(negatives, evidence.ENOUGH_OVER_CASES):
+                rows[TEST_COLUMNS] = np.nan
                 rows["reject"] = False
             parts.append(rows)
         return pd.concat([part[list(POSTHOC_COLUMNS)] for part in parts], ignore_index=True)
 
     def compare_family(self, result: CasesComparison) -> pd.DataFrame:
-        """Compare one family: all pairs, or those with the control."""
-        settings = self.options.family
+        """Compare all pairs, or those with the control, and adjust their p-values."""
+        settings = self.options.family_options
         test = name_family(self.test, settings["p_adjust"], control=self.options.control is not None)
         self.options.check_pairwise_auto(test)
         return adjust_family(_build_difference_frame(result).assign(test=test, p_value=result.p_value), **settings)
@@ -99,13 +98,17 @@ class CasesAnalysis(DesignAnalysis):
     def build_case_frames(
         self, result: CasesComparison, sample: Sample, *, spread: Floats, error: float
     ) -> dict[str, pd.DataFrame]:
-        """Return effect sizes, by the spread of each difference on one test set or in one run, and checks."""
+        """Build the frames of effect sizes, equivalence and checks.
+
+        `spread` is the standard deviation of each difference in one run, or on one test set its standard
+        error; `error` is the standard error of the best model.
+        """
         options = self.options
         pairs = _build_difference_frame(result).assign(spread=spread)
         low = self.evaluation.deployment_prior.low
         return {
             "effects": add_effect_sizes(pairs, alpha=options.alpha, control=options.control),
-            "equivalence": compute_posterior(result, options.rope, options.family),
+            "equivalence": compute_posterior(result, options.rope, options.family_options),
             "assumptions": check_sizes(sample, low, result.estimate, error),
         }
 
@@ -114,20 +117,20 @@ class CasesAnalysis(DesignAnalysis):
 class TestSetAnalysis(CasesAnalysis):
     """Analysis over the cases of a single test set."""
 
-    __test__ = False  # no test of pytest
+    __test__ = False  # pytest collects classes named Test...
 
     @property
     def test_set(self) -> PairedTestSet:
-        """Models on the same cases."""
+        """Areas and jackknife covariance of the models on the test set."""
         return get_test_set(self.evaluation)
 
     def compare(self, target: Target) -> TestSetComparison:
-        """Compare at one prior or over a deployment prior."""
+        """Compare the models at one prior or over a deployment prior."""
         weighting = as_deployment_prior(target)
         return self.compare_arcsine_areas(self.test_set.measure_areas(self.evaluation, weighting), weighting)
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
-        """Run the jackknife tests of all models and of pairs."""
+        """Run the jackknife tests of all models and of the pairs."""
         measures = self.evaluation
         report_stage("tests of all models")
         sample, result = self.test_set.sample, self.compare(measures.deployment_prior)
@@ -139,10 +142,10 @@ class TestSetAnalysis(CasesAnalysis):
         frames = self.build_frames(
             decisions,
             pairs,
-            ([each.conf_low for each in intervals], [each.conf_high for each in intervals]),
+            ([item.conf_low for item in intervals], [item.conf_high for item in intervals]),
             **self.build_case_frames(result, sample, spread=result.std_error, error=error),
         )
-        notes = warn_each(dict.fromkeys(each.warning for each in intervals if each.warning))
+        notes = warn_each(dict.fromkeys(item.warning for item in intervals if item.warning))
         notes = (*(SINGLE_UNIT_WARNING.format(unit) for unit in sample.single_unit_classes), *notes)
         return Analysis([self.test_equality(result)], frames, notes)
 
@@ -151,20 +154,20 @@ class TestSetAnalysis(CasesAnalysis):
         return self.compare_families(self.compare(deployment_prior), {}, self.test_set.sample)
 
     def _intervals(self) -> list[Interval]:
-        """Return the interval of every model's IAUPREC, in the order of the measures."""
+        """Return the confidence interval of the IAUPREC of each model."""
         measures, level = self.evaluation, 1 - self.options.alpha
         areas = self.test_set.measure_areas(measures, measures.deployment_prior)
         options = areas.sample, np.empty(0), measures.deployment_prior, measures.area_estimator, level
         estimate = measures.iauprec.set_index("model")["iauprec"].loc[list(measures.models)]
         spreads = zip(estimate.tolist(), *(part.tolist() for part in areas.model_errors()), strict=True)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SkewanovaWarning)  # each interval carries its own
-            return [compute_interval(IntervalInputs(*options, measured=each), "auto") for each in spreads]
+            warnings.simplefilter("ignore", SkewanovaWarning)  # each interval has its warning as a field
+            return [compute_interval(IntervalInputs(*options, measured=item), "auto") for item in spreads]
 
 
 @dataclass(frozen=True)
 class RunsAnalysis(CasesAnalysis):
-    """Analysis over runs and cases; the published analyses of the runs stand beside it."""
+    """Analysis over runs and cases, with the published ANOVA over runs."""
 
     @property
     def test(self) -> str:
@@ -172,7 +175,7 @@ class RunsAnalysis(CasesAnalysis):
         return "jackknife" if self.evaluation.design.has_fixed_models else "obuchowski_rockette"
 
     def compare(self, areas: RunAreas) -> CasesComparison:
-        """Compare the models over runs and cases or, if the runs are fixed, their means over cases."""
+        """Compare the models over runs and cases; if the runs are fixed, compare their means over cases."""
         if areas.runs != "fixed":
             return compare_runs(
                 areas.area,
@@ -189,12 +192,12 @@ class RunsAnalysis(CasesAnalysis):
         measures, alpha = self.evaluation, self.options.alpha
         report_stage("tests of all models")
         priors = map(as_deployment_prior, measures.priors)
-        along = iter_run_areas(measures, [measures.deployment_prior, *priors])
-        areas = next(along)
+        run_areas = iter_run_areas(measures, [measures.deployment_prior, *priors])
+        areas = next(run_areas)
         result = self.compare(areas)
         two_way = self.published[0]
         report_stage("pairs of models")
-        at_priors = {prior: self.compare(each) for prior, each in zip(measures.priors, along, strict=True)}
+        at_priors = {p: self.compare(item) for p, item in zip(measures.priors, run_areas, strict=True)}
         pairs = self.compare_families(result, at_priors, areas.sample)
         tukey = tukey_hsd(two_way, alpha=alpha, order=measures.models).to_frame()
         low, high = _compute_mean_intervals(areas, result, alpha)
@@ -220,9 +223,9 @@ class RunsAnalysis(CasesAnalysis):
 
 
 def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
-    """Return the standard deviation of each difference in one run; of fixed runs, of their mean.
+    """Compute the standard deviation of each difference in one run; for fixed runs, of the mean over runs.
 
-    What runs add to the variance of the mean over J runs is a J-th of their variance.
+    The variance of the mean over J runs contains 1 / J of the variance due to runs.
     """
     if areas.runs == "fixed":
         return result.std_error
@@ -234,7 +237,7 @@ def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
 
 
 def _compute_mean_intervals(areas: RunAreas, result: CasesComparison, alpha: float) -> tuple[Floats, Floats]:
-    """Return the interval of every model's mean over runs."""
+    """Compute the confidence limits of the mean over runs of each model."""
     if isinstance(result, RunsComparison):
         return np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
     spread = zip(*areas.means.model_errors(), strict=True)
@@ -247,7 +250,7 @@ def _compute_mean_intervals(areas: RunAreas, result: CasesComparison, alpha: flo
 
 
 def _build_difference_frame(result: CasesComparison) -> pd.DataFrame:
-    """Return the difference of every pair with its t."""
+    """Return the difference of each pair with its standard error and t statistic."""
     return pd.DataFrame(
         {
             "model_a": result.model_a,
@@ -261,21 +264,21 @@ def _build_difference_frame(result: CasesComparison) -> pd.DataFrame:
 
 
 def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the posterior of each difference under a flat prior, t about the estimate.
+    """Return the posterior probabilities of each difference: a t distribution, from a flat prior.
 
-    Without spread, models that are the same are equal; of others nothing is known.
+    With a standard error of zero, two models with equal areas are equal; else the probabilities are nan.
     """
     spread = np.where(result.std_error == 0, np.nan, result.std_error)
-    alike = (result.std_error == 0) & (result.difference == 0)
+    equal = (result.std_error == 0) & (result.difference == 0)
     ahead, behind = (
-        np.where(alike, 0.0, special.stdtr(result.df_error, (side * result.difference - rope) / spread))
+        np.where(equal, 0.0, special.stdtr(result.df_error, (side * result.difference - rope) / spread))
         for side in (1, -1)
     )
     return add_equivalence_tests(_build_difference_frame(result), ahead, behind, rope=rope, **settings)
 
 
 def check_sizes(sample: Sample, low: float, estimate: Floats, error: float) -> pd.DataFrame:
-    """Check that the sample is large enough at the rarest prior; `error` is that of the best model."""
+    """Check that the test set is large enough; `error` is the standard error of the best model."""
     negatives, positives = (sample.effective_size(positive=side) for side in (False, True))
     units = " (counted in clusters that hold one)" if sample.clustered else ""
     support = float(evidence.effective_negatives(negatives, low))

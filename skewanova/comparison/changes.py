@@ -1,4 +1,4 @@
-"""diff_comparisons(): differences between two comparisons in leader, groups and IAUPREC."""
+"""Compare two comparisons, such as those of two months, by leader, groups and IAUPREC."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ CHANGE_COLUMNS = (
 )  # fmt: skip
 
 
-#: Columns of a ranking that are compared.
+#: Columns of the ranking that are compared.
 RANKING_COLUMNS = ("rank", "model", "iauprec", "group")
 
 
-#: Settings without which IAUPREC and groups are not the same thing in both.
+#: Settings that must be equal for IAUPREC and groups to be comparable.
 COMPARABLE_SETTINGS = ("deployment_prior", "area_estimator", "alpha", "design_description", "control")
 
 
 @dataclass(frozen=True, eq=False)
 class ComparisonDiff(FrameResult):
-    """ComparisonDiff from one comparison to another.
+    """Differences between an old and a new comparison.
 
     Attributes
     ----------
     leader_old, leader_new : str
-        The model with the highest mean IAUPREC (across data sets, the best mean rank).
+        The model with the highest mean IAUPREC (across data sets, with the best mean rank).
     table : DataFrame
-        One row a model of either, in the order of the new ranking; columns of `CHANGE_COLUMNS`.
+        One row for each model of either comparison, in the new ranking order; columns of `CHANGE_COLUMNS`.
     settings : tuple of str
-        Settings that differ, so that numbers may differ for that reason alone.
+        Settings that differ, in words. If there are any, numbers may differ for that reason alone.
     """
 
     leader_old: str
@@ -65,7 +65,7 @@ class ComparisonDiff(FrameResult):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """ComparisonDiff in words."""
+        """Sentences on the leader, the groups, new and missing models, and settings that differ."""
         names = shorten_names([*self.table["model"], self.leader_old])
         old, new = names[self.leader_old], names[self.leader_new]
         first = f"The leader changed from {old} to {new}." if self.leader_changed else f"{new} still leads."
@@ -98,17 +98,19 @@ class ComparisonDiff(FrameResult):
 
 
 def diff_comparisons(old: Any, new: Any) -> ComparisonDiff:
-    """Compare two comparisons by leader, groups and IAUPREC.
+    """Find what changed between two comparisons: the leader, the groups, and IAUPREC of each model.
+
+    Use it to see if new data would change the choice. It does not test the changes.
 
     Parameters
     ----------
     old, new : Comparison, DatasetsComparison or path
-        Results, folders that ``save`` or ``--out`` wrote, or files that ``--json`` printed.
+        Results in memory, folders written by ``save`` or ``--out``, or files with the output of ``--json``.
 
     Returns
     -------
     ComparisonDiff
-        The leaders, a table of all models, and sentences.
+        The two leaders, a table of all models, and sentences; print it.
 
     Raises
     ------
@@ -128,9 +130,9 @@ def diff_comparisons(old: Any, new: Any) -> ComparisonDiff:
     [0.142, 0.152, 0.212]
     """
     (before, settings_old), (after, settings_new) = _load_ranking(old, "old"), _load_ranking(new, "new")
-    joined = after.merge(before, on="model", how="outer", suffixes=("_new", "_old"))
-    joined = joined.sort_values(["rank_new", "rank_old"], kind="stable", ignore_index=True)
-    joined["change"] = joined["iauprec_new"] - joined["iauprec_old"]
+    table = after.merge(before, on="model", how="outer", suffixes=("_new", "_old"))
+    table = table.sort_values(["rank_new", "rank_old"], kind="stable", ignore_index=True)
+    table["change"] = table["iauprec_new"] - table["iauprec_old"]
     differing = (
         escape_text(f"{name}: {settings_old.get(name)} before, {settings_new.get(name)} now.")
         for name in COMPARABLE_SETTINGS
@@ -139,18 +141,18 @@ def diff_comparisons(old: Any, new: Any) -> ComparisonDiff:
     return ComparisonDiff(
         leader_old=get_leader(before),
         leader_new=get_leader(after),
-        table=joined[list(CHANGE_COLUMNS)],
+        table=table[list(CHANGE_COLUMNS)],
         settings=tuple(differing),
     )
 
 
 def get_leader(ranking: pd.DataFrame) -> str:
-    """Return the model that ranks first."""
+    """Return the first model of a ranking."""
     return str(ranking.sort_values("rank", kind="stable")["model"].iloc[0])
 
 
 def _load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
-    """Return ranking and settings of a result, a folder or a JSON file."""
+    """Load the ranking and the settings of a result, a folder or a JSON file."""
     if isinstance(source, Comparison):
         return source.ranking[list(RANKING_COLUMNS)], source.settings
     if isinstance(source, DatasetsComparison):
@@ -177,14 +179,14 @@ def _load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, An
 
 
 def read_result_csv(path: Path) -> pd.DataFrame:
-    """Read a frame of the folder of a comparison; names are text, and a model may be called NA."""
+    """Read a CSV file of an output folder, with names as text, since a model may be called NA."""
     text = dict.fromkeys(("model", "leader", "contender", "runner_up", "group"), str)
     missing = {"score_high": [""], "iauprec": [""]}
     return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=missing)
 
 
 def check_ranking(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the ranking of a file that somebody may have edited: each model once, with rank and area."""
+    """Check a ranking read from a file, which users may have edited, and return it with numeric columns."""
     areas = pd.to_numeric(frame["iauprec"], errors="raise")
     result = frame[list(RANKING_COLUMNS)].assign(iauprec=areas).astype({"rank": float, "model": str})
     if not result["rank"].between(1, len(result)).all() or result["model"].duplicated().any() or result.empty:

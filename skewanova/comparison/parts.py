@@ -353,10 +353,7 @@ class ClassesComparison(ClassesSource):
             f"{len(self.comparisons)} classes, each against the rest; pairs are adjusted over all classes "
             f"together, level {self.alpha:g}"
         )
-        priors = [
-            f"class {escape_text(name)}, IAUPREC over {prior}"
-            for name, prior in self._describe_priors().items()
-        ]
+        priors = self._describe_priors().items()
         pairs = self._build_tables()[1].to_text(width, names=shorten_names(self.ranking["model"]))
         lines = [heading, *(f"class {escape_text(name)}, IAUPREC over {prior}" for name, prior in priors)]
         lines += self.conclusions

@@ -1,4 +1,4 @@
-"""compare() and compare_estimators(): every step of a comparison in one call."""
+"""Run a comparison from scores, or from scikit-learn estimators, to the result in one call."""
 
 from __future__ import annotations
 
@@ -49,16 +49,19 @@ from skewanova.scores.reading import read_scores
 from skewanova.scores.scikit_learn import check_data, check_model_names, draw_splits, score_splits, to_rows
 from skewanova.scores.table import Scores
 
-#: Checks whose advice is a warning too: the scores are hardly what they were given as.
+#: Checks of the scores whose advice is also issued as a warning.
 SUSPICIOUS_CHECKS = ("smallest_auc", "collapsed_folds", "share_of_cases", "different_scores")
 
 
 def build_decision_frames(
-    measures: Evaluation, promised: pd.DataFrame, options: Options, differences: pd.DataFrame | None = None
+    measures: Evaluation,
+    decision_table: pd.DataFrame,
+    options: Options,
+    differences: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Measure everything about the choice at once: the curves are sampled a single time.
+    """Build the frames about the choice of a model, from one sample of the curves.
 
-    Leaders are decided between all models; the bands are those of the pairs that are compared.
+    Leaders are found among all models; the simultaneous bands are those of the compared pairs.
     """
     panel, models, control = panel_curves(measures), measures.models, options.control
     beside = None if differences is None else critical_value_of_bands(differences)
@@ -75,8 +78,8 @@ def build_decision_frames(
         "crossings": crossings_frame(panel, models, options.alpha),
         "leaders": leaders_frame(panel, models, critical, rarest=rarest),
         "differing_priors": differing_frame(panel, models, beside, rarest=rarest, control=control),
-        "decisions": promised,
-        "choices": choose_models(promised),
+        "decisions": decision_table,
+        "choices": choose_models(decision_table),
         "support": support(measures),
         "plans": plan_sample_sizes(measures, alpha=level, control=control),
     }
@@ -97,64 +100,88 @@ def compare(
     missing: str = "raise",
     rng: Seed = 0,
 ) -> Comparison:
-    r"""Compare classifiers over an uncertain prior, as Landgrebe et al. 2006 do, and by tests that hold.
+    r"""Compare classifiers by AUPREC over a range of class priors, and find the one to deploy.
+
+    The area under the precision-recall curve (AUPREC) depends on the prior, which is the probability of the
+    positive class. The prior in deployment is often uncertain and differs from that of the test data.
+    IAUPREC is the mean of AUPREC over the deployment prior. `compare` ranks models by it, tests all models
+    and all pairs by tests that keep their level under the design of the folds, and finds the priors at which
+    the best model changes. The ANOVAs of Landgrebe et al. (2006) are reported too.
+
+    Use it if two or more models scored the same held-out cases of two classes. :func:`compare_estimators`
+    also trains the models; :func:`compare_classes` takes several classes and :func:`compare_datasets` several
+    data sets. For one model use :func:`confidence_interval`.
 
     Parameters
     ----------
     scores : ScoreTable, path or frame
-        Held-out scores of at least two models, as for :func:`~skewanova.read_scores`. With one fold, the
-        fitted models are compared by the jackknife covariance of their areas on the same cases
-        (:func:`~skewanova.inference.compare_test_set`); the analyses of variance need folds.
+        Held-out scores, one row for each model and case. The columns are ``model``, ``y_true`` (labels 0 and
+        1), ``y_score`` (higher means more likely positive) and, optionally, ``fold``, ``case``, ``cluster``
+        and ``weight``. For other names or labels pass
+        ``read_scores(table, columns={"y_score": "probability"}, pos_label="yes")``.
+        Without ``fold``, all rows are one test set, and the fitted models are compared by jackknife tests.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
-        Believed range or distribution of the prior of the deployment; IAUPREC is the mean over it.
+        Prior expected in deployment: a range in which every prior is equally likely, one value, or a
+        distribution such as ``BetaPrior(2, 18)`` or the result of :func:`estimate_prior`.
     at_priors : sequence of float, default (0.5, 0.1, 0.01)
-        Priors at which AUPREC is tabulated, and the levels of the factor prior in the 3-way ANOVA. The
-        calibrated tests do not depend on them.
+        Priors at which AUPREC is tabulated. The primary tests do not depend on them.
     alpha : float, default 0.05
-        Level of the tests and, as ``1 - alpha``, of the intervals (0.005 in the paper).
+        Level of each test; confidence intervals have the level ``1 - alpha``.
     area_estimator : str, default "trapezoid"
-        As for :func:`~skewanova.auprec`.
+        Estimator of the area: ``trapezoid`` (as published), ``exact``, ``average_precision``,
+        ``upper_trapezoid``, ``interpolated_max``, ``interpolated_mean``, ``interpolated_median`` or
+        ``convex_hull``; see :func:`auprec`.
     design : str or FoldDesign, default "auto"
-        How the folds came about: ``independent``, ``kfold``, ``repeated_kfold``, ``repeated_holdout``,
-        ``split_half``, ``runs`` or ``test_set``; "auto" infers it from the case column. A
-        :class:`~skewanova.FoldDesign` also states the fraction of the data set that each fold tests.
+        How the folds were made: ``independent`` (separate training and test data), ``kfold``,
+        ``repeated_kfold``, ``repeated_holdout``, ``split_half``, ``runs`` (several trainings, one test set)
+        or ``test_set``. With "auto" it is inferred from the column ``case``. Without that column state it, as
+        in ``FoldDesign("repeated_holdout", test_fraction=0.2)``.
     pairwise : str, default "auto"
-        Test of pairs behind conclusions and groups: "auto" for that of the design, else one of those of
-        :func:`~skewanova.inference.posthoc`, or ``tukey`` as the paper has it. Tests over cases have one.
+        Test of pairs that the conclusions use. "auto" takes the valid one: ``max_t`` or ``paired_t`` for
+        independent folds, ``corrected_t`` for folds that share training data, ``split_half_t`` with halvings.
+        Another is ``tukey``, as published; see :func:`skewanova.inference.posthoc`. Designs with one test set
+        have one test.
     p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, optional
-        How the p-values of pairs are adjusted, by default Holm's step-down; not beside a test that adjusts by
-        itself, such as ``max_t`` or ``tukey``.
+        Adjustment of the p-values of pairs, by default Holm's. Tests that adjust by themselves, such as
+        ``max_t`` and ``tukey``, take none.
     control : str, optional
-        Model that all others are compared with, by the test of the design and Holm's adjustment over these
-        comparisons alone; there are no letters then, but a mark on which side of the control a model is.
+        Name of a model, such as the one in use. The others are compared with it only.
     rope : float, default 0.01
-        Difference of IAUPREC that would not matter, for tests and probabilities of practical equivalence.
+        Largest difference in IAUPREC that does not matter in practice (region of practical equivalence).
     missing : {"raise", "drop"}, default "raise"
-        What to do if a model lacks a fold: raise, or drop the fold for all models and add a mixed model of
-        all cells.
+        If a model lacks a fold: raise an error, or drop the fold for all models and add a mixed-model test
+        of all folds.
     rng : int, Generator, SeedSequence or None, default 0
-        Seed of all resampling; a whole number makes two runs alike.
+        Seed of all resampling. With an integer, two runs give the same numbers.
 
     Returns
     -------
     Comparison
-        Frames, ``summary()`` and ``save()``.
+        Print it for the verdict and the ranking. ``result.summary(full=True)`` has all findings,
+        ``result.tables`` all frames and ``result.plot`` the plots; ``result.save("folder")`` writes a report.
 
     Raises
     ------
     ValueError, TypeError
-        As :func:`~skewanova.read_scores`; ValueError if there are fewer than 2 models, a model lacks
-        a fold, or the models of a fold were scored on different cases.
+        If the scores or an argument are invalid; ValueError if there is one model only, a model lacks a fold,
+        or the models of a fold scored different cases.
 
     Warns
     -----
     SkewanovaWarning
-        Whatever the parts have to say; also kept in ``warnings``.
+        If a number may be unreliable. The messages are in ``result.warnings`` too.
+
+    References
+    ----------
+    Landgrebe, Paclik, Duin and Bradley (2006). Precision-recall operating characteristic (P-ROC) curves in
+    imprecise environments. ICPR 4, 123-127.
 
     Examples
     --------
     >>> from skewanova import compare, load_satellite_scores
     >>> result = compare(load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.2), alpha=0.005)
+    >>> result.verdict.choose
+    'The data cannot tell which of A, C and B is best.'
     >>> result.ranking[["rank", "model", "group"]].to_string(index=False).split("\n")
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """
@@ -188,14 +215,14 @@ def compare(
     )
 
 
-#: Analysis of each kind of design.
+#: Analyses by the kind of design; other kinds have folds.
 ANALYSES: dict[str, type[DesignAnalysis]] = {"test_set": TestSetAnalysis, "runs": RunsAnalysis}
 
 
 def _run_analysis(
     measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Run the tests that the design asks for; return the frames and the warnings."""
+    """Run the analysis of the design; return all frames, and the warnings."""
     design = ANALYSES.get(measures.design.kind, FoldsAnalysis)(measures, options)
     table = decision_table(measures, rng=options.rng)
     result = design.analyse(table)
@@ -211,7 +238,7 @@ def _run_analysis(
     suspicions = warn_each(
         text for text in checks.loc[checks["check"].isin(SUSPICIOUS_CHECKS), "advice"] if text
     )
-    part = judged_part(measures)  # the part of the deployment prior that the data can judge, if it is small
+    part = judged_part(measures)
     if part is not None:
         pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")
         frames["pairs"] = pd.concat([frames["pairs"], pairs], ignore_index=True)
@@ -240,33 +267,33 @@ def _collect_settings(measures: Evaluation, options: Options, *, missing: str) -
 
 
 def _test_all_cells(table: Scores, measures: Evaluation) -> OmnibusResult:
-    """Test all cells of an incomplete table, those of the dropped folds included."""
-    every = evaluate(
+    """Test all models by a mixed model of all folds, those that some model lacks included."""
+    evaluation = evaluate(
         table,
         at_priors=measures.priors,
         deployment_prior=measures.deployment_prior,
         area_estimator=measures.area_estimator,
     )
-    return mixed_model_anova(every.iauprec)
+    return mixed_model_anova(evaluation.iauprec)
 
 
 # --- estimators ---------------------------------------------------------------------------------------------
 
 
-#: Designs that are made here; any other comes as `cv`.
+#: Designs whose splits compare_estimators makes; for any other the user passes `cv`.
 BUILT_IN_DESIGNS = ("repeated_holdout", "split_half")
 
 
-#: Share of the data set that a hold-out tests. Halves, since only then does the corrected test hold its
-#: level with unstable learners; halvings tell the variance themselves, and leave the usual hold-outs.
+#: Fraction of the data that a hold-out tests. Only with a half does the corrected test keep its level for
+#: unstable learners (docs/studies). With halvings, which estimate the variance, it is the usual fifth.
 TEST_FRACTIONS = {"repeated_holdout": 0.5, "split_half": 0.2}
 
 
-#: Halvings, and the folds of the cross-validation in each half.
+#: Default numbers of halvings, and of folds of the cross-validation in each half.
 N_HALVINGS, INNER_FOLDS = 20, 5
 
 
-#: Arguments of `scores_from_estimators` about labels and scores, and their defaults.
+#: Arguments of `scores_from_estimators` about labels and scores, with their defaults.
 SCORING_DEFAULTS = {"pos_label": None, "response_method": "auto", "class_prior": None}
 
 
@@ -284,34 +311,37 @@ def compare_estimators(
     n_jobs: int | None = None,
     **options: Any,
 ) -> Comparison:
-    """Train every estimator on the same splits, score the held-out cases, and compare.
+    """Train all estimators on the same splits, score the held-out cases, and compare the models.
+
+    Use it if the learners are scikit-learn classifiers that can be trained many times. Use :func:`compare` if
+    scores exist already.
 
     Parameters
     ----------
     estimators : mapping of str to estimator, or sequence
-        At least two scikit-learn classifiers; they are cloned, never fitted themselves. Those of a sequence
-        are named by their class.
+        Two or more scikit-learn classifiers, by name; those of a sequence are named by their class. Clones
+        are fitted, never the estimators themselves.
     X : array, sparse matrix, frame or list
-        Features, one row a case.
+        Features, one row for each case.
     y : array_like
         Labels of two classes.
     cv : int or splitter, optional
-        Splits of your own, as for :func:`~skewanova.scores_from_estimators`; how they came about is then seen
-        from the cases. By default they are made as `design` says.
+        Your own splits, as for :func:`~skewanova.scores_from_estimators`; their design is then inferred from
+        the cases. By default `design` determines the splits.
     design : str or FoldDesign, default "repeated_holdout"
-        ``repeated_holdout``: random stratified hold-outs, and the tests corrected for the training data that
-        they share. ``split_half``: the hold-outs, and 20 random halvings of the data with a cross-validation
-        of all models in 5 folds of both halves, which estimate the variance whatever the learner;
+        ``repeated_holdout``: random stratified hold-outs, with tests corrected for shared training data.
+        ``split_half``: also 20 random halvings of the data, with a 5-fold cross-validation of all models in
+        both halves, from which the variance is estimated for any learner.
         ``FoldDesign("split_half", n_halvings=40, inner_folds=10)`` sets both numbers.
     n_splits : int, default 20
         Number of hold-outs.
     test_fraction : float, optional
-        Fraction of the cases that a hold-out tests: by default a half, with halvings a fifth.
+        Fraction of the cases that a hold-out tests, by default 0.5, or 0.2 with halvings.
     groups : array_like, optional
-        Groups of cases (patients, documents), which no split cuts in two; the table keeps them as clusters.
+        Group of each case, such as its patient. No split divides a group, and tests treat it as a cluster.
     rng : int, Generator, SeedSequence or None, default 0
-        Seed of the splits, of all resampling, and of estimators whose `random_state` is None. A whole number
-        makes two calls alike, on any number of processes.
+        Seed of the splits, of all resampling, and of estimators whose `random_state` is None. With an
+        integer, two calls give the same numbers, on any number of processes.
     n_jobs : int, optional
         Number of processes, as in joblib.
     **options
@@ -321,24 +351,25 @@ def compare_estimators(
     Returns
     -------
     Comparison
-        As :func:`~skewanova.compare`; ``scores.to_frame()`` has the scores, those of halvings included.
+        As for :func:`~skewanova.compare`; ``result.scores.to_frame()`` has the scores, those of halvings
+        included.
 
     Raises
     ------
     ValueError, TypeError
-        As :func:`~skewanova.scores_from_estimators` and :func:`~skewanova.compare`; ValueError if there are
-        too few cases of a class for the splits, or `cv` is given beside another design.
+        As for :func:`~skewanova.scores_from_estimators` and :func:`~skewanova.compare`; ValueError if a class
+        has too few cases for the splits, or both `cv` and a design are given.
     RuntimeError
-        If an estimator fails; the message names model and fold.
+        If an estimator fails; the message names the model and the fold.
 
     Notes
     -----
-    Over unstable learners the corrected test on 20 hold-outs of a fifth rejects true equality in up to .11 of
-    simulated studies at the level .05, on 20 half splits in .01 to .06, with no loss of power where both hold
-    the level. Half splits estimate models trained on half of the data. Halvings keep the hold-outs of a fifth
-    and the level, and cost ``2 n_halvings inner_folds`` further fits a model. The variance of a difference is
-    ``V + s^2 / J``: V is the mean square of half the difference between halves, s the deviation over the J
-    hold-outs. This assumes that halving the data doubles the variance.
+    In simulations with unstable learners at the level .05, the corrected test on 20 hold-outs of a fifth
+    rejected true equality in up to .11 of the studies. On 20 half splits it was .01 to .06, with the same
+    power, but the models are trained on half of the data. Halvings keep the hold-outs of a fifth and the
+    level, and cost ``2 n_halvings inner_folds`` more fits of each model. The variance of a mean difference is
+    then ``V + s^2 / J``, where V is the mean square of half the difference between the halves and s the
+    standard deviation over the J hold-outs. This assumes that halving the data doubles the variance.
 
     Examples
     --------
@@ -375,7 +406,7 @@ def compare_estimators(
 
 
 def name_estimators(estimators: object) -> dict[str, Any]:
-    """Return estimators by the name of the model; of a sequence by their class, numbered if repeated."""
+    """Return the estimators by name; those of a sequence by their class, numbered if it repeats."""
     result: Any = estimators
     if isinstance(estimators, list | tuple):
         result = {}
@@ -390,7 +421,7 @@ def name_estimators(estimators: object) -> dict[str, Any]:
 
 
 def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
-    """Check the further arguments of `compare` before anything is fitted."""
+    """Check the arguments of `compare` before any estimator is fitted."""
     parameters = signature(compare).parameters
     for name in options:
         if name not in parameters or name in {"scores", "missing"}:
@@ -405,7 +436,7 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
 
 
 def _check_design(design: str | FoldDesign, test_fraction: float | None) -> FoldDesign:
-    """Return a design whose splits are made here, with its halvings."""
+    """Return the design of the splits to make, with the numbers of halvings and inner folds."""
     kind = design.kind if isinstance(design, FoldDesign) else design
     if kind not in BUILT_IN_DESIGNS:
         raise InputError(
@@ -415,7 +446,7 @@ def _check_design(design: str | FoldDesign, test_fraction: float | None) -> Fold
         )
     stated = as_design(design)
     if None not in {stated.test_fraction, test_fraction}:
-        raise InputError("`test_fraction` is stated by `design` too: leave out one of the two")
+        raise InputError("`test_fraction` is also set by `design`: leave out one of the two")
     return replace(
         stated,
         test_fraction=stated.test_fraction if test_fraction is None else test_fraction,
@@ -425,11 +456,11 @@ def _check_design(design: str | FoldDesign, test_fraction: float | None) -> Fold
 
 
 def _check_own_splits(design: str | FoldDesign, test_fraction: float | None) -> None:
-    """Check that no design is stated beside splits of the user's own."""
+    """Check that a user who passes `cv` states no other design."""
     if design == BUILT_IN_DESIGNS[0] and test_fraction is None:
         return
     odd = f"test_fraction={test_fraction:g}" if design == BUILT_IN_DESIGNS[0] else f"design={design!r}"
     raise InputError(
-        f"`cv` gives splits of your own, but {odd} asks for others: leave out one of the two; how those of "
-        "`cv` came about is seen from the cases"
+        f"`cv` and {odd} both determine the splits: leave out one of the two; the design of `cv` is inferred "
+        "from the cases"
     )

@@ -1,4 +1,4 @@
-"""Comparison: frames, words, writers."""
+"""The result of a comparison: its frames, sentences, plots and files."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from skewanova.report.publication import build_publication_table, check_label, w
 from skewanova.report.source import ReportSource, get_control
 from skewanova.report.tables import TABLES, build_performance_table
 
-#: More sentences than these are counted in a summary; `conclusions` and the frames have them all.
+#: Sentences of one list in a summary; `conclusions` and the frames have all.
 MAX_CONCLUSIONS = 20
 
 
 @dataclass(frozen=True)
 class Plots:
-    """Every plot of a comparison by its name: ``result.plot.auprec()`` is ``plot_auprec(result)``."""
+    """Plots of a comparison by name: ``result.plot.auprec()`` is ``plot_auprec(result)``."""
 
     result: Comparison
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        from skewanova import plotting  # drawing is heavy: loaded when something is drawn
+        from skewanova import plotting  # imports matplotlib
 
         if name.startswith("_") or f"plot_{name}" not in dir(plotting):
             raise AttributeError(f"there is no plot {name!r}{suggest_name(name, dir(self))}")
@@ -43,36 +43,59 @@ class Plots:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ReportSource):
-    """Results of a comparison; models stand in ranking order everywhere.
+    """Results of :func:`~skewanova.compare` and :func:`~skewanova.compare_estimators`.
+
+    ``print(result)`` shows the verdict and the ranking. In all frames the models are in ranking order, and
+    a difference is that of `model_a` minus `model_b`.
 
     Attributes
     ----------
     verdict : Verdict
-        Which model to deploy, how sure that is, where it would change, what is weakest about it.
+        The model to deploy, how sure that is, where the choice changes, and the weakest point of the data.
+        ``verdict.state`` and ``verdict.models`` are for programs, ``verdict.choose`` is a sentence.
     ranking : DataFrame
-        One row a model, as of :func:`~skewanova.decision.rank_models`.
+        One row for each model: mean IAUPREC with its interval, group (models that share a letter were not
+        found to differ), regret, and the probability of being best; see
+        :func:`skewanova.decision.rank_models`.
     pairs : DataFrame
-        One row a pair of models of each family of comparisons; columns of `inference.POSTHOC_COLUMNS`.
+        One row for each pair of models and test: estimate, interval, adjusted p-value and `reject`. The
+        conclusions use the rows with role ``primary``; columns of `inference.POSTHOC_COLUMNS`.
     tests : DataFrame
-        One row a term of each test of all models; columns of `inference.ANOVA_COLUMNS`.
+        One row for each term of each test of all models, such as the F tests of an ANOVA, with role
+        ``primary``, ``published`` or ``secondary``; columns of `inference.ANOVA_COLUMNS`.
     by_prior : DataFrame
-        What is known of every model, prior by prior (see :func:`~skewanova.decision.tabulate_by_prior`).
+        Rank, AUPREC, simultaneous band and regret of each model at each prior; `contender` is True if the
+        model may be the best there. See :func:`skewanova.decision.tabulate_by_prior`.
     tables : mapping of str to DataFrame
-        Every frame by its name, which is that of its CSV file; ``print(result.tables)`` lists them.
+        All frames by name; ``print(result.tables)`` lists them. ``save`` writes each as a CSV file.
     design : FoldDesign
-        How the folds came about.
+        How the folds were made.
     warnings : tuple of str
-        What to keep in mind when reading the numbers.
+        Reasons why numbers may be unreliable.
     settings : dict
-        The arguments of the comparison.
-    scores, evaluation
-        The score table, and AUPREC and IAUPREC of every model and fold.
+        Arguments of the comparison.
+    scores, evaluation : ScoreTable, Evaluation
+        The scores, and AUPREC and IAUPREC of each model and fold.
+    conclusions : tuple of str
+        Results of the primary tests, in sentences.
     methods, results_paragraph : Prose
-        Methods and results, in words for a paper.
+        Methods and results sections for a paper.
+    plot : Plots
+        Plots, as in ``result.plot.auprec()``; ``dir(result.plot)`` lists them.
+
+    Examples
+    --------
+    >>> from skewanova import compare, load_satellite_scores
+    >>> result = compare(load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.2))
+    >>> primary = result.pairs[result.pairs["role"] == "primary"]
+    >>> primary[["model_a", "model_b", "reject"]].values.tolist()
+    [['A', 'C', False], ['A', 'B', False], ['C', 'B', False]]
+    >>> result.tables["leaders"]["leader"].unique().tolist()
+    ['A']
     """
 
     def __repr__(self) -> str:
-        """Return one line; the summary is ``print(result)``."""
+        """Return one line with the number of models and folds, and the first model."""
         measures = self.evaluation
         best, n_folds = (
             shorten_name(self.ranking["model"].iloc[0]),
@@ -86,27 +109,27 @@ class Comparison(ReportSource):
 
     @property
     def plot(self) -> Plots:
-        """Plots by name, as in ``result.plot.auprec(ax=ax)``: those of ``skewanova.plotting``."""
+        """Plots of ``skewanova.plotting`` by name, as in ``result.plot.auprec(ax=ax)``."""
         return Plots(self)
 
     @property
     def labels(self) -> dict[str, str]:
-        """Notes on how to read each test."""
+        """Notes on the assumptions of each test, by the name of the test."""
         return {test: get_test(test).note for test in [*self.tests["test"], *self.pairs["test"]]}
 
     @property
     def methods(self) -> Prose:
-        """Methods section of a paper: text, Markdown, LaTeX and BibTeX."""
+        """Methods section for a paper, as text, Markdown, LaTeX or BibTeX."""
         return Prose(tuple(write_methods(self)))
 
     @property
     def results_paragraph(self) -> Prose:
-        """Results section of a paper: the primary test, then every pair with interval, test and effect."""
+        """Results section for a paper: the primary test, and each pair with interval, test and effect."""
         return Prose((sentences.write_results(self),))
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """Findings of the primary tests, in words."""
+        """Results of the primary tests, in sentences."""
         primary = self.pairs[self.pairs["role"] == "primary"]
         short, frames = shorten_names(self.evaluation.models), self.tables
         return (
@@ -148,37 +171,38 @@ class Comparison(ReportSource):
         label: str | None = None,
         siunitx: bool = False,
     ) -> str:
-        r"""Return one table for a paper.
+        r"""Return one table as LaTeX for a paper.
 
         Parameters
         ----------
         table : str, default "performance"
-            performance (table 1 of Landgrebe et al. 2006), ranking, choices, regions, leaders, crossings,
-            sensitivity, tests, pairwise (of the test that the conclusions rest on), pairs (of every test),
-            prior_pairs, effects, equivalence, plans, components (of runs) or assumptions.
+            ``performance`` (table 1 of Landgrebe et al. 2006), ``ranking``, ``choices``, ``regions``,
+            ``leaders``, ``crossings``, ``sensitivity``, ``tests``, ``pairwise`` (pairs of the primary test),
+            ``pairs`` (of all tests), ``prior_pairs``, ``effects``, ``equivalence``, ``plans``,
+            ``components`` (for runs) or ``assumptions``.
         columns : sequence of str, optional
-            Heads of the columns to print, in this order; by default all.
+            Headings of the columns to print, in this order, by default all.
         rows : int or sequence of str, optional
-            Number of the first rows, or names of models, of pairs as the table has them, or of tests; by
-            default all.
+            Number of rows, or the models, pairs or tests to print, by default all. Pairs are written as in
+            the table: "A - B".
         digits : int, optional
-            Decimals of areas and differences; by default three.
+            Decimals of areas and differences, by default 3.
         caption, label : str, optional
-            Instead of the table's own caption, and of ``tab:`` with its name for ``\ref``.
+            Caption and label, by default those of the table: for ``ranking`` the label is ``tab:ranking``.
         siunitx : bool, default False
-            Align numbers at the decimal point by the package siunitx (version 3).
+            Align numbers at the decimal point, by the LaTeX package siunitx (version 3).
 
         Returns
         -------
         str
-            A float with caption and note; columns that have no room follow below, and beyond 36 lines it is a
-            longtable. Needs the packages array, booktabs and longtable, and fontenc with T1; names in other
-            scripts than Latin need LuaLaTeX or XeLaTeX.
+            A table with caption and note. Columns that do not fit are printed below the others; a table of
+            more than 36 lines is a longtable. The document needs the packages array, booktabs, longtable and
+            fontenc (T1). Names in a script other than Latin need LuaLaTeX or XeLaTeX.
 
         Raises
         ------
         ValueError
-            If there is no such table, row or column.
+            If there is no such table, row or column, or the label is not plain.
 
         Examples
         --------
@@ -204,15 +228,15 @@ class Comparison(ReportSource):
         return write_latex(chosen, siunitx=siunitx, label=label)
 
     def to_markdown(self, table: str = "performance", **options: Any) -> str:
-        """Return one table as GitHub-flavoured Markdown; names and options as for :meth:`to_latex`."""
+        """Return one table as GitHub Markdown; tables and options are those of :meth:`to_latex`."""
         return build_publication_table(self, table, **options).to_markdown()
 
     def to_html(self, table: str = "performance", **options: Any) -> str:
-        """Return one table as HTML; names and options as for :meth:`to_latex`."""
+        """Return one table as HTML; tables and options are those of :meth:`to_latex`."""
         return build_publication_table(self, table, **options).to_html()
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str]) -> Path:
-        from skewanova.report.folder import write_folder  # drawing is heavy: loaded when something is drawn
+        from skewanova.report.folder import write_folder  # imports matplotlib
 
         return write_folder(self, directory, figures=figures)
 

@@ -97,7 +97,7 @@ def test_a_control_is_the_family_on_one_set(found):
     assert (other.tables["difference_curves"][["model_a", "model_b"]] == "top").any(axis=1).all()
     assert len(other.tables["plans"]) == 2
     assert "control is not used" not in " ".join(other.warnings)
-    with pytest.raises(InputError, match=r"^`pairwise` chooses between tests over folds, but got 'max_t'"):
+    with pytest.raises(InputError, match=r"^`pairwise` must be 'auto' here, because this design tests"):
         compare(table(labels, scores), **SETTINGS, pairwise="max_t")
 
 
