@@ -1,12 +1,12 @@
-"""Finished frames to matplotlib Axes.
+"""Plots of results and frames on matplotlib axes.
 
-- artists: Strips, bands, forests, surfaces: what plots are made of.
-- comparisons: Plots of differences, p-values and critical differences.
-- curves: Plots of ROC, precision-recall, the surface, and one threshold by skew.
-- display: AUPRECDisplay, in the way of scikit-learn's displays.
-- looks: Colours, markers, names, axes, legends, labels at lines, and texts that plots share.
-- performance: Plots of AUPREC and IAUPREC: by prior, by fold, who leads, regret, residuals.
-- priors: The prior estimated from unlabelled scores, and what becomes of it.
+- artists: Parts that plots share: mean lines, bands, strips, forests and surfaces.
+- comparisons: Plots of differences between models, their p-values and critical differences.
+- curves: Plots of ROC and precision-recall curves, the P-ROC surface, and measures by skew.
+- display: AUPRECDisplay, like the displays of scikit-learn.
+- performance: Plots of AUPREC and IAUPREC by prior and by fold, leading models, regret and residuals.
+- priors: Plots of the prior estimated from unlabelled scores, once or batch by batch.
+- styling: Colours, markers, labels, axes and legends of plots, and their shared parameter descriptions.
 """
 
 import lazy_loader

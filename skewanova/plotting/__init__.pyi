@@ -10,7 +10,7 @@ from .curves import plot_precision_recall as plot_precision_recall
 from .curves import plot_roc as plot_roc
 from .curves import plot_skew as plot_skew
 from .curves import plot_surface as plot_surface
-from .looks import model_palette as model_palette
+from .styling import model_palette as model_palette
 from .performance import plot_auprec as plot_auprec
 from .performance import plot_iauprec as plot_iauprec
 from .performance import plot_interaction as plot_interaction

@@ -1,4 +1,4 @@
-"""Strips, bands, forests, surfaces: what plots are made of."""
+"""Parts that plots share: mean lines, bands, strips, forests and surfaces."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from matplotlib.patches import Patch, Polygon, Rectangle
 from matplotlib.ticker import LogLocator
 
 from skewanova.base.checks import InputError, check_choice, check_rope
-from skewanova.base.frames import list_distinct
-from skewanova.plotting import looks
-from skewanova.plotting.looks import NEUTRAL, Color, Entry, ErrorBar, Palette
+from skewanova.base.frames import iter_rows, list_distinct
+from skewanova.plotting import styling
+from skewanova.plotting.styling import NEUTRAL, Color, Entry, ErrorBar, Palette
 
 
-def auprec_lines(
+def draw_auprec_lines(
     frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None, palette: Palette = None
 ) -> tuple[Axes, list[Entry]]:
     """Draw the mean AUPREC of each model over a logarithmic prior axis; return axes and legend entries."""
-    ax, entries = mean_lines(ax, (7.2, 4.4), [("", frame, ("prior", "auprec"))], errorbar, palette=palette)
-    looks.log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
+    parts = [("", frame, ("prior", "auprec"))]
+    ax, entries = draw_mean_lines(ax, (7.2, 4.4), parts, errorbar, palette=palette)
+    styling.set_log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
     return ax, entries
 
 
-def mean_lines(
+def draw_mean_lines(
     ax: Axes | None,
     size: tuple[float, float],
     parts: Sequence[tuple[str, pd.DataFrame, tuple[str, str]]],
@@ -36,30 +37,31 @@ def mean_lines(
     *,
     palette: Palette = None,
 ) -> tuple[Axes, list[Entry]]:
-    """Draw a mean line for each model and part (label, rows, x and y): colour by model, dashes by part.
+    """Draw a mean line for each model and part (label, rows, columns of x and y); return axes and entries.
 
-    New axes are of this size; nothing is opened where the bands are unknown.
+    Colours differ by model and dashes by part. Without `ax`, new axes have this size.
     """
     frame = pd.concat([rows[["model", "fold"]] for _, rows, _ in parts])
-    styles = looks.line_styles(list_distinct(frame["model"]), palette)
-    dashed = list(zip(parts, cycle(looks.DASHES)))
+    styles = styling.make_line_styles(list_distinct(frame["model"]), palette)
+    dashed = list(zip(parts, cycle(styling.DASHES)))
     n_lines = len(styles) * len(parts)
-    band = looks.check_errorbar(errorbar, frame["fold"], n_lines)
-    ax = looks.new_axes(ax, size)
+    band = styling.check_errorbar(errorbar, frame["fold"], n_lines)
+    ax = styling.make_axes(ax, size)
     for model, style in styles.items():
         for (_, rows, xy), dash in dashed:
-            line = {**style, "errorbar": band, **({"linestyle": dash} if len(parts) > 1 else {})}
-            looks.mean_line(ax, rows[rows["model"] == model], xy, opacity=looks.opacity(n_lines), **line)
-    entries = looks.line_entries(styles)
+            line = {**style, "errorbar": band, "opacity": styling.opacity(n_lines)}
+            line |= {"linestyle": dash} if len(parts) > 1 else {}
+            styling.draw_mean_line(ax, rows[rows["model"] == model], xy, **line)
+    entries = styling.make_line_entries(styles)
     if len(parts) > 1:
         dashes = {part[0]: dash for part, dash in dashed}
         entries += [(label, Line2D([], [], color=NEUTRAL, linestyle=dash)) for label, dash in dashes.items()]
-    return ax, entries if band is None else [*entries, looks.band_entry(*band)]
+    return ax, entries if band is None else [*entries, styling.make_band_entry(*band)]
 
 
 def hatch_unsupported(ax: Axes, result: object, support: pd.DataFrame | None) -> list[Entry]:
-    """Hatch the priors that the test set cannot speak for, where that is known."""
-    support = looks.find_optional_frame(result, support, "support", "prior supported")
+    """Hatch the priors that the test set does not support; return the legend entry."""
+    support = styling.find_optional_frame(result, support, "support", "prior supported")
     if support is None or support["supported"].all():
         return []
     limits = ax.get_xlim()
@@ -71,21 +73,21 @@ def hatch_unsupported(ax: Axes, result: object, support: pd.DataFrame | None) ->
     return [("too few negatives\nto tell", Patch(linewidth=0, **style))]
 
 
-def bands(
+def draw_bands(
     ax: Axes, frame: pd.DataFrame | None, palette: Mapping[str, Color], *, level: str = ""
 ) -> list[Entry]:
-    """Draw a band around each model's mean in its colour, where bands are known."""
+    """Draw the simultaneous band of each model, if there are bands; return the legend entry."""
     if frame is None or frame["conf_low"].isna().all():
         return []
     for model, color in palette.items():
         rows = frame[frame["model"] == model]
-        style: dict[str, Any] = {"color": color, "alpha": looks.opacity(len(palette)), "linewidth": 0}
+        style: dict[str, Any] = {"color": color, "alpha": styling.opacity(len(palette)), "linewidth": 0}
         ax.fill_between(rows["prior"], rows["conf_low"], rows["conf_high"], **style)
     return [(f"simultaneous\n{level}band", Patch(facecolor=NEUTRAL, alpha=0.25))]
 
 
-def crossing_marks(ax: Axes, frame: pd.DataFrame | None, heights: pd.DataFrame) -> list[Entry]:
-    """Mark every prior at which the lead changes hands, with its interval; arrows run on beyond."""
+def mark_crossings(ax: Axes, frame: pd.DataFrame | None, heights: pd.DataFrame) -> list[Entry]:
+    """Mark each prior at which the leader changes, with its interval; arrows mark open ends."""
     if frame is None or not frame["lead"].any():
         return []
     style: dict[str, Any] = {"color": "black", "linewidth": 1.6}
@@ -93,42 +95,41 @@ def crossing_marks(ax: Axes, frame: pd.DataFrame | None, heights: pd.DataFrame) 
     limits = ax.get_xlim()
     edges = np.log(limits)
     inside = np.exp(edges + 0.012 * np.diff(edges) * [1, -1])  # arrows at open ends need room
-    columns = "prior conf_low conf_high model_above open_low open_high"
-    for prior, low, high, model, open_low, open_high in looks.tuples_of(frame[frame["lead"]], columns):
-        curve = mean.loc[model]
-        y = np.interp(np.log(prior), np.log(curve.index.to_numpy(float)), curve.to_numpy(float))
-        low = max(low, inside[0] if open_low else limits[0])
-        high = min(high, inside[1] if open_high else limits[1])
+    for row in iter_rows(frame[frame["lead"]]):
+        curve = mean.loc[row.model_above]
+        y = np.interp(np.log(row.prior), np.log(curve.index.to_numpy(float)), curve.to_numpy(float))
+        low = max(row.conf_low, inside[0] if row.open_low else limits[0])
+        high = min(row.conf_high, inside[1] if row.open_high else limits[1])
         ax.plot([low, high], [y, y], zorder=4, **style)
-        for end, is_open, arrow in ((low, open_low, "<"), (high, open_high, ">")):
+        for end, is_open, arrow in ((low, row.open_low, "<"), (high, row.open_high, ">")):
             ax.plot([end], [y], marker=arrow if is_open else "|", markersize=7, zorder=4, **style)
-        ax.plot([prior], [y], "o", color="white", markeredgecolor="black", markersize=6, zorder=5)
+        ax.plot([row.prior], [y], "o", color="white", markeredgecolor="black", markersize=6, zorder=5)
     key = Line2D([], [], marker="o", markerfacecolor="white", markeredgecolor="black", **style)
     return [("change of the lead,\nwith interval", key)]
 
 
-#: From so many models on colours repeat, so that the strip has names.
-NAMED_STRIP = 11
+#: From this many models on, colours repeat, so the strip has names.
+MIN_NAMED_LEADERS = 11
 
 
-def leader_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Color]) -> None:
-    """Draw one coloured bar a region along the bottom, below all curves; name those that are wide enough."""
+def draw_leader_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Color]) -> None:
+    """Draw a coloured bar for each leader's region below all curves, with names where colours repeat."""
     low, high = ax.get_ylim()
     ax.set_ylim(low - 0.08 * (high - low), high)
-    labels, transform = looks.model_labels(palette), ax.get_xaxis_transform()
+    labels, transform = styling.model_labels(palette), ax.get_xaxis_transform()
     width = ax.bbox.width / ax.figure.dpi / max(np.diff(np.log(ax.get_xlim()))[0], 1e-9)
     text: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": "x-small", "transform": transform}
-    for model, start, end in looks.tuples_of(regions, "model prior_low prior_high"):
+    for model, start, end in zip(regions["model"], regions["prior_low"], regions["prior_high"], strict=True):
         bar: dict[str, Any] = {"color": palette[model], "linewidth": 0, "transform": transform}
         ax.add_patch(Rectangle((start, 0), end - start, 0.05, **bar))
-        room = np.log(end / start) * width if len(palette) >= NAMED_STRIP else 0
-        if room > looks.text_width(labels[model]):
+        room = np.log(end / start) * width if len(palette) >= MIN_NAMED_LEADERS else 0
+        if room > styling.estimate_text_width(labels[model]):
             ax.text(float(np.sqrt(start * end)), 0.055, labels[model], **text)
 
 
-def fold_points(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color]) -> list[Entry]:
-    """Draw one row of points a model; a fold has the same height in every row."""
-    markers, folds = looks.model_markers(list(palette)), list_distinct(frame["fold"])
+def draw_fold_points(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color]) -> list[Entry]:
+    """Draw a row of points for each model; a fold has the same height in every row."""
+    markers, folds = styling.model_markers(list(palette)), list_distinct(frame["fold"])
     height = dict(zip(folds, np.linspace(-0.28, 0.28, len(folds)) if len(folds) > 1 else [0.0], strict=True))
     style: dict[str, Any] = {"markersize": 4, "linewidth": 0, "alpha": 0.5}
     for i, (model, color) in enumerate(palette.items()):
@@ -140,16 +141,16 @@ def fold_points(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color]) -> 
     return [("one fold", Line2D([], [], color=NEUTRAL, marker="o", **style))]
 
 
-def ranked_means(
+def draw_ranked_means(
     ax: Axes, ranking: pd.DataFrame, palette: Mapping[str, Color], *, level: str = ""
 ) -> list[Entry]:
-    """Draw mean and interval of each ranked model, and its letters in a column at the right edge."""
-    models, markers = list(palette), looks.model_markers(list(palette))
+    """Draw mean and interval of each ranked model, and its compact letters at the right edge."""
+    models, markers = list(palette), styling.model_markers(list(palette))
     style: dict[str, Any] = {"markersize": 8, "markeredgecolor": "black", "linewidth": 2.5}
-    for model, mean, low, high in looks.tuples_of(ranking, "model iauprec conf_low conf_high"):
-        i = models.index(model)
-        ax.plot([low, high], [i, i], color=palette[model], linewidth=2.5)
-        ax.plot([mean], [i], color=palette[model], marker=markers[model], **style)
+    for row in iter_rows(ranking):
+        i, color = models.index(row.model), palette[row.model]
+        ax.plot([row.conf_low, row.conf_high], [i, i], color=color, linewidth=2.5)
+        ax.plot([row.iauprec], [i], color=color, marker=markers[row.model], **style)
     key = Line2D([], [], color=NEUTRAL, marker="o", **style)
     entries: list[Entry] = [(f"mean and\n{level}confidence interval", key)]
     lettered = ranking[ranking["group"].notna() & (ranking["group"].astype(str) != "")]
@@ -158,14 +159,14 @@ def ranked_means(
     left, right = ax.get_xlim()
     ax.set_xlim(left, right + 0.1 * (right - left))
     edge: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
-    for model, letters in looks.tuples_of(lettered, "model group"):
+    for model, letters in zip(lettered["model"], lettered["group"], strict=True):
         ax.text(0.99, models.index(model), str(letters), **edge)
     key = Line2D([], [], color=NEUTRAL, marker="$a$", markeredgewidth=0, linewidth=0)
     return [*entries, ("models that share a\nletter do not differ\nsignificantly", key)]
 
 
-def surface_grid(rows: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Return precision with one row a prior and one column a recall."""
+def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
+    """Return precision with a row for each prior and a column for each recall."""
     if rows.duplicated(["prior", "recall"]).any():
         raise InputError(f"`surface` must have one row a prior and recall, but repeats some for {model!r}")
     grid = rows.pivot(index="prior", columns="recall", values="precision")
@@ -176,40 +177,40 @@ def surface_grid(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     return grid
 
 
-def contours(ax: Axes, grid: pd.DataFrame, *, legend: bool = True, cmap: str = "viridis") -> None:
-    """Draw filled contours a tenth of precision apart, recall across, prior upwards."""
+def draw_contours(ax: Axes, grid: pd.DataFrame, cmap: str, *, legend: bool) -> None:
+    """Draw filled contours of precision in steps of 0.1, recall by prior."""
     recall, prior = grid.columns.to_numpy(float), grid.index.to_numpy(float)
     levels = np.linspace(0, 1, 11)
     height = np.clip(grid.to_numpy(float), 0, 1)  # a mean a rounding error above 1 would stay blank
     filled = ax.contourf(recall, prior, height, levels=levels, cmap=cmap)
-    looks.log_axis(ax, "y", prior.min(), prior.max())
+    styling.set_log_axis(ax, "y", prior.min(), prior.max())
     ax.set_xlim(0, 1)
     ax.set_xlabel("Recall")
-    ax.set_ylabel(looks.PRIOR_LABEL)
+    ax.set_ylabel(styling.PRIOR_LABEL)
     if legend:
         ax.figure.colorbar(filled, ax=ax, label="Precision", ticks=levels[::2])
 
 
-def space(ax: Axes, grid: pd.DataFrame, *, legend: bool = True, cmap: str = "viridis") -> None:
-    """Draw a surface over recall and the logarithm of the prior; ticks are plain priors."""
+def draw_surface(ax: Axes, grid: pd.DataFrame, cmap: str) -> None:
+    """Draw precision as a surface over recall and the logarithm of the prior."""
     axes: Any = ax  # mplot3d publishes no types
     recall, height = grid.columns.to_numpy(float), np.log10(grid.index.to_numpy(float))
     mesh = np.meshgrid(recall, height)
     axes.plot_surface(*mesh, grid.to_numpy(float), cmap=cmap, vmin=0, vmax=1, rcount=60, ccount=60)
     low, high = grid.index.min(), grid.index.max()
-    ticks = LogLocator(subs=looks.tick_digits(low, high, 120)).tick_values(low, high)
+    ticks = LogLocator(subs=styling.choose_tick_digits(low, high, 120)).tick_values(low, high)
     ticks = ticks[(ticks >= low * (1 - 1e-9)) & (ticks <= high * (1 + 1e-9))]
-    axes.set_yticks(np.log10(ticks), labels=[looks.plain(tick) for tick in ticks])
+    axes.set_yticks(np.log10(ticks), labels=[styling.format_plain(tick) for tick in ticks])
     axes.set(xlabel="Recall", ylabel="Prior", zlabel="Precision", zlim=(0, 1))
     axes.set_box_aspect(None, zoom=0.9)
 
 
-def select_pairs(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
-    """Return the pairs of one test on one response, IAUPREC where there is a choice."""
+def select_test(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
+    """Return the pairs of one test on one response, by default IAUPREC or else the first."""
     tests = list_distinct([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])
     rows = frame[frame["test"] == (tests[0] if test is None else check_choice(test, tests, "test"))]
     if prior is not None:
-        return rows[rows["prior"] == looks.select_prior(prior, rows["prior"].dropna())]
+        return rows[rows["prior"] == styling.select_prior(prior, rows["prior"].dropna())]
     if (rows["response"] == "iauprec").any():
         return rows[rows["response"] == "iauprec"]
     first = rows.iloc[0]
@@ -217,10 +218,10 @@ def select_pairs(frame: pd.DataFrame, test: str | None, prior: float | None) -> 
     return rows.loc[same & rows["response"].eq(first["response"])]
 
 
-def forest(
+def draw_forest(
     ax: Axes, rows: pd.DataFrame, color: Any, *, interval: str = "interval at the\nlevel of its test"
 ) -> list[Entry]:
-    """Draw differences with their intervals, one row a pair; filled where rejected."""
+    """Draw differences with intervals, a row for each pair; markers are filled if rejected."""
     ax.axvline(0, color=NEUTRAL, linewidth=1, zorder=1)
     y = np.arange(len(rows))
     bounded = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
@@ -238,8 +239,8 @@ def forest(
     return entries
 
 
-def mean_of_all(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
-    """Draw a diamond over the interval of the mean, and a thin line where a new difference is expected."""
+def draw_overall_mean(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
+    """Draw the overall mean as a diamond over its interval, and the prediction interval as a thin line."""
     if np.isnan(row["conf_low"]):
         ax.plot(row["estimate"], y, "D", color=color, markerfacecolor=ax.get_facecolor(), markersize=7)
         return []
@@ -253,8 +254,8 @@ def mean_of_all(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
     return [("mean, its\ninterval", diamond), ("a new\ndata set", line)]
 
 
-def pair_rows(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFrame:
-    """Return the rows of one pair of models, the first by default."""
+def select_pair(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFrame:
+    """Return the rows of one pair of models, by default the first."""
     pairs = list_distinct(zip(frame["model_a"], frame["model_b"], strict=True))
     chosen = pairs[0] if pair is None else tuple(pair)
     if chosen not in pairs:
@@ -264,18 +265,18 @@ def pair_rows(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFrame
     return frame[(frame["model_a"] == chosen[0]) & (frame["model_b"] == chosen[1])]
 
 
-def margin(ax: Axes, result: object, rope: float | None, *, upright: bool = False) -> list[Entry]:
-    """Shade the differences that would not matter: `rope`, or that of the comparison."""
-    rope = looks.setting_of(result, "rope") if rope is None else check_rope(rope)
+def shade_rope(ax: Axes, result: object, rope: float | None, *, upright: bool = False) -> list[Entry]:
+    """Shade the region of practical equivalence, `rope` or that of the comparison."""
+    rope = styling.get_setting(result, "rope") if rope is None else check_rope(rope)
     if not rope:
         return []
     style: dict[str, Any] = {"facecolor": "tab:olive", "alpha": 0.22, "linewidth": 0}
     (ax.axvspan if upright else ax.axhspan)(-rope, rope, zorder=0, **style)
-    return [(f"within {looks.plain(rope)}:\nwould not matter", Patch(**style))]
+    return [(f"within {styling.format_plain(rope)}:\nwould not matter", Patch(**style))]
 
 
-def difference_band(ax: Axes, rows: pd.DataFrame, color: Any, *, level: str = "") -> list[Entry]:
-    """Draw a difference along the prior, its band, zero, and a strip where the band leaves out zero."""
+def draw_difference_band(ax: Axes, rows: pd.DataFrame, color: Any, *, level: str = "") -> list[Entry]:
+    """Draw a difference by prior, its band, and a strip where the band excludes zero."""
     prior, differs = rows["prior"], rows["reject"].to_numpy(dtype=bool)
     ax.axhline(0, color="black", linewidth=0.9)
     ax.fill_between(prior, rows["conf_low"], rows["conf_high"], color=color, alpha=0.2, linewidth=0)

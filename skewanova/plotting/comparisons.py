@@ -1,4 +1,4 @@
-"""Plots of differences, p-values and critical differences."""
+"""Plots of differences between models, their p-values and critical differences."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from skewanova.base import frames
 from skewanova.base.checks import InputError, InputTypeError, check_fraction
+from skewanova.base.frames import iter_rows, list_distinct
 from skewanova.base.text import format_number, format_p
 from skewanova.inference.catalogue import get_test, response_name
 from skewanova.inference.ranks import RankComparison, rank_comparison
-from skewanova.plotting import artists, looks
-from skewanova.plotting.looks import Entry, Palette, document_plot, model_palette
+from skewanova.plotting import artists, styling
+from skewanova.plotting.styling import Entry, Palette, document_plot, model_palette
 
 
 @document_plot
@@ -30,10 +30,10 @@ def plot_pairs(
     palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Forest plot of the pairwise differences of one post-hoc test.
+    """Draw a forest plot of the pairwise differences of one post-hoc test.
 
-    The first pair is on top; markers are filled where the test rejects equality. Of the colours, the first is
-    taken.
+    The first pair is on top. Markers are filled where the test rejects equality. All pairs have the colour of
+    the first model.
 
     Parameters
     ----------
@@ -43,22 +43,21 @@ def plot_pairs(
     test : str, optional
         The test to draw; by default the first on IAUPREC.
     prior : float, optional
-        The prior to draw, for tests done at several; by default IAUPREC or else the first.
+        The prior to draw, for a test at several priors; by default IAUPREC, or else the first prior.
     """
     columns = "test response prior model_a model_b estimate conf_low conf_high reject"
-    rows = artists.select_pairs(looks.find_frame(result, "pairs", columns, "plot_pairs"), test, prior)
-    ax = looks.new_axes(ax, (7.6, 1.5 + 0.3 * len(rows)))
+    rows = artists.select_test(styling.find_frame(result, "pairs", columns, "plot_pairs"), test, prior)
+    ax = styling.make_axes(ax, (7.6, 1.5 + 0.3 * len(rows)))
     models = [*rows["model_a"], *rows["model_b"]]
-    entries = artists.forest(ax, rows, model_palette(models, palette)[rows["model_a"].iloc[0]])
-    entries += artists.margin(ax, result, rope, upright=True)
-    labels = looks.model_labels(models, width=20)
-    pairs = looks.tuples_of(rows, "model_a model_b")
-    looks.name_rows(ax, [f"{labels[a]} − {labels[b]}" for a, b in pairs])  # noqa: RUF001
-    xlabel = f"Difference in {_measure(rows)}" + ("" if looks.is_narrow(ax) else " (first minus second)")
-    visible = legend and not looks.is_small(ax)  # the axis names the pairs
-    return looks.finish(
-        ax, (f"Pairwise differences\n{_family(rows)}", xlabel, ""), entries if visible else []
-    )
+    entries = artists.draw_forest(ax, rows, model_palette(models, palette)[rows["model_a"].iloc[0]])
+    entries += artists.shade_rope(ax, result, rope, upright=True)
+    labels = styling.model_labels(models, width=20)
+    pairs = zip(rows["model_a"], rows["model_b"], strict=True)
+    styling.name_rows(ax, [f"{labels[a]} − {labels[b]}" for a, b in pairs])  # noqa: RUF001
+    direction = "" if styling.is_narrow(ax) else " (first minus second)"
+    title, xlabel = f"Pairwise differences\n{_get_test_name(rows)}", f"Difference in {_format_response(rows)}"
+    visible = legend and not styling.is_small(ax)  # the axis names the pairs
+    return styling.finish_axes(ax, (title, xlabel + direction, ""), entries if visible else [])
 
 
 @document_plot
@@ -72,10 +71,10 @@ def plot_difference_curves(
     palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Difference of AUPREC of two models along the prior, with a band that holds at all priors at once.
+    """Draw the difference in AUPREC of two models by prior, with a simultaneous band.
 
-    A strip along the bottom marks priors at which the band leaves out 0. Priors at which the test set holds
-    too few negatives to tell are hatched. The colour is that of the first model.
+    A strip along the bottom marks priors at which the band excludes 0. Priors with too few negatives in the
+    test set are hatched. The colour is that of the first model.
 
     Parameters
     ----------
@@ -83,50 +82,50 @@ def plot_difference_curves(
         A result with `difference_curves`, or that frame: model_a, model_b, prior, estimate, conf_low,
         conf_high, reject.
     pair : (str, str), optional
-        The two models, as the frame orders them; by default its first pair.
+        The two models, in the order of the frame; by default its first pair.
     """
     columns = "model_a model_b prior estimate conf_low conf_high reject"
-    frame = looks.find_frame(result, "difference_curves", columns, "plot_difference_curves")
-    rows = artists.pair_rows(frame, pair)
-    models = frames.list_distinct([*frame["model_a"], *frame["model_b"]])
+    frame = styling.find_frame(result, "difference_curves", columns, "plot_difference_curves")
+    rows = artists.select_pair(frame, pair)
+    models = list_distinct([*frame["model_a"], *frame["model_b"]])
     first, second = rows["model_a"].iloc[0], rows["model_b"].iloc[0]
-    ax = looks.new_axes(ax, (7.2, 4.0))
-    color, level = model_palette(models, palette)[first], looks.level_words(result)
-    entries = artists.difference_band(ax, rows, color, level=level)
-    entries += artists.margin(ax, result, rope)
-    looks.log_axis(ax, "x", rows["prior"].min(), rows["prior"].max())
+    ax = styling.make_axes(ax, (7.2, 4.0))
+    color, level = model_palette(models, palette)[first], styling.describe_level(result)
+    entries = artists.draw_difference_band(ax, rows, color, level=level)
+    entries += artists.shade_rope(ax, result, rope)
+    styling.set_log_axis(ax, "x", rows["prior"].min(), rows["prior"].max())
     entries += artists.hatch_unsupported(ax, result, support)
-    names = looks.model_labels(models)
-    labels = (f"{names[first]} minus {names[second]}", looks.PRIOR_LABEL, "Difference in AUPREC")
-    return looks.finish(ax, labels, entries if legend else [])
+    names = styling.model_labels(models)
+    labels = (f"{names[first]} minus {names[second]}", styling.PRIOR_LABEL, "Difference in AUPREC")
+    return styling.finish_axes(ax, labels, entries if legend else [])
 
 
-#: One hue from light to dark, so that the order survives greyscale and every colour blindness.
+#: One hue from light to dark keeps its order in greyscale and for colour-blind readers.
 SHADES = ("#f2f2f2", "#82b4da", "#08519c")
 
 
 #: The second level of significance is this share of the first.
-STRONG = 0.1
+SECOND_LEVEL_SHARE = 0.1
 
 
-#: Points that a cell needs to hold p and the difference, and to hold p alone.
-ROOM_FOR_BOTH, ROOM_FOR_P = 33, 22
+#: Smallest side of a cell, in points, that holds p and the difference, and that holds p alone.
+MIN_POINTS_FOR_BOTH, MIN_POINTS_FOR_P = 33, 22
 
 
-#: Up to this many models the cells of a new figure are large enough for both.
-MOST_ESTIMATES = 10
+#: Up to this many models, the cells of a new figure hold both.
+MAX_MODELS_WITH_ESTIMATES = 10
 
 
-#: From this many models on, the corner above the diagonal has room for the legend.
-FREE_CORNER = 7
+#: From this many models on, the legend fits above the diagonal.
+MIN_MODELS_FOR_CORNER = 7
 
 
 #: Height of a bar and of a name under a critical-difference axis, in rows.
 BAR_STEP, NAME_STEP = 0.55, 0.9
 
 
-#: Signs of a name beside that axis, which needs the width.
-RANK_NAME = 18
+#: Characters of a name beside that axis.
+MAX_RANK_NAME = 18
 
 
 @document_plot
@@ -138,32 +137,32 @@ def plot_critical_difference(
     palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Critical-difference diagram: mean ranks over folds, bars over models not found to differ.
+    """Draw a critical-difference diagram: mean ranks over folds, and bars over models not found to differ.
 
     Rank 1 (best) is on the left. A bar has a dot at each model of its group; a model without a dot does not
-    belong to it (the diagram of scikit-posthocs has none, and a tick for every rank however many models there
-    are). The critical difference is drawn for Nemenyi's test.
+    belong to it. The diagram of scikit-posthocs has no dots. The critical difference is drawn for Nemenyi's
+    test.
 
     Parameters
     ----------
     result : RankComparison or Comparison
-        Of :func:`~skewanova.inference.rank_comparison`, or a result with `iauprec` and `posthoc`.
+        Result of :func:`~skewanova.inference.rank_comparison`, or a result with `iauprec` and `pairs`.
     test : str, optional
-        Family of comparisons of all pairs behind the bars, where `result` is a comparison; by default the one
-        that its conclusions rest on, or else Nemenyi's.
+        Test of all pairs behind the bars, if `result` is a comparison; by default the test of its
+        conclusions, or else Nemenyi's.
     legend : bool, default True
-        Whether the critical difference of Nemenyi's test stands above the axis.
+        Whether the critical difference of Nemenyi's test is drawn above the axis.
 
     References
     ----------
     Demsar (2006), Statistical comparisons of classifiers over multiple data sets.
     """
     comparison = _compare_ranks(result, test)
-    rank = dict(looks.tuples_of(comparison.ranks, "model mean_rank"))
-    levels = _bar_levels(comparison, rank)
+    rank = dict(zip(comparison.ranks["model"], comparison.ranks["mean_rank"], strict=True))
+    levels = _stack_bars(comparison, rank)
     first = 0.75 + BAR_STEP * (1 + max(levels.values(), default=-1))
     depth = first + NAME_STEP * (-(-len(rank) // 2) - 1)
-    ax = looks.new_axes(ax, (7.2, 1.5 + 0.26 * (depth + 2)))
+    ax = styling.make_axes(ax, (7.2, 1.5 + 0.26 * (depth + 2)))
     ax.set(xlim=(1, len(rank)), ylim=(depth + 0.5, -1.4))
     _draw_rank_axis(ax, len(rank))
     _name_ranks(ax, rank, model_palette(comparison.models, palette), first=first)
@@ -173,12 +172,12 @@ def plot_critical_difference(
     if legend:
         _draw_ruler(ax, comparison, len(rank))
     bars = f"Bars: no difference found ({get_test(comparison.test).name})"
-    looks.set_title(ax, f"Mean ranks over {comparison.n_folds} folds, 1 = best\n{bars}")
+    styling.set_title(ax, f"Mean ranks over {comparison.n_folds} folds, 1 = best\n{bars}")
     return ax
 
 
-#: Of what runs bring into the variance, and of what cases do.
-COMPONENT_SHADES = (looks.NEUTRAL, "0.75")
+#: Colours of variance from runs and from cases.
+COMPONENT_SHADES = (styling.NEUTRAL, "0.75")
 
 
 @document_plot
@@ -189,34 +188,34 @@ def plot_components(
     palette: Sequence[Any] = COMPONENT_SHADES,
     ax: Axes | None = None,
 ) -> Axes:
-    """Bars of the variance of one area by where it comes from: runs, model x run, cases.
+    """Draw bars of the variance components of one area: runs, model x run, cases.
 
     Parameters
     ----------
     result : Comparison or DataFrame
         A result of several runs on one test set, or its frame `components`: component, share.
     palette : sequence of two colours, optional
-        Of what runs bring in, and of what cases bring in.
+        Colours of variance from runs and from cases.
 
     Raises
     ------
     ValueError
-        If columns are missing, or there are no components: the design has no runs, or nothing varies.
+        If columns are missing, or there are no components because the design has no runs or nothing varies.
     """
-    frame = looks.find_frame(result, "components", "component share", "plot_components")
+    frame = styling.find_frame(result, "components", "component share", "plot_components")
     names, share = frame["component"].tolist(), 100 * frame["share"].to_numpy(dtype=np.float64)
     if np.isnan(share).any():
         raise InputError("there are no components to draw: the areas have no runs, or do not vary")
-    ax = looks.new_axes(ax, (7.2, 1.4 + 0.3 * len(names)))
+    ax = styling.make_axes(ax, (7.2, 1.4 + 0.3 * len(names)))
     shades = model_palette(["runs", "cases"], palette)
     sources = ["cases" if str(name).startswith("cases") else "runs" for name in names]
     bars: Any = ax.barh(range(len(names)), share, color=[shades[source] for source in sources], height=0.6)
     ax.bar_label(bars, [f"{value:.0f} %" for value in share], padding=4)
-    looks.name_rows(ax, names)
+    styling.name_rows(ax, names)
     ax.set_xlim(0, 1.12 * max(share))
     entries = [(f"more {name} help", Patch(color=shade)) for name, shade in shades.items()]
     labels = ("Where the variance comes from", "Share of the variance of one area (%)", "")
-    return looks.finish(ax, labels, entries if legend else [])
+    return styling.finish_axes(ax, labels, entries if legend else [])
 
 
 @document_plot
@@ -229,10 +228,10 @@ def plot_by_dataset(
     palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Forest plot of the difference of two models on every data set, and over all of them.
+    """Draw a forest plot of the difference of two models on each data set and over all data sets.
 
-    The first data set is on top, the mean over all below; markers are filled where an interval leaves out 0.
-    Of the colours, the first model's is taken.
+    The first data set is on top and the overall mean at the bottom. Markers are filled where an interval
+    excludes 0. The colour is that of the first model.
 
     Parameters
     ----------
@@ -245,26 +244,26 @@ def plot_by_dataset(
         The meta-analysis; by default that of `result`, if it has one.
     """
     columns = "model_a model_b estimate conf_low conf_high"
-    frame = looks.find_frame(result, "by_dataset", f"dataset {columns}", "plot_by_dataset")
-    rows = artists.pair_rows(frame, pair)
+    frame = styling.find_frame(result, "by_dataset", f"dataset {columns}", "plot_by_dataset")
+    rows = artists.select_pair(frame, pair)
     a, b = (str(rows[side].iloc[0]) for side in ("model_a", "model_b"))
     if hierarchical is None:
-        hierarchical = looks.table_of(result, "hierarchical")
-    ax = looks.new_axes(ax, (7.6, 1.9 + 0.3 * len(rows)))
+        hierarchical = styling.get_table(result, "hierarchical")
+    ax = styling.make_axes(ax, (7.6, 1.9 + 0.3 * len(rows)))
     color = model_palette([*frame["model_a"], *frame["model_b"]], palette)[a]
-    excludes_zero = (rows["conf_low"] > 0) | (rows["conf_high"] < 0)
-    entries = artists.forest(ax, rows.assign(reject=excludes_zero), color, interval="interval of\nits own")
-    labels = list(looks.model_labels(map(str, rows["dataset"]), width=20).values())
+    rows = rows.assign(reject=(rows["conf_low"] > 0) | (rows["conf_high"] < 0))
+    entries = artists.draw_forest(ax, rows, color, interval="interval of\nits own")
+    labels = list(styling.model_labels(map(str, rows["dataset"]), width=20).values())
     if hierarchical is not None:
         columns += " prediction_low prediction_high"
-        means = looks.find_frame(hierarchical, "hierarchical", columns, "plot_by_dataset")
-        entries += artists.mean_of_all(ax, artists.pair_rows(means, (a, b)).iloc[0], len(rows), color)
+        means = styling.find_frame(hierarchical, "hierarchical", columns, "plot_by_dataset")
+        entries += artists.draw_overall_mean(ax, artists.select_pair(means, (a, b)).iloc[0], len(rows), color)
         labels.append("all data sets")
-    looks.name_rows(ax, labels)
-    names = looks.model_labels([a, b], width=20)
-    direction = "" if looks.is_narrow(ax) else f" ({names[a]} minus {names[b]})"
+    styling.name_rows(ax, labels)
+    names = styling.model_labels([a, b], width=20)
+    direction = "" if styling.is_narrow(ax) else f" ({names[a]} minus {names[b]})"
     titles = ("Difference on every data set", f"Difference in IAUPREC{direction}", "")
-    return looks.finish(ax, titles, entries if legend and not looks.is_small(ax) else [])
+    return styling.finish_axes(ax, titles, entries if legend and not styling.is_small(ax) else [])
 
 
 @document_plot
@@ -275,12 +274,12 @@ def plot_p_values(
     prior: float | None = None,
     alpha: float | None = None,
     legend: bool = True,
-    palette: Sequence[Any] = SHADES,
+    palette: Palette = SHADES,
     ax: Axes | None = None,
 ) -> Axes:
-    r"""Matrix of the adjusted p-values of one family of pairwise comparisons, with the differences.
+    """Draw the matrix of adjusted p-values of one family of pairwise comparisons, with the differences.
 
-    Below the diagonal stand p and the difference, column minus row.
+    Cells below the diagonal show p and the difference, column minus row.
 
     Parameters
     ----------
@@ -289,64 +288,67 @@ def plot_p_values(
     test, prior : optional
         As for :func:`~skewanova.plotting.plot_pairs`.
     alpha : float, optional
-        First level of significance (the second is a tenth of it); by default that of the comparison, or 0.05.
+        First level of significance; by default that of the comparison, or 0.05. The second is a tenth of it.
     palette : sequence of three colours, optional
-        Of p not below the first level, below it, and below the second.
+        Colours of p not below the first level, below it, and below the second level.
     """
     columns = "test response prior model_a model_b estimate p_adjusted"
-    frame = looks.find_frame(result, "pairs", columns, "plot_p_values")
-    level = check_fraction(_alpha_of(result) if alpha is None else alpha, "alpha")
-    rows = artists.select_pairs(frame, test, prior)
-    models = frames.list_distinct([*rows["model_a"], *rows["model_b"]])
+    frame = styling.find_frame(result, "pairs", columns, "plot_p_values")
+    level = check_fraction(styling.get_setting(result, "alpha", 0.05) if alpha is None else alpha, "alpha")
+    rows = artists.select_test(frame, test, prior)
+    models = list_distinct([*rows["model_a"], *rows["model_b"]])
     n_models = len(models)
-    has_corner = n_models >= FREE_CORNER
-    side = (0.62 if n_models <= MOST_ESTIMATES else 0.46) * (n_models - 1)
-    ax = looks.new_axes(ax, (side + (2.4 if has_corner else 4.4), max(side + 1.9, 2.6)))
+    has_corner = n_models >= MIN_MODELS_FOR_CORNER
+    side = (0.62 if n_models <= MAX_MODELS_WITH_ESTIMATES else 0.46) * (n_models - 1)
+    ax = styling.make_axes(ax, (side + (2.4 if has_corner else 4.4), max(side + 1.9, 2.6)))
     # side of a cell in points, before names take their share of the figure
     space = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72 / max(n_models - 1, 1)
-    shades = list(model_palette(["none", "first", "second"], _check_shades(palette)).values())
+    if isinstance(palette, str) or not isinstance(palette, Sequence) or len(palette) != len(SHADES):
+        raise InputError(f"`palette` must be {len(SHADES)} colours, one for each level, but got {palette!r}")
+    shades = list(model_palette(["none", "first", "second"], palette).values())
     for cell in _list_cells(rows, models):
         _draw_cell(ax, cell, (level, shades), space)
-    _name_sides(ax, models)
+    _label_matrix(ax, models)
     ax.set(xlim=(-0.5, n_models - 1.5), ylim=(n_models - 0.5, 0.5), aspect="equal", anchor="W")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    looks.set_title(ax, f"Adjusted p\n{_family(rows)}")
+    styling.set_title(ax, f"Adjusted p\n{_get_test_name(rows)}")
     if legend:
-        measure = _measure(rows, separator="\n")
-        both = f"p, and below it the\ndifference in {measure},\ncolumn minus row"
-        corner = "upper right" if has_corner and not looks.is_narrow(ax) else None
-        title = both if space >= ROOM_FOR_BOTH else None
-        looks.legend(ax, _level_entries(level, shades), title, corner=corner)
+        corner, title = "upper right" if has_corner and not styling.is_narrow(ax) else None, None
+        if space >= MIN_POINTS_FOR_BOTH:
+            measure = _format_response(rows, separator="\n")
+            title = f"p, and below it the\ndifference in {measure},\ncolumn minus row"
+        styling.draw_legend(ax, _make_level_entries(level, shades), title, corner=corner)
     return ax
 
 
-def _name_sides(ax: Axes, models: Sequence[str]) -> None:
-    """Name columns below, slanted where names are long, and rows on the left."""
-    labels = list(looks.model_labels(models, width=20).values())
+def _label_matrix(ax: Axes, models: Sequence[str]) -> None:
+    """Label the columns at the bottom, slanted if long, and the rows on the left."""
+    labels = list(styling.model_labels(models, width=20).values())
     slant: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-    size = "medium" if len(models) <= MOST_ESTIMATES else "small"
+    size = "medium" if len(models) <= MAX_MODELS_WITH_ESTIMATES else "small"
     is_long = max(map(len, labels)) > 6
     ax.set_xticks(range(len(models) - 1), labels=labels[:-1], fontsize=size, **(slant if is_long else {}))
     ax.set_yticks(range(1, len(models)), labels=labels[1:], fontsize=size)
 
 
 def _compare_ranks(result: object, test: str | None) -> RankComparison:
-    """Return the comparison of ranks itself, or that of a result."""
+    """Return the comparison of ranks, or compute that of a result."""
     if isinstance(result, RankComparison):
         return result
-    iauprec, pairs = looks.table_of(result, "iauprec"), looks.table_of(result, "pairs")
+    iauprec, pairs = styling.get_table(result, "iauprec"), styling.get_table(result, "pairs")
     if not isinstance(iauprec, pd.DataFrame) or not isinstance(pairs, pd.DataFrame):
         raise InputTypeError(
             "`plot_critical_difference` takes a RankComparison or a result that has `iauprec` and `pairs`, "
             f"but got {type(result).__name__}"
         )
-    family = _family_of_all_pairs(pairs) if test is None else test
-    return rank_comparison(iauprec, pairs, test=family, alpha=_alpha_of(result))
+    frame = styling.find_frame(iauprec, "iauprec", "model fold iauprec", "plot_critical_difference")
+    family = _find_family(pairs) if test is None else test
+    return rank_comparison(frame, pairs, test=family, alpha=styling.get_setting(result, "alpha", 0.05))
 
 
-def _family_of_all_pairs(pairs: pd.DataFrame) -> str:
-    """Return the family that the conclusions rest on, or Nemenyi's where that compares with a control."""
+def _find_family(pairs: pd.DataFrame) -> str:
+    """Return the test of all pairs behind the conclusions, or else Nemenyi's."""
     if "role" in pairs:
         rows = pairs[(pairs["role"] == "primary") & (pairs["response"] == "iauprec")]
         result = [str(test) for test in rows["test"].unique() if not get_test(str(test)).needs_control]
@@ -355,12 +357,7 @@ def _family_of_all_pairs(pairs: pd.DataFrame) -> str:
     return "nemenyi"
 
 
-def _alpha_of(result: object) -> float:
-    alpha = looks.setting_of(result, "alpha")
-    return 0.05 if alpha is None else float(alpha)
-
-
-def _bar_levels(comparison: RankComparison, rank: dict[str, float]) -> dict[tuple[str, ...], int]:
+def _stack_bars(comparison: RankComparison, rank: dict[str, float]) -> dict[tuple[str, ...], int]:
     """Return the row of each bar, so that no two bars of a row touch."""
     ends: list[float] = []
     levels = {}
@@ -374,7 +371,7 @@ def _bar_levels(comparison: RankComparison, rank: dict[str, float]) -> dict[tupl
 
 
 def _draw_rank_axis(ax: Axes, n_models: int) -> None:
-    """Draw a bare axis of ranks along the top of the names."""
+    """Draw the axis of ranks above the names."""
     ax.axhline(0, color="black", linewidth=1.2)
     for rank in range(1, n_models + 1, -(-n_models // 10)):
         ax.plot([rank, rank], [0, -0.2], color="black", linewidth=1.2, clip_on=False)
@@ -384,8 +381,8 @@ def _draw_rank_axis(ax: Axes, n_models: int) -> None:
 
 
 def _name_ranks(ax: Axes, ranks: Mapping[str, float], shades: Mapping[str, Any], *, first: float) -> None:
-    """Write names on both sides, the better half on the left, joined with their ranks by elbows."""
-    markers, labels = looks.model_markers(list(shades)), looks.model_labels(ranks, width=RANK_NAME)
+    """Write the better half of the names on the left, the others on the right, joined to their ranks."""
+    markers, labels = styling.model_markers(list(shades)), styling.model_labels(ranks, width=MAX_RANK_NAME)
     half = -(-len(ranks) // 2)
     elbow: dict[str, Any] = {"markersize": 5, "markevery": [2], "linewidth": 1.3, "clip_on": False}
     dot: dict[str, Any] = {"markersize": 7, "markeredgecolor": "black", "markeredgewidth": 0.6}
@@ -402,11 +399,11 @@ def _name_ranks(ax: Axes, ranks: Mapping[str, float], shades: Mapping[str, Any],
 
 
 def _draw_ruler(ax: Axes, comparison: RankComparison, n_models: int) -> None:
-    """Draw the critical difference at scale above the axis, or write it where it is longer than the axis."""
+    """Draw the critical difference above the axis to scale, or write it if it is longer than the axis."""
     width = comparison.critical_difference
     if np.isnan(width):
         return
-    text = f"CD = {format_number(width, 2)} (level {looks.plain(comparison.alpha)})"
+    text = f"CD = {format_number(width, 2)} (level {styling.format_plain(comparison.alpha)})"
     if width > n_models - 1:
         ax.text(1, -1.15, f"{text}: wider than the axis", va="center", ha="left", fontsize="small")
         return
@@ -421,35 +418,29 @@ def _list_cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, in
     """Return column, row, p and difference (column minus row) of each pair, below the diagonal."""
     index = {model: i for i, model in enumerate(models)}
     cells = []
-    for a, b, p_value, estimate in looks.tuples_of(rows, "model_a model_b p_adjusted estimate"):
-        column, row = sorted((index[a], index[b]))
-        cells.append((column, row, float(p_value), float(estimate if column == index[a] else -estimate)))
+    for pair in iter_rows(rows):
+        column, row = sorted((index[pair.model_a], index[pair.model_b]))
+        estimate = pair.estimate if column == index[pair.model_a] else -pair.estimate
+        cells.append((column, row, float(pair.p_adjusted), float(estimate)))
     if len({cell[:2] for cell in cells}) < len(cells):
         raise InputError("`pairs` must hold every pair of a test once, but repeats some")
     return cells
 
 
-def _check_shades(palette: object) -> Sequence[Any]:
-    """Return the palette, which must be three colours."""
-    if isinstance(palette, str) or not isinstance(palette, Sequence) or len(palette) != len(SHADES):
-        raise InputError(f"`palette` must be {len(SHADES)} colours, one for each level, but got {palette!r}")
-    return palette
-
-
 def _draw_cell(
     ax: Axes, cell: tuple[int, int, float, float], levels: tuple[float, Sequence[Any]], space: float
 ) -> None:
-    """Draw a cell in the shade of its level, hatched where p is unknown, with the numbers that it holds."""
+    """Draw a cell in the shade of its level, hatched if p is nan, with the numbers that fit."""
     column, row, p_value, estimate = cell
     level, shades = levels
-    shade = int(p_value < level) + int(p_value < STRONG * level)
+    shade = int(p_value < level) + int(p_value < SECOND_LEVEL_SHARE * level)
     style: dict[str, Any] = {"facecolor": shades[shade], "edgecolor": "white", "linewidth": 1.5}
     if np.isnan(p_value):
         style = {"facecolor": "white", "edgecolor": "0.8", "hatch": "///", "linewidth": 0}
     ax.fill(column + np.array([-0.5, 0.5, 0.5, -0.5]), row + np.array([-0.5, -0.5, 0.5, 0.5]), **style)
-    if space >= ROOM_FOR_P:
+    if space >= MIN_POINTS_FOR_P:
         text = format_p(p_value) or "-"
-        if space >= ROOM_FOR_BOTH:
+        if space >= MIN_POINTS_FOR_BOTH:
             difference = format_number(estimate)
             sign = "" if difference.startswith("-") or not difference else "+"
             text += f"\n{sign}{difference}"
@@ -457,19 +448,20 @@ def _draw_cell(
         ax.text(column, row, text, ha="center", va="center", linespacing=1.3, **style)
 
 
-def _level_entries(level: float, shades: Sequence[Any]) -> list[Entry]:
+def _make_level_entries(level: float, shades: Sequence[Any]) -> list[Entry]:
     """Return the legend entries of the three shades, the most significant first."""
-    first, second = looks.plain(level), looks.plain(STRONG * level)
+    first, second = styling.format_plain(level), styling.format_plain(SECOND_LEVEL_SHARE * level)
     texts = (f"p < {second}", f"{second} ≤ p < {first}", f"p ≥ {first}")
     edge: dict[str, Any] = {"edgecolor": "0.6", "linewidth": 0.6}
     return [(text, Patch(facecolor=shade, **edge)) for text, shade in zip(texts, shades[::-1], strict=True)]
 
 
-def _family(rows: pd.DataFrame) -> str:
+def _get_test_name(rows: pd.DataFrame) -> str:
     return get_test(str(rows["test"].iloc[0])).name
 
 
-def _measure(rows: pd.DataFrame, separator: str = " ") -> str:
-    """Return the name of the response, and the prior where it is at one."""
+def _format_response(rows: pd.DataFrame, separator: str = " ") -> str:
+    """Return the name of the response, and its prior if it has one."""
     response, prior = rows["response"].iloc[0], rows["prior"].iloc[0]
-    return response_name(response) + (f"{separator}at prior {looks.plain(prior)}" if pd.notna(prior) else "")
+    name = response_name(response)
+    return f"{name}{separator}at prior {styling.format_plain(prior)}" if pd.notna(prior) else name

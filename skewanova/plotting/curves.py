@@ -1,4 +1,4 @@
-"""Plots of ROC, precision-recall, the surface, and one threshold by skew."""
+"""Plots of ROC and precision-recall curves, the P-ROC surface, and measures by skew."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 
 from skewanova.base import frames
 from skewanova.base.checks import check_choice
-from skewanova.plotting import artists, looks
-from skewanova.plotting.looks import ErrorBar, Palette, document_plot
+from skewanova.plotting import artists, styling
+from skewanova.plotting.styling import ErrorBar, Palette, document_plot
 
 SURFACE_KINDS = ("contour", "3d")
 
@@ -22,21 +22,23 @@ def plot_roc(
     palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """ROC curve of each model, averaged over folds.
+    """Draw the ROC curve of each model, averaged over folds.
 
     Parameters
     ----------
     result : Comparison or DataFrame
         A result with `roc`, or that frame: model, fold, fpr, tpr on one grid of fpr.
     """
-    frame = looks.find_frame(result, "roc", "model fold fpr tpr", "plot_roc")
-    ax, entries = artists.mean_lines(ax, (6.8, 4.4), [("", frame, ("fpr", "tpr"))], errorbar, palette=palette)
-    chance = ax.axline((0, 0), slope=1, color=looks.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
-    looks.unit_limits(ax)
+    frame = styling.find_frame(result, "roc", "model fold fpr tpr", "plot_roc")
+    ax, entries = artists.draw_mean_lines(
+        ax, (6.8, 4.4), [("", frame, ("fpr", "tpr"))], errorbar, palette=palette
+    )
+    chance = ax.axline((0, 0), slope=1, color=styling.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
+    styling.set_unit_limits(ax)
     ax.set_aspect("equal", anchor="W")
     entries.insert(frame["model"].nunique(), ("random ranking", chance))
     labels = ("ROC curves", "False positive rate", "True positive rate")
-    return looks.finish(ax, labels, entries if legend else [], looks.legend_title(frame))
+    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))
 
 
 @document_plot
@@ -49,7 +51,7 @@ def plot_precision_recall(
     palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Precision-recall curves, averaged over folds: colour by model, line style by prior.
+    """Draw precision-recall curves, averaged over folds, with colours by model and line styles by prior.
 
     Parameters
     ----------
@@ -57,19 +59,19 @@ def plot_precision_recall(
         A result with `precision_recall`, or that frame: model, fold, prior, recall, precision on one
         grid of recall.
     prior : float, optional
-        The one prior to draw; by default all.
+        The only prior to draw; by default all.
     """
     columns = "model fold prior recall precision"
-    frame = looks.find_frame(result, "precision_recall", columns, "plot_precision_recall")
+    frame = styling.find_frame(result, "precision_recall", columns, "plot_precision_recall")
     if prior is not None:
-        frame = frame[frame["prior"] == looks.select_prior(prior, frame["prior"])]
+        frame = frame[frame["prior"] == styling.select_prior(prior, frame["prior"])]
     priors, xy = frames.list_distinct(frame["prior"]), ("recall", "precision")
-    parts = [(f"prior {looks.plain(value)}", frame[frame["prior"] == value], xy) for value in priors]
-    ax, entries = artists.mean_lines(ax, (7.2, 4.6), parts, errorbar, palette=palette)
+    parts = [(f"prior {styling.format_plain(value)}", frame[frame["prior"] == value], xy) for value in priors]
+    ax, entries = artists.draw_mean_lines(ax, (7.2, 4.6), parts, errorbar, palette=palette)
     suffix = f" at {parts[0][0]}" if len(parts) == 1 else ""
-    looks.unit_limits(ax)
+    styling.set_unit_limits(ax)
     labels = (f"Precision-recall curves{suffix}", "Recall", "Precision")
-    return looks.finish(ax, labels, entries if legend else [], looks.legend_title(frame))
+    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))
 
 
 @document_plot
@@ -82,7 +84,7 @@ def plot_surface(
     palette: str = "viridis",
     ax: Axes | None = None,
 ) -> Axes:
-    """P-ROC surface of one model: precision by recall and prior (Landgrebe et al. 2006, section 4).
+    """Draw the P-ROC surface of one model: precision by recall and prior (Landgrebe et al. 2006, section 4).
 
     Parameters
     ----------
@@ -91,21 +93,24 @@ def plot_surface(
     model : str, optional
         The model to draw; by default the first.
     kind : {"contour", "3d"}, optional
-        Filled contours or a surface in space, for which `ax` must be 3-D.
+        Filled contours, or a 3-D surface, for which `ax` must be 3-D.
     legend : bool, default True
-        Whether contours have a bar of their colours.
+        Whether contours have a colour bar.
     palette : str, default "viridis"
-        Name of a colour map of matplotlib.
+        Name of a matplotlib colour map.
     """
     check_choice(kind, SURFACE_KINDS, "kind")
     check_choice(palette, list(colormaps), "palette")
-    frame = looks.find_frame(result, "surface", "model prior recall precision", "plot_surface")
+    frame = styling.find_frame(result, "surface", "model prior recall precision", "plot_surface")
     models = frames.list_distinct(frame["model"])
     chosen = models[0] if model is None else check_choice(model, models, "model")
-    grid = artists.surface_grid(frame[frame["model"] == chosen], chosen)
-    ax = looks.new_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
-    (artists.space if kind == "3d" else artists.contours)(ax, grid, legend=legend, cmap=palette)
-    looks.set_title(ax, f"P-ROC surface of {looks.model_labels(models)[chosen]}")
+    grid = artists.pivot_surface(frame[frame["model"] == chosen], chosen)
+    ax = styling.make_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
+    if kind == "3d":
+        artists.draw_surface(ax, grid, palette)
+    else:
+        artists.draw_contours(ax, grid, palette, legend=legend)
+    styling.set_title(ax, f"P-ROC surface of {styling.model_labels(models)[chosen]}")
     return ax
 
 
@@ -118,20 +123,20 @@ def plot_skew(
     palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Accuracy and precision against the skew at one operating point (Landgrebe et al. 2006, figure 1).
+    """Draw accuracy and precision by skew at one operating point (Landgrebe et al. 2006, figure 1).
 
-    Accuracy tends to the true negative rate as the skew grows; precision keeps telling about the positives.
-    Colours differ by model; lines are solid for accuracy, dashed for precision.
+    Accuracy tends to the true negative rate as the skew grows, while precision depends on the positives.
+    Colours differ by model. Lines are solid for accuracy and dashed for precision.
 
     Parameters
     ----------
     result : Comparison or DataFrame
         A result with `skew`, or that frame: model, fold, skew, accuracy, precision.
     """
-    frame = looks.find_frame(result, "skew", "model fold skew accuracy precision", "plot_skew")
+    frame = styling.find_frame(result, "skew", "model fold skew accuracy precision", "plot_skew")
     parts = [(measure, frame, ("skew", measure)) for measure in ("accuracy", "precision")]
-    ax, entries = artists.mean_lines(ax, (7.2, 4.4), parts, errorbar, palette=palette)
-    looks.log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
-    looks.unit_limits(ax, x=False)
+    ax, entries = artists.draw_mean_lines(ax, (7.2, 4.4), parts, errorbar, palette=palette)
+    styling.set_log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
+    styling.set_unit_limits(ax, x=False)
     labels = ("Accuracy and precision by skew", "Skew (negatives per positive)", "Accuracy, precision")
-    return looks.finish(ax, labels, entries if legend else [], looks.legend_title(frame))
+    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))

@@ -1,4 +1,4 @@
-"""AUPRECDisplay, in the way of scikit-learn's displays."""
+"""AUPRECDisplay, like the displays of scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from skewanova.base.checks import Floats, InputError, check_prior, check_prior_l
 from skewanova.curves.areas import auprec
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.roc import RocCurve, roc_curve
-from skewanova.plotting import looks
+from skewanova.plotting import styling
 from skewanova.scores.scikit_learn import check_response, find_test_rows, score_cases, select_rows, to_rows
 
-#: Priors drawn unless others are asked for: 0.001 to 0.5, evenly spaced in the log-odds.
+#: Default priors: 0.001 to 0.5, evenly spaced in the log-odds.
 DEFAULT_PRIORS = 1 / (1 + np.exp(np.linspace(np.log(999), 0, 61)))
 
 
 class AUPRECDisplay:
-    """AUPREC against the prior, or precision-recall curves at one prior, of a classifier.
+    """Plot of a classifier's AUPREC by prior, or of its precision-recall curves at one prior.
 
-    Make one by `from_predictions`, `from_estimator` or `from_cv_results`, which also draw it; `plot` draws it
-    again on other axes. The display follows those of :mod:`sklearn.metrics`.
+    Create it with `from_predictions`, `from_estimator` or `from_cv_results`, which also draw it; `plot` draws
+    it again on other axes. It follows the displays of :mod:`sklearn.metrics`.
 
     Parameters
     ----------
     curves : RocCurve or sequence of RocCurve
-        ROC curve, or one a fold.
+        ROC curve, or one for each fold.
     priors : array_like, optional
         Priors in ascending order; by default 0.001 to 0.5.
     area_estimator : str, default "trapezoid"
@@ -45,11 +45,11 @@ class AUPRECDisplay:
     auprec : ndarray of shape (n_curves, n_priors)
         AUPREC of each curve at each prior.
     ax_, figure_ : Axes, Figure
-        Where it was drawn.
+        Axes and figure of the drawing.
     line_ : Line2D or list of Line2D
-        The line, or one a fold.
+        The line, or one for each fold.
     chance_level_ : Line2D or None
-        Line of a random ranking, if it was asked for.
+        Line of a random ranking, if drawn.
 
     Examples
     --------
@@ -100,13 +100,13 @@ class AUPRECDisplay:
         ax : Axes, optional
             Where to draw; by default a new figure.
         prior : float, optional
-            With it, the precision-recall curves at that prior are drawn instead of AUPREC by prior.
+            If set, precision-recall curves at this prior are drawn instead of AUPREC by prior.
         name : str, optional
             Name in the legend; by default the display's.
         curve_kwargs : mapping, optional
             Options of matplotlib's `plot` for the lines.
         plot_chance_level : bool, default False
-            Also draw what a random ranking scores.
+            Whether to draw the line of a random ranking.
 
         Returns
         -------
@@ -118,42 +118,42 @@ class AUPRECDisplay:
         ValueError
             If `prior` is not strictly between 0 and 1.
         """
-        title, xlabel, ylabel = "AUPREC by prior", looks.PRIOR_LABEL, "AUPREC"
+        title, xlabel, ylabel = "AUPREC by prior", styling.PRIOR_LABEL, "AUPREC"
         lines, chance = [(self.priors, areas) for areas in self.auprec], (self.priors, self.priors)
         if prior is not None:
-            title = f"Precision-recall curve at prior {looks.plain(check_prior(prior))}"
+            title = f"Precision-recall curve at prior {styling.format_plain(check_prior(prior))}"
             xlabel, ylabel = "Recall", "Precision"
-            lines, chance = self._precision_recall(prior), (np.arange(2.0), np.full(2, prior))
-        self.ax_ = looks.new_axes(ax, (6.4, 4.4))
+            lines, chance = self._compute_precision(prior), (np.arange(2.0), np.full(2, prior))
+        self.ax_ = styling.make_axes(ax, (6.4, 4.4))
         self.figure_ = self.ax_.figure
         options = {"color": "C0", "alpha": 0.5, "linewidth": 1} if len(lines) > 1 else {}
         drawn = [self.ax_.plot(*line, **{**options, **(curve_kwargs or {})})[0] for line in lines]
         self.line_ = drawn[0] if len(drawn) == 1 else drawn
         self.chance_level_ = None
         if plot_chance_level:
-            self.chance_level_ = self.ax_.plot(*chance, color=looks.NEUTRAL, linestyle=":", linewidth=1)[0]
+            self.chance_level_ = self.ax_.plot(*chance, color=styling.NEUTRAL, linestyle=":", linewidth=1)[0]
         if prior is None:
-            looks.log_axis(self.ax_, "x", float(self.priors.min()), float(self.priors.max()))
-        looks.unit_limits(self.ax_, x=prior is not None)
-        handles = [(self._label(name), drawn[0]), ("random ranking", self.chance_level_)]
+            styling.set_log_axis(self.ax_, "x", float(self.priors.min()), float(self.priors.max()))
+        styling.set_unit_limits(self.ax_, x=prior is not None)
+        handles = [(self._format_label(name), drawn[0]), ("random ranking", self.chance_level_)]
         entries = [(label, handle) for label, handle in handles if label is not None and handle is not None]
-        looks.finish(self.ax_, (title, xlabel, ylabel), entries)
+        styling.finish_axes(self.ax_, (title, xlabel, ylabel), entries)
         return self
 
-    def _precision_recall(self, prior: float) -> list[tuple[Floats, Floats]]:
-        """Return recall and precision at every vertex; at recall 0 the precision of the first, its limit."""
+    def _compute_precision(self, prior: float) -> list[tuple[Floats, Floats]]:
+        """Return recall and precision at the vertices of each curve; recall 0 has the first precision."""
         lines = []
         for curve in self.curves:
             precision = vertex_precision(curve.tpr[1:], curve.fpr[1:], prior)
             lines.append((curve.tpr, np.concatenate((precision[:1], precision))))
         return lines
 
-    def _label(self, name: str | None) -> str | None:
-        """Return the name as it is drawn, with the number of folds."""
+    def _format_label(self, name: str | None) -> str | None:
+        """Return the label in the legend, with the number of folds."""
         full = self.name if name is None else name
         if full is None:
             return None
-        label = looks.model_labels([full])[full]
+        label = styling.model_labels([full])[full]
         return label if len(self.curves) == 1 else f"{label}\n({len(self.curves)} folds)"
 
     @classmethod
@@ -172,7 +172,7 @@ class AUPRECDisplay:
         curve_kwargs: Mapping[str, Any] | None = None,
         plot_chance_level: bool = False,
     ) -> Self:
-        """Draw from labels and scores.
+        """Draw the display from labels and scores.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class AUPRECDisplay:
         name: str | None = None,
         **options: Any,
     ) -> Self:
-        """Draw from a fitted scikit-learn classifier and cases that it was not trained on.
+        """Draw the display from a fitted scikit-learn classifier and cases that it was not trained on.
 
         Parameters
         ----------
@@ -246,18 +246,18 @@ class AUPRECDisplay:
         name: str | None = None,
         **options: Any,
     ) -> Self:
-        """Draw one line a fold from what scikit-learn's `cross_validate` returned.
+        """Draw a line for each fold from the result of scikit-learn's `cross_validate`.
 
         Parameters
         ----------
         cv_results : mapping
             Result of ``cross_validate(..., return_estimator=True, return_indices=True)``.
         X, y
-            Features and labels as they were cross-validated.
+            Features and labels passed to `cross_validate`.
         response_method, pos_label
             As for :func:`scores_from_estimators`.
         sample_weight : array_like, optional
-            Weights of the cases when they are held out.
+            Weights of the held-out cases.
         priors, area_estimator
             As for the display.
         name : str, optional

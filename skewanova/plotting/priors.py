@@ -1,4 +1,4 @@
-"""Plots of the prior estimated from unlabelled scores, and of what becomes of it."""
+"""Plots of the prior estimated from unlabelled scores, once or batch by batch."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from scipy.special import expit
 
 from skewanova.base.checks import InputTypeError, check_choice
 from skewanova.base.frames import iter_rows
-from skewanova.plotting import looks
-from skewanova.plotting.looks import Palette, document_plot
+from skewanova.plotting import styling
+from skewanova.plotting.styling import Palette, document_plot
 from skewanova.priors.estimation import PriorEstimate
 
-#: Colours of positives and negatives, and of what was observed.
+#: Colours of positives, negatives and observed counts.
 POSITIVE, NEGATIVE, OBSERVED = "#d55e00", "#56b4e9", "0.2"
 
 
-#: Colours of what an interval says of the chosen model.
+#: Colours of the states of a batch: whether the chosen model leads at its prior.
 STATE_COLOURS = {"choice": "#009e73", "open": "#e69f00", "changed": "#d55e00", "beyond": "0.5"}
 
 
@@ -34,14 +34,14 @@ def plot_prior_estimate(
     palette: Palette = (POSITIVE, NEGATIVE),
     ax: Axes | None = None,
 ) -> Axes:
-    """Unlabelled scores in bins as a mixture of the two classes, and in an inset the likelihood of the prior.
+    """Draw binned unlabelled scores as a mixture of both classes, with the likelihood of the prior inset.
 
     Parameters
     ----------
     source : PriorEstimate, PriorEstimates or Comparison
-        An estimate, or a comparison whose deployment prior is one.
+        An estimate, or a comparison with an estimated deployment prior.
     model : str, optional
-        The model, where there are several; by default the first.
+        The model, if there are several; by default the first.
     palette : mapping, sequence or str, optional
         Colours of positives and negatives.
 
@@ -54,20 +54,20 @@ def plot_prior_estimate(
     """
     result = _select_estimate(source, model)
     bins = result.bins_frame()
-    names = looks.model_palette(("positives", "negatives"), palette)
-    ax = looks.new_axes(ax, (6.4, 4.4))
+    names = styling.model_palette(("positives", "negatives"), palette)
+    ax = styling.make_axes(ax, (6.4, 4.4))
     share = result.fit.positive * result.estimate * result.n_unlabelled
     ax.bar(bins["bin"], bins["expected"] - share, color=names["negatives"], width=0.9)
     ax.bar(bins["bin"], share, bottom=bins["expected"] - share, color=names["positives"], width=0.9)
     ax.plot(bins["bin"], bins["n_unlabelled"], "o", color=OBSERVED, markersize=5)
     ax.set_xticks(bins["bin"], [*(f"{edge:.3g}" for edge in bins["score_high"][:-1]), "above"])
     ax.set_ylim(0, 1.75 * max(bins["expected"].max(), bins["n_unlabelled"].max()))
-    looks.style(ax, f"Prior {result}", "Score up to", "Unlabelled cases")
+    styling.style_axes(ax, f"Prior {result}", "Score up to", "Unlabelled cases")
     ax.tick_params(axis="x", labelsize="small")
-    entries: list[looks.Entry] = [(name, Patch(color=colour)) for name, colour in names.items()]
+    entries: list[styling.Entry] = [(name, Patch(color=colour)) for name, colour in names.items()]
     dots = Line2D([], [], marker="o", linestyle="", color=OBSERVED, markersize=5)
     if legend:
-        looks.legend(ax, [*entries, ("observed", dots)], corner="upper left")
+        styling.draw_legend(ax, [*entries, ("observed", dots)], corner="upper left")
     _draw_likelihood(ax, result)
     return ax
 
@@ -81,33 +81,33 @@ def plot_monitor(
     palette: Palette = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Prior of every batch with its interval, over the stretches on which each model leads.
+    """Draw the prior of each batch with its interval, over the ranges where each model leads.
 
     Parameters
     ----------
     source : MonitorReport or DataFrame
-        What `monitor` found, or its table.
+        Result of `monitor`, or its table.
     leaders : DataFrame, optional
-        Who may be the best at which prior; by default that of `source`.
+        Leading model by range of priors; by default that of `source`.
     """
-    table = looks.find_frame(source, "table", "batch estimate conf_low conf_high state", "plot_monitor")
-    spans = looks.find_optional_frame(source, leaders, "leaders", "prior_low prior_high leader")
-    ax = looks.new_axes(ax, (6.4, 4.4))
-    entries = _shade_leads(ax, spans, palette)
+    table = styling.find_frame(source, "table", "batch estimate conf_low conf_high state", "plot_monitor")
+    spans = styling.find_optional_frame(source, leaders, "leaders", "prior_low prior_high leader")
+    ax = styling.make_axes(ax, (6.4, 4.4))
+    entries = _shade_leaders(ax, spans, palette)
     for index, row in enumerate(iter_rows(table)):
         colour = STATE_COLOURS[str(row.state)]
         ax.plot([index, index], [row.conf_low, row.conf_high], color=colour, linewidth=2)
         ax.plot(index, row.estimate, "o", color=colour)
     states = dict.fromkeys(table["state"].astype(str))
     entries += [(state, Line2D([], [], color=STATE_COLOURS[state], marker="o")) for state in states]
-    names = looks.model_labels(table["batch"].astype(str))
+    names = styling.model_labels(table["batch"].astype(str))
     ax.set_xticks(range(len(table)), [names[str(name)] if name else "all" for name in table["batch"]])
     ax.tick_params(axis="x", labelsize="small", labelrotation=90 if len(table) > 12 else 0)
-    return looks.finish(ax, ("Prior by batch", "Batch", "Prior"), entries if legend else [])
+    return styling.finish_axes(ax, ("Prior by batch", "Batch", "Prior"), entries if legend else [])
 
 
-def estimates_of(source: object) -> Mapping[str, PriorEstimate]:
-    """Return the estimates by model, a single one under an empty name; none where no prior is estimated."""
+def get_estimates(source: object) -> Mapping[str, PriorEstimate]:
+    """Return prior estimates by model, a single one under an empty name; empty if there is none."""
     prior = getattr(getattr(source, "evaluation", None), "deployment_prior", source)
     if isinstance(prior, PriorEstimate):
         return {"": prior}
@@ -116,8 +116,8 @@ def estimates_of(source: object) -> Mapping[str, PriorEstimate]:
 
 
 def _select_estimate(source: object, model: str | None) -> PriorEstimate:
-    """Return the estimate itself, that of a model, or that of a comparison."""
-    result = estimates_of(source)
+    """Return the only estimate, or that of a model, by default the first."""
+    result = get_estimates(source)
     if not result:
         raise InputTypeError(
             "plot_prior_estimate() needs an estimated prior, or a comparison over one, but got "
@@ -128,7 +128,7 @@ def _select_estimate(source: object, model: str | None) -> PriorEstimate:
 
 
 def _draw_likelihood(ax: Axes, estimate: PriorEstimate) -> None:
-    """Draw the relative likelihood along the log-odds, with the interval, in a corner."""
+    """Draw the relative likelihood of the prior by log-odds, with its interval, in a corner."""
     inset = ax.inset_axes((0.56, 0.68, 0.42, 0.24))
     priors = np.asarray(expit(np.linspace(estimate.log_odds[0], estimate.log_odds[-1], 200)))
     height = estimate.density(np.clip(priors, estimate.low, estimate.high))
@@ -140,12 +140,12 @@ def _draw_likelihood(ax: Axes, estimate: PriorEstimate) -> None:
     inset.set_title("likelihood of the prior", fontsize="x-small", loc="left")
 
 
-def _shade_leads(ax: Axes, spans: pd.DataFrame | None, palette: Palette) -> list[looks.Entry]:
-    """Shade the ranges of priors by their leader, where that is known."""
+def _shade_leaders(ax: Axes, spans: pd.DataFrame | None, palette: Palette) -> list[styling.Entry]:
+    """Shade each range of priors in the colour of its leader, if known; return legend entries."""
     if spans is None:
         return []
-    shades = looks.model_palette(spans["leader"].astype(str).tolist(), palette)
+    shades = styling.model_palette(spans["leader"].astype(str).tolist(), palette)
     for row in iter_rows(spans.drop_duplicates(["prior_low", "prior_high"])):
         ax.axhspan(row.prior_low, row.prior_high, color=shades[str(row.leader)], alpha=0.12, linewidth=0)
-    names = looks.model_labels(shades)
+    names = styling.model_labels(shades)
     return [(f"{names[model]} leads", Patch(color=colour, alpha=0.3)) for model, colour in shades.items()]

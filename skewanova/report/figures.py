@@ -17,8 +17,15 @@ from skewanova.inference.anova import variation_limit
 from skewanova.inference.catalogue import get_test, response_name
 from skewanova.inference.ranks import rank_comparison
 from skewanova.plotting import comparisons, curves, performance
-from skewanova.plotting.looks import MOST_BANDS, Entry, legend, model_labels, set_title, text_width
-from skewanova.plotting.priors import estimates_of, plot_prior_estimate
+from skewanova.plotting.priors import get_estimates, plot_prior_estimate
+from skewanova.plotting.styling import (
+    MAX_BANDS,
+    Entry,
+    draw_legend,
+    estimate_text_width,
+    model_labels,
+    set_title,
+)
 from skewanova.report.rendering import PRIOR_AREA, draw_single, render_figures
 from skewanova.report.source import (
     ReportSource,
@@ -168,7 +175,7 @@ def _move_legend_below(figure: Figure) -> Figure:
         return figure
     entries, title = _get_legend_entries(old_legend), old_legend.get_title().get_text() or None
     old_legend.remove()
-    legend(ax, entries, title, below=True)
+    draw_legend(ax, entries, title, below=True)
     new_legend: Any = ax.get_legend()
     lines: list[int] = [text.get_text().count("\n") + 1 for text in new_legend.get_texts()]
     n_rows: int = -(-len(lines) // new_legend._ncols)
@@ -201,8 +208,8 @@ def _fit_size(source: ReportSource, height: float) -> tuple[float, float]:
 
 def _fit_rank_size(models: Sequence[str]) -> tuple[float, float]:
     """Size that holds the axis of ranks between the names."""
-    names = model_labels(models, width=comparisons.RANK_NAME).values()
-    width = max(FIGURE_WIDTH, RANK_AXIS_WIDTH + 2.8 * text_width("x" * (max(map(len, names)) + 6)))
+    names = model_labels(models, width=comparisons.MAX_RANK_NAME).values()
+    width = max(FIGURE_WIDTH, RANK_AXIS_WIDTH + 2.8 * estimate_text_width("x" * (max(map(len, names)) + 6)))
     return width, 2.4 + 0.26 * len(models)
 
 
@@ -275,7 +282,7 @@ def _draw_residuals(source: ReportSource) -> Figure:
         old_legend.remove()
     spare.set_axis_off()
     few = len(source.ranking) <= MAX_MODELS
-    legend(spare, entries if few else entries[len(source.ranking) :], corner="upper left")
+    draw_legend(spare, entries if few else entries[len(source.ranking) :], corner="upper left")
     return figure
 
 
@@ -356,7 +363,7 @@ def _draw_surface(source: ReportSource) -> Figure:
 
 def _draw_prior_estimate(source: ReportSource) -> Figure:
     """Draw one panel a model, one below the other."""
-    estimates = estimates_of(source)
+    estimates = get_estimates(source)
     names = list(estimates)[:MAX_PANELS]
     labels = model_labels(names, width=24)
     figure, panels = _stack_panels(len(names), 4.2)
@@ -394,7 +401,7 @@ def _describe_leads(source: ReportSource) -> str:
 
 def _describe_estimates(source: ReportSource) -> str:
     """Write the estimate of each model."""
-    estimates = list(estimates_of(source).items())[:MAX_PANELS]
+    estimates = list(get_estimates(source).items())[:MAX_PANELS]
     return f" Estimates: {', '.join(f'{shorten_name(name)} {each}'.strip() for name, each in estimates)}."
 
 
@@ -409,13 +416,13 @@ def _describe_prior_assumptions(source: ReportSource) -> str:
         f" The deployment prior is {weighting.describe()}. It is assumed that {'; that '.join(assumptions)}."
     )
     text += f" In doubt: {'; '.join(caveats)}." if caveats else ""
-    return text + (f" The first {MAX_PANELS} models." if len(estimates_of(source)) > MAX_PANELS else "")
+    return text + (f" The first {MAX_PANELS} models." if len(get_estimates(source)) > MAX_PANELS else "")
 
 
 def _describe_region_marks(source: ReportSource) -> str:
     """Write what the marks of the figure are, and what is not drawn."""
     level, text = format_level(source.alpha), ""
-    if len(list_drawn_models(source)) > MOST_BANDS:
+    if len(list_drawn_models(source)) > MAX_BANDS:
         text += " Bands are left out of so many models."
     elif source.by_prior["conf_low"].notna().any():
         text += f" Bands hold for all models and priors at once, at {level}."
@@ -503,7 +510,7 @@ FIGURES: Mapping[str, FigureSpec] = {
         files=("prior.csv", "bins.csv"),
         values=_describe_estimates,
         remark=_describe_prior_assumptions,
-        is_available=lambda source: bool(estimates_of(source)),
+        is_available=lambda source: bool(get_estimates(source)),
     ),
     "regret": FigureSpec(
         draw=_draw_regret,

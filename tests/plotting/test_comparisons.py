@@ -15,8 +15,8 @@ import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.inference import rank_comparison
 from skewanova.plotting import plot_components, plot_critical_difference, plot_p_values, plot_pairs
-from skewanova.plotting.comparisons import RANK_NAME, SHADES
-from skewanova.plotting.looks import model_labels, model_markers, model_palette
+from skewanova.plotting.comparisons import MAX_RANK_NAME, SHADES
+from skewanova.plotting.styling import model_labels, model_markers, model_palette
 
 NAMES = ("B", "A", "D", "C")
 
@@ -108,7 +108,7 @@ def test_hostile_names_are_drawn_as_they_are():
     ax = plot_critical_difference(rank_comparison(fold_frame(HOSTILE)))
     assert_fits(ax.figure)
     shown = [text.rsplit("  ", 1)[0] for text in texts(ax)]
-    assert set(model_labels(HOSTILE, width=RANK_NAME).values()) <= set(shown)
+    assert set(model_labels(HOSTILE, width=MAX_RANK_NAME).values()) <= set(shown)
 
 
 @pytest.mark.parametrize("wrong", [3, fold_frame("AB"), SimpleNamespace(iauprec=fold_frame("AB"))])

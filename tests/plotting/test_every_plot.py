@@ -17,7 +17,7 @@ from plot_checks import HOSTILE, NAMES, assert_fits, legend_texts, make_result, 
 import skewanova.plotting as sp
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.base.frames import list_distinct
-from skewanova.plotting.looks import model_labels, model_markers
+from skewanova.plotting.styling import model_labels, model_markers
 
 #: The frame of each plot, and a column that it needs.
 PLOTS = {

@@ -25,8 +25,8 @@ from plot_checks import (
 import skewanova.plotting as sp
 from skewanova.base.checks import InputError
 from skewanova.inference import residual_quantiles, three_way_anova, two_way_anova
-from skewanova.plotting.looks import PlainLogLocator, model_markers, plain
 from skewanova.plotting.performance import RESIDUAL_KINDS
+from skewanova.plotting.styling import PlainLogLocator, format_plain, model_markers
 
 # --- AUPREC -----------------------------------------------------------------------------------------------
 
@@ -237,7 +237,7 @@ def test_regions_show_bands_and_changes_of_the_lead(result):
 def test_interaction_draws_means_and_intervals_over_ascending_priors(result):
     frame = result.auprec_intervals
     ax = sp.plot_interaction(frame)
-    assert [label.get_text() for label in ax.get_xticklabels()] == list(map(plain, PRIORS))
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(map(format_plain, PRIORS))
     shifts = []
     for i, model in enumerate(NAMES):
         rows = frame[frame["model"] == model].sort_values("prior")

@@ -1,4 +1,4 @@
-"""Colours, markers, names, axes, legends, labels at lines, and the texts that describe options of plots."""
+"""Colours, markers, labels, axes and legends of plots, and their shared parameter descriptions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from skewanova.base.checks import (
-    Floats,
-    InputError,
-    InputTypeError,
-    check_ordered,
-    check_priors,
-)
+from skewanova.base.checks import Floats, InputError, InputTypeError, check_ordered, check_priors
 from skewanova.base.frames import list_distinct
 from skewanova.base.text import escape_text
 
@@ -39,9 +33,6 @@ Plot = TypeVar("Plot", bound=Callable[..., Axes])
 ErrorBar = tuple[str, float] | None
 
 
-Dash = Any  # a matplotlib line style, by name or by its dashes
-
-
 Entry = tuple[str, Artist | tuple[Artist, ...]]
 
 
@@ -49,11 +40,12 @@ Entry = tuple[str, Artist | tuple[Artist, ...]]
 Palette = Mapping[str, Any] | Sequence[Any] | str | None
 
 
-#: Filled markers, so that they can also be drawn open; nine, so that models ten apart (one colour) differ.
+#: Filled markers can also be drawn open; nine, so that two models of one of ten colours differ.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
-DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
+#: Line styles of matplotlib, by name or by their dashes.
+DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
 
 
 MARKER_SIZE = 6.0
@@ -69,41 +61,43 @@ NEUTRAL = "0.35"
 PRIOR_LABEL = "Prior (probability of the positive class)"
 
 
-NAME_WIDTH = 28
+#: Characters of a model name in a plot.
+MAX_NAME_LENGTH = 28
 
 
-MOST_BANDS = 9
+#: Lines with bands; more would hide each other.
+MAX_BANDS = 9
 
 
-#: Inches; beside narrower axes, as in one column of a paper, a legend would leave them no room.
-NARROW = 3.4
+#: Inches; narrower axes, as in one column of a paper, have no room for a legend beside them.
+MIN_LEGEND_WIDTH = 3.4
 
 
-#: Inches; below lower axes a legend would leave them no room.
-LOW = 3.0
+#: Inches; lower axes have no room for a legend below them.
+MIN_LEGEND_HEIGHT = 3.0
 
 
-_BANDS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
+_BAND_LABELS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
 
 
 class PlotOptions:
-    """Shared parameters of plots, from which `document_plot` completes their docstrings.
+    """Shared parameters of plots; `document_plot` adds them to their docstrings.
 
     Parameters
     ----------
     deployment_prior : tuple of float, optional
         Range of priors to shade; by default that of the comparison, if `result` is one.
     support : DataFrame, optional
-        Columns prior, supported; by default that of the result, if it has one.
+        Columns prior, supported; by default the frame `support` of the result, if it has one.
     rope : float, optional
         Difference that would not matter, to shade; by default that of the comparison, if `result` is one.
     errorbar : tuple or None, optional
-        Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. Beyond nine lines
-        bands would hide each other and are left out.
+        Spread over folds: ``("sd", multiple)``, ``("pi", percentage)`` or None for no band. More than nine
+        lines have no bands, because bands would hide each other.
     legend : bool, default True
         Whether there is a legend.
     palette : mapping, sequence or str, optional
-        Colours by model, in the order of the models, or the name of a palette of seaborn; by default those of
+        Colours by model, in the order of the models, or the name of a seaborn palette; by default those of
         the style sheet in use, or ten that colour-blind readers can tell apart.
     ax : Axes, optional
         Where to draw; by default a new figure.
@@ -121,7 +115,7 @@ class PlotOptions:
 
 
 def document_plot(plot: Plot) -> Plot:
-    """Add shared parameters, the returned axes and the errors to a docstring that leaves them out."""
+    """Add the shared parameters, the returned axes and the errors that a docstring leaves out."""
     shared, sections = _split_sections(PlotOptions), _split_sections(plot)
     entries, options = (re.split(r"\n(?=\w)", part["Parameters"])[1:] for part in (sections, shared))
     described = re.split(r"\W+", " ".join(entry.split(" : ")[0] for entry in entries))
@@ -135,32 +129,32 @@ def document_plot(plot: Plot) -> Plot:
 
 
 def _split_sections(documented: object) -> dict[str, str]:
-    """Return the sections of a docstring by their heads, the first as Summary."""
+    """Return the sections of a docstring by heading; the first is called Summary."""
     summary, *others = re.split(r"\n\n(?=[A-Z][a-z]+\n---)", inspect.getdoc(documented) or "")
     return {"Summary": summary, "Parameters": "Parameters\n----------"} | {
         text.split("\n")[0]: text for text in others
     }
 
 
-def table_of(source: object, name: str, default: object = None) -> Any:
-    """Return the table or attribute of that name that a result has."""
+def get_table(source: object, name: str, default: object = None) -> Any:
+    """Return the table of a result, or else its attribute, of this name."""
     tables = getattr(source, "tables", {})
     return tables[name] if name in tables else getattr(source, name, default)
 
 
-def setting_of(source: object, name: str) -> Any:
-    """Return a setting of a comparison, or None."""
-    return getattr(source, "settings", {}).get(name)
+def get_setting(source: object, name: str, default: object = None) -> Any:
+    """Return a setting of a comparison, or the default."""
+    return getattr(source, "settings", {}).get(name, default)
 
 
 def find_frame(
     source: object, attribute: str, columns: str, caller: str, *, models: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return the frame itself, or that attribute of a result; model names become text.
+    """Return the frame itself, or this attribute of a result, with model names as text.
 
-    The columns (separated by spaces) that the caller draws must occur, and no models but `models`, if any.
+    Raise if one of the columns (separated by spaces) is missing, or a model is not among `models`, if any.
     """
-    value = source if isinstance(source, pd.DataFrame) else table_of(source, attribute, source)
+    value = source if isinstance(source, pd.DataFrame) else get_table(source, attribute, source)
     frame = _as_frame(value() if inspect.ismethod(value) else value)
     if frame is None:
         raise InputTypeError(
@@ -187,13 +181,13 @@ def find_frame(
 
 
 def _as_text(names: pd.Series[Any]) -> pd.Categorical[str]:
-    """Return names as text; each distinct name is converted once."""
+    """Return names as categories of text; each distinct name is converted once."""
     codes, values = pd.factorize(names, use_na_sentinel=False)
     return pd.Categorical([str(name) for name in values]).take(codes)
 
 
 def _as_frame(value: object) -> pd.DataFrame | None:
-    """Return a frame, or what a result's `to_frame` returns."""
+    """Return the frame, or `to_frame()` of a result; None for anything else."""
     if hasattr(value, "to_frame") and not isinstance(value, pd.DataFrame):
         value = value.to_frame()
     return value if isinstance(value, pd.DataFrame) else None
@@ -202,46 +196,41 @@ def _as_frame(value: object) -> pd.DataFrame | None:
 def find_optional_frame(
     result: object, frame: pd.DataFrame | None, attribute: str, columns: str
 ) -> pd.DataFrame | None:
-    """Return the frame, or that of the result, or None where there is none or it has no rows."""
+    """Return the frame, or this attribute of the result; None if it is absent or has no rows."""
     source = result if frame is None and not isinstance(result, pd.DataFrame) else frame
-    value = source if isinstance(source, pd.DataFrame) else _as_frame(table_of(source, attribute))
+    value = source if isinstance(source, pd.DataFrame) else _as_frame(get_table(source, attribute))
     return None if value is None or value.empty else find_frame(value, attribute, columns, attribute)
 
 
-def tuples_of(frame: pd.DataFrame, columns: str) -> list[tuple[Any, ...]]:
-    """Return rows as tuples of those columns, which spaces separate."""
-    return list(zip(*(frame[column] for column in columns.split()), strict=True))
-
-
 def select_prior(prior: float, present: pd.Series[float]) -> float:
-    """Return the prior of the frame that equals `prior`."""
+    """Return the prior in the frame that equals `prior` up to rounding."""
     priors = [float(value) for value in list_distinct(present)]
     result = [value for value in priors if np.isclose(value, prior, rtol=1e-9, atol=0)]
     if not result:
-        available = ", ".join(map(plain, priors)) or "which has none"
+        available = ", ".join(map(format_plain, priors)) or "which has none"
         raise InputError(f"`prior` must be one of the priors in the frame, {available}; but got {prior:g}")
     return result[0]
 
 
-#: What style sheets set, and what is so without any.
-_SET: Any = rcParams
-_DEFAULT: Any = rcParamsDefault
+#: Current settings, which style sheets change, and the defaults.
+_RC: Any = rcParams
+_RC_DEFAULT: Any = rcParamsDefault
 
 
-def of_style(*names: str) -> bool:
-    """Return True if a style sheet or the user has changed one of these from matplotlib's default."""
-    return any(_SET[name] != _DEFAULT[name] for name in names)
+def has_custom_style(*names: str) -> bool:
+    """Return True if a style sheet or the user has changed one of these settings."""
+    return any(_RC[name] != _RC_DEFAULT[name] for name in names)
 
 
 def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, Color]:
-    """Return the colour of each model: of the palette, or else of the style sheet, or else of ten.
+    """Return the colour of each model, from the palette, the style sheet or ten default colours.
 
     Parameters
     ----------
     models : sequence of str
-        Model names in ranking order; where colours repeat, markers tell models apart.
+        Model names in ranking order; if colours repeat, markers tell the models apart.
     palette : mapping, sequence or str, optional
-        Colours by model, in the order of the models, or the name of a palette of seaborn.
+        Colours by model, in the order of the models, or the name of a seaborn palette.
 
     Returns
     -------
@@ -251,7 +240,7 @@ def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, C
     Raises
     ------
     ValueError
-        If a model has no colour, or what is given is none.
+        If a model has no colour, or the palette is unknown.
 
     Examples
     --------
@@ -270,9 +259,9 @@ def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, C
 
 
 def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequence[Color]:
-    """Return the colours of the palette, or else those of the style sheet, or else ten."""
-    cycle = _SET["axes.prop_cycle"].by_key()
-    if palette is None and of_style("axes.prop_cycle") and "color" in cycle:
+    """Return the colours of the palette, or else of the style sheet, or else ten colours."""
+    cycle = _RC["axes.prop_cycle"].by_key()
+    if palette is None and has_custom_style("axes.prop_cycle") and "color" in cycle:
         return [colors.to_rgb(shade) for shade in cycle["color"]]
     try:
         return list(
@@ -286,12 +275,12 @@ def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequenc
 
 
 def model_markers(models: Sequence[str]) -> dict[str, str]:
-    """Marker of each model; never shared by two models of one colour (up to 90 models)."""
+    """Return the marker of each model; up to 90 models no two share marker and colour."""
     return {model: MARKERS[i % len(MARKERS)] for i, model in enumerate(list_distinct(models))}
 
 
-def line_styles(models: Sequence[str], palette: Palette = None) -> dict[str, dict[str, Any]]:
-    """Colour, marker and dashes of each model; markers are sparse and start apart, not to hide others."""
+def make_line_styles(models: Sequence[str], palette: Palette = None) -> dict[str, dict[str, Any]]:
+    """Return colour, marker and dashes of each model; markers are sparse so that none hides another."""
     shades, markers = model_palette(models, palette), model_markers(models)
     return {
         model: {
@@ -306,8 +295,8 @@ def line_styles(models: Sequence[str], palette: Palette = None) -> dict[str, dic
     }
 
 
-def model_labels(models: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
-    """Names as they are drawn: literal, on one line, shortened, and still distinct."""
+def model_labels(models: Iterable[str], width: int = MAX_NAME_LENGTH) -> dict[str, str]:
+    """Return each model's label: one line of plain text, shortened, distinct from the others."""
     labels: dict[str, str] = {}
     for model in list_distinct(models):
         text = " ".join(escape_text(model).split()) or repr(model)
@@ -321,13 +310,13 @@ def model_labels(models: Iterable[str], width: int = NAME_WIDTH) -> dict[str, st
     return {model: label.replace("$", r"\$") for model, label in labels.items()}  # $...$ would be a formula
 
 
-def plain(number: float, _position: object = None) -> str:
+def format_plain(number: float, _position: object = None) -> str:
     """Format a number without an exponent, to four significant digits: 0.01, not 1e-2."""
     return np.format_float_positional(number, precision=4, fractional=False, trim="-")
 
 
-def new_axes(ax: Axes | None, size: tuple[float, float], projection: str | None = None) -> Axes:
-    """Return the axes given, or those of a new figure that pyplot knows, so that notebooks show it."""
+def make_axes(ax: Axes | None, size: tuple[float, float], projection: str | None = None) -> Axes:
+    """Return `ax`, or the axes of a new pyplot figure, which notebooks show."""
     if ax is None:
         # matplotlib before 3.11 finds no room for 3-D axes in this layout
         layout = "constrained" if projection is None else None
@@ -338,10 +327,10 @@ def new_axes(ax: Axes | None, size: tuple[float, float], projection: str | None 
     return ax
 
 
-def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **style: Any) -> None:
+def draw_mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **style: Any) -> None:
     """Draw the mean over the rows at each x with a band around it (`errorbar`).
 
-    Equal to seaborn's lineplot, which calls a function of Python at every x: most of the time of a figure.
+    Equal to seaborn's lineplot, but faster, because that calls a Python function at every x.
     """
     x, y = xy
     if frame[x].nunique() < 2:  # a line of one point is its marker
@@ -364,29 +353,29 @@ def mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **style: Any) 
     ax.fill_between(mean.index, low, high, color=style["color"], alpha=alpha, linewidth=0)
 
 
-def level_words(source: object) -> str:
-    """Return the level of a comparison's intervals with a space behind it, or nothing if unknown."""
-    alpha = setting_of(source, "alpha")
-    return "" if alpha is None else f"{plain(100 * (1 - float(alpha)))} % "
+def describe_level(source: object) -> str:
+    """Format the confidence level of a comparison with a space behind it; empty if unknown."""
+    alpha = get_setting(source, "alpha")
+    return "" if alpha is None else f"{format_plain(100 * (1 - float(alpha)))} % "
 
 
 def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:
-    """Return a band of a kind that has a label; None for one fold or where many would hide each other."""
-    valid = isinstance(errorbar, tuple) and len(errorbar) == 2 and errorbar[0] in _BANDS
+    """Return the valid error bar, or None for one fold or more lines than `MAX_BANDS`."""
+    valid = isinstance(errorbar, tuple) and len(errorbar) == 2 and errorbar[0] in _BAND_LABELS
     if errorbar is not None and not valid:
         raise InputError(
             f"`errorbar` must be ('sd', multiple), ('pi', percentage) or None, but got {errorbar!r}"
         )
-    return errorbar if folds.nunique() > 1 and lines <= MOST_BANDS else None
+    return errorbar if folds.nunique() > 1 and lines <= MAX_BANDS else None
 
 
-def band_entry(kind: str, amount: float) -> Entry:
-    """Return the legend entry that says what the band is."""
-    label = _BANDS[kind].format(plain(amount), "" if amount == 1 else "s")
+def make_band_entry(kind: str, amount: float) -> Entry:
+    """Return the legend entry of a band of this kind."""
+    label = _BAND_LABELS[kind].format(format_plain(amount), "" if amount == 1 else "s")
     return f"band: {label}", (Patch(facecolor=NEUTRAL, alpha=0.25), Line2D([], [], color=NEUTRAL))
 
 
-def line_entries(styles: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
+def make_line_entries(styles: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
     """Return the legend entry of each model's line."""
     labels = model_labels(styles)
     return [
@@ -394,11 +383,11 @@ def line_entries(styles: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
     ]
 
 
-def deployment_limits(
+def find_deployment_limits(
     source: object, deployment_prior: tuple[float, float] | None
 ) -> tuple[float, float] | None:
-    """Return the range of priors in ascending order, or that of the comparison."""
-    limits = setting_of(source, "deployment_limits") if deployment_prior is None else deployment_prior
+    """Return the range of deployment priors, ascending; by default that of the comparison, if any."""
+    limits = get_setting(source, "deployment_limits") if deployment_prior is None else deployment_prior
     if limits is None:
         return None
     priors = check_priors(limits, "deployment_prior")
@@ -410,47 +399,47 @@ def deployment_limits(
 
 
 def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:
-    """Shade a range of priors; return its legend entry."""
+    """Shade a range of priors, if any, and return its legend entry."""
     if limits is None:
         return []
     style: dict[str, Any] = {"color": NEUTRAL, "alpha": 0.12}
     ax.axvspan(*limits, linewidth=1, zorder=0, **style)
-    span = plain(limits[0]) if limits[0] == limits[1] else f"{plain(limits[0])} to {plain(limits[1])}"
+    span = " to ".join(dict.fromkeys(map(format_plain, limits)))
     return [(f"deployment prior\n{span}", Patch(**style))]
 
 
 def has_layout(ax: Axes) -> bool:
-    """Return True if the figure makes room for what stands outside its axes."""
+    """Return True if the figure has a layout that makes room for a legend outside the axes."""
     return ax.get_figure() is not None and ax.figure.get_layout_engine() is not None
 
 
 def is_narrow(ax: Axes) -> bool:
-    """Return True if the axes are at most about one column of a paper wide."""
-    return ax.bbox.width / ax.figure.dpi < NARROW
+    """Return True if the axes are at most as wide as one column of a paper."""
+    return ax.bbox.width / ax.figure.dpi < MIN_LEGEND_WIDTH
 
 
 def is_small(ax: Axes) -> bool:
-    """Return True if the axes are narrow and low, as two panels side by side in a paper."""
-    return is_narrow(ax) and ax.bbox.height / ax.figure.dpi < LOW
+    """Return True if the axes are narrow and low, as one of two panels in a paper."""
+    return is_narrow(ax) and ax.bbox.height / ax.figure.dpi < MIN_LEGEND_HEIGHT
 
 
-def text_width(text: str) -> float:
-    """Rough width in inches of a text in small letters."""
+def estimate_text_width(text: str) -> float:
+    """Estimate the width of a small text in inches."""
     return 0.062 * max(map(len, text.split("\n")))
 
 
-def _columns_below(ax: Axes, labels: Sequence[str]) -> int:
-    """Return the number of legend columns that fit under the axes, up to three."""
+def _count_legend_columns(ax: Axes, labels: Sequence[str]) -> int:
+    """Return the number of legend columns, up to three, that fit below the axes."""
     room = ax.figure.bbox.width / ax.figure.dpi - 0.6
     for columns in (3, 2):
         rows = -(-len(labels) // columns)
         parts = [labels[start : start + rows] for start in range(0, len(labels), rows)]
-        if sum(0.6 + max(map(text_width, part)) for part in parts) <= room:
+        if sum(0.6 + max(map(estimate_text_width, part)) for part in parts) <= room:
             return columns
     return 1
 
 
-def legend(
+def draw_legend(
     ax: Axes,
     entries: Sequence[Entry],
     title: str | None = None,
@@ -458,12 +447,9 @@ def legend(
     corner: str | None = None,
     below: bool = False,
 ) -> None:
-    """Legend beside the axes where the figure makes room for it (below narrow ones), else inside.
+    """Draw a legend beside the axes, below narrow axes, or else inside them.
 
-    With `corner` it stands there, inside; in small axes it is small. Axes too low for one below have it
-    inside.
-
-    Texts are set afterwards: matplotlib drops entries whose label begins with an underscore.
+    It is inside if the figure has no layout that makes room, if the axes are small, or at `corner`.
     """
     if not entries:
         return
@@ -479,7 +465,8 @@ def legend(
         if below or is_narrow(ax):
             under = ax.transAxes + ScaledTranslation(0, -0.55, ax.figure.dpi_scale_trans)
             options |= {"bbox_to_anchor": (0, 0), "bbox_transform": under}
-            columns = _columns_below(ax, [label for label, _ in entries])
+            columns = _count_legend_columns(ax, [label for label, _ in entries])
+    # matplotlib drops entries whose label begins with an underscore, so texts are set afterwards
     drawn = ax.legend(
         [handle for _, handle in entries],
         [f"entry {i}" for i in range(len(entries))],
@@ -495,48 +482,50 @@ def legend(
 
 
 def set_title(ax: Axes, title: str) -> None:
-    """Title on the left, smaller over narrow axes, unless a style sheet has it otherwise."""
-    size = _SET["axes.titlesize"] if of_style("axes.titlesize") else "medium" if is_narrow(ax) else "large"
-    location: Any = _SET["axes.titlelocation"] if of_style("axes.titlelocation") else "left"
-    ax.set_title(title, loc=location, fontsize=size)
+    """Set the title, on the left and smaller over narrow axes unless a style sheet differs."""
+    options: dict[str, Any] = {"loc": "left", "fontsize": "medium" if is_narrow(ax) else "large"}
+    for option, name in (("loc", "axes.titlelocation"), ("fontsize", "axes.titlesize")):
+        if has_custom_style(name):
+            options[option] = _RC[name]
+    ax.set_title(title, **options)
 
 
-def style(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
-    """Title, labels, light grid, open frame, but for what a style sheet has set; nothing else is touched."""
+def style_axes(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
+    """Set title, labels, a light grid and an open frame, except what a style sheet sets."""
     set_title(ax, title)
     ax.set_xlabel("Prior" if xlabel == PRIOR_LABEL and is_narrow(ax) else xlabel)
     ax.set_ylabel(ylabel)
-    if not of_style("axes.grid", "grid.color", "grid.alpha", "grid.linewidth", "grid.linestyle"):
+    if not has_custom_style("axes.grid", "grid.color", "grid.alpha", "grid.linewidth", "grid.linestyle"):
         ax.grid(True, color="0.5", alpha=0.2, linewidth=0.8)
     ax.set_axisbelow(True)
-    if not of_style("axes.spines.top", "axes.spines.right", "axes.facecolor"):
+    if not has_custom_style("axes.spines.top", "axes.spines.right", "axes.facecolor"):
         ax.spines[["top", "right"]].set_visible(False)
 
 
-def finish(
+def finish_axes(
     ax: Axes, labels: tuple[str, str, str], entries: Sequence[Entry], legend_title: str | None = None
 ) -> Axes:
-    """Set title, label of x and of y, and draw a legend of the entries, if any; return the axes."""
-    style(ax, *labels)
-    legend(ax, entries, legend_title)
+    """Set the title and both axis labels, draw a legend of the entries, and return the axes."""
+    style_axes(ax, *labels)
+    draw_legend(ax, entries, legend_title)
     return ax
 
 
 def name_rows(ax: Axes, labels: Sequence[str]) -> None:
-    """Name rows at 0, 1, ... from top to bottom."""
+    """Label the rows 0, 1, ... from top to bottom."""
     ax.set_yticks(range(len(labels)), labels=labels)
     ax.set_ylim(len(labels) - 0.5, -0.5)
 
 
-def unit_limits(ax: Axes, *, x: bool = True) -> None:
-    """Set limits to 0 and 1 with a little air, for rates."""
+def set_unit_limits(ax: Axes, *, x: bool = True) -> None:
+    """Set the limits of rates, slightly beyond 0 and 1."""
     ax.set_ylim(-0.02, 1.02)
     if x:
         ax.set_xlim(-0.02, 1.02)
 
 
 class PlainLogLocator(LogLocator):
-    """Ticks of a logarithmic axis: as many plain numbers as there is room for when it is drawn."""
+    """Locator of as many ticks of a logarithmic axis as have room when it is drawn."""
 
     def __call__(self) -> Any:
         """Return as many tick positions as fit."""
@@ -544,78 +533,82 @@ class PlainLogLocator(LogLocator):
         box = axis.axes.get_window_extent()
         pixels = box.width if axis.axis_name == "x" else box.height
         low, high = axis.get_view_interval()
-        self.set_params(subs=tick_digits(low, high, pixels * 72 / axis.axes.figure.dpi))
+        self.set_params(subs=choose_tick_digits(low, high, pixels * 72 / axis.axes.figure.dpi))
         return super().__call__()
 
 
-def log_axis(ax: Axes, which: str, low: float, high: float) -> None:
-    """Logarithmic axis `which` from low to high with plain numbers."""
+def set_log_axis(ax: Axes, which: str, low: float, high: float) -> None:
+    """Make axis `which` logarithmic from low to high, with plain numbers."""
     axis = ax.xaxis if which == "x" else ax.yaxis
     ax.set(**{f"{which}scale": "log"})
     if low < high:
         ax.set(**{f"{which}lim": (low, high)})
     axis.set_major_locator(PlainLogLocator())
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(plain))
+    axis.set_major_formatter(FuncFormatter(format_plain))
 
 
-def tick_digits(low: float, high: float, points: float) -> tuple[float, ...]:
-    """Leading digits of the ticks: 1-2-5, 1-3 or 1, whichever leaves room for the numbers."""
+def choose_tick_digits(low: float, high: float, points: float) -> tuple[float, ...]:
+    """Return the leading digits of ticks, 1-2-5, 1-3 or 1, that leave room for the numbers."""
     per_decade = points / max(float(np.log10(high / low)), 0.1)
     if per_decade * 0.3 >= 30:
         return (1.0, 2.0, 5.0)
     return (1.0, 3.0) if per_decade * 0.47 >= 30 else (1.0,)
 
 
-def legend_title(frame: pd.DataFrame) -> str | None:
-    """Return the title of a legend for a frame with several folds."""
+def make_legend_title(frame: pd.DataFrame) -> str | None:
+    """Return the legend title of a frame with several folds, or None."""
     return "mean over folds" if frame["fold"].nunique() > 1 else None
 
 
 def opacity(bands: int) -> float:
-    """Opacity of each of several bands that may overlap."""
+    """Return the opacity of each of several bands that may overlap."""
     return max(0.06, 0.28 - 0.04 * bands)
 
 
-FONT_SIZE = "small"
+NAME_FONT_SIZE = "small"
 
 
 #: Height of a line of text, in font sizes.
 LINE_HEIGHT = 1.3
 
 
-#: Share of the width of the axes that names may take.
-MOST_WIDTH = 0.45
+#: Names may take this share of the width of the axes.
+MAX_NAME_SHARE = 0.45
 
 
-#: Where a name begins, in widths of the axes.
-PLACE = 1.05
+#: Left edge of a name, in widths of the axes.
+NAME_X = 1.05
 
 
-def label_lines(ax: Axes, ends: Mapping[str, tuple[float, float]], palette: Palette = None) -> bool:
-    """Name each model to the right of its line's end; False where there is no room for all names.
+def label_lines(
+    ax: Axes,
+    ends: Mapping[str, tuple[float, float]],
+    styles: Mapping[str, Mapping[str, Any]],
+    others: Sequence[Entry] = (),
+) -> None:
+    """Label each line at its right end, or draw a legend if the labels do not fit.
 
-    The limits of the axes must be final: heights are turned into places on the axes.
+    The limits of the axes must be final, because heights are converted to axes coordinates.
     """
     height = ax.bbox.height / ax.figure.dpi * 72
-    gap = LINE_HEIGHT * FontProperties(size=FONT_SIZE).get_size_in_points() / height
+    gap = LINE_HEIGHT * FontProperties(size=NAME_FONT_SIZE).get_size_in_points() / height
     labels = model_labels(ends)
-    wide = max(map(text_width, labels.values())) > MOST_WIDTH * ax.bbox.width / ax.figure.dpi
+    wide = max(map(estimate_text_width, labels.values())) > MAX_NAME_SHARE * ax.bbox.width / ax.figure.dpi
     if not has_layout(ax) or gap * len(ends) > 1 or wide or not np.isfinite([*ends.values()]).all():
-        return False
-    to_axes = ax.transScale + ax.transLimits
-    points = to_axes.transform([*ends.values()])
-    shades, markers = model_palette(list(ends), palette), model_markers(list(ends))
-    for model, (x, y), height in zip(ends, points, spread(points[:, 1], gap), strict=True):
-        style: dict[str, Any] = {"marker": markers[model], "markersize": 4, "markevery": [1]}
-        style |= {"color": shades[model], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
-        ax.plot([x, PLACE - 0.015], [y, height], transform=ax.transAxes, **style)
-        ax.text(PLACE, height, labels[model], va="center", fontsize=FONT_SIZE, transform=ax.transAxes)
-    return True
+        draw_legend(ax, [*make_line_entries(styles), *others])
+        return
+    points = (ax.transScale + ax.transLimits).transform([*ends.values()])
+    for model, (x, y), height in zip(ends, points, spread_heights(points[:, 1], gap), strict=True):
+        style = {name: styles[model][name] for name in ("color", "marker")}
+        style |= {"markersize": 4, "markevery": [1], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
+        ax.plot([x, NAME_X - 0.015], [y, height], transform=ax.transAxes, **style)
+        ax.text(NAME_X, height, labels[model], va="center", fontsize=NAME_FONT_SIZE, transform=ax.transAxes)
+    draw_legend(ax, others, below=True)
 
 
-def spread(heights: Floats, gap: float) -> Floats:
-    """Places between 0 and 1 in the order of the heights, close to them, and at least `gap` apart."""
+def spread_heights(heights: Floats, gap: float) -> Floats:
+    """Return heights between 0 and 1, close to the given ones, in their order and at least `gap` apart."""
     order = np.argsort(heights, kind="stable")
     steps = gap * np.arange(len(heights))
     desired = heights[order] - steps

@@ -18,15 +18,16 @@ from scipy.optimize import minimize
 
 import skewanova.plotting as sp
 from skewanova.base.checks import InputError
-from skewanova.plotting.looks import (
+from skewanova.plotting.styling import (
+    choose_tick_digits,
+    draw_mean_line,
     find_frame,
+    format_plain,
     label_lines,
-    mean_line,
+    make_line_styles,
     model_labels,
     model_markers,
-    plain,
-    spread,
-    tick_digits,
+    spread_heights,
 )
 
 
@@ -73,13 +74,13 @@ def test_colours_repeat_after_ten_and_with_markers_tell_ninety_models_apart():
 
 def test_numbers_are_plain():
     numbers = (0.01, 1e-5, 10000.0, 0.123456, 0.5)
-    assert [plain(number) for number in numbers] == ["0.01", "0.00001", "10000", "0.1235", "0.5"]
+    assert [format_plain(number) for number in numbers] == ["0.01", "0.00001", "10000", "0.1235", "0.5"]
 
 
 def test_ticks_thin_out_with_the_room_there_is():
-    assert tick_digits(0.01, 0.1, 300) == (1.0, 2.0, 5.0)
-    assert tick_digits(0.01, 0.1, 80) == (1.0, 3.0)
-    assert tick_digits(0.01, 0.1, 20) == (1.0,)
+    assert choose_tick_digits(0.01, 0.1, 300) == (1.0, 2.0, 5.0)
+    assert choose_tick_digits(0.01, 0.1, 80) == (1.0, 3.0)
+    assert choose_tick_digits(0.01, 0.1, 20) == (1.0,)
 
 
 # --- names beside lines -----------------------------------------------------------------------------------
@@ -88,7 +89,7 @@ def test_ticks_thin_out_with_the_room_there_is():
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=12), st.integers(1, 80))
 def test_places_keep_order_distance_and_limits(heights, gap):
     heights, gap = np.array(heights) / 1000, gap / 1000
-    placed = spread(heights, gap)
+    placed = spread_heights(heights, gap)
     order = np.argsort(heights, kind="stable")
     assert np.diff(placed[order]).min(initial=np.inf) >= gap - 1e-9
     assert placed.min() >= -1e-9
@@ -103,7 +104,7 @@ def test_crowded_places_are_as_near_as_can_be(heights):
         heights + 0.01 * np.arange(len(heights)),
         constraints={"type": "ineq", "fun": lambda place: np.diff(place) - 0.1},
     )
-    np.testing.assert_allclose(spread(heights, 0.1), best.x, atol=1e-3)
+    np.testing.assert_allclose(spread_heights(heights, 0.1), best.x, atol=1e-3)
 
 
 def axes(layout="constrained", size=(7, 4)):
@@ -114,7 +115,8 @@ def axes(layout="constrained", size=(7, 4)):
 
 def test_names_stand_to_the_right_and_are_joined_with_their_ends():
     ax = axes()
-    assert label_lines(ax, {"A": (1.0, 0.2), "$B$": (0.9, 0.7)})
+    label_lines(ax, {"A": (1.0, 0.2), "$B$": (0.9, 0.7)}, make_line_styles(["A", "$B$"]))
+    assert ax.get_legend() is None
     assert [text.get_text() for text in ax.texts] == ["A", r"\$B\$"]
     assert all(text.get_position()[0] > 1 for text in ax.texts)
     starts = [line.get_xydata()[0] for line in ax.lines]
@@ -131,9 +133,10 @@ def test_names_stand_to_the_right_and_are_joined_with_their_ends():
         (axes(), {"A": (1.0, np.nan)}),
     ],
 )
-def test_without_room_nothing_is_drawn(ax, ends):
-    assert not label_lines(ax, ends)
+def test_without_room_a_legend_names_the_lines(ax, ends):
+    label_lines(ax, ends, make_line_styles(list(ends)))
     assert list(ax.texts) == list(ax.lines) == []
+    assert ax.get_legend() is not None
 
 
 # --- mean lines -------------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ def test_mean_and_band_are_those_of_seaborn(errorbar, n_folds):
     frame.loc[1, "tpr"] = np.nan
     axes = Figure().subplots(1, 2)
     look = {"color": "C2", "marker": "s", "markersize": 6, "markeredgewidth": 0.5, "linestyle": "--"}
-    mean_line(axes[0], frame, ("fpr", "tpr"), errorbar=errorbar, opacity=0.1, **look)
+    draw_mean_line(axes[0], frame, ("fpr", "tpr"), errorbar=errorbar, opacity=0.1, **look)
     look |= {"legend": False, "err_kws": {"alpha": 0.1, "linewidth": 0}, "errorbar": errorbar}
     sns.lineplot(frame, x="fpr", y="tpr", ax=axes[1], **look)
     (line,), (known,) = (ax.get_lines() for ax in axes)
@@ -169,7 +172,9 @@ def test_mean_and_band_are_those_of_seaborn(errorbar, n_folds):
 
 def test_a_single_point_is_its_marker():
     ax = Figure().subplots()
-    mean_line(ax, pd.DataFrame({"fpr": 0.5, "tpr": [0.2, 0.4]}), ("fpr", "tpr"), errorbar=None, markevery=0.3)
+    draw_mean_line(
+        ax, pd.DataFrame({"fpr": 0.5, "tpr": [0.2, 0.4]}), ("fpr", "tpr"), errorbar=None, markevery=0.3
+    )
     (line,) = ax.get_lines()
     assert line.get_markevery() is None
     assert line.get_xydata().tolist() == [[0.5, pytest.approx(0.3)]]
