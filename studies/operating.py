@@ -87,12 +87,12 @@ def _judged(curve: RocCurve, rule: str, prior: float) -> dict[str, tuple[float, 
     if threshold is None:
         return dict.fromkeys(operating.MEASURES, (np.nan, np.nan, False))
     vertex = operating.vertex_at_threshold(curve, threshold)
-    recall = operating.share(float(curve.tpr[vertex]), curve.n_positive, LEVEL)
-    fpr = operating.share(float(curve.fpr[vertex]), curve.n_negative, LEVEL)
+    recall = operating.wilson_estimate(float(curve.tpr[vertex]), curve.n_positive, LEVEL)
+    fpr = operating.wilson_estimate(float(curve.fpr[vertex]), curve.n_negative, LEVEL)
     hits, alarms = float(special.ndtr(DISTANCE - threshold)), float(special.ndtr(-threshold))
     known = operating.Estimate(hits, hits, hits), operating.Estimate(alarms, alarms, alarms)
-    truth = operating.measures(known[0], known[1], prior, COSTS)
-    found = operating.measures(recall, fpr, prior, COSTS)
+    truth = operating.compute_measures(known[0], known[1], prior, COSTS)
+    found = operating.compute_measures(recall, fpr, prior, COSTS)
     return {
         name: (
             found[name].value,
@@ -119,7 +119,7 @@ def _threshold(curve: RocCurve, rule: str, prior: float) -> float | None:
     elif name == "flagged":
         vertex = operating.vertex_at_alert_rate(curve, float(target), prior)
     else:
-        vertex = operating.cheapest(curve, COSTS, prior)
+        vertex = operating.vertex_at_min_cost(curve, COSTS, prior)
     return None if vertex is None else float(curve.thresholds[vertex])
 
 

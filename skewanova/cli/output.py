@@ -73,11 +73,11 @@ def echo(text: str, *, err: bool = False) -> None:
 
 def colour_summary(text: str) -> str:
     """Return a summary with bold headings, yellow warnings and green findings; a pipe gets none of it."""
-    from skewanova.decision.verdict import LINES
+    from skewanova.decision.verdict import LINE_TITLES
 
     displayed, colour = [], None
     for line in escape_lines(text).split("\n"):
-        title = next((title for title in LINES.values() if line.startswith(f"{title} ")), "")
+        title = next((title for title in LINE_TITLES.values() if line.startswith(f"{title} ")), "")
         if title:
             displayed.append(click.style(title, bold=True) + line.removeprefix(title))
         elif line in SECTIONS:

@@ -22,7 +22,7 @@ from skewanova.comparison.analysis import group_models
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
-from skewanova.decision.planning import n_compared
+from skewanova.decision.planning import count_compared_pairs
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, adjust_p_values, posthoc
@@ -183,7 +183,7 @@ def compare_datasets(
     means = _measure_means(comparisons)
     ranking = _rank_models(means)
     order, control, p_adjust = ranking["model"].tolist(), options.get("control"), options.get("p_adjust")
-    few = n_compared(len(order), control) * 2.0 ** (1 - len(comparisons)) >= alpha
+    few = count_compared_pairs(len(order), control) * 2.0 ** (1 - len(comparisons)) >= alpha
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
     family_of: dict[str, Any] = {"alpha": alpha, "order": order}
     method = "paired_t" if few else "wilcoxon"

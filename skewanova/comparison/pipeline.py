@@ -34,8 +34,8 @@ from skewanova.decision.bands import (
 from skewanova.decision.choice import choose_models, decision_table, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
 from skewanova.decision.leads import crossings_frame, differing_frame, find_regions, leaders_frame
-from skewanova.decision.planning import n_compared, plan_sample_sizes
-from skewanova.decision.verdict import judged_part
+from skewanova.decision.planning import count_compared_pairs, plan_sample_sizes
+from skewanova.decision.verdict import select_supported_part
 from skewanova.evaluation.along_prior import support
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.diagnostics import soundness
@@ -73,7 +73,7 @@ def build_decision_frames(
         if not compared.all():
             beside = pair_critical_value(joint, options.alpha, selected=compared, rng=options.rng)
     rarest = smallest_testable_prior(measures)
-    level = options.alpha / n_compared(len(models), control)
+    level = options.alpha / count_compared_pairs(len(models), control)
     return {
         "crossings": crossings_frame(panel, models, options.alpha),
         "leaders": leaders_frame(panel, models, critical, rarest=rarest),
@@ -238,7 +238,7 @@ def _run_analysis(
     suspicions = warn_each(
         text for text in checks.loc[checks["check"].isin(SUSPICIOUS_CHECKS), "advice"] if text
     )
-    part = judged_part(measures)
+    part = select_supported_part(measures)
     if part is not None:
         pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")
         frames["pairs"] = pd.concat([frames["pairs"], pairs], ignore_index=True)

@@ -1,7 +1,7 @@
-"""One threshold at the priors of its use.
+"""Performance of one decision threshold at several priors, with confidence intervals.
 
-The recall T and the false positive rate F of a threshold are two independent binomial shares. Sums and
-ratios of them get their limits from Wilson's (MOVER: Zou and Donner 2008; Donner and Zou 2012).
+The recall T and the false positive rate F of a threshold are independent binomial proportions. Limits of
+their sums and ratios are combined from Wilson's limits (MOVER: Zou and Donner 2008; Donner and Zou 2012).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from skewanova.scores.reading import read_in_memory, read_parts
 from skewanova.scores.table import Scores, ScoreTable
 from skewanova.scores.validation import Label
 
-#: What is measured at a threshold, in the order of every frame.
+#: Measures of a threshold, in the order of every frame.
 MEASURES = (
     "recall",
     "fpr",
@@ -49,14 +49,14 @@ MEASURES = (
 
 
 class Estimate(NamedTuple):
-    """A number and its limits."""
+    """A value with its confidence limits."""
 
     value: float
     low: float
     high: float
 
     def complement(self) -> Estimate:
-        """Return the proportion of the others."""
+        """Return the complement (1 - p) of a proportion."""
         return Estimate(1 - self.value, 1 - self.high, 1 - self.low)
 
 
@@ -71,40 +71,41 @@ def vertex_at_recall(roc: RocCurve, recall: float) -> int:
 
 
 def vertex_at_precision(roc: RocCurve, precision: float, prior: float) -> int | None:
-    """Return the vertex of the lowest threshold with at least this precision; None where there is none."""
+    """Return the vertex of the lowest threshold with at least this precision; None if there is none."""
     true, false = prior * roc.tpr, (1 - prior) * roc.fpr
-    reached = np.flatnonzero(true >= (precision - TIE) * (true + false))
-    return int(reached[-1]) if reached[-1] > 0 else None  # the origin flags nothing, so it has no precision
+    sufficient = np.flatnonzero(true >= (precision - TIE) * (true + false))
+    # the first vertex flags no case and has no precision
+    return int(sufficient[-1]) if sufficient[-1] > 0 else None
 
 
 def vertex_at_alert_rate(roc: RocCurve, flagged: float, prior: float) -> int:
-    """Return the vertex of the lowest threshold that flags at most this share of cases (perhaps none)."""
-    share = prior * roc.tpr + (1 - prior) * roc.fpr
-    return int(np.flatnonzero(share <= flagged + TIE)[-1])
+    """Return the vertex of the lowest threshold that flags at most this proportion of cases."""
+    alert_rate = prior * roc.tpr + (1 - prior) * roc.fpr
+    return int(np.flatnonzero(alert_rate <= flagged + TIE)[-1])
 
 
-def cheapest(roc: RocCurve, costs: tuple[float, float], prior: float) -> int:
-    """Return the vertex of smallest expected cost; of several, the one that flags least."""
+def vertex_at_min_cost(roc: RocCurve, costs: tuple[float, float], prior: float) -> int:
+    """Return the vertex of smallest expected cost; of several, the one with the highest threshold."""
     cost = (1 - prior) * costs[0] * roc.fpr + prior * costs[1] * (1 - roc.tpr)
     return int(np.argmax(cost <= cost.min() + TIE * max(costs)))
 
 
-def share(value: float, size: float, level: float) -> Estimate:
-    """Return the estimate of `size` trials with Wilson's (1927) limits."""
+def wilson_estimate(value: float, size: float, level: float) -> Estimate:
+    """Return a proportion of `size` trials with Wilson's (1927) limits."""
     return Estimate(value, *wilson_limits(value, size, level))
 
 
-def measures(
+def compute_measures(
     recall: Estimate, fpr: Estimate, prior: float, costs: tuple[float, float] | None
 ) -> dict[str, Estimate]:
-    """Return every one of `MEASURES` at one prior; the expected cost is nan without costs."""
+    """Return all `MEASURES` at one prior; the expected cost is nan without costs."""
     miss, other = recall.complement(), 1 - prior
     unit_costs = (np.nan, np.nan) if costs is None else costs
     estimates = (
         recall,
         fpr,
-        _of_two(recall, fpr, prior / other),
-        _of_two(fpr.complement(), miss, other / prior),
+        _predictive_value(recall, fpr, prior / other),
+        _predictive_value(fpr.complement(), miss, other / prior),
         weighted_sum(recall, fpr, (prior, other)),
         weighted_sum(miss, fpr, (prior, other)),
         _f_measure(recall, fpr, other / prior),
@@ -114,7 +115,7 @@ def measures(
 
 
 def weighted_sum(first: Estimate, second: Estimate, weights: tuple[float, float]) -> Estimate:
-    """Return the sum of two shares with positive weights (Zou and Donner 2008)."""
+    """Return the sum of two proportions with positive weights (Zou and Donner 2008)."""
     a, b = weights
     value = a * first.value + b * second.value
     below = np.hypot(a * (first.value - first.low), b * (second.value - second.low))
@@ -122,15 +123,16 @@ def weighted_sum(first: Estimate, second: Estimate, weights: tuple[float, float]
     return Estimate(float(value), float(value - below), float(value + above))
 
 
-def share_ratio(over: Estimate, under: Estimate) -> Estimate:
-    """Return the quotient of two shares (Donner and Zou 2012): where ``over - q under`` has a limit of 0.
+def proportion_ratio(over: Estimate, under: Estimate) -> Estimate:
+    """Return the ratio q of two proportions, whose limits make a limit of ``over - q under`` 0.
 
-    Infinite where nothing is below the line; nan between 0 and infinity where both are 0.
+    See Donner and Zou (2012). The ratio is infinite if `under` is 0, and nan (limits 0 and infinity) if both
+    are.
     """
     product = over.value * under.value
     low, high = over.low * (2 * over.value - over.low), over.high * (2 * over.value - over.high)
     down, up = under.low * (2 * under.value - under.low), under.high * (2 * under.value - under.high)
-    # the quadratic's smaller root, written so that nothing cancels
+    # the smaller root of the quadratic, in the form without cancellation
     bottom = product + np.sqrt(max(product**2 - low * up, 0.0))
     lower = (low / bottom if bottom > 0 else np.inf) if low > 0 else 0.0
     upper = (product + np.sqrt(max(product**2 - high * down, 0.0))) / down if down > 0 else np.inf
@@ -139,31 +141,31 @@ def share_ratio(over: Estimate, under: Estimate) -> Estimate:
     return Estimate(float(value), float(lower), float(upper))
 
 
-def _of_two(right: Estimate, wrong: Estimate, prior_odds: float) -> Estimate:
-    """Return the share of right decisions among those of one kind: precision or, classes swapped, NPV."""
-    with np.errstate(invalid="ignore", over="ignore"):  # odds beyond all numbers make a share of 1
-        odds = np.array(share_ratio(right, wrong)) * prior_odds
+def _predictive_value(right: Estimate, wrong: Estimate, prior_odds: float) -> Estimate:
+    """Return the precision or, with the classes swapped, the negative predictive value."""
+    with np.errstate(invalid="ignore", over="ignore"):  # infinite odds give the value 1
+        odds = np.array(proportion_ratio(right, wrong)) * prior_odds
         return Estimate(*(1 - 1 / (1 + odds)).tolist())
 
 
 def _f_measure(recall: Estimate, fpr: Estimate, skew: float) -> Estimate:
     """Return the harmonic mean of precision and recall, 2T / (T + lam F + 1).
 
-    Landgrebe et al. 2006 print a geometric mean and leave the skew out.
+    Landgrebe et al. 2006 print a geometric mean without the skew.
     """
-    unit = 1 / (1 + skew)  # squares of large skews are beyond all numbers
+    unit = 1 / (1 + skew)  # the squares of large skews would overflow
     rest = Estimate(*(unit + skew * unit * rate for rate in fpr))
-    quotient = np.minimum(np.array(share_ratio(recall, rest)) * unit, recall)
+    quotient = np.minimum(np.array(proportion_ratio(recall, rest)) * unit, recall)
     return Estimate(*(2 * quotient / (1 + quotient)).tolist())
 
 
 def fold_mean(values: Floats, level: float, *, ratio: float) -> Estimate:
-    """Return the mean over folds and its t limits, corrected by 1 + J ratio (Nadeau and Bengio 2003)."""
+    """Return the mean over folds with t limits, corrected by 1 + J ratio (Nadeau and Bengio 2003)."""
     exponent = np.frexp(np.abs(values).max())[1] + 1  # sums and squares of large costs may overflow
     small = np.ldexp(values, -exponent)
     mean = float(small.mean())
     _, low, high = fold_mean_interval(mean, small.std(ddof=1), len(small), ratio=ratio, level=level)
-    with np.errstate(over="ignore"):  # a limit may lie beyond all numbers
+    with np.errstate(over="ignore"):  # a limit may be infinite
         return Estimate(*np.ldexp(np.array([mean, float(low), float(high)]), exponent).tolist())
 
 
@@ -186,25 +188,25 @@ OPERATING_COLUMNS = (
 )
 
 
-#: What a row is about: one fold, or the mean over a model's folds, which has no fold.
+#: Level of a row: one fold, or the mean over the folds of a model.
 FOLD, MEAN = "fold", "mean"
 
 
-#: Where thresholds were chosen: on the cases that judge them, or on others.
-SAME_CASES, OTHER_CASES = "same cases", "other cases"
+#: Cases on which a threshold was chosen: those of the evaluation, or others.
+ON_SAME_CASES, ON_OTHER_CASES = "same cases", "other cases"
 
 
-#: Quantiles of a distribution of priors at which a threshold is judged, beside its mean.
+#: Quantiles of a prior distribution at which a threshold is evaluated, besides its mean.
 PRIOR_QUANTILES = (0.05, 0.95)
 
 
-#: Rules whose threshold depends on the prior it was chosen for.
+#: Rules whose threshold depends on the prior for which it is chosen.
 PRIOR_RULES = ("precision", "flagged", "cost")
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """Rule by which the threshold of a model and fold is chosen."""
+    """Rule for the choice of a threshold."""
 
     name: str
     target: float | Mapping[str, float]
@@ -214,7 +216,7 @@ class _Rule:
         return float(self.target[model]) if isinstance(self.target, Mapping) else float(self.target)
 
     def vertex(self, roc: RocCurve, model: str, prior: float) -> int | None:
-        """Return the vertex of the curve; None where no threshold has the target."""
+        """Return the vertex of the chosen threshold; None if no threshold reaches the target."""
         target = self.target_of(model)
         match self.name:
             case "threshold":
@@ -225,7 +227,7 @@ class _Rule:
                 return vertex_at_precision(roc, target, prior)
             case "flagged":
                 return vertex_at_alert_rate(roc, target, prior)
-        return cheapest(roc, self.costs or (1.0, 1.0), prior)
+        return vertex_at_min_cost(roc, self.costs or (1.0, 1.0), prior)
 
 
 def threshold_table(
@@ -242,45 +244,45 @@ def threshold_table(
     confidence_level: float = 0.95,
     design: str | FoldDesign = "auto",
 ) -> pd.DataFrame:
-    """Recall, precision, cost and more of every model at one threshold, at the priors of its use.
+    """Compute recall, precision, cost and other measures of every model at one threshold, by prior.
 
     Parameters
     ----------
     scores : ScoreTable, path, frame or Evaluation
-        Held-out scores, as for :func:`~skewanova.read_scores`; one model or one fold will do.
+        Held-out scores, as for :func:`~skewanova.read_scores`; one model or one fold is enough.
     threshold : float or mapping, optional
-        Flag cases that score at least this; a mapping has one threshold a model.
+        Flag cases with at least this score; a mapping has one threshold for each model.
     recall : float, optional
-        Instead: the highest threshold with at least this recall.
+        Choose the highest threshold with at least this recall instead.
     precision : float, optional
-        Instead: the lowest threshold with at least this precision at `chosen_prior`.
+        Choose the lowest threshold with at least this precision at `chosen_prior` instead.
     flagged : float, optional
-        Instead: the lowest threshold that flags at most this share of cases at `chosen_prior`.
+        Choose the lowest threshold that flags at most this proportion of cases at `chosen_prior` instead.
     costs : (float, float), optional
-        Cost of a false positive and of a false negative. Without any of the above, the threshold is the one
-        of smallest expected cost at `chosen_prior`.
+        Costs of a false positive and of a false negative. Without any option above, the threshold with the
+        smallest expected cost at `chosen_prior` is chosen.
     at_priors : sequence of float or DeploymentPrior, default (0.5, 0.1, 0.01)
-        Priors of the deployment. Of a distribution, such as ``BetaPrior(2, 98)``, its mean, for which the
-        threshold is chosen, and its 5 % and 95 % quantiles.
+        Priors at which the threshold is evaluated. A distribution, such as ``BetaPrior(2, 98)``, is evaluated
+        at its mean, for which the threshold is chosen, and at its 5 % and 95 % quantiles.
     chosen_prior : float or sequence of float, optional
-        Priors for which the threshold is chosen; by default each of `at_priors` for itself. Not for
-        `threshold` and `recall`, which depend on no prior.
+        Priors for which the threshold is chosen; by default each of `at_priors` separately. Not allowed with
+        `threshold` or `recall`, which do not depend on the prior.
     choose_on : str, ScoreTable, path or frame, optional
-        Choose the threshold on other cases than those that judge it: a part of `scores`, by its column part,
-        or a table of the same models with the same folds or one.
+        Choose the threshold on other cases: a part of `scores` (a value of its column part), or a table of
+        the same models, with the same folds or one fold.
     confidence_level : float, default 0.95
-        Level of the intervals, each for itself.
+        Level of each interval.
     design : str or FoldDesign, default "auto"
-        How the folds came about, as for :func:`~skewanova.compare`; an Evaluation has it already.
+        Design of the folds, as for :func:`~skewanova.compare`. An Evaluation has its design already.
 
     Returns
     -------
     DataFrame
-        Columns of `OPERATING_COLUMNS`: eight rows (measures recall, fpr, precision, npv, flagged, error_rate,
-        f_measure, expected_cost) for each model, fold, chosen prior and prior (``level`` fold), and where
-        there are several folds, those of their mean (``level`` mean). ``flagged`` is the share of cases
-        flagged and ``expected_cost`` that of one case. Only scores that occur are thresholds, and infinity
-        flags none. What is undefined is nan, as everything is where no threshold has the target.
+        Columns of `OPERATING_COLUMNS`. There are eight rows (measures recall, fpr, precision, npv, flagged,
+        error_rate, f_measure, expected_cost) for each model, fold, chosen prior and prior, with ``level``
+        fold. Several folds have rows of their mean too, with ``level`` mean. ``flagged`` is the proportion of
+        cases flagged, and ``expected_cost`` is per case. Thresholds are observed scores, or infinity, which
+        flags no case. Undefined measures are nan, and so are all if no threshold reaches the target.
 
     Raises
     ------
@@ -291,14 +293,14 @@ def threshold_table(
     Warns
     -----
     SkewanovaWarning
-        If a precision is out of reach, or a mean over folds is undefined for that.
+        If no threshold has the precision, or a mean over folds is undefined.
 
     Notes
     -----
-    In one fold, Wilson's intervals of recall and false positive rate, and from them the others (MOVER: Zou
-    and Donner 2008; Donner and Zou 2012); over folds, t intervals with Nadeau and Bengio's (2003) variance.
-    A threshold chosen on the same cases for its precision or cost looks better there than it is
-    (docs/operating.md has by how much), unless `choose_on` gives others.
+    In one fold, recall and false positive rate have Wilson's intervals, from which the others follow (MOVER:
+    Zou and Donner 2008; Donner and Zou 2012). Means over folds have t intervals with the variance of Nadeau
+    and Bengio (2003). If the threshold is chosen for its precision or cost on the evaluated cases, its
+    estimates are optimistic (docs/operating.md measures the bias). Avoid this with `choose_on`.
 
     Examples
     --------
@@ -310,34 +312,35 @@ def threshold_table(
     """
     rule = _choose_rule(threshold, {"recall": recall, "precision": precision, "flagged": flagged}, costs)
     check_fraction(confidence_level, "confidence_level")
-    grid, usual = _priors(at_priors)
-    usual = usual if rule.name in PRIOR_RULES else None
-    pairs = _prior_pairs(rule, grid, usual if chosen_prior is None else chosen_prior)
+    grid, mean_prior = _priors_to_judge(at_priors)
+    if chosen_prior is None and rule.name in PRIOR_RULES:
+        chosen_prior = mean_prior
+    pairs = _prior_pairs(rule, grid, chosen_prior)
     if isinstance(choose_on, str):
         if isinstance(scores, ScoreTable | Evaluation):
             raise InputTypeError(
-                "`choose_on` names a part of a path or frame; of a table that is read already, give the "
-                f"other table itself, but got {type(scores).__name__}"
+                "`choose_on` can name a part of a path or frame only, but `scores` is a "
+                f"{type(scores).__name__}; pass the table to choose on as `choose_on`"
             )
         choose_on, scores = read_parts(scores, choose_on)
-    measured = _measured(scores, design)
+    measured = _read_curves(scores, design)
     _check_thresholds(rule, measured.models)
-    choosing = measured.curves if choose_on is None else _choosing(rule, choose_on, measured)
-    chosen_on = SAME_CASES if choose_on is None and rule.name != "threshold" else OTHER_CASES
+    choosing = measured.curves if choose_on is None else _curves_for_choice(rule, choose_on, measured)
+    chosen_on = ON_SAME_CASES if choose_on is None and rule.name != "threshold" else ON_OTHER_CASES
     rows = [
         (*row, confidence_level, "wilson" if row[-4] in {"recall", "fpr"} else "mover", chosen_on)
         for cell in ((m, f) for m in measured.models for f in measured.folds)
         if cell in measured.curves
-        for row in _cell(
+        for row in _iter_cell_rows(
             rule, cell, measured.curves[cell], choosing[cell], pairs=pairs, level=confidence_level
         )
     ]
     frame = pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
     frame["fold"] = frame["fold"].convert_dtypes()
-    notes = _unreached(rule, frame)
+    notes = _note_unreached(rule, frame)
     if len(measured.folds) > 1:
-        means = _means(frame, confidence_level, measured.ratio)
-        notes += _undefined(means)
+        means = _average_folds(frame, confidence_level, measured.ratio)
+        notes += _note_undefined(means)
         means["fold"] = means["fold"].astype(frame["fold"].dtype)
         frame = pd.concat([frame, means], ignore_index=True)
     warn_each(notes)
@@ -361,8 +364,8 @@ def _choose_rule(
         targets["cost"] = np.nan
     if len(targets) != 1:
         raise InputError(
-            "exactly one of `threshold`, `recall`, `precision` and `flagged`, or `costs` alone, says how the "
-            f"threshold is chosen, but got {', '.join(targets) or 'none'}"
+            "exactly one of `threshold`, `recall`, `precision` and `flagged`, or `costs` alone, must be "
+            f"given to choose the threshold, but got {', '.join(targets) or 'none'}"
         )
     ((name, target),) = targets.items()
     return _Rule(name, target, cost_pair)
@@ -394,8 +397,8 @@ def _check_thresholds(rule: _Rule, models: Sequence[str]) -> None:
         raise InputError("`threshold` must be a number, but got nan")
 
 
-def _priors(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | None]:
-    """Return the priors to judge at, and the one to choose for: of a distribution, its mean."""
+def _priors_to_judge(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | None]:
+    """Return the priors to evaluate at and, for a distribution, its mean, else None."""
     if not (hasattr(priors, "quadrature") or hasattr(priors, "ppf")):
         return check_prior_list(priors, "at_priors"), None
     grid, weight = as_deployment_prior(cast("DeploymentPrior", priors)).quadrature()
@@ -405,10 +408,10 @@ def _priors(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | 
     return np.array(list(dict.fromkeys([mean, *ends]))), mean
 
 
-def _choosing(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
+def _curves_for_choice(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
     """Return the curve on which the threshold of each model and fold is chosen."""
     if rule.name == "threshold":
-        raise InputError("`choose_on` has no meaning for a threshold that is given")
+        raise InputError("`choose_on` has no effect with a given `threshold`; remove one of them")
     table = read_in_memory(choose_on)
     curves = table.curves()
     result = {}
@@ -426,10 +429,10 @@ def _choosing(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell
 def _prior_pairs(
     rule: _Rule, grid: Floats, chosen: float | Sequence[float] | None
 ) -> list[tuple[float, float]]:
-    """Return every (chosen prior, prior): nan where the rule depends on none."""
+    """Return all pairs (chosen prior, prior); the former is nan if the rule does not depend on it."""
     if rule.name not in PRIOR_RULES:
         if chosen is not None:
-            raise InputError(f"`chosen_prior` has no meaning for a threshold chosen by {rule.name}")
+            raise InputError(f"`chosen_prior` has no effect on a threshold chosen by {rule.name}; remove it")
         return [(np.nan, prior) for prior in grid.tolist()]
     if chosen is None:
         return [(prior, prior) for prior in grid.tolist()]
@@ -437,7 +440,7 @@ def _prior_pairs(
 
 
 class _Curves(NamedTuple):
-    """The curve of every model and fold, and how much training data the folds share."""
+    """ROC curves of all models and folds, and the ratio of test to training cases that folds share."""
 
     models: tuple[str, ...]
     folds: tuple[Label, ...]
@@ -445,12 +448,12 @@ class _Curves(NamedTuple):
     ratio: float
 
 
-def _measured(scores: object, stated: str | FoldDesign) -> _Curves:
+def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
     if isinstance(scores, Evaluation):
         if as_design(stated) != FoldDesign():
             raise InputError(
-                "`design` goes with a score table: an Evaluation knows its design, which evaluate(design=) "
-                "states"
+                "`design` is for a score table, but `scores` is an Evaluation, which has its design; use "
+                "evaluate(design=) instead"
             )
         curves = _by_effective_sizes(scores.scores, scores.curves)
         return _Curves(scores.models, scores.folds, curves, scores.design.ratio)
@@ -461,7 +464,7 @@ def _measured(scores: object, stated: str | FoldDesign) -> _Curves:
 
 
 def _by_effective_sizes(table: Scores | None, curves: Mapping[Cell, RocCurve]) -> Mapping[Cell, RocCurve]:
-    """Return curves with the effective sizes of the classes, which are the trials of intervals."""
+    """Return curves with the effective sample sizes of the classes, for Wilson's intervals."""
     if not (isinstance(table, ScoreTable) and (table.has_clusters or table.has_weights)):
         return curves
     sizes = table.effective_counts[table.counts.sum(axis=2) > 0].tolist()
@@ -469,7 +472,7 @@ def _by_effective_sizes(table: Scores | None, curves: Mapping[Cell, RocCurve]) -
     return {cell: replace(curves[cell], n_positive=n, n_negative=m) for cell, (m, n) in pairs}
 
 
-def _cell(
+def _iter_cell_rows(
     rule: _Rule,
     cell: Cell,
     roc: RocCurve,
@@ -478,7 +481,7 @@ def _cell(
     pairs: Sequence[tuple[float, float]],
     level: float,
 ) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of one model and fold, whose threshold is chosen on the source."""
+    """Yield the rows of one model and fold; the threshold is chosen on `source`."""
     model, fold = cell
     for chosen_prior, prior in pairs:
         vertex, cutoff = rule.vertex(source, model, chosen_prior), np.nan
@@ -486,15 +489,15 @@ def _cell(
         if vertex is not None:
             cutoff = float(source.thresholds[vertex])
             vertex = vertex_at_threshold(roc, cutoff)
-            recall = share(float(roc.tpr[vertex]), roc.n_positive, level)
-            fpr = share(float(roc.fpr[vertex]), roc.n_negative, level)
-            estimates = measures(recall, fpr, prior, rule.costs)
+            recall = wilson_estimate(float(roc.tpr[vertex]), roc.n_positive, level)
+            fpr = wilson_estimate(float(roc.fpr[vertex]), roc.n_negative, level)
+            estimates = compute_measures(recall, fpr, prior, rule.costs)
         keys = (model, FOLD, fold, rule.name, rule.target_of(model), chosen_prior, prior, cutoff)
         yield from ((*keys, measure, *estimate) for measure, estimate in estimates.items())
 
 
-def _means(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
-    """Return the mean over folds of every measure; nan if one fold has none."""
+def _average_folds(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
+    """Return the rows of means over folds; nan if a measure is undefined in a fold."""
     keys = ["model", "rule", "target", "chosen_prior", "prior", "measure"]
     rows = []
     for key, group in frame.groupby(keys, sort=False, observed=True, dropna=False):
@@ -508,20 +511,21 @@ def _means(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
 
 
-def _unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
+def _note_unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
     missing = frame[(frame["measure"] == "recall") & frame["estimate"].isna()]
     cells = missing[["model", "fold", "chosen_prior"]].drop_duplicates()
     n_folds = Counter(zip(cells["model"], cells["chosen_prior"], strict=True))
     return [
-        f"precision {rule.target:g} at prior {prior:g} is out of reach for model {model!r} in {count} of its "
-        "folds: no threshold has it"
+        f"no threshold of model {model!r} has precision {rule.target:g} at prior {prior:g} in {count} of its "
+        "folds; its rows there are nan"
         for (model, prior), count in n_folds.items()
     ]
 
 
-def _undefined(means: pd.DataFrame) -> list[str]:
+def _note_undefined(means: pd.DataFrame) -> list[str]:
     undefined = means[(means["measure"] == "precision") & means["estimate"].isna()]
     return [
-        f"the mean precision of model {model!r} over folds is undefined: in some fold nothing is flagged"
+        f"the mean precision of model {model!r} over folds is undefined because no case is flagged in some "
+        "fold"
         for model in dict.fromkeys(undefined["model"])
     ]

@@ -1,4 +1,4 @@
-"""Sample sizes: how much more data would separate two models."""
+"""Sample sizes with which the tests of pairs have a stated power."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from skewanova.decision.power import (
     FoldTest,
     Pilot,
     approximate_power,
-    assured_ratio,
-    factor_needed,
-    shift_needed,
-    smallest_numbers,
+    case_factor_for_power,
+    find_smallest_counts,
+    noncentrality_for_power,
+    quantile_ratio,
     z_power,
 )
 from skewanova.evaluation.measures import Evaluation, evaluate
@@ -40,7 +40,7 @@ from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_in_memory
 
-#: Probability with which the assured size reaches the power, whatever the pilot's luck.
+#: Default probability that the assured size has the power.
 ASSURANCE = 0.8
 
 
@@ -70,7 +70,7 @@ PLAN_COLUMNS = (
 
 @dataclass(frozen=True)
 class PowerTarget:
-    """Difference (None for the one observed) to be found at alpha with a power."""
+    """Difference (None for the observed one), power, level and assurance to plan for."""
 
     difference: float | None
     power: float
@@ -85,7 +85,7 @@ class PowerTarget:
             raise InputError(f"`difference` must be finite and not 0, but got {self.difference:g}")
 
     def size(self, observed: Any) -> Any:
-        """Return the difference to plan for."""
+        """Return the stated or else the observed difference."""
         return observed if self.difference is None else self.difference
 
 
@@ -98,23 +98,23 @@ def plan_sample_sizes(
     assurance: float = ASSURANCE,
     control: str | None = None,
 ) -> pd.DataFrame:
-    """Work out how many folds or cases would tell each pair of models apart, from an evaluation.
+    """Compute the folds or cases needed to separate each pair of models, from an evaluation.
 
     Parameters
     ----------
     measures : Evaluation
-        Of folds, or of one test set together with its scores.
+        Evaluation of several folds, or of one test set with its scores.
     difference, power, assurance
         As for :func:`~skewanova.plan_comparison`.
     alpha : float, default 0.05
-        Level of each pair's test.
+        Level of the test of each pair.
     control : str, optional
-        Model that all others are compared with: only its pairs are planned for.
+        Model that all others are compared with; only its pairs are planned.
 
     Returns
     -------
     DataFrame
-        One row a pair, in the order of the evaluation's models; columns of `PLAN_COLUMNS`.
+        Columns of `PLAN_COLUMNS`, one row for each pair, in the order of the models of the evaluation.
 
     Raises
     ------
@@ -131,12 +131,14 @@ def plan_sample_sizes(
     target, design = PowerTarget(difference, power, alpha, assurance), measures.design
     if design.has_runs:
         runs = measure_runs(measures, measures.deployment_prior)
-        columns = _over_cases(runs.means, target) if design.runs == "fixed" else _over_runs(runs, target)
+        columns = (
+            _plan_over_cases(runs.means, target) if design.runs == "fixed" else _plan_over_runs(runs, target)
+        )
     elif measures.scores is not None and design.is_test_set:
         areas = get_test_set(measures).measure_areas(measures, measures.deployment_prior)
-        columns = _over_cases(areas, target)
+        columns = _plan_over_cases(areas, target)
     else:
-        columns = _over_folds(measures, target)
+        columns = _plan_over_folds(measures, target)
     frame = pd.DataFrame(combinations(measures.models, 2), columns=["model_a", "model_b"]).assign(
         **columns,
         design=design.kind,
@@ -149,25 +151,25 @@ def plan_sample_sizes(
     return frame.reindex(columns=list(PLAN_COLUMNS))
 
 
-def _over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
-    """Plan for all pairs at once, from the mean and deviation of their differences over folds."""
+def _plan_over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
+    """Return the columns of the plan for all pairs, over folds."""
     values, _ = build_fold_table(measures.iauprec)
     paired, n_folds, halves = fold_statistics.paired_t(values), len(values), measures.iauprec_half_differences
     deviation = paired.std_error * np.sqrt(n_folds)
-    varies = deviation > 0  # else the models agree in every fold, which leaves nothing to plan with
+    varies = deviation > 0
     deviation = np.where(varies, deviation, 1.0)
     df = None if halves is None else float(len(halves))
-    ratio = measures.design.ratio if halves is None else _shared(halves, deviation)
+    ratio = measures.design.ratio if halves is None else _split_half_ratio(halves, deviation)
     pilot_df, size = n_folds - 1.0 if df is None else df, target.size(paired.estimate)
     error = deviation * np.sqrt(1 / n_folds + ratio)
     test = FoldTest(size, deviation, ratio, target.alpha, df, pilot_df)
-    unlucky = replace(test, deviation=deviation / assured_ratio(pilot_df, target.assurance), pilot_df=np.inf)
+    unlucky = replace(test, deviation=deviation / quantile_ratio(pilot_df, target.assurance), pilot_df=np.inf)
     columns = {
         "power_now": test.power(n_folds),
-        "detectable": shift_needed(pilot_df, target.power, target.alpha, pilot_df) * error,
+        "detectable": noncentrality_for_power(pilot_df, target.power, target.alpha, pilot_df) * error,
         "limit_power": test.limit_power(),
-        "n_folds": test.folds_needed(target.power),
-        "n_folds_assured": unlucky.folds_needed(target.power),
+        "n_folds": test.folds_for_power(target.power),
+        "n_folds_assured": unlucky.folds_for_power(target.power),
         "case_factor": test.case_factor(n_folds, target.power),
         "case_factor_assured": unlucky.case_factor(n_folds, target.power),
     }
@@ -176,12 +178,12 @@ def _over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
     return {"observed": paired.estimate, "difference": size, "std_error": std_error, **planned}
 
 
-def _shared(halves: Floats, deviation: Floats) -> Floats:
-    """Return what halvings put in place of the ratio: the variance that more folds leave, over a fold's."""
+def _split_half_ratio(halves: Floats, deviation: Floats) -> Floats:
+    """Return the split-half variance of each pair divided by its variance over folds."""
     return np.asarray((fold_statistics.pair_differences(halves) ** 2).mean(axis=0) / deviation**2)
 
 
-def _pair_plan(
+def _plan_pair(
     size: float,
     error: float,
     target: PowerTarget,
@@ -189,26 +191,29 @@ def _pair_plan(
     power_of: Callable[[float, float], float],
     assured: Callable[[float], float],
 ) -> dict[str, float]:
-    """Plan for a pair by its power at a difference and a factor of cases, and by the assured power."""
+    """Return the columns of the plan for one pair.
+
+    `power_of` takes a difference and a factor of cases; `assured` gives the assured power for a factor.
+    """
     return {
         "difference": size,
         "std_error": error,
         "power_now": power_of(size, 1.0),
-        "detectable": factor_needed(lambda times: power_of(times * error, 1.0), target.power) * error
+        "detectable": case_factor_for_power(lambda times: power_of(times * error, 1.0), target.power) * error
         if error > 0
         else np.nan,
-        "case_factor": factor_needed(lambda factor: power_of(size, factor), target.power),
-        "case_factor_assured": factor_needed(assured, target.power),
+        "case_factor": case_factor_for_power(lambda factor: power_of(size, factor), target.power),
+        "case_factor_assured": case_factor_for_power(assured, target.power),
     }
 
 
 @dataclass(frozen=True)
-class _RunPair:
-    """Variance of a pair's difference with several runs on one test set, by where it comes from.
+class _RunVariances:
+    """Variance components of the difference of a pair with several runs on one test set.
 
-    `runs` is the variance in one run, that which all runs share left out, with `df` degrees of freedom;
-    `run_cases` is the part of it that cases bring in, and `shared` what cases bring into all runs alike, with
-    `cases_df`. More cases bring down these two, more runs the first.
+    `runs` is the variance between runs, with `df` degrees of freedom; `run_cases` is its part that is due to
+    cases. `shared` is the variance due to cases that all runs share, with `cases_df`. More cases reduce
+    `run_cases` and `shared`, more runs reduce `runs`.
     """
 
     runs: float
@@ -221,12 +226,12 @@ class _RunPair:
 
     @property
     def run_share(self) -> float:
-        """Share of the variance of the mean difference that more cases do not bring down."""
+        """Share of the variance of the mean difference that more cases do not reduce."""
         total = self.runs / self.n_runs + self.shared
         return max(self.runs - self.run_cases, 0.0) / self.n_runs / total
 
     def power(self, size: float, alpha: float, pilot: Pilot, *, n_runs: float, factor: float = 1.0) -> float:
-        """Return the power with so many runs and times the cases; degrees of freedom as the test has them."""
+        """Return the power with `n_runs` runs and `factor` times the cases."""
         true = np.maximum(self.runs / pilot.ratio**2 - self.run_cases, 0.0)
         over_runs = np.asarray(true + self.run_cases / factor) / n_runs
         total, of_runs = over_runs + self.shared / factor, self.df / (self.n_runs - 1) * (n_runs - 1)
@@ -234,29 +239,34 @@ class _RunPair:
         df = degrees.compute_df(total, over_runs, of_runs, n_tests=self.n_tests)
         return float(approximate_power(abs(size) / np.sqrt(total), df, alpha) @ pilot.weight)
 
-    def runs_needed(self, size: float, pilot: Pilot, target: PowerTarget) -> float:
-        """Return the smallest number of runs with the power, infinite where cases leave too much variance."""
+    def runs_for_power(self, size: float, pilot: Pilot, target: PowerTarget) -> float:
+        """Return the smallest number of runs with the power; infinite if the cases limit it below."""
         if self.shared > 0 and float(z_power(size, np.sqrt(self.shared), target.alpha)) <= target.power:
             return np.inf
 
         def has_power(n_runs: NDArray[np.int64]) -> Bools:
             return np.asarray(self.power(size, target.alpha, pilot, n_runs=int(n_runs)) >= target.power)
 
-        return float(smallest_numbers(has_power, np.asarray(True)))
+        return float(find_smallest_counts(has_power, np.asarray(True)))
 
 
-def _over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
-    """Plan pair by pair: what runs bring in falls with runs, what cases bring in with cases."""
+def _plan_over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
+    """Return the columns of the plan for all pairs, over runs and cases."""
     mean, (error, _) = areas.area.mean(axis=1), areas.pair_errors()
     rows = [
-        _run_plan(float(mean[i] - mean[j]), float(error[k]), _run_pair(areas, i, j, float(error[k])), target)
+        _plan_runs_of_pair(
+            float(mean[i] - mean[j]),
+            float(error[k]),
+            _variances_with_runs(areas, i, j, float(error[k])),
+            target,
+        )
         for k, (i, j) in enumerate(combinations(range(len(mean)), 2))
     ]
     return dict(pd.DataFrame(rows))
 
 
-def _run_pair(areas: RunAreas, i: int, j: int, error: float) -> _RunPair:
-    """Return the variances of a pair's difference by where they come from."""
+def _variances_with_runs(areas: RunAreas, i: int, j: int, error: float) -> _RunVariances:
+    """Return the variance components of one pair, given the standard error of its difference."""
     n_runs = areas.area.shape[1]
     over_cases = areas.values.reshape(len(areas.values), *areas.area.shape)
     if areas.runs == "nested":
@@ -266,28 +276,32 @@ def _run_pair(areas: RunAreas, i: int, j: int, error: float) -> _RunPair:
     else:
         runs, df = float((areas.area[i] - areas.area[j]).var(ddof=1)), n_runs - 1.0
         parts = [over_cases[:, i] - over_cases[:, j]]
-    run_cases = float(np.clip(sum(_own_variance(areas.sample.covariance(part)) for part in parts), 0.0, runs))
+    run_cases = float(
+        np.clip(sum(_uncorrelated_variance(areas.sample.covariance(part)) for part in parts), 0.0, runs)
+    )
     shared = max(error**2 - runs / n_runs, 0.0)
-    return _RunPair(runs, run_cases, shared, df, n_runs, areas.sample.df, comb(len(areas.area), 2))
+    return _RunVariances(runs, run_cases, shared, df, n_runs, areas.sample.df, comb(len(areas.area), 2))
 
 
-def _own_variance(covariance: Floats) -> float:
+def _uncorrelated_variance(covariance: Floats) -> float:
     """Return the mean variance less the mean covariance."""
     n = len(covariance)
     variance = float(np.trace(covariance))
     return variance / n - (float(covariance.sum()) - variance) / (n * (n - 1))
 
 
-def _run_plan(observed: float, error: float, pair: _RunPair, target: PowerTarget) -> dict[str, float]:
-    """Plan for one pair with runs; only the difference where nothing varies over runs."""
+def _plan_runs_of_pair(
+    observed: float, error: float, pair: _RunVariances, target: PowerTarget
+) -> dict[str, float]:
+    """Return the columns of the plan for one pair with runs; only its difference if runs do not vary."""
     size = target.size(observed)
     if not (error > 0 and pair.runs > 0):
         return {"observed": observed, "difference": size, "std_error": error}
-    pilot, unlucky = Pilot.expected(pair.df), Pilot.assured(pair.df, target.assurance)
+    pilot, unlucky = Pilot.from_df(pair.df), Pilot.from_assurance(pair.df, target.assurance)
     power = partial(pair.power, alpha=target.alpha, n_runs=pair.n_runs)
     return {
         "observed": observed,
-        **_pair_plan(
+        **_plan_pair(
             size,
             error,
             target,
@@ -296,21 +310,21 @@ def _run_plan(observed: float, error: float, pair: _RunPair, target: PowerTarget
         ),
         "limit_power": float(z_power(size, np.sqrt(pair.shared), target.alpha)) if pair.shared > 0 else 1.0,
         "run_share": pair.run_share,
-        "n_folds": pair.runs_needed(size, pilot, target),
-        "n_folds_assured": pair.runs_needed(size, unlucky, target),
+        "n_folds": pair.runs_for_power(size, pilot, target),
+        "n_folds_assured": pair.runs_for_power(size, unlucky, target),
     }
 
 
-class _CasePair(NamedTuple):
-    """Variance of a pair's difference on one test set, from negatives alone, positives alone, and both."""
+class _CaseVariances(NamedTuple):
+    """Variance components of a difference on one test set, of units of negatives, positives or both."""
 
     observed: float
     variance: Floats
     var_of_var: Floats
 
-    def scaled(self, positive: float, negative: float) -> tuple[float, float]:
-        """Return the variance with so many times either class, and its df (Satterthwaite 1946)."""
-        factor = np.array([negative, positive, min(negative, positive)])  # clusters may hold both classes
+    def scale_variance(self, positive: float, negative: float) -> tuple[float, float]:
+        """Return the variance with these factors of cases, and its df (Satterthwaite 1946)."""
+        factor = np.array([negative, positive, min(negative, positive)])
         variance = float((self.variance / factor).sum())
         var_of_var = float((self.var_of_var / factor**3).sum())
         return variance, max(2 * variance**2 / var_of_var, MIN_DF) if var_of_var > 0 else np.inf
@@ -318,32 +332,32 @@ class _CasePair(NamedTuple):
     def power(
         self, size: float, alpha: float, pilot_df: float, *, positive: float = 1.0, negative: float = 1.0
     ) -> float:
-        """Return the power with so many times either class."""
-        variance, df = self.scaled(positive, negative)
+        """Return the power with these factors of cases; nan if the variance is 0."""
+        variance, df = self.scale_variance(positive, negative)
         if not variance > 0:
             return np.nan
         return float(approximate_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
 
 
-def _over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
-    """Plan pair by pair, from the variance that the units of each stratum add to their difference."""
-    pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_stratum_variances(), strict=True)
-    rows = [_case_plan(_CasePair(a - b, *strata), target) for (a, b), *strata in pairs]
+def _plan_over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
+    """Return the columns of the plan for all pairs, over the cases of one test set."""
+    pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_strata(), strict=True)
+    rows = [_plan_cases_of_pair(_CaseVariances(a - b, *strata), target) for (a, b), *strata in pairs]
     return dict(pd.DataFrame(rows))
 
 
-def _case_plan(pair: _CasePair, target: PowerTarget) -> dict[str, float]:
-    """Plan for one pair on a test set; nan where the models agree on every case."""
-    size, (variance, df) = target.size(pair.observed), pair.scaled(1.0, 1.0)
-    unlucky = size * float(assured_ratio(df, target.assurance))
+def _plan_cases_of_pair(pair: _CaseVariances, target: PowerTarget) -> dict[str, float]:
+    """Return the columns of the plan for one pair on a test set."""
+    size, (variance, df) = target.size(pair.observed), pair.scale_variance(1.0, 1.0)
+    unlucky = size * float(quantile_ratio(df, target.assurance))
     power = partial(pair.power, alpha=target.alpha)
 
     def factor_of(name: str) -> float:
-        return factor_needed(lambda factor: power(size, pilot_df=df, **{name: factor}), target.power)
+        return case_factor_for_power(lambda factor: power(size, pilot_df=df, **{name: factor}), target.power)
 
     return {
         "observed": pair.observed,
-        **_pair_plan(
+        **_plan_pair(
             size,
             float(np.sqrt(variance)),
             target,
@@ -355,37 +369,37 @@ def _case_plan(pair: _CasePair, target: PowerTarget) -> dict[str, float]:
     }
 
 
-OPTIMISTIC = (
+OBSERVED_DIFFERENCE_NOTE = (
     "Planned for the differences observed. These are uncertain, and a pair is looked at because its "
     "difference seems worth it: the power promised is optimistic. Better state the smallest difference that "
     "would matter."
 )
 
 
-#: Share of the variance above which more runs are advised before more cases.
-MAIN_SHARE = 0.5
+#: Smallest share of runs in the variance at which more runs are advised rather than more cases.
+MIN_SHARE_FOR_RUNS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class ComparisonPlan:
-    """Size at which each pair of models would be told apart.
+    """Sample sizes that separate each pair of models.
 
     Attributes
     ----------
     design : str
-        How the folds came about, in words, or that there is one test set.
+        Description of the design.
     power, alpha : float
-        Power wanted, and the level of each pair's test.
+        Planned power, and the level of the test of each pair.
     assurance : float
-        Probability with which the assured sizes have the power, whatever the luck of these data.
+        Probability that the assured sizes have the power, given the uncertainty of the estimated variance.
     overlapping : bool
-        Whether folds share training data, so that more folds of the same data have a limit.
+        True if folds share training data, which limits the power of more folds of the same data.
     difference_is_stated : bool
-        Whether the difference was stated rather than observed.
+        True if the difference was stated rather than observed.
     units : str
-        What is counted: cases, or clusters of cases.
+        Sampling units, cases or clusters.
     warnings : tuple of str
-        What to keep in mind.
+        Warnings about the plan.
     """
 
     design: str
@@ -399,14 +413,14 @@ class ComparisonPlan:
     _table: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a pair, in the columns of `PLAN_COLUMNS`."""
+        """Return one row for each pair, with the columns of `PLAN_COLUMNS`."""
         return self._table.copy()
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Sentences on the sample size that each pair needs."""
+        """One sentence for each pair on the sample size it needs."""
         short = shorten_names([*self._table["model_a"], *self._table["model_b"]])
-        return tuple(_sentence(row, short, self) for row in iter_rows(self._table))
+        return tuple(_describe_pair(row, short, self) for row in iter_rows(self._table))
 
     def summary(self) -> str:
         """Return the plan as text of at most 80 columns."""
@@ -427,27 +441,30 @@ def plan_comparison(
     area_estimator: str = "trapezoid",
     design: str | FoldDesign = "auto",
 ) -> ComparisonPlan:
-    """Work out how many folds or cases would tell each pair of models apart.
+    """Compute the folds or cases needed to separate each pair of models.
+
+    Use it after a pilot, to plan a study. Do not use it to judge a finished comparison by its power for the
+    observed differences, which are uncertain.
 
     Parameters
     ----------
     scores : ScoreTable, path or frame
-        Held-out scores of at least two models, as for :func:`~skewanova.read_scores`: of several folds, or of
-        one test set with cases in the same order (or named) for all models.
+        Held-out scores of at least two models, as for :func:`~skewanova.read_scores`. They are from several
+        folds, or from one test set with case names or the same order of cases for all models.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
-        Over what the prior of the deployment is believed to vary.
+        Range or distribution of the class prior in deployment.
     difference : float, optional
-        Difference of IAUPREC to be found; by default, for each pair, the observed one.
+        Difference of IAUPREC to detect; by default, the observed one of each pair.
     power : float, default 0.8
-        Probability of finding it.
+        Probability of detecting it.
     alpha : float, default 0.05
         Level of the two-sided test.
     assurance : float, default 0.8
-        Probability with which the assured sizes have the power, whatever the luck of these data.
+        Probability that the assured sizes have the power, given the uncertainty of the estimated variance.
     bonferroni : bool, default False
-        Whether to divide `alpha` by the number of pairs, as the first step of Holm's adjustment does.
+        If True, divide `alpha` by the number of pairs, as the first step of Holm's adjustment does.
     control : str, optional
-        Model that all others are compared with: only its pairs are planned for, and counted.
+        Model that all others are compared with; only its pairs are planned and counted.
     area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
     design : str or FoldDesign, default "auto"
@@ -456,13 +473,13 @@ def plan_comparison(
     Returns
     -------
     ComparisonPlan
-        Its frame has the columns of `PLAN_COLUMNS`: ``power_now`` is the power of as many data again,
-        ``limit_power`` that of infinitely many folds of the same data; ``n_folds`` the smallest number of
-        folds, and ``case_factor`` how many times the present cases (or clusters), with the power wanted;
-        ``n_folds_assured`` and ``case_factor_assured`` have it with the probability `assurance`;
-        ``positive_factor`` and ``negative_factor`` are for one class alone (one test set only); ``run_share``
-        is the share of the variance that several runs on one test set bring in. Infinite where no number is
-        enough, nan where it does not apply.
+        Its frame has the columns of `PLAN_COLUMNS`. ``power_now`` is the power of a new sample of the present
+        size, and ``limit_power`` that of infinitely many folds of the same data. ``n_folds`` is the smallest
+        number of folds with the planned power, and ``case_factor`` the factor of the present cases (or
+        clusters). ``n_folds_assured`` and ``case_factor_assured`` have the power with the probability
+        `assurance`. ``positive_factor`` and ``negative_factor`` are for more cases of one class (one test set
+        only). ``run_share`` is the share of the variance due to runs on one test set. Sizes are infinite if
+        none is enough, and nan if they do not apply.
 
     Raises
     ------
@@ -473,20 +490,20 @@ def plan_comparison(
     Warns
     -----
     SkewanovaWarning
-        If the differences planned for are the observed ones, or the design of the folds had to be assumed.
+        If the observed differences are planned for, or the design of the folds had to be assumed.
 
     Notes
     -----
-    Folds: the corrected paired t test is noncentral t with J - 1 degrees of freedom and the shift
-    ``difference / (s sqrt(1/J + r))``, s being the deviation of the difference over folds and r the test
-    cases for each training case (0 for independent folds). With M halvings, the shift is
-    ``difference / sqrt(V + s^2 / J)``, V being the mean square between halves, on M degrees of freedom.
-    ``case_factor`` takes ``s^2`` (and V) as inversely proportional to the cases. One test set: the jackknife
-    variance of the difference, ``v1/n + v2/m`` for n positives and m negatives, with Satterthwaite's degrees
-    of freedom. Several runs: what runs bring in falls with their number, what cases bring in with theirs.
+    Over J folds, the corrected paired t statistic is noncentral t with J - 1 degrees of freedom and the
+    noncentrality ``difference / (s sqrt(1/J + r))``. Here s is the standard deviation of the difference over
+    folds, and r the ratio of test to training cases (0 for independent folds). With M halvings, the
+    noncentrality is ``difference / sqrt(V + s^2 / J)`` on M degrees of freedom, with the mean square V
+    between halves. ``case_factor`` assumes that ``s^2`` and V are inversely proportional to the cases. On one
+    test set, the jackknife variance is ``v1/n + v2/m`` for n positives and m negatives, with Satterthwaite's
+    degrees of freedom. With several runs, the components of runs and of cases fall with their numbers.
 
-    Every power is the mean over what the true variance may be (that of the data over a chi-square over its
-    degrees of freedom): a plan that takes the estimate for the truth has less power than it promises.
+    Every power is averaged over the distribution of the true variance given its estimate (scaled inverse
+    chi-square), because a plan that ignores this uncertainty has less than its nominal power.
 
     Examples
     --------
@@ -512,8 +529,8 @@ def plan_comparison(
     )
     measures = measures.reorder_models(ranking_order(measures))
     if bonferroni:
-        target = replace(target, alpha=alpha / n_compared(len(table.models), control))
-    optimistic = warn_each([] if difference is not None else [OPTIMISTIC])
+        target = replace(target, alpha=alpha / count_compared_pairs(len(table.models), control))
+    optimistic = warn_each([] if difference is not None else [OBSERVED_DIFFERENCE_NOTE])
     return ComparisonPlan(
         design=measures.design.describe(),
         power=power,
@@ -527,13 +544,13 @@ def plan_comparison(
     )
 
 
-def n_compared(n_models: int, control: str | None) -> int:
-    """Return the number of pairs that are compared: all, or those with the control."""
+def count_compared_pairs(n_models: int, control: str | None) -> int:
+    """Return the number of pairs, or of pairs with the control."""
     return comb(n_models, 2) if control is None else n_models - 1
 
 
-def _sentence(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str:
-    """Return what one pair would need, in words."""
+def _describe_pair(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str:
+    """Return the sentences on the sample size that one pair needs."""
     pair = f"{short[row.model_a]} and {short[row.model_b]}"
     if np.isnan(row.power_now):
         return f"{pair}: their difference does not vary, so nothing can be planned from it."
@@ -544,10 +561,12 @@ def _sentence(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str:
     )
     if row.case_factor <= 1:
         return f"{now}, which is enough."
-    return f"{now}. {_more_cases(row, plan)}{_more_folds(row, plan)}{_runs_or_cases(row, plan)}"
+    return (
+        f"{now}. {_describe_cases(row, plan)}{_describe_folds(row, plan)}{_advise_runs_or_cases(row, plan)}"
+    )
 
 
-def _more_cases(row: Any, plan: ComparisonPlan) -> str:
+def _describe_cases(row: Any, plan: ComparisonPlan) -> str:
     if np.isinf(row.case_factor):
         return f"No number of {plan.units} gives power {row.power:g}."
     units = f"test {plan.units}" if row.design in {"test_set", "runs"} else f"{plan.units} in the data"
@@ -558,7 +577,7 @@ def _more_cases(row: Any, plan: ComparisonPlan) -> str:
     return f"{text} on average, {assured} times with {100 * row.assurance:g} % assurance."
 
 
-def _more_folds(row: Any, plan: ComparisonPlan) -> str:
+def _describe_folds(row: Any, plan: ComparisonPlan) -> str:
     if np.isnan(row.n_folds):
         return ""
     kind = "folds of the same data" if plan.overlapping else "independent folds"
@@ -575,11 +594,11 @@ def _more_folds(row: Any, plan: ComparisonPlan) -> str:
     return f" More {kind} cannot: they share {shared}, and infinitely many have power {limit}."
 
 
-def _runs_or_cases(row: Any, plan: ComparisonPlan) -> str:
-    """Return whether more runs or more cases would do more."""
+def _advise_runs_or_cases(row: Any, plan: ComparisonPlan) -> str:
+    """Return a sentence that advises more runs or more cases; "" without runs."""
     if np.isnan(row.run_share):
         return ""
-    first, second = ("runs", plan.units) if row.run_share > MAIN_SHARE else (plan.units, "runs")
+    first, second = ("runs", plan.units) if row.run_share > MIN_SHARE_FOR_RUNS else (plan.units, "runs")
     share = f"{100 * row.run_share:.0f} %"
     return (
         f" More {first} rather than more {second}: runs bring in {share} of the variance of the difference."

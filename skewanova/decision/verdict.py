@@ -1,7 +1,7 @@
-"""The verdict: its state, and the facts behind it.
+"""State of a verdict and the facts it rests on; `skewanova.report` writes its lines.
 
-Models are separated on average by the primary family of pairs, and along the prior by the simultaneous
-bands; the test of all models decides nothing here. `skewanova.report` writes the lines.
+The primary family of pairs separates models on average, and the simultaneous bands do so by prior. The
+omnibus test is not used.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from skewanova.priors.weightings import DeploymentPrior, mass_above, truncate_be
 from skewanova.scores.design import SAME_CASES
 from skewanova.scores.pairing import find_fewest_distinct
 
-#: The lines of a verdict by the names of their fields.
-LINES = {
+#: Titles of the lines of a verdict, by the names of their fields.
+LINE_TITLES = {
     "choose": "Choose",
     "how_sure": "How sure",
     "where_it_changes": "Where it changes",
@@ -40,25 +40,25 @@ LINES = {
 VERDICT_COLUMNS = ("line", "quantity", "value", "text", "table")
 
 
-#: Fewer positives than this in all leave nothing to test.
+#: With fewer positives in total, no test is reliable.
 MIN_POSITIVES = 10
 
 
-#: A smaller share of the deployment prior than this supported by the data is the first thing to say.
+#: If the data support less of the deployment prior, the verdict is ``unsupported``.
 MIN_SUPPORTED_MASS = 0.5
 
 
-#: A range of priors on which one model is above another: (better, worse, low, high).
+#: A range of priors on which a band puts one model above another: (better, worse, low, high).
 BandRange = tuple[str, str, float, float]
 
 
-#: Rows of the regions on both sides of a change of the highest mean.
+#: Rows of the regions below and above a change of the best model.
 Change = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
 class VerdictNumber:
-    """One number of a verdict: line, column, value in full and as printed, and the frame that has it."""
+    """A number of a verdict: its line, column, value, printed text and source frame."""
 
     line: str
     quantity: str
@@ -69,22 +69,23 @@ class VerdictNumber:
 
 @dataclass(frozen=True)
 class Verdict(FrameResult):
-    """Verdict of a comparison: choice, certainty, where it changes, weakest point.
+    """Verdict of a comparison in four lines: choice, certainty, changes with the prior, weakest point.
 
     Attributes
     ----------
     state : str
-        ``choose`` (one model is ahead of every other), ``tie`` (some are behind), ``equal`` (the candidates
-        are practically equal), ``undecided``, ``control`` (all are compared with one), ``by_prior``,
-        ``unsupported`` (most of the deployment prior is out of reach), or ``untrusted`` (no test holds here).
+        ``choose`` (one model is better than every other), ``tie`` (some models are worse), ``equal`` (the
+        candidates are practically equal), ``undecided``, ``control`` (all are compared with one),
+        ``by_prior``, ``unsupported`` (the data do not support most of the deployment prior), or ``untrusted``
+        (no test is reliable).
     models : tuple of str
-        The candidates: models that nothing tested puts behind another.
+        The candidates, which no test or band puts behind another model.
     choose, how_sure, where_it_changes, weakest_point : str
-        The four lines, with names cut as everywhere in text.
+        The four lines, with shortened model names.
     part_state : str
-        Of ``unsupported``, the state over the priors that the data can judge.
+        State over the supported priors, if `state` is ``unsupported``.
     numbers : tuple of VerdictNumber
-        Every number in the lines, with the frame that has it.
+        All numbers in the lines, with their source frames.
 
     Examples
     --------
@@ -106,8 +107,8 @@ class Verdict(FrameResult):
     numbers: tuple[VerdictNumber, ...] = field(default=(), repr=False)
 
     @property
-    def trusted(self) -> bool:
-        """True if any of its tests is reliable."""
+    def is_trusted(self) -> bool:
+        """True if any test is reliable."""
         return self.state != "untrusted" and (self.state != "unsupported" or self.part_state != "")
 
     def __str__(self) -> str:
@@ -115,32 +116,32 @@ class Verdict(FrameResult):
         return "\n".join(f"{title}: {text}" for title, text, _ in self.lines())
 
     def _repr_html_(self) -> str:
-        """Return the four lines for a notebook."""
+        """Return the four lines as HTML for a notebook."""
         lines = (f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text, _ in self.lines())
         return f"<dl>{''.join(lines)}</dl>"
 
     def lines(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """Return title, text and tables of each line."""
+        """Return the title, text and source frames of each line."""
         tables = {
             name: tuple(dict.fromkeys(number.table for number in self.numbers if number.line == name))
-            for name in LINES
+            for name in LINE_TITLES
         }
-        return [(title, str(getattr(self, name)), tables[name]) for name, title in LINES.items()]
+        return [(title, str(getattr(self, name)), tables[name]) for name, title in LINE_TITLES.items()]
 
     def to_text(self, width: int = 80) -> str:
-        """Return the four lines as text of at most `width` columns, the words behind one another.
+        """Return the four lines as text, wrapped to `width` columns.
 
         Parameters
         ----------
         width : int, default 80
-            Columns to fill.
+            Largest number of columns.
 
         Returns
         -------
         str
-            One paragraph a line.
+            One indented paragraph for each line.
         """
-        margin = max(map(len, LINES.values())) + 2
+        margin = max(map(len, LINE_TITLES.values())) + 2
         return "\n".join(
             textwrap.fill(
                 text,
@@ -153,16 +154,16 @@ class Verdict(FrameResult):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the numbers, one a row, with the frame that each comes from."""
+        """Return the numbers with their source frames, one row each."""
         return pd.DataFrame([astuple(number) for number in self.numbers], columns=list(VERDICT_COLUMNS))
 
 
 @dataclass(frozen=True)
 class PairwiseOrder:
-    """Order of the models by their pairwise tests, between two priors.
+    """Order of the models by pairwise tests and bands, over a range of priors.
 
-    Models are in ranking order, `pairs` the rows of the primary family, `bands` the ranges of priors on which
-    a band puts one model above another.
+    `models` are in ranking order. `pairs` are the rows of the primary family. `bands` are the ranges of
+    priors on which a band puts one model above another.
     """
 
     models: tuple[str, ...]
@@ -173,49 +174,49 @@ class PairwiseOrder:
 
     @property
     def wins(self) -> list[tuple[str, str, Any]]:
-        """Pairs that a test separates on average: the better model, the worse one, the row."""
-        return [(*larger_first(row), row) for row in self.pairs if row.reject]
+        """Better model, worse model and row of each pair that a test separates on average."""
+        return [(*order_by_estimate(row), row) for row in self.pairs if row.reject]
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Models that nothing tested puts behind another."""
+        """Models that no test or band puts behind another."""
         behind = {worse for _, worse, _ in self.wins} | {worse for _, worse, _, _ in self.bands}
         return tuple(model for model in self.models if model not in behind)
 
     @property
     def reverses(self) -> bool:
-        """Return True if two models, neither behind on average, each lead the other at some prior."""
+        """Return True if bands put two models above each other at different priors."""
         behind = {worse for _, worse, _ in self.wins}
         above = {(better, worse) for better, worse, _, _ in self.bands if not behind & {better, worse}}
         return any((worse, better) in above for better, worse in above)
 
     def models_above(self, control: str) -> tuple[str, ...]:
-        """Return the models ahead of the control on average."""
+        """Return the models that are better than the control on average."""
         above = {better for better, worse, _ in self.wins if worse == control}
         return tuple(model for model in self.models if model in above)
 
     def wins_of(self, *models: str) -> list[Any]:
-        """Return the rows of the pairs that put these models ahead, model by model."""
+        """Return the rows of the pairs that these models win, model by model."""
         return [row for model in models for better, _, row in self.wins if better == model]
 
     def pairs_among(self, models: Collection[str]) -> list[Any]:
-        """Return the rows of the pairs of some models."""
+        """Return the rows of the pairs within a set of models."""
         return [row for row in self.pairs if {row.model_a, row.model_b} <= set(models)]
 
 
-def larger_first(row: Any) -> tuple[str, str]:
-    """Return the models of a pair, the one of the larger value first."""
+def order_by_estimate(row: Any) -> tuple[str, str]:
+    """Return the two models of a pair, the one with the larger value first."""
     a, b = str(row.model_a), str(row.model_b)
     return (a, b) if row.estimate >= 0 else (b, a)
 
 
 class Judgement:
-    """State of a comparison and the facts behind it.
+    """State of a comparison and the facts it rests on.
 
-    `state` is that of :class:`Verdict` over the priors that the data can judge, hence never ``unsupported``;
-    `distrust` says why no test holds, or is empty; `rarest` is the smallest prior that the data can judge,
-    `supported_mass` the share of the deployment prior above it, and `is_partial` whether that is less than
-    half; `order` is over the deployment prior or over the part that the data can judge.
+    `state` is that of :class:`Verdict` over the supported priors, so it is never ``unsupported``. `distrust`
+    is the reason why no test is reliable, or empty. `rarest` is the smallest supported prior, and
+    `supported_mass` the mass of the deployment prior above it. `is_partial` is True if that is less than
+    half. `order` is over the supported part of the deployment prior.
     """
 
     def __init__(
@@ -234,11 +235,11 @@ class Judgement:
         self.n_negative, self.n_positive = count_distinct_cases(evaluation)
         self.order = self._pairwise_order()
         self.distrust = self._reason_for_distrust()
-        self.state = self._state()
+        self.state = self._decide_state()
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Models that the verdict is for."""
+        """Models that the verdict recommends or leaves undecided."""
         if self.state == "untrusted" or self.supported_mass == 0:
             return ()
         if self.state == "control" and self.control is not None and self.order.candidates:
@@ -249,30 +250,32 @@ class Judgement:
         prior, posthoc = self.evaluation.deployment_prior, self.frames["pairs"]
         low, high = max(prior.low, min(self.rarest, prior.high)), prior.high
         rows = (
-            posthoc[posthoc["response"] == "iauprec_supported"] if self.is_partial else primary_pairs(posthoc)
+            posthoc[posthoc["response"] == "iauprec_supported"]
+            if self.is_partial
+            else select_primary_pairs(posthoc)
         )
-        bands = bands_within(self.frames["differing_priors"], low, high)
+        bands = clip_bands(self.frames["differing_priors"], low, high)
         return PairwiseOrder(tuple(self.names), list(iter_rows(rows)), bands, low, high)
 
     def _reason_for_distrust(self) -> str:
-        pairs = primary_pairs(self.frames["pairs"])
+        pairs = select_primary_pairs(self.frames["pairs"])
         flat = (pairs["std_error"] == 0) | pairs["p_adjusted"].isna()
         if (pairs["estimate"].abs() > TIE).any() and flat.all():
-            return untested_because(list(iter_rows(pairs)))
+            return explain_missing_test(list(iter_rows(pairs)))
         if self.n_positive < MIN_POSITIVES:
             return "there are hardly any positives"
         design = self.evaluation.design
         if SAME_CASES in design.warnings:
             return "all folds test the same cases"
-        if design.is_over_folds or self.few_scores is None:
+        if design.is_over_folds or self.tied_scores_check is None:
             return ""
         prior = self.evaluation.deployment_prior
         priors, weights = prior.quadrature()
         effective = self.n_negative / float(np.exp(weights @ np.log((1 - priors) / priors)))
-        lacking = scarce_class(self.few_scores.statistic, self.n_positive, effective, prior.low)
-        return lacking and f"{self.most_tied} has few distinct scores, and {lacking} are few"
+        lacking = scarce_class(self.tied_scores_check.statistic, self.n_positive, effective, prior.low)
+        return lacking and f"{self.most_tied_model} has few distinct scores, and {lacking} are few"
 
-    def _state(self) -> str:
+    def _decide_state(self) -> str:
         order, candidates = self.order, self.order.candidates
         if self.distrust:
             return "untrusted"
@@ -287,50 +290,50 @@ class Judgement:
         return "undecided" if len(candidates) == len(order.models) else "tie"
 
     def are_equivalent(self, models: Collection[str]) -> bool:
-        """Return True if two one-sided tests put every difference within the margin that would not matter."""
+        """Return True if two one-sided tests (TOST) show equivalence of every pair."""
         frame = self.frames["equivalence"]
         rows = frame[frame["model_a"].isin(models) & frame["model_b"].isin(models)]
         return not self.is_partial and bool(rows["equivalent"].all())
 
-    def check(self, name: str) -> Any:
-        """Return the row of a check of the scores; None if it was not made."""
+    def find_check(self, name: str) -> Any:
+        """Return the row of a check of the scores; None if it was not run."""
         frame = self.frames["assumptions"]
         return next(iter_rows(frame[frame["check"] == name]), None)
 
     @cached_property
-    def few_scores(self) -> Any:
-        """Row of the check of distinct scores if these leave most cases of a model tied, else None."""
-        row = self.check("different_scores")
+    def tied_scores_check(self) -> Any:
+        """Row of the check of distinct scores if they are too few, else None."""
+        row = self.find_check("different_scores")
         total = sum(self.evaluation.iauprec[["n_positive", "n_negative"]].iloc[0])
         return row if row is not None and row.statistic < min(FEW_SCORES, total) else None
 
     @property
-    def most_tied(self) -> str:
+    def most_tied_model(self) -> str:
         """Name of the model with the fewest distinct scores."""
         scores = self.evaluation.scores
         return "a model" if scores is None else self.names[find_fewest_distinct(list(scores.ties())).model]
 
     @cached_property
-    def changes_inside(self) -> list[Change]:
-        """Changes of the highest mean within the range of priors considered."""
+    def lead_changes(self) -> list[Change]:
+        """Changes of the best model within the range of `order`."""
         changes = pairwise(iter_rows(self.frames["regions"]))
         return [change for change in changes if self.order.low <= change[0].prior_high <= self.order.high]
 
 
-def judged_part(evaluation: Evaluation) -> DeploymentPrior | None:
-    """Return the part of the deployment prior that the data can judge, if it is some but less than half."""
+def select_supported_part(evaluation: Evaluation) -> DeploymentPrior | None:
+    """Return the supported part of the deployment prior if its mass is below a half, else None."""
     rarest = rarest_supported_prior(evaluation)
     mass = mass_above(evaluation.deployment_prior, rarest)
     return truncate_below(evaluation.deployment_prior, rarest) if 0 < mass < MIN_SUPPORTED_MASS else None
 
 
-def primary_pairs(posthoc: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the family that the verdict rests on."""
+def select_primary_pairs(posthoc: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the primary family of tests."""
     return posthoc[posthoc["role"] == "primary"]
 
 
-def bands_within(differing: pd.DataFrame, low: float, high: float) -> list[BandRange]:
-    """Return the ranges on which bands separate two models, clipped to a range of priors."""
+def clip_bands(differing: pd.DataFrame, low: float, high: float) -> list[BandRange]:
+    """Return the ranges on which bands separate two models, clipped to [low, high]."""
     clipped = [
         (row.better, row.worse, max(row.prior_low, low), min(row.prior_high, high))
         for row in iter_rows(differing)
@@ -341,7 +344,7 @@ def bands_within(differing: pd.DataFrame, low: float, high: float) -> list[BandR
 def contender_ranges(
     leaders: pd.DataFrame, low: float, high: float
 ) -> list[tuple[tuple[str, ...], float, float]]:
-    """Return the contenders along a range of priors; neighbours with the same contenders are joined."""
+    """Return (contenders, low, high) along a range of priors, with equal neighbours joined."""
     ranges: list[tuple[tuple[str, ...], float, float]] = []
     for _, rows in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
         start, end = max(rows["prior_low"].iloc[0], low), min(rows["prior_high"].iloc[0], high)
@@ -356,12 +359,12 @@ def contender_ranges(
 
 
 def abs_estimate(row: Any) -> float:
-    """Return the size of a difference."""
+    """Return the absolute difference of a pair."""
     return abs(float(row.estimate))
 
 
-def untested_because(rows: Iterable[Any]) -> str:
-    """Return why pairs have no p-value, from rows with the columns estimate and std_error."""
+def explain_missing_test(rows: Iterable[Any]) -> str:
+    """Return the reason why pairs have no p-value, as a clause."""
     rows = list(rows)
     if all(abs(row.estimate) <= TIE for row in rows):
         return "their values are the same"

@@ -14,7 +14,7 @@ import pandas as pd
 
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import escape_text, format_interval, format_number, shorten_names, write_p
-from skewanova.decision.verdict import larger_first, untested_because
+from skewanova.decision.verdict import explain_missing_test, order_by_estimate
 from skewanova.inference.catalogue import get_test, name_test, response_name
 from skewanova.report.source import ReportSource, format_level, get_effect_unit, select_primary
 
@@ -104,10 +104,10 @@ def _write_pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> st
     a, b, p = names[row.model_a], names[row.model_b], f"adjusted {write_p(row.p_adjusted)}"
     measure = response_name(row.response)
     if np.isnan(row.p_adjusted):
-        return f"{a} and {b} could not be tested, because {untested_because([row])}."
+        return f"{a} and {b} could not be tested, because {explain_missing_test([row])}."
     if not row.reject and row.std_error != 0:
         return f"{a} and {b} were not found to differ in {measure} at {alpha:g} ({p})."
-    ahead, behind = (names[model] for model in larger_first(row))
+    ahead, behind = (names[model] for model in order_by_estimate(row))
     size = f"{abs(row.estimate):.3f} in {measure}"
     if row.std_error == 0:
         return f"{ahead} is above {behind} by {size} throughout, which no test can judge."
@@ -132,7 +132,7 @@ def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str,
         result.append(f"{subject} in {measure} at {alpha:g} (smallest {smallest}).")
     if len(untested):
         subject = f"{len(untested)} of the {len(posthoc)} pairs could not" if result else "No pair could"
-        result.append(f"{subject} be tested, because {untested_because(iter_rows(untested))}.")
+        result.append(f"{subject} be tested, because {explain_missing_test(iter_rows(untested))}.")
     return result
 
 
@@ -163,7 +163,7 @@ def write_curve_sentences(
     if priors.empty:
         why = "the test set is too small for any of the priors"
         if differences["std_error"].notna().all():
-            why = untested_because(iter_rows(differences))
+            why = explain_missing_test(iter_rows(differences))
         return [f"Differences along the prior could not be tested, because {why}."]
     if differing.empty:
         alike = "were any two models found to differ"
@@ -236,7 +236,7 @@ def _write_pair(row: Any, effect: float) -> str:
     """Write one pair, the better-ranked model first."""
     names = f"{escape_text(row.model_a)} minus {escape_text(row.model_b)} {format_number(row.estimate)}"
     if np.isnan(row.p_adjusted):
-        return f"{names}, not tested, because {untested_because([row])}"
+        return f"{names}, not tested, because {explain_missing_test([row])}"
     statistic, size = "", f", d = {format_number(effect, 2)}" if np.isfinite(effect) else ""
     if np.isfinite(row.statistic):
         df = f"({row.df:.4g})" if np.isfinite(row.df) else ""

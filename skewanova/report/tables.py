@@ -29,7 +29,7 @@ from skewanova.base.text import (
     format_with_error,
     truncate_rows,
 )
-from skewanova.decision.operating import MEAN, OTHER_CASES
+from skewanova.decision.operating import MEAN, ON_OTHER_CASES
 from skewanova.decision.planning import ASSURANCE
 from skewanova.inference.catalogue import get_test, name_test, response_name
 from skewanova.report.source import (
@@ -174,7 +174,7 @@ def _format_prior_heads(priors: Iterable[float]) -> list[str]:
 def _build_performance(source: ReportSource) -> Table:
     """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
     table = build_performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
-    if not source.verdict.trusted:
+    if not source.verdict.is_trusted:
         return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
     note = f"Bold: the largest mean. {write_group_note(source.ranking)} in IAUPREC."
     return replace(_add_column(table, "Group", source.ranking["group"]), note=note)
@@ -188,7 +188,7 @@ def _add_column(table: Table, head: str, cells: Iterable[str]) -> Table:
 
 def build_ranking_table(source: ReportSource) -> Table:
     """Ranking with intervals, regret and the probability of being best."""
-    ranking, design, trusted = source.ranking, source.design, source.verdict.trusted
+    ranking, design, trusted = source.ranking, source.design, source.verdict.is_trusted
     over_folds, runs = ranking["std"].notna().any(), design.has_runs
     way = "t over folds, allowing for the training data they share" if design.overlapping else "t over folds"
     way = ("t over runs and cases" if runs else way) if over_folds else "over samples of cases"
@@ -581,7 +581,7 @@ def _write_operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
         else "Wilson's intervals of recall and false positive rate, and from these the others"
     )
     text = f"Threshold: {threshold}. In brackets {100 * level:g} % intervals: {way}."
-    if OTHER_CASES in points["chosen_on"].to_numpy():
+    if ON_OTHER_CASES in points["chosen_on"].to_numpy():
         elsewhere = " Chosen on other cases than those that judge it."
         return text if rule == "threshold" else text + elsewhere
     if rule in {"precision", "cost"}:

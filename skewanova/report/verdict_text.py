@@ -32,7 +32,7 @@ from skewanova.decision.verdict import (
     VerdictNumber,
     abs_estimate,
     contender_ranges,
-    larger_first,
+    order_by_estimate,
 )
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.diagnostics import pivot_auc
@@ -121,7 +121,7 @@ class LineWriter:
 
     def write_lead(self, row: Any, verb: str = "over") -> str:
         """Write which model of a pair is above the other, and by how much."""
-        first, second = (self.names[model] for model in larger_first(row))
+        first, second = (self.names[model] for model in order_by_estimate(row))
         return f"{first} {verb} {second} by {self.write_difference(row)}"
 
     def write_largest_difference(self, rows: Collection[Any]) -> str:
@@ -204,10 +204,10 @@ def _write_rarest(judged: Judgement, writer: LineWriter) -> str:
 def _choose_winner(judged: Judgement, writer: LineWriter) -> str:
     best = judged.order.candidates[0]
     nearest = min(judged.order.wins_of(best), key=abs_estimate)
-    if judged.are_equivalent(larger_first(nearest)):
+    if judged.are_equivalent(order_by_estimate(nearest)):
         margin = writer.add_count(judged.rope, "rope", "equivalence")
         return f"Choose {writer.names[best]}; its lead is within {margin}."
-    return f"Choose {writer.names[best]}{' on average' if judged.changes_inside else ''}."
+    return f"Choose {writer.names[best]}{' on average' if judged.lead_changes else ''}."
 
 
 def _choose_cheaper(judged: Judgement, writer: LineWriter) -> str:
@@ -223,7 +223,7 @@ def _choose_candidates(judged: Judgement, writer: LineWriter) -> str:
     order, candidates = judged.order, judged.order.candidates
     if len(candidates) > 1:
         return f"Choose {writer.join_names(candidates, 'or')}{_others_behind(judged, writer)}."
-    beaten = {larger_first(row)[1] for row in order.wins_of(*candidates)}
+    beaten = {order_by_estimate(row)[1] for row in order.wins_of(*candidates)}
     rest = writer.join_names([model for model in order.models if model not in {*beaten, *candidates}])
     return f"{writer.names[candidates[0]]} is behind no other, yet not told from {rest} on average."
 
@@ -234,7 +234,7 @@ def _others_behind(judged: Judgement, writer: LineWriter) -> str:
     others = [model for model in order.models if model not in candidates]
     if not others:
         return ""
-    beaten = {model: {larger_first(row)[1] for row in order.wins_of(model)} for model in candidates}
+    beaten = {model: {order_by_estimate(row)[1] for row in order.wins_of(model)} for model in candidates}
     above_all = [model for model in candidates if beaten[model].issuperset(others)]
     whom = writer.names[above_all[0]] if above_all else "another model at some prior"
     if len(above_all) == len(candidates) > 1:
@@ -302,7 +302,7 @@ def write_certainty(judged: Judgement, writer: LineWriter) -> str:
 
 def _write_lead_of_winner(judged: Judgement, writer: LineWriter) -> str:
     nearest = min(judged.order.wins_of(judged.order.candidates[0]), key=abs_estimate)
-    return f"Ahead of {writer.names[larger_first(nearest)[1]]} by {writer.write_difference(nearest)}"
+    return f"Ahead of {writer.names[order_by_estimate(nearest)[1]]} by {writer.write_difference(nearest)}"
 
 
 def _write_smallest_lead(judged: Judgement, writer: LineWriter) -> str:
@@ -383,7 +383,7 @@ def write_changes(judged: Judgement, writer: LineWriter) -> str:
     low, high = max(regions[0].prior_low, min(judged.rarest, regions[0].prior_high)), regions[-1].prior_high
     if low == high:
         return f"Only prior {writer.add_prior(low, 'prior_low', 'regions')} was looked at."
-    if inside := judged.changes_inside:
+    if inside := judged.lead_changes:
         largest = max(inside, key=lambda change: change[0].margin + change[1].margin)
         others = f", and at {len(inside) - 1} more" if len(inside) > 1 else ""
         return f"{_write_change(judged, largest, writer)}{others}."
@@ -458,7 +458,11 @@ def _write_scarcity(judged: Judgement, writer: LineWriter) -> Iterator[str]:
 
 def _write_flaws(judged: Judgement, writer: LineWriter) -> Iterator[str]:
     """Write what is doubtful about the design, the scores and a model, by the checks."""
-    design, few, top = judged.evaluation.design, judged.few_scores, judged.check("share_at_best_score")
+    design, few, top = (
+        judged.evaluation.design,
+        judged.tied_scores_check,
+        judged.find_check("share_at_best_score"),
+    )
     if design.reason == "assumed":
         yield "How the folds were made is assumed: add a case column."
     elif not design.is_test_set and design.warnings:
@@ -466,7 +470,7 @@ def _write_flaws(judged: Judgement, writer: LineWriter) -> Iterator[str]:
     if few is not None:
         count = writer.add_count(few.statistic, "statistic", "assumptions")
         scores = "distinct score" if few.statistic == 1 else "distinct scores"
-        yield f"{judged.most_tied} has only {count} {scores}: give finer ones."
+        yield f"{judged.most_tied_model} has only {count} {scores}: give finer ones."
     elif top is not None and top.advice:
         percent = writer.add_percent(top.statistic, "statistic", "assumptions")
         yield f"Of a fold, {percent} % share a model's best score: give finer ones."

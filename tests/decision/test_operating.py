@@ -97,8 +97,11 @@ def test_intervals_cover(recall_rate, fpr_rate):
         for y in alarms:
             chance = stats.binom.pmf(x, n, recall_rate) * stats.binom.pmf(y, m, fpr_rate)
             if chance > 1e-5:
-                shares = decision_operating.share(x / n, n, 0.95), decision_operating.share(y / m, m, 0.95)
-                found = decision_operating.measures(*shares, prior, None)
+                shares = (
+                    decision_operating.wilson_estimate(x / n, n, 0.95),
+                    decision_operating.wilson_estimate(y / m, m, 0.95),
+                )
+                found = decision_operating.compute_measures(*shares, prior, None)
                 for name, value in truth.items():
                     covered[name] += chance * (found[name].low <= value <= found[name].high)
     # npv inherits what Wilson's interval covers of a recall of .95 with 20 positives: .924
@@ -118,7 +121,7 @@ def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
     precise = [t for t, found in table[1:] if found["precision"] >= target - 1e-12]
     vertex = decision_operating.vertex_at_precision(curve, target, prior)
     assert (None if vertex is None else curve.thresholds[vertex]) == (min(precise) if precise else None)
-    cost = decision_operating.cheapest(curve, (1, 20), prior)
+    cost = decision_operating.vertex_at_min_cost(curve, (1, 20), prior)
     least = min(found["expected_cost"] for _, found in table)
     assert by_hand(labels, scores, curve.thresholds[cost], prior)["expected_cost"] <= least + 1e-9
 
@@ -140,7 +143,7 @@ def test_rules_by_hand(rule, cutoff):
 
 def test_a_precision_out_of_reach():
     scores = one_fold(LABELS, np.zeros(10))
-    message = r"^precision 0\.9 at prior 0\.1 is out of reach for model 'A' in 1 of its folds: no threshold"
+    message = r"^no threshold of model 'A' has precision 0\.9 at prior 0\.1 in 1 of its folds; its rows"
     with pytest.warns(sa.SkewanovaWarning, match=message):
         frame = sa.threshold_table(scores, precision=0.9, at_priors=[0.1])
     assert frame[["estimate", "conf_low", "conf_high", "threshold"]].isna().all(axis=None)
@@ -185,7 +188,9 @@ def test_an_evaluation_knows_its_folds():
     fold, mean = (lacking[(lacking["model"] == "B") & (lacking["level"] == x)] for x in ("fold", "mean"))
     np.testing.assert_array_equal(mean["estimate"], fold["estimate"])
     assert mean[["conf_low", "conf_high"]].isna().all(axis=None)
-    message = r"^the mean precision of model '[AB]' over folds is undefined: in some fold nothing is flagged$"
+    message = (
+        r"^the mean precision of model '[AB]' over folds is undefined because no case is flagged in some fo"
+    )
     with pytest.warns(sa.SkewanovaWarning, match=message):
         sa.threshold_table(measures, threshold=100)
     by_model = sa.threshold_table(measures, threshold=given)
@@ -198,7 +203,7 @@ def test_an_evaluation_knows_its_folds():
     assert (mean["conf_low"], mean["conf_high"]) == pytest.approx((low, min(high, 1)))
     nothing = sa.threshold_table(measures, recall=0.8, design=sa.FoldDesign())
     pd.testing.assert_frame_equal(nothing, known)
-    with pytest.raises(ValueError, match="an Evaluation knows its design"):
+    with pytest.raises(ValueError, match="`scores` is an Evaluation, which has its design"):
         sa.threshold_table(measures, recall=0.8, design="independent")
 
 
@@ -212,7 +217,7 @@ def test_an_evaluation_knows_its_folds():
         ({"costs": (1, -1)}, "`costs` must be finite, not negative and not both 0"),
         ({"threshold": np.nan}, "`threshold` must be a number, but got nan"),
         ({"threshold": {"B": 1}}, "`threshold` must name every model once"),
-        ({"recall": 0.8, "chosen_prior": 0.1}, "`chosen_prior` has no meaning for .* by recall"),
+        ({"recall": 0.8, "chosen_prior": 0.1}, "`chosen_prior` has no effect on .* by recall; remove it"),
         ({"recall": 0.8, "at_priors": [2]}, "`at_priors` must lie strictly between 0 and 1"),
         ({"recall": 0.8, "confidence_level": 95}, "`confidence_level` must lie strictly between 0 and 1"),
     ],
@@ -368,14 +373,14 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
         (parts(), "nowhere", "`choose_on` must be one of tuning, test; but got"),
         (one_fold(), "tuning", "`choose_on` needs the column part"),
         (parts().iloc[:200], "tuning", "must leave rows to judge on"),
-        (sa.read_scores(one_fold()), "x", "names a part of a path or frame"),
+        (sa.read_scores(one_fold()), "x", "can name a part of a path or frame only"),
         (one_fold(), one_fold().assign(model="B"), "lacks model 'A' in fold 1"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(frame, choose_on, message):
     with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
         sa.threshold_table(frame, choose_on=choose_on, recall=0.5)
-    with pytest.raises(sa.InputError, match="has no meaning for a threshold that is given"):
+    with pytest.raises(sa.InputError, match="has no effect with a given `threshold`"):
         sa.threshold_table(parts(), choose_on="tuning", threshold=0.5)
 
 

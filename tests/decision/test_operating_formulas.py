@@ -51,10 +51,12 @@ def test_within_budget_takes_the_lowest_threshold(flagged, expected):
 def test_of_equal_costs_the_one_that_flags_least():
     # At prior 1/2 and equal costs, the origin and no threshold cost 1/2; here every vertex does.
     chance = roc_curve([1, 0, 1, 0], [2, 2, 1, 1])
-    assert operating.cheapest(chance, (1.0, 1.0), 0.5) == 0
-    assert operating.cheapest(chance, (1.0, 1.0), 0.5 + 0.4 * TIE) == 0  # but for rounding
-    assert operating.cheapest(chance, (1.0, 1.0), 0.5 + 100 * TIE) == 2
-    assert operating.cheapest(chance, (1e6, 1e6), 0.5 + 0.4 * TIE) == 0  # which grows with the costs
+    assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5) == 0
+    assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5 + 0.4 * TIE) == 0  # but for rounding
+    assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5 + 100 * TIE) == 2
+    assert (
+        operating.vertex_at_min_cost(chance, (1e6, 1e6), 0.5 + 0.4 * TIE) == 0
+    )  # which grows with the costs
 
 
 def test_limits_of_a_sum_move_both_shares_by_their_own_error():
@@ -74,7 +76,7 @@ def reach(over, under, quotient, *, low):
 
 @pytest.mark.parametrize("under", [FPR, Estimate(0.5, 0.4, 0.9), Estimate(0.02, 0.001, 0.2)])
 def test_limits_of_a_quotient_are_where_the_limit_of_a_difference_is_0(under):
-    found = operating.share_ratio(RECALL, under)
+    found = operating.proportion_ratio(RECALL, under)
     assert found.value == pytest.approx(0.8 / under.value)
     assert found.low < found.value < found.high
     assert reach(RECALL, under, found.low, low=True) == pytest.approx(0, abs=1e-12)
@@ -83,36 +85,36 @@ def test_limits_of_a_quotient_are_where_the_limit_of_a_difference_is_0(under):
 
 def test_quotients_at_the_boundary():
     nothing = Estimate(0.0, 0.0, 0.2)
-    assert operating.share_ratio(RECALL, nothing)[0::2] == (np.inf, np.inf)
-    assert operating.share_ratio(RECALL, nothing).low == pytest.approx(
+    assert operating.proportion_ratio(RECALL, nothing)[0::2] == (np.inf, np.inf)
+    assert operating.proportion_ratio(RECALL, nothing).low == pytest.approx(
         np.sqrt(RECALL.low * (2 * RECALL.value - RECALL.low)) / 0.2
     )
-    assert operating.share_ratio(nothing, RECALL)[:2] == (0.0, 0.0)
-    high = operating.share_ratio(nothing, RECALL).high
+    assert operating.proportion_ratio(nothing, RECALL)[:2] == (0.0, 0.0)
+    high = operating.proportion_ratio(nothing, RECALL).high
     assert reach(nothing, RECALL, high, low=False) == pytest.approx(0, abs=1e-12)
-    neither = operating.share_ratio(nothing, nothing)
+    neither = operating.proportion_ratio(nothing, nothing)
     assert np.isnan(neither.value)
     assert neither[1:] == (0.0, np.inf)
 
 
 def test_a_share_known_exactly_gives_the_limits_of_the_other():
     exact = Estimate(0.5, 0.5, 0.5)
-    assert operating.share_ratio(RECALL, exact) == pytest.approx((1.6, 1.4, 1.9))
-    assert operating.share_ratio(exact, RECALL) == pytest.approx((0.625, 0.5 / 0.95, 0.5 / 0.7))
+    assert operating.proportion_ratio(RECALL, exact) == pytest.approx((1.6, 1.4, 1.9))
+    assert operating.proportion_ratio(exact, RECALL) == pytest.approx((0.625, 0.5 / 0.95, 0.5 / 0.7))
 
 
 def test_precision_and_f_have_limits_that_follow_their_quotient():
-    found = operating.measures(RECALL, FPR, 0.2, None)
-    quotient = np.array(operating.share_ratio(RECALL, FPR))
+    found = operating.compute_measures(RECALL, FPR, 0.2, None)
+    quotient = np.array(operating.proportion_ratio(RECALL, FPR))
     assert found["precision"] == pytest.approx(tuple(quotient / (quotient + 4)))
     assert np.isnan(found["expected_cost"]).all()
-    cost = operating.measures(RECALL, FPR, 0.2, (3.0, 7.0))["expected_cost"]
+    cost = operating.compute_measures(RECALL, FPR, 0.2, (3.0, 7.0))["expected_cost"]
     assert cost == operating.weighted_sum(RECALL.complement(), FPR, (0.2 * 7, 0.8 * 3))
     rest = Estimate(1 + 4 * 0.1, 1 + 4 * 0.05, 1 + 4 * 0.3)
-    quotient = np.array(operating.share_ratio(RECALL, rest))
+    quotient = np.array(operating.proportion_ratio(RECALL, rest))
     assert found["f_measure"] == pytest.approx(tuple(2 * quotient / (1 + quotient)))
     right, wrong = FPR.complement(), RECALL.complement()
-    quotient = np.array(operating.share_ratio(right, wrong))
+    quotient = np.array(operating.proportion_ratio(right, wrong))
     assert found["npv"] == pytest.approx(tuple(quotient / (quotient + 0.25)))
 
 

@@ -14,7 +14,7 @@ from statsmodels.stats.power import TTestPower
 import skewanova as sa
 from skewanova.cli import commands
 from skewanova.decision import power as decision_power
-from skewanova.decision.planning import PLAN_COLUMNS, _RunPair
+from skewanova.decision.planning import PLAN_COLUMNS, _RunVariances
 from skewanova.decision.power import FoldTest
 from skewanova.priors.weightings import UniformPrior
 
@@ -222,8 +222,8 @@ def test_plan_of_several_runs_takes_apart_what_runs_and_cases_bring_in(runs):
         assert row["limit_power"] == pytest.approx(
             stats.norm.sf(bound - away) + stats.norm.cdf(-bound - away)
         )
-        pair = _RunPair(of_runs, own, shared, df, 4, cases_df=39.0, n_tests=3)  # of 40 positives
-        power = partial(pair.power, alpha=0.05, pilot=decision_power.Pilot.expected(df))
+        pair = _RunVariances(of_runs, own, shared, df, 4, cases_df=39.0, n_tests=3)  # of 40 positives
+        power = partial(pair.power, alpha=0.05, pilot=decision_power.Pilot.from_df(df))
         assert row["power_now"] == pytest.approx(power(0.15, n_runs=4))
         assert power(row["detectable"], n_runs=4) == pytest.approx(0.8, abs=1e-6)
         assert power(0.15, n_runs=row["n_folds"]) >= 0.8 > power(0.15, n_runs=row["n_folds"] - 1)
@@ -245,7 +245,7 @@ def test_runs_that_do_not_differ_leave_nothing_to_plan_with():
 
 @pytest.mark.parametrize("df", [3.0, 4.5])
 def test_power_of_runs_without_shared_cases_is_that_of_a_t_test(df):
-    pair = _RunPair(4e-4, 0.0, 0.0, df, 4, cases_df=np.inf, n_tests=1)
+    pair = _RunVariances(4e-4, 0.0, 0.0, df, 4, cases_df=np.inf, n_tests=1)
     known = decision_power.Pilot(np.ones(1), np.ones(1))
     for n_runs in (4, 7):
         degrees = df / 3 * (n_runs - 1)

@@ -48,7 +48,7 @@ def test_of_pairs_that_share_nothing_and_others_each_has_its_limit(df):
 def test_more_folds_than_the_most_are_out_of_reach(share, finite):
     # With K folds of deviation 1 the power of 0.5 needs about (1.96 / difference)^2.
     difference = 1.96 / np.sqrt(share * decision_power.MAX_FOLDS)
-    found = FoldTest(difference, 1.0, ratio=0.0, alpha=0.05).folds_needed(0.5)
+    found = FoldTest(difference, 1.0, ratio=0.0, alpha=0.05).folds_for_power(0.5)
     assert np.isfinite(found) == finite
     if finite:
         assert found == pytest.approx(share * decision_power.MAX_FOLDS, rel=0.01)
@@ -61,13 +61,13 @@ def power_of(factor):
 @pytest.mark.parametrize("power", [np.nan, 0.0, 1.0, 2.0])
 def test_a_factor_for_what_is_no_power_is_refused(power):
     with pytest.raises(InputError, match=r"^`power` must lie strictly between 0 and 1, but got "):
-        decision_power.factor_needed(power_of, power)
+        decision_power.case_factor_for_power(power_of, power)
 
 
 def case_pair(negative, positive, df):
     """Variances of negatives and positives, of so many degrees of freedom each."""
     variance = np.array([negative, positive, 0.0])
-    return planning._CasePair(0.05, variance, 2 * variance**2 / df)
+    return planning._CaseVariances(0.05, variance, 2 * variance**2 / df)
 
 
 @pytest.mark.parametrize(
@@ -75,28 +75,28 @@ def case_pair(negative, positive, df):
     [(0.0, 0.05, (np.nan, np.nan, np.inf)), (0.1, 1.0, [decision_power.MIN_FACTOR] * 3)],
 )
 def test_variances_next_to_nothing_are_planned_with_in_silence(difference, now, factors):
-    pair = planning._CasePair(difference, np.array([0.0, 1e-320, 0.0]), np.zeros(3))
-    found = planning._case_plan(pair, planning.PowerTarget(None, 0.8, 0.05, 0.8))
+    pair = planning._CaseVariances(difference, np.array([0.0, 1e-320, 0.0]), np.zeros(3))
+    found = planning._plan_cases_of_pair(pair, planning.PowerTarget(None, 0.8, 0.05, 0.8))
     names = ("power_now", "case_factor", "positive_factor", "negative_factor")
     assert [found[name] for name in names] == pytest.approx([now, *factors], nan_ok=True)
 
 
 @pytest.mark.parametrize(("step", "finite"), [(1e9, True), (1e9 + 0.5, False)])
 def test_factors_are_looked_for_up_to_a_thousand_million(step, finite):
-    found = decision_power.factor_needed(lambda factor: 1.0 if factor >= step - 1e-6 else 0.0, 0.5)
+    found = decision_power.case_factor_for_power(lambda factor: 1.0 if factor >= step - 1e-6 else 0.0, 0.5)
     assert np.isfinite(found) == finite
 
 
 @pytest.mark.parametrize("power", [0.06, 0.3, 0.99])
 def test_the_shift_needed_has_the_power(power):
-    shift = decision_power.shift_needed(5, power, 0.05)
-    assert decision_power.shift_power(shift, 5, 0.05) == pytest.approx(power, rel=1e-10)
+    shift = decision_power.noncentrality_for_power(5, power, 0.05)
+    assert decision_power.t_power(shift, 5, 0.05) == pytest.approx(power, rel=1e-10)
     assert (shift < 1) == (power == 0.06)
 
 
 def test_power_on_one_set_is_that_of_both_variances_and_each_factor_reaches_it():
     pair, shift = case_pair(1e-4, 4e-4, np.inf), 1.959964 + 0.841621
-    found = planning._case_plan(pair, planning.PowerTarget(0.05, 0.8, 0.05, 0.8))
+    found = planning._plan_cases_of_pair(pair, planning.PowerTarget(0.05, 0.8, 0.05, 0.8))
     assert found["power_now"] == pytest.approx(decision_power.z_power(0.05, np.sqrt(5e-4), 0.05))
     wanted = (0.05 / shift) ** 2  # the variance with that power, but for the other side
     assert found["case_factor"] == pytest.approx(5e-4 / wanted, rel=1e-4)
@@ -107,30 +107,34 @@ def test_power_on_one_set_is_that_of_both_variances_and_each_factor_reaches_it()
 
 
 def test_the_spread_of_one_class_alone_has_its_own_degrees_of_freedom():
-    assert case_pair(0.0, 4e-4, 12.0).scaled(1.0, 1.0) == pytest.approx((4e-4, 12.0))
-    assert case_pair(0.0, 4e-4, 12.0).scaled(2.0, 1.0) == pytest.approx((2e-4, 24.0))
+    assert case_pair(0.0, 4e-4, 12.0).scale_variance(1.0, 1.0) == pytest.approx((4e-4, 12.0))
+    assert case_pair(0.0, 4e-4, 12.0).scale_variance(2.0, 1.0) == pytest.approx((2e-4, 24.0))
 
 
-RUNS = planning._RunPair(runs=4e-4, run_cases=1e-4, shared=1e-4, df=3.0, n_runs=4, cases_df=np.inf, n_tests=1)
+RUNS = planning._RunVariances(
+    runs=4e-4, run_cases=1e-4, shared=1e-4, df=3.0, n_runs=4, cases_df=np.inf, n_tests=1
+)
 
 
 def test_runs_and_cases_that_have_the_power_reach_it_and_no_fewer():
-    wanted, pilot = planning.PowerTarget(0.05, 0.8, 0.05, 0.8), decision_power.Pilot.expected(3.0)
-    runs = RUNS.runs_needed(0.05, pilot, wanted)
+    wanted, pilot = planning.PowerTarget(0.05, 0.8, 0.05, 0.8), decision_power.Pilot.from_df(3.0)
+    runs = RUNS.runs_for_power(0.05, pilot, wanted)
     assert RUNS.power(0.05, 0.05, pilot, n_runs=runs) >= 0.8
     assert RUNS.power(0.05, 0.05, pilot, n_runs=runs - 1) < 0.8
-    times = decision_power.factor_needed(
+    times = decision_power.case_factor_for_power(
         lambda factor: RUNS.power(0.06, 0.05, pilot, n_runs=4, factor=factor), 0.8
     )
     assert RUNS.power(0.06, 0.05, pilot, n_runs=4, factor=times) == pytest.approx(0.8, abs=1e-8)
-    assert np.isinf(RUNS.runs_needed(0.028, pilot, wanted))  # the cases that all runs share leave too much
-    assert np.isfinite(RUNS.runs_needed(0.0281, pilot, wanted))
+    assert np.isinf(RUNS.runs_for_power(0.028, pilot, wanted))  # the cases that all runs share leave too much
+    assert np.isfinite(RUNS.runs_for_power(0.0281, pilot, wanted))
     assert RUNS.run_share == pytest.approx(3e-4 / 4 / 2e-4)
 
 
 def test_halvings_show_the_variance_that_more_folds_leave():
     halves = np.array([[0.3, 0.1], [0.1, 0.0]])
-    assert planning._shared(halves, np.array([0.5])) == pytest.approx([(0.2**2 + 0.1**2) / 2 / 0.25])
+    assert planning._split_half_ratio(halves, np.array([0.5])) == pytest.approx(
+        [(0.2**2 + 0.1**2) / 2 / 0.25]
+    )
 
 
 NOW = "A and B: a difference of 0.050 is found at 0.005 with power 0.61 now"
@@ -167,4 +171,4 @@ def test_what_a_plan_says_of_a_pair(changed, overlapping, sentence):
     row |= {"case_factor_assured": 2.1, "assurance": 0.8, "n_folds_assured": np.inf}
     row |= {"n_folds": np.inf, "n_folds_now": 8.0} | changed
     plan = SimpleNamespace(difference_is_stated=True, overlapping=overlapping, units="cases")
-    assert planning._sentence(SimpleNamespace(**row), {"a": "A", "b": "B"}, plan) == sentence
+    assert planning._describe_pair(SimpleNamespace(**row), {"a": "A", "b": "B"}, plan) == sentence

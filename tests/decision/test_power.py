@@ -38,9 +38,9 @@ def power_by_quadrature(effect, n_folds, alpha):
 
 @pytest.mark.parametrize(("effect", "power"), [(0.3, 0.5), (0.3, 0.8), (0.3, 0.95), (0.9, 0.8)])
 def test_independent_folds_needed_against_statsmodels(effect, power):
-    found = FoldTest([0.3, effect], 1.0, ratio=0.0, alpha=0.05).folds_needed(power)
+    found = FoldTest([0.3, effect], 1.0, ratio=0.0, alpha=0.05).folds_for_power(power)
     assert found[1] == np.ceil(TTestPower().solve_power(effect, power=power, alpha=0.05))
-    assert found[0] == FoldTest(0.3, 1.0, ratio=0.0, alpha=0.05).folds_needed(power)
+    assert found[0] == FoldTest(0.3, 1.0, ratio=0.0, alpha=0.05).folds_for_power(power)
 
 
 def test_overlapping_folds_have_a_limit():
@@ -48,21 +48,21 @@ def test_overlapping_folds_have_a_limit():
     limit = FoldTest(1.2, 1.0, **options).limit_power()
     assert limit == pytest.approx(stats.norm.sf(1.959964 - 2.4) + stats.norm.cdf(-1.959964 - 2.4), rel=1e-6)
     assert FoldTest(1.2, 1.0, **options).power(100_000) == pytest.approx(limit, abs=1e-4)
-    assert FoldTest(1.2, 1.0, **options).folds_needed(0.8) == np.inf
-    assert np.isinf(FoldTest(1.2, 1.0, **options).folds_needed(limit))
-    assert np.isfinite(FoldTest(1.2, 1.0, **options).folds_needed(limit - 0.01))
-    needed = int(FoldTest(1.2, 1.0, **options).folds_needed(0.6))
+    assert FoldTest(1.2, 1.0, **options).folds_for_power(0.8) == np.inf
+    assert np.isinf(FoldTest(1.2, 1.0, **options).folds_for_power(limit))
+    assert np.isfinite(FoldTest(1.2, 1.0, **options).folds_for_power(limit - 0.01))
+    needed = int(FoldTest(1.2, 1.0, **options).folds_for_power(0.6))
     assert FoldTest(1.2, 1.0, **options).power(needed) >= 0.6
     assert FoldTest(1.2, 1.0, **options).power(needed - 1) < 0.6
     halved = FoldTest(1.2, 1.0, df=12.0, **options)
-    needed = int(halved.folds_needed(0.5))
+    needed = int(halved.folds_for_power(0.5))
     assert halved.power(needed) >= 0.5 > halved.power(needed - 1)
 
 
 @pytest.mark.parametrize(("ratio", "effect", "power"), [(0.0, 0.7, 0.8), (0.25, 1.6, 0.8)])
 def test_planned_folds_reach_their_power_in_simulated_folds(ratio, effect, power):
     """Gaussian folds with correlation r / (1 + r); Monte Carlo error .005."""
-    n_folds = int(FoldTest(effect, 1.0, ratio=ratio, alpha=0.05).folds_needed(power))
+    n_folds = int(FoldTest(effect, 1.0, ratio=ratio, alpha=0.05).folds_for_power(power))
     rho = ratio / (1 + ratio)
     values = correlated_folds(6000, n_folds, 1, rho=rho, rng=np.random.default_rng(5))[..., 0]
     values = effect + values / np.sqrt(1 - rho)  # deviation 1 within a data set
@@ -86,14 +86,14 @@ def test_the_power_promised_is_the_mean_over_pilots(pilot_df):
     options = {"ratio": 0.0, "alpha": 0.05}
 
     def taken_for_true(difference, deviation):
-        return FoldTest(difference, deviation, **options).folds_needed(0.8)
+        return FoldTest(difference, deviation, **options).folds_for_power(0.8)
 
     def expected(difference, deviation):
-        return FoldTest(difference, deviation, pilot_df=float(pilot_df), **options).folds_needed(0.8)
+        return FoldTest(difference, deviation, pilot_df=float(pilot_df), **options).folds_for_power(0.8)
 
     def assured(difference, deviation):
-        unlucky = deviation / decision_power.assured_ratio(pilot_df, 0.8)
-        return FoldTest(difference, unlucky, **options).folds_needed(0.8)
+        unlucky = deviation / decision_power.quantile_ratio(pilot_df, 0.8)
+        return FoldTest(difference, unlucky, **options).folds_for_power(0.8)
 
     assert mean_power_of_plans(pilot_df, taken_for_true)[0] < 0.77
     assert mean_power_of_plans(pilot_df, expected)[0] == pytest.approx(0.805, abs=0.012)
@@ -104,7 +104,7 @@ def test_the_power_promised_is_the_mean_over_pilots(pilot_df):
 def test_expected_power_against_quadrature(pilot_df):
     seen = stats.chi(pilot_df, scale=1 / np.sqrt(pilot_df))
     known = integrate.quad(
-        lambda s: seen.pdf(s) * decision_power.shift_power(3.0 * s, 12, 0.05), 0, seen.isf(1e-13), limit=200
+        lambda s: seen.pdf(s) * decision_power.t_power(3.0 * s, 12, 0.05), 0, seen.isf(1e-13), limit=200
     )[0]
     found = decision_power.expected_power(3.0, 12, 0.05, pilot_df)
     assert found == pytest.approx(known, abs=1e-5)
@@ -115,8 +115,8 @@ def test_expected_power_against_quadrature(pilot_df):
 @pytest.mark.parametrize("pilot_df", [np.inf, 9.0])
 def test_shifts_between_knots_are_those_worked_out_one_by_one(pilot_df):
     df = np.array([1.0, 3.0, 9.5, 47.0, 54_321.0])
-    found = decision_power._shifts_needed(0.8, 0.01, pilot_df)(df)
-    known = [decision_power.shift_needed(each, 0.8, 0.01, pilot_df) for each in df]
+    found = decision_power._interpolate_noncentrality(0.8, 0.01, pilot_df)(df)
+    known = [decision_power.noncentrality_for_power(each, 0.8, 0.01, pilot_df) for each in df]
     np.testing.assert_allclose(found, known, rtol=1e-5)
     again = decision_power.expected_power(found, df, 0.01, pilot_df)
     np.testing.assert_allclose(again, 0.8, atol=1e-5)
@@ -132,7 +132,7 @@ def test_shifts_are_found_in_few_steps_up_to_powers_next_to_1(power, pilot_df, m
         return measured(shift, *options)
 
     monkeypatch.setattr(decision_power, "expected_power", counted)
-    found = decision_power.shift_needed(9, power, 0.05, pilot_df)
+    found = decision_power.noncentrality_for_power(9, power, 0.05, pilot_df)
     assert 1 - measured(found, 9, 0.05, pilot_df) == pytest.approx(1 - power, rel=1e-6)
     assert len(shifts) <= 12
 
@@ -141,7 +141,7 @@ def test_shifts_are_found_in_few_steps_up_to_powers_next_to_1(power, pilot_df, m
 def test_numbers_up_to_the_most_folds_are_found(wanted):
     asked = np.array([True, False, True])
     targets = np.array([wanted, 2, 10_000_001])
-    found = decision_power.smallest_numbers(lambda number: number >= targets, asked)
+    found = decision_power.find_smallest_counts(lambda number: number >= targets, asked)
     assert found.tolist() == [wanted, np.inf, np.inf]
     assert asked.tolist() == [True, False, True]
 
@@ -158,19 +158,19 @@ def test_a_factor_of_cases_has_the_power_it_is_asked_for(df):
 
 
 def test_factors_needed_by_hand():
-    found = decision_power.factor_needed(lambda factor: 1 - np.exp(-factor), 0.8)
+    found = decision_power.case_factor_for_power(lambda factor: 1 - np.exp(-factor), 0.8)
     assert found == pytest.approx(-np.log(0.2), rel=1e-8)
-    assert decision_power.factor_needed(lambda factor: 0.8, 0.8) == 1e-6  # even the fewest
-    assert decision_power.factor_needed(lambda factor: 0.79, 0.8) == np.inf
-    assert decision_power.factor_needed(lambda factor: 0.9 if factor > 1e9 else 0.1, 0.8) == np.inf
+    assert decision_power.case_factor_for_power(lambda factor: 0.8, 0.8) == 1e-6  # even the fewest
+    assert decision_power.case_factor_for_power(lambda factor: 0.79, 0.8) == np.inf
+    assert decision_power.case_factor_for_power(lambda factor: 0.9 if factor > 1e9 else 0.1, 0.8) == np.inf
     for unknown in (1e-6, 1.0, 1e9):
-        nowhere = decision_power.factor_needed(lambda f, at=unknown: np.nan if f == at else 0.1, 0.8)
+        nowhere = decision_power.case_factor_for_power(lambda f, at=unknown: np.nan if f == at else 0.1, 0.8)
         assert np.isnan(nowhere)
 
 
 def test_a_variance_of_so_many_degrees_of_freedom_is_known():
     shift = np.array([0.5, 3.3])
-    known = decision_power.shift_power(shift, 9.0, 0.05)
+    known = decision_power.t_power(shift, 9.0, 0.05)
     assert decision_power.expected_power(shift, 9.0, 0.05, decision_power.KNOWN_DF).tolist() == known.tolist()
     assert decision_power.expected_power(shift, 9.0, 0.05, decision_power.KNOWN_DF / 2) == pytest.approx(
         known, rel=1e-6
@@ -185,6 +185,6 @@ def test_the_fast_power_is_the_same_for_either_sign():
 
 
 def test_nodes_of_a_pilot_are_kept_and_may_not_be_written():
-    pilot = decision_power.Pilot.expected(9.0)
-    assert decision_power.Pilot.expected(9.0) is pilot
+    pilot = decision_power.Pilot.from_df(9.0)
+    assert decision_power.Pilot.from_df(9.0) is pilot
     assert not any(values.flags.writeable for values in pilot)

@@ -12,7 +12,7 @@ from loops import each
 from verdict_tables import KINDS, compared, drawn, scores
 
 from skewanova.base.frames import iter_rows
-from skewanova.decision.verdict import LINES, VERDICT_COLUMNS, Verdict
+from skewanova.decision.verdict import LINE_TITLES, VERDICT_COLUMNS, Verdict
 from skewanova.report.tables import TABLES
 from skewanova.report.verdict_text import MAX_WORDS, LineWriter, format_percent
 
@@ -62,7 +62,7 @@ def assert_numbers_have_tables(result):
         if number.table not in {"design", "support", "roc"}:
             frame = result.tables[number.table]
             assert isinstance(frame, pd.DataFrame), number
-    for name in LINES:
+    for name in LINE_TITLES:
         text = getattr(verdict, name)
         for model in sorted(result.ranking["model"], key=len, reverse=True):
             text = text.replace(model, "")
@@ -155,7 +155,7 @@ def assert_words_agree(result):
         assert not re.search(r"\bfolds?\b|\bhold-out", words)
     if result.design.kind == "runs":
         assert not re.search(r"\bfolds?\b", str(verdict))
-    said = " ".join(getattr(verdict, line) for line in LINES).split()
+    said = " ".join(getattr(verdict, line) for line in LINE_TITLES).split()
     assert len(said) <= MAX_WORDS, (len(said), str(verdict))
 
 
@@ -184,10 +184,10 @@ def test_no_two_outputs_contradict_each_other(seed):
 @pytest.mark.parametrize("state", ["untrusted", "unsupported"])
 def test_where_no_test_is_trusted_no_group_stands_in_the_tables(results, state):
     result = results["one set, few"]
-    assert result.verdict.trusted == (result.verdict.state != "untrusted")
+    assert result.verdict.is_trusted == (result.verdict.state != "untrusted")
     told = replace(result.verdict, state=state, part_state="")
-    assert not told.trusted
-    assert replace(told, state="unsupported", part_state="choose").trusted
+    assert not told.is_trusted
+    assert replace(told, state="unsupported", part_state="choose").is_trusted
     source = replace(result)
     source.__dict__["verdict"] = told
     for name in ("ranking", "performance"):
@@ -215,10 +215,12 @@ def test_a_verdict_shows_itself(results):
     for width in (40, 80, 140):
         lines = verdict.to_text(width).split("\n")
         assert max(map(len, lines)) <= width
-        assert [line.split("  ")[0] for line in lines if not line.startswith(" ")] == list(LINES.values())
+        assert [line.split("  ")[0] for line in lines if not line.startswith(" ")] == list(
+            LINE_TITLES.values()
+        )
     frame = verdict.to_frame()
     assert tuple(frame) == VERDICT_COLUMNS
-    assert set(frame["line"]) <= set(LINES)
+    assert set(frame["line"]) <= set(LINE_TITLES)
     shown = Verdict("choose", ("<b>",), "Choose <b>.", "Sure.", "Nowhere.", "None.")
     assert "<dd>Choose &lt;b&gt;.</dd>" in shown._repr_html_()
     assert shown.to_frame().empty

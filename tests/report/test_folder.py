@@ -22,7 +22,7 @@ from matplotlib import rcParams
 from skewanova.base.checks import InputError
 from skewanova.base.folders import FIGURE_FORMATS, PROVENANCE, make_provenance, replace_folder
 from skewanova.base.text import Table
-from skewanova.decision.verdict import LINES, Verdict, VerdictNumber
+from skewanova.decision.verdict import LINE_TITLES, Verdict, VerdictNumber
 from skewanova.report import document as report_document
 from skewanova.report import figures as report_figures
 from skewanova.report import folder as report_folder
@@ -399,7 +399,7 @@ def test_findings_come_with_how_to_read_them(document, hostile):
     findings, rest = (
         Outline(part).words for part in (document[start:end], document[end : document.index("</main>")])
     )
-    assert all(title in findings for title in LINES.values())
+    assert all(title in findings for title in LINE_TITLES.values())
     assert hostile.labels[report_source.select_primary(hostile.tests)["test"].iloc[0]] in findings
     shown = hostile.conclusions[: report_document.MAX_CONCLUSIONS]
     more = len(hostile.conclusions) - len(shown)

@@ -32,7 +32,7 @@ def build_ranking_table(ranking, alpha):
         design=FoldDesign("independent", n_folds=2, reason="stated"),
         tables={"iauprec": sizes},
         evaluation=SimpleNamespace(deployment_prior=UniformPrior(0.05, 0.2)),
-        verdict=SimpleNamespace(trusted=True),
+        verdict=SimpleNamespace(is_trusted=True),
     )
     return report_tables.build_ranking_table(source)
 
