@@ -188,9 +188,7 @@ def test_an_evaluation_knows_its_folds():
     fold, mean = (lacking[(lacking["model"] == "B") & (lacking["level"] == x)] for x in ("fold", "mean"))
     np.testing.assert_array_equal(mean["estimate"], fold["estimate"])
     assert mean[["conf_low", "conf_high"]].isna().all(axis=None)
-    message = (
-        r"^the mean precision of model '[AB]' over folds is undefined because no case is flagged in some fo"
-    )
+    message = r"^the mean precision of model '[AB]' over folds is undefined because no case"
     with pytest.warns(sa.SkewanovaWarning, match=message):
         sa.threshold_table(measures, threshold=100)
     by_model = sa.threshold_table(measures, threshold=given)
@@ -406,5 +404,5 @@ def test_warnings_of_one_kind_are_one_line(tmp_path):
     frame.to_csv(tmp_path / "scores.csv", index=False)
     done = run("threshold", tmp_path / "scores.csv", "--precision", 0.999, "--at-priors", 0.001)
     text = " ".join(done.stdout.split())
-    assert text.count("warning: precision 0.999 at prior 0.001 is out of reach") == 1
+    assert text.count("warning: no threshold of model 'm0' has precision 0.999 at prior 0.001") == 1
     assert text.endswith("(and 2 more like it)")

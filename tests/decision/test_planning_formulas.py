@@ -16,7 +16,7 @@ from skewanova.decision.power import FoldTest
 @pytest.mark.parametrize("n_folds", [2, 5, 40])
 def test_power_is_1_where_nothing_is_left_to_doubt(n_folds):
     limit = stats.t.isf(0.025, n_folds - 1)
-    certain = decision_power.CERTAIN * (1 + limit) / np.sqrt(n_folds)
+    certain = decision_power.CERTAIN_NONCENTRALITY * (1 + limit) / np.sqrt(n_folds)
     assert FoldTest(1.001 * certain, 1.0, ratio=0.0, alpha=0.05).power(n_folds) == 1.0
     # Just below, the distribution itself says so.
     below = FoldTest(0.999 * certain, 1.0, ratio=0.0, alpha=0.05).power(n_folds)
