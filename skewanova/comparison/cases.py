@@ -93,7 +93,9 @@ class CasesAnalysis(DesignAnalysis):
         settings = self.options.family_options
         test = name_family(self.test, settings["p_adjust"], control=self.options.control is not None)
         self.options.check_pairwise_auto(test)
-        return adjust_family(_build_difference_frame(result).assign(test=test, p_value=result.p_value), **settings)
+        return adjust_family(
+            _build_difference_frame(result).assign(test=test, p_value=result.p_value), **settings
+        )
 
     def build_case_frames(
         self, result: CasesComparison, sample: Sample, *, spread: Floats, error: float

@@ -341,7 +341,7 @@ class _CaseVariances(NamedTuple):
 
 def _plan_over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
     """Return the columns of the plan for all pairs, over the cases of one test set."""
-    pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_strata(), strict=True)
+    pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_stratum_variances(), strict=True)
     rows = [_plan_cases_of_pair(_CaseVariances(a - b, *strata), target) for (a, b), *strata in pairs]
     return dict(pd.DataFrame(rows))
 
