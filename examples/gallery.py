@@ -30,8 +30,8 @@ from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 
 import skewanova as sa
-from skewanova.comparison.monitor import MonitorReport
-from skewanova.comparison.monitor import monitor as watch
+from skewanova.comparison import MonitorReport
+from skewanova.comparison import monitor as watch
 
 DPI = 110
 #: Means and standard deviations of the positives' scores; the negatives' are standard normal. Models with a

@@ -1,6 +1,7 @@
 """The public names, each once, in the order of the packages."""
 
 # packages: the parts, for those who build on them
+from . import comparison as comparison
 from . import curves as curves
 from . import decision as decision
 from . import evaluation as evaluation

@@ -245,9 +245,9 @@ def diff(old: Path, new: Path) -> Findings:
     Example:
       skewanova diff last-month report
     """
-    from skewanova.comparison.changes import diff_comparisons
+    from skewanova.comparison.diff import changes
 
-    result = diff_comparisons(old, new)
+    result = changes(old, new)
     content = {name: getattr(result, name) for name in ("leader_old", "leader_new", "leader_changed")}
     content |= {"sentences": result.sentences, "changes": result.to_frame()}
     status = LEADER_CHANGED if result.leader_changed else 0
@@ -533,7 +533,7 @@ def monitor(
     Example:
       skewanova monitor report field.csv --batch-column week
     """
-    from skewanova.comparison.monitor import monitor as watch
+    from skewanova.comparison.monitoring import monitor as watch
 
     field = shared.read_unlabelled_table(unlabelled, {"batch": batch_column})
     result = watch(directory, field, confidence_level=confidence_level, rng=seed)

@@ -26,8 +26,8 @@ from fuzz.tables import (
     damages,
     rows_of,
 )  # fmt: skip
-from skewanova.comparison.changes import diff_comparisons
-from skewanova.comparison.monitor import STATES, monitor
+from skewanova.comparison.diff import changes
+from skewanova.comparison.monitoring import STATES, monitor
 from skewanova.scores import read_unlabelled
 
 LEVELS = (0.95, 0.95, 0.5, 0.999, 0.0, 1.0, float("nan"))
@@ -342,13 +342,13 @@ def told_apart_or_refused(case):
     with folder_of(files) as folder:
         told = checked_run(["diff", *places, *case["arguments"]], folder, statuses=(DONE, REFUSED, CHANGED))
         for place in places:
-            itself = answered(diff_comparisons, place, place)
+            itself = answered(changes, place, place)
             assert itself is None or not itself.leader_changed
             assert itself is None or not itself.settings
         if told.exit_code == REFUSED:
-            assert answered(diff_comparisons, *places) is None
+            assert answered(changes, *places) is None
             return
-        found = diff_comparisons(*map(Path, places))
+        found = changes(*map(Path, places))
         assert found.leader_changed == (told.exit_code == CHANGED)
         assert {found.leader_old, found.leader_new} <= {*found.table["model"]}
 

@@ -47,7 +47,7 @@ def stubs():
                 yield from ((package, f"{package}.{node.module}", name) for name in node.names)
 
 
-PACKAGES = ("curves", "decision", "evaluation", "inference", "plotting", "priors", "scores")
+PACKAGES = ("comparison", "curves", "decision", "evaluation", "inference", "plotting", "priors", "scores")
 
 
 def test_every_list_is_sorted_and_has_each_name_once():

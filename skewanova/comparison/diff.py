@@ -97,7 +97,7 @@ class ComparisonDiff(FrameResult):
         return "\n".join([*self.sentences, "", table.to_text(width, names=names)])
 
 
-def diff_comparisons(old: Any, new: Any) -> ComparisonDiff:
+def changes(old: Any, new: Any) -> ComparisonDiff:
     """Find what changed between two comparisons: the leader, the groups, and IAUPREC of each model.
 
     Use it to see if new data would change the choice. It does not test the changes.
@@ -119,11 +119,10 @@ def diff_comparisons(old: Any, new: Any) -> ComparisonDiff:
 
     Examples
     --------
-    >>> from skewanova import compare, load_satellite_scores
-    >>> from skewanova.comparison.changes import diff_comparisons
-    >>> scores = load_satellite_scores()
-    >>> old, new = (compare(scores, prior, at_priors=(0.5, 0.2)) for prior in ((0.05, 0.2), (0.3, 0.5)))
-    >>> result = diff_comparisons(old, new)
+    >>> import skewanova as sa
+    >>> scores = sa.load_satellite_scores()
+    >>> old, new = (sa.compare(scores, prior, at_priors=(0.5, 0.2)) for prior in ((0.05, 0.2), (0.3, 0.5)))
+    >>> result = sa.comparison.changes(old, new)
     >>> result.leader_changed, result.sentences[0]
     (False, 'A still leads.')
     >>> result.table["change"].round(3).tolist()

@@ -1,4 +1,4 @@
-"""Monitoring: states by stretch, bins that a comparison keeps, what is said."""
+"""MonitorReport: states by stretch, bins that a comparison keeps, what is said."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from loops import each
 from matplotlib.figure import Figure
 
 from skewanova import InputError, load_satellite_scores, read_scores
-from skewanova.comparison.monitor import MONITOR_COLUMNS, STATES, MonitorReport, _classify_state, monitor
+from skewanova.comparison.monitoring import MONITOR_COLUMNS, STATES, MonitorReport, _classify_state, monitor
 from skewanova.plotting import plot_monitor
 from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, collect_labelled_cases, score_bins
 

@@ -14,7 +14,7 @@ import pandas as pd
 from skewanova.base.checks import FIRST_INEXACT, InputError, Seed, check_fraction, check_scores, warn_each
 from skewanova.base.frames import FrameResult, iter_rows
 from skewanova.base.text import Table, build_table, format_column, format_limits, shorten_name
-from skewanova.comparison.changes import check_ranking, get_leader, read_result_csv
+from skewanova.comparison.diff import check_ranking, get_leader, read_result_csv
 from skewanova.comparison.result import Comparison
 from skewanova.priors.estimation import estimate_from_bins
 from skewanova.priors.mixtures import Binned, Counts, tally
@@ -39,20 +39,20 @@ STATES = {
 
 @dataclass(frozen=True, eq=False)
 class MonitorReport(FrameResult):
-    """Evidence of later scores about the model that was chosen.
+    """Prior of later scores, batch by batch, and whether the chosen model is still the best choice.
 
     Attributes
     ----------
     chosen : str
         The model that ranked first.
     confidence_level : float
-        Level of the intervals.
+        Confidence level of the intervals.
     table : DataFrame
-        One row a batch (one with an empty name where there are none); columns of `MONITOR_COLUMNS`.
+        One row per batch; without batches, one row with an empty name.
     leaders : DataFrame
-        Who may be the best at which prior, as the comparison found it.
+        Models that may be the best, by regions of the prior, from the comparison.
     warnings : tuple of str
-        What to keep in mind when reading the numbers.
+        Limits of these numbers.
     """
 
     chosen: str
@@ -73,7 +73,7 @@ class MonitorReport(FrameResult):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Findings in words, one sentence a batch."""
+        """One sentence per batch."""
         result = []
         for row in iter_rows(self.table):
             batch = f"{row.batch}: " if row.batch else ""
@@ -115,26 +115,26 @@ def monitor(
     confidence_level: float = 0.95,
     rng: Seed = 0,
 ) -> MonitorReport:
-    """Tell by later, unlabelled scores whether the chosen model is still the choice.
+    """Check from later scores without labels whether the chosen model is still the best choice.
 
-    The prior of every batch is estimated from the scores of the model that ranked first, and held against the
-    stretches of the prior on which each model may be the best.
+    The prior of every batch is estimated from the scores of the model that was ranked first. It is compared
+    with the regions of the prior in which each model may be the best.
 
     Parameters
     ----------
     comparison : Comparison or path
         A finished comparison, or the folder that `save` or ``--out`` wrote.
     unlabelled : UnlabelledScores, path or frame
-        Scores where the model runs: columns model, y_score and, optionally, batch.
+        Scores where the model runs, with the columns model, y_score and, optionally, batch.
     confidence_level : float, default 0.95
-        Level of the intervals of the prior.
+        Confidence level of the intervals of the prior.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the bootstrap, where one is needed.
 
     Returns
     -------
     MonitorReport
-        A row and a sentence a batch; ``changed`` says whether another model is ahead.
+        One row and one sentence per batch; ``changed`` is true if another model is ahead.
 
     Raises
     ------
@@ -144,16 +144,15 @@ def monitor(
     Warns
     -----
     SkewanovaWarning
-        If the scores are no mixture of the labelled classes.
+        If the scores do not fit a mixture of the labelled classes.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from skewanova import compare, load_satellite_scores
-    >>> from skewanova.comparison.monitor import monitor
-    >>> scores = load_satellite_scores()
-    >>> of_a = scores.frame[(scores.frame["model"] == "A") & (scores.frame["fold"] == 13)]
-    >>> result = monitor(compare(scores, at_priors=(0.5, 0.1)), of_a[["model", "y_score"]])
+    >>> import skewanova as sa
+    >>> scores = sa.load_satellite_scores()
+    >>> comparison = sa.compare(scores, at_priors=(0.5, 0.1))
+    >>> later = scores.select_folds([13]).to_frame()[["model", "y_score"]]
+    >>> result = sa.comparison.monitor(comparison, later)
     >>> result.changed, result.table["state"].tolist()
     (False, ['choice'])
     """

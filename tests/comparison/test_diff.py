@@ -10,7 +10,7 @@ from loops import each
 
 from skewanova import InputError
 from skewanova.base.folders import PROVENANCE
-from skewanova.comparison.changes import CHANGE_COLUMNS, diff_comparisons
+from skewanova.comparison.diff import CHANGE_COLUMNS, changes
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def folder_of(result, folder):
 
 
 def test_leader_groups_and_areas(old, new):
-    found = diff_comparisons(old, new)
+    found = changes(old, new)
     assert (found.leader_old, found.leader_new, found.leader_changed) == ("A", "C", True)
     assert found.sentences[0] == "The leader changed from A to C."
     assert tuple(found.table) == CHANGE_COLUMNS
@@ -48,27 +48,27 @@ def test_leader_groups_and_areas(old, new):
 
 
 def test_nothing_changed(old):
-    found = diff_comparisons(old, old)
+    found = changes(old, old)
     assert (found.leader_changed, found.sentences) == (False, ("A still leads.",))
     assert (found.table["change"] == 0).all()
 
 
 def test_another_question_is_said(old):
     other = simulated(("A", "NA", "C"), deployment_prior=(0.3, 0.5))
-    told = [text for text in diff_comparisons(old, other).sentences if text.startswith("deployment_prior: ")]
+    told = [text for text in changes(old, other).sentences if text.startswith("deployment_prior: ")]
     assert told == [
         "deployment_prior: uniform over priors 0.05 to 0.2 before, uniform over priors 0.3 to 0.5 now."
     ]
 
 
 def test_folders_and_json_say_the_same(old, new, tmp_path):
-    wanted = diff_comparisons(old, new)
+    wanted = changes(old, new)
     paths = [folder_of(result, tmp_path / name) for result, name in ((old, "old"), (new, "new"))]
-    found = diff_comparisons(*paths)
+    found = changes(*paths)
     pd.testing.assert_frame_equal(found.table, wanted.table)
     content = {"settings": new.settings, "ranking": new.ranking.to_dict("records")}
     (tmp_path / "new.json").write_text(json.dumps(content, default=str), encoding="utf-8")
-    assert diff_comparisons(paths[0], tmp_path / "new.json").sentences == wanted.sentences
+    assert changes(paths[0], tmp_path / "new.json").sentences == wanted.sentences
 
 
 ROW = {"rank": 1, "model": "A", "iauprec": 0.5, "group": "a"}
@@ -83,20 +83,20 @@ ROW = {"rank": 1, "model": "A", "iauprec": 0.5, "group": "a"}
 def test_what_is_no_comparison_or_was_edited_is_refused(old, tmp_path, content):
     (tmp_path / "x.json").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=r"^`new` must be a folder that `skewanova compare --out` wrote"):
-        diff_comparisons(old, tmp_path / "x.json")
+        changes(old, tmp_path / "x.json")
 
 
 def test_what_is_not_there_is_refused(old, tmp_path):
     for other in (tmp_path, tmp_path / "absent"):
         with pytest.raises(InputError, match=r"^`new` must be a folder that `skewanova compare --out` wrote"):
-            diff_comparisons(old, other)
+            changes(old, other)
     with pytest.raises(InputError, match="`old` must be a comparison, a folder or a JSON file"):
-        diff_comparisons(3, old)
+        changes(3, old)
 
 
 def test_settings_of_a_file_steer_no_terminal(tmp_path):
     for name, control in (("a", "\x1b[31m"), ("b", None)):
         content = {"ranking": [ROW], "settings": {"control": control}}
         (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
-    told = diff_comparisons(tmp_path / "a", tmp_path / "b").sentences
+    told = changes(tmp_path / "a", tmp_path / "b").sentences
     assert told == ("A still leads.", "control: \\x1b[31m before, None now.")

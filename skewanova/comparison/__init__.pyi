@@ -1,0 +1,6 @@
+"""The public names, each once."""
+
+from .diff import ComparisonDiff as ComparisonDiff
+from .diff import changes as changes
+from .monitoring import MonitorReport as MonitorReport
+from .monitoring import monitor as monitor
