@@ -26,7 +26,7 @@ from fuzz.tables import (
     damages,
     rows_of,
 )  # fmt: skip
-from skewanova.comparison.diff import changes
+from skewanova.comparison.diff import changes as changes_between
 from skewanova.comparison.monitoring import STATES, monitor
 from skewanova.scores import read_unlabelled
 
@@ -348,7 +348,7 @@ def told_apart_or_refused(case):
         if told.exit_code == REFUSED:
             assert answered(changes, *places) is None
             return
-        found = changes(*map(Path, places))
+        found = changes_between(*map(Path, places))
         assert found.leader_changed == (told.exit_code == CHANGED)
         assert {found.leader_old, found.leader_new} <= {*found.table["model"]}
 
