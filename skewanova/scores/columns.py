@@ -1,4 +1,4 @@
-"""The columns of a table of scores: their names, which are required, and their values as arrays."""
+"""Names of the columns of a score table, and their values as arrays."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import InputError, RowName, check_choice, name_row, warn_each
 
-#: Columns that every table must have, but for the fold.
+#: Columns of every table; without a fold, all rows are one test set.
 REQUIRED_COLUMNS = ("model", "fold", "y_true", "y_score")
 
 
-#: Columns that say how cases were sampled, and to which part of a halving rows belong.
+#: Columns that describe how cases were sampled.
 SAMPLING_COLUMNS = ("cluster", "weight")
 
 
+#: Columns that assign rows to the hold-outs, or to a half of a halving.
 HALVING_COLUMNS = ("part", "halving")
 
 
-#: What the column part calls the rows of hold-outs, where a table holds halvings too.
+#: Value of the column part in the rows of hold-outs.
 HOLDOUT = "holdout"
 
 
@@ -35,65 +36,83 @@ HOLDOUT = "holdout"
 PARTS = (HOLDOUT, "half_a", "half_b")
 
 
-#: Columns that a table may have beside them.
 OPTIONAL_COLUMNS = ("case", *SAMPLING_COLUMNS, *HALVING_COLUMNS)
 
 
 ALL_COLUMNS = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
 
 
-#: Columns that hold numbers; the others are labels, taken as they are written.
+#: Columns of numbers; the others are labels, read as text.
 NUMERIC_COLUMNS = frozenset({"y_score", "weight"})
 
 
-#: A column of this name tells data sets apart, whose folds must not be mixed.
+#: Column that names the data set of a row; folds of two data sets must not be mixed.
 DATASET_COLUMN = "dataset"
 
 
 NO_FOLD_WARNING = (
-    "there is no column fold: all rows are taken as one test set; if they are several folds, say which "
-    "column tells them (--fold-column, or columns=)"
+    "there is no column fold, so all rows are taken as one test set; if they are several folds, name the "
+    "fold column: read_scores(table, columns={'fold': NAME}), or --fold-column NAME"
 )
+
+
+RENAME_HINT = (
+    "map other names with read_scores(table, columns={'model': NAME}), or --model-column NAME; read one "
+    "column per model with scores_from_wide(table), or --wide"
+)
+
+
+SEPARATOR_HINT = "its columns seem to be separated by {!r}: separate them by commas"
 
 
 #: Names of columns that a message shows.
 MAX_NAMES = 20
 
 
-#: What pandas and R make of a column without a name: numbers of rows, never scores of a model.
+#: Names that pandas and R give to a column of row numbers, which holds no scores.
 _UNNAMED = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__")
 
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Columns as they were written, how to name a row in a message, and the file they are from."""
+    """Columns before any check.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The columns by the names of a score table.
+    where : callable
+        Names a row, by its position in the frame, in messages.
+    source : Path or None
+        The file they were read from.
+    """
 
     frame: pd.DataFrame
     where: RowName = name_row
     source: Path | None = None
 
     def take(self, rows: NDArray[np.intp]) -> RawTable:
-        """Return some of the rows, which have the same names in messages."""
+        """Return the rows at these positions; messages name them as before."""
         frame = self.frame.iloc[rows].reset_index(drop=True)
         return RawTable(frame, lambda row: self.where(int(rows[row])), self.source)
 
 
 @dataclass(frozen=True)
 class ColumnMap:
-    """Columns to read from a source, and their names here.
+    """Columns to read from a source, and their names in a score table.
 
     Attributes
     ----------
     required : sequence of str
-        Columns of the source that must be there.
+        Columns that the source must have.
     optional : collection of str or None
-        Columns that are read if the source has them; None for all that have a name.
+        Columns that are read if the source has them; None for every column with a name.
     text : collection of str
-        Columns that hold labels, not numbers.
+        Columns of labels, which are not read as numbers.
     names : mapping
-        Name in the source of every column that is called otherwise here.
+        Name in the source of each column of a score table.
     pos_label : object
-        The positive class, whose score is read where JSON lines hold those of both.
+        The positive class, whose score is read if JSON lines hold the scores of both classes.
     """
 
     required: Sequence[str]
@@ -111,13 +130,12 @@ class ColumnMap:
         classes: Sequence[str] = (),
         pos_label: object = None,
     ) -> ColumnMap:
-        """Map the columns; `classes` are read in place of y_score."""
+        """Return the map for user-given names; the columns `classes` are read in place of y_score."""
         names = _map_names(columns, [name for name in allowed if name != "y_score" or not classes])
         taken = [name for name in classes if name in names.values()]
         if taken:
             raise InputError(
-                f"`classes` must name columns of scores, but {taken[0]!r} is read as another column: rename "
-                "it"
+                f"`classes` must name columns of scores, but {taken[0]!r} is another column; rename it"
             )
         used = [*names.values()]
         required = [
@@ -136,21 +154,21 @@ class ColumnMap:
         )
 
     def select(self, available: Sequence[str], source: str) -> list[str]:
-        """Return the columns to read of those available, the required ones first; errors name the source."""
+        """Return the names of the columns to read, the required ones first; errors name the source."""
         required = self.required
         repeated = [name for i, name in enumerate(required) if name in required[:i]]
         if repeated:
-            raise InputError(f"the column {repeated[0]!r} cannot serve twice")
+            raise InputError(f"the column {repeated[0]!r} is mapped twice; map each column once")
         missing = [column for column in required if column not in available]
         if missing:
             n_others = len(available) - MAX_NAMES
+            separator = re.search(r"[;\t|]", str(available[0])) if len(available) == 1 else None
+            hint = RENAME_HINT if separator is None else SEPARATOR_HINT.format(separator.group())
             raise InputError(
                 f"{source} must have the column{'s' if len(missing) > 1 else ''} "
                 f"{', '.join(map(repr, missing))}, but has "
                 f"{', '.join(f'{name!r:.60}' for name in available[:MAX_NAMES]) or 'none'}"
-                f"{f' and {n_others:,} more' if n_others > 0 else ''}; map other "
-                "names with columns= (--model-column and its like on the command line), or read a table with "
-                "one column a model through scores_from_wide (--wide)"
+                f"{f' and {n_others:,} more' if n_others > 0 else ''}; {hint}"
             )
         optional = self.optional
         if optional is None:
@@ -162,12 +180,12 @@ class ColumnMap:
         return selected
 
     def rename(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the frame with the names that columns have here."""
+        """Return the frame with the column names of a score table."""
         return frame.rename(columns={name: column for column, name in self.names.items()})
 
 
 def _map_names(columns: Mapping[str, str] | None, allowed: Sequence[str] = ALL_COLUMNS) -> dict[str, str]:
-    """Return the name of every column in the source; one that serves as another is no optional one."""
+    """Return the name in the source of each column; optional columns whose name is taken are dropped."""
     names = {column: column for column in allowed}
     for column, name in (columns or {}).items():
         names[check_choice(column, tuple(allowed), "columns")] = name
@@ -178,11 +196,11 @@ def _map_names(columns: Mapping[str, str] | None, allowed: Sequence[str] = ALL_C
 
 
 def add_fold(frame: pd.DataFrame) -> pd.DataFrame:
-    """Take rows that no column divides into folds as one test set, with a warning."""
+    """Return the rows with a column fold; without one, warn and take all rows as one test set."""
     if "fold" in frame:
         return frame
     if "halving" in frame:
-        raise InputError("a table with halvings needs the column fold, the fold of each half; add it")
+        raise InputError("a table with halvings needs the column fold, the fold within each half; add it")
     warn_each([NO_FOLD_WARNING])
     return frame.assign(fold=np.int8(1))
 
@@ -190,15 +208,15 @@ def add_fold(frame: pd.DataFrame) -> pd.DataFrame:
 # --- values of a column, batch by batch --------------------------------------------------------------------
 
 
-#: Rows looked at together, so that temporary arrays stay small.
+#: Rows processed at once, so that temporary arrays stay small.
 CHUNK_ROWS = 1 << 18
 
 
-#: From here on a whole number is a name.
+#: Larger whole numbers are read as text.
 MAX_WHOLE = 10**18
 
 
-#: Distance of whole numbers that have levels by their place, for each row and in all.
+#: Largest range of whole numbers that an array over the range encodes: per row, and in addition.
 MAX_GAP, MIN_RANGE = 4, 1000
 
 
@@ -206,12 +224,12 @@ _POWERS = 10 ** np.arange(1, 19)
 
 
 def iter_chunks(n_rows: int) -> Iterator[slice]:
-    """Yield stretches of rows whose temporary arrays are small."""
+    """Yield slices of `CHUNK_ROWS` rows."""
     return (slice(start, start + CHUNK_ROWS) for start in range(0, n_rows, CHUNK_ROWS))
 
 
 def encode_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
-    """Return codes and the ascending numbers that they stand for; None if these are far between or large."""
+    """Return codes and their ascending numbers; None if the numbers are sparse or large."""
     low, high = int(values.min()), int(values.max())
     if high - low > MAX_GAP * len(values) + MIN_RANGE or max(-low, high) >= MAX_WHOLE:
         return None
@@ -227,7 +245,7 @@ def encode_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np
 
 
 def values_or_codes(column: pd.Series[Any]) -> NDArray[Any]:
-    """Return the values of a column or, of a categorical one, its codes, without a copy."""
+    """Return the values of a column, or the codes of a categorical one, without a copy."""
     values: Any = column.array.codes if isinstance(column.dtype, pd.CategoricalDtype) else column.to_numpy()
     return np.asarray(values)
 
@@ -243,11 +261,11 @@ def decode(codes: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
 def read_batches(
     batches: Iterable[Sequence[Any]], schema: Any, *, labels: Collection[str], source: str, n_rows: int = 0
 ) -> pd.DataFrame:
-    """Read batches of Arrow arrays into a frame: numbers in their own type, or codes of labels."""
+    """Read batches of Arrow arrays into a frame, with labels as categories."""
     for item in schema:
         if pa.types.is_nested(value_type(item.type)):
             raise InputError(
-                f"{source} must hold one value a row in {item.name!r}, but holds {value_type(item.type)}"
+                f"{source} must hold one value per row in {item.name!r}, but holds {value_type(item.type)}"
             )
     readers = [_Column(n_rows, is_label=name in labels) for name in schema.names]
     for batch in batches:
@@ -258,19 +276,19 @@ def read_batches(
 
 
 def value_type(kind: Any) -> Any:
-    """Return the type of the values of a column that may be stored by its distinct ones."""
+    """Return the type of the values of a column, which may be dictionary-encoded."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 class _Column:
-    """Values of a column, batch by batch: numbers or, of labels that are no numbers, codes.
+    """Collect a column batch by batch, as numbers or as categories.
 
-    Labels that are whole numbers in their plain spelling are read as numbers, if all are.
+    Labels are read as numbers if all are whole numbers in plain spelling.
     """
 
     def __init__(self, n_rows: int, *, is_label: bool) -> None:
         self._n_rows, self._is_label = n_rows, is_label
-        self._values: NDArray[Any] = np.empty(0, dtype=np.bool_)  # grows, and its type widens
+        self._values: NDArray[Any] = np.empty(0, dtype=np.bool_)
         self._size = 0
         self._codes: dict[Any, int] = {None: -1}
 
@@ -296,7 +314,7 @@ class _Column:
         self._append(values)
 
     def _append_labels(self, encoded: Any) -> None:
-        """Append the codes of labels, whose dictionary may hold one twice, or a missing one."""
+        """Append the codes of labels; their dictionary may repeat a label, or hold a missing one."""
         if len(self._codes) == 1 and self._size:  # whole numbers so far
             numbers, levels = pd.factorize(self._values[: self._size])
             self._values = self._encode(levels.astype(str).tolist())[numbers]
@@ -310,7 +328,7 @@ class _Column:
         return np.array(new, dtype=np.min_scalar_type(-len(codes)))
 
     def finish(self) -> Any:
-        """Return the values."""
+        """Return the values read so far, labels as a categorical."""
         values = self._values[: self._size]
         if len(self._codes) == 1:
             return values
@@ -328,7 +346,7 @@ class _Column:
 
 
 def _parse_whole_numbers(column: Any) -> Any:
-    """Return the numbers of an Arrow array of text, if all are whole ones in their plain spelling."""
+    """Return the numbers of an Arrow array of text, if all are whole numbers in plain spelling."""
     if not pa.types.is_string(column.type):
         return None
     try:
@@ -338,6 +356,6 @@ def _parse_whole_numbers(column: Any) -> Any:
     values = numbers.to_numpy(zero_copy_only=False)
     if numbers.null_count or not len(values) or np.abs(values).max() >= MAX_WHOLE:
         return None
-    # every other spelling, such as 007, is longer
+    # any other spelling, such as 007, is longer than the plain one
     n_digits = np.searchsorted(_POWERS, np.abs(values), side="right") + 1 + (values < 0)
     return numbers if pc.sum(pc.binary_length(column)).as_py() == n_digits.sum() else None

@@ -1,8 +1,7 @@
 """The design of the folds, and the ratio of test to training cases.
 
-Folds cut from one data set train on overlapping cases, so their results are correlated. Nadeau and Bengio
-(2003) allow for it by one number, the ratio of test to training cases. It is inferred from the case column or
-stated by the user.
+Folds of one data set train on overlapping cases, so their results are correlated. Nadeau and Bengio (2003)
+correct for the correlation by the ratio of test to training cases.
 """
 
 from __future__ import annotations
@@ -25,28 +24,28 @@ from skewanova.base.checks import (
 from skewanova.scores.kinds import DESIGNS, RUNS
 from skewanova.scores.table import Halvings, Scores, ScoreTable
 
-#: Assumed where nothing else is known: hold-outs of 20 %, the commonest, which is also on the safe side for 5
-#: folds or more of a cross-validation.
+#: Assumed if the design is unknown: hold-outs of 20 %, the most common. This is conservative for a
+#: cross-validation of 5 folds or more.
 ASSUMED_TEST_FRACTION = 0.2
 
 
-#: How far a stated ratio may lie from the one that the cases show, as a factor, before a warning is issued.
+#: Largest factor between the stated and the observed ratio without a warning.
 RATIO_SLACK = 1.1
 
 
-#: Folds in each half with which the split-half variance was seen to hold its level; with two it does not.
+#: Folds in each half from which split-half tests held their level in simulations; with 2 folds they do not.
 MIN_INNER_FOLDS = 5
 
 
 FEW_INNER_FOLDS = (
-    "the halves are cross-validated in {fewest} folds: models train on much less than half the data, and "
-    "tests reject true equality too often (.15 at level .05 in simulations with 2 folds); use 5 folds or more"
+    "the halves are cross-validated in {fewest} folds, so models train on much less than half the data and "
+    "tests reject too often (.15 at level .05 in simulations with 2 folds); use 5 folds or more"
 )
 
 
 NO_HALVINGS = (
-    "design='split_half' needs a table with halvings (columns part, halving and case): make it by "
-    "compare_estimators(design='split_half'), or leave design='auto'"
+    "design='split_half' needs a table with halvings (columns part, halving and case); make one with "
+    "compare_estimators(models, X, y, design='split_half'), or leave design='auto'"
 )
 
 
@@ -57,8 +56,8 @@ NEEDS_SAME_CASES = (
 
 
 SAME_LABELS = (
-    "the labels are the same, row by row, in every fold: if the folds are runs on one test set, such as "
-    "seeds, add a case column, and runs and cases are tested together"
+    "the labels are the same, row by row, in every fold; if the folds are runs on one test set, such as "
+    "seeds, add a case column, so that runs and cases are tested together"
 )
 
 
@@ -67,14 +66,14 @@ NOT_USED = "the table's halvings are not used, since design={design!r} was state
 
 SAME_CASES = (
     "all folds test the same cases, as runs with several seeds do, so the variation between folds says "
-    "nothing about other cases: read the tests as about these cases alone, or test runs and cases together "
-    "by skewanova.inference.compare_runs()"
+    "nothing about other cases; the tests hold for these cases alone; test runs and cases together with "
+    "skewanova.inference.compare_runs(scores)"
 )
 
 
 @dataclass(frozen=True)
 class FoldDesign:
-    """The design by which the folds were made.
+    """Design by which the folds were made.
 
     A user states `kind` and, where the cases do not show it, `test_fraction`;
     :func:`~skewanova.scores.infer_design` fills in the rest.
@@ -88,19 +87,18 @@ class FoldDesign:
     test_fraction : float, optional
         Fraction of the data set that each fold tests; None if the folds share no training data.
     runs : str, default "crossed"
-        Of runs on one test set: ``crossed`` if run j of all models has something in common, such as the
-        training sample; ``nested`` if not; ``fixed`` if inference is about these runs alone.
+        For runs on one test set: ``crossed`` if run j of all models shares something, such as the training
+        sample; ``nested`` if not; ``fixed`` if inference is about these runs alone.
     n_folds : int
         Number of folds in all.
     reason : str
         The evidence for the design.
     warnings : tuple of str
-        Assumptions, and contradictions between what was stated and what the cases show.
+        Assumptions, and contradictions between the statement and the cases.
     n_halvings, inner_folds : int
-        Number of halvings of the data set, if the design uses them, and (fewest) folds of the
-        cross-validation in each half.
+        Number of halvings of the data set, 0 if none are used, and smallest number of folds in a half.
     n_clusters : int
-        Number of clusters that the cases are in; 0 if each was sampled by itself.
+        Number of clusters of cases; 0 if each case was sampled by itself.
     weighted : bool
         Whether cases represent unequal numbers of the population.
 
@@ -187,7 +185,7 @@ class FoldDesign:
         return f"{about} of the population that the weights stand for" if self.weighted else about
 
     def describe(self) -> str:
-        """Return the design in one sentence."""
+        """Return the design and its evidence as one phrase."""
         parts = [self.reason]
         if self.n_clusters:
             folds = ", each whole in a fold or not in it" if self.is_over_folds else ""
@@ -214,7 +212,7 @@ class FoldDesign:
 
 
 def as_design(design: str | FoldDesign) -> FoldDesign:
-    """Return the design that a name or a FoldDesign states."""
+    """Return the FoldDesign of a name, or the FoldDesign itself."""
     if isinstance(design, FoldDesign):
         return design
     if not isinstance(design, str):
@@ -226,17 +224,17 @@ def as_design(design: str | FoldDesign) -> FoldDesign:
 
 
 def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDesign:
-    """Infer how the folds were made from the case column and from what the user states.
+    """Infer how the folds were made, from the case column and the user's statement.
 
     Parameters
     ----------
     table : ScoreTable
         A complete table.
     design : str or FoldDesign, default "auto"
-        "auto" uses halvings if the table has them, else looks at the cases (the same in every fold are
-        ``runs`` on one test set) and, without cases, assumes repeated hold-out. Beside the kinds of a
-        :class:`~skewanova.FoldDesign`, "nested_runs" states that run j of one model has nothing in common
-        with run j of another, and "fixed_runs" that inference is about these runs and further cases.
+        "auto" uses halvings if the table has them, else the cases; folds with the same cases are ``runs``.
+        Without cases it assumes repeated hold-out. Other values are the kinds of a
+        :class:`~skewanova.FoldDesign`, "nested_runs" (run j of one model shares nothing with run j of
+        another) and "fixed_runs" (inference is about these runs and further cases).
 
     Returns
     -------
@@ -246,9 +244,9 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     Raises
     ------
     ValueError
-        If an option is unknown or out of range, repeated cross-validation is stated and the size of its folds
-        is neither stated nor shown by the cases, halvings are stated that the table does not have, or folds
-        that share nothing by statement share a cluster.
+        If an option is unknown or out of range, the size of the folds of a repeated cross-validation is
+        neither stated nor shown by the cases, the table lacks the halvings stated, or folds stated to be
+        disjoint share a cluster.
 
     Examples
     --------
@@ -263,20 +261,19 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     if shared is not None:
         raise InputError(
             f"with design={result.kind!r} no two folds may share a cluster, but cluster {shared.name!r:.40} "
-            f"is in {shared.n_folds} of them ({shared.n_clusters} such clusters in all); leave "
-            "design='auto'"
+            f"is in {shared.n_folds} folds ({shared.n_clusters} such clusters in all); leave design='auto'"
         )
     return replace(result, n_clusters=table.n_clusters, weighted=table.has_weights)
 
 
 def population_of_cases(table: ScoreTable) -> str:
-    """Return the population of intervals over the cases of a table, whatever its folds are."""
+    """Return the population of intervals over the cases of a table, ignoring its folds."""
     clusters, weighted = int(table.has_clusters), table.has_weights
     return FoldDesign("test_set", n_clusters=clusters, weighted=weighted).population
 
 
 def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
-    """Infer the design, apart from clusters and weights."""
+    """Return the inferred design, without clusters and weights."""
     halvings = table.halvings if isinstance(table, ScoreTable) else None
     if len(table.folds) < 2:
         return _infer_single_fold(table, stated)
@@ -290,7 +287,7 @@ def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
 
 
 def _infer_several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
-    """Infer the design of several folds, without halvings."""
+    """Return the inferred design of several folds, ignoring halvings."""
     n_folds = len(table.folds)
     inferred = _infer_from_cases(table) if table.has_cases else None
     if stated.kind == "independent":
@@ -315,7 +312,7 @@ def _design_name(design: FoldDesign) -> str:
 
 
 def _is_ambiguous(table: Scores, stated: FoldDesign) -> bool:
-    """Return True if nothing is stated and all folds have the same labels, not merely sorted by class."""
+    """Return True if nothing is stated and all folds have the same labels in the same unsorted order."""
     if stated != FoldDesign() or not isinstance(table, ScoreTable):
         return False
     rows = table.codes("model") == 0
@@ -327,7 +324,7 @@ def _is_ambiguous(table: Scores, stated: FoldDesign) -> bool:
 
 
 def _infer_split_half(table: Scores, halvings: Halvings | None, stated: FoldDesign) -> FoldDesign:
-    """Return the design of the hold-outs, with its halvings."""
+    """Return the design of the hold-outs, with the numbers of halvings and their folds."""
     if halvings is None:
         raise InputError(NO_HALVINGS)
     holdouts = _infer_several_folds(table, FoldDesign(test_fraction=stated.test_fraction))
@@ -339,29 +336,29 @@ def _infer_split_half(table: Scores, halvings: Halvings | None, stated: FoldDesi
 
 
 def _infer_single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
-    """Return the design of a single fold: only the cases vary."""
+    """Return the design of one test set, with a warning for statements that it does not use."""
     negative, positive = table.counts[0, 0]
     unused = [] if stated.kind in {"auto", "test_set"} else [f"design={_design_name(stated)!r}"]
     unused += [] if stated.test_fraction is None else [f"test_fraction={stated.test_fraction:g}"]
     unused += ["halvings"] if isinstance(table, ScoreTable) and table.halvings is not None else []
-    notes = (f"{' and '.join(unused)} not used, since there is one fold only",) if unused else ()
+    notes = (f"{' and '.join(unused)} not used, because there is only one fold",) if unused else ()
     reason = f"{positive:,} positives, {negative:,} negatives"
     return FoldDesign("test_set", n_folds=1, reason=reason, warnings=notes)
 
 
 def _independence_warnings(table: Scores, inferred: FoldDesign | None, stated: FoldDesign) -> tuple[str, ...]:
-    """Return the evidence against independent folds."""
+    """Return warnings of statements and cases that contradict independent folds."""
     notes = []
     if table.has_cases and (inferred is None or inferred.kind != "kfold"):
-        notes.append("cases occur in several folds, yet the folds were said to be independent")
+        notes.append("cases occur in several folds, but the folds were stated to be independent")
     if stated.test_fraction is not None:
         fraction = f"test_fraction={stated.test_fraction:g}"
-        notes.append(f"{fraction} is not used, since the folds were said to be independent")
+        notes.append(f"{fraction} is not used, because the folds were stated to be independent")
     return tuple(notes)
 
 
 def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
-    """Return the design that the cases show, overruled by what the user states."""
+    """Return the inferred design, changed as the user states, with warnings of contradictions."""
     kind = inferred.kind if stated.kind == "auto" else stated.kind
     fraction = inferred.test_fraction if stated.test_fraction is None else stated.test_fraction
     design = replace(inferred, kind=kind, test_fraction=fraction)
@@ -397,21 +394,21 @@ def design_without_cases(n_folds: int, stated: FoldDesign) -> FoldDesign:
         return FoldDesign(kind, 1 / n_folds, n_folds=n_folds, reason="as stated")
     if kind == "repeated_kfold":
         raise InputError(
-            "design='repeated_kfold' needs a test_fraction, as in FoldDesign('repeated_kfold', "
-            "test_fraction=0.1) for 10-fold, or a case column that shows how large the folds are"
+            "design='repeated_kfold' needs the size of the folds: state test_fraction, as in "
+            "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or add a case column"
         )
     fraction = max(ASSUMED_TEST_FRACTION, 1 / n_folds)
     unknown = "how the folds were made" if stated.kind == "auto" else "how large the folds are"
     note = (
-        f"nothing tells {unknown}: taken as repeated hold-out of one data set with "
-        f"{fraction:.0%} test cases; add a case column, or state the design, as in "
-        "design=FoldDesign('kfold', test_fraction=0.1) (--design, --test-fraction)"
+        f"cannot tell {unknown}, so repeated hold-out of one data set with {fraction:.0%} test cases is "
+        "assumed; add a case column, or state the design, as in "
+        "design=skewanova.FoldDesign('kfold', test_fraction=0.1), or --design kfold --test-fraction 0.1"
     )
     return FoldDesign(kind, fraction, n_folds=n_folds, reason="assumed", warnings=(note,))
 
 
 def _infer_from_cases(table: Scores) -> FoldDesign | None:
-    """Infer the design from which folds share cases; None if all folds hold the same."""
+    """Infer the design from the cases that folds share; None if all folds have the same cases."""
     counted, n_cases = table.shared_cases()
     shared, n_folds = counted.astype(np.float64), len(table.folds)
     size = np.diag(shared)
@@ -430,41 +427,38 @@ def _infer_from_cases(table: Scores) -> FoldDesign | None:
 
 
 def _is_evenly_covered(shared: NDArray[np.int64], n_cases: int) -> bool:
-    """Return True if every case is in as many folds as any other.
-
-    All entries sum to the squares of the cases' numbers of folds, the diagonal to these numbers: they are
-    equal if and only if the mean of the squares is the square of the mean.
-    """
+    """Return True if every case is in equally many folds."""
+    # with f_i folds of case i, the sum of the entries is sum f_i^2 and the trace is sum f_i
     return n_cases * int(shared.sum()) == int(np.trace(shared)) ** 2
 
 
 def _has_partition(shared: Floats, n_cases: int) -> bool:
-    """Return True if some fold and all folds disjoint from it form one partition of the cases."""
+    """Return True if some fold and the folds disjoint from it partition the cases."""
     disjoint = (shared == 0) | np.eye(len(shared), dtype=bool)
     blocks = disjoint[(disjoint @ np.diag(shared) == n_cases) & (disjoint.sum(axis=1) > 1)]
     return any(bool(disjoint[np.ix_(block, block)].all()) for block in blocks)
 
 
 def _estimate_n_cases(shared: Floats) -> float:
-    """Estimate the size of the data set from the overlap of test sets: n_i n_j / n_ij (Petersen 1896)."""
+    """Estimate the size of the data set from the overlap of test sets, n_i n_j / n_ij (Petersen 1896)."""
     above = np.triu_indices(len(shared), 1)
     size = np.diag(shared)
     return float((size[above[0]] * size[above[1]]).sum() / shared[above].sum())
 
 
-#: More test cases than these for each training case are a slip.
+#: Largest number of test cases per training case.
 MAX_RATIO = 1e9
 
 
 class MeanInterval(NamedTuple):
-    """Standard error of a mean over folds, and its t limits."""
+    """Standard error of a mean over folds, and the limits of its t interval."""
 
     std_error: Floats
     low: Floats
     high: Floats
 
     def clip(self) -> MeanInterval:
-        """Return the interval of an area, with limits between 0 and 1."""
+        """Return the interval with limits between 0 and 1."""
         return self._replace(low=np.maximum(self.low, 0.0), high=np.minimum(self.high, 1.0))
 
 
@@ -477,10 +471,10 @@ def fold_mean_interval(
     level: float,
     halves: Floats | None = None,
 ) -> MeanInterval:
-    """Return the interval of a mean over J folds.
+    """Return the t interval of a mean over J folds.
 
-    The variance of the mean is ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9). With differences between
-    halves d (n_halvings, ...) it is ``s^2 / J + mean d^2``, with as many degrees of freedom as halvings.
+    The variance of the mean is ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9). With half differences d
+    of shape (n_halvings, ...) it is ``s^2 / J + mean d^2``, with one degree of freedom per halving.
     """
     folds, deviation = np.asarray(n_folds), np.asarray(std, dtype=np.float64)
     if halves is None:
@@ -492,11 +486,11 @@ def fold_mean_interval(
 
 
 def check_ratio(ratio: float) -> float:
-    """Return the number of test cases for each training case: 0 or more."""
+    """Return the number of test cases per training case, which is 0 or more."""
     return check_not_negative(
         ratio, "ratio", what="a number of test cases for each training case", largest=MAX_RATIO
     )
 
 
-#: Folds whose positive counts differ by more than this factor do not weigh alike.
+#: Largest factor between the numbers of positives of two folds without a warning.
 FOLD_IMBALANCE = 2.0

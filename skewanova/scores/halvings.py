@@ -1,7 +1,7 @@
-"""Hold-outs and halvings of a data set: drawn, and checked where a table holds every model in either half.
+"""Hold-outs and halvings of a data set: splits drawn at random, and score tables with halvings.
 
-Halves share no case, so what a model's areas in them differ by tells how much they vary with the data, for
-any learner. Hold-outs of one data set cannot tell that: they share most of their training cases.
+Halves share no case, so the difference of a model's areas in them estimates the variance over data sets for
+any learner. Hold-outs share most of their training cases and cannot estimate it.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from skewanova.scores.validation import INTEGER_TEXT, Codes, Label, to_categoric
 Rows = NDArray[np.intp]
 
 
-#: Fewer halvings show no variation.
+#: Fewest halvings from which a variance is estimated.
 MIN_HALVINGS = 2
 
 
-#: Halves of which one holds more than this many times the cases of the other are none.
+#: Largest ratio of the numbers of cases in two halves.
 MAX_HALF_RATIO = 2.0
 
 
 HALVINGS_TOO_LARGE = (
-    "a table with halvings must fit in memory, but this one is read over several machines: give a "
-    "frame of pandas, or leave out the column halving and the rows of halves"
+    "a table with halvings must fit in memory, but this one does not; leave out the column halving and the "
+    "rows of halves"
 )
 
 
 def name_fold(fold: Label, part: str, halving: Label) -> str:
-    """Name a fold of a half."""
+    """Return the label of a fold of a half."""
     return f"{fold} of {part} in halving {halving}"
 
 
 def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
-    """Build the table from raw columns, with the halvings if there are any."""
+    """Build a checked score table from raw columns, with its halvings if there are any."""
     if not _has_halvings(raw.frame):
         return build_table(replace(raw, frame=raw.frame.drop(columns=["part"], errors="ignore")), pos_label)
     part = _part_codes(raw)
     for is_part, name in ((part == 0, HOLDOUT), (part > 0, PARTS[1])):
         if not is_part.any():
             raise InputError(
-                f"a table with halvings must hold hold-outs beside them, but has no row of part {name!r}"
+                f"a table with halvings must hold hold-outs too, but has no row of part {name!r}"
             )
     columns = replace(raw, frame=raw.frame.drop(columns=list(HALVING_COLUMNS)))
     table = build_table(columns.take(np.flatnonzero(part == 0)), pos_label)
@@ -65,9 +65,9 @@ def _has_halvings(frame: pd.DataFrame) -> bool:
     if "halving" not in frame and not ("part" in frame and frame["part"].astype(str).isin(PARTS[1:]).any()):
         return False
     for column, why in (
-        ("part", f"which says {', '.join(PARTS)}"),
+        ("part", f"one of {', '.join(PARTS)}"),
         ("halving", "which numbers the halvings"),
-        ("case", "which tells that the halves share none"),
+        ("case", "which shows that the halves share no case"),
     ):
         if column not in frame:
             raise InputError(f"a table with halvings needs the column {column}, {why}; add it")
@@ -75,7 +75,7 @@ def _has_halvings(frame: pd.DataFrame) -> bool:
 
 
 def _part_codes(raw: RawTable) -> Codes:
-    """Return the part of every row as a position in `PARTS`."""
+    """Return the position of every row's part in `PARTS`."""
     part = to_categorical(raw.frame["part"], "part", raw.where)
     names = [str(name) for name in part.categories]
     unknown = [name for name in names if name not in PARTS]
@@ -88,12 +88,12 @@ def _part_codes(raw: RawTable) -> Codes:
 
 
 def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
-    """Read the halves' rows as folds of one table, each fold named by halving, half and fold."""
+    """Build the halvings from the rows of halves, as one table whose folds are those of all halves."""
     halving = to_categorical(raw.frame["halving"], "halving", raw.where, numeric=True)
     fold = to_categorical(raw.frame["fold"], "fold", raw.where, numeric=True)
     names, numbers = halving.categories.tolist(), fold.categories.tolist()
     check_halvings(len(names), "halving")
-    if not isinstance(names[0], int):  # one that is no whole number makes text of all
+    if not isinstance(names[0], int):  # a single text makes all of them text
         text = next(name for name in names if not INTEGER_TEXT.fullmatch(str(name)))
         raise InputError(f"`halving` must number the halvings by whole numbers, but has {text!r:.40}")
     shape = len(names), 2, len(numbers)
@@ -115,16 +115,16 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
 
 
 def check_halvings(n_halvings: int, name: str) -> int:
-    """Return the number of halvings, if they are enough to see how they vary."""
+    """Return the number of halvings, which is at least `MIN_HALVINGS`."""
     if n_halvings < MIN_HALVINGS:
         raise InputError(
-            f"`{name}` must tell of at least {MIN_HALVINGS} halvings, but there is {n_halvings}; 20 are usual"
+            f"`{name}` must give at least {MIN_HALVINGS} halvings, but gives {n_halvings}; 20 are usual"
         )
     return n_halvings
 
 
 def _check_halves(halvings: Halvings) -> None:
-    """Check both halves of every halving: all models in each of their folds, every case tested once."""
+    """Check that in every halving each model tests every case once, in halves of similar size."""
     missing = np.argwhere(halvings._sizes == 0)
     if len(missing):
         halving, half = missing[0]
@@ -148,7 +148,7 @@ def _check_halves(halvings: Halvings) -> None:
     if len(odd):
         model, halving, case = odd[0]
         raise InputError(
-            "every halving must test each case once for every model, in one half and there in one fold, but "
+            "every halving must test each case once for every model, but "
             f"case {cases[case]!r} is tested {times[model, halving, case]} times in halving "
             f"{halvings.labels[halving]!r} for model {scores.models[model]!r} ({len(odd)} such in all)"
         )
@@ -159,18 +159,18 @@ def _check_halves(halvings: Halvings) -> None:
         halving, kind = odd[0]
         a, b = counts[halving, :, kind]
         raise InputError(
-            f"the halves of a halving must be about as large, but those of halving "
+            f"the halves of a halving must be of similar size, but those of halving "
             f"{halvings.labels[halving]!r} hold {a} and {b} {('negative', 'positive')[kind]} cases; halve "
             "each class at random"
         )
 
 
 def _check_same_data(table: ScoreTable, halvings: Halvings) -> None:
-    """Check that hold-outs and halvings are about the same models and cases."""
+    """Check that hold-outs and halvings have the same models and cases."""
     odd = sorted(set(table.models) ^ set(halvings.scores.models))
     if odd:
         raise InputError(
-            f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one of the two"
+            f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one of them"
         )
     for column in SAMPLING_COLUMNS:
         if column in table.frame:
@@ -185,13 +185,13 @@ def _check_same_data(table: ScoreTable, halvings: Halvings) -> None:
         )
     if absent:
         raise InputError(
-            f"every halving must hold the whole data set, but {len(absent)} cases of the hold-outs are in "
-            f"none, the first: {absent[0]}"
+            f"every halving must hold the whole data set, but {len(absent)} cases of the hold-outs are in no "
+            f"halving, the first: {absent[0]}"
         )
 
 
 def _check_same_sampling(table: ScoreTable, halves: ScoreTable, column: str) -> None:
-    """Check that a case has one cluster or weight in hold-outs and halvings."""
+    """Check that a case has the same cluster or weight in hold-outs and halvings."""
     held_out, halved = _values_of_cases(table, column), _values_of_cases(halves, column)
     both = [case for case in held_out.index if case in halved.index]
     odd = [case for case in both if str(held_out[case]) != str(halved[case])]
@@ -203,7 +203,7 @@ def _check_same_sampling(table: ScoreTable, halves: ScoreTable, column: str) -> 
 
 
 def _values_of_cases(table: ScoreTable, column: str) -> pd.Series[Any]:
-    """Return the value of each case, by its name as text."""
+    """Return the value of each case in a column, indexed by the case as text."""
     values = table.frame.drop_duplicates("case").set_index("case")[column]
     return values.astype(object).rename(index=str)
 
@@ -220,7 +220,7 @@ def import_sklearn(name: str) -> Any:
 
 
 def check_groups(groups: ArrayLike | None, n_cases: int) -> NDArray[Any] | None:
-    """Return the group of each case, where there are groups."""
+    """Return the group of each case, or None."""
     result = None if groups is None else np.asarray(groups)
     if result is not None and result.shape != (n_cases,):
         raise InputError(
@@ -247,9 +247,9 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Cases or groups of cases, which are never cut in two, and the strata that are cut evenly.
+    """Units of a random split, which are cases or groups of cases, with their strata.
 
-    Cases are stratified by their class, groups by whether they hold negatives only, positives only, or both.
+    Cases are stratified by class, groups by whether they hold negatives only, positives only, or both.
     """
 
     unit: Rows
@@ -258,7 +258,7 @@ class Units:
 
     @classmethod
     def from_groups(cls, positive: Bools, groups: ArrayLike | None) -> Units:
-        """Stratify cases by their class, or groups by the classes in them."""
+        """Return the cases as units or, if there are groups, the groups."""
         names = check_groups(groups, len(positive))
         if names is None:
             return cls(np.arange(len(positive)), positive.astype(np.intp), positive)
@@ -267,24 +267,24 @@ class Units:
         return cls(unit, np.where(share == 0, 0, np.where(share == 1, 1, 2)), positive)
 
     def cases(self, chosen: Rows) -> Rows:
-        """Return the cases of some of the units."""
+        """Return the positions of the cases of some units."""
         return np.flatnonzero(np.isin(self.unit, chosen)).astype(np.intp)
 
     def check_units(self, needed: int, name: str, why: str) -> None:
-        """Check that enough units hold each class."""
+        """Check that at least `needed` units hold each class; `name` and `why` complete the message."""
         for kind, word in ((True, "positive"), (False, "negative")):
             result = len(np.unique(self.unit[self.positive == kind]))
             if result < needed:
                 raise InputError(
-                    f"{name} needs at least {needed} {word} cases (or groups that hold one), {why}, but "
-                    f"there are {result}; ask for fewer, or add cases"
+                    f"{name} needs at least {needed} {word} cases (or groups with one), {why}, but there are "
+                    f"{result}; lower it, or add cases"
                 )
 
 
 def draw_holdouts(
     units: Units, n_splits: int, *, test_fraction: float, rng: np.random.Generator
 ) -> list[Split]:
-    """Draw splits in which each stratum has its share."""
+    """Draw random splits into training and test cases, stratified."""
     check_count(n_splits, "n_splits", minimum=2)
     fraction = check_fraction(test_fraction, "test_fraction")
     needed = max(2, int(np.ceil(1 / min(fraction, 1 - fraction))))
@@ -297,7 +297,7 @@ def draw_holdouts(
 def draw_half_folds(
     units: Units, n_halvings: int, *, inner_folds: int, rng: np.random.Generator
 ) -> list[Split]:
-    """Draw halvings, and cut both halves of each into folds for a cross-validation."""
+    """Draw random halvings, and split each half into folds for cross-validation."""
     check_halvings(check_count(n_halvings, "n_halvings", minimum=1), "n_halvings")
     check_count(inner_folds, "inner_folds", minimum=2)
     units.check_units(2 * inner_folds, f"`inner_folds`={inner_folds}", "one for each fold of each half")
@@ -315,7 +315,7 @@ def draw_half_folds(
 def _shuffle_split(
     stratum: Rows, n_splits: int, fraction: float, rng: np.random.Generator
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Yield units to train on and to test, stratified at random."""
+    """Yield the units for training and for testing of random stratified splits."""
     make = import_sklearn("model_selection").StratifiedShuffleSplit
     splitter = make(n_splits, test_size=fraction, random_state=int(rng.integers(2**32)))
     min_size = int(np.ceil(1 / min(fraction, 1 - fraction)))
@@ -323,20 +323,20 @@ def _shuffle_split(
 
 
 def _merge_small_strata(stratum: Rows, min_size: int) -> Rows:
-    """Join strata too small to be cut with the largest."""
+    """Return the strata, with those too small to be split merged into the largest."""
     counts = np.bincount(stratum)
     small = (counts > 0) & (counts < min_size)
     return np.where(small[stratum], counts.argmax(), stratum)
 
 
 def _check_splits(splits: list[Split], positive: Bools) -> list[Split]:
-    """Return the splits, if training and test of each have both classes: groups may leave one out."""
+    """Return the splits, checked for both classes in training and test, which groups may prevent."""
     for split in splits:
         for cases, word in ((split.train, "train on"), (split.test, "test")):
             if positive[cases].all() or not positive[cases].any():
                 lacking = "negative" if positive[cases].all() else "positive"
                 raise InputError(
                     f"every split needs both classes, but fold {split.label} has no {lacking} case to "
-                    f"{word}; ask for fewer or larger folds, or leave out `groups`"
+                    f"{word}; use fewer or larger folds, or leave out `groups`"
                 )
     return splits

@@ -1,4 +1,4 @@
-"""Score tables of one class against the rest, from the scores of classifiers with several classes."""
+"""One-vs-rest score tables from the scores of classifiers with several classes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from skewanova.scores.table import ScoreTable
 
 @dataclass(frozen=True, eq=False)
 class MulticlassScores:
-    """Scores of each class against the rest, all of the same cases.
+    """One-vs-rest score tables of the same cases, one per class.
 
     Attributes
     ----------
     tables : mapping
-        Score table of every class by its name; the class is the positive one.
+        Score table of every class by its name; that class is the positive one.
     """
 
     tables: Mapping[str, ScoreTable]
@@ -44,7 +44,7 @@ class MulticlassScores:
         return tuple(self.tables)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a class, model and case: columns class, model, fold, case, y_true, y_score."""
+        """Return the rows of all tables, with the columns class, model, fold, case, y_true, y_score."""
         parts = [table.to_frame().assign(**{"class": name}) for name, table in self.tables.items()]
         frame = pd.concat(parts, ignore_index=True)
         return frame[["class", *frame.columns.drop("class")]]
@@ -58,21 +58,21 @@ def scores_from_multiclass(
     fold: ArrayLike | None = None,
     case: ArrayLike | None = None,
 ) -> MulticlassScores:
-    """Take every class of several against the rest: one score table a class.
+    """Build a one-vs-rest score table for every class.
 
     Parameters
     ----------
     y_true : array_like of shape (n_cases,)
         Class of every case.
     y_score : mapping
-        By the name of the model: its probabilities or scores, of shape (n_cases, n_classes), the larger the
-        more likely the class.
+        Probabilities or scores by the name of the model, of shape (n_cases, n_classes); larger means more
+        likely.
     classes : sequence, optional
-        Class of every column, such as ``estimator.classes_``; by default those of `y_true`, sorted.
+        Class of every column, such as ``estimator.classes_``; by default the sorted classes of `y_true`.
     fold : array_like of shape (n_cases,), optional
-        Fold of every row; by default there is one.
+        Fold of every row; by default all rows are one fold.
     case : array_like of shape (n_cases,), optional
-        Which case each row is about; by default each is another.
+        Case of every row; by default every row is another case.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def scores_from_multiclass(
     Raises
     ------
     ValueError, TypeError
-        If a shape does not fit, a case is of no known class, a class has no name of its own, or as
+        If a shape does not fit, a case has an unknown class, two classes have the same name, or as
         :func:`~skewanova.read_scores`, with the name of the class.
 
     Examples
@@ -123,12 +123,12 @@ def read_multiclass(
     Parameters
     ----------
     source : path or frame
-        As for :func:`~skewanova.read_scores`, but ``y_true`` is the class of the case, and in the place of
-        y_score there is a column of scores or probabilities for each class, named as the class is in y_true.
+        As for :func:`~skewanova.read_scores`, but ``y_true`` is the class of the case. In place of y_score
+        there is one column of scores or probabilities per class, named as the class.
     classes : sequence of str
-        These columns.
+        Columns of scores, named as the classes.
     columns : mapping, optional
-        Where the table uses other names for the others, as for :func:`~skewanova.read_scores`.
+        Other names of the other columns, as for :func:`~skewanova.read_scores`.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def read_multiclass(
     [[[2, 2]]]
     """
     if isinstance(classes, str):
-        raise InputTypeError("`classes` must be a sequence of columns, but is one text")
+        raise InputTypeError("`classes` must be a list of columns, such as ['cat', 'dog'], but is one text")
     raw = load_rows(source, columns, classes=classes)
     labels = raw.frame["y_true"].map(str, na_action="ignore")
     names = _check_class_names(labels.dropna().to_numpy(), classes)
@@ -159,7 +159,7 @@ def read_multiclass(
 
 
 def _build_tables(raw: RawTable, labels: pd.Series[Any], scores: Mapping[str, Any]) -> MulticlassScores:
-    """Build the table of each class against the rest, from labels as text and the scores of each class."""
+    """Build the one-vs-rest tables from labels as text and the scores of each class."""
     tables = {}
     for name, score in scores.items():
         y_true = labels.eq(name).astype(object).where(labels.notna())
@@ -170,33 +170,32 @@ def _build_tables(raw: RawTable, labels: pd.Series[Any], scores: Mapping[str, An
 
 
 def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | None) -> list[str]:
-    """Return the names of the classes, if each case is of one of them."""
+    """Return the names of the classes; each case must have one of them."""
     values = np.unique(labels).tolist() if classes is None else np.asarray(classes).tolist()
     names = [*dict.fromkeys(map(str, values))]
     if len(names) < 2 or len(names) != len(values):
         raise InputError(
-            "there must be at least 2 classes, each with a name of its own, but got "
-            f"{', '.join(map(str, values))}"
+            f"there must be at least 2 classes with different names, but got {', '.join(map(str, values))}"
         )
     unknown = sorted({str(label) for label in labels.tolist()} - {*names})
     if unknown:
-        raise InputError(f"`y_true` has the class {unknown[0]!r}, which is not among {', '.join(names)}")
+        raise InputError(f"`y_true` has the class {unknown[0]!r}, which is not one of {', '.join(names)}")
     return names
 
 
 def _check_class_scores(values: ArrayLike, model: str, shape: tuple[int, int]) -> Floats:
-    """Return scores with a row a case and a column a class."""
+    """Return scores as an array with one row per case and one column per class."""
     result = to_array(values, f"y_score[{model!r}]")
     if result.shape != shape:
         raise InputError(
-            f"the scores of {model!r} must have shape {shape}, a row a case and a column a class, but have "
-            f"{result.shape}"
+            f"the scores of {model!r} must have shape {shape}, one row per case and one column per class, "
+            f"but have {result.shape}"
         )
     return result
 
 
 def _check_rows(values: ArrayLike, name: str, labels: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Return one value a case."""
+    """Return one value per case as an array."""
     result = to_array(values, name)
     check_vector(result, name)
     check_same_length(**{"y_true": labels, name: result})

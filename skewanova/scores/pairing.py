@@ -1,4 +1,4 @@
-"""Checks before a comparison: complete folds, the same cases for all models, and sanity of the scores."""
+"""Checks before a comparison: complete folds, the same cases for all models, and plausible scores."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from skewanova.scores.table import Scores, ScoreTable, TieCounts
 from skewanova.scores.validation import MAX_EXAMPLES
 
 NOT_PAIRED = (
-    "the models of one test set must be scored on the same cases, but their rows do not go together: add a "
-    "case column that says which row is about which case"
+    "all models of a test set must be scored on the same cases, but their rows do not match; add a case "
+    "column, with the same name for a case in the rows of every model"
 )
 
 
 NEEDS_MEMORY = (
-    "models on one test set are compared case by case, which takes the scores in memory: give a frame "
-    "of Dask or Spark with a column case, since its rows have no order by which cases could be told"
+    "models on one test set are compared case by case, but rows of Dask and Spark have no order; add a "
+    "column case to the frame"
 )
 
 
-#: Share of a fold's cases at its best score from which the top of the ranking tells little, if so many are.
+#: Smallest share, and number, of the cases of a fold at its best score that make a warning.
 MIN_TOP_SHARE, MIN_TOP_CASES = 0.05, 10
 
 
-#: Shares of all cases between which every fold lies, if folds are bootstrap resamples.
+#: Smallest and largest share of all cases that a bootstrap resample tests.
 RESAMPLE_SHARES = (0.60, 0.99)
 
 
-#: Share of a model's usual gain in AUC below which it has collapsed in a fold; the least gain to speak of.
+#: Share of its median gain in AUC over 0.5 below which a model has collapsed; smallest gain that counts.
 COLLAPSED_SHARE, MIN_AUC_GAIN = 0.25, 0.1
 
 
-#: Cases from which on whole numbers that all differ are taken for names of cases.
+#: Fewest cases at which distinct whole numbers are taken for names of cases.
 MIN_NAMED_CASES = 20
 
 
-#: Share of the weight of a class below which what is left of it is rounding.
+#: Share of the weight of a class that is only rounding error.
 NO_WEIGHT = 1e-9
 
 
@@ -52,7 +52,7 @@ MISSING_POLICIES = ("raise", "drop")
 
 
 class PairedCases(NamedTuple):
-    """Labels, one column of scores for each model and, where given, clusters numbered from 0 and weights."""
+    """Labels, scores of each model, clusters numbered from 0, and weights of the same cases, in one order."""
 
     positive: Bools
     scores: tuple[NDArray[Any], ...]
@@ -61,16 +61,16 @@ class PairedCases(NamedTuple):
 
 
 def pair_cases(table: Scores) -> PairedCases:
-    """Line up the models of a table with one fold: by case or, without cases, row by row."""
+    """Return the cases of a table with one fold, matched over models by name or, without names, by row."""
     if len(table.folds) != 1:
-        raise InputError(f"cases are paired within one fold, but the table has {len(table.folds)}")
+        raise InputError(f"cases are paired within one fold, but the table has {len(table.folds)} folds")
     if not isinstance(table, ScoreTable):
         raise InputError(NEEDS_MEMORY)
     return _pair_folds(table)[0]
 
 
 def pair_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
-    """Line up the models of a table whose folds all hold the same cases: one entry a fold."""
+    """Return the cases of every fold of a table whose folds have the same cases."""
     runs = _pair_folds(table)
     positive, _, cluster, weight = runs[0]
     if cluster is not None:
@@ -79,7 +79,7 @@ def pair_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
 
 
 def _pair_folds(table: ScoreTable) -> tuple[PairedCases, ...]:
-    """Return the cases of every fold, in the same order for all models and folds."""
+    """Return the cases of every fold, in one order for all models and folds."""
     fold, model = table.codes("fold"), table.codes("model")
     key = table.codes("case") if table.has_cases else table.frame["y_true"].to_numpy().astype(np.intp)
     order = np.lexsort((key, model, fold) if table.has_cases else (model, fold))
@@ -99,7 +99,7 @@ def _pair_folds(table: ScoreTable) -> tuple[PairedCases, ...]:
 
 
 def check_clustered_runs(table: Scores) -> None:
-    """Check that the models of several runs go together, and either class is in several clusters."""
+    """Check that models and runs have the same cases, and that each class is in several clusters."""
     if isinstance(table, ScoreTable):
         pair_runs(table)
     elif table.sampling is not None and table.has_clusters:
@@ -107,19 +107,19 @@ def check_clustered_runs(table: Scores) -> None:
 
 
 def _raise_single_cluster(total: Floats) -> None:
-    """Raise where one cluster holds all of a class, from their weights by class; the largest is 1."""
+    """Raise if one cluster holds a whole class; `total` is the weight in units of the largest cluster."""
     for side in ("positive", "negative"):
         weight = total[int(side == "positive")]
         if weight - 1 <= NO_WEIGHT * weight:
             raise InputError(
-                "`cluster` must name at least 2 clusters of either class where several runs test the same "
-                f"cases, but the only cluster with {side} cases cannot show how they vary; leave out the "
-                "column if each case was drawn by itself"
+                f"`cluster` must name at least 2 clusters of each class, but only one cluster has {side} "
+                "cases, so their variance cannot be estimated; leave out the column if each case was drawn "
+                "by itself"
             )
 
 
 def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tuple[str, ...]]:
-    """Return a table in which every model has every fold, and a warning for each fold dropped."""
+    """Return the table with every fold in every model, and a warning of dropped folds; or raise."""
     check_choice(missing, MISSING_POLICIES, "missing")
     absent = np.argwhere(table.counts.sum(axis=2) == 0)
     if not len(absent):
@@ -130,7 +130,7 @@ def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tu
     if missing == "raise":
         raise InputError(
             f"every model must be scored in every fold, but these are missing: {absences}. Score them, or "
-            "drop the folds for all models with missing='drop'"
+            "drop the folds for all models with missing='drop' (--missing drop)"
         )
     dropped = {table.folds[f] for _, f in absent}
     retained = [fold for fold in table.folds if fold not in dropped]
@@ -142,28 +142,28 @@ def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tu
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:
-    """Check that all models of a fold were scored on the same cases; return what cannot be checked."""
+    """Check that all models of a fold have the same cases; without cases, warn of unequal numbers."""
     n_pairs, examples = table.count_unpaired() if table.has_cases else (0, ())
     if n_pairs:
         displayed = ", ".join(f"case {case!r} in fold {fold!r}" for case, fold in examples)
         raise InputError(
-            f"all models of a fold must be scored on the same cases, but {n_pairs} (fold, case) pairs lack "
-            f"a model, the first: {displayed}"
+            f"all models of a fold must be scored on the same cases, but {n_pairs} (fold, case) pairs lack a "
+            f"model, the first: {displayed}; score these cases by all models, or leave them out"
         )
-    # without cases, unequal numbers of the classes are the only sign
+    # without cases, unequal numbers of the classes are the only evidence
     odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))
     if table.has_cases or not len(odd):
         return ()
     fold = table.folds[odd[0]]
     note = (
-        f"models have different numbers of cases in {len(odd)} folds (the first: fold {fold!r}): they cannot "
-        "have been scored on the same cases, which the tests assume"
+        f"models have different numbers of cases in {len(odd)} folds (the first: fold {fold!r}), so they "
+        "were not scored on the same cases, which the tests assume"
     )
     return warn_each([note])
 
 
 def describe_table(table: Scores) -> list[str]:
-    """Describe a table in a few lines; raise if a comparison would refuse it."""
+    """Return a few lines that describe a table; raise if it cannot be compared."""
     check_several_models(table)
     complete_table(table)
     notes = check_paired(table)
@@ -182,29 +182,29 @@ def describe_table(table: Scores) -> list[str]:
     return [
         f"{table.counts.sum():,} rows: {len(table.models)} models x {folds}",
         f"models: {', '.join(map(escape_text, table.models))}",
-        f"positives a fold: {_format_range(positive)}; negatives a fold: {_format_range(negative)}",
+        f"positives per fold: {_format_range(positive)}; negatives per fold: {_format_range(negative)}",
         f"prior in the table: {positive.sum() / table.counts.sum():.4g}",
         "cases: " + ("named, and the same for all models of a fold" if table.has_cases else "not named"),
         *_describe_sampling(table),
         *([] if halvings is None else [f"halvings: {halvings.n_halvings}, of {halvings.n_cases:,} cases"]),
         *(f"warning: {note}" for note in (*notes, *suspicions)),
-        *(["one fold: models are compared by how much their areas vary over cases"] if test_set else []),
+        *(["one fold: models are compared by the variation of their areas over cases"] if test_set else []),
         "The table can be compared.",
     ]
 
 
 def _has_clustered_runs(table: Scores) -> bool:
-    """Return True if every fold tests the same cases, which come in clusters."""
+    """Return True if every fold tests the same cases, and cases are in clusters."""
     return table.has_clusters and table.has_cases and bool(np.ptp(table.shared_cases()[0]) == 0)
 
 
 def _describe_sampling(table: Scores) -> list[str]:
-    """Describe clusters and weights, and how many equal ones the smallest fold is worth."""
+    """Return lines on clusters, weights, and the effective numbers of cases in the smallest fold."""
     clusters, weights = table.n_clusters, table.weights
-    lines = [f"clusters: {clusters:,}, none of them cut by a fold"] if clusters else []
+    lines = [f"clusters: {clusters:,}, each whole within a fold"] if clusters else []
     if weights is not None:
         low, high, prior = weights
-        lines.append(f"weights: {low:.4g} to {high:.4g}, which make the prior {prior:.4g}")
+        lines.append(f"weights: {low:.4g} to {high:.4g}, with which the prior is {prior:.4g}")
     if not lines:
         return []
     negative, positive = table.effective_counts.min(axis=(0, 1)).tolist()
@@ -212,14 +212,17 @@ def _describe_sampling(table: Scores) -> list[str]:
     return [
         *lines,
         f"effective numbers in the smallest fold: {positive:.4g} positives, {negative:.4g} negatives "
-        f"(so many equal {unit})",
+        f"(of equal {unit})",
     ]
 
 
 def check_several_models(table: Scores) -> None:
-    """Raise unless there are models to compare."""
+    """Raise unless the table has two models or more."""
     if len(table.models) < 2:
-        raise InputError(f"a comparison needs at least 2 models, but the table has {len(table.models)}")
+        raise InputError(
+            f"a comparison needs at least 2 models, but the table has {len(table.models)}; for one model use "
+            "skewanova.confidence_interval(y_true, y_score), or `skewanova intervals`"
+        )
 
 
 def _format_range(values: NDArray[np.int64]) -> str:
@@ -230,7 +233,7 @@ def _format_range(values: NDArray[np.int64]) -> str:
 
 
 class SanityCheck(NamedTuple):
-    """One check: its name, its statistic, and advice where there is any."""
+    """Result of one check: its name, its statistic, and advice, which is empty if the scores pass."""
 
     check: str
     statistic: float
@@ -238,7 +241,7 @@ class SanityCheck(NamedTuple):
 
 
 def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
-    """Check positives of the smallest fold, resamples, decisions, ties at the top, and names of cases."""
+    """Check for few positives, resamples, hard predictions, ties at the best score, and names of cases."""
     ties = list(table.ties())
     return [
         _check_positives(table),
@@ -250,12 +253,12 @@ def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
 
 
 def check_rankings(auc: pd.DataFrame) -> list[SanityCheck]:
-    """Check for reversed rankings and models that collapse in some folds; a row a fold, a column a model."""
+    """Check AUC by fold and model for inverted rankings and for models that collapse in some folds."""
     return [_check_inverted(auc), _check_collapsed(auc)]
 
 
 def auc_frame(table: Scores) -> pd.DataFrame:
-    """Return AUC, a row a fold and a column a model."""
+    """Return AUC with one row per fold and one column per model."""
     curves = table.curves()
     cells = pd.MultiIndex.from_tuples(list(curves), names=["model", "fold"])
     result = pd.Series(aucs_of_curves(list(curves.values())), index=cells).unstack("model")
@@ -263,25 +266,25 @@ def auc_frame(table: Scores) -> pd.DataFrame:
 
 
 def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return folds in which a model, unlike most others, loses most of what its ranking gains elsewhere."""
+    """Return a mask of (fold, model) in which a model, unlike most others, ranks near chance."""
     gain, usual = auc - 0.5, auc.median() - 0.5
     lost = ((gain < COLLAPSED_SHARE * usual) & (usual >= MIN_AUC_GAIN)).to_numpy()
     return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
 
 
 def _check_inverted(auc: pd.DataFrame) -> SanityCheck:
-    """Check for a ranking worse than chance, which is most often one turned around."""
+    """Check for rankings worse than chance, whose scores are probably inverted."""
     means = auc.mean()
     model, least = str(means.idxmin()), float(means.min())
     advice = (
-        f"model {escape_text(model)!r} ranks worse than chance (AUC {least:.3f}): if its scores speak for "
-        "the negative class, turn them around, or name the positive class"
+        f"model {escape_text(model)!r} ranks worse than chance (AUC {least:.3f}): if higher scores mean more "
+        "likely negative, negate them, or name the positive class (pos_label, --positive)"
     )
     return SanityCheck("smallest_auc", least, advice if least < 0.5 else "")
 
 
 def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
-    """Count in how many folds models collapse."""
+    """Count the (fold, model) in which a model collapses."""
     lost = find_collapsed(auc)
     if not lost.any():
         return SanityCheck("collapsed_folds", 0.0, "")
@@ -297,7 +300,7 @@ def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
 
 
 def _check_positives(table: Scores) -> SanityCheck:
-    """Check the positives of the smallest fold: with few, its area is not that of the population."""
+    """Check the positives of the smallest fold, since areas of few positives are biased."""
     fewest = float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 1].min())
     few = fewest < POSITIVES_A_FOLD and len(table.folds) > 1
     advice = (
@@ -309,7 +312,7 @@ def _check_positives(table: Scores) -> SanityCheck:
 
 
 def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
-    """Yield a check for bootstrap resamples, which hold about 63 % of all cases each."""
+    """Yield a check for bootstrap resamples, each of which tests about 63 % of all cases."""
     if not table.has_cases or len(table.folds) < 2:
         return
     shared, n_cases = table.shared_cases()
@@ -317,14 +320,14 @@ def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
     looks = bool((share >= RESAMPLE_SHARES[0]).all() and (share <= RESAMPLE_SHARES[1]).all())
     advice = (
         f"every fold tests {share.min():.0%} to {share.max():.0%} of all cases: if folds are resamples of "
-        "one test set, they tell nothing about other cases, and tests over them reject far too often; give "
-        "the test set once, as one fold, and its cases are resampled for you"
+        "one test set, tests over them reject far too often; give the test set once, as one fold, and its "
+        "cases are resampled for you"
     )
     yield SanityCheck("share_of_cases", float(share.min()), advice if looks else "")
 
 
 def find_fewest_distinct(ties: Sequence[TieCounts]) -> TieCounts:
-    """Return, of the model with the fewest different scores, the fold where it has most."""
+    """Return the fold with most distinct scores of the model with fewest."""
     most: dict[str, TieCounts] = {}
     for counts in ties:
         most[counts.model] = max(most.get(counts.model, counts), counts, key=lambda fold: fold.n_distinct)
@@ -332,32 +335,31 @@ def find_fewest_distinct(ties: Sequence[TieCounts]) -> TieCounts:
 
 
 def _check_decisions(ties: Sequence[TieCounts]) -> SanityCheck:
-    """Check for scores of two different values, which are decisions."""
+    """Check for models with at most two distinct scores, which are hard predictions."""
     least = find_fewest_distinct(ties)
     fewest = least.n_distinct
     advice = (
-        f"model {escape_text(least.model)!r} has only {fewest} different score{'s' if fewest > 1 else ''} in "
-        "any fold: these are decisions, of which a curve has one point; give probabilities or the decision "
-        "function"
+        f"model {escape_text(least.model)!r} has only {fewest} different "
+        f"score{'s' if fewest > 1 else ''} in any fold: hard predictions give a one-point curve; provide "
+        "probabilities or the decision function"
     )
     return SanityCheck("different_scores", float(fewest), advice if fewest <= 2 < least.n_cases else "")
 
 
 def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:
-    """Check for ties at the best score, which no threshold separates."""
+    """Check for many ties at the best score of a model, which no threshold separates."""
     worst = max(ties, key=lambda counts: counts.n_best / counts.n_cases)
     share = worst.n_best / worst.n_cases
     advice = (
-        f"{share:.0%} of the cases share the best score of model {escape_text(worst.model)!r} in fold "
-        f"{worst.fold!r}: its ranking ends there, and precision at rare priors with it; write scores "
-        "unrounded, or as log-odds"
+        f"{share:.0%} of the cases tie at the best score of model {escape_text(worst.model)!r} in fold "
+        f"{worst.fold!r}, so it cannot rank these cases; provide unrounded scores, or log-odds"
     )
     many = share >= MIN_TOP_SHARE and worst.n_best >= MIN_TOP_CASES
     return SanityCheck("share_at_best_score", share, advice if many else "")
 
 
 def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck]:
-    """Yield a check for names of cases: whole numbers that all differ; of one fold they may be ranks."""
+    """Yield a check for models whose scores are distinct whole numbers, which may be names of cases."""
     if not isinstance(table, ScoreTable) or len(table.frame) < MIN_NAMED_CASES * len(table.models):
         return
     works = (auc.mean() - 0.5).abs() >= MIN_AUC_GAIN
@@ -370,6 +372,6 @@ def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck
     if named:
         advice = (
             f"the scores of {escape_text(named[0])!r} are whole numbers that all differ: if they name the "
-            "cases, leave the column out, or choose the models"
+            "cases, leave the column out, or list the columns of models (models=, --models)"
         )
         yield SanityCheck("identifiers", float(len(named)), advice)

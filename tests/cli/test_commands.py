@@ -131,7 +131,7 @@ def test_check(folder):
         assert told[:5] == [
             "240 rows: 2 models x 3 folds",
             "models: m0, m1",
-            "positives a fold: 20; negatives a fold: 20",
+            "positives per fold: 20; negatives per fold: 20",
             "prior in the table: 0.5",
             cases,
         ]
@@ -187,7 +187,7 @@ def test_tables_that_are_refused(folder, arguments, message):
 
 
 ROWS = [
-    (lambda f: f[f["model"] == "m0"], "a comparison needs at least 2 models, but the table has 1$"),
+    (lambda f: f[f["model"] == "m0"], "a comparison needs at least 2 models, but the table has 1; for"),
     (lambda f: f[:200], "these are missing: model 'm1' in fold 3"),
     (lambda f: f.assign(y_score=f["y_score"].astype(str).mask(f.index == 7, "\x1b[31m\nx")),
      r"has '\\x1b\[31m\\nx' at line 9$"),
@@ -200,13 +200,13 @@ ROWS = [
 def test_rows_that_are_refused(folder, edit, message):
     edit(frame()).to_csv("scores.csv", index=False)
     assert_refused(["check", "scores.csv"], message, folder)
-    message = message.replace("a comparison needs", "needs").removesuffix(", but the table has 1$")
+    message = message.replace("a comparison needs", "needs").removesuffix(", but the table has 1; for")
     assert_refused(["compare", "scores.csv", *QUICK, "--out", "report"], message, folder)
 
 
 def test_one_fold_is_checked_and_compared_by_its_cases(folder, undrawn):
     frame().query("fold == 1").to_csv("scores.csv", index=False)
-    told = "one fold: models are compared by how much their areas vary over cases"
+    told = "one fold: models are compared by the variation of their areas over cases"
     assert told in run("check", "scores.csv").output
     done = run("compare", "scores.csv", *QUICK, "--full", "--out", "report")
     assert done.exit_code == 0

@@ -177,8 +177,8 @@ def test_two_models_and_two_folds():
 def test_without_cases_the_design_is_assumed_with_a_warning():
     result = run(score_frame().drop(columns="case"))
     assert result.design.reason == "assumed"
-    assert any(note.startswith("nothing tells how the folds were made") for note in result.warnings)
-    assert not any(note.startswith("nothing tells") for note in base().warnings)
+    assert any(note.startswith("cannot tell how the folds were made") for note in result.warnings)
+    assert not any(note.startswith("cannot tell") for note in base().warnings)
 
 
 @pytest.mark.no_cover

@@ -167,11 +167,11 @@ def test_rows_that_do_not_go_together_are_refused():
     labels, scores = cases(n=60, m=300)
     frame = table(labels, scores, case=False)
     turned = pd.concat([frame[frame["model"] == "low"], frame[frame["model"] != "low"][::-1]])
-    message = "their rows do not go together: add a case column"
+    message = "their rows do not match; add a case column"
     with pytest.raises(InputError, match=message):
         compare(turned, **SETTINGS)
     two = read_scores(pd.concat([frame, frame.assign(fold=2)]))
-    with pytest.raises(InputError, match=r"^cases are paired within one fold, but the table has 2$"):
+    with pytest.raises(InputError, match=r"^cases are paired within one fold, but the table has 2 folds$"):
         pair_cases(two)
 
 
@@ -218,7 +218,7 @@ def test_what_needs_folds_is_said_not_to_be_used():
     labels, scores = cases(n=60, m=300)
     with pytest.warns(SkewanovaWarning) as caught:
         result = compare(table(labels, scores), **SETTINGS, design="kfold")
-    assert result.warnings == ("design='kfold' not used, since there is one fold only",)
+    assert result.warnings == ("design='kfold' not used, because there is only one fold",)
     assert {str(w.message) for w in caught} == set(result.warnings)
 
 

@@ -197,7 +197,7 @@ def test_check_tells_what_compare_will_do(table):
 
 
 @each(("options", "message"), [
-    ("0,1", "has the class '2', which is not among 0, 1"),
+    ("0,1", "has the class '2', which is not one of 0, 1"),
     ("0,1,2 --positive 1", "each class as the positive one in turn"),
     ("0,1,2 --wide", "leave out --wide"),
     ("0,1,3", "'3'"),

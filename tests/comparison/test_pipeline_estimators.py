@@ -152,7 +152,7 @@ def test_arguments_of_scoring_go_through() -> None:
     ({"cv": 5, "test_fraction": 0.2}, r"`cv` gives .* but test_fraction=0.2 asks"),
     ({"test_fraction": 0.0}, "`test_fraction` must lie strictly between 0 and 1, but got 0"),
     ({"design": sa.FoldDesign("repeated_holdout", 0.5), "test_fraction": 0.2}, "is also set by `design`"),
-    ({"design": sa.FoldDesign("split_half", n_halvings=1)}, "`n_halvings` must tell of at least 2"),
+    ({"design": sa.FoldDesign("split_half", n_halvings=1)}, "`n_halvings` must give at least 2 halvings"),
     ({"design": sa.FoldDesign("split_half", inner_folds=40)}, "`inner_folds`=40 needs at least 80 positive"),
     ({"alpah": 0.01}, "no argument 'alpah'; did you mean 'alpha'"),
     ({"alpha": 2}, "`alpha` must lie strictly between 0 and 1"),

@@ -259,7 +259,9 @@ def test_workers_that_are_killed_are_told_in_one_line(client, spill, tmp_path, m
 def test_a_frame_of_dask_without_a_column_of_folds_is_one_test_set():
     frame = table()[lambda rows: rows["fold"] == 1]
     rows = dd.from_pandas(frame.drop(columns="fold"), npartitions=3)
-    with pytest.warns(sa.SkewanovaWarning, match="^there is no column fold: all rows are taken as one test"):
+    with pytest.warns(
+        sa.SkewanovaWarning, match="^there is no column fold, so all rows are taken as one test"
+    ):
         found = sa.read_scores(rows)
     assert_alike(found, sa.read_scores(frame))
 

@@ -130,7 +130,7 @@ def test_all_folds_on_one_test_set_tell_nothing_about_training():
     assert (design.ratio, notes) == (1.0, (SAME_CASES,))
     design, notes = found([np.arange(40)] * 6, design="independent")
     assert design.ratio == 0
-    assert notes == ("cases occur in several folds, yet the folds were said to be independent",)
+    assert notes == ("cases occur in several folds, but the folds were stated to be independent",)
 
 
 def test_dropped_folds_still_count_towards_the_size_of_the_data_set():
@@ -175,12 +175,12 @@ def test_independent_is_doubted_where_cases_recur():
     for folds in (OVERLAPPING, [*FOLDS, *kfold(100, 5, np.random.default_rng(5))]):
         design, notes = found(folds, design="independent")
         assert design.ratio == 0
-        assert notes == ("cases occur in several folds, yet the folds were said to be independent",)
+        assert notes == ("cases occur in several folds, but the folds were stated to be independent",)
 
 
 def test_independent_has_no_use_for_a_test_fraction():
     _, notes = found(FOLDS, design=FoldDesign("independent", 0.2))
-    assert notes == ("test_fraction=0.2 is not used, since the folds were said to be independent",)
+    assert notes == ("test_fraction=0.2 is not used, because the folds were stated to be independent",)
 
 
 def test_a_stated_kind_overrules_the_cases_with_a_note():
@@ -225,9 +225,9 @@ def test_nothing_known_is_taken_as_holdouts(j, ratio, share):
     assert design.ratio == pytest.approx(ratio)
     assert notes[0] == SAME_LABELS  # of two models and j folds with labels in the same order
     assert notes[1:] == (
-        "nothing tells how the folds were made: taken as repeated hold-out of one data set with "
-        f"{share} test cases; add a case column, or state the design, as in "
-        "design=FoldDesign('kfold', test_fraction=0.1) (--design, --test-fraction)",
+        f"cannot tell how the folds were made, so repeated hold-out of one data set with {share} test cases "
+        "is assumed; add a case column, or state the design, as in "
+        "design=skewanova.FoldDesign('kfold', test_fraction=0.1), or --design kfold --test-fraction 0.1",
     )
 
 
@@ -247,7 +247,7 @@ def test_stated_without_cases():
     assert (design.kind, design.ratio, notes) == ("repeated_holdout", pytest.approx(1 / 9), ())
     design, notes = without_cases(10, design="repeated_holdout")
     assert design.ratio == pytest.approx(0.25)
-    assert notes[0].startswith("nothing tells how large the folds are: taken as repeated hold-out")
+    assert notes[0].startswith("cannot tell how large the folds are, so repeated hold-out")
 
 
 # --- messages and text --------------------------------------------------------------------------------------
@@ -255,8 +255,8 @@ def test_stated_without_cases():
 
 def test_errors():
     message = (
-        "design='repeated_kfold' needs a test_fraction, as in FoldDesign('repeated_kfold', "
-        "test_fraction=0.1) for 10-fold, or a case column that shows how large the folds are"
+        "design='repeated_kfold' needs the size of the folds: state test_fraction, as in "
+        "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or add a case column"
     )
     with pytest.raises(ValueError, match=exact(message)):
         without_cases(10, design="repeated_kfold")
@@ -278,7 +278,7 @@ def test_one_fold_has_no_design():
         assert not design.overlapping
         assert re.fullmatch(r"one test set \(\d+ positives, \d+ negatives\)", design.describe())
     _, notes = without_cases(1, design=FoldDesign("kfold", 0.2))
-    assert notes == ("design='kfold' and test_fraction=0.2 not used, since there is one fold only",)
+    assert notes == ("design='kfold' and test_fraction=0.2 not used, because there is only one fold",)
 
 
 def test_descriptions():

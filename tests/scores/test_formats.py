@@ -265,8 +265,7 @@ def test_a_large_file_is_read_in_reasonable_time(tmp_path):
         (
             "model;fold;y_true;y_score\nA;1;0;1\n",
             "'scores.csv' must have the columns 'model', 'fold', 'y_true', 'y_score', but has "
-            "'model;fold;y_true;y_score'; map other names with columns= (--model-column and its like on the "
-            "command line), or read a table with one column a model through scores_from_wide (--wide)",
+            "'model;fold;y_true;y_score'; its columns seem to be separated by ';': separate them by commas",
         ),
         ("model,fold,y_true, y_score\nA,1,0,1\n", "'scores.csv' must have the column 'y_score', but has"),
         ("model,model,fold,y_true,y_score\nA,B,1,0,1\n", "'scores.csv' has the column 'model' more than"),
@@ -320,7 +319,7 @@ def test_columns_that_are_missing_or_ambiguous():
         load(pd.DataFrame())
     with pytest.raises(InputError, match=r"^the table has the column 'fold' more than once$"):
         load(frame[["model", "fold", "fold", "y_true", "y_score"]])
-    with pytest.raises(InputError, match=r"^the column 'fold' cannot serve twice$"):
+    with pytest.raises(InputError, match=r"^the column 'fold' is mapped twice; map each column once$"):
         load(frame, required=["fold", "model", "fold"])
     doubled = pa.Table.from_arrays([pa.array([1])] * 5, names=[*NEEDED, "model"])
     with pytest.raises(InputError, match=r"^the table has the column 'model' more than once$"):
@@ -513,7 +512,7 @@ def test_columns_of_several_values_a_row(tmp_path, name, values):
     column = pa.array(values, pa.map_(pa.string(), pa.int64())) if is_map else pa.array(values)
     columns = [*(item for item in PAIRS.items() if item[0] != name), (name, column)]
     path = write_parquet(tmp_path / "s.parquet", columns)
-    with pytest.raises(InputError, match=rf"^'s\.parquet' must hold one value a row in '{name}', but"):
+    with pytest.raises(InputError, match=rf"^'s\.parquet' must hold one value per row in '{name}', but"):
         read_scores(path)
 
 

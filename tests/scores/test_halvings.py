@@ -138,7 +138,7 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         lambda f: f.assign(halving="cut " + f["halving"].astype(str)),
         r"numbers, but has 'cut",
     ),
-    "one halving": (_without("halving > 1"), "at least 2 halvings, but there is 1"),
+    "one halving": (_without("halving > 1"), "at least 2 halvings, but gives 1"),
     "half a halving": (_without("halving == 2 and part == 'half_b'"), "half_b is missing in halving 2"),
     "a model's fold missing": (
         _without("halving == 2 and part == 'half_b' and fold == 1 and model == 'B'"),
@@ -161,12 +161,15 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         lambda f: f.assign(model=f["model"].where((f["part"] == "holdout") | (f["model"] != "B"), "D")),
         "must have the same models, but 'B' is in only one",
     ),
-    "cases in no halving": (_without("halving > 0 and case > 50"), "cases of the hold-outs are in none"),
+    "cases in no halving": (
+        _without("halving > 0 and case > 50"),
+        "cases of the hold-outs are in no halving",
+    ),
     "two labels": (
         lambda f: f.assign(y_true=f["y_true"] ^ ((f["part"] == "holdout") & (f["case"] == 7))),
         "case 7 has one in the hold-outs and another in the halvings",
     ),
-    "unequal halves": (_cut_unevenly, "must be about as large, but those of halving 1 hold"),
+    "unequal halves": (_cut_unevenly, "must be of similar size, but those of halving 1 hold"),
 }
 
 

@@ -95,7 +95,7 @@ WRONG: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
     "one halving": (
         draw_half_folds,
         {"n_halvings": 1, "inner_folds": 5},
-        "`n_halvings` must tell of at least 2",
+        "`n_halvings` must give at least 2 halvings",
     ),
     "one fold": (draw_half_folds, {"n_halvings": 4, "inner_folds": 1}, "`inner_folds` must be at least 2"),
     "few positives": (

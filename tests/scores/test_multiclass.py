@@ -47,9 +47,9 @@ def test_whole_numbers_are_classes_too():
 @each(
     ("labels", "scores", "options", "message"),
     [
-        (LABELS, {"tree": SCORES["tree"][:, :2]}, {}, r"'tree' must have shape \(8, 3\), a row a case"),
-        (LABELS, SCORES, {"classes": ["cat", "dog", "hen"]}, "has the class 'owl', which is not among cat"),
-        (LABELS, SCORES, {"classes": ["cat", "cat", "owl"]}, "each with a name of its own"),
+        (LABELS, {"tree": SCORES["tree"][:, :2]}, {}, r"'tree' must have shape \(8, 3\), one row per case"),
+        (LABELS, SCORES, {"classes": ["cat", "dog", "hen"]}, "has the class 'owl', which is not one of cat"),
+        (LABELS, SCORES, {"classes": ["cat", "cat", "owl"]}, "2 classes with different names"),
         (LABELS[:1].repeat(8), {"tree": np.ones((8, 1))}, {}, "at least 2 classes"),
         (LABELS, SCORES, {"fold": [1, 2]}, "equally long"),
         (LABELS, {"tree": np.full((8, 3), np.nan)}, {}, "^class 'cat': "),
@@ -98,10 +98,10 @@ def test_classes_may_be_numbers():
 @each(
     ("change", "classes", "message"),
     [
-        ({}, ["cat", "dog"], "has the class 'owl', which is not among cat, dog"),
+        ({}, ["cat", "dog"], "has the class 'owl', which is not one of cat, dog"),
         ({}, ["cat"], "at least 2 classes"),
         ({}, ["cat", "dog", "owl", "hen"], "hen"),
-        ({}, ["cat", "dog", "owl", "case"], "'case' is read as another column"),
+        ({}, ["cat", "dog", "owl", "case"], "'case' is another column"),
         ({"y_true": [np.nan, *LABELS[1:]] * 2}, ["cat", "dog", "owl"], "^class 'cat': .*y_true.* row 0"),
         ({"owl": ["high"] * 16}, ["cat", "dog", "owl"], "owl"),
     ],
@@ -112,7 +112,7 @@ def test_what_is_refused_of_a_table(change, classes, message):
 
 
 def test_the_columns_of_a_table_are_several():
-    with pytest.raises(InputTypeError, match="`classes` must be a sequence of columns, but is one text"):
+    with pytest.raises(InputTypeError, match="`classes` must be a list of columns, such as"):
         read_multiclass(long_table(), "cat")
     with pytest.raises(InputError, match=r"`columns`.*'y_score'"):
         read_multiclass(long_table(), ["cat", "dog", "owl"], columns={"y_score": "cat"})

@@ -31,7 +31,9 @@ def exact(message):
 
 def test_without_a_column_of_folds_all_rows_are_one_test_set():
     plain = LONG.drop(columns="fold")
-    with pytest.warns(SkewanovaWarning, match="^there is no column fold: all rows are taken as one test set"):
+    with pytest.warns(
+        SkewanovaWarning, match="^there is no column fold, so all rows are taken as one test set"
+    ):
         table = read_scores(plain)
     assert table.frame.equals(read_scores(plain.assign(fold=1)).frame)
     with pytest.warns(SkewanovaWarning, match="no column fold"):
@@ -98,9 +100,9 @@ def test_columns_may_swap_names():
 
 
 def test_columns_that_cannot_be():
-    with pytest.raises(InputError, match=exact("the column 'y_score' cannot serve twice")):
+    with pytest.raises(InputError, match=exact("the column 'y_score' is mapped twice; map each column once")):
         read_scores(LONG, columns={"y_true": "y_score"})
-    with pytest.raises(InputError, match=exact("the column 'fold' cannot serve twice")):
+    with pytest.raises(InputError, match=exact("the column 'fold' is mapped twice; map each column once")):
         read_scores(LONG, columns={"case": "fold"})
     with pytest.raises(
         InputError,
@@ -302,9 +304,9 @@ def test_wide_tables_without_models_or_with_one_twice():
         InputError, match=r"^`models` must name at least one column of scores, but there is none"
     ):
         scores_from_wide(WIDE, models=[])
-    with pytest.raises(InputError, match=exact("the column 'A' cannot serve twice")):
+    with pytest.raises(InputError, match=exact("the column 'A' is mapped twice; map each column once")):
         scores_from_wide(WIDE, models=["A", "A"])
-    with pytest.raises(InputError, match=exact("the column 'y_true' cannot serve twice")):
+    with pytest.raises(InputError, match=exact("the column 'y_true' is mapped twice; map each column once")):
         scores_from_wide(WIDE, models=["y_true"])
     with pytest.raises(InputError, match=r"^the table must have the column 'Z', but has"):
         scores_from_wide(WIDE, models=["A", "Z"])
@@ -379,7 +381,7 @@ def lacking(*cells, frame=LONG):
 def test_a_missing_cell_is_named():
     message = (
         "every model must be scored in every fold, but these are missing: model 'B' in fold 2. Score them, "
-        "or drop the folds for all models with missing='drop'"
+        "or drop the folds for all models with missing='drop' (--missing drop)"
     )
     with pytest.raises(InputError, match=exact(message)):
         complete_table(lacking(("B", 2)))
@@ -410,7 +412,7 @@ def test_cases_must_be_the_same_for_all_models():
     frame.loc[15, "case"] = 99
     message = (
         "all models of a fold must be scored on the same cases, but 2 (fold, case) pairs lack a model, the "
-        "first: case 23 in fold 2, case 99 in fold 2"
+        "first: case 23 in fold 2, case 99 in fold 2; score these cases by all models, or leave them out"
     )
     with pytest.raises(InputError, match=exact(message)):
         check_paired(read_scores(frame))
@@ -431,7 +433,7 @@ def test_description():
     assert describe_table(read_scores(with_cases(LONG))) == [
         "16 rows: 2 models x 2 folds",
         "models: A, B",
-        "positives a fold: 2; negatives a fold: 2",
+        "positives per fold: 2; negatives per fold: 2",
         "prior in the table: 0.5",
         "cases: named, and the same for all models of a fold",
         "warning: the smallest fold has 2 positives: means and intervals are about areas in folds of that "
@@ -446,7 +448,7 @@ def test_description_of_unequal_folds_and_strange_names():
         lines = describe_table(read_scores(frame))
     assert lines[1:4] == [
         r"models: A, \x1b[31m B",
-        "positives a fold: 1 to 2; negatives a fold: 1 to 2",
+        "positives per fold: 1 to 2; negatives per fold: 1 to 2",
         "prior in the table: 0.5",
     ]
     assert lines[4] == "cases: not named"

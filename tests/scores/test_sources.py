@@ -134,7 +134,7 @@ def test_a_query_that_fails_is_told_in_one_line():
 @pytest.mark.parametrize("values", [[[1.0, 2.0]] * 36, [{"a": 1}] * 36])
 def test_several_values_a_row(values):
     table = arrow(TABLE).set_column(4, "y_score", pa.array(values))
-    with pytest.raises(InputError, match=r"^the table must hold one value a row in 'y_score', but holds"):
+    with pytest.raises(InputError, match=r"^the table must hold one value per row in 'y_score', but holds"):
         sa.read_scores(Stream(table))
 
 

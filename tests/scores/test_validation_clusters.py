@@ -193,7 +193,7 @@ def test_repeated_cross_validation_may_test_a_cluster_once_in_each_repetition():
     assert (found.kind, found.n_clusters) == ("repeated_kfold", 8)
     assert "cases in 8 clusters, each whole in a fold or not in it" in found.describe()
     for stated in ("independent", "kfold"):
-        told = rf"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 of them"
+        told = rf"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 folds"
         with pytest.raises(InputError, match=told):
             infer_design(table, design=stated)
 
@@ -242,6 +242,6 @@ def test_rows_of_dask_that_fit_are_taken_as_in_memory():
 def test_check_tells_of_both():
     frame = pd.concat([TABLE, TABLE.assign(case=TABLE["case"] + 6, cluster=TABLE["cluster"] + "'")])
     lines = describe_table(read_scores(frame))
-    assert "clusters: 6, none of them cut by a fold" in lines
-    assert "weights: 0.5 to 4, which make the prior 0.45" in lines
+    assert "clusters: 6, each whole within a fold" in lines
+    assert "weights: 0.5 to 4, with which the prior is 0.45" in lines
     assert any(line.startswith("effective numbers in the smallest fold: ") for line in lines)
