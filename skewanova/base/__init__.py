@@ -1,8 +1,8 @@
-"""Foundations: checks, frames, text, folders, the system.
+"""Foundations: checks of arguments, frames, text, output folders.
 
-- checks: Errors, and checks that return the cleaned value or raise, naming argument, rule and value.
-- folders: Folders written whole or not at all, and closed pipes and free memory.
-- frames: Shared behaviour of results and frames: to_polars, records, distinct values.
-- rounding: Numbers that differ by rounding only count as equal, so that no result depends on the processor.
-- text: Tables of finished text and their four renderings; escapes, numbers in words, and stages of a run.
+- checks: Error classes, and checks that return the cleaned argument or raise an error that names it.
+- folders: Output folders, written to a hidden folder and renamed when complete; closed pipes and free memory.
+- frames: Base class of results with frames, and rows and distinct values of frames.
+- rounding: Comparisons that treat numbers as equal if they differ only by rounding error.
+- text: Tables of formatted text, formats of numbers, escapes of names, and stages of a run.
 """

@@ -1,4 +1,4 @@
-"""Errors, and checks that return the cleaned value or raise, naming argument, rule and value."""
+"""Error classes, and checks that return the cleaned argument or raise an error that names it."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ T = TypeVar("T", bound=np.generic)
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 
-#: What a missing label looks like once it has been turned into text.
+#: Texts of a missing label, in lower case.
 MISSING_TEXT = frozenset({"", "nan", "na", "n/a", "none", "null", "<na>", "nat"})
 
 
-#: From here on, not every whole number is a double.
+#: The smallest whole number whose successor is no double.
 FIRST_INEXACT = 2**53
 
 
@@ -44,11 +44,11 @@ class InputError(ValueError):
 
 
 class MultipleDatasetsError(InputError):
-    """Scores from several data sets were passed where one is required."""
+    """Scores of several data sets where one is required."""
 
 
 class DiskFullError(InputError):
-    """The disk has too little room for the result."""
+    """Too little room on the disk for the result."""
 
 
 class InputTypeError(TypeError):
@@ -56,11 +56,11 @@ class InputTypeError(TypeError):
 
 
 class SkewanovaWarning(UserWarning):
-    """A result was computed but may be unreliable; the message says why."""
+    """A result that may be unreliable; the message says why."""
 
 
 def is_full_disk(error: BaseException) -> bool:
-    """Return True if a disk is full; errors of remote workers are recognised by their text."""
+    """Return True if the error says that a disk is full; remote errors are recognised by their text."""
     full = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # not every system has quotas
     if getattr(error, "errno", None) in full:
         return True
@@ -75,12 +75,12 @@ def warn_each(notes: Iterable[str]) -> tuple[str, ...]:
     return unique
 
 
-#: Folder of this package.
+#: The folder of this package.
 _PACKAGE_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def _find_user_level() -> int:
-    """Return the stack level of the first line outside of this package, which is the user's."""
+    """Return the stack level of the first caller outside this package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
         frame, level = frame.f_back, level + 1
@@ -89,14 +89,14 @@ def _find_user_level() -> int:
 
 @contextmanager
 def prefix_errors(part: str) -> Iterator[None]:
-    """Prefix the message of an input error with the part it concerns, such as a data set."""
+    """Prefix messages of input errors in the block with the part that they concern, such as a data set."""
     try:
         yield
     except (InputError, InputTypeError) as error:
         raise type(error)(f"{part}: {error}") from error
 
 
-#: The smallest prior with a skew that can be multiplied by numbers of cases.
+#: The smallest prior; the skew of a smaller one overflows when multiplied by numbers of cases.
 SMALLEST_PRIOR = 1e-300
 
 
@@ -125,12 +125,12 @@ def check_prior(value: float, name: str = "prior") -> float:
 
 
 def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
-    """Return one prior or several, as a vector."""
+    """Return one prior or several as a vector."""
     return check_vector(np.atleast_1d(check_priors(value, name)), name)
 
 
 def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
-    """Return skews (negatives per positive) that are positive and finite, as a float array."""
+    """Return positive, finite skews (negatives per positive) as a float array."""
     skew = check_float_array(value, name)
     bad = skew[~((skew > 0) & np.isfinite(skew))]
     if bad.size:
@@ -147,7 +147,7 @@ def check_fraction(value: float, name: str) -> float:
 
 
 def check_not_negative(value: float, name: str, *, what: str, largest: float) -> float:
-    """Return a number from 0 to `largest`; `what` says in the message what it counts."""
+    """Return a number from 0 to `largest`; the message says that it must be `what`."""
     number = check_number(value, name)
     if not 0 <= number <= largest:
         limit = f", {largest:g} or less" if number > largest else ""
@@ -168,7 +168,7 @@ def check_sum_of_squares(kind: object) -> int:
 
 
 def make_generator(rng: Seed) -> np.random.Generator:
-    """Return a random number generator for a seed."""
+    """Return the random number generator of a seed."""
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
@@ -178,7 +178,7 @@ def make_generator(rng: Seed) -> np.random.Generator:
 
 
 def check_ordered(low: float, high: float, name: str) -> None:
-    """Raise unless the limits are in ascending order; they are never swapped silently."""
+    """Raise unless the limits are in ascending order."""
     if low > high:
         raise InputError(f"`{name}` must be given as (low, high), but got low={low:g} > high={high:g}")
 
@@ -192,7 +192,7 @@ def check_choice(value: object, choices: Sequence[str], name: str) -> str:
 
 
 def check_subset(values: Iterable[str], choices: Sequence[str], name: str = "models") -> tuple[str, ...]:
-    """Return the distinct values in the order of the choices; raise if one is no choice."""
+    """Return the chosen values in the order of the choices; raise if one is not a choice."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputTypeError(f"`{name}` must be a list of names, but got {values!r}")
     chosen = {check_choice(value, choices, name) for value in values}
@@ -220,7 +220,7 @@ def name_row(row: int) -> str:
 
 
 def to_array(values: Any, name: str, *, where: RowName = name_row) -> NDArray[Any]:
-    """Return an array without masked values; of objects if a double would round a whole number."""
+    """Return an array; its dtype is object if a double would round a whole number."""
     _check_unmasked(values, name, where)
     try:
         array = np.asarray(values)
@@ -231,7 +231,7 @@ def to_array(values: Any, name: str, *, where: RowName = name_row) -> NDArray[An
 
 
 def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = name_row) -> NDArray[Any]:
-    """Return an array, Python numbers of any size as doubles; if `exact`, raise if one is rounded."""
+    """Return an array with Python numbers of any size as doubles; if `exact`, raise if one is rounded."""
     array = to_array(values, name, where=where)
     typed = hasattr(values, "dtype") or array.dtype != object
     if typed or not all(isinstance(value, Integral | float) for value in array.flat):
@@ -246,7 +246,7 @@ def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = n
 
 
 def _check_unmasked(values: Any, name: str, where: RowName) -> None:
-    """Raise if values are masked, since numpy would drop the mask."""
+    """Raise if values are masked, because numpy would drop the mask."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(values).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
     elif isinstance(values, list | tuple):
@@ -286,7 +286,7 @@ def find_rounded(values: NDArray[Any]) -> int | None:
 
 
 def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: RowName = name_row) -> NDArray[Any]:
-    """Return one-dimensional real scores in their own dtype, without NaN; infinities are ranks."""
+    """Return one-dimensional real scores in their own dtype; they may be infinite but not NaN."""
     score = check_vector(check_real(to_numbers(y_score, name, where=where), name), name)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
@@ -312,7 +312,7 @@ def check_vector(values: NDArray[T], name: str) -> NDArray[T]:
 
 
 def check_same_length(**arrays: NDArray[Any]) -> None:
-    """Raise unless the arrays, passed under their argument names, are equally long."""
+    """Raise unless the arrays, passed by argument name, are equally long."""
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1:
         sizes = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
@@ -366,7 +366,7 @@ def check_both_classes(positive: Bools) -> None:
 def check_labelled_scores(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None
 ) -> tuple[Bools, NDArray[Any]]:
-    """Return labels as a boolean vector, and a score for each."""
+    """Return labels as a boolean vector, and as many scores."""
     positive = check_labels(y_true, pos_label=pos_label)
     score = check_scores(y_score)
     check_same_length(y_true=positive, y_score=score)
@@ -374,7 +374,7 @@ def check_labelled_scores(
 
 
 def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[Any]:
-    """Return labels as floats if they are numbers, else as text; raise if one is missing."""
+    """Return labels as floats if all are numbers, else as text; raise if one is missing."""
     if labels.dtype.kind in "bf" or (labels.dtype.kind in "iu" and not _has_large(labels)):
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
@@ -393,7 +393,7 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
 
 
 def encode_distinct(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
-    """Return distinct values (by type and value) in order of appearance, and the code of each value."""
+    """Return distinct values (by type and value) in order of appearance, and the index of each value."""
     codes_of: dict[Any, int] = {}
     try:
         if len(set(map(type, values))) == 1:
@@ -401,16 +401,14 @@ def encode_distinct(values: Sequence[object]) -> tuple[list[object], NDArray[np.
             codes_of = dict(zip(distinct, range(len(distinct)), strict=True))
             return distinct, np.fromiter(map(codes_of.__getitem__, values), np.intp, len(values))
         codes = [codes_of.setdefault((type(value), value), len(codes_of)) for value in values]
-    except TypeError:  # some cannot be looked up, such as lists: each is looked at
+    except TypeError:  # some, such as lists, cannot be hashed
         return list(values), np.arange(len(values))
     return [value for _, value in codes_of], np.array(codes, dtype=np.intp)
 
 
-def _check_two_classes(distinct: NDArray[Any], places: Sequence[str], name: str) -> None:
+def _check_two_classes(distinct: NDArray[Any], rows: Sequence[str], name: str) -> None:
     """Raise unless there are at most two classes, and no fractions."""
-    labels = ", ".join(
-        f"{label} ({where})" for label, where in zip(_list_labels(distinct), places, strict=False)
-    )
+    labels = ", ".join(f"{label} ({row})" for label, row in zip(_list_labels(distinct), rows, strict=False))
     if distinct.dtype.kind == "f" and (distinct != np.floor(distinct)).any():
         raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {labels}")
     if len(distinct) > 2:
@@ -424,7 +422,7 @@ def _format_label(value: object) -> str:
 
 
 def _parse_numbers(text: NDArray[Any]) -> NDArray[Any]:
-    """Return floats if every label reads as a number or a truth value, else the text."""
+    """Return floats if every label is the text of a number or a truth value, else the text."""
     truth = {"true": "1", "false": "0"}
     names = [truth.get(label.lower(), label) for label in text.tolist()]
     try:
@@ -458,7 +456,7 @@ def _find_label(pos_label: object, distinct: NDArray[Any]) -> int:
 
 
 def _list_labels(distinct: NDArray[Any]) -> list[str]:
-    """Return the first few labels, numbers without a trailing .0."""
+    """Return up to five labels as text, numbers without a trailing .0."""
     return [f"{v:g}" if isinstance(v, float) else repr(v) for v in distinct.tolist()[:5]]
 
 

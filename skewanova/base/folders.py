@@ -1,6 +1,6 @@
-"""Output folders: written whole beside their place, then renamed into it; and what systems differ in.
+"""Output folders, written to a hidden folder and renamed when complete; closed pipes and free memory.
 
-An earlier output is replaced; an input, and a folder that holds anything else, never is.
+An earlier output is replaced. An input, or a folder with anything else in it, never is.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ MAX_EXAMPLES = 3
 PROVENANCE = "provenance.json"
 
 
-#: Files that file managers leave in every folder they show.
+#: Files that file managers leave in folders.
 DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 
 
-#: Files of each figure that an output may hold.
+#: File formats of figures.
 FIGURE_FORMATS = ("svg", "png", "pdf")
 
 
@@ -53,7 +53,7 @@ Provenance = Mapping[str, Any]
 
 
 class OutputError(OSError):
-    """The output cannot be written; the message names it and says what the system answered."""
+    """Output that cannot be written; the message names it and the system's error."""
 
 
 def make_provenance(
@@ -64,7 +64,7 @@ def make_provenance(
     source: Path | None = None,
     sha256: str | None = None,
 ) -> dict[str, Any]:
-    """Return what made an output; it is read back to recognise an earlier output."""
+    """Return a record of how an output was made, which also identifies earlier outputs."""
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
         "tool": "skewanova",
@@ -84,7 +84,7 @@ def _read_versions() -> Mapping[str, str]:
 
 
 def check_formats(figures: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the formats of figures, given by name or as `svg,png`; none for `none`."""
+    """Return figure formats from names or from text such as `svg,png`; empty for `none`."""
     names = [name.strip() for name in (figures.split(",") if isinstance(figures, str) else figures)]
     if names == ["none"]:
         return ()
@@ -95,13 +95,8 @@ def check_formats(figures: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def is_output(folder: Path) -> bool:
-    """Return True if the provenance in the folder says that this package wrote it."""
-    return _read_provenance(folder) is not None
-
-
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file that the provenance of a folder lists, by relative name."""
+    """Return the SHA-256 of each file by relative name, from the provenance of a folder."""
     provenance = _read_provenance(folder)
     files = provenance.get("files") if provenance else None
     return {str(name): str(digest) for name, digest in files.items()} if isinstance(files, dict) else {}
@@ -116,14 +111,14 @@ def _read_provenance(folder: Path) -> dict[str, Any] | None:
 
 
 def format_csv(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
-    """Return comma-separated values, floats in full; quote all text if a name holds a carriage return."""
+    """Return comma-separated values; quote all text if it holds a carriage return."""
     options: dict[str, Any] = {"index": False, "lineterminator": "\n", "float_format": float_format}
     text: str = frame.to_csv(**options)
     return frame.to_csv(**options, quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text
 
 
 class Output:
-    """A folder that is being written, with the SHA-256 of each file."""
+    """Folder that is being written, with the SHA-256 of each file."""
 
     def __init__(self, path: Path, prefix: str = "", digests: dict[str, str] | None = None) -> None:
         self.path = path
@@ -131,7 +126,7 @@ class Output:
         self._digests = {} if digests is None else digests
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a new file, to disk; text has the same bytes on every system."""
+        """Write a new file through to disk; text has the same bytes on every system."""
         try:
             data = content.encode("utf-8") if isinstance(content, str) else content
         except UnicodeEncodeError as error:
@@ -151,12 +146,12 @@ class Output:
         """Write a frame as comma-separated values."""
         self.write(name, format_csv(frame, float_format=float_format))
 
-    def below(self, name: str) -> Output:
-        """Return a part of this output in a folder of its own."""
+    def make_subfolder(self, name: str) -> Output:
+        """Return a subfolder as an output that shares the SHA-256 of this one."""
         return Output(self.path, f"{self._prefix}{name}/", self._digests)
 
     def write_manifest(self, provenance: Provenance) -> None:
-        """Write the provenance, last of all, with the name and SHA-256 of every file."""
+        """Write the provenance with the name and SHA-256 of every file."""
         listed = sorted(item for item in self._digests.items() if item[0].startswith(self._prefix))
         files = {name.removeprefix(self._prefix): digest for name, digest in listed}
         text = json.dumps({**provenance, "files": files}, indent=2, default=_to_json)
@@ -164,12 +159,12 @@ class Output:
 
 
 def _to_json(value: object) -> object:
-    """Convert a numpy number or array for JSON, anything else to text."""
+    """Convert a numpy number or array to Python, anything else to text."""
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
 
 
 def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | None] = ()) -> Path:
-    """Return the real path of a folder that an output may take; raise if it may not."""
+    """Return the real path of an output folder; raise if it may not be written or replaced."""
     target = Path(os.path.realpath(directory))
     with _as_output_error(target):
         _check_place(target)
@@ -184,8 +179,8 @@ def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | N
 
 
 def _check_place(target: Path) -> None:
-    """Raise unless the target is a folder, or nothing yet, that may be renamed."""
-    existing = next(path for path in (*target.parents, target) if _exists(path))  # the root has no parent
+    """Raise unless the target is new or a folder that may be renamed."""
+    existing = next(path for path in (*target.parents, target) if _exists(path))
     if not existing.is_dir():
         raise InputError(f"`directory` cannot be written ({existing.name!r} is a file); choose another place")
     if os.path.ismount(target) or Path.cwd().is_relative_to(target):
@@ -196,7 +191,7 @@ def _check_place(target: Path) -> None:
 
 
 def _exists(path: Path) -> bool:
-    """Return True if the name is taken, also by a broken link; raise if the folder may not be entered."""
+    """Return True if the path exists, even as a broken link; raise if its folder may not be entered."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -205,7 +200,7 @@ def _exists(path: Path) -> bool:
 
 
 def _check_content(folder: Path, name: str) -> None:
-    """Raise unless the folder is absent, empty or an earlier output and nothing else."""
+    """Raise unless the folder is absent, empty, or an earlier output without other files."""
     if not _exists(folder):
         return
     if not stat.S_ISDIR(folder.lstat().st_mode):
@@ -220,7 +215,7 @@ def _check_content(folder: Path, name: str) -> None:
 
 
 def _unknown_files(folder: Path) -> list[str]:
-    """Return the relative names of all files, links and empty folders that the manifest does not list."""
+    """Return the relative names of files, links and empty folders that the manifest does not list."""
     manifest = read_manifest(folder)
     unknown = []
     for parent, folders, names in os.walk(folder, onerror=_raise):
@@ -235,7 +230,7 @@ def _unknown_files(folder: Path) -> list[str]:
 
 
 def _is_listed(path: Path, name: str, manifest: Mapping[str, str]) -> bool:
-    """Return True for a file that the manifest lists with this content."""
+    """Return True if the manifest lists the file with its content."""
     if path.is_symlink() or not path.is_file() or not manifest:
         return False
     if name == PROVENANCE or path.name in DESKTOP_FILES:
@@ -251,10 +246,10 @@ def _raise(error: OSError) -> None:
 def replace_folder(
     directory: str | os.PathLike[str], provenance: Provenance, *, inputs: Sequence[Path | None] = ()
 ) -> Iterator[Output]:
-    """Write a folder whole or not at all: it replaces `directory` if the block ends without an error.
+    """Write a folder atomically: replace `directory` only if the block ends without an error.
 
-    Files go into a hidden folder beside the target, on the same file system; the provenance is written last.
-    Neither the inputs nor a folder around them is replaced, nor anything but an earlier output.
+    Files go to a hidden folder beside the target, on the same file system; the provenance is written last.
+    Only an earlier output is replaced, and never an input or a folder that contains one.
     """
     target = check_folder(directory, inputs=inputs)
     with _as_output_error(target), _make_parents(target):
@@ -274,7 +269,7 @@ def replace_folder(
 
 
 def _replace(target: Path, new: Path, old: Path) -> None:
-    """Rename the new folder into place; what was there is checked where its name no longer leads to it."""
+    """Rename the new folder to the target, and check the earlier one again once it is renamed."""
     _check_place(target)
     _check_content(target, target.name)
     try:
@@ -291,7 +286,7 @@ def _replace(target: Path, new: Path, old: Path) -> None:
 
 @contextmanager
 def _as_output_error(target: Path) -> Iterator[None]:
-    """Raise errors of the system as OutputError, without the hidden names of this module."""
+    """Re-raise system errors as OutputError, without temporary paths."""
     try:
         yield
     except OSError as error:
@@ -305,7 +300,7 @@ def _as_output_error(target: Path) -> Iterator[None]:
 
 @contextmanager
 def _make_parents(target: Path) -> Iterator[None]:
-    """Make missing parents; remove those that are still empty after an error."""
+    """Create missing parent folders; after an error, remove those that are still empty."""
     missing = [path for path in target.parents if not _exists(path)]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -320,10 +315,10 @@ def _make_parents(target: Path) -> Iterator[None]:
 _MEMINFO = Path("/proc/meminfo")
 
 
-#: Limit and use of a container: cgroup v2, v1.
 _CGROUP = Path("/sys/fs/cgroup")
 
 
+#: Files with the memory limit and use of a container, cgroup v2 and v1.
 _CONTAINERS = (
     ("memory.max", "memory.current"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
@@ -331,17 +326,17 @@ _CONTAINERS = (
 
 
 def is_closed_pipe(error: OSError) -> bool:
-    """Return True if the reader of a pipe has left."""
+    """Return True if the error says that the reader of a pipe has closed it."""
     return error.errno == errno.EPIPE or (sys.platform == "win32" and error.errno == errno.EINVAL)
 
 
 def find_free_memory() -> int | None:
-    """Return the bytes that are free without swapping, or None if the system does not say."""
+    """Return the bytes of free memory, or None if the system does not say."""
     return min((*_iter_system_memory(), *_iter_container_memory()), default=None)
 
 
 def _iter_system_memory() -> Iterator[int]:
-    """Yield the free memory (Linux), else all memory (other systems but Windows)."""
+    """Yield the free memory on Linux, all memory on other systems, nothing on Windows."""
     if _MEMINFO.is_file():
         free = re.search(r"^MemAvailable:\s*(\d+)", _MEMINFO.read_text(), flags=re.MULTILINE)
         if free:
@@ -352,7 +347,7 @@ def _iter_system_memory() -> Iterator[int]:
 
 
 def _iter_container_memory() -> Iterator[int]:
-    """Yield what is left of the limit of a container, if there is one."""
+    """Yield the memory left within the limit of a container, if any."""
     for limit, used in _CONTAINERS:
         with suppress(OSError, ValueError):  # no container, or "max"
             yield int((_CGROUP / limit).read_text()) - int((_CGROUP / used).read_text())

@@ -1,4 +1,4 @@
-"""Shared behaviour of results and frames: to_polars, records, distinct values."""
+"""Base class of results with frames, and rows and distinct values of frames."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class FrameResult(ABC):
-    """A result that can be had as a frame: pandas by `to_frame`, polars by `to_polars`."""
+    """Base class of results that convert to pandas (`to_frame`) and polars (`to_polars`)."""
 
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:
         """Return the result as a pandas frame."""
 
     def to_polars(self) -> Any:
-        """Return `to_frame` as a polars frame: missing values are null, categories text.
+        """Return the result as a polars frame; missing values are null, and categories are text.
 
         Returns
         -------
@@ -44,7 +44,7 @@ class FrameResult(ABC):
 
 
 def _to_polars_values(column: pd.Series[Any]) -> Any:
-    """Return numbers and booleans as an array, other columns as a list, which needs no pyarrow."""
+    """Return numbers and booleans as an array, other columns as a list, so that pyarrow is not needed."""
     values = column.to_numpy()
     return (
         values if values.dtype.kind in "biuf" else column.astype(object).where(column.notna(), None).tolist()
@@ -53,28 +53,25 @@ def _to_polars_values(column: pd.Series[Any]) -> Any:
 
 def list_distinct(values: Iterable[Any]) -> list[Any]:
     """Return distinct values in order of first appearance."""
-    import pandas as pd  # results of numbers have frames too, and are loaded without
+    import pandas as pd  # imported late, because results of numbers load without pandas
 
     return values.unique().tolist() if isinstance(values, pd.Series) else list(dict.fromkeys(values))
 
 
 def make_frame(content: Any, columns: Iterable[str] | None = None) -> pd.DataFrame:
-    """Return a frame from columns by name or from rows."""
+    """Return a frame of columns by name, or of rows."""
     import pandas as pd
 
     return pd.DataFrame(content, columns=None if columns is None else list(columns))
 
 
 def iter_rows(frame: pd.DataFrame) -> Iterator[Any]:
-    """Iterate over rows as named tuples.
-
-    The same as `itertuples`, in a third of the time: a report asks for those of some hundred small frames.
-    """
+    """Iterate over rows as named tuples, in a third of the time of `itertuples` for small frames."""
     columns = [column.tolist() for _, column in frame.items()]
     return map(_make_row_type(tuple(frame.columns))._make, zip(*columns, strict=True))
 
 
 @lru_cache(maxsize=256)
 def _make_row_type(names: tuple[Any, ...]) -> Any:
-    """Return the type of a row with these columns."""
+    """Return the named tuple of a row with these columns."""
     return namedtuple("Row", map(str, names), rename=True)

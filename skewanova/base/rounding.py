@@ -1,7 +1,7 @@
-"""Numbers that differ by rounding only count as equal, so that no result depends on the processor.
+"""Comparisons that treat numbers as equal if they differ only by rounding error.
 
-Sums come out otherwise in their last digits under every processor's linear algebra. No order, name, state or
-rejection may rest on these digits, so whatever picks or ranks looks at numbers through this module.
+The last digits of sums depend on the processor's linear algebra. No order, name, state or rejection may
+depend on them, so every choice and ranking uses this module.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from numpy.typing import ArrayLike
 
 from skewanova.base.checks import Bools, Floats
 
-#: Numbers closer than this, or than this share of them beyond 1, differ by rounding only.
+#: Largest rounding error of numbers up to 1, and relative rounding error of larger numbers.
 TIE = 1e-12
 
 
-#: Relative slack with which a resampled statistic counts as reaching the observed one.
+#: A resampled statistic reaches the observed one within this relative slack.
 TIE_SLACK = 1e-10
 
 
 def snap_ties(values: ArrayLike) -> Floats:
-    """Replace values that differ by rounding error only with exact ties, along the last axis.
+    """Replace values that differ only by rounding error with exact ties, along the last axis.
 
-    Numbers in a row, each a near-tie of the next, take the value of the least; nan stays nan.
+    A chain of near-ties takes the smallest of its values; nan stays nan.
     """
     array = np.asarray(values, dtype=np.float64)
     order = np.argsort(array, axis=-1, kind="stable")
     ranked = np.take_along_axis(array, order, axis=-1)
     near = np.minimum(np.abs(ranked[..., 1:]), np.abs(ranked[..., :-1]))
-    with np.errstate(invalid="ignore"):  # nothing is as far from itself as infinity
+    with np.errstate(invalid="ignore"):  # infinity minus infinity
         apart = np.diff(ranked, axis=-1) > TIE * np.maximum(near, 1.0)
     start = np.zeros(ranked.shape, dtype=np.intp)
     start[..., 1:] = np.where(apart, np.arange(1, ranked.shape[-1]), 0)
@@ -39,12 +39,12 @@ def snap_ties(values: ArrayLike) -> Floats:
 
 
 def argsort_descending(values: ArrayLike) -> list[int]:
-    """Return positions from the largest value to the least; near-ties keep their order, nan is last."""
+    """Return the indices of values in descending order; near-ties keep their order, and nan is last."""
     return [int(i) for i in np.argsort(-snap_ties(values), kind="stable")]
 
 
 def is_maximum(values: ArrayLike) -> Bools:
-    """Return True for each value that is the maximum along the last axis, up to rounding."""
+    """Return True for each value that equals the maximum along the last axis, up to rounding."""
     array = np.asarray(values, dtype=np.float64)
     top = array.max(axis=-1, keepdims=True)
     return np.asarray(array >= top - TIE * np.maximum(np.abs(top), 1.0))

@@ -1,15 +1,15 @@
-"""Tables of finished text and their four renderings; escapes, numbers in words, and stages of a run."""
+"""Tables of formatted text, formats of numbers, escapes of names, and stages of a run."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from unicodedata import normalize
 
 import numpy as np
@@ -19,34 +19,34 @@ from skewanova.base.frames import FrameResult, iter_rows, make_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Names in a text table are cut to this length; files keep them whole.
+T = TypeVar("T")
+
+
+#: Largest number of characters of a name in a text table; files have full names.
 NAME_WIDTH = 24
 
 
 SCREEN_WIDTH = 80
 
 
-#: Names in a sentence; of others their number is written.
+#: Largest number of names in a sentence; other names are counted.
 MAX_NAMES = 5
 
 
-#: Rows of a long frame that a table shows: what goes beyond is left to the files.
+#: Largest number of rows of a table; files have all rows.
 MAX_ROWS = 1000
 
 
 @dataclass(frozen=True)
 class Table(FrameResult):
-    """A table ready to print: cells are text, already rounded, not yet escaped.
-
-    The forms are a loop over cells each, no longer than what it takes to give tabulate or Styler escaped
-    cells, bold ones, a caption and heads with a scope; LaTeX is in `report.publication`.
+    """Table of formatted text that is not yet escaped; `report.publication` writes LaTeX.
 
     Attributes
     ----------
     name : str
-        Short name, used for LaTeX labels.
+        Short name, used in LaTeX labels.
     caption : str
-        What the table shows.
+        Caption.
     header : tuple of str
         Column heads.
     rows : tuple of tuple of str
@@ -54,7 +54,7 @@ class Table(FrameResult):
     bold : frozenset of (int, int)
         Cells (row, column) to emphasise.
     note : str
-        What the reader must know.
+        Note below the table.
     """
 
     name: str
@@ -65,19 +65,19 @@ class Table(FrameResult):
     note: str = ""
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the cells as a frame of text."""
+        """Return the cells as text."""
         return make_frame(list(self.rows), self.header)
 
     def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
         """Return an aligned table; columns that do not fit follow in further blocks.
 
-        `names` gives the short forms of names; without it, those in the first column are made here.
+        `names` maps names to their short forms; by default those of the first column are shortened.
         """
         short = shorten_names(row[0] for row in self.rows) if names is None else names
         rows = [[short.get(cell, cell) for cell in row] for row in self.rows]
         first = max(len(shorten_name(row[0])) for row in [self.header, *rows])
         room = [first, *[max(width - 2 - first, 4)] * (len(self.header) - 1)]
-        cells = [[_shorten(c, n) for c, n in zip(row, room, strict=True)] for row in (self.header, *rows)]
+        cells = [[shorten_name(c, n) for c, n in zip(row, room, strict=True)] for row in (self.header, *rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [textwrap.fill(self.caption, width)]
         for block in pack_columns(widths, width):
@@ -88,7 +88,7 @@ class Table(FrameResult):
         return "\n".join([*lines, *(["", textwrap.fill(self.note, width)] if self.note else [])])
 
     def _formatted(self, escape_cell: Callable[[str], str], plain: str, bold: str) -> list[list[str]]:
-        """Return the cells of every row, escaped, in the plain or the bold form."""
+        """Return the escaped cells of every row in the plain or the bold format."""
         forms = {False: plain, True: bold}
         return [
             [forms[(i, j) in self.bold].format(escape_cell(cell)) for j, cell in enumerate(row)]
@@ -104,7 +104,7 @@ class Table(FrameResult):
         return f"**{escape_markdown(self.caption)}**\n\n" + "\n".join(lines) + note
 
     def to_html(self) -> str:
-        """Return an HTML table with its caption and note; every cell is escaped."""
+        """Return an HTML table with its caption and note."""
         head = "".join(f'<th scope="col">{_escape_html(cell)}</th>' for cell in self.header)
         rows = self._formatted(_escape_html, "<td>{}</td>", "<td><strong>{}</strong></td>")
         body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
@@ -118,28 +118,28 @@ class Table(FrameResult):
 def build_table(
     name: str, caption: str, frame: pd.DataFrame, cells: Mapping[str, Callable[[Any], str]], *, note: str = ""
 ) -> Table:
-    """Build a table with a row for each row of a frame, from the head and the text of each cell."""
+    """Build a table with a row for each row of a frame; `cells` maps a column head to its formatter."""
     rows = tuple(tuple(cell(row) for cell in cells.values()) for row in iter_rows(frame))
     return Table(name, caption, tuple(cells), rows, note=note)
 
 
 def format_column(column: str, digits: int | None = None) -> Callable[[Any], str]:
-    """Return a function that formats the number in a column."""
+    """Return the formatter of the numbers in a column."""
     return lambda row: format_number(getattr(row, column), digits)
 
 
 def format_limits(row: Any) -> str:
-    """Format the interval of a row."""
+    """Format the confidence interval of a row."""
     return format_interval(row.conf_low, row.conf_high)
 
 
 def format_interval(low: float, high: float) -> str:
-    """Format limits of an interval; return nothing if they are nan."""
+    """Format the limits of an interval; empty if they are nan."""
     return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
 
 
 def format_open_interval(row: Any) -> str:
-    """Format the interval of a prior, marking ends that the search did not reach."""
+    """Format the interval of a prior, and mark ends beyond the range of the search."""
     if np.isnan(row.conf_low):
         return ""
     low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
@@ -148,12 +148,12 @@ def format_open_interval(row: Any) -> str:
 
 
 def format_with_error(value: float, error: float) -> str:
-    """Format a number, with its standard error in brackets if there is one."""
+    """Format a number with its standard error in brackets, if any."""
     return format_number(value) if np.isnan(error) else f"{format_number(value)} ({format_number(error)})"
 
 
 def truncate_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
-    """Return the first rows of each test that fit a table, and a sentence on the rest."""
+    """Return the first rows of each test, up to `MAX_ROWS`, and a sentence about the others."""
     if len(frame) <= MAX_ROWS:
         return frame, ""
     families = [column for column in ("test", "response") if column in frame]
@@ -163,26 +163,31 @@ def truncate_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
     return rows, f"The first rows{each}, {len(rows):,} of {len(frame):,}: {file} holds them all."
 
 
-#: Decimals of numbers where no other number of them is asked for.
+#: Default number of decimals.
 _decimals: ContextVar[int] = ContextVar("decimals", default=3)
 
 
 @contextmanager
-def set_decimals(digits: int) -> Iterator[None]:
-    """Set the default number of decimals within the block."""
-    token = _decimals.set(digits)
+def _set_variable(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Set a context variable within the block."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        _decimals.reset(token)
+        variable.reset(token)
 
 
-#: Most decimals of a number that has no digit in fewer.
+def set_decimals(digits: int) -> AbstractContextManager[None]:
+    """Set the default number of decimals in the block."""
+    return _set_variable(_decimals, digits)
+
+
+#: Largest number of decimals of small numbers.
 MAX_DECIMALS = 6
 
 
 def format_number(value: float, digits: int | None = None) -> str:
-    """Format with fixed decimals, by default three; nan is empty, and zero has no sign."""
+    """Format a number with fixed decimals, by default three; nan is empty, and zero has no sign."""
     if not np.isfinite(value):
         return "" if np.isnan(value) else f"{value:g}"
     text = f"{value:.{_decimals.get() if digits is None else digits}f}"
@@ -190,7 +195,7 @@ def format_number(value: float, digits: int | None = None) -> str:
 
 
 def count_decimals(values: Iterable[float]) -> int:
-    """Return the default decimals, or up to six so that no number but 0 reads as 0."""
+    """Return the number of decimals, at most six, at which no number but 0 is rounded to 0."""
     digits = _decimals.get()
     sizes = [abs(value) for value in values if value and np.isfinite(value)]
     while digits < MAX_DECIMALS and any(round(size, digits) == 0 for size in sizes):
@@ -199,13 +204,13 @@ def count_decimals(values: Iterable[float]) -> int:
 
 
 def format_factor(value: float) -> str:
-    """Format with two significant digits, never with an exponent: 3.2, 47, 1,200."""
+    """Format a number with two significant digits and no exponent: 3.2, 47, 1,200."""
     rounded = float(f"{value:.2g}")
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
 def format_p(value: float) -> str:
-    """Format a p-value with two significant digits down to .0001.
+    """Format a p-value with up to four decimals.
 
     Examples
     --------
@@ -221,15 +226,15 @@ def format_p(value: float) -> str:
 
 
 def write_p(value: float) -> str:
-    """Format a p-value for a sentence: p = 0.05, p <0.0001."""
+    """Format a p-value with its name: p = 0.05, p <0.0001."""
     text = format_p(value)
     return "p undefined" if not text else f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def escape_latex(text: str) -> str:
-    r"""Escape every character that LaTeX reads as a command; a minus sign is set as one.
+    r"""Escape every character that LaTeX reads as a command, and typeset minus signs.
 
-    Letters and their accents are joined (NFC), since pdflatex knows accents only so.
+    Letters and accents are composed (NFC), because pdflatex cannot typeset separate accents.
 
     Examples
     --------
@@ -268,7 +273,7 @@ _LATEX_ESCAPES: Mapping[str, str] = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
-    "[": "{[}",  # at the start of a row, it would be an argument of the line break above it
+    "[": "{[}",  # at the start of a row, LaTeX reads it as an argument of the line break above
     "*": "{*}",
 }
 
@@ -278,10 +283,10 @@ def _escape_html(text: str) -> str:
 
 
 def escape_text(text: str) -> str:
-    r"""Return text on one line with control characters escaped, for terminals, pages and pictures.
+    r"""Return text on one line with invisible characters escaped, for terminals, pages and figures.
 
-    White space of any kind is a space. Signs that a terminal, browser or reader acts on without showing them
-    (control signs, changes of direction, signs without width, halves of characters) are written out.
+    White space of any kind becomes a space. Control characters, changes of direction, characters without
+    width and surrogates are written as escapes.
     """
     line = str(text)
     if line.isprintable() and not _INVISIBLE.search(line):
@@ -299,20 +304,15 @@ def escape_lines(text: str) -> str:
     return "\n".join(map(escape_text, text.split("\n")))
 
 
-#: Letters and marks by their class, of which nothing is seen: fillers, joiners, variants of signs.
+#: Invisible characters that Unicode counts as printable: fillers, joiners, variation selectors.
 _INVISIBLE = re.compile(
     "[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180d\\u180f\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0"
     "\\U000e0100-\\U000e01ef]"
 )
 
 
-def shorten_name(name: str) -> str:
-    """Return a name on one line, cut to fit a text table."""
-    return _shorten(name, NAME_WIDTH)
-
-
 def shorten_names(names: Iterable[str]) -> dict[str, str]:
-    """Return distinct names on one line, cut to fit a text table.
+    """Return the short form of each name, on one line and distinct from the others.
 
     Examples
     --------
@@ -326,23 +326,23 @@ def shorten_names(names: Iterable[str]) -> dict[str, str]:
         while label in short.values():
             copy += 1
             mark = f" ({copy})"
-            label = _shorten(name, NAME_WIDTH - len(mark)) + mark
+            label = shorten_name(name, NAME_WIDTH - len(mark)) + mark
         short[name] = label
     return short
 
 
 def wrap_lines(lines: Iterable[str], width: int) -> str:
-    """Wrap lines to the width, with continuation lines indented."""
+    """Wrap each line to the width, with continuation lines indented."""
     return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 
 
 def format_section(title: str, items: Iterable[str], width: int) -> str:
-    """Return a title and a bulleted list, wrapped to the width."""
+    """Format a title and a bulleted list, wrapped to the width."""
     return "\n".join([title, *(format_item(text, width) for text in items)])
 
 
 def format_item(text: str, width: int) -> str:
-    """Return a bulleted item, wrapped to the width."""
+    """Format a bulleted item, wrapped to the width."""
     return textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ")
 
 
@@ -362,7 +362,7 @@ def group_notes(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]
 
 
 def merge_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return notes on several things by name, similar ones once.
+    """Return sentences on notes about several things by name; similar notes become one sentence.
 
     Examples
     --------
@@ -380,9 +380,9 @@ def merge_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
     return sentences
 
 
-def _shorten(text: str, width: int) -> str:
-    """Return one line with single spaces, cut in the middle, as names often differ at either end."""
-    line = " ".join(escape_text(text).split())
+def shorten_name(name: str, width: int = NAME_WIDTH) -> str:
+    """Return one line, cut in the middle if too long, because names often differ at either end."""
+    line = " ".join(escape_text(name).split())
     if len(line) <= width:
         return line
     tail = (width - 3) * 2 // 5
@@ -390,7 +390,7 @@ def _shorten(text: str, width: int) -> str:
 
 
 def pack_columns(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Pack the columns after the first into blocks that fit the width."""
+    """Return blocks of columns after the first, each of which fits the width beside the first."""
     blocks: list[list[int]] = [[]]
     for column in range(1, len(widths)):
         used = widths[0] + sum(2 + widths[j] for j in [*blocks[-1], column])
@@ -401,7 +401,7 @@ def pack_columns(widths: Sequence[int], width: int) -> list[list[int]]:
 
 
 def drop_column(table: Table, head: str) -> Table:
-    """Return the table without one column."""
+    """Return the table without the column of this head."""
     return select_cells(table, [j for j, name in enumerate(table.header) if name != head])
 
 
@@ -414,7 +414,7 @@ def drop_empty_columns(table: Table) -> Table:
 def select_cells(
     table: Table, columns: Sequence[int] | None = None, *, rows: Sequence[int] | None = None
 ) -> Table:
-    """Return the table with some columns or rows, in this order."""
+    """Return the table with these columns and rows, in this order."""
     across = range(len(table.header)) if columns is None else columns
     down = range(len(table.rows)) if rows is None else rows
     cells = [[(i, j) for j in across] for i in down]
@@ -427,7 +427,7 @@ def select_cells(
     )
 
 
-#: Stages of a comparison, in order; those of its figures follow.
+#: Stages of a comparison, in order, before those of its figures.
 STAGES = ("scores", "measures", "tests of all models", "pairs of models", "ranking, differences")
 
 
@@ -435,17 +435,12 @@ _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", def
 
 
 def report_stage(name: str) -> None:
-    """Report that a stage begins."""
+    """Report to the listener, if any, that a stage begins."""
     listener = _listener.get()
     if listener is not None:
         listener(name)
 
 
-@contextmanager
-def listen_to_stages(listener: Callable[[str], None]) -> Iterator[None]:
-    """Call `listener` with the name of each stage that begins within the block."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
+def listen_to_stages(listener: Callable[[str], None]) -> AbstractContextManager[None]:
+    """Call `listener` with the name of each stage that begins in the block."""
+    return _set_variable(_listener, listener)

@@ -39,7 +39,7 @@ def write_folder(
 
 def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str]) -> None:
     """Write a comparison into a part of a larger output, under its own provenance."""
-    part, provenance = output.below(name), _build_provenance(source)
+    part, provenance = output.make_subfolder(name), _build_provenance(source)
     write_files(part, source, provenance, formats)
     part.write_manifest(provenance)
 

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from skewanova.base.checks import InputError
-from skewanova.base.folders import is_output
+from skewanova.base.folders import read_manifest
 from studies import output as studies_output
 from studies.__main__ import study as main
 from studies.areas import (
@@ -76,7 +76,7 @@ def test_a_study_is_written_with_all_its_figures(name, tmp_path):
     drawn = {f"{figure}.{kind}" for figure in FIGURES[name] for kind in ("png", "svg")}
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == {f"{name}.csv", f"{name}.md", "provenance.json", *drawn}
-    assert is_output(tmp_path / "out")
+    assert read_manifest(tmp_path / "out")
     text = (tmp_path / "out" / f"{name}.md").read_text()
     assert all(table.to_markdown() in text for table in study.to_tables())
     written = pd.read_csv(tmp_path / "out" / f"{name}.csv")

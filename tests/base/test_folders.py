@@ -26,7 +26,6 @@ from skewanova.base.checks import InputError
 from skewanova.base.folders import (
     OutputError,
     check_folder,
-    is_output,
     make_provenance,
     read_manifest,
     replace_folder,
@@ -65,7 +64,7 @@ def earlier(tmp_path):
 
 def test_the_provenance_counts_its_files(earlier):
     assert set(read_manifest(earlier)) == {"figures/one.svg", "numbers.csv"}
-    assert is_output(earlier)
+    assert read_manifest(earlier)
     found = json.loads((earlier / "provenance.json").read_text())
     assert found["tool"] == "skewanova"
     assert found["version"] == sa.__version__ == found["versions"]["skewanova"]
@@ -75,7 +74,7 @@ def test_the_provenance_counts_its_files(earlier):
 
 def test_a_part_has_a_provenance_of_its_own(tmp_path):
     with replace_folder(tmp_path / "out", MADE) as output:
-        part = output.below("part-1")
+        part = output.make_subfolder("part-1")
         part.write("a.csv", "a\n")
         part.write_manifest(MADE)
     assert list(read_manifest(tmp_path / "out" / "part-1")) == ["a.csv"]
@@ -146,7 +145,7 @@ def test_parents_are_made_in_place_and_keep_what_comes_into_them(tmp_path):
         thesis.write_text("precious")
         output.write("a.csv", "a\n")
     assert thesis.read_text() == "precious"
-    assert is_output(tmp_path / "results" / "deep" / "run1")
+    assert read_manifest(tmp_path / "results" / "deep" / "run1")
 
 
 def failing(target, error, meanwhile):
@@ -258,7 +257,7 @@ def test_runs_at_once_under_a_parent_that_is_missing(tmp_path, names):
         with ThreadPoolExecutor(len(names)) as pool:
             errors = list(pool.map(work, names))
         assert all(error is None or isinstance(error, InputError | OutputError) for error in errors), errors
-        assert all(is_output(place / "res" / name) for name in names)
+        assert all(read_manifest(place / "res" / name) for name in names)
         assert hidden(place) == []
         assert names != "ab" or errors == [None, None]
 
@@ -318,11 +317,11 @@ def test_names_too_long_for_the_system(tmp_path):
 KILLS = """
 import os, random, shutil, signal, sys, time
 from pathlib import Path
-from skewanova.base.folders import is_output, read_manifest, provenance_of, replace_folder, _unknown_files
+from skewanova.base.folders import read_manifest, make_provenance, replace_folder, _unknown_files
 from skewanova.cli.options import _raised_signals
 
 place, signals = Path(sys.argv[1]), sys.argv[2].split(",")
-made = provenance_of("test", {})
+made = make_provenance("test", {})
 
 def write(content):
     with replace_folder(place / "res" / "out", made) as output:

@@ -9,7 +9,7 @@ def quick_parts(monkeypatch):
 
     def quick(_result, output, name, *, formats):
         assert formats == ("svg",)  # a picture for the report, and none beside it
-        part = output.below(name)
+        part = output.make_subfolder(name)
         part.write("report.html", "one")
         part.write_manifest({"tool": "skewanova"})
 

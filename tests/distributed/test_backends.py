@@ -283,7 +283,7 @@ def test_designs_over_cases_are_compared_as_in_memory(design):
 
 
 def test_what_does_not_fit_is_refused_with_what_to_do(monkeypatch):
-    monkeypatch.setattr("skewanova.distributed.loading.available_memory", lambda: 180 * 200)
+    monkeypatch.setattr("skewanova.distributed.loading.find_free_memory", lambda: 180 * 200)
     rows = partitioned(cases_of("one test set").assign(part="holdout", halving=None))
     with dask_here(), pytest.raises(InputError, match=r"^a table with halvings must fit in memory, but this"):
         sa.compare(rows)

@@ -150,7 +150,7 @@ def files(folder):
 
 
 def test_a_table_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "available_memory", lambda: 500)
+    monkeypatch.setattr(sources, "find_free_memory", lambda: 500)
     for path in files(tmp_path):
         reader = {".csv": "csv", ".gz": "csv", ".jsonl": "json", ".parquet": "parquet"}[path.suffix]
         name = re.escape(path.name)
@@ -162,7 +162,7 @@ def test_a_table_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkey
             InputError, match=r"^the query holds about 36 rows, which take 1\.1e-06 GB of memory"
         ):
             sa.read_scores(query)
-    monkeypatch.setattr(sources, "available_memory", lambda: None)
+    monkeypatch.setattr(sources, "find_free_memory", lambda: None)
     assert sa.read_scores(lazy(TABLE)).counts.sum() == 36
 
 
