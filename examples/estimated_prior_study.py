@@ -63,7 +63,7 @@ def further_batch(n_batches, n_unlabelled, spread, rng):
     batch = np.repeat(range(n_batches), n_unlabelled)
     labelled, unlabelled = np.concatenate(drawn[0][:2]), np.concatenate([scores[2] for scores in drawn])
     estimate = sa.estimate_prior(labels_of(Setting()), labelled, unlabelled, batch=batch)
-    low, high = estimate.between(0.95)
+    low, high = estimate.central_interval(0.95)
     known = expit(logit(0.1) + np.array([-1.96, 1.96]) * spread)
     held = known[0] <= priors[-1] <= known[1]
     return {"predicted": (low <= priors[-1] <= high, high - low), "true spread": (held, known[1] - known[0])}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from skewanova.priors.evidence import POSITIVES_FOR_INTERVALS
+from skewanova.priors.evidence import MIN_POSITIVES_FOR_INTERVALS
 from skewanova.scores.design import FoldDesign
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -222,7 +222,7 @@ def shown_rows() -> list[tuple[str, ...]]:
 def area_rows() -> list[tuple[str, ...]]:
     """Intervals of one area: over distributions, sizes and priors."""
     every = pd.read_csv(STUDIES / "intervals.csv")
-    enough = every["prior"] * every["n_total"] >= POSITIVES_FOR_INTERVALS
+    enough = every["prior"] * every["n_total"] >= MIN_POSITIVES_FOR_INTERVALS
     kept = every[(every["method"] != "jackknife") | enough]
     return [
         covered("one test set", name, kept[kept["method"] == method]["coverage"], "intervals")

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from skewanova.base.checks import Floats
 from skewanova.priors import estimation, mixtures
-from skewanova.priors.mixtures import CASES_A_BIN, N_BINS, Counts, bin_edges, tally
+from skewanova.priors.mixtures import CASES_PER_BIN, N_BINS, BinCounts, bin_edges, count_by_bin
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, means
 
@@ -144,17 +144,17 @@ def _measures(
         counts = [_counted(each, way, setting) for each in samples]
         found |= {
             f"{way}|{name}": np.stack([_padded(getattr(one, name), way) for one in counts])
-            for name in Counts._fields
+            for name in BinCounts._fields
         }
         found[f"{way}|critical"] = np.stack([_critical(one, way, setting, draws) for one in counts])
     return found
 
 
-def _counted(scores: tuple[Floats, Floats, Floats], way: str, setting: Setting) -> Counts:
+def _counted(scores: tuple[Floats, Floats, Floats], way: str, setting: Setting) -> BinCounts:
     """Return a sample in bins at its own quantiles."""
-    n_bins = max(2, min(N_BINS, setting.n_positive // CASES_A_BIN)) if way == "rule" else int(way)
+    n_bins = max(2, min(N_BINS, setting.n_positive // CASES_PER_BIN)) if way == "rule" else int(way)
     edges = bin_edges(np.concatenate(scores[:2]), n_bins)
-    return Counts(*(tally(part, edges) for part in scores))
+    return BinCounts(*(count_by_bin(part, edges) for part in scores))
 
 
 def _padded(counts: Floats, way: str) -> Floats:
@@ -162,25 +162,25 @@ def _padded(counts: Floats, way: str) -> Floats:
     return np.pad(counts, (0, (N_BINS if way == "rule" else int(way)) - len(counts)))
 
 
-def _critical(counts: Counts, way: str, setting: Setting, draws: np.random.Generator) -> Floats:
+def _critical(counts: BinCounts, way: str, setting: Setting, draws: np.random.Generator) -> Floats:
     """Critical values at the levels: chi2's or, where `estimate_prior` has it, the bootstrap's."""
     levels = 1 - np.array(LEVELS)
-    if way != "rule" or not estimation.chi2_is_too_small(counts):
+    if way != "rule" or not estimation.is_chi2_too_small(counts):
         return np.asarray(chi2.ppf(levels, 1))
     at = np.asarray(logit(setting.prior))
-    return mixtures.bootstrap_critical(counts, at, levels, n_resamples=DRAWS, rng=draws)
+    return mixtures.bootstrap_critical_value(counts, at, levels, n_resamples=DRAWS, rng=draws)
 
 
-def judged(counts: Counts, critical: Floats, prior: float) -> Iterator[dict[str, Floats]]:
+def judged(counts: BinCounts, critical: Floats, prior: float) -> Iterator[dict[str, Floats]]:
     """For each level, by replicate: whether the interval holds the prior, and what else is counted."""
-    peak = mixtures.likeliest(counts)
-    ratios = mixtures.ratio(counts, np.full(counts.shape, logit(prior)), peak.height)
+    peak = mixtures.find_peak(counts)
+    ratios = mixtures.likelihood_ratio_statistic(counts, np.full(counts.shape, logit(prior)), peak.height)
     best = np.asarray(expit(peak.log_odds))
-    misfit = mixtures.misfit(counts, mixtures.profile(counts, best), best)
+    misfit = mixtures.g2_statistic(counts, mixtures.fit_classes(counts, best), best)
     df = (counts.positive + counts.negative > 0).sum(axis=-1) - 2
-    bias = mixtures.likeliest_prior(counts) - prior
+    bias = mixtures.find_likeliest_prior(counts) - prior
     for level, bound in zip(LEVELS, critical.T, strict=True):
-        low, high = mixtures.limits(counts, peak, (bound, bound))
+        low, high = mixtures.interval_limits(counts, peak, (bound, bound))
         yield {
             "coverage": (ratios <= bound).astype(np.float64),
             "bias": bias,
@@ -194,7 +194,7 @@ def _rows(cell: Cell, values: Mapping[str, Floats]) -> Iterator[tuple[object, ..
     (name,) = cell.key
     setting = SETTINGS[name]
     for way in dict.fromkeys(key.split("|")[0] for key in values):
-        counts = Counts(*(values[f"{way}|{part}"] for part in Counts._fields))
+        counts = BinCounts(*(values[f"{way}|{part}"] for part in BinCounts._fields))
         every = judged(counts, values[f"{way}|critical"], setting.prior)
         for level, found in zip(LEVELS, every, strict=True):
             share, error = means(found["coverage"][:, None])[0]

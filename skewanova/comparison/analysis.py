@@ -48,7 +48,7 @@ from skewanova.inference.pairwise import (
 from skewanova.inference.random_effects import split_plot_anova
 from skewanova.inference.ranks import compact_letters
 from skewanova.inference.runs import empty_components
-from skewanova.priors.weightings import Target, as_deployment_prior
+from skewanova.priors.weightings import PriorLike, as_deployment_prior
 from skewanova.scores.design import FoldDesign
 
 #: Folds or halvings for each contrast that Hotelling's test needs for its covariance matrix.
@@ -127,7 +127,7 @@ class DesignAnalysis(ABC):
         """Run the primary, the published and the secondary tests."""
 
     @abstractmethod
-    def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
+    def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
         """Compare the pairs by the primary test, but over another deployment prior."""
 
     @cached_property
@@ -299,7 +299,7 @@ class FoldsAnalysis(DesignAnalysis):
         notes = warn_each(_check_level(measures.design, options))
         return Analysis((primary, *self.published, *secondary), frames, notes)
 
-    def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
+    def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
         """Compare the pairs by the primary test over another deployment prior."""
         measures = self.evaluation.reweight(as_deployment_prior(deployment_prior))
         method = resolve_pairwise(measures.design, self.options)

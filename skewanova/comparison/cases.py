@@ -41,7 +41,7 @@ from skewanova.inference.single_test_set import (
     compare_areas,
 )
 from skewanova.priors import evidence
-from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
+from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 
 CasesComparison = TestSetComparison | RunsComparison
 
@@ -82,7 +82,7 @@ class CasesAnalysis(DesignAnalysis):
             rows = self.compare_family(at_prior).assign(role="secondary", response="auprec", prior=prior)
             negatives = evidence.effective_negatives(sample.effective_size(positive=False), prior)
             # with fewer negatives the standard errors are too small
-            if not evidence.is_sufficient(negatives, evidence.ENOUGH_OVER_CASES):
+            if not evidence.is_sufficient(negatives, evidence.MIN_NEGATIVES_OVER_CASES):
                 rows[TEST_COLUMNS] = np.nan
                 rows["reject"] = False
             parts.append(rows)
@@ -126,7 +126,7 @@ class TestSetAnalysis(CasesAnalysis):
         """Areas and jackknife covariance of the models on the test set."""
         return get_test_set(self.evaluation)
 
-    def compare(self, target: Target) -> TestSetComparison:
+    def compare(self, target: PriorLike) -> TestSetComparison:
         """Compare the models at one prior or over a deployment prior."""
         weighting = as_deployment_prior(target)
         return self.compare_arcsine_areas(self.test_set.measure_areas(self.evaluation, weighting), weighting)
@@ -151,7 +151,7 @@ class TestSetAnalysis(CasesAnalysis):
         notes = (*(SINGLE_UNIT_WARNING.format(unit) for unit in sample.single_unit_classes), *notes)
         return Analysis([self.test_equality(result)], frames, notes)
 
-    def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
+    def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
         """Compare the pairs over another deployment prior."""
         return self.compare_families(self.compare(deployment_prior), {}, self.test_set.sample)
 
@@ -218,7 +218,7 @@ class RunsAnalysis(CasesAnalysis):
             frames["components"] = result.components
         return Analysis([self.test_equality(result), *self.published], frames)
 
-    def compare_pairs(self, deployment_prior: Target) -> pd.DataFrame:
+    def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
         """Compare the pairs over another deployment prior."""
         areas = measure_runs(self.evaluation, as_deployment_prior(deployment_prior))
         return self.compare_families(self.compare(areas), {}, areas.sample)
@@ -286,9 +286,9 @@ def check_sizes(sample: Sample, low: float, estimate: Floats, error: float) -> p
     support = float(evidence.effective_negatives(negatives, low))
     distance = float(1 - estimate[0]) / error if error > 0 else 0.0
     sizes = {
-        "positives": (positives, evidence.POSITIVES_FOR_TESTS),
+        "positives": (positives, evidence.MIN_POSITIVES_FOR_TESTS),
         "positives_times_area": (positives * float(estimate.min()), MIN_POSITIVES_TIMES_AREA),
-        "effective_negatives": (support, evidence.ENOUGH_OVER_CASES),
+        "effective_negatives": (support, evidence.MIN_NEGATIVES_OVER_CASES),
         "ceiling": (distance, 2.0),
     }
     advice = {

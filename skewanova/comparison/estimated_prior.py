@@ -25,7 +25,7 @@ from skewanova.base.frames import FrameResult
 from skewanova.base.text import write_p
 from skewanova.priors import batches, estimation, mixtures
 from skewanova.priors.estimation import EstimatedPrior, PriorEstimate
-from skewanova.priors.mixtures import N_BINS, binned
+from skewanova.priors.mixtures import N_BINS, bin_scores
 from skewanova.scores.reading import read_in_memory
 from skewanova.scores.table import ScoreTable, StreamedScores
 from skewanova.scores.unlabelled import (
@@ -253,7 +253,7 @@ def _estimate_model(
     scores = check_scores(rows["y_score"].to_numpy(), "unlabelled")
     try:
         estimation.check_overlap(cases.score, scores)
-        bins = binned(cases.positive, cases.score, scores, n_bins)
+        bins = bin_scores(cases.positive, cases.score, scores, n_bins)
     except InputError as error:
         model = str(rows["model"].iloc[0])
         raise InputError(
@@ -262,17 +262,17 @@ def _estimate_model(
     result = estimation.estimate_from_bins(bins, level, rng=rng)
     if "batch" in rows:
         names = rows["batch"].astype(str).to_numpy()
-        result = estimation.with_batches(
-            result, estimation.count_by_batch(names, scores, result.binned.edges), rng=rng
+        result = estimation.add_batches(
+            result, estimation.count_by_batch(names, scores, result.bins.edges), rng=rng
         )
-    return replace(result, warnings=(*estimation.note_beyond(cases.score, scores), *result.warnings))
+    return replace(result, warnings=(*estimation.note_scores_beyond(cases.score, scores), *result.warnings))
 
 
 def _check_scales(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> Iterator[str]:
     """Warn of models whose scores are on another scale from fold to fold, and may be again when refitted."""
     for model, item in estimates.items():
         rows = table.frame[table.frame["model"] == model]
-        fold, bins = rows["fold"].cat.codes, np.searchsorted(item.binned.edges, rows["y_score"])
+        fold, bins = rows["fold"].cat.codes, np.searchsorted(item.bins.edges, rows["y_score"])
         counts = [pd.crosstab(fold[side], bins[side]) for side in (rows["y_true"], ~rows["y_true"])]
         several = [count for count in counts if min(count.shape) > 1]
         if (
@@ -300,7 +300,7 @@ def _pool_models(
     log_odds, ratio = _compute_joint_ratio(parts, np.full(len(parts), 1 / len(parts)))
     bins, n_bins = (
         _bin_cases(estimates, cases, field_scores),
-        [len(item.binned.edges) + 1 for item in parts],
+        [len(item.bins.edges) + 1 for item in parts],
     )
     likeliest = float(expit(log_odds[ratio.argmin()]))
     agreed = batches.assess_agreement(bins, n_bins, likeliest, rng=make_generator(rng))
@@ -309,8 +309,8 @@ def _pool_models(
     log_odds, ratio = _compute_joint_ratio(parts, agreed.weights)
     best, last = int(ratio.argmin()), len(ratio) - 1
     conf_low, conf_high = expit(_invert_ratio(log_odds, ratio, level)).tolist()
-    low, high = np.clip(_invert_ratio(log_odds, ratio, estimation.CUT), *log_odds[[0, -1]]).tolist()
-    grid = np.linspace(low, high, estimation.PLACES)
+    low, high = np.clip(_invert_ratio(log_odds, ratio, estimation.DENSITY_LEVEL), *log_odds[[0, -1]]).tolist()
+    grid = np.linspace(low, high, estimation.N_PLACES)
     return PooledPrior(
         estimate=float(best == last) if best in {0, last} else float(expit(log_odds[best])),
         conf_low=conf_low,
@@ -327,10 +327,12 @@ def _pool_models(
 
 def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
     """Return log-odds around the maximum of a weighted sum of log-likelihoods, and twice the fall from it."""
-    falls = [estimation.likelihood_ratio(item) for item in parts]
-    low, high = map(float, mixtures.ends(np.asarray(float(max(item.n_unlabelled for item in parts)))))
+    falls = [estimation.make_likelihood_ratio(item) for item in parts]
+    low, high = map(
+        float, mixtures.log_odds_range(np.asarray(float(max(item.n_unlabelled for item in parts))))
+    )
     for _ in range(N_ZOOMS):
-        log_odds = np.linspace(low, high, 4 * estimation.PLACES)
+        log_odds = np.linspace(low, high, 4 * estimation.N_PLACES)
         fall = np.asarray(sum(weight * each(log_odds) for each, weight in zip(falls, weights, strict=True)))
         near = np.flatnonzero(fall - fall.min() < MAX_RATIO)
         low, high = log_odds[max(near[0] - 1, 0)], log_odds[min(near[-1] + 1, len(log_odds) - 1)]
@@ -350,7 +352,7 @@ def _bin_cases(
     estimates: Mapping[str, PriorEstimate],
     cases: Mapping[str, LabelledCases],
     field_scores: UnlabelledScores,
-) -> batches.Cases:
+) -> batches.CaseBins:
     """Bin every case by each model: labelled ones that all models scored, unlabelled ones as they pair."""
     common = reduce(np.intersect1d, [item.case for item in cases.values()])
     if not len(common):
@@ -359,13 +361,13 @@ def _bin_cases(
     for model, item in estimates.items():
         retained = np.isin(cases[model].case, common)
         positive = cases[model].positive[retained]
-        labelled.append(np.searchsorted(item.binned.edges, cases[model].score[retained]))
+        labelled.append(np.searchsorted(item.bins.edges, cases[model].score[retained]))
         unlabelled.append(
-            np.searchsorted(item.binned.edges, field_scores.select_model(model)["y_score"].to_numpy())
+            np.searchsorted(item.bins.edges, field_scores.select_model(model)["y_score"].to_numpy())
         )
     grid = np.stack(labelled, axis=1)
     paired = [np.stack(unlabelled, axis=1)] if field_scores.is_paired else unlabelled
-    return batches.Cases(grid[positive], grid[~positive], paired)
+    return batches.CaseBins(grid[positive], grid[~positive], paired)
 
 
 def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
@@ -374,7 +376,7 @@ def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> Pooled
     log_odds = np.linspace(
         min(item.log_odds[0] for item in parts),
         max(item.log_odds[-1] for item in parts),
-        2 * estimation.PLACES - 1,
+        2 * estimation.N_PLACES - 1,
     )
     heights = np.stack([item.density(expit(log_odds)) for item in parts])
     density = (heights / heights.sum(axis=1, keepdims=True)).sum(axis=0)

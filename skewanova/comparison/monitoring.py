@@ -17,7 +17,7 @@ from skewanova.base.text import Table, build_table, format_column, format_limits
 from skewanova.comparison.diff import check_ranking, get_leader, read_result_csv
 from skewanova.comparison.result import Comparison
 from skewanova.priors.estimation import estimate_from_bins
-from skewanova.priors.mixtures import Binned, Counts, tally
+from skewanova.priors.mixtures import BinCounts, BinnedScores, count_by_bin
 from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, UnlabelledScores, read_unlabelled
 
 MONITOR_COLUMNS = (
@@ -170,7 +170,7 @@ def monitor(
     result, notes = [], []
     for name, part in parts:
         scores = check_scores(part["y_score"].to_numpy(), "unlabelled")
-        counts = bins.counts._replace(unlabelled=tally(scores, bins.edges))
+        counts = bins.counts._replace(unlabelled=count_by_bin(scores, bins.edges))
         item = estimate_from_bins(replace(bins, counts=counts), level, rng=rng)
         interval = item.conf_low, item.conf_high
         state = _classify_state(frames["leaders"], chosen, interval)
@@ -211,7 +211,7 @@ def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFra
     return {"ranking": check_ranking(frames["ranking"]), "leaders": leaders, "score_bins": bins}
 
 
-def _select_bins(frame: pd.DataFrame, chosen: str) -> Binned:
+def _select_bins(frame: pd.DataFrame, chosen: str) -> BinnedScores:
     """Return edges and labelled counts of the chosen model."""
     rows = frame.loc[frame["model"] == chosen, list(SCORE_BIN_COLUMNS)]
     if rows.empty:
@@ -220,9 +220,9 @@ def _select_bins(frame: pd.DataFrame, chosen: str) -> Binned:
             "with a case column (or one fold)"
         )
     positive, negative = (rows[name].to_numpy(dtype=np.float64) for name in ("n_positive", "n_negative"))
-    counts = Counts(positive, negative, np.zeros(len(rows)))
+    counts = BinCounts(positive, negative, np.zeros(len(rows)))
     nothing = np.zeros(1)  # single scores are not kept, so nothing can be said of shifts
-    return Binned(rows["score_high"].to_numpy(dtype=np.float64)[:-1], counts, nothing, nothing, nothing)
+    return BinnedScores(rows["score_high"].to_numpy(dtype=np.float64)[:-1], counts, nothing, nothing, nothing)
 
 
 def _classify_state(leaders: pd.DataFrame, chosen: str, interval: tuple[float, float]) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from skewanova.inference.catalogue import get_test
 from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, adjust_p_values, posthoc
 from skewanova.inference.random_effects import estimate_mean_effect
-from skewanova.priors.weightings import Target
+from skewanova.priors.weightings import PriorLike
 from skewanova.report import sentences
 from skewanova.report.parts import ClassesSource, DatasetsSource, write_hierarchical_sentences
 from skewanova.scores.multiclass import MulticlassScores
@@ -118,7 +118,7 @@ class DatasetsComparison(DatasetsSource):
 
 def compare_datasets(
     scores: object,
-    deployment_prior: Target = (0.05, 0.20),
+    deployment_prior: PriorLike = (0.05, 0.20),
     *,
     columns: Mapping[str, str] | None = None,
     pos_label: object = None,
@@ -210,7 +210,7 @@ def compare_datasets(
 
 
 def _compare_each(
-    part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, Target], **options: Any
+    part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, PriorLike], **options: Any
 ) -> dict[str, Comparison]:
     comparisons = {}
     for name, table in tables.items():
@@ -363,7 +363,7 @@ class ClassesComparison(ClassesSource):
 
 def compare_classes(
     scores: MulticlassScores,
-    deployment_prior: Target | Mapping[str, Target] = (0.05, 0.20),
+    deployment_prior: PriorLike | Mapping[str, PriorLike] = (0.05, 0.20),
     *,
     alpha: float = 0.05,
     rng: Seed = 0,

@@ -41,7 +41,7 @@ from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.diagnostics import soundness
 from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.random_effects import mixed_model_anova
-from skewanova.priors.weightings import Target, as_deployment_prior
+from skewanova.priors.weightings import PriorLike, as_deployment_prior
 from skewanova.scores.design import FoldDesign, as_design
 from skewanova.scores.halvings import Units, check_groups, draw_half_folds, draw_holdouts
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
@@ -87,7 +87,7 @@ def build_decision_frames(
 
 def compare(
     scores: object,
-    deployment_prior: Target = (0.05, 0.20),
+    deployment_prior: PriorLike = (0.05, 0.20),
     *,
     at_priors: Sequence[float] = (0.5, 0.1, 0.01),
     alpha: float = 0.05,

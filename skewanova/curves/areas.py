@@ -21,7 +21,7 @@ from skewanova.curves.estimators import (
     vertex_precision,
 )
 from skewanova.curves.roc import RocCurve, check_binary_scores, roc_curve, steps_from_curve, steps_from_scores
-from skewanova.priors.weightings import Target, as_deployment_prior
+from skewanova.priors.weightings import PriorLike, as_deployment_prior
 
 
 @overload
@@ -82,7 +82,7 @@ def _area_at(area: Kernel, prior: ArrayLike) -> float | Floats:
 
 def iauprec(
     roc: RocCurve,
-    deployment_prior: Target,
+    deployment_prior: PriorLike,
     *,
     area_estimator: str = "trapezoid",
 ) -> float:
@@ -200,7 +200,7 @@ def iauprec_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    deployment_prior: Target,
+    deployment_prior: PriorLike,
     area_estimator: str = "trapezoid",
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,

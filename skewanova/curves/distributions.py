@@ -37,7 +37,7 @@ from skewanova.base.text import write_p
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.roc import RocCurve, without_repeats
 from skewanova.priors.quadrature import gauss_panels
-from skewanova.priors.weightings import FrozenDistribution, Target, as_deployment_prior
+from skewanova.priors.weightings import FrozenDistribution, PriorLike, as_deployment_prior
 
 #: Logit of the recall beyond which nothing is left to integrate (4e-20 on either side).
 REACH = 44.5
@@ -81,7 +81,7 @@ def true_auprec(negative: FrozenDistribution, positive: FrozenDistribution, prio
 def true_iauprec(
     negative: FrozenDistribution,
     positive: FrozenDistribution,
-    deployment_prior: Target,
+    deployment_prior: PriorLike,
 ) -> float:
     """Return the mean AUPREC over a deployment prior, of a classifier whose scores have known distributions.
 
@@ -428,11 +428,11 @@ class BinormalFit:
         """Return the standard error of AUPREC at a known prior, by the delta method."""
         return self.iauprec_std_error(self._prior(prior))
 
-    def iauprec(self, deployment_prior: Target) -> float:
+    def iauprec(self, deployment_prior: PriorLike) -> float:
         """Return the mean AUPREC over a deployment prior, as for :func:`~skewanova.iauprec`."""
         return auprec_and_slopes(*self._shape, *as_deployment_prior(deployment_prior).quadrature())[0]
 
-    def iauprec_std_error(self, deployment_prior: Target) -> float:
+    def iauprec_std_error(self, deployment_prior: PriorLike) -> float:
         """Return the standard error of the mean AUPREC, by the delta method."""
         nodes = as_deployment_prior(deployment_prior).quadrature()
         return self._std_error(auprec_and_slopes(*self._shape, *nodes)[1])

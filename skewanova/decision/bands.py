@@ -27,7 +27,7 @@ from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.fold_statistics import BLOCK_SIZE, ROUNDING, PairedT, pair_indices, paired_t
 from skewanova.inference.paired_test_set import find_test_set, get_run_sample
 from skewanova.inference.single_test_set import t_from_z, t_test
-from skewanova.priors.evidence import ENOUGH_OVER_CASES, SLACK, smallest_supported_prior
+from skewanova.priors.evidence import MIN_NEGATIVES_OVER_CASES, SLACK, smallest_supported_prior
 from skewanova.scores.design import FoldDesign
 
 #: With fewer folds, the estimated correlation between pairs of models is unreliable.
@@ -211,7 +211,7 @@ def smallest_testable_prior(evaluation: Evaluation) -> float:
     if test_set is None and not evaluation.design.has_runs:
         return 0.0
     sample = get_run_sample(evaluation) if test_set is None else test_set.sample
-    return smallest_supported_prior(sample.effective_size(positive=False), ENOUGH_OVER_CASES)
+    return smallest_supported_prior(sample.effective_size(positive=False), MIN_NEGATIVES_OVER_CASES)
 
 
 def testable_grid(evaluation: Evaluation) -> Floats:

@@ -35,7 +35,7 @@ from skewanova.inference.paired_test_set import RunAreas, get_test_set, measure_
 from skewanova.inference.runs import DegreesOfFreedom
 from skewanova.inference.sampling import MIN_DF
 from skewanova.inference.single_test_set import ArcsineAreas
-from skewanova.priors.weightings import Target, as_deployment_prior
+from skewanova.priors.weightings import PriorLike, as_deployment_prior
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_in_memory
@@ -430,7 +430,7 @@ class ComparisonPlan:
 
 def plan_comparison(
     scores: object,
-    deployment_prior: Target = (0.05, 0.20),
+    deployment_prior: PriorLike = (0.05, 0.20),
     *,
     difference: float | None = None,
     power: float = 0.8,

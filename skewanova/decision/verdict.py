@@ -22,7 +22,7 @@ from skewanova.base.rounding import TIE
 from skewanova.base.text import shorten_names
 from skewanova.evaluation.along_prior import count_distinct_cases, rarest_supported_prior
 from skewanova.evaluation.measures import Evaluation
-from skewanova.priors.evidence import FEW_SCORES, scarce_class
+from skewanova.priors.evidence import MIN_DISTINCT_SCORES, scarce_class
 from skewanova.priors.weightings import DeploymentPrior, mass_above, truncate_below
 from skewanova.scores.design import SAME_CASES
 from skewanova.scores.pairing import find_fewest_distinct
@@ -305,7 +305,7 @@ class Judgement:
         """Row of the check of distinct scores if they are too few, else None."""
         row = self.find_check("different_scores")
         total = sum(self.evaluation.iauprec[["n_positive", "n_negative"]].iloc[0])
-        return row if row is not None and row.statistic < min(FEW_SCORES, total) else None
+        return row if row is not None and row.statistic < min(MIN_DISTINCT_SCORES, total) else None
 
     @property
     def most_tied_model(self) -> str:

@@ -191,7 +191,7 @@ class RowChecks:
         )
         weight = rows["weight"].to_numpy() if "weight" in rows else None
         kind = np.ravel_multi_index(columns, shape)
-        return UnitSums.of(kind, unit, weight, int(np.prod(shape))).reshape(*shape)
+        return UnitSums.from_cases(kind, unit, weight, int(np.prod(shape))).reshape(*shape)
 
     def _check_same(self, rows: pd.DataFrame) -> None:
         """Check one cluster and one weight a case, in every model and fold; rows have no numbers."""
@@ -337,7 +337,7 @@ def _summarize_sampling(
     if "weight" in columns:
         column = "case" if "case" in columns else "weight"
         weighted: list[WeightFacts] = check_buckets(column, checks.check_weights)
-        sums = UnitSums.joined([part.sums for part in weighted])
+        sums = UnitSums.merge([part.sums for part in weighted])
         check_any_weight(sums.largest.max())
         negatives = _distinct_weights([part.negatives for part in weighted])
         positives = _distinct_weights([part.positives for part in weighted])
@@ -350,7 +350,7 @@ def _summarize_sampling(
         check_several_clusters(sum(kinds), next((part.name for part in parts if part.name is not None), None))
         raise_errors([part.error for part in parts])
         shared = _join_shared_clusters([part.shared for part in parts if part.shared is not None])
-        sums = UnitSums.joined([part.sums for part in parts])
+        sums = UnitSums.merge([part.sums for part in parts])
     return SamplingSummary(sum(kinds), shared, kinds, sums, weights, (negatives, positives))
 
 

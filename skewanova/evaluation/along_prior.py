@@ -11,8 +11,8 @@ from skewanova.base.rounding import is_maximum
 from skewanova.evaluation.measures import Evaluation, build_auprec_frame, prior_grid
 from skewanova.evaluation.points import list_cells
 from skewanova.priors.evidence import (
-    ENOUGH_OVER_CASES,
-    ENOUGH_OVER_FOLDS,
+    MIN_NEGATIVES_OVER_CASES,
+    MIN_NEGATIVES_OVER_FOLDS,
     effective_negatives,
     is_sufficient,
     smallest_supported_prior,
@@ -236,7 +236,7 @@ def rarest_supported_prior(evaluation: Evaluation) -> float:
 
 def _min_effective_negatives(evaluation: Evaluation) -> float:
     """Return how many effective negatives are enough for the design."""
-    return ENOUGH_OVER_FOLDS if evaluation.design.is_over_folds else ENOUGH_OVER_CASES
+    return MIN_NEGATIVES_OVER_FOLDS if evaluation.design.is_over_folds else MIN_NEGATIVES_OVER_CASES
 
 
 def _count_effective_negatives(evaluation: Evaluation) -> float:

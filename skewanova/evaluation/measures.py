@@ -17,8 +17,8 @@ from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
 from skewanova.curves.roc import auc
-from skewanova.priors.evidence import ENOUGH_OVER_FOLDS, effective_negatives, is_sufficient
-from skewanova.priors.weightings import DeploymentPrior, Target, as_deployment_prior
+from skewanova.priors.evidence import MIN_NEGATIVES_OVER_FOLDS, effective_negatives, is_sufficient
+from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable
 from skewanova.scores.design import (
     FOLD_IMBALANCE,
@@ -164,7 +164,7 @@ def evaluate(
     scores: object,
     *,
     at_priors: Sequence[float] = (0.5, 0.1, 0.01),
-    deployment_prior: Target = (0.05, 0.20),
+    deployment_prior: PriorLike = (0.05, 0.20),
     area_estimator: str = "trapezoid",
     design: str | FoldDesign = "auto",
 ) -> Evaluation:
@@ -237,7 +237,7 @@ def measure_group(
     frame: pd.DataFrame,
     *,
     at_priors: Sequence[float] = (0.5, 0.1, 0.01),
-    deployment_prior: Target = (0.05, 0.20),
+    deployment_prior: PriorLike = (0.05, 0.20),
     area_estimator: str = "trapezoid",
     pos_label: object = None,
 ) -> pd.DataFrame:
@@ -373,7 +373,9 @@ def _support_warnings(fewest: float, priors: Sequence[float]) -> list[str]:
     """Name priors so rare that the smallest fold's negatives cannot support them."""
     size = f"{fewest:g}" if fewest == round(fewest) else f"{fewest:.4g} effective"
     effective = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
-    thin = {prior: few for prior, few in effective.items() if not is_sufficient(few, ENOUGH_OVER_FOLDS)}
+    thin = {
+        prior: few for prior, few in effective.items() if not is_sufficient(few, MIN_NEGATIVES_OVER_FOLDS)
+    }
     if not thin:
         return []
     rare, weight = (
@@ -382,8 +384,8 @@ def _support_warnings(fewest: float, priors: Sequence[float]) -> list[str]:
     )
     return [
         f"at prior{'s' if len(thin) > 1 else ''} {rare} the smallest fold's {size} negatives weigh as much "
-        f"as {weight} (negatives / skew, below {ENOUGH_OVER_FOLDS}): AUPREC there rests on very few false "
-        "positives"
+        f"as {weight} (negatives / skew, below {MIN_NEGATIVES_OVER_FOLDS}): AUPREC there rests on very few "
+        "false positives"
     ]
 
 

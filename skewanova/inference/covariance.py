@@ -24,7 +24,7 @@ from skewanova.base.checks import Bools, Floats, InputError, check_choice
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.case_resampling import measure_models, rank_cases
 from skewanova.inference.sampling import Sample, check_sample, target_prior
-from skewanova.priors.weightings import DeploymentPrior, Target
+from skewanova.priors.weightings import DeploymentPrior, PriorLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ def auprec_covariance(
     y_score: ArrayLike,
     *,
     prior: float | None = None,
-    deployment_prior: Target | None = None,
+    deployment_prior: PriorLike | None = None,
     area_estimator: str = "trapezoid",
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -149,7 +149,7 @@ def auprec_influence(
     y_score: ArrayLike,
     *,
     prior: float | None = None,
-    deployment_prior: Target | None = None,
+    deployment_prior: PriorLike | None = None,
     pos_label: object = None,
 ) -> Floats:
     """Influence value of every case on AUPREC at a prior, or on IAUPREC over a deployment prior.
@@ -197,7 +197,7 @@ def auprec_variance(
     y_score: ArrayLike,
     *,
     prior: float | None = None,
-    deployment_prior: Target | None = None,
+    deployment_prior: PriorLike | None = None,
     pos_label: object = None,
 ) -> float:
     """Return sampling variance of AUPREC at a prior, or of IAUPREC over a deployment prior.

@@ -33,8 +33,8 @@ from skewanova.inference.case_resampling import bootstrap_estimates, measure_mod
 from skewanova.inference.catalogue import INTERVALS
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
-from skewanova.priors.evidence import ENOUGH_OVER_CASES, POSITIVES_FOR_INTERVALS, is_sufficient
-from skewanova.priors.weightings import DeploymentPrior, Target
+from skewanova.priors.evidence import MIN_NEGATIVES_OVER_CASES, MIN_POSITIVES_FOR_INTERVALS, is_sufficient
+from skewanova.priors.weightings import DeploymentPrior, PriorLike
 from skewanova.scores.design import fold_mean_interval, infer_design
 from skewanova.scores.reading import read_in_memory
 
@@ -243,7 +243,7 @@ def confidence_interval(
     y_score: ArrayLike,
     *,
     prior: float | None = None,
-    deployment_prior: Target | None = None,
+    deployment_prior: PriorLike | None = None,
     method: str = "auto",
     confidence_level: float = 0.95,
     area_estimator: str = "trapezoid",
@@ -360,7 +360,7 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
 
 def choose_method(n_positive: float, support: float) -> str:
     """Return the method of ``auto`` for so many positives and effective negatives."""
-    enough = n_positive >= POSITIVES_FOR_INTERVALS and is_sufficient(support, ENOUGH_OVER_CASES)
+    enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_NEGATIVES_OVER_CASES)
     return "jackknife" if enough else "thin"
 
 
@@ -402,9 +402,11 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
             f"for min(n, m/lam) = {size:.4g} trials, with {thin}"
         )
     if used == "thin":
-        few = f"{inputs.n_positive:.4g} positives are fewer than {POSITIVES_FOR_INTERVALS}"
+        few = f"{inputs.n_positive:.4g} positives are fewer than {MIN_POSITIVES_FOR_INTERVALS}"
         reason = (
-            few if is_sufficient(support, ENOUGH_OVER_CASES) else f"{thin} is below {ENOUGH_OVER_CASES:g}"
+            few
+            if is_sufficient(support, MIN_NEGATIVES_OVER_CASES)
+            else f"{thin} is below {MIN_NEGATIVES_OVER_CASES:g}"
         )
         name = {"wilson": "Wilson's", "clopper_pearson": "Clopper and Pearson's"}[
             _small_sample_method(inputs)
@@ -415,8 +417,8 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
             f"{thin} is below the {inputs.n_positive:.4g} positives: the prior is rarer than the sample's, "
             f"and {method} with the positives as trials is too short; use auto"
         )
-    if method in _BY_SPREAD and not is_sufficient(support, ENOUGH_OVER_CASES):
-        return f"{thin} is below {ENOUGH_OVER_CASES:g}, where {method} tends to be too short; use auto"
+    if method in _BY_SPREAD and not is_sufficient(support, MIN_NEGATIVES_OVER_CASES):
+        return f"{thin} is below {MIN_NEGATIVES_OVER_CASES:g}, where {method} tends to be too short; use auto"
     return None
 
 

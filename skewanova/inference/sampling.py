@@ -97,7 +97,7 @@ class Sample:
     @cached_property
     def unit_sums(self) -> UnitSums:
         """Sums of the weights of units in the class of negatives and in that of positives."""
-        return UnitSums.of(self.positive.astype(np.intp), self.unit, self.weight, 2)
+        return UnitSums.from_cases(self.positive.astype(np.intp), self.unit, self.weight, 2)
 
     @cached_property
     def single_unit_classes(self) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ class Sample:
 
     def effective_size(self, *, positive: bool) -> float:
         """Units with cases of a class; of unequal ones, as many equal ones as weigh the same."""
-        return float(self.unit_sums.equal()[int(positive)])
+        return float(self.unit_sums.effective_number()[int(positive)])
 
     @property
     def stratum_size(self) -> Codes:
@@ -188,7 +188,7 @@ class Sample:
     @cached_property
     def df(self) -> float:
         """Degrees of freedom of a covariance over the units: those of the smaller class, less one."""
-        return max(float(self.unit_sums.equal().min()) - 1, 1.0)
+        return max(float(self.unit_sums.effective_number().min()) - 1, 1.0)
 
     def variances_from_sums(self, sums: Floats) -> Floats:
         """Variances that the strata add, and of these, from sums of powers (n_strata, 2, ...)."""

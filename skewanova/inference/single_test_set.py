@@ -30,7 +30,7 @@ from skewanova.inference.sampling import (
     power_sums,
     target_prior,
 )
-from skewanova.priors.weightings import DeploymentPrior, Target
+from skewanova.priors.weightings import DeploymentPrior, PriorLike
 
 #: Eigenvalues of a covariance below this share of its size count as zero.
 RANK_TOLERANCE = 1e-10
@@ -333,7 +333,7 @@ def compare_test_set(
     y_score: ArrayLike,
     *,
     prior: float | None = None,
-    deployment_prior: Target | None = None,
+    deployment_prior: PriorLike | None = None,
     models: Sequence[str] | None = None,
     confidence_level: float = 0.95,
     simultaneous: str = "max_z",

@@ -21,36 +21,36 @@ from scipy.stats import norm
 
 from skewanova.base.checks import Floats
 from skewanova.priors import mixtures
-from skewanova.priors.mixtures import Counts, Fit
+from skewanova.priors.mixtures import BinCounts, ClassFit
 from skewanova.priors.quadrature import gauss_nodes
 
 #: Batches from which a spread between them can be told.
-ENOUGH_BATCHES = 4
+MIN_BATCHES = 4
 
 
 #: Quadrature nodes of each batch; places of the centre and of the spread.
-NODES, CENTRES, SPREADS = 9, 11, 7
+N_NODES, N_CENTRES, N_SPREADS = 9, 11, 7
 
 
 #: Places between them that the likelihood is interpolated at.
-FINE = 61
+N_FINE = 61
 
 
 #: Steps to the likeliest classes at most, and the gain in log-likelihood that ends them.
-MOST_STEPS, ENOUGH_GAIN = 100, 1e-3
+MAX_STEPS, MIN_GAIN = 100, 1e-3
 
 
 #: What a step may leave of a bin that holds cases, in place of nothing: the step goes too far then.
-NOTHING = 1e-300
+MIN_PROBABILITY = 1e-300
 
 
 #: Smallest spread of log-odds, which stands for none, and how many standard errors the centres reach.
-NO_SPREAD, REACH = 0.02, 5.0
+MIN_SPREAD, N_STD_ERRORS = 0.02, 5.0
 
 
 #: A spread that holds nothing against any log-odds; places to look for the least spread at; the fall in
 #: log-likelihood that rules one out.
-ANY_SPREAD, PLACES, RULED_OUT = 100.0, 101, 15.0
+FLAT_SPREAD, N_TRIAL_SPREADS, NEGLIGIBLE_FALL = 100.0, 101, 15.0
 
 
 class BatchPrediction(NamedTuple):
@@ -83,9 +83,9 @@ class RoughLikelihood(NamedTuple):
 
     def spreads(self, most: float) -> tuple[float, float]:
         """Return the smallest and largest plausible spread up to `most`."""
-        spreads = np.geomspace(NO_SPREAD, NO_SPREAD + most, PLACES)
+        spreads = np.geomspace(MIN_SPREAD, MIN_SPREAD + most, N_TRIAL_SPREADS)
         best, _, _ = self._best(spreads)
-        plausible = spreads[best > best.max() - RULED_OUT]
+        plausible = spreads[best > best.max() - NEGLIGIBLE_FALL]
         return float(plausible[0]), float(plausible[-1])
 
     def _best(self, spreads: Floats) -> tuple[Floats, Floats, Floats]:
@@ -97,45 +97,47 @@ class RoughLikelihood(NamedTuple):
         return best, mean, 1 / np.sqrt(precision)
 
 
-def predict_batch(counts: Counts) -> BatchPrediction:
+def predict_batch(counts: BinCounts) -> BatchPrediction:
     """Predict the prior of a further batch; `counts.unlabelled` has a row a batch."""
-    pooled = Counts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
+    pooled = BinCounts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
     log_odds, error = _fit_log_odds(pooled)
-    fit, common = mixtures.profile(pooled, np.asarray(expit(log_odds))), float(error)
+    fit, common = mixtures.fit_classes(pooled, np.asarray(expit(log_odds))), float(error)
     # each batch by itself
-    places, errors = _fit_log_odds(Counts(pooled.positive[None], pooled.negative[None], counts.unlabelled))
+    places, errors = _fit_log_odds(BinCounts(pooled.positive[None], pooled.negative[None], counts.unlabelled))
     spread = float(np.std(places)) + float(np.median(errors))
-    half_width = REACH * np.hypot(spread / np.sqrt(len(places)), common)
+    half_width = N_STD_ERRORS * np.hypot(spread / np.sqrt(len(places)), common)
     middle = float(np.mean(places))
-    low, high = mixtures.ends(pooled.totals[2])
+    low, high = mixtures.log_odds_range(pooled.totals[2])
     centres = np.linspace(
-        max(middle - half_width, float(low)), min(middle + half_width, float(high)), CENTRES
+        max(middle - half_width, float(low)), min(middle + half_width, float(high)), N_CENTRES
     )
-    rough = RoughLikelihood(*_modes(counts, fit, BatchNormal(middle, ANY_SPREAD)), common)
+    rough = RoughLikelihood(*_find_modes(counts, fit, BatchNormal(middle, FLAT_SPREAD)), common)
     least, most = rough.spreads(3 * spread + 0.5)
-    spreads = least + (most - least) * np.linspace(0, 1, SPREADS) ** 1.5
-    height = _surface(counts, fit, centres, spreads)
-    while (near := _refine_near(centres, height)) is not None:
+    spreads = least + (most - least) * np.linspace(0, 1, N_SPREADS) ** 1.5
+    height = _likelihood_surface(counts, fit, centres, spreads)
+    while (near := _zoom_centres(centres, height)) is not None:
         centres = near
-        height = _surface(counts, fit, centres, spreads)
-    centres, spreads, weight = _refine(centres, spreads, height, rough)
-    far = REACH * float(spreads @ weight.sum(axis=0))
+        height = _likelihood_surface(counts, fit, centres, spreads)
+    centres, spreads, weight = _interpolate_surface(centres, spreads, height, rough)
+    far = N_STD_ERRORS * float(spreads @ weight.sum(axis=0))
     log_odds = np.linspace(centres[0] - far, centres[-1] + far, 801)
     each = norm.pdf(log_odds[:, None, None], centres[:, None], spreads)
     return BatchPrediction(centres, weight.sum(axis=1), log_odds, (each * weight).sum(axis=(1, 2)))
 
 
-def _surface(counts: Counts, fit: Fit, centres: Floats, spreads: Floats) -> Floats:
+def _likelihood_surface(counts: BinCounts, fit: ClassFit, centres: Floats, spreads: Floats) -> Floats:
     """Return the log-likelihood, maximised over the classes, at every centre and spread."""
     start = np.log(np.maximum(np.concatenate([fit.positive, fit.negative]), 1e-6))
     normals = [[BatchNormal(centre, spread) for spread in spreads.tolist()] for centre in centres.tolist()]
-    return np.array([[_maximise(counts, fit, normal, start)[0] for normal in row] for row in normals])
+    return np.array(
+        [[_maximise_over_classes(counts, fit, normal, start)[0] for normal in row] for row in normals]
+    )
 
 
-def _refine_near(centres: Floats, height: Floats) -> Floats | None:
+def _zoom_centres(centres: Floats, height: Floats) -> Floats | None:
     """Return the closer centres about the maximum, or None if the likely ones are many."""
     best = height.max(axis=1)
-    likely = np.flatnonzero(best > best.max() - RULED_OUT)
+    likely = np.flatnonzero(best > best.max() - NEGLIGIBLE_FALL)
     top = int(best.argmax())
     gaps = np.diff(likely) > 1  # what is likely beyond a gap is another way to tell the classes
     run = next(part for part in np.split(likely, np.flatnonzero(gaps) + 1) if top in part)
@@ -145,7 +147,7 @@ def _refine_near(centres: Floats, height: Floats) -> Floats | None:
     return np.linspace(centres[first], centres[last], len(centres))
 
 
-def _refine(
+def _interpolate_surface(
     centres: Floats, spreads: Floats, height: Floats, rough: RoughLikelihood
 ) -> tuple[Floats, Floats, Floats]:
     """Return the finer centres and spreads, and the likelihood there, which sums to 1.
@@ -154,53 +156,55 @@ def _refine(
     """
     from scipy.interpolate import PchipInterpolator
 
-    near, wide = np.linspace(centres[0], centres[-1], FINE), np.linspace(spreads[0], spreads[-1], FINE)
+    near, wide = np.linspace(centres[0], centres[-1], N_FINE), np.linspace(spreads[0], spreads[-1], N_FINE)
     along = PchipInterpolator(spreads, height - rough.log_likelihood(centres, spreads), axis=1)(wide)
     logs = PchipInterpolator(centres, along, axis=0)(near) + rough.log_likelihood(near, wide)
     weight = np.exp(logs - logs.max())
     return near, wide, weight / weight.sum()
 
 
-def quantile(places: Floats, weights: Floats, share: float) -> float:
-    """Return the quantile of a distribution from its density at evenly spaced places."""
+def density_quantile(places: Floats, weights: Floats, share: float) -> float:
+    """Return the density_quantile of a distribution from its density at evenly spaced places."""
     below = np.concatenate([[0.0], np.cumsum((weights[1:] + weights[:-1]) / 2)])
     return float(np.interp(share, below / below[-1], places))
 
 
-def _fit_log_odds(counts: Counts) -> tuple[Floats, Floats]:
+def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
     """Return the likeliest log-odds and their standard errors, half the interval of one unit of the ratio."""
-    peak = mixtures.likeliest(counts)
-    low, high = mixtures.limits(counts, peak, (np.asarray(1.0), np.asarray(1.0)))
-    ends = mixtures.ends(counts.totals[2])
+    peak = mixtures.find_peak(counts)
+    low, high = mixtures.interval_limits(counts, peak, (np.asarray(1.0), np.asarray(1.0)))
+    ends = mixtures.log_odds_range(counts.totals[2])
     return peak.log_odds, (np.minimum(high, ends[1]) - np.maximum(low, ends[0])) / 2
 
 
-def _maximise(counts: Counts, fit: Fit, normal: BatchNormal, start: Floats) -> tuple[float, Floats]:
+def _maximise_over_classes(
+    counts: BinCounts, fit: ClassFit, normal: BatchNormal, start: Floats
+) -> tuple[float, Floats]:
     """Return the log-likelihood at its maximum over the classes, and their log probabilities there.
 
     By Newton's rule with the expected curvature at the pooled fit; where a step leads down, by the shares of
     the cases expected in every bin, which never do (EM).
     """
-    nodes, weights = _quadrature(counts, fit, normal)
-    solve = cho_factor(_curvature(counts, fit, normal))
+    nodes, weights = _quadrature_nodes(counts, fit, normal)
+    solve = cho_factor(_expected_information(counts, fit, normal))
     logs = start
-    height, slope, expected = _log_likelihood(counts, logs, nodes, weights)
-    for _ in range(MOST_STEPS):
+    height, slope, expected = _joint_log_likelihood(counts, logs, nodes, weights)
+    for _ in range(MAX_STEPS):
         step = cho_solve(solve, slope)
-        if slope @ step < ENOUGH_GAIN:
+        if slope @ step < MIN_GAIN:
             break
         candidate = logs + step
-        terms = _log_likelihood(counts, candidate, nodes, weights)
+        terms = _joint_log_likelihood(counts, candidate, nodes, weights)
         if not terms[0] >= height:
-            candidate = np.log(np.maximum(expected, NOTHING))
-            terms = _log_likelihood(counts, candidate, nodes, weights)
+            candidate = np.log(np.maximum(expected, MIN_PROBABILITY))
+            terms = _joint_log_likelihood(counts, candidate, nodes, weights)
         logs, (height, slope, expected) = candidate, terms
     return height, logs
 
 
-def _curvature(counts: Counts, fit: Fit, normal: BatchNormal) -> Floats:
+def _expected_information(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> Floats:
     """Return the expected information on the log probabilities, with unknown priors of the batches."""
-    log_odds, _ = _modes(counts, fit, normal)
+    log_odds, _ = _find_modes(counts, fit, normal)
     prior = expit(log_odds)[:, None]
     mixture = np.maximum(fit.mixture(expit(log_odds)), np.finfo(np.float64).tiny)
     spread = [np.diag(part) - np.outer(part, part) for part in (fit.positive, fit.negative)]
@@ -215,14 +219,14 @@ def _curvature(counts: Counts, fit: Fit, normal: BatchNormal) -> Floats:
     return np.asarray(total + np.eye(len(total)))  # the sum of the logs of a class is free
 
 
-def _log_likelihood(
-    counts: Counts, logs: Floats, nodes: Floats, weights: Floats
+def _joint_log_likelihood(
+    counts: BinCounts, logs: Floats, nodes: Floats, weights: Floats
 ) -> tuple[float, Floats, Floats]:
     """Return the log-likelihood of log probabilities, its slope, and the expected cases in the bins."""
     positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in np.split(logs, 2))
     prior = expit(nodes)
-    mixture = mixtures.mixed(positive, negative, prior)  # batch x node x bin
-    mixture = np.maximum(mixture, NOTHING)
+    mixture = mixtures.mix_classes(positive, negative, prior)  # batch x node x bin
+    mixture = np.maximum(mixture, MIN_PROBABILITY)
     each = (counts.unlabelled[:, None] * np.log(mixture)).sum(axis=-1) + weights
     batch = np.logaddexp.reduce(each, axis=-1, keepdims=True)
     share = np.exp(each - batch)[..., None] * counts.unlabelled[:, None] / mixture
@@ -239,16 +243,16 @@ def _log_likelihood(
     return height, np.concatenate(slopes), np.concatenate(cases)
 
 
-def _quadrature(counts: Counts, fit: Fit, normal: BatchNormal) -> tuple[Floats, Floats]:
+def _quadrature_nodes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> tuple[Floats, Floats]:
     """Return the log-odds around the mode of each batch, and the logs of their weights."""
-    centre, width = _modes(counts, fit, normal)
-    node, weight = gauss_nodes("hermite", NODES)
+    centre, width = _find_modes(counts, fit, normal)
+    node, weight = gauss_nodes("hermite", N_NODES)
     log_odds = centre[:, None] + np.sqrt(2) * width[:, None] * node
     scaled = np.log(weight) + node**2 + np.log(np.sqrt(2) * width)[:, None]
     return log_odds, scaled + norm.logpdf(log_odds, normal.centre, normal.spread)
 
 
-def _modes(counts: Counts, fit: Fit, normal: BatchNormal) -> tuple[Floats, Floats]:
+def _find_modes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> tuple[Floats, Floats]:
     """Return the mode of each batch's log-odds and their spread, by Fisher scoring."""
     log_odds = np.full(len(counts.unlabelled), normal.centre)
     width = np.full(len(log_odds), normal.spread)
@@ -272,7 +276,7 @@ RIDGE = 1e-9
 
 
 #: Differences between models below which there is rounding only.
-SAME = 1e-9
+ROUNDING = 1e-9
 
 
 Bins = NDArray[np.intp]
@@ -286,7 +290,7 @@ class JointAgreement(NamedTuple):
     p_value: float
 
 
-class Cases(NamedTuple):
+class CaseBins(NamedTuple):
     """Bin of every case by each model (a column each); unlabelled ones may not be paired."""
 
     positive: Bins
@@ -295,15 +299,15 @@ class Cases(NamedTuple):
 
 
 def assess_agreement(
-    cases: Cases, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator
+    cases: CaseBins, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator
 ) -> JointAgreement:
     """Return the weights of the models and the test that they agree.
 
     A slope at a prior near all estimates varies about it without an end at 0, as estimates do not.
     """
     seen, drawn = (
-        np.stack([mixtures.slope(counts, np.asarray(prior)) for counts in models], axis=-1)
-        for models in (_counted(cases, n_bins), _resampled(cases, n_bins, rng))
+        np.stack([mixtures.profile_slope(counts, np.asarray(prior)) for counts in models], axis=-1)
+        for models in (_count_cases(cases, n_bins), _resample_counts(cases, n_bins, rng))
     )
     covariance = np.cov(drawn.T)
     information = np.diag(covariance).copy()
@@ -318,33 +322,33 @@ def assess_agreement(
         return np.asarray(((off @ of_steps) * off).sum(axis=-1))
 
     statistic = float(distances(seen))
-    as_far = distances(drawn - drawn.mean(axis=0)) >= statistic - SAME  # of models that are the same, all
+    as_far = distances(drawn - drawn.mean(axis=0)) >= statistic - ROUNDING  # of models that are the same, all
     return JointAgreement(weights, statistic, float((1 + np.sum(as_far)) / (1 + len(drawn))))
 
 
-def _counted(cases: Cases, n_bins: Sequence[int]) -> list[Counts]:
+def _count_cases(cases: CaseBins, n_bins: Sequence[int]) -> list[BinCounts]:
     """Return counts in the bins of every model."""
     paired = len(cases.unlabelled) == 1
     unlabelled = cases.unlabelled[0].T if paired else cases.unlabelled
     parts = zip(cases.positive.T, cases.negative.T, unlabelled, n_bins, strict=True)
     return [
-        Counts(*(np.bincount(bins, minlength=size).astype(np.float64) for bins in classes))
+        BinCounts(*(np.bincount(bins, minlength=size).astype(np.float64) for bins in classes))
         for *classes, size in parts
     ]
 
 
-def _resampled(cases: Cases, n_bins: Sequence[int], rng: np.random.Generator) -> list[Counts]:
+def _resample_counts(cases: CaseBins, n_bins: Sequence[int], rng: np.random.Generator) -> list[BinCounts]:
     """Return counts for resampled cases, a row a sample."""
-    positive, negative = (_draws(part, n_bins, rng) for part in (cases.positive, cases.negative))
+    positive, negative = (_draw_counts(part, n_bins, rng) for part in (cases.positive, cases.negative))
     if len(cases.unlabelled) == 1:
-        unlabelled = _draws(cases.unlabelled[0], n_bins, rng)
+        unlabelled = _draw_counts(cases.unlabelled[0], n_bins, rng)
     else:
         pairs = zip(cases.unlabelled, n_bins, strict=True)
-        unlabelled = [_draws(bins[:, None], [size], rng)[0] for bins, size in pairs]
-    return [Counts(*parts) for parts in zip(positive, negative, unlabelled, strict=True)]
+        unlabelled = [_draw_counts(bins[:, None], [size], rng)[0] for bins, size in pairs]
+    return [BinCounts(*parts) for parts in zip(positive, negative, unlabelled, strict=True)]
 
 
-def _draws(bins: Bins, n_bins: Sequence[int], rng: np.random.Generator) -> list[Floats]:
+def _draw_counts(bins: Bins, n_bins: Sequence[int], rng: np.random.Generator) -> list[Floats]:
     """Draw counts in the bins of every model; equal rows are drawn as one multinomial cell."""
     kinds, count = np.unique(bins, axis=0, return_counts=True)
     drawn = rng.multinomial(count.sum(), count / count.sum(), size=N_RESAMPLES).astype(np.float64)

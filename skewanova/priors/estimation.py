@@ -31,35 +31,44 @@ from skewanova.base.checks import (
 from skewanova.base.frames import FrameResult, make_frame
 from skewanova.base.text import write_p
 from skewanova.priors import batches, mixtures
-from skewanova.priors.mixtures import CASES_A_BIN, N_BINS, Binned, Counts, Peak, binned, separation, tally
-from skewanova.priors.quadrature import normalised, panel_nodes
+from skewanova.priors.mixtures import (
+    CASES_PER_BIN,
+    N_BINS,
+    BinCounts,
+    BinnedScores,
+    Peak,
+    bin_scores,
+    binned_auc,
+    count_by_bin,
+)
+from skewanova.priors.quadrature import normalise_weights, panel_nodes
 from skewanova.priors.weightings import BetaPrior
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Separation of the classes below which chi2 is too small for the likelihood ratio.
-WEAK = 0.75
+MIN_AUC_FOR_CHI2 = 0.75
 
 
 #: Samples drawn at each limit where chi2 is too small, and how often a limit is moved to its own quantile.
-N_RESAMPLES, MOST_MOVES = 999, 3
+N_RESAMPLES, MAX_UPDATES = 999, 3
 
 
 #: Level of the interval beyond which the density is cut, and the places at which it is computed.
-CUT, PLACES = 0.999, 41
+DENSITY_LEVEL, N_PLACES = 0.999, 41
 
 
 #: Labelled cases of a class below which they are called few, and no further batch is predicted.
-FEW_LABELLED = 2 * CASES_A_BIN
+MIN_LABELLED = 2 * CASES_PER_BIN
 
 
 #: Share of the density of a further batch that must lie within the ends of log-odds, or it is left beyond.
-LEAST_INSIDE = 0.01
+MIN_INSIDE = 0.01
 
 
 #: Standard deviations by which a class's scores may shift between the labelled cases and the deployment.
-USUAL_SHIFT = 0.1
+DEFAULT_SHIFT = 0.1
 
 
 #: Level of the test of label shift below which it is said to be rejected.
@@ -88,14 +97,14 @@ class LabelShift:
     residuals: Floats = field(repr=False)
 
     @property
-    def rejected(self) -> bool:
+    def is_rejected(self) -> bool:
         """True if the mixture of the two classes is rejected at the level .05."""
         return self.p_value < SHIFT_LEVEL
 
     @property
     def note(self) -> str:
         """Message if it is rejected, else ''."""
-        if not self.rejected:
+        if not self.is_rejected:
             return ""
         return (
             f"the unlabelled scores are no mixture of the labelled classes ({write_p(self.p_value)}): label "
@@ -133,7 +142,7 @@ class EstimatedPrior(FrameResult):
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
         """Return Gauss-Legendre panels in the log-odds, weighted by the profile likelihood."""
         nodes, step = panel_nodes(np.asarray(expit(self.log_odds[::2])), breaks)
-        return nodes, normalised(step * np.exp(self._curve(-np.log(1 / nodes - 1))))
+        return nodes, normalise_weights(step * np.exp(self._curve(-np.log(1 / nodes - 1))))
 
     @cached_property
     def _curve(self) -> PchipInterpolator:
@@ -149,7 +158,7 @@ class EstimatedPrior(FrameResult):
         inside = (odds >= self.log_odds[0]) & (odds <= self.log_odds[-1])
         return np.where(inside, np.exp(self._curve(np.clip(odds, *self.log_odds[[0, -1]]))), 0.0)
 
-    def between(self, share: float) -> tuple[float, float]:
+    def central_interval(self, share: float) -> tuple[float, float]:
         """Return the ends of the central interval that holds this share of the weight, such as 0.95."""
         tail = (1 - check_fraction(share, "share")) / 2
         priors, weights = self.quadrature()
@@ -183,9 +192,9 @@ class PriorEstimate(EstimatedPrior):
         Test of the assumption behind it all, with residuals by bin.
     method : {"chi2", "bootstrap", "batches"}
         What the likelihood ratio was referred to, or that a spread between batches was estimated.
-    binned : Binned
+    bins : BinnedScores
         Bins, and the cases in them.
-    stretch : tuple of float
+    ratio_scale : tuple of float
         By how much the likelihood ratio below and above the estimate is further out than chi2 has it.
     warnings : tuple of str
         What to keep in mind when reading the numbers.
@@ -197,29 +206,29 @@ class PriorEstimate(EstimatedPrior):
 
     label_shift: LabelShift
     method: str
-    binned: Binned = field(repr=False)
-    fit: mixtures.Fit = field(repr=False)
-    stretch: tuple[float, float] = field(default=(1.0, 1.0), repr=False)
+    bins: BinnedScores = field(repr=False)
+    fit: mixtures.ClassFit = field(repr=False)
+    ratio_scale: tuple[float, float] = field(default=(1.0, 1.0), repr=False)
     warnings: tuple[str, ...] = field(default=(), repr=False)
     batches: tuple[tuple[str, PriorEstimate], ...] = field(default=(), repr=False)
 
     @property
     def n_unlabelled(self) -> int:
         """Number of unlabelled scores."""
-        return int(self.binned.counts.unlabelled.sum())
+        return int(self.bins.counts.unlabelled.sum())
 
     def describe(self) -> str:
         """Name the weighting in words."""
         scores = f"{self.n_unlabelled:,} unlabelled score{'s' * (self.n_unlabelled > 1)}"
         if self.method == "batches":
-            low, high = self.between(0.95)
+            low, high = self.central_interval(0.95)
             return (
                 f"the prior of a further batch, predicted from {len(self.batches)} batches of together "
                 f"{scores}{caveat_phrase(self.caveats)}: 95 % {low:.3g} to {high:.3g}"
             )
         return f"the prior estimated from {scores}{caveat_phrase(self.caveats)}: {self}"
 
-    def sensitivity(self, delta: float = USUAL_SHIFT) -> tuple[float, float]:
+    def sensitivity(self, delta: float = DEFAULT_SHIFT) -> tuple[float, float]:
         """Return the range of the estimate if label shift does not hold.
 
         Parameters
@@ -235,10 +244,12 @@ class PriorEstimate(EstimatedPrior):
         """
         by = check_not_negative(delta, "delta", what="standard deviations, 0 or more", largest=10.0)
         shifted = [
-            self.binned.shifted(**{side: sign * by}) for side in ("positive", "negative") for sign in (-1, 1)
+            self.bins.shift_classes(**{side: sign * by})
+            for side in ("positive", "negative")
+            for sign in (-1, 1)
         ]
-        counts = Counts(*(np.stack(parts) for parts in zip(*shifted, strict=True)))
-        estimates = [*mixtures.likeliest_prior(counts), self.estimate]
+        counts = BinCounts(*(np.stack(parts) for parts in zip(*shifted, strict=True)))
+        estimates = [*mixtures.find_likeliest_prior(counts), self.estimate]
         return float(min(estimates)), float(max(estimates))
 
     @property
@@ -247,7 +258,7 @@ class PriorEstimate(EstimatedPrior):
         low, high = self.sensitivity()
         wide = high - low > self.conf_high - self.conf_low
         band = (
-            f"were the scores of one class shifted by {USUAL_SHIFT:g} standard deviations where the model "
+            f"were the scores of one class shifted by {DEFAULT_SHIFT:g} standard deviations where the model "
             f"runs, the estimate would be {low:.3g} to {high:.3g}, which is wider than its interval, and the "
             "test of label shift might not notice"
         )
@@ -255,16 +266,16 @@ class PriorEstimate(EstimatedPrior):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row with an empty `batch`, and one for every batch."""
-        return make_frame([self._row(), *(batch._row(name) for name, batch in self.batches)])
+        return make_frame([self._to_row(), *(batch._to_row(name) for name, batch in self.batches)])
 
     def bins_frame(self) -> pd.DataFrame:
         """Return one row a bin: its largest score (none for the last), cases, those expected, residual."""
-        counts = self.binned.counts
+        counts = self.bins.counts
         expected = self.n_unlabelled * self.fit.mixture(np.asarray(self.estimate))
         return make_frame(
             {
                 "bin": np.arange(1, len(expected) + 1),
-                "score_high": np.append(self.binned.edges.astype(np.float64), np.nan),
+                "score_high": np.append(self.bins.edges.astype(np.float64), np.nan),
                 "n_positive": counts.positive.astype(int),
                 "n_negative": counts.negative.astype(int),
                 "n_unlabelled": counts.unlabelled.astype(int),
@@ -273,12 +284,12 @@ class PriorEstimate(EstimatedPrior):
             }
         )
 
-    def _row(self, name: str = "") -> dict[str, Any]:
-        counts, shift = self.binned.counts, self.label_shift
+    def _to_row(self, name: str = "") -> dict[str, Any]:
+        counts, shift = self.bins.counts, self.label_shift
         n_positive, n_negative, n_unlabelled = (int(total) for total in counts.totals)
         sizes = {"n_positive": n_positive, "n_negative": n_negative, "n_unlabelled": n_unlabelled}
         interval = {"estimate": self.estimate, "conf_low": self.conf_low, "conf_high": self.conf_high}
-        bins = {"n_bins": len(counts.positive), "auc": separation(counts)}
+        bins = {"n_bins": len(counts.positive), "auc": binned_auc(counts)}
         test = {"statistic": shift.statistic, "df": shift.df, "p_value": shift.p_value}
         return {"batch": name, **interval, **sizes, **bins, **test, "method": self.method}
 
@@ -363,12 +374,12 @@ def estimate_prior(
     check_overlap(score, scores)
     bins = check_count(n_bins, "n_bins", minimum=2)
     level = check_fraction(confidence_level, "confidence_level")
-    estimate = estimate_from_bins(binned(positive, score, scores, bins), level, rng=rng)
+    estimate = estimate_from_bins(bin_scores(positive, score, scores, bins), level, rng=rng)
     if batch is not None:
         names = to_array(batch, "batch")
         check_same_length(unlabelled=scores, batch=names)
-        estimate = with_batches(estimate, count_by_batch(names, scores, estimate.binned.edges), rng=rng)
-    notes = warn_each([*note_beyond(score, scores), *estimate.warnings])
+        estimate = add_batches(estimate, count_by_batch(names, scores, estimate.bins.edges), rng=rng)
+    notes = warn_each([*note_scores_beyond(score, scores), *estimate.warnings])
     return replace(estimate, warnings=notes)
 
 
@@ -376,50 +387,52 @@ def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any
     """Count scores in bins by batch, in order of first appearance."""
     distinct, first, codes = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    return {str(distinct[i]): tally(scores[codes.reshape(-1) == i], edges) for i in order}
+    return {str(distinct[i]): count_by_bin(scores[codes.reshape(-1) == i], edges) for i in order}
 
 
-def with_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
+def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
     """Add the estimate of each batch; with enough of them, predict the prior of a further one."""
-    level, binned = estimate.confidence_level, estimate.binned
+    level, bins = estimate.confidence_level, estimate.bins
     by_batch = {
-        name: replace(binned, counts=binned.counts._replace(unlabelled=row)) for name, row in counts.items()
+        name: replace(bins, counts=bins.counts._replace(unlabelled=row)) for name, row in counts.items()
     }
     each = tuple((name, estimate_from_bins(part, level, rng=rng)) for name, part in by_batch.items())
-    note = _note_unpredicted(len(each), binned.counts)
+    note = _note_unpredicted(len(each), bins.counts)
     if note:
         return replace(estimate, batches=each, warnings=(*estimate.warnings, note))
-    prediction = batches.predict_batch(binned.counts._replace(unlabelled=np.stack([*counts.values()])))
+    prediction = batches.predict_batch(bins.counts._replace(unlabelled=np.stack([*counts.values()])))
     shares = (1 - level) / 2, 0.5, (1 + level) / 2
-    centres = [batches.quantile(prediction.centres, prediction.likelihood, share) for share in shares]
+    centres = [batches.density_quantile(prediction.centres, prediction.likelihood, share) for share in shares]
     low, middle, high = (float(expit(log_odds)) for log_odds in centres)
-    log_odds, log_density = _truncate(prediction, binned.counts)
+    log_odds, log_density = _truncate_density(prediction, bins.counts)
     density: dict[str, Any] = {"log_odds": log_odds, "log_density": log_density}
     interval: dict[str, Any] = {"estimate": middle, "conf_low": low, "conf_high": high}
     return replace(estimate, **interval, **density, method="batches", batches=each)
 
 
-def _note_unpredicted(n_batches: int, counts: Counts) -> str:
+def _note_unpredicted(n_batches: int, counts: BinCounts) -> str:
     """Return the reason why no further batch is predicted, or ''."""
-    if n_batches < batches.ENOUGH_BATCHES:
-        needed = f"({batches.ENOUGH_BATCHES} are needed)"
+    if n_batches < batches.MIN_BATCHES:
+        needed = f"({batches.MIN_BATCHES} are needed)"
         note = f"{n_batches} batches do not tell how much the prior varies from one to the next {needed}"
-    elif min(counts.totals[:2]) < FEW_LABELLED:  # the batches rather than the labels then tell the classes
-        classes = f"fewer than {FEW_LABELLED} labelled positives or negatives"
+    elif min(counts.totals[:2]) < MIN_LABELLED:  # the batches rather than the labels then tell the classes
+        classes = f"fewer than {MIN_LABELLED} labelled positives or negatives"
         note = f"{classes} do not tell how much the prior varies from one batch to the next"
     else:
         return ""
     return f"{note}: the interval is that of all of them pooled"
 
 
-def _truncate(prediction: batches.BatchPrediction, counts: Counts) -> tuple[Floats, Floats]:
+def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) -> tuple[Floats, Floats]:
     """Cut the tails of the density of a further batch."""
-    tails = (1 - CUT) / 2, (1 + CUT) / 2
-    reached = np.array([batches.quantile(prediction.log_odds, prediction.density, share) for share in tails])
-    inside = np.clip(reached, *mixtures.ends(counts.totals[2]))
-    beyond = np.ptp(inside) < LEAST_INSIDE * np.ptp(reached)
+    tails = (1 - DENSITY_LEVEL) / 2, (1 + DENSITY_LEVEL) / 2
+    reached = np.array(
+        [batches.density_quantile(prediction.log_odds, prediction.density, share) for share in tails]
+    )
+    inside = np.clip(reached, *mixtures.log_odds_range(counts.totals[2]))
+    beyond = np.ptp(inside) < MIN_INSIDE * np.ptp(reached)
     low, high = (reached if beyond else inside).tolist()
-    log_odds = np.linspace(low, high, PLACES)
+    log_odds = np.linspace(low, high, N_PLACES)
     height = np.interp(log_odds, prediction.log_odds, prediction.density)
     return log_odds, np.log(height / height.max())
 
@@ -434,7 +447,7 @@ def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
         )
 
 
-def note_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
+def note_scores_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
     """Warn if many unlabelled scores lie beyond the labelled ones."""
     share = float(((unlabelled < score.min()) | (unlabelled > score.max())).mean())
     if share <= max(0.01, 10 / len(score)):
@@ -445,20 +458,22 @@ def note_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
     ]
 
 
-def estimate_from_bins(binned: Binned, level: float, *, rng: Seed = 0) -> PriorEstimate:
+def estimate_from_bins(bins: BinnedScores, level: float, *, rng: Seed = 0) -> PriorEstimate:
     """Estimate the prior from counts; warnings are stored, not issued."""
-    counts = binned.counts
-    peak = mixtures.likeliest(counts)
+    counts = bins.counts
+    peak = mixtures.find_peak(counts)
     prior = np.asarray(expit(peak.log_odds))
-    fit = mixtures.profile(counts, prior)
-    weak = chi2_is_too_small(counts)
+    fit = mixtures.fit_classes(counts, prior)
+    weak = is_chi2_too_small(counts)
     usual = np.asarray(chi2.ppf(level, 1))
-    critical = _calibrated(counts, peak, level, make_generator(rng)) if weak else (usual, usual)
-    low, high = mixtures.limits(counts, peak, critical)
-    estimate = float(mixtures.likeliest_prior(counts))
-    stretch = float(critical[0] / usual), float(critical[1] / usual)
-    log_odds, log_density = _density(counts, peak, stretch)
-    shift = _label_shift(counts, fit, prior)
+    critical = (
+        _calibrate_critical_values(counts, peak, level, make_generator(rng)) if weak else (usual, usual)
+    )
+    low, high = mixtures.interval_limits(counts, peak, critical)
+    estimate = float(mixtures.find_likeliest_prior(counts))
+    ratio_scale = float(critical[0] / usual), float(critical[1] / usual)
+    log_odds, log_density = _likelihood_density(counts, peak, ratio_scale)
+    shift = _test_label_shift(counts, fit, prior)
     result = PriorEstimate(
         estimate=estimate,
         conf_low=float(expit(low)),
@@ -466,33 +481,35 @@ def estimate_from_bins(binned: Binned, level: float, *, rng: Seed = 0) -> PriorE
         confidence_level=level,
         label_shift=shift,
         method="bootstrap" if weak else "chi2",
-        binned=binned,
+        bins=bins,
         fit=fit,
-        stretch=stretch,
+        ratio_scale=ratio_scale,
         log_odds=log_odds,
         log_density=log_density,
     )
-    return replace(result, warnings=tuple(_remarks(result)))
+    return replace(result, warnings=tuple(_collect_warnings(result)))
 
 
-def chi2_is_too_small(counts: Counts) -> bool:
+def is_chi2_too_small(counts: BinCounts) -> bool:
     """Return True if chi2 critical values are too small: few cases in a bin, or a weak model."""
     positive, negative, _ = counts.totals
-    few = min(positive, negative) < CASES_A_BIN * len(counts.positive)
-    return bool(few or abs(separation(counts) - 0.5) < WEAK - 0.5)
+    few = min(positive, negative) < CASES_PER_BIN * len(counts.positive)
+    return bool(few or abs(binned_auc(counts) - 0.5) < MIN_AUC_FOR_CHI2 - 0.5)
 
 
-def _calibrated(counts: Counts, peak: Peak, level: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _calibrate_critical_values(
+    counts: BinCounts, peak: Peak, level: float, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """Return bootstrap critical values below and above, each at the limit that it leads to."""
     seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
-    ends = mixtures.ends(counts.totals[2])
+    ends = mixtures.log_odds_range(counts.totals[2])
     critical = [np.asarray(chi2.ppf(level, 1))] * 2
-    for _ in range(MOST_MOVES):
-        reached = mixtures.limits(counts, peak, (critical[0], critical[1]))
+    for _ in range(MAX_UPDATES):
+        reached = mixtures.interval_limits(counts, peak, (critical[0], critical[1]))
         updated = []
         for limit in reached:
             options: dict[str, Any] = {"n_resamples": N_RESAMPLES, "rng": np.random.default_rng(seeds)}
-            updated.append(mixtures.bootstrap_critical(counts, np.clip(limit, *ends), level, **options))
+            updated.append(mixtures.bootstrap_critical_value(counts, np.clip(limit, *ends), level, **options))
         settled = all(abs(new - old) < 0.01 * old for new, old in zip(updated, critical, strict=True))
         critical = [np.maximum(new, old) for new, old in zip(updated, critical, strict=True)]
         if settled:
@@ -500,14 +517,18 @@ def _calibrated(counts: Counts, peak: Peak, level: float, rng: np.random.Generat
     return critical[0], critical[1]
 
 
-def _density(counts: Counts, peak: Peak, stretch: tuple[float, float]) -> tuple[Floats, Floats]:
+def _likelihood_density(
+    counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float]
+) -> tuple[Floats, Floats]:
     """Return a grid of log-odds between the cuts, and the log of the likelihood ratio there."""
-    cut = chi2.ppf(CUT, 1)
-    ends = mixtures.ends(counts.totals[2])
-    reached = mixtures.limits(counts, peak, (cut * np.asarray(stretch[0]), cut * np.asarray(stretch[1])))
+    cut = chi2.ppf(DENSITY_LEVEL, 1)
+    ends = mixtures.log_odds_range(counts.totals[2])
+    reached = mixtures.interval_limits(
+        counts, peak, (cut * np.asarray(ratio_scale[0]), cut * np.asarray(ratio_scale[1]))
+    )
     low, high = (float(np.clip(limit, *ends)) for limit in reached)
-    log_odds = np.linspace(low, high, PLACES)
-    return log_odds, -_scaled_ratio(counts, peak, stretch, log_odds) / 2
+    log_odds = np.linspace(low, high, N_PLACES)
+    return log_odds, -_scaled_ratio(counts, peak, ratio_scale, log_odds) / 2
 
 
 def caveat_phrase(caveats: Sequence[str]) -> str:
@@ -515,32 +536,36 @@ def caveat_phrase(caveats: Sequence[str]) -> str:
     return ", in doubt (see the warnings)" if caveats else ""
 
 
-def likelihood_ratio(estimate: PriorEstimate) -> Callable[[Floats], Floats]:
+def make_likelihood_ratio(estimate: PriorEstimate) -> Callable[[Floats], Floats]:
     """Return the scaled likelihood-ratio statistic as a function of the log-odds."""
-    counts = estimate.binned.counts
-    return partial(_scaled_ratio, counts, mixtures.likeliest(counts), estimate.stretch)
+    counts = estimate.bins.counts
+    return partial(_scaled_ratio, counts, mixtures.find_peak(counts), estimate.ratio_scale)
 
 
-def _scaled_ratio(counts: Counts, peak: Peak, stretch: tuple[float, float], log_odds: Floats) -> Floats:
-    fall = mixtures.ratio(Counts(*(part[None] for part in counts)), log_odds, peak.height)
-    return np.asarray(fall / np.where(log_odds < peak.log_odds, *stretch))
+def _scaled_ratio(
+    counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float], log_odds: Floats
+) -> Floats:
+    fall = mixtures.likelihood_ratio_statistic(
+        BinCounts(*(part[None] for part in counts)), log_odds, peak.height
+    )
+    return np.asarray(fall / np.where(log_odds < peak.log_odds, *ratio_scale))
 
 
-def _label_shift(counts: Counts, fit: mixtures.Fit, prior: Floats) -> LabelShift:
+def _test_label_shift(counts: BinCounts, fit: mixtures.ClassFit, prior: Floats) -> LabelShift:
     """Test the fit of the mixture; return statistic and residuals by bin."""
     df = counts.positive.shape[-1] - 2
-    statistic = float(mixtures.misfit(counts, fit, prior)) if df else 0.0
+    statistic = float(mixtures.g2_statistic(counts, fit, prior)) if df else 0.0
     expected = counts.totals[2] * fit.mixture(prior)
     beyond = counts.unlabelled - expected
     residuals = np.divide(beyond, np.sqrt(expected), out=np.zeros_like(beyond), where=expected > 0)
     return LabelShift(statistic, df, float(chi2.sf(statistic, df)) if df else np.nan, residuals)
 
 
-def _remarks(estimate: PriorEstimate) -> list[str]:
+def _collect_warnings(estimate: PriorEstimate) -> list[str]:
     """Return warnings on the estimate."""
-    positive, negative, _ = (int(total) for total in estimate.binned.counts.totals)
+    positive, negative, _ = (int(total) for total in estimate.bins.counts.totals)
     shift = estimate.label_shift
-    area, spread = separation(estimate.binned.counts), (estimate.conf_low, estimate.conf_high)
+    area, spread = binned_auc(estimate.bins.counts), (estimate.conf_low, estimate.conf_high)
     said = {
         f"the scores rank negatives above positives (area under ROC {area:.2f}): are the labels the right "
         "way round?": area < 0.5,
@@ -549,10 +574,10 @@ def _remarks(estimate: PriorEstimate) -> list[str]:
         "the unlabelled scores say nothing of the prior: the interval holds all of them": spread
         == (0.0, 1.0),
         "no labelled positive scores below a labelled negative: the estimate rests on that in the deployment "
-        "too": estimate.binned.positive.min() > estimate.binned.negative.max(),
+        "too": estimate.bins.positive.min() > estimate.bins.negative.max(),
         f"{positive} labelled positives and {negative} labelled negatives are few for an estimate of the "
-        f"prior: {FEW_LABELLED} of each at least": min(positive, negative) < FEW_LABELLED,
+        f"prior: {MIN_LABELLED} of each at least": min(positive, negative) < MIN_LABELLED,
         "label shift cannot be tested with two bins": shift.df == 0,
-        shift.note: shift.rejected,
+        shift.note: shift.is_rejected,
     }
     return [text for text, applies in said.items() if applies]

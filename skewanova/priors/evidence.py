@@ -15,28 +15,28 @@ from numpy.typing import ArrayLike, NDArray
 from skewanova.base.checks import Bools, Floats
 
 #: Effective negatives below which a number over folds rests on too few false alarms.
-ENOUGH_OVER_FOLDS = 50
+MIN_NEGATIVES_OVER_FOLDS = 50
 
 
 #: Effective negatives below which the spread over cases of one test set is estimated too small.
-ENOUGH_OVER_CASES = 100
+MIN_NEGATIVES_OVER_CASES = 100
 
 
 #: Positives below which the interval by the jackknife covers too seldom.
-POSITIVES_FOR_INTERVALS = 30
+MIN_POSITIVES_FOR_INTERVALS = 30
 
 
 #: Positives of the smallest fold below which the mean area over folds may be off that of large samples by
 #: more than its standard error (20 folds, N(0, 1) against N(1, 1), prior .5: -1.2 with 30, -2.6 with 5).
-POSITIVES_A_FOLD = 30
+MIN_POSITIVES_PER_FOLD = 30
 
 
 #: Positives below which standard errors over cases are rough.
-POSITIVES_FOR_TESTS = 50
+MIN_POSITIVES_FOR_TESTS = 50
 
 
 #: Distinct scores below which most cases tie: no test over cases holds then with few positives.
-FEW_SCORES = 30
+MIN_DISTINCT_SCORES = 30
 
 
 #: Distinct scores below which an area at rare priors hangs on the negatives of one or two of them, so that no
@@ -60,7 +60,7 @@ class UnitSums(NamedTuple):
     squares: Floats
 
     @classmethod
-    def of(cls, kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> UnitSums:
+    def from_cases(cls, kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> UnitSums:
         """Sum what the cases of every unit and kind weigh."""
         size = unit.max(initial=0) + 1
         each, codes = np.unique(kind * size + unit, return_inverse=True)
@@ -72,7 +72,7 @@ class UnitSums(NamedTuple):
         return cls(largest, *(part.astype(np.float64) for part in sums))
 
     @classmethod
-    def joined(cls, parts: Sequence[UnitSums]) -> UnitSums:
+    def merge(cls, parts: Sequence[UnitSums]) -> UnitSums:
         """Merge the sums of parts that share no unit."""
         largest = np.max([part.largest for part in parts], axis=0)
         scale = [part.largest / np.where(largest > 0, largest, 1.0) for part in parts]
@@ -84,14 +84,14 @@ class UnitSums(NamedTuple):
         """Return the sums with the kinds in another shape."""
         return UnitSums(*(part.reshape(shape) for part in self))
 
-    def equal(self) -> Floats:
+    def effective_number(self) -> Floats:
         """Return the effective number of units (Kish 1965)."""
         return np.asarray(self.total**2 / np.maximum(self.squares, 1.0))  # the largest alone has 1
 
 
-def equal_units(kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> Floats:
+def kish_effective_size(kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> Floats:
     """Return the effective number of units (Kish) in every kind."""
-    return UnitSums.of(kind, unit, weight, n_kinds).equal()
+    return UnitSums.from_cases(kind, unit, weight, n_kinds).effective_number()
 
 
 def effective_negatives(n_negative: ArrayLike, prior: ArrayLike) -> Floats:
@@ -107,7 +107,7 @@ def smallest_supported_prior(n_negative: float, enough: float) -> float:
 
 def scarce_class(n_scores: float, n_positive: float, effective: float, prior: float) -> str:
     """Return the class that is too small for a test with so few distinct scores, or ''."""
-    if n_scores < FEW_SCORES and n_positive < POSITIVES_FOR_TESTS:
+    if n_scores < MIN_DISTINCT_SCORES and n_positive < MIN_POSITIVES_FOR_TESTS:
         return "positives"
     rare = prior < RARE_WITH_VERY_FEW and not is_sufficient(effective, ENOUGH_WITH_VERY_FEW)
     if n_scores < VERY_FEW_SCORES and rare:

@@ -20,22 +20,22 @@ Codes = NDArray[np.intp]
 
 
 #: Priors at which the likelihood is looked at before its maximum is closed in on.
-COARSE = 25
+N_GRID = 25
 
 
 #: Steps of a root at most, and how near is near enough: they converge in about ten.
-MOST_STEPS, CLOSE = 60, 1e-11
+MAX_STEPS, TOLERANCE = 60, 1e-11
 
 
 #: How near limits of an interval are, in log-odds.
-NEAR = 1e-7
+LIMIT_TOLERANCE = 1e-7
 
 
 #: Unlabelled cases over which the smallest prior that is looked at would bring a tenth of a positive.
 TENTHS = 10.0
 
 
-class Counts(NamedTuple):
+class BinCounts(NamedTuple):
     """Cases in the bins: labelled positives and negatives, and unlabelled ones."""
 
     positive: Floats
@@ -53,7 +53,7 @@ class Counts(NamedTuple):
         """Shape of the leading axes."""
         return np.broadcast_shapes(*(part.shape[:-1] for part in self))
 
-    def widened(self) -> Self:
+    def add_axis(self) -> Self:
         """Add an axis for several priors each."""
         return type(self)(*(part[..., None, :] for part in self))
 
@@ -65,7 +65,7 @@ class Peak(NamedTuple):
     height: Floats  #: the log-likelihood there
 
 
-class Fit(NamedTuple):
+class ClassFit(NamedTuple):
     """The likeliest classes at a prior."""
 
     log_likelihood: Floats
@@ -73,152 +73,161 @@ class Fit(NamedTuple):
     positive: Floats  #: probabilities of the bins in each class
     negative: Floats
 
-    def shares(self, prior: Floats) -> tuple[Floats, Floats, Floats]:
+    def bin_probabilities(self, prior: Floats) -> tuple[Floats, Floats, Floats]:
         """Return probabilities of the bins in each class and where they are mixed at a prior."""
         return self.positive, self.negative, self.mixture(prior)
 
     def mixture(self, prior: Floats) -> Floats:
         """Return probabilities of the bins where the two classes are mixed at a prior."""
-        return mixed(self.positive, self.negative, prior)
+        return mix_classes(self.positive, self.negative, prior)
 
 
-def profile(counts: Counts, prior: Floats) -> Fit:
+def fit_classes(counts: BinCounts, prior: Floats) -> ClassFit:
     """Return the likelihood at given priors, maximised over the two classes.
 
     The multipliers of sum(p) = 1 and sum(q) = 1 are n1 + share N and n0 + (1 - share) N, and given these
     every bin has its maximum in closed form; so one root in `share` is all that is sought.
     """
     prior = np.broadcast_to(prior, np.broadcast_shapes(counts.shape, np.shape(prior)))
-    share = root(lambda share: _excess(counts, prior, share), np.zeros(prior.shape), np.ones(prior.shape))
-    positive, negative = _classes(counts, prior, share)
+    share = find_roots(
+        lambda share: _total_excess(counts, prior, share), np.zeros(prior.shape), np.ones(prior.shape)
+    )
+    positive, negative = _class_probabilities(counts, prior, share)
     positive /= positive.sum(axis=-1, keepdims=True)
     negative /= negative.sum(axis=-1, keepdims=True)
-    height = _log_likelihood(counts, (positive, negative, mixed(positive, negative, prior)))
-    return Fit(height, share, positive, negative)
+    height = _multinomial_log_likelihood(counts, (positive, negative, mix_classes(positive, negative, prior)))
+    return ClassFit(height, share, positive, negative)
 
 
-def _log_likelihood(counts: Counts, shares: Sequence[Floats]) -> Floats:
+def _multinomial_log_likelihood(counts: BinCounts, shares: Sequence[Floats]) -> Floats:
     return np.asarray(
         sum(scipy.special.xlogy(n, p).sum(axis=-1) for n, p in zip(counts, shares, strict=True))
     )
 
 
-def mixed(positive: Floats, negative: Floats, prior: Floats) -> Floats:
+def mix_classes(positive: Floats, negative: Floats, prior: Floats) -> Floats:
     """Return probabilities of the bins where the two classes are mixed."""
     pi = np.asarray(prior)[..., None]
     return np.asarray(pi * positive + (1 - pi) * negative)
 
 
-def ends(n_unlabelled: Floats) -> tuple[Floats, Floats]:
+def log_odds_range(n_unlabelled: Floats) -> tuple[Floats, Floats]:
     """Return the log-odds between which the prior is sought: a tenth of a case off 0 and 1."""
     low = np.asarray(scipy.special.logit(1 / (TENTHS * np.maximum(n_unlabelled, 1))))
     return low, -low
 
 
-def likeliest(counts: Counts) -> Peak:
+def find_peak(counts: BinCounts) -> Peak:
     """Return the prior at which the likelihood is at its maximum."""
-    low, high = (np.broadcast_to(end, counts.shape) for end in ends(counts.totals[2]))
-    places = low[..., None] + np.linspace(0, 1, COARSE) * (high - low)[..., None]
-    best = _summit(counts.widened(), places)
-    below, above = (np.clip(best + step, 0, COARSE - 1) for step in (-1, 1))
+    low, high = (np.broadcast_to(end, counts.shape) for end in log_odds_range(counts.totals[2]))
+    places = low[..., None] + np.linspace(0, 1, N_GRID) * (high - low)[..., None]
+    best = _index_grid_maximum(counts.add_axis(), places)
+    below, above = (np.clip(best + step, 0, N_GRID - 1) for step in (-1, 1))
     left, right = (np.take_along_axis(places, i[..., None], -1)[..., 0] for i in (below, above))
-    top = root(lambda log_odds: _falling(counts, log_odds), left, right)
-    return Peak(top, profile(counts, np.asarray(scipy.special.expit(top))).log_likelihood)
+    top = find_roots(lambda log_odds: _share_excess(counts, log_odds), left, right)
+    return Peak(top, fit_classes(counts, np.asarray(scipy.special.expit(top))).log_likelihood)
 
 
-def likeliest_prior(counts: Counts) -> Floats:
+def find_likeliest_prior(counts: BinCounts) -> Floats:
     """Return the likeliest prior itself, 0 or 1 at the ends."""
-    best = likeliest(counts).log_odds
-    low, high = ends(counts.totals[2])
+    best = find_peak(counts).log_odds
+    low, high = log_odds_range(counts.totals[2])
     return np.asarray(np.where(best <= low, 0.0, np.where(best >= high, 1.0, scipy.special.expit(best))))
 
 
-def _falling(counts: Counts, log_odds: Floats) -> Floats:
+def _share_excess(counts: BinCounts, log_odds: Floats) -> Floats:
     """Return the excess of the share over the prior, negative where the likelihood increases."""
     prior = np.asarray(scipy.special.expit(log_odds))
-    return _excess(counts, prior, prior)
+    return _total_excess(counts, prior, prior)
 
 
-def _summit(counts: Counts, places: Floats) -> Codes:
+def _index_grid_maximum(counts: BinCounts, places: Floats) -> Codes:
     """Return the grid index nearest to the maximum, by the slope or, if it turns often, the height."""
-    falls = _falling(counts, places) >= 0
+    falls = _share_excess(counts, places) >= 0
     turns = np.concatenate([falls[..., :1], falls[..., 1:] & ~falls[..., :-1], ~falls[..., -1:]], axis=-1)
-    best = np.array(np.minimum(turns.argmax(axis=-1), COARSE - 1))
+    best = np.array(np.minimum(turns.argmax(axis=-1), N_GRID - 1))
     several = turns.sum(axis=-1) > 1
     if several.any():
-        chosen = Counts(*(part[several] for part in np.broadcast_arrays(*counts)))
+        chosen = BinCounts(*(part[several] for part in np.broadcast_arrays(*counts)))
         shares = scipy.special.expit(places[several])
-        best[several] = profile(chosen, shares).log_likelihood.argmax(axis=-1)
+        best[several] = fit_classes(chosen, shares).log_likelihood.argmax(axis=-1)
     return best
 
 
-def ratio(counts: Counts, log_odds: Floats, top: Floats) -> Floats:
+def likelihood_ratio_statistic(counts: BinCounts, log_odds: Floats, top: Floats) -> Floats:
     """Return the likelihood-ratio statistic, twice the fall from the maximum."""
     return np.maximum(
-        0.0, 2 * (top - profile(counts, np.asarray(scipy.special.expit(log_odds))).log_likelihood)
+        0.0, 2 * (top - fit_classes(counts, np.asarray(scipy.special.expit(log_odds))).log_likelihood)
     )
 
 
-def slope(counts: Counts, prior: Floats) -> Floats:
+def profile_slope(counts: BinCounts, prior: Floats) -> Floats:
     """Return the slope of the profile likelihood along the prior."""
-    fit = profile(counts, prior)
+    fit = fit_classes(counts, prior)
     mixture = fit.mixture(prior)
     change = counts.unlabelled * (fit.positive - fit.negative)
     return np.asarray(np.divide(change, mixture, out=np.zeros_like(mixture), where=mixture > 0).sum(axis=-1))
 
 
-def limits(counts: Counts, peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def interval_limits(counts: BinCounts, peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Return the log-odds at which the ratio reaches its critical values; infinite beyond the ends."""
     low, high = (
-        _limit(counts, peak, end, value) for end, value in zip(ends(counts.totals[2]), critical, strict=True)
+        _interval_limit(counts, peak, end, value)
+        for end, value in zip(log_odds_range(counts.totals[2]), critical, strict=True)
     )
     return low, high
 
 
-def _limit(counts: Counts, peak: Peak, end: Floats, value: Floats) -> Floats:
+def _interval_limit(counts: BinCounts, peak: Peak, end: Floats, value: Floats) -> Floats:
     """Return the log-odds between peak and end at which the ratio reaches a value."""
     outer = np.broadcast_to(end, counts.shape).astype(np.float64)
     sign = np.sign(outer)
 
     def beyond(log_odds: Floats) -> Floats:
-        return np.asarray(sign * (ratio(counts, log_odds, peak.height) - value))
+        return np.asarray(sign * (likelihood_ratio_statistic(counts, log_odds, peak.height) - value))
 
     reached = sign * beyond(outer) > 0
-    inner = root(beyond, np.minimum(outer, peak.log_odds), np.maximum(outer, peak.log_odds), close=NEAR)
+    inner = find_roots(
+        beyond, np.minimum(outer, peak.log_odds), np.maximum(outer, peak.log_odds), close=LIMIT_TOLERANCE
+    )
     return np.where(reached, inner, sign * np.inf)
 
 
-def misfit(counts: Counts, fit: Fit, prior: Floats) -> Floats:
+def g2_statistic(counts: BinCounts, fit: ClassFit, prior: Floats) -> Floats:
     """Return G2 of a fit against three unrelated samples."""
     observed = [part / part.sum(axis=-1, keepdims=True) for part in counts]
-    free, bound = (_log_likelihood(counts, shares) for shares in (observed, fit.shares(prior)))
+    free, bound = (
+        _multinomial_log_likelihood(counts, shares) for shares in (observed, fit.bin_probabilities(prior))
+    )
     return np.asarray(np.maximum(0.0, 2 * (free - bound)))
 
 
-def bootstrap_critical(
-    counts: Counts, log_odds: Floats, level: float | Floats, *, n_resamples: int, rng: np.random.Generator
+def bootstrap_critical_value(
+    counts: BinCounts, log_odds: Floats, level: float | Floats, *, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
     """Return the bootstrap quantile of the ratio at a prior, at least that of chi2.
 
     The i-th of n ratios is exceeded with probability 1 - i / (n + 1) by the next, hence Weibull's quantile.
     """
     prior = np.asarray(scipy.special.expit(log_odds))
-    fit = profile(counts, prior)
+    fit = fit_classes(counts, prior)
     size = (n_resamples, *prior.shape)
-    parts = zip(counts.totals, fit.shares(prior), strict=True)
-    drawn = Counts(*(rng.multinomial(n.astype(int), p, size=size).astype(float) for n, p in parts))
-    ratios = ratio(drawn, np.broadcast_to(log_odds, drawn.shape), likeliest(drawn).height)
+    parts = zip(counts.totals, fit.bin_probabilities(prior), strict=True)
+    drawn = BinCounts(*(rng.multinomial(n.astype(int), p, size=size).astype(float) for n, p in parts))
+    ratios = likelihood_ratio_statistic(
+        drawn, np.broadcast_to(log_odds, drawn.shape), find_peak(drawn).height
+    )
     reached = np.quantile(ratios, level, axis=0, method="weibull")
     return np.asarray(np.maximum(reached, scipy.stats.chi2.ppf(level, 1)))
 
 
-def _excess(counts: Counts, prior: Floats, share: Floats) -> Floats:
+def _total_excess(counts: BinCounts, prior: Floats, share: Floats) -> Floats:
     """Return the excess of the negatives' total probability, which increases with the share."""
-    positive, negative = _classes(counts, prior, share)
+    positive, negative = _class_probabilities(counts, prior, share)
     return np.asarray(negative.sum(axis=-1) - positive.sum(axis=-1))
 
 
-def _classes(counts: Counts, prior: Floats, share: Floats) -> tuple[Floats, Floats]:
+def _class_probabilities(counts: BinCounts, prior: Floats, share: Floats) -> tuple[Floats, Floats]:
     """Return probabilities of the bins at given multipliers.
 
     With x = c pi / lambda, A = a pi / lambda of the positives and y, B of the negatives, the mixture m of a
@@ -239,7 +248,9 @@ def _classes(counts: Counts, prior: Floats, share: Floats) -> tuple[Floats, Floa
     return mixture * part / pi, mixture * (1 - part) / (1 - pi)
 
 
-def root(function: Callable[[Floats], Floats], low: Floats, high: Floats, *, close: float = CLOSE) -> Floats:
+def find_roots(
+    function: Callable[[Floats], Floats], low: Floats, high: Floats, *, close: float = TOLERANCE
+) -> Floats:
     """Return the root of an increasing function in each element, or the nearer end.
 
     Chandrupatla (1997): inverse quadratic steps where they are safe, else halving; scipy has it for arrays
@@ -249,7 +260,7 @@ def root(function: Callable[[Floats], Floats], low: Floats, high: Floats, *, clo
     at_new, at_old = function(new), function(old)
     fixed, nearest = (at_new >= 0) | (at_old <= 0), np.where(at_new >= 0, new, old)
     step = np.full(new.shape, 0.5)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         point = new + step * (old - new)
         value = function(point)
         same = np.sign(value) == np.sign(at_new)
@@ -277,7 +288,7 @@ def _next_step(points: tuple[Floats, Floats, Floats], values: tuple[Floats, Floa
 
 
 #: Labelled cases of the rarer class that a bin should have on average.
-CASES_A_BIN = 10
+CASES_PER_BIN = 10
 
 
 #: Bins, unless the cases are too few.
@@ -285,47 +296,49 @@ N_BINS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Binned:
+class BinnedScores:
     """The two classes and the unlabelled scores in common bins."""
 
     edges: NDArray[Any]  #: the largest labelled score in each bin but the last
-    counts: Counts
+    counts: BinCounts
     positive: Floats  #: normal scores of the labelled cases, which do not change with the scale of the scores
     negative: Floats
     normal_edges: Floats  #: the edges among them
 
-    def shifted(self, *, positive: float = 0.0, negative: float = 0.0) -> Counts:
+    def shift_classes(self, *, positive: float = 0.0, negative: float = 0.0) -> BinCounts:
         """Return the counts with a class's labelled scores shifted by `by` standard deviations."""
-        return Counts(
-            tally(self.positive + positive * self.positive.std(), self.normal_edges),
-            tally(self.negative + negative * self.negative.std(), self.normal_edges),
+        return BinCounts(
+            count_by_bin(self.positive + positive * self.positive.std(), self.normal_edges),
+            count_by_bin(self.negative + negative * self.negative.std(), self.normal_edges),
             self.counts.unlabelled,
         )
 
 
-def separation(counts: Counts) -> float:
+def binned_auc(counts: BinCounts) -> float:
     """Return the probability that a positive is in a higher bin than a negative, ties half."""
     positive, negative = counts.positive / counts.positive.sum(), counts.negative / counts.negative.sum()
     below = np.cumsum(negative) - negative / 2
     return float(positive @ below)
 
 
-def tally(scores: NDArray[Any], edges: NDArray[Any]) -> Floats:
+def count_by_bin(scores: NDArray[Any], edges: NDArray[Any]) -> Floats:
     """Count the scores in each bin."""
     return np.bincount(np.searchsorted(edges, scores), minlength=len(edges) + 1).astype(np.float64)
 
 
-def binned(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n_bins: int) -> Binned:
+def bin_scores(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n_bins: int) -> BinnedScores:
     """Sort scores into at most `n_bins` bins, fewer if a class is small or scores are tied."""
     rarer = int(min(positive.sum(), (~positive).sum()))
-    edges = bin_edges(score, max(2, min(n_bins, rarer // CASES_A_BIN)))
+    edges = bin_edges(score, max(2, min(n_bins, rarer // CASES_PER_BIN)))
     normal = normal_scores(score)
-    return Binned(
+    return BinnedScores(
         edges=edges,
-        counts=Counts(*(tally(part, edges) for part in (score[positive], score[~positive], unlabelled))),
+        counts=BinCounts(
+            *(count_by_bin(part, edges) for part in (score[positive], score[~positive], unlabelled))
+        ),
         positive=normal[positive],
         negative=normal[~positive],
-        normal_edges=_between(score, normal, edges),
+        normal_edges=_edges_on_normal_scale(score, normal, edges),
     )
 
 
@@ -349,7 +362,7 @@ def normal_scores(score: NDArray[Any]) -> Floats:
     return np.asarray(scipy.special.ndtri(scipy.stats.rankdata(score) / (len(score) + 1)))
 
 
-def _between(score: NDArray[Any], normal: Floats, edges: NDArray[Any]) -> Floats:
+def _edges_on_normal_scale(score: NDArray[Any], normal: Floats, edges: NDArray[Any]) -> Floats:
     """Return the edges on the scale of normal scores, half-way to the next value."""
     order = np.argsort(score, kind="stable")
     last = np.searchsorted(score[order], edges, side="right")

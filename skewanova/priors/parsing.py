@@ -26,8 +26,8 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
         f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
     )
     if kind == "quantiles":
-        return BetaPrior.from_quantiles(_quantiles(rest, form))
-    numbers = _numbers(rest if kind in kinds else [kind, *rest], form)
+        return BetaPrior.from_quantiles(_parse_quantiles(rest, form))
+    numbers = _parse_numbers(rest if kind in kinds else [kind, *rest], form)
     if len(numbers) > 2 or (kind in kinds and len(numbers) < 2):
         raise InputError(form)
     return kinds[kind](*numbers) if kind in kinds else UniformPrior(numbers[0], numbers[-1])
@@ -35,7 +35,7 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
 
 def parse_priors(text: str) -> tuple[float, ...]:
     """Read priors separated by commas."""
-    numbers = _numbers(text.split(","), f"priors are numbers separated by commas, but got {text!r}")
+    numbers = _parse_numbers(text.split(","), f"priors are numbers separated by commas, but got {text!r}")
     return tuple(check_priors(numbers, "priors").tolist())
 
 
@@ -52,18 +52,18 @@ def parse_priors_or_range(text: str) -> tuple[float, ...] | DeploymentPrior:
     return parse_deployment_prior(text) if ":" in text else parse_priors(text)
 
 
-def _quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
+def _parse_quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
     """Read SHARE=PRIOR of each quantile; no share may stand twice."""
     sides = [text.split("=") for text in texts]
     if any(len(side) != 2 for side in sides):
         raise InputError(form)
-    shares, priors = (_numbers([side[i] for side in sides], form) for i in (0, 1))
+    shares, priors = (_parse_numbers([side[i] for side in sides], form) for i in (0, 1))
     if len(set(shares)) < len(shares):
         raise InputError(f"every share of `quantiles` must stand once, but got {':'.join(texts)}")
     return dict(zip(shares, priors, strict=True))
 
 
-def _numbers(texts: Sequence[str], form: str) -> list[float]:
+def _parse_numbers(texts: Sequence[str], form: str) -> list[float]:
     try:
         return [float(text) for text in texts]
     except ValueError as error:

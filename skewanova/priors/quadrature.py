@@ -42,7 +42,7 @@ def log_skew(prior: float) -> float:
     return float(-scipy.special.logit(prior))
 
 
-def prior_at(log_odds: Floats) -> Floats:
+def prior_from_log_odds(log_odds: Floats) -> Floats:
     """Return priors at log-odds, clipped away from 0 and 1."""
     return np.asarray(np.clip(scipy.special.expit(log_odds), SMALLEST_PRIOR, LARGEST_PRIOR))
 
@@ -71,7 +71,7 @@ def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Flo
         -a * np.logaddexp(0, -odds) - b * np.logaddexp(0, odds) - scipy.special.betaln(a, b)
     )
     positive = weights > 0
-    return prior_at(odds[positive]), normalised(weights[positive])
+    return prior_from_log_odds(odds[positive]), normalise_weights(weights[positive])
 
 
 def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats]:
@@ -80,7 +80,7 @@ def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats
         scipy.special.logit(np.concatenate([priors, [p for p in breaks if priors.min() < p < priors.max()]]))
     )
     odds, step = gauss_panels(edges, 12)
-    return prior_at(odds), step
+    return prior_from_log_odds(odds), step
 
 
 def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]) -> Floats:
@@ -101,6 +101,6 @@ def gauss_panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
     return nodes.ravel(), (half[:, None] * weight).ravel()
 
 
-def normalised(weights: Floats) -> Floats:
+def normalise_weights(weights: Floats) -> Floats:
     """Return weights that sum to 1."""
     return np.asarray(weights / weights.sum())

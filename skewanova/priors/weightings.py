@@ -32,16 +32,16 @@ from skewanova.base.checks import (
     to_numbers,
     warn_each,
 )
-from skewanova.priors.elicitation import beta_quantile, elicited_shapes
+from skewanova.priors.elicitation import beta_quantile, shapes_from_quantiles
 from skewanova.priors.evidence import SLACK
 from skewanova.priors.quadrature import (
     LARGEST_PRIOR,
     beta_nodes,
     log_skew,
     log_skew_nodes,
-    normalised,
+    normalise_weights,
     panel_nodes,
-    prior_at,
+    prior_from_log_odds,
 )
 
 if TYPE_CHECKING:
@@ -183,8 +183,8 @@ class UniformPrior:
         if self.low == self.high:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(log_skew(self.high), log_skew(self.low), breaks)
-        priors = prior_at(-nodes)
-        return priors, normalised(step * priors * (1 - priors))
+        priors = prior_from_log_odds(-nodes)
+        return priors, normalise_weights(step * priors * (1 - priors))
 
     def describe(self) -> str:
         """Name the weighting in words."""
@@ -239,7 +239,7 @@ class UniformSkew:
         if self.low_skew == self.high_skew:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(float(np.log(self.low_skew)), float(np.log(self.high_skew)), breaks)
-        return prior_at(-nodes), normalised(step * np.exp(nodes))
+        return prior_from_log_odds(-nodes), normalise_weights(step * np.exp(nodes))
 
     def describe(self) -> str:
         """Name the weighting in words."""
@@ -320,7 +320,7 @@ class BetaPrior:
         >>> BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15}).describe()
         'beta(2.89163, 36.8129) over priors, mean 0.0728'
         """
-        a, b, notes = elicited_shapes(quantiles, smallest=SMALLEST_SHAPE)
+        a, b, notes = shapes_from_quantiles(quantiles, smallest=SMALLEST_SHAPE)
         warn_each(notes)
         return cls(a, b)
 
@@ -379,7 +379,7 @@ class DiscretePrior:
         check_same_length(priors=priors, weights=weights)
         if not weights.max() > 0:
             raise InputError(f"`weights` must not all be zero, but got {weights}")
-        object.__setattr__(self, "_nodes", (priors, normalised(weights / weights.max())))
+        object.__setattr__(self, "_nodes", (priors, normalise_weights(weights / weights.max())))
 
     @property
     def low(self) -> float:
@@ -469,7 +469,7 @@ class ContinuousPrior:
         edges = np.clip(quantiles, SMALLEST_PRIOR, LARGEST_PRIOR)
         nodes, step = panel_nodes(edges, breaks)
         weights = step * self.distribution.pdf(nodes) * nodes * (1 - nodes)  # dp = p (1 - p) d log-odds
-        return nodes, normalised(weights)
+        return nodes, normalise_weights(weights)
 
     def describe(self) -> str:
         """Name the weighting in words."""
@@ -481,10 +481,10 @@ _FROZEN = ("support", "pdf", "ppf", "isf", "mean")
 
 
 #: What is taken for a deployment prior everywhere.
-Target: TypeAlias = "DeploymentPrior | FrozenDistribution | tuple[float, float] | float"
+PriorLike: TypeAlias = "DeploymentPrior | FrozenDistribution | tuple[float, float] | float"
 
 
-def _of_scipy(value: Any) -> DeploymentPrior:
+def _convert_scipy(value: Any) -> DeploymentPrior:
     """Convert a frozen scipy distribution; beta and uniform ones to their own classes."""
     name = getattr(getattr(value, "dist", None), "name", "")
     if name == "beta" and len(value.args) == 2 and not value.kwds:
@@ -494,13 +494,13 @@ def _of_scipy(value: Any) -> DeploymentPrior:
     return ContinuousPrior(value)
 
 
-def as_deployment_prior(value: Target) -> DeploymentPrior:
+def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
     """Turn ``(low, high)``, one prior or scipy's frozen distribution into a weighting; pass on weightings."""
     if not isinstance(value, tuple | list | float | int | np.ndarray):
         if hasattr(value, "quadrature"):
             return cast("DeploymentPrior", value)
         if not isinstance(value, type) and hasattr(value, "ppf"):
-            return _of_scipy(value)
+            return _convert_scipy(value)
     expected = InputTypeError(
         "`deployment_prior` must be a pair (low, high), one prior, or a weighting such as UniformPrior, "
         f"UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"

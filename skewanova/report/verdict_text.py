@@ -36,7 +36,7 @@ from skewanova.decision.verdict import (
 )
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.diagnostics import pivot_auc
-from skewanova.priors.evidence import POSITIVES_FOR_TESTS
+from skewanova.priors.evidence import MIN_POSITIVES_FOR_TESTS
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import find_collapsed
 
@@ -448,7 +448,7 @@ def _write_scarcity(judged: Judgement, writer: LineWriter) -> Iterator[str]:
         rarest, percent = _write_rarest(judged, writer), writer.add_percent(out_of_range, "share", "support")
         where = f"Below prior {rarest} ({percent} % of the deployment prior)"
         yield f"{where} negatives are too few: collect more."
-    if judged.n_positive < POSITIVES_FOR_TESTS:
+    if judged.n_positive < MIN_POSITIVES_FOR_TESTS:
         yield f"Only {writer.add_count(judged.n_positive, 'n_positive', 'iauprec')} positives: collect more."
     fewest = float(judged.evaluation.iauprec["n_positive"].min())
     if fewest < MIN_POSITIVES_PER_FOLD:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skewanova.base.checks import Bools, Floats, InputError, check_choice, warn_each
 from skewanova.base.text import escape_text
 from skewanova.curves.groups import aucs_of_curves
-from skewanova.priors.evidence import POSITIVES_A_FOLD, UnitSums
+from skewanova.priors.evidence import MIN_POSITIVES_PER_FOLD, UnitSums
 from skewanova.scores.table import Scores, ScoreTable, TieCounts
 from skewanova.scores.validation import MAX_EXAMPLES
 
@@ -74,7 +74,7 @@ def pair_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
     runs = _pair_folds(table)
     positive, _, cluster, weight = runs[0]
     if cluster is not None:
-        _raise_single_cluster(UnitSums.of(positive.astype(np.intp), cluster, weight, 2).total)
+        _raise_single_cluster(UnitSums.from_cases(positive.astype(np.intp), cluster, weight, 2).total)
     return runs
 
 
@@ -302,11 +302,11 @@ def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
 def _check_positives(table: Scores) -> SanityCheck:
     """Check the positives of the smallest fold, since areas of few positives are biased."""
     fewest = float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 1].min())
-    few = fewest < POSITIVES_A_FOLD and len(table.folds) > 1
+    few = fewest < MIN_POSITIVES_PER_FOLD and len(table.folds) > 1
     advice = (
         f"the smallest fold has {fewest:.4g} positives: means and intervals are about areas in folds of that "
-        f"size, which below {POSITIVES_A_FOLD} positives may differ from those of large samples; use fewer "
-        "or larger folds"
+        f"size, which below {MIN_POSITIVES_PER_FOLD} positives may differ from those of large samples; use "
+        "fewer or larger folds"
     )
     return SanityCheck("positives_a_fold", fewest, advice if few else "")
 

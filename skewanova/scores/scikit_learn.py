@@ -24,7 +24,7 @@ from skewanova.base.checks import (
 )
 from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.priors.weightings import Target, as_deployment_prior, correct_class_prior
+from skewanova.priors.weightings import PriorLike, as_deployment_prior, correct_class_prior
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, RawTable
 from skewanova.scores.halvings import Rows, Split, build_scores, check_groups, import_sklearn
 from skewanova.scores.table import ScoreTable
@@ -416,7 +416,7 @@ def auprec_scorer(
 
 def iauprec_scorer(
     *,
-    deployment_prior: Target,
+    deployment_prior: PriorLike,
     area_estimator: str = "trapezoid",
     pos_label: object = None,
     response_method: str = "auto",

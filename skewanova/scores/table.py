@@ -22,7 +22,7 @@ from skewanova.base.checks import (
 )
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
 from skewanova.curves.sorting import Parts
-from skewanova.priors.evidence import UnitSums, equal_units
+from skewanova.priors.evidence import UnitSums, kish_effective_size
 from skewanova.scores.columns import HOLDOUT, PARTS, RawTable, iter_chunks, values_or_codes
 from skewanova.scores.validation import (
     MAX_EXAMPLES,
@@ -132,7 +132,7 @@ class ScoreTable:
         kind = 2 * self._cell_codes.astype(np.intp) + self.frame["y_true"].to_numpy()
         unit = self.codes("cluster") if self.has_clusters else np.arange(len(kind))
         weight = self.frame["weight"].to_numpy() if self.has_weights else None
-        result = equal_units(kind, unit, weight, self.counts.size)
+        result = kish_effective_size(kind, unit, weight, self.counts.size)
         return np.asarray(result.reshape(self.counts.shape))
 
     @property
@@ -549,7 +549,9 @@ class StreamedScores:
     @property
     def effective_counts(self) -> Floats:
         """The counts or, in clusters and weights, as many equal ones as weigh the same."""
-        return self.counts.astype(np.float64) if self.sampling is None else self.sampling.sums.equal()
+        return (
+            self.counts.astype(np.float64) if self.sampling is None else self.sampling.sums.effective_number()
+        )
 
     def ties(self) -> Iterator[TieCounts]:
         """Yield how well the scores of every (model, fold) tell its cases apart, models first."""

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, InputError, check_choice
-from skewanova.priors.mixtures import N_BINS, binned
+from skewanova.priors.mixtures import N_BINS, bin_scores
 from skewanova.scores.columns import ColumnMap
 from skewanova.scores.sources import load_table
 from skewanova.scores.table import Scores, ScoreTable, hash_path
@@ -181,7 +181,7 @@ def _count_bins(table: ScoreTable, model: str) -> pd.DataFrame | None:
     cases = collect_labelled_cases(table, model)
     if not np.isfinite(cases.score).all() or cases.score.min() == cases.score.max():
         return None
-    result = binned(cases.positive, cases.score, cases.score[:1], N_BINS)
+    result = bin_scores(cases.positive, cases.score, cases.score[:1], N_BINS)
     return pd.DataFrame(
         {
             "model": model,

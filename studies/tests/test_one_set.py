@@ -13,7 +13,7 @@ from scipy import stats
 from skewanova.base.checks import InputError
 from skewanova.curves.distributions import true_iauprec
 from skewanova.inference import compare_test_set
-from skewanova.priors.evidence import POSITIVES_FOR_TESTS
+from skewanova.priors.evidence import MIN_POSITIVES_FOR_TESTS
 from studies import one_set
 from studies.one_set import Design, paired_study
 
@@ -95,7 +95,7 @@ def test_the_test_holds_its_size(reduced):
 def test_the_recorded_study_holds_what_it_claims():
     frame = pd.read_csv(RECORDED)
     assert tuple(frame.columns) == one_set.PAIRED_COLUMNS
-    rows = frame[frame["claimed"] & (frame["n_positive"] >= POSITIVES_FOR_TESTS)]
+    rows = frame[frame["claimed"] & (frame["n_positive"] >= MIN_POSITIVES_FOR_TESTS)]
     assert len(rows) == 80
     assert (rows["replicates"] >= 1000).all()
     for level, most in ((0.05, 0.064), (0.005, 0.0095)):

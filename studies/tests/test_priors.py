@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from scipy.stats import chi2
 
 from skewanova import InputError, estimate_prior
-from skewanova.priors.mixtures import Counts
+from skewanova.priors.mixtures import BinCounts
 from studies import priors
 from studies.__main__ import study
 from studies.priors import LEVELS, PRIOR_STUDY_COLUMNS, SETTINGS, Setting, prior_study, sample
@@ -39,7 +39,7 @@ def test_a_replicate_is_what_estimate_prior_says_of_the_sample():
     """The interval of the study holds the prior where that of the public function does."""
     setting = SETTINGS["usual"]
     found = priors._measures(setting, ["8"], np.random.SeedSequence(3), 4)
-    counts = Counts(*(found[f"8|{name}"] for name in Counts._fields))
+    counts = BinCounts(*(found[f"8|{name}"] for name in BinCounts._fields))
     usual, _ = priors.judged(counts, found["8|critical"], setting.prior)
     draws = np.random.default_rng(np.random.SeedSequence(3))
     for i in range(4):
@@ -57,10 +57,10 @@ def test_empty_bins_that_fill_up_change_nothing():
     draws = np.random.default_rng(0)
     one = priors._counted(sample(SETTINGS["ties"], draws), "20", SETTINGS["ties"])
     assert len(one.positive) < 20
-    filled = Counts(*(priors._padded(part, "20") for part in one))
+    filled = BinCounts(*(priors._padded(part, "20") for part in one))
     critical = np.full((1, 2), 4.0)
     for short, long in zip(
-        *(priors.judged(Counts(*(part[None] for part in each)), critical, 0.05) for each in (one, filled)),
+        *(priors.judged(BinCounts(*(part[None] for part in each)), critical, 0.05) for each in (one, filled)),
         strict=True,
     ):
         assert short.keys() == long.keys()

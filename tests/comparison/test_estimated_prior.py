@@ -113,8 +113,8 @@ def test_models_that_do_not_agree_are_said_not_to():
 
 
 def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
-    monkeypatch.setattr(batches, "CENTRES", 7)
-    monkeypatch.setattr(batches, "SPREADS", 5)
+    monkeypatch.setattr(batches, "N_CENTRES", 7)
+    monkeypatch.setattr(batches, "N_SPREADS", 5)
     labelled, unlabelled = tables()
     weekly = estimate_prior_from_tables(
         labelled, unlabelled.assign(batch=np.tile([1, 2, 3, 4], 750)), n_bins=3

@@ -118,7 +118,7 @@ def test_weights_are_summed_class_by_class():
     frame = pd.DataFrame({"model": "a", "y_true": [1, 0, 0, 1, 1, 0], "weight": [3.0, 1, 1, 9, 2, 0]})
     found = checks_of("a").check_weights(frame)
     assert (found.negatives.tolist(), found.positives.tolist()) == ([1.0], [2.0, 3.0, 9.0])
-    assert found.sums.equal().ravel() == pytest.approx([2, 14**2 / (9 + 81 + 4)])
+    assert found.sums.effective_number().ravel() == pytest.approx([2, 14**2 / (9 + 81 + 4)])
     table = frame.assign(y_score=0.5, case=range(6))
     assert gathered(table).weights == pytest.approx((1.0, 9.0, 14 / 16))
 

@@ -129,7 +129,7 @@ def as_elsewhere(sample, scores, kinds=None):
         cell: PackedCurve.of(positive, score) if weight is None else WeightedCurve.of(positive, score, weight)
         for cell, score in scores.items()
     }
-    sums = UnitSums.of(positive.astype(int), sample.unit, weight, 2)
+    sums = UnitSums.from_cases(positive.astype(int), sample.unit, weight, 2)
     counted = SampleSummary.from_sizes(kinds, sums=sums, clustered=sample.cluster is not None)
     distinct = np.unique(1.0 if weight is None else weight)
     return DistributedCases(counted, curves, Sampled(sample, scores), (distinct, distinct))

@@ -10,13 +10,13 @@ from scipy.stats import norm
 from skewanova import InputError, SkewanovaWarning, estimate_prior
 from skewanova.priors import batches, mixtures
 from skewanova.priors.batches import BatchNormal
-from skewanova.priors.mixtures import Counts
+from skewanova.priors.mixtures import BinCounts
 
 
 @pytest.fixture(autouse=True)
 def few_places(monkeypatch):
-    monkeypatch.setattr(batches, "CENTRES", 7)
-    monkeypatch.setattr(batches, "SPREADS", 5)
+    monkeypatch.setattr(batches, "N_CENTRES", 7)
+    monkeypatch.setattr(batches, "N_SPREADS", 5)
 
 
 P, Q = np.array([0.05, 0.15, 0.3, 0.5]), np.array([0.5, 0.3, 0.15, 0.05])
@@ -25,12 +25,12 @@ PRIORS = np.array([0.05, 0.1, 0.2, 0.12, 0.08, 0.15])
 
 def mixed(priors, n=400):
     unlabelled = np.round(n * (priors[:, None] * P + (1 - priors[:, None]) * Q))
-    return Counts(np.round(80 * P), np.round(320 * Q), unlabelled)
+    return BinCounts(np.round(80 * P), np.round(320 * Q), unlabelled)
 
 
 def fitted(counts):
-    pooled = Counts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
-    return mixtures.profile(pooled, expit(mixtures.likeliest(pooled).log_odds))
+    pooled = BinCounts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
+    return mixtures.fit_classes(pooled, expit(mixtures.find_peak(pooled).log_odds))
 
 
 @pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.5), BatchNormal(-1.5, 0.02), BatchNormal(-3.0, 1.5)])
@@ -38,36 +38,38 @@ def test_joint_likelihood_is_the_integral_over_the_prior_of_each_batch(normal):
     counts = mixed(PRIORS[:3])
     fit = fitted(counts)
     logs = np.log(np.concatenate([fit.positive, fit.negative]))
-    nodes, weights = batches._quadrature(counts, fit, normal)
-    height, slope, cases = batches._log_likelihood(counts, logs, nodes, weights)
+    nodes, weights = batches._quadrature_nodes(counts, fit, normal)
+    height, slope, cases = batches._joint_log_likelihood(counts, logs, nodes, weights)
     assert cases.sum() == pytest.approx(sum(part.sum() for part in counts))
     expected = np.concatenate([counts.positive, counts.negative]) @ logs
     for row in counts.unlabelled:
 
         def log_height(at, row=row):
-            shares = mixtures.mixed(fit.positive, fit.negative, expit(at))
+            shares = mixtures.mix_classes(fit.positive, fit.negative, expit(at))
             return row @ np.log(shares) + norm.logpdf(at, *normal)
 
         top = max(log_height(at) for at in np.linspace(-6, 2, 201))
         area = quad(lambda at, top=top: np.exp(log_height(at) - top), -9, 4, points=[normal.centre])
         expected += np.log(area[0]) + top
     assert height == pytest.approx(expected, abs=2e-2)
-    by_steps = approx_fprime(logs, lambda x: batches._log_likelihood(counts, x, nodes, weights)[0], 1e-6)
+    by_steps = approx_fprime(
+        logs, lambda x: batches._joint_log_likelihood(counts, x, nodes, weights)[0], 1e-6
+    )
     assert slope == pytest.approx(by_steps, abs=2e-2)
 
 
 def test_a_step_that_leaves_nothing_of_a_bin_goes_too_far():
     counts = mixed(PRIORS[:3])
     fit, normal = fitted(counts), BatchNormal(-2.2, 0.5)
-    nodes, weights = batches._quadrature(counts, fit, normal)
+    nodes, weights = batches._quadrature_nodes(counts, fit, normal)
     logs = np.log(np.concatenate([fit.positive, fit.negative]))
     gone = np.where(np.arange(8) % 4 == 1, -2000.0, logs)
-    height, slope, _ = batches._log_likelihood(counts, gone, nodes, weights)
-    assert height < batches._log_likelihood(counts, logs, nodes, weights)[0] - 1e4
+    height, slope, _ = batches._joint_log_likelihood(counts, gone, nodes, weights)
+    assert height < batches._joint_log_likelihood(counts, logs, nodes, weights)[0] - 1e4
     assert np.isfinite(height)
     assert np.isfinite(slope).all()
     near = np.where(np.arange(8) % 4 == 1, -40.0, logs)  # the way back is long
-    assert np.isfinite(batches._maximise(counts, fit, normal, near)[0])
+    assert np.isfinite(batches._maximise_over_classes(counts, fit, normal, near)[0])
 
 
 @pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.5), BatchNormal(-4.0, 1.0)])
@@ -75,10 +77,12 @@ def test_the_likeliest_classes_are_found_from_afar(normal):
     counts = mixed(PRIORS[:3])
     fit = fitted(counts)
     start = np.log(np.concatenate([fit.positive, fit.negative]))
-    best, _ = batches._maximise(counts, fit, normal, start)
+    best, _ = batches._maximise_over_classes(counts, fit, normal, start)
     for by in (4, 8, 40):
         for bin_ in range(8):
-            found, _ = batches._maximise(counts, fit, normal, start - by * (np.arange(8) == bin_))
+            found, _ = batches._maximise_over_classes(
+                counts, fit, normal, start - by * (np.arange(8) == bin_)
+            )
             assert found == pytest.approx(best, abs=5e-3)
 
 
@@ -89,21 +93,23 @@ def test_heights_are_those_of_a_longer_search(centre, spread, n, monkeypatch):
     shares = norm.cdf([-np.inf, *np.linspace(-1.2, 2.6, 7), np.inf] - np.array([[1.5], [0.0]]))
     positive, negative = np.diff(shares)
     unlabelled = np.array([draw.multinomial(n, p * positive + (1 - p) * negative) for p in priors], float)
-    counts = Counts(draw.multinomial(100, positive) * 1.0, draw.multinomial(400, negative) * 1.0, unlabelled)
+    counts = BinCounts(
+        draw.multinomial(100, positive) * 1.0, draw.multinomial(400, negative) * 1.0, unlabelled
+    )
     fit, places = fitted(counts), (np.linspace(centre - 3, centre + 2, 4), np.array([0.1, 0.8, 2.5]))
-    found = batches._surface(counts, fit, *places)
-    monkeypatch.setattr(batches, "MOST_STEPS", 2000)
-    monkeypatch.setattr(batches, "ENOUGH_GAIN", 1e-7)
-    best = batches._surface(counts, fit, *places)
-    likely = best > best.max() - batches.RULED_OUT
+    found = batches._likelihood_surface(counts, fit, *places)
+    monkeypatch.setattr(batches, "MAX_STEPS", 2000)
+    monkeypatch.setattr(batches, "MIN_GAIN", 1e-7)
+    best = batches._likelihood_surface(counts, fit, *places)
+    likely = best > best.max() - batches.NEGLIGIBLE_FALL
     assert found[likely] == pytest.approx(best[likely], abs=0.02)
 
 
 @pytest.mark.parametrize(("centre", "spread"), [(-2.2, 0.5), (0.4, 2.0)])
 def test_nodes_of_a_batch_without_cases_have_the_moments_of_its_normal(centre, spread):
-    counts = Counts(80 * P, 320 * Q, np.zeros((1, 4)))
-    fit = mixtures.Fit(0.0, 0.1, P, Q)
-    (nodes,), (logs,) = batches._quadrature(counts, fit, BatchNormal(centre, spread))
+    counts = BinCounts(80 * P, 320 * Q, np.zeros((1, 4)))
+    fit = mixtures.ClassFit(0.0, 0.1, P, Q)
+    (nodes,), (logs,) = batches._quadrature_nodes(counts, fit, BatchNormal(centre, spread))
     weights, standard = np.exp(logs), (nodes - centre) / spread
     moments = [weights @ standard**power for power in range(17)]
     assert moments[::2] == pytest.approx([norm.moment(power) for power in range(0, 17, 2)], rel=1e-10)
@@ -113,16 +119,18 @@ def test_nodes_of_a_batch_without_cases_have_the_moments_of_its_normal(centre, s
 
 @pytest.mark.parametrize("spread", [0.1, 0.5])
 def test_the_curvature_is_how_fast_the_slope_falls_where_counts_are_as_expected(spread):
-    counts = Counts(800 * P, 3200 * Q, np.repeat([4000 * (0.2 * P + 0.8 * Q)], 3, axis=0))
+    counts = BinCounts(800 * P, 3200 * Q, np.repeat([4000 * (0.2 * P + 0.8 * Q)], 3, axis=0))
     fit, normal = fitted(counts), BatchNormal(float(logit(0.2)), spread)
-    nodes, weights = batches._quadrature(counts, fit, normal)
+    nodes, weights = batches._quadrature_nodes(counts, fit, normal)
     logs = np.log(np.concatenate([fit.positive, fit.negative]))
 
     def slope(at):
-        return batches._log_likelihood(counts, at, nodes, weights)[1]
+        return batches._joint_log_likelihood(counts, at, nodes, weights)[1]
 
     falls = np.array([(slope(logs - step) - slope(logs + step)) / 2e-5 for step in 1e-5 * np.eye(8)])
-    found = batches._curvature(counts, fit, normal) - np.eye(8)  # that of the free sums of the logs
+    found = batches._expected_information(counts, fit, normal) - np.eye(
+        8
+    )  # that of the free sums of the logs
     assert found == pytest.approx(falls, abs=3e-3 * falls.max())
 
 
@@ -130,10 +138,10 @@ def test_the_curvature_is_how_fast_the_slope_falls_where_counts_are_as_expected(
 def test_each_batch_is_looked_at_around_its_mode(normal):
     counts = mixed(PRIORS)
     fit = fitted(counts)
-    at, width = batches._modes(counts, fit, normal)
+    at, width = batches._find_modes(counts, fit, normal)
 
     def fall(odds, row):
-        return -(row @ np.log(mixtures.mixed(fit.positive, fit.negative, expit(odds)))) - norm.logpdf(
+        return -(row @ np.log(mixtures.mix_classes(fit.positive, fit.negative, expit(odds)))) - norm.logpdf(
             odds, *normal
         )
 
@@ -145,7 +153,7 @@ def test_each_batch_is_looked_at_around_its_mode(normal):
 
 
 def test_batches_of_known_classes_are_as_far_off_as_a_share():
-    counts = Counts(np.array([0, 1e7]), np.array([1e7, 0]), np.array([[900.0, 100], [400, 100]]))
+    counts = BinCounts(np.array([0, 1e7]), np.array([1e7, 0]), np.array([[900.0, 100], [400, 100]]))
     places, errors = batches._fit_log_odds(
         counts._replace(positive=counts.positive[None], negative=counts.negative[None])
     )
@@ -159,7 +167,7 @@ def test_all_batches_are_off_by_what_the_labelled_cases_leave_open():
     cells = [size * np.array([1 - rate, rate]) for size, rate in ((20_000, 0.8), (20_000, 0.3), (1e9, share))]
     weights = np.array([prior, 1 - prior]) / (rates[0] - rates[1])
     error = np.sqrt((weights**2 * rates * (1 - rates) / 20_000).sum()) / (prior * (1 - prior))
-    assert batches._fit_log_odds(Counts(*cells))[1] == pytest.approx(error, rel=0.01)
+    assert batches._fit_log_odds(BinCounts(*cells))[1] == pytest.approx(error, rel=0.01)
 
 
 @pytest.mark.parametrize("normal", [BatchNormal(-2.2, 0.5), BatchNormal(-3.5, 0.1), BatchNormal(-1.0, 1.5)])
@@ -167,9 +175,11 @@ def test_classes_are_the_likeliest(normal):
     counts = mixed(PRIORS)
     fit = fitted(counts)
     start = np.log(np.concatenate([fit.positive, fit.negative]))
-    nodes, weights = batches._quadrature(counts, fit, normal)
-    best = minimize(lambda x: -batches._log_likelihood(counts, x, nodes, weights)[0], start, method="BFGS")
-    assert batches._maximise(counts, fit, normal, start)[0] == pytest.approx(-best.fun, abs=5e-3)
+    nodes, weights = batches._quadrature_nodes(counts, fit, normal)
+    best = minimize(
+        lambda x: -batches._joint_log_likelihood(counts, x, nodes, weights)[0], start, method="BFGS"
+    )
+    assert batches._maximise_over_classes(counts, fit, normal, start)[0] == pytest.approx(-best.fun, abs=5e-3)
 
 
 def by_brute_force(unlabelled, spreads, centres):
@@ -177,10 +187,10 @@ def by_brute_force(unlabelled, spreads, centres):
     log_height = np.zeros((len(spreads), len(centres)))
     wide = np.linspace(-12, 8, 20001)
     for row in unlabelled:
-        height = np.log(mixtures.mixed(P, Q, expit(wide))) @ row
+        height = np.log(mixtures.mix_classes(P, Q, expit(wide))) @ row
         near = wide[height > height.max() - 15]
         at = np.linspace(near[0], near[-1], 151)
-        height = np.log(mixtures.mixed(P, Q, expit(at))) @ row
+        height = np.log(mixtures.mix_classes(P, Q, expit(at))) @ row
         here = norm.logpdf(at[:, None], centres, spreads[:, None, None]) + height[:, None]
         log_height += logsumexp(here, axis=1) + np.log(at[1] - at[0])
     return np.exp(log_height - log_height.max())
@@ -192,7 +202,7 @@ def test_a_prediction_is_that_of_brute_force(n, apart, monkeypatch):
     monkeypatch.undo()  # as many places as users have
     priors = expit(-2 + apart * norm.ppf((np.arange(8) + 0.5) / 8))
     unlabelled = np.round(n * (priors[:, None] * P + (1 - priors[:, None]) * Q))
-    told = batches.predict_batch(Counts(np.round(1e7 * P), np.round(1e7 * Q), unlabelled))
+    told = batches.predict_batch(BinCounts(np.round(1e7 * P), np.round(1e7 * Q), unlabelled))
     spreads, reach = np.geomspace(0.02, 2.5, 50), 0.2 + 2 * apart
     centres = np.linspace(-2 - reach, -2 + reach, 61)
     weight = by_brute_force(unlabelled, spreads, centres) * np.gradient(spreads)[:, None]
@@ -201,10 +211,10 @@ def test_a_prediction_is_that_of_brute_force(n, apart, monkeypatch):
     assert found == pytest.approx(expected, abs=0.01)
     error = np.sqrt((centres - expected) ** 2 @ weight.sum(axis=0))
     assert np.sqrt((told.centres - found) ** 2 @ told.likelihood) == pytest.approx(error, rel=0.06)
-    reach = batches.REACH * (spreads @ weight.sum(axis=1))
+    reach = batches.N_STD_ERRORS * (spreads @ weight.sum(axis=1))
     assert told.centres[0] - told.log_odds[0] == pytest.approx(reach, rel=0.1)
     for share in (0.025, 0.5, 0.975):
-        at = batches.quantile(told.log_odds, told.density, share)
+        at = batches.density_quantile(told.log_odds, told.density, share)
         below = (norm.cdf(at, centres, spreads[:, None]) * weight).sum()
         assert below == pytest.approx(share, abs=0.006)
 
@@ -228,10 +238,10 @@ def test_spreads_that_are_ruled_out_are_left_out():
     alike, apart = (
         batches.RoughLikelihood(np.array(at), np.full(4, 0.01), 0.0) for at in ([1.0] * 4, [0, 1, 2, 3.0])
     )
-    assert alike.spreads(3.0)[0] == pytest.approx(batches.NO_SPREAD)
+    assert alike.spreads(3.0)[0] == pytest.approx(batches.MIN_SPREAD)
     least, most = apart.spreads(3.0)
     falls = apart._best(np.array([1.25**0.5, least, least / 1.06]))[0]
-    assert falls[0] - falls[1] < batches.RULED_OUT < falls[0] - falls[2]
+    assert falls[0] - falls[1] < batches.NEGLIGIBLE_FALL < falls[0] - falls[2]
     assert most == pytest.approx(3.02)
 
 
@@ -240,7 +250,7 @@ def test_what_the_rough_likelihood_lacks_is_interpolated():
     centres, spreads = np.linspace(-3, 1, 7), np.linspace(0.1, 1.5, 5)
 
     height = rough.log_likelihood(centres, spreads) - 0.1 * centres[:, None] + 0.2 * spreads
-    near, wide, weight = batches._refine(centres, spreads, height, rough)
+    near, wide, weight = batches._interpolate_surface(centres, spreads, height, rough)
     assert (near[0], near[-1], wide[0], wide[-1]) == (-3, 1, 0.1, 1.5)
     exact = np.exp(rough.log_likelihood(near, wide) - 0.1 * near[:, None] + 0.2 * wide)
     assert weight == pytest.approx(exact / exact.sum(), rel=1e-9)
@@ -249,36 +259,44 @@ def test_what_the_rough_likelihood_lacks_is_interpolated():
 def test_centres_come_nearer_the_likeliest():
     centres = np.linspace(0, 10, 11)
     height = np.stack([-((centres - 3) ** 2), np.full(11, -40.0)], axis=1) * 10
-    assert batches._refine_near(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(1, 5, 11))
     height[6] = -5.0  # about as likely, but what is between is not
-    assert batches._refine_near(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(1, 5, 11))
     height[6:] = -1000.0
     height[8:] = -5.0  # as likely, but there is nothing between
-    assert batches._refine_near(centres, height) == pytest.approx(np.linspace(1, 5, 11))
+    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(1, 5, 11))
     height[0:6, 1] = -8.0
-    assert batches._refine_near(centres, height) is None
+    assert batches._zoom_centres(centres, height) is None
     height[5] = -1000
-    assert batches._refine_near(centres, height) == pytest.approx(np.linspace(0, 5, 11))
+    assert batches._zoom_centres(centres, height) == pytest.approx(np.linspace(0, 5, 11))
     last = -10 * (centres[:, None] - np.array([10.0, 14.0])) ** 2
-    assert batches._refine_near(centres, last) == pytest.approx(np.linspace(8, 10, 11))
+    assert batches._zoom_centres(centres, last) == pytest.approx(np.linspace(8, 10, 11))
 
 
 def test_batches_that_may_have_no_positives_have_a_low_prior():
     priors = expit(-5 + norm.ppf((np.arange(10) + 0.5) / 10))
     unlabelled = np.round(300 * (priors[:, None] * P + (1 - priors[:, None]) * Q))
-    told = batches.predict_batch(Counts(np.array([1.0, 4, 8, 12]), np.array([50.0, 30, 15, 5]), unlabelled))
-    low, high = (expit(batches.quantile(told.log_odds, told.density, share)) for share in (0.5, 0.975))
+    told = batches.predict_batch(
+        BinCounts(np.array([1.0, 4, 8, 12]), np.array([50.0, 30, 15, 5]), unlabelled)
+    )
+    low, high = (
+        expit(batches.density_quantile(told.log_odds, told.density, share)) for share in (0.5, 0.975)
+    )
     assert low < priors.mean()
     assert priors.max() < high < 0.2
-    assert told.centres[0] == pytest.approx(mixtures.ends(unlabelled.sum())[0])  # no positive in any batch
+    assert told.centres[0] == pytest.approx(
+        mixtures.log_odds_range(unlabelled.sum())[0]
+    )  # no positive in any batch
 
 
 def test_a_further_batch_is_spread_like_those_seen():
     told = batches.predict_batch(mixed(PRIORS))
-    low, middle, high = (expit(batches.quantile(told.log_odds, told.density, s)) for s in (0.025, 0.5, 0.975))
+    low, middle, high = (
+        expit(batches.density_quantile(told.log_odds, told.density, s)) for s in (0.025, 0.5, 0.975)
+    )
     assert middle == pytest.approx(expit(logit(PRIORS).mean()), abs=0.02)
     assert low < PRIORS.min() < PRIORS.max() < high < 0.6
-    centre = [expit(batches.quantile(told.centres, told.likelihood, s)) for s in (0.025, 0.975)]
+    centre = [expit(batches.density_quantile(told.centres, told.likelihood, s)) for s in (0.025, 0.975)]
     assert told.density.sum() * np.diff(told.log_odds)[0] == pytest.approx(1, abs=5e-3)  # nothing is cut off
     assert told.density[[0, -1]].max() < 5e-3 * told.density.max()
     ends = told.centres[0] - told.log_odds[0], told.log_odds[-1] - told.centres[-1]
@@ -290,7 +308,7 @@ def test_a_further_batch_is_spread_like_those_seen():
 def test_more_spread_between_batches_is_a_wider_prediction():
     alike, apart = (batches.predict_batch(mixed(expit(-2 + by * np.linspace(-1, 1, 6)))) for by in (0.0, 1.5))
     widths = [
-        np.diff([batches.quantile(t.log_odds, t.density, s) for s in (0.025, 0.975)])[0]
+        np.diff([batches.density_quantile(t.log_odds, t.density, s) for s in (0.025, 0.975)])[0]
         for t in (alike, apart)
     ]
     assert 2 * widths[0] < widths[1]
@@ -298,9 +316,11 @@ def test_more_spread_between_batches_is_a_wider_prediction():
 
 def test_quantile_of_a_density():
     at = np.linspace(-6, 6, 2001)
-    assert batches.quantile(at, norm.pdf(at), 0.975) == pytest.approx(1.96, abs=1e-3)
+    assert batches.density_quantile(at, norm.pdf(at), 0.975) == pytest.approx(1.96, abs=1e-3)
     even = np.linspace(2, 4, 5)
-    assert [batches.quantile(even, np.ones(5), s) for s in (0.0, 0.3, 1.0)] == pytest.approx([2, 2.6, 4])
+    assert [batches.density_quantile(even, np.ones(5), s) for s in (0.0, 0.3, 1.0)] == pytest.approx(
+        [2, 2.6, 4]
+    )
 
 
 def drawn(n_batches, rng=0):
@@ -325,7 +345,7 @@ def test_enough_batches_predict_a_further_one():
     found = estimate_prior(labels, labelled, unlabelled, batch=names)
     assert found.method == "batches"
     assert "a further batch, predicted from 5 batches of together 1,500 unlabelled scores" in found.describe()
-    low, high = found.between(0.95)
+    low, high = found.central_interval(0.95)
     assert found.low < low < found.conf_low < found.estimate < found.conf_high < high < found.high
     one = estimate_prior(labels, labelled, unlabelled[names == "week 2"])
     assert found.batches[2][0] == "week 2"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from skewanova.priors.batches import Cases, assess_agreement
+from skewanova.priors.batches import CaseBins, assess_agreement
 
 P, Q = np.array([0.1, 0.3, 0.6]), np.array([0.6, 0.3, 0.1])
 
@@ -20,9 +20,9 @@ def drawn(prior, n, rng, same=1.0, *, copies=2):
 def cases(rng, same, priors=(0.2, 0.2)):
     labelled, positive = drawn(0.4, 300, rng, same=same)
     if priors[0] == priors[1]:
-        return Cases(labelled[positive], labelled[~positive], [drawn(priors[0], 500, rng, same=same)[0]])
+        return CaseBins(labelled[positive], labelled[~positive], [drawn(priors[0], 500, rng, same=same)[0]])
     fields = [drawn(prior, 500, rng)[0][:, 0] for prior in priors]
-    return Cases(labelled[positive], labelled[~positive], fields)
+    return CaseBins(labelled[positive], labelled[~positive], fields)
 
 
 def test_models_with_the_same_scores_agree_and_are_one():
@@ -64,7 +64,7 @@ def test_the_statistic_of_two_models_is_about_chi2():
         rng = np.random.default_rng(seed)
         fields = drawn(0.2, 500, rng, copies=1)[0], rng.choice(3, (500, 1), p=(4 * Q + P + 1) / 8)
         found = assess_agreement(
-            Cases(*beside_a_blurred_one(rng, 0.4), [np.hstack(fields)]), [3, 3], 0.2, rng=rng
+            CaseBins(*beside_a_blurred_one(rng, 0.4), [np.hstack(fields)]), [3, 3], 0.2, rng=rng
         )
         assert found.p_value == pytest.approx(chi2.sf(found.statistic, 1), abs=0.08)
 
@@ -73,7 +73,7 @@ def test_a_model_that_would_be_weighed_against_does_not_count():
     """One that goes with a surer model wherever that errs, but knows less, would be subtracted."""
     rng = np.random.default_rng(0)
     unlabelled = np.repeat(drawn(0.2, 200, rng, copies=1)[0], 2, axis=1)
-    found = assess_agreement(Cases(*beside_a_blurred_one(rng, 0.4), [unlabelled]), [3, 3], 0.2, rng=rng)
+    found = assess_agreement(CaseBins(*beside_a_blurred_one(rng, 0.4), [unlabelled]), [3, 3], 0.2, rng=rng)
     assert found.weights == pytest.approx([1, 0])
 
 

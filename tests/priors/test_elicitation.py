@@ -13,7 +13,7 @@ from scipy.special import betainc, expit
 
 import skewanova as sa
 from skewanova.priors import elicitation
-from skewanova.priors.elicitation import beta_quantile, fitted_quantiles
+from skewanova.priors.elicitation import beta_quantile, beta_quantiles
 
 
 def beta_cdf(a, b, x):
@@ -40,7 +40,7 @@ tenths = st.integers(-9, 40)
 def test_quantiles_of_any_beta_prior_are_recovered(share, log_a, log_b):
     p = np.sort(share) / 999
     a, b = 10 ** (log_a / 10), 10 ** (log_b / 10)
-    q = fitted_quantiles(a, b, p)
+    q = beta_quantiles(a, b, p)
     assume(q[0] > 1e-12 and q[1] < 1 - 1e-6 and q[1] > q[0] * (1 + 1e-6))
     found = sa.BetaPrior.from_quantiles(dict(zip(p.tolist(), q.tolist(), strict=True)))
     slip = (stats.beta.cdf(q, found.a, found.b) - p) / stats.beta.pdf(q, found.a, found.b)
@@ -88,7 +88,7 @@ def test_more_quantiles_are_fitted_by_least_squares_in_the_log_odds():
 
 
 RISE = "`quantiles` must rise with their shares, but got "
-WIDE, TIGHT = {0.05: 1e-12, 0.95: 0.999}, {0.05: 0.1, 0.95: 0.1 + 1e-13}
+WIDE, RELATIVE_TOLERANCE = {0.05: 1e-12, 0.95: 0.999}, {0.05: 0.1, 0.95: 0.1 + 1e-13}
 LEAST = f"`quantiles` must leave shapes of at least 0.1, but {WIDE} would need beta(0.0978, 0.253); "
 NO_BETA = "`quantiles` are not those of a beta distribution: the closest has"
 
@@ -101,7 +101,7 @@ NO_BETA = "`quantiles` are not those of a beta distribution: the closest has"
         ({0.05: 0.2, 0.95: 0.2}, RISE + "{0.05: 0.2, 0.95: 0.2}"),
         ({0: 0.1, 0.95: 0.2}, "`share of quantiles` must lie strictly between 0 and 1, but got 0"),
         (WIDE, LEAST + "narrow the quantiles"),
-        (TIGHT, f"`quantiles` lie too close together for a beta prior: {TIGHT}"),
+        (RELATIVE_TOLERANCE, f"`quantiles` lie too close together for a beta prior: {RELATIVE_TOLERANCE}"),
         ({0.25: 0.02, 0.5: 0.05, 0.75: 0.4}, NO_BETA),
         ([(0.05, 0.02), (0.95, 0.15)], "`quantiles` must map shares to priors"),
     ],
@@ -146,9 +146,9 @@ def test_odds_off_by_5_percent_are_told_and_by_25_refused(factor):
 def test_shapes_are_sought_between_sums_of_e_to_the_minus_8_and_30(log_size, found):
     shape = np.exp(log_size) / 2
     shares = np.array([0.05, 0.95]) if log_size > 0 else np.array([0.499, 0.501])
-    quantiles = fitted_quantiles(shape, shape, shares)
+    quantiles = beta_quantiles(shape, shape, shares)
     if found:
-        assert elicitation.shapes_through(shares, quantiles)[0] == pytest.approx(shape, rel=1e-3)
+        assert elicitation.fit_shapes(shares, quantiles)[0] == pytest.approx(shape, rel=1e-3)
     else:
         with pytest.raises(ValueError, match="sign"):
-            elicitation.shapes_through(shares, quantiles)
+            elicitation.fit_shapes(shares, quantiles)

@@ -14,7 +14,7 @@ from skewanova.curves.areas import iauprec_score
 from skewanova.priors import estimation, mixtures
 from skewanova.priors.batches import BatchPrediction, predict_batch
 from skewanova.priors.estimation import estimate_from_bins
-from skewanova.priors.mixtures import Binned, Counts
+from skewanova.priors.mixtures import BinCounts, BinnedScores
 from skewanova.priors.weightings import as_deployment_prior
 
 LABELS = np.repeat([1, 0], [100, 300])
@@ -38,8 +38,8 @@ def found():
 
 def of_counts(*counts, level=0.95):
     """An estimate from counts alone."""
-    parts = Counts(*(np.asarray(part, dtype=float) for part in counts))
-    bare = Binned(np.arange(len(parts.positive) - 1), parts, np.zeros(2), np.zeros(2), np.zeros(1))
+    parts = BinCounts(*(np.asarray(part, dtype=float) for part in counts))
+    bare = BinnedScores(np.arange(len(parts.positive) - 1), parts, np.zeros(2), np.zeros(2), np.zeros(1))
     return estimate_from_bins(bare, level)
 
 
@@ -57,17 +57,17 @@ WEAK = ([16, 20, 24], [45, 40, 35], [360, 330, 330])
 )
 def test_limits_are_where_the_stretched_likelihood_ratio_is_that_of_chi2(counts):
     one = of_counts(*counts)
-    ratio = estimation.likelihood_ratio(one)
+    ratio = estimation.make_likelihood_ratio(one)
     for limit in (one.conf_low, one.conf_high):
         if 0 < limit < 1:
             assert ratio(np.array([logit(limit)])) == pytest.approx(chi2.ppf(0.95, 1), rel=1e-6)
-    low, high = mixtures.ends(np.asarray(float(one.n_unlabelled)))
+    low, high = mixtures.log_odds_range(np.asarray(float(one.n_unlabelled)))
     for at, end in ((one.log_odds[:1], low), (one.log_odds[-1:], high)):
         assert at[0] == end or ratio(at) == pytest.approx(chi2.ppf(0.999, 1), rel=1e-6)
     assert one.conf_low > 0 or 0 < one.low == pytest.approx(expit(low))
-    assert min(one.stretch) >= 1
-    assert (max(one.stretch) > 1) == (one.method == "bootstrap")
-    assert one.method == "chi2" or one.stretch[0] != one.stretch[1]
+    assert min(one.ratio_scale) >= 1
+    assert (max(one.ratio_scale) > 1) == (one.method == "bootstrap")
+    assert one.method == "chi2" or one.ratio_scale[0] != one.ratio_scale[1]
 
 
 def test_a_share_of_the_weight_lies_between(found):
@@ -75,11 +75,11 @@ def test_a_share_of_the_weight_lies_between(found):
     mass = found.density(at) / (at * (1 - at))  # the density is that of the log-odds
     below = np.cumsum(mass) / mass.sum()
     for share in (0.5, 0.9):
-        low, high = found.between(share)
+        low, high = found.central_interval(share)
         expected = (0.5 - share / 2, 0.5 + share / 2)
         assert np.interp((low, high), at, below) == pytest.approx(expected, abs=0.01)
     with pytest.raises(InputError, match="share"):
-        found.between(1.0)
+        found.central_interval(1.0)
     inside = found.high - 1e-12
     assert found.density(inside) == pytest.approx(np.exp(found.log_density[-1]), rel=1e-6)
     assert found.density([found.low / 2, (1 + found.high) / 2]).tolist() == [0, 0]
@@ -106,7 +106,7 @@ def test_label_shift_is_noticed_where_the_scores_are_no_mixture():
     strange = np.random.default_rng(5).normal(0.5, 0.2, 2000)
     with pytest.warns(SkewanovaWarning, match="no mixture of the labelled classes"):
         shifted = estimate_prior(LABELS, labelled, strange)
-    assert shifted.label_shift.rejected
+    assert shifted.label_shift.is_rejected
     assert np.abs(shifted.label_shift.residuals).max() > 3
     assert "df, p <0.0001" in str(shifted.label_shift)
 
@@ -130,7 +130,7 @@ def test_two_bins_test_nothing():
         two = estimate_prior(LABELS, *scores(), n_bins=2)
     assert two.label_shift.df == 0
     assert np.isnan(two.label_shift.p_value)
-    assert not two.label_shift.rejected
+    assert not two.label_shift.is_rejected
     assert two.label_shift.statistic == 0
     assert "not tested" in str(two.label_shift)
 
@@ -149,7 +149,7 @@ def test_residuals_are_observed_less_expected(found):
 
 def test_sensitivity_is_that_of_the_scores_of_one_class_moved_up_or_down(found):
     moved = [{"positive": 0.3}, {"positive": -0.3}, {"negative": 0.3}, {"negative": -0.3}]
-    each = [float(mixtures.likeliest_prior(found.binned.shifted(**one))) for one in moved]
+    each = [float(mixtures.find_likeliest_prior(found.bins.shift_classes(**one))) for one in moved]
     assert found.sensitivity(0.3) == pytest.approx((min(each), max(each)), abs=1e-9)
     assert found.sensitivity(0) == pytest.approx((found.estimate, found.estimate))
     with pytest.raises(InputError, match="`delta` must be standard deviations, 0 or more"):
@@ -238,8 +238,10 @@ def test_intervals_cover_under_label_shift():
     edges = np.quantile(many, np.arange(1, 6) / 6)
     p, q = (np.diff(norm.cdf([-np.inf, *(edges - at), np.inf])) for at in (shift, 0))
     sizes = (60, p), (240, q), (1000, 0.05 * p + 0.95 * q)
-    counts = Counts(*(draw.multinomial(n, share, 1000).astype(float) for n, share in sizes))
-    ratios = mixtures.ratio(counts, np.full(1000, logit(0.05)), mixtures.likeliest(counts)[1])
+    counts = BinCounts(*(draw.multinomial(n, share, 1000).astype(float) for n, share in sizes))
+    ratios = mixtures.likelihood_ratio_statistic(
+        counts, np.full(1000, logit(0.05)), mixtures.find_peak(counts)[1]
+    )
     held = ratios <= chi2.ppf(0.95, 1)
     assert 0.93 <= held.mean() <= 0.97
     for i in range(6):  # what an interval is made of
@@ -256,20 +258,22 @@ def test_what_few_are():
     labelled = np.arange(500.0)
     for beyond, told in ((10, 0), (11, 1)):  # of 500: 10 are what chance may bring of 500 labelled ones
         unlabelled = np.append(np.full(500 - beyond, 7.0), np.full(beyond, 900.0))
-        assert len(estimation.note_beyond(labelled, unlabelled)) == told
+        assert len(estimation.note_scores_beyond(labelled, unlabelled)) == told
 
 
 def test_enough_batches_have_the_limits_of_the_median_batch():
     rows = {str(k): np.array([100.0 - 3 * k, 3 * k]) for k in (3, 7, 2, 5, 4)}
     pooled = of_counts([2, 18], [15, 5], sum(rows.values()), level=0.8)
-    found = estimation.with_batches(pooled, rows)
-    told = predict_batch(pooled.binned.counts._replace(unlabelled=np.stack([*rows.values()])))
+    found = estimation.add_batches(pooled, rows)
+    told = predict_batch(pooled.bins.counts._replace(unlabelled=np.stack([*rows.values()])))
     below = np.concatenate([[0], np.cumsum((told.likelihood[1:] + told.likelihood[:-1]) / 2)])
     limits = logit([found.conf_low, found.estimate, found.conf_high])
     shares = np.interp(limits, told.centres, below / below[-1])
     assert shares == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
     assert found.method == "batches"
-    assert estimation._note_unpredicted(4, Counts(np.full(2, 10.0), np.full(2, 10.0), np.full(2, 8.0))) == ""
+    assert (
+        estimation._note_unpredicted(4, BinCounts(np.full(2, 10.0), np.full(2, 10.0), np.full(2, 8.0))) == ""
+    )
 
 
 @pytest.mark.parametrize("n", [1, 19])
@@ -277,7 +281,7 @@ def test_few_labelled_cases_predict_no_further_batch(n):
     """Batches of priors .03 to .09, which tell what the two classes are where the labelled cases do not."""
     pooled = of_counts([0, n], [n, 0], [283, 17])
     rows = {str(k): np.array([75.0 - k, k]) for k in (3, 7, 2, 5)}
-    found = estimation.with_batches(pooled, rows, rng=np.random.default_rng(0))
+    found = estimation.add_batches(pooled, rows, rng=np.random.default_rng(0))
     assert found.warnings[-1].startswith("fewer than 20 labelled positives or negatives do not tell")
     pd.testing.assert_frame_equal(found.to_frame()[:1], pooled.to_frame())
     assert found.quadrature()[0] == pytest.approx(pooled.quadrature()[0])
@@ -285,10 +289,10 @@ def test_few_labelled_cases_predict_no_further_batch(n):
 
 
 def test_a_further_batch_beyond_all_priors_that_are_sought_has_a_weighting():
-    at, counts = np.linspace(-20, 20, 801), Counts(np.ones(2), np.ones(2), np.array([40.0, 60.0]))
+    at, counts = np.linspace(-20, 20, 801), BinCounts(np.ones(2), np.ones(2), np.array([40.0, 60.0]))
     for centre in (-15.0, 15.0):
         told = BatchPrediction(at, norm.pdf(at, centre), at, norm.pdf(at, centre))
-        log_odds, _ = estimation._truncate(told, counts)
+        log_odds, _ = estimation._truncate_density(told, counts)
         assert log_odds[[0, -1]] == pytest.approx(centre + norm.ppf([0.0005, 0.9995]), abs=0.05)
     told = BatchPrediction(at, norm.pdf(at, 5.0, 3.0), at, norm.pdf(at, 5.0, 3.0))
-    assert estimation._truncate(told, counts)[0][-1] == mixtures.ends(np.asarray(100.0))[1]
+    assert estimation._truncate_density(told, counts)[0][-1] == mixtures.log_odds_range(np.asarray(100.0))[1]

@@ -10,15 +10,15 @@ from loops import each
 
 from skewanova.inference.intervals import choose_method
 from skewanova.priors.evidence import (
-    ENOUGH_OVER_CASES,
-    ENOUGH_OVER_FOLDS,
-    POSITIVES_FOR_INTERVALS,
-    POSITIVES_FOR_TESTS,
+    MIN_NEGATIVES_OVER_CASES,
+    MIN_NEGATIVES_OVER_FOLDS,
+    MIN_POSITIVES_FOR_INTERVALS,
+    MIN_POSITIVES_FOR_TESTS,
     SLACK,
     UnitSums,
     effective_negatives,
-    equal_units,
     is_sufficient,
+    kish_effective_size,
     scarce_class,
     smallest_supported_prior,
 )
@@ -45,8 +45,8 @@ def test_the_rarest_prior_by_hand_and_within_rounding():
 
 
 def test_the_limits_that_the_documentation_states():
-    assert (ENOUGH_OVER_FOLDS, ENOUGH_OVER_CASES) == (50, 100)
-    assert (POSITIVES_FOR_INTERVALS, POSITIVES_FOR_TESTS) == (30, 50)
+    assert (MIN_NEGATIVES_OVER_FOLDS, MIN_NEGATIVES_OVER_CASES) == (50, 100)
+    assert (MIN_POSITIVES_FOR_INTERVALS, MIN_POSITIVES_FOR_TESTS) == (30, 50)
 
 
 def test_arrays_keep_their_shape():
@@ -88,9 +88,9 @@ def test_units_in_parts_weigh_what_all_do(cases, cut):
     """Kind, unit and weight of cases; every unit is in one part, and a part may lack a kind."""
     kind, unit, weight = (np.array(column) for column in zip(*cases, strict=True))
     first = unit < cut
-    parts = [UnitSums.of(kind[rows], unit[rows], weight[rows], 3) for rows in (first, ~first)]
-    found = UnitSums.joined(parts).reshape(3, 1).equal()[:, 0]
-    assert found == pytest.approx(equal_units(kind, unit, weight, 3), rel=1e-12)
+    parts = [UnitSums.from_cases(kind[rows], unit[rows], weight[rows], 3) for rows in (first, ~first)]
+    found = UnitSums.merge(parts).reshape(3, 1).effective_number()[:, 0]
+    assert found == pytest.approx(kish_effective_size(kind, unit, weight, 3), rel=1e-12)
     for k in range(3):
         held = [Fraction(0)] * 6
         for of, at, size in cases:

@@ -8,14 +8,23 @@ from scipy.special import expit, logit, xlogy
 from scipy.stats import chi2
 
 from skewanova.priors import mixtures
-from skewanova.priors.mixtures import Counts, Peak, likeliest, limits, misfit, profile, ratio, root
+from skewanova.priors.mixtures import (
+    BinCounts,
+    Peak,
+    find_peak,
+    find_roots,
+    fit_classes,
+    g2_statistic,
+    interval_limits,
+    likelihood_ratio_statistic,
+)
 
 DRAW = np.random.default_rng(1)
 SAMPLES = {
-    "usual": Counts(np.array([2.0, 5, 9, 14]), np.array([25.0, 20, 10, 5]), np.array([80.0, 70, 30, 20])),
-    "empty": Counts(np.array([0.0, 5, 9, 14]), np.array([25.0, 20, 10, 0]), np.array([80.0, 70, 30, 20])),
-    "no unlabelled": Counts(np.array([1.0, 5, 9]), np.array([25.0, 20, 1]), np.array([80.0, 0, 30])),
-    "nobody labelled": Counts(np.array([0.0, 5, 9]), np.array([0.0, 20, 1]), np.array([3.0, 50, 30])),
+    "usual": BinCounts(np.array([2.0, 5, 9, 14]), np.array([25.0, 20, 10, 5]), np.array([80.0, 70, 30, 20])),
+    "empty": BinCounts(np.array([0.0, 5, 9, 14]), np.array([25.0, 20, 10, 0]), np.array([80.0, 70, 30, 20])),
+    "no unlabelled": BinCounts(np.array([1.0, 5, 9]), np.array([25.0, 20, 1]), np.array([80.0, 0, 30])),
+    "nobody labelled": BinCounts(np.array([0.0, 5, 9]), np.array([0.0, 20, 1]), np.array([3.0, 50, 30])),
 }
 
 
@@ -38,7 +47,7 @@ def brute(counts, prior=None):
 @each("name", SAMPLES)
 @each("prior", [0.01, 0.3, 0.8])
 def test_profile_is_what_an_optimiser_finds(name, prior):
-    fit = profile(SAMPLES[name], np.array(prior))
+    fit = fit_classes(SAMPLES[name], np.array(prior))
     highest = brute(SAMPLES[name], prior)[0]
     assert highest - 1e-9 <= fit.log_likelihood == pytest.approx(highest, abs=1e-4)
     assert fit.positive.sum() == pytest.approx(1) == fit.negative.sum()
@@ -48,64 +57,64 @@ def test_profile_is_what_an_optimiser_finds(name, prior):
 @each("name", ["usual", "empty"])
 def test_likeliest_prior_is_what_an_optimiser_finds(name):
     highest, prior = brute(SAMPLES[name])
-    best, top = likeliest(SAMPLES[name])
+    best, top = find_peak(SAMPLES[name])
     assert top == pytest.approx(highest, abs=1e-5)
     assert expit(best) == pytest.approx(prior, abs=1e-3)
 
 
 def test_classes_known_for_sure_leave_the_likelihood_of_a_share():
-    counts = Counts(np.array([0.0, 1e9]), np.array([1e9, 0]), np.array([90.0, 10]))
-    best, top = likeliest(counts)
+    counts = BinCounts(np.array([0.0, 1e9]), np.array([1e9, 0]), np.array([90.0, 10]))
+    best, top = find_peak(counts)
     assert expit(best) == pytest.approx(0.1, rel=1e-3)
-    for limit in map(expit, limits(counts, Peak(best, top), (np.asarray(3.0), np.asarray(3.0)))):
+    for limit in map(expit, interval_limits(counts, Peak(best, top), (np.asarray(3.0), np.asarray(3.0)))):
         fall = xlogy(10, 0.1 / limit) + xlogy(90, 0.9 / (1 - limit))  # binomial: 10 of 100
         assert 2 * fall == pytest.approx(3.0, abs=1e-5)
 
 
 def test_limits_reach_the_critical_value_on_both_sides():
     usual = SAMPLES["usual"]
-    counts = Counts(4 * usual.positive, 4 * usual.negative, np.array([90.0, 80, 60, 70]))
-    best, top = likeliest(counts)
-    low, high = limits(counts, Peak(best, top), (np.asarray(1.0), np.asarray(2.0)))
+    counts = BinCounts(4 * usual.positive, 4 * usual.negative, np.array([90.0, 80, 60, 70]))
+    best, top = find_peak(counts)
+    low, high = interval_limits(counts, Peak(best, top), (np.asarray(1.0), np.asarray(2.0)))
     assert low < best < high
-    assert ratio(counts, low, top) == pytest.approx(1.0, abs=1e-5)
-    assert ratio(counts, high, top) == pytest.approx(2.0, abs=1e-5)
+    assert likelihood_ratio_statistic(counts, low, top) == pytest.approx(1.0, abs=1e-5)
+    assert likelihood_ratio_statistic(counts, high, top) == pytest.approx(2.0, abs=1e-5)
 
 
 def test_many_samples_at_once_are_what_each_is():
-    stacked = Counts(*(DRAW.poisson(9.0, size=(6, 5)).astype(float) for _ in range(3)))
-    best, top = likeliest(stacked)
+    stacked = BinCounts(*(DRAW.poisson(9.0, size=(6, 5)).astype(float) for _ in range(3)))
+    best, top = find_peak(stacked)
     for i in range(6):
-        one = Counts(*(part[i] for part in stacked))
-        assert [best[i], top[i]] == pytest.approx([float(value) for value in likeliest(one)], abs=1e-6)
+        one = BinCounts(*(part[i] for part in stacked))
+        assert [best[i], top[i]] == pytest.approx([float(value) for value in find_peak(one)], abs=1e-6)
 
 
 def test_the_higher_of_several_maxima_is_taken():
     found = 0
     for _ in range(25):
-        counts = Counts(*(DRAW.multinomial(n, [0.25] * 4).astype(float) for n in (12, 15, 30)))
-        places = np.linspace(*mixtures.ends(np.array(30.0)), 400)
-        heights = profile(counts.widened(), expit(places)).log_likelihood
+        counts = BinCounts(*(DRAW.multinomial(n, [0.25] * 4).astype(float) for n in (12, 15, 30)))
+        places = np.linspace(*mixtures.log_odds_range(np.array(30.0)), 400)
+        heights = fit_classes(counts.add_axis(), expit(places)).log_likelihood
         rises = np.diff([-np.inf, *heights, -np.inf]) > 0
         found += np.sum(rises[:-1] & ~rises[1:]) > 1
-        assert likeliest(counts)[1] >= heights.max() - 1e-4
+        assert find_peak(counts)[1] >= heights.max() - 1e-4
     assert found  # the case does occur
 
 
 def test_bootstrap_critical_value_is_no_smaller_than_chi2():
     draw = np.random.default_rng(0)
-    found = mixtures.bootstrap_critical(SAMPLES["usual"], logit(0.2), 0.95, n_resamples=50, rng=draw)
+    found = mixtures.bootstrap_critical_value(SAMPLES["usual"], logit(0.2), 0.95, n_resamples=50, rng=draw)
     assert chi2.ppf(0.95, 1) <= found < 12
 
 
 def test_root_closes_in_on_each_element_and_stops_at_ends():
     shift = np.array([-3.0, 0.0, 0.7, 40.0])
-    found = root(lambda x: np.expm1(x) - shift, np.full(4, -2.0), np.full(4, 3.0))
+    found = find_roots(lambda x: np.expm1(x) - shift, np.full(4, -2.0), np.full(4, 3.0))
     assert found == pytest.approx([-2.0, 0.0, np.log(1.7), 3.0], abs=1e-9)
 
 
 def test_the_ends_are_a_tenth_of_a_case_off():
-    low, high = mixtures.ends(np.array([0.0, 1.0, 20.0]))
+    low, high = mixtures.log_odds_range(np.array([0.0, 1.0, 20.0]))
     assert expit(low) * [1, 1, 20] == pytest.approx(0.1)
     assert (1 - expit(high)) * [1, 1, 20] == pytest.approx(0.1)
 
@@ -114,40 +123,42 @@ def test_two_bins_have_the_estimate_of_adjusted_counts_up_to_the_ends():
     positive, negative = np.array([11.0, 109]), np.array([109.0, 11])
     for unlabelled in (np.array([1.0, 9]), np.array([9.0, 1])):  # 0.118 cases off; an end is 0.1 off
         share, true, false = unlabelled[1] / 10, 109 / 120, 11 / 120
-        best = likeliest(Counts(positive, negative, unlabelled)).log_odds
+        best = find_peak(BinCounts(positive, negative, unlabelled)).log_odds
         assert expit(best) == pytest.approx((share - false) / (true - false), abs=1e-9)
 
 
 def test_likeliest_prior_is_0_or_1_at_the_ends_and_nowhere_else():
     positive, negative = np.array([10.0, 40]), np.array([900.0, 100])
     unlabelled = np.array([[95.0, 5], [50, 50], [5, 95]])  # beyond negatives, between, beyond positives
-    counts = Counts(*(np.broadcast_to(part, (3, 2)) for part in (positive, negative)), unlabelled)
-    assert list(mixtures.likeliest_prior(counts)[[0, 2]]) == [0, 1]
-    assert mixtures.likeliest_prior(counts)[1] == pytest.approx((0.5 - 0.1) / (0.8 - 0.1))
+    counts = BinCounts(*(np.broadcast_to(part, (3, 2)) for part in (positive, negative)), unlabelled)
+    assert list(mixtures.find_likeliest_prior(counts)[[0, 2]]) == [0, 1]
+    assert mixtures.find_likeliest_prior(counts)[1] == pytest.approx((0.5 - 0.1) / (0.8 - 0.1))
 
 
 def test_limits_beyond_the_ends_are_infinite():
     known = np.array([0.0, 1e9]), np.array([1e9, 0])
-    for counts in (Counts(*known, np.array([20.0, 1])), Counts(*known, np.array([1.0, 20]))):
-        best, top = likeliest(counts)
-        near, far = mixtures.limits(counts, Peak(best, top), (np.asarray(2.0), np.asarray(2.0)))
+    for counts in (BinCounts(*known, np.array([20.0, 1])), BinCounts(*known, np.array([1.0, 20]))):
+        best, top = find_peak(counts)
+        near, far = mixtures.interval_limits(counts, Peak(best, top), (np.asarray(2.0), np.asarray(2.0)))
         assert np.isfinite([near, far]).all()
         # where a tenth of a case stands for one, the ratio is 2 (log 10 - 20 log(209 / 200)) = 2.84
-        low, high = limits(counts, Peak(best, top), (np.asarray(3.0), np.asarray(3.0)))
+        low, high = interval_limits(counts, Peak(best, top), (np.asarray(3.0), np.asarray(3.0)))
         assert (low == -np.inf) == (best < 0)
         assert (high == np.inf) == (best > 0)
 
 
 def test_slope_is_that_of_the_profile():
-    counts = Counts(*(np.append(part, 0.0) for part in SAMPLES["usual"]))  # a bin without cases adds nothing
+    counts = BinCounts(
+        *(np.append(part, 0.0) for part in SAMPLES["usual"])
+    )  # a bin without cases adds nothing
     prior, step = np.array([0.05, 0.3, 0.9]), 1e-5
-    above, below = (profile(counts.widened(), prior + at).log_likelihood for at in (step, -step))
-    found = mixtures.slope(counts.widened(), prior)
+    above, below = (fit_classes(counts.add_axis(), prior + at).log_likelihood for at in (step, -step))
+    found = mixtures.profile_slope(counts.add_axis(), prior)
     assert found == pytest.approx((above - below) / (2 * step), rel=1e-5)
 
 
 def test_misfit_of_known_classes_is_that_of_a_share():
-    counts = Counts(
+    counts = BinCounts(
         np.array([[0.0, 1e9, 0], [0, 1e9, 0]]),
         np.array([[1e9, 0, 0], [1e9, 0, 0]]),
         np.array([[90.0, 10, 0], [140, 60, 0]]),
@@ -155,7 +166,7 @@ def test_misfit_of_known_classes_is_that_of_a_share():
     prior = np.array([0.3, 0.3])
     free = xlogy([10, 60], [0.1, 0.3]) + xlogy([90, 140], [0.9, 0.7])
     held = xlogy([10, 60], 0.3) + xlogy([90, 140], 0.7)
-    found = misfit(counts, profile(counts, prior), prior)
+    found = g2_statistic(counts, fit_classes(counts, prior), prior)
     assert found == pytest.approx(2 * (free - held), rel=1e-4, abs=1e-4)
 
 
@@ -168,11 +179,15 @@ def test_root_looks_far_less_often_than_halving():
     )
     for function, low, high in cases:
         places = []
-        found = root(lambda x, f=function, seen=places: seen.append(x) or f(x), np.array(low), np.array(high))
+        found = find_roots(
+            lambda x, f=function, seen=places: seen.append(x) or f(x), np.array(low), np.array(high)
+        )
         assert abs(function(found)) < 1e-10
         assert len(places) <= 16  # halving: 37 at least
     for shift, end in ((1, 0), (-2, 1)):
         places = []
-        found = root(lambda x, by=shift, seen=places: seen.append(x) or x + by, np.array(0), np.array(1))
+        found = find_roots(
+            lambda x, by=shift, seen=places: seen.append(x) or x + by, np.array(0), np.array(1)
+        )
         assert found == end
         assert len(places) <= 3  # both ends, and one between before they are compared

@@ -19,7 +19,7 @@ def test_log_skew():
 
 
 def test_nodes_stay_strictly_between_0_and_1():
-    at = priors_quadrature.prior_at(np.array([-1e4, -800.0, 0.0, 37.0, 40.0, 1e4]))
+    at = priors_quadrature.prior_from_log_odds(np.array([-1e4, -800.0, 0.0, 37.0, 40.0, 1e4]))
     assert at.tolist() == [SMALLEST_PRIOR, SMALLEST_PRIOR, 0.5, *[LARGEST_PRIOR] * 3]
     assert 0 < SMALLEST_PRIOR < LARGEST_PRIOR < 1
 
