@@ -146,6 +146,14 @@ def check_fraction(value: float, name: str) -> float:
     return number
 
 
+def check_alpha(alpha: float) -> float:
+    """Return a significance level, at most 0.5."""
+    level = check_fraction(alpha, "alpha")
+    if level > 0.5:
+        raise InputError(f"`alpha` must be at most 0.5, but got {level:g}; did you mean alpha={1 - level:g}?")
+    return level
+
+
 def check_not_negative(value: float, name: str, *, what: str, largest: float) -> float:
     """Return a number from 0 to `largest`; the message says that it must be `what`."""
     number = check_number(value, name)

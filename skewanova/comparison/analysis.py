@@ -20,8 +20,8 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     Seed,
+    check_alpha,
     check_choice,
-    check_fraction,
     check_rope,
     make_generator,
     warn_each,
@@ -79,7 +79,7 @@ class Options:
     rng: Seed
 
     def __post_init__(self) -> None:
-        check_fraction(self.alpha, "alpha")
+        check_alpha(self.alpha)
         if check_choice(self.pairwise, PAIRS, "pairwise") != "auto":
             choose_adjustment(self.pairwise, self.p_adjust, self.control, name="pairwise")
         elif self.p_adjust is not None:

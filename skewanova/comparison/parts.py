@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, prefix_errors, warn_each
+from skewanova.base.checks import InputError, InputTypeError, Seed, check_alpha, prefix_errors, warn_each
 from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.base.text import escape_text, format_section, merge_notes, shorten_names, wrap_lines
 from skewanova.comparison.analysis import group_models
@@ -171,7 +171,7 @@ def compare_datasets(
     >>> result.ranking[["rank", "model", "mean_rank"]].to_numpy().tolist()
     [[1, 'A', 1.0], [2, 'C', 2.0], [3, 'B', 3.0]]
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     if isinstance(scores, MulticlassScores):
         raise InputTypeError(
             "classes of the same cases are no independent data sets: compare them by compare_classes()"
@@ -413,7 +413,7 @@ def compare_classes(
         raise InputTypeError(
             "`scores` must be what scores_from_multiclass() returns, but is a " + type(scores).__name__
         )
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     priors = (
         deployment_prior
         if isinstance(deployment_prior, Mapping)

@@ -28,6 +28,10 @@ class Plots:
 
     result: Comparison
 
+    def __call__(self, **options: Any) -> Any:
+        """Plot AUPREC along the prior."""
+        return self.__getattr__("auprec")(**options)
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         from skewanova import plotting  # imports matplotlib
 

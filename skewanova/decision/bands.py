@@ -15,9 +15,9 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     Seed,
+    check_alpha,
     check_choice,
     check_count,
-    check_fraction,
     check_prior_list,
     make_generator,
 )
@@ -120,7 +120,7 @@ def difference_curves(
     >>> bool(sa.decision.difference_curves(measures)["reject"].any())
     False
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     check_count(n_draws, "n_draws", minimum=99)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     selected = mask_compared_pairs(evaluation.models, control)
@@ -439,7 +439,7 @@ def auprec_bands(
     >>> bool((bands["conf_low"] < bands["auprec"]).all())
     True
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     check_count(n_draws, "n_draws", minimum=99)
     grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else check_prior_list(priors, "priors")
     joint = joint_curves(evaluation, grid)

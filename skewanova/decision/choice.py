@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.linalg import helmert
 
-from skewanova.base.checks import Floats, Seed, check_fraction, make_generator
+from skewanova.base.checks import Floats, Seed, check_alpha, make_generator
 from skewanova.base.rounding import TIE, argsort_descending, is_maximum
 from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
@@ -234,7 +234,7 @@ def rank_models(
     >>> table["rank"].tolist()
     [1, 2, 3]
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     return ranking_frame(evaluation, decision_table(evaluation, rng=rng), letters=letters, alpha=alpha)
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.polynomial import Chebyshev
 from scipy.special import expit, logit
 
-from skewanova.base.checks import Bools, Floats, Seed, check_fraction
+from skewanova.base.checks import Bools, Floats, Seed, check_alpha
 from skewanova.base.rounding import argsort_descending
 from skewanova.curves.chebyshev import (
     MeanCurves,
@@ -145,7 +145,7 @@ def find_crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFra
     >>> sa.decision.find_crossings(measures)[["model_below", "model_above", "lead"]].values.tolist()
     []
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     return crossings_frame(panel_curves(evaluation), evaluation.models, alpha)
 
 
@@ -287,7 +287,7 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
 
 def _simultaneous_bands(evaluation: Evaluation, alpha: float, rng: Seed) -> tuple[PanelCurves, float, float]:
     """Return the curves, the simultaneous critical value of pairs, and the smallest testable prior."""
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     critical = pair_critical_value(joint_curves(evaluation, testable_grid(evaluation)), alpha, rng=rng)
     return panel_curves(evaluation), critical, smallest_testable_prior(evaluation)
 

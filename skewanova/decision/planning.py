@@ -427,6 +427,9 @@ class ComparisonPlan:
         lines = [f"Design: {self.design}", *(f"- {s}" for s in self.sentences), *self.warnings]
         return wrap_lines(lines, SCREEN_WIDTH)
 
+    def __repr__(self) -> str:
+        return self.summary()
+
 
 def plan_comparison(
     scores: object,

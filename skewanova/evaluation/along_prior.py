@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import check_fraction, check_prior_list, check_priors
+from skewanova.base.checks import check_alpha, check_prior_list, check_priors
 from skewanova.base.rounding import is_maximum
 from skewanova.evaluation.measures import Evaluation, build_auprec_frame, prior_grid
 from skewanova.evaluation.points import list_cells
@@ -86,7 +86,7 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     >>> auprec_intervals(measures)[["model", "prior"]].to_numpy().tolist()
     [['A', 0.5], ['A', 0.2], ['B', 0.5], ['B', 0.2], ['C', 0.5], ['C', 0.2]]
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     cells = evaluation.auprec.groupby(["model", "prior"], sort=False, observed=True)["auprec"]
     frame = cells.agg(["mean", "std", "count"]).reset_index()
     n_folds = frame["count"].to_numpy()

@@ -23,7 +23,7 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     InputTypeError,
-    check_fraction,
+    check_alpha,
     check_sum_of_squares,
     warn_each,
 )
@@ -424,7 +424,7 @@ def _fit_anova(
     notes: Sequence[str] = (),
 ) -> AnovaResult:
     check_sum_of_squares(sum_of_squares)
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     codes = {factor: np.asarray(pd.factorize(frame[factor])[0]) for factor in factors}
     values, crossed = frame[response].to_numpy(dtype=np.float64), test == "three_way_interaction"
     complete = "fold" in codes and len(values) == prod(int(code.max()) + 1 for code in codes.values())

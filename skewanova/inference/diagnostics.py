@@ -11,7 +11,15 @@ import pandas as pd
 from scipy import stats
 from scipy.linalg import helmert
 
-from skewanova.base.checks import Floats, InputError, Seed, check_count, check_fraction, make_generator
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    Seed,
+    check_alpha,
+    check_count,
+    check_fraction,
+    make_generator,
+)
 from skewanova.base.rounding import argsort_descending
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
@@ -114,7 +122,7 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     >>> checks.loc[checks["advice"] != "", "check"].tolist()
     ['normality', 'sphericity', 'additivity']
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     values, _ = build_fold_table(iauprec)
     positives = iauprec["n_positive"].to_numpy(dtype=np.float64)
     ratio, distance = float(positives.max() / positives.min()), _measure_ceiling(values)

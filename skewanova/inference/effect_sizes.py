@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from skewanova.base.checks import Floats, check_choice, check_fraction, check_rope
+from skewanova.base.checks import Floats, check_alpha, check_choice, check_rope
 from skewanova.evaluation.measures import Evaluation, half_differences, resolve_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.catalogue import ADJUSTMENTS
@@ -76,7 +76,7 @@ def effects(
     >>> sa.inference.effects(measures)[["effect", "effect_low", "effect_high"]].round(2).to_numpy().tolist()
     [[0.48, -0.5, 1.44], [0.87, -0.14, 1.86], [0.71, -0.28, 1.69]]
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     values, pairs = paired_t_table(
         iauprec, ratio=ratio, order=order, control=control, needed="an effect size"
     )
@@ -142,7 +142,7 @@ def equivalence(
     [[0.39, 0.56], [0.03, 0.93], [0.05, 0.89]]
     """
     check_rope(rope)
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
     _, pairs = paired_t_table(
         iauprec, ratio=ratio, order=order, control=control, needed="the correlated t test"

@@ -15,7 +15,7 @@ from scipy import special, stats
 from scipy.optimize import brentq
 from statsmodels.stats.multitest import multipletests
 
-from skewanova.base.checks import Floats, InputError, Seed, check_choice, check_fraction, check_prior
+from skewanova.base.checks import Floats, InputError, Seed, check_alpha, check_choice, check_prior
 from skewanova.base.rounding import TIE, argsort_descending, snap_ties
 from skewanova.evaluation.measures import Evaluation, half_differences, resolve_ratio
 from skewanova.inference import fold_statistics
@@ -103,7 +103,7 @@ def tukey_hsd(
       model_a model_b  estimate  p_adjusted
     0       B       A      0.08      0.0202
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     if str(prior) != "nan":
         check_prior(prior)
     check_choice(factor, [c for c in ("model", "prior") if c in {*result.to_frame()["term"]}], "factor")
@@ -257,7 +257,7 @@ def posthoc(
     [['A', 'C', False], ['A', 'B', False], ['C', 'B', False]]
     """
     check_choice(method, PAIRWISE_TESTS, "method")
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     test, p_adjust = get_test(method), choose_adjustment(method, p_adjust, control)
     frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=method if test.needs_ratio else "")
     values, models = build_ordered_table(frame, order)

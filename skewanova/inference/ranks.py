@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova.base.checks import InputError, check_choice, check_fraction
+from skewanova.base.checks import InputError, check_alpha, check_choice
 from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.inference import pairwise
 from skewanova.inference.fold_statistics import range_isf
@@ -131,7 +131,7 @@ def rank_comparison(
     >>> ranks.to_frame().to_numpy().tolist(), round(ranks.critical_difference, 4)
     ([['A', 1.4, 'a'], ['C', 1.8, 'a'], ['B', 2.8, 'b']], 0.7411)
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     values, models = build_fold_table(iauprec)
     if pairs is None:
         check_choice(test, ("nemenyi",), "test")

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from skewanova.base.checks import InputError, InputTypeError, check_fraction
+from skewanova.base.checks import InputError, InputTypeError, check_alpha
 from skewanova.base.frames import iter_rows, list_distinct
 from skewanova.base.text import format_number, format_p
 from skewanova.inference.catalogue import get_test, response_name
@@ -294,7 +294,7 @@ def plot_p_values(
     """
     columns = "test response prior model_a model_b estimate p_adjusted"
     frame = styling.find_frame(result, "pairs", columns, "plot_p_values")
-    level = check_fraction(styling.get_setting(result, "alpha", 0.05) if alpha is None else alpha, "alpha")
+    level = check_alpha(styling.get_setting(result, "alpha", 0.05) if alpha is None else alpha)
     rows = artists.select_test(frame, test, prior)
     models = list_distinct([*rows["model_a"], *rows["model_b"]])
     n_models = len(models)

@@ -212,6 +212,9 @@ class PriorEstimate(EstimatedPrior):
     warnings: tuple[str, ...] = field(default=(), repr=False)
     batches: tuple[tuple[str, PriorEstimate], ...] = field(default=(), repr=False)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: {self.describe()}"
+
     @property
     def n_unlabelled(self) -> int:
         """Number of unlabelled scores."""

@@ -36,7 +36,7 @@ def test_the_frame_of_a_comparison_is_its_ranking(result):
 def test_every_plot_goes_by_its_name(result):
     assert "auprec" in dir(result.plot)
     assert {f"plot_{name}" for name in dir(result.plot)} <= set(dir(sa.plotting))
-    ours, plain = result.plot.auprec(), sa.plotting.plot_auprec(result)
+    ours, plain = result.plot(), sa.plotting.plot_auprec(result)
     assert len({str([line.get_ydata().tolist() for line in ax.lines]) for ax in (ours, plain)}) == 1
     assert result.plot.iauprec(ax=ours) is ours
 
