@@ -29,7 +29,7 @@ from skewanova.base.checks import (
 from skewanova.base.folders import OutputError, check_folder, check_formats, is_closed_pipe
 from skewanova.base.text import escape_text
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS
+from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES
 from skewanova.priors.parsing import parse_deployment_prior, parse_priors
 from skewanova.scores.kinds import DESIGNS
 
@@ -341,7 +341,7 @@ COMPARISON_OPTIONS = (
         multiple=True,
         callback=_join_names,
     ),
-    choice_option("--pairwise", PAIRS, "Test of pairs of models", default="auto"),
+    choice_option("--pairwise", PAIRWISE_CHOICES, "Test of pairs of models", default="auto"),
     choice_option("--p-adjust", ADJUSTMENTS, "P-value adjustment"),
     click.option(
         "--control",

@@ -33,7 +33,7 @@ from skewanova.decision.choice import ranking_frame
 from skewanova.evaluation.measures import Evaluation
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anova
-from skewanova.inference.catalogue import ADJUSTMENTS, PAIRS, get_test, name_family
+from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES, get_test, name_family
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.effect_sizes import effects, equivalence
 from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, build_fold_table, omnibus_test
@@ -80,7 +80,7 @@ class Options:
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
-        if check_choice(self.pairwise, PAIRS, "pairwise") != "auto":
+        if check_choice(self.pairwise, PAIRWISE_CHOICES, "pairwise") != "auto":
             choose_adjustment(self.pairwise, self.p_adjust, self.control, name="pairwise")
         elif self.p_adjust is not None:
             check_choice(self.p_adjust, ADJUSTMENTS, "p_adjust")

@@ -164,7 +164,7 @@ class TestSetAnalysis(CasesAnalysis):
         spreads = zip(estimate.tolist(), *(part.tolist() for part in areas.model_errors()), strict=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SkewanovaWarning)  # each interval has its warning as a field
-            return [compute_interval(IntervalInputs(*options, measured=item), "auto") for item in spreads]
+            return [compute_interval(IntervalInputs(*options, precomputed=item), "auto") for item in spreads]
 
 
 @dataclass(frozen=True)

@@ -302,7 +302,7 @@ class DistributedArcsine(ArcsineAreas):
     sums: Sums
     measure: Callable[..., Sums]
 
-    def spreads(self) -> VarianceEstimates:
+    def angle_variances(self) -> VarianceEstimates:
         """Return variances of the angles and of their differences."""
         return self.sums.spreads(len(self.area))[0]
 

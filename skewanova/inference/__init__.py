@@ -1,22 +1,22 @@
-"""Is a difference real? Over folds: methods trained anew; over the cases of one test set: these models.
+"""Inference about differences between models, over folds (learning methods) or over cases (fitted models).
 
 - anova: The paper's 2-way and 3-way analyses of variance.
-- case_deviations: What leaving out each case changes at many priors, summed over blocks of cases.
-- case_resampling: Jackknife and bootstrap of the area of a model over cases or clusters.
-- catalogue: Every test once: its name, how to read it, how a paper describes it.
+- case_deviations: Jackknife deviations at many priors, interpolated from a few.
+- case_resampling: Jackknife and bootstrap of a model's area over cases or clusters.
+- catalogue: Names, descriptions and requirements of all tests.
 - covariance: Covariance of the areas of models on the same cases; influence values.
-- diagnostics: Assumptions of the tests; residuals and their quantiles.
-- effect_sizes: How large differences of pairs are: effect sizes, practical equivalence.
+- diagnostics: Checks of the assumptions, residuals and their quantiles.
+- effect_sizes: Effect sizes and practical equivalence of pairs.
 - fold_statistics: Statistics of fold x model tables, sign flips, permutations, the studentized range.
 - intervals: Confidence intervals of AUPREC and IAUPREC of one model.
-- omnibus: Tests of all models at once.
-- paired_test_set: The cases of one test set with the scores of every model, in one run or several.
+- omnibus: Omnibus tests of all models over folds.
+- paired_test_set: Scores of all models on a single test set, in one run or several.
 - pairwise: Comparisons of pairs of models, adjusted as a family.
-- random_effects: Split plot, mixed model, and random-effects meta-analysis.
-- ranks: Mean ranks, the critical difference, compact letters.
-- runs: Several runs of every model on one test set.
-- sampling: Sampling units (cases, clusters, weights), and standard errors over them.
-- single_test_set: Models compared on one test set, over its cases.
+- random_effects: Split-plot and mixed-model analysis of variance, random-effects meta-analysis.
+- ranks: Mean ranks, critical difference, compact letter display.
+- runs: Comparison of models with several runs on a single test set.
+- sampling: Sampling units (cases or clusters), and standard errors over them.
+- single_test_set: Comparison of models on a single test set, over its cases.
 """
 
 import lazy_loader

@@ -1,7 +1,7 @@
 """The paper's 2-way and 3-way analyses of variance.
 
-A table with every cell is fitted by its means, others by statsmodels, where levels enter as whole numbers so
-that no name of a model or fold becomes part of a formula.
+A complete table is fitted by its means, others by statsmodels. Levels enter formulas as integers, so that no
+name of a model or fold becomes part of a formula.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ANOVA_COLUMNS = (
 )
 
 
-#: Residual sums of squares below this share of the total are rounding, not variation.
+#: Residual sums of squares below this share of the total are rounding.
 MAX_ROUNDING_SHARE = 1e-12
 
 
@@ -55,7 +55,7 @@ IDENTICAL_MODELS = "the models are identical in every fold: F and p are undefine
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HypothesisTest(FrameResult):
-    """A test: its name, its role in a comparison, the measure it is about, and its frame."""
+    """A test with its role in a comparison, the measure that it is about, and its frame."""
 
     test: str
     role: str
@@ -68,15 +68,15 @@ class HypothesisTest(FrameResult):
         return get_test(self.test).note
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a term, or a pair, in the columns of every such frame."""
+        """Return a frame with one row a term or a pair, in the columns of every frame of its kind."""
         return self._table.copy()
 
 
 class CompleteFit:
-    """Least squares where every cell stands once: effects are differences of means, no matrix is made."""
+    """Least squares of a table with one value in every cell, by means of the levels of each factor."""
 
     def __init__(self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool) -> None:
-        """Take the centred values, the level of each by factor, and whether model and prior interact."""
+        """Fit centred values with the level codes of each factor; `crossed` adds model:prior."""
         names, index = list(codes), tuple(codes.values())
         cube = np.empty([int(code.max()) + 1 for code in index])
         cube[index] = values
@@ -97,7 +97,7 @@ class CompleteFit:
         }
 
     def effects(self, name: str) -> tuple[Floats, Floats]:
-        """Effects of a factor against its first level, and their covariance."""
+        """Return the effects of a factor against its first level, and their covariance."""
         mean = self._means[name].ravel()
         cov = self._mean_variance[name] * (np.ones((mean.size, mean.size)) + np.eye(mean.size))
         cov[0] = cov[:, 0] = 0.0
@@ -105,18 +105,18 @@ class CompleteFit:
 
 
 def _average_other_axes(cube: Floats, axes: tuple[int, ...]) -> Floats:
-    """Return means over all axes but these, in the dimensions of the cube."""
+    """Return the means over all axes but these, with all dimensions retained."""
     others = tuple(i for i in range(cube.ndim) if i not in axes)
     return np.asarray(cube.mean(axis=others, keepdims=True))
 
 
 class FormulaFit:
-    """Least squares by statsmodels, with sums of squares of a type."""
+    """Least squares by statsmodels, with sums of squares of type 1, 2 or 3."""
 
     def __init__(
         self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool, sum_of_squares: int
     ) -> None:
-        """Take the centred values, the level of each by factor, and whether model and prior interact."""
+        """Fit centred values with the level codes of each factor; `crossed` adds model:prior."""
         formula = " + ".join([*(f"C({name})" for name in codes), *(["C(model):C(prior)"] if crossed else [])])
         model = smf.ols(f"y ~ {formula}", pd.DataFrame(codes).assign(y=values))
         n_cells, n_effects = model.exog.shape
@@ -127,18 +127,18 @@ class FormulaFit:
             )
         self._fit = model.fit()
         self.resid: Floats = np.asarray(self._fit.resid)
-        if self._fit.ssr == 0:  # types 2 and 3 divide by the residual variance on the way
+        if self._fit.ssr == 0:  # types 2 and 3 divide by the residual variance
             table = anova_lm(self._fit, typ=1)
         elif sum_of_squares < 3:
             table = anova_lm(self._fit, typ=sum_of_squares)
-        else:  # type 3 means what it should only under contrasts that sum to zero
+        else:  # type 3 needs contrasts that sum to zero
             sums = smf.ols(f"y ~ {formula.replace(')', ', Sum)')}", model.data.frame).fit()
             table = anova_lm(sums, typ=3).drop(index="Intercept")
         names = {name: re.sub(r"C\((\w+)(, Sum)?\)", r"\1", str(name)).lower() for name in table.index}
         self.sums = table[["sum_sq", "df"]].rename(index=names)
 
     def effects(self, name: str) -> tuple[Floats, Floats]:
-        """Effects of a factor against its first level, and their covariance."""
+        """Return the effects of a factor against its first level, and their covariance."""
         names = [column for column in self._fit.params.index if column.startswith(f"C({name})[")]
         size = len(names) + 1
         effect, cov = np.zeros(size), np.zeros((size, size))
@@ -158,18 +158,18 @@ class AnovaResult(HypothesisTest):
     Attributes
     ----------
     test, role, response : str
-        As in the rows.
+        As in the frame.
     alpha : float
-        Level used by the breakdown correlation.
+        Level of the breakdown correlation.
     warnings : tuple of str
-        What went beyond the ordinary.
+        Texts of all warnings.
     """
 
     alpha: float
     warnings: tuple[str, ...]
     _frame: pd.DataFrame = field(repr=False)
     _fit: CompleteFit | FormulaFit = field(repr=False)
-    rounding: float = field(repr=False)  # differences up to this are none; 0 if residuals vary
+    rounding: float = field(repr=False)  # largest difference that is rounding; 0 if residuals vary
 
     def row(self, term: str) -> pd.Series[Any]:
         """Return the row of one term, such as ``model``."""
@@ -179,7 +179,7 @@ class AnovaResult(HypothesisTest):
         return rows.iloc[0]
 
     def effect_sizes(self) -> pd.DataFrame:
-        """Effect sizes: columns term, eta_sq, partial_eta_sq, omega_sq, cohen_f."""
+        """Return a frame of effect sizes with the columns term, eta_sq, partial_eta_sq, omega_sq, cohen_f."""
         table, error = self._table[:-1], self._table.iloc[-1]
         sum_sq, total = table["sum_sq"], self._table["sum_sq"].sum()
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -191,13 +191,13 @@ class AnovaResult(HypothesisTest):
             )
 
     def residuals(self) -> pd.DataFrame:
-        """Residual of every observation: columns model, fold, [prior, recall,] fitted, residual."""
+        """Return the residuals in a frame: model, fold, [prior, recall,] fitted, residual."""
         factors = [c for c in (*FACTORS, "recall") if c in self._frame]
         values, residual = self._frame[self.response].to_numpy(dtype=np.float64), self._fit.resid
         return self._frame[factors].assign(fitted=values - residual, residual=residual)
 
     def effects(self, factor: str) -> tuple[list[Any], Floats, Floats]:
-        """Levels of a factor, their effects against the first level, and the covariance of these."""
+        """Return the levels of a factor, their effects against the first, and the covariance of these."""
         if self.test == "three_way_interaction":
             raise InputError("effects of single factors are not defined in a model with an interaction")
         return list_distinct(self._frame[factor]), *self._fit.effects(factor)
@@ -215,20 +215,20 @@ def two_way_anova(
     response : str, default "iauprec"
         Column to analyse.
     sum_of_squares : {1, 2, 3}, default 2
-        Type of the sums of squares; alike where every model has every fold.
+        Type of the sums of squares; all types agree if every model has every fold.
     alpha : float, default 0.05
         Level of the breakdown correlation.
 
     Returns
     -------
     AnovaResult
-        Terms model, fold, residual. ``breakdown_correlation`` is the correlation between folds at which the
-        models would no longer differ at level `alpha` (nan where they do not).
+        Terms model, fold, residual. ``breakdown_correlation`` is the correlation between folds from which on
+        the models no longer differ at level `alpha`; it is nan if they do not differ.
 
     Raises
     ------
     ValueError
-        If there are fewer than 2 models or 2 folds, a cell stands twice, or a value is missing.
+        If there are fewer than 2 models or 2 folds, a cell occurs twice, or a value is missing.
 
     Warns
     -----
@@ -271,7 +271,7 @@ def three_way_anova(
     sum_of_squares : {1, 2, 3}, default 2
         As for :func:`two_way_anova`.
     alpha : float, default 0.05
-        Kept with the result.
+        Level recorded with the result.
 
     Returns
     -------
@@ -286,7 +286,7 @@ def three_way_anova(
     Warns
     -----
     SkewanovaWarning
-        As :func:`two_way_anova`, and if there is one prior only, which leaves the two-way analysis.
+        As :func:`two_way_anova`, and if there is one prior only, so that the analysis is two-way.
 
     References
     ----------
@@ -310,19 +310,19 @@ def three_way_anova(
 
 
 def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: float = 0.05) -> AnovaResult:
-    """Three-way ANOVA of precision between thresholds, priors and models, as the paper's introduction has it.
+    """Three-way ANOVA of precision with the factors model, prior and recall, from the paper's introduction.
 
-    Not a valid test: every point of a curve at every prior counts as an observation, so p shrinks with the
-    grid. A threshold stands for a recall here, since scores of models have no threshold in common.
+    Do not use it as a test. It counts every point of a curve at every prior as an observation, so p decreases
+    as the grid grows. Recall takes the place of the threshold, because models share no scale of scores.
 
     Parameters
     ----------
     precision : DataFrame
-        As of :func:`~skewanova.evaluation.precision_recall`; the folds are replicates, no blocks.
+        From :func:`~skewanova.evaluation.precision_recall`; the folds are replicates, not blocks.
     sum_of_squares : {1, 2, 3}, default 2
         As for :func:`two_way_anova`.
     alpha : float, default 0.05
-        Kept with the result.
+        Level recorded with the result.
 
     Returns
     -------
@@ -337,7 +337,7 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
     Warns
     -----
     SkewanovaWarning
-        Always, with the number of observations made of each curve.
+        Always, with the number of observations per curve.
 
     References
     ----------
@@ -369,7 +369,7 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
 
 
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
-    """One finite value a cell, at least two models and two folds."""
+    """Return the columns of the factors and the response, with one finite value a cell."""
     columns = [*factors, response]
     missing = [column for column in columns if column not in frame]
     if missing:
@@ -390,6 +390,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
 
 
 def _check_finite(values: pd.Series[Any], name: str) -> Floats:
+    """Return the column as finite floats, or raise if it holds anything else."""
     message = f"`{name}` must hold real numbers, but has dtype {values.dtype}"
     if values.dtype.kind in "cmM":  # complex numbers and dates would be cast
         raise InputTypeError(message)
@@ -403,7 +404,7 @@ def _check_finite(values: pd.Series[Any], name: str) -> Floats:
 
 
 def _check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
-    """Check that every row says its cell, and that no cell stands twice."""
+    """Check that every row names its cell, and that no cell occurs twice."""
     for factor in factors:
         if missing := int(frame[factor].isna().sum()):
             raise InputError(f"`{factor}` must be there in every row, but is missing in {missing}")
@@ -423,6 +424,7 @@ def _fit_anova(
     alpha: float,
     notes: Sequence[str] = (),
 ) -> AnovaResult:
+    """Fit the analysis of variance of a checked frame."""
     check_sum_of_squares(sum_of_squares)
     check_alpha(alpha)
     codes = {factor: np.asarray(pd.factorize(frame[factor])[0]) for factor in factors}
@@ -453,13 +455,13 @@ def _fit_anova(
 
 
 def variation_limit(values: Floats) -> float:
-    """Sum of squares up to which there is no variation: a small share of the total, or rounding."""
+    """Return the sum of squares up to which values vary by rounding only."""
     total = float(((values - values.mean()) ** 2).sum())
     return max(MAX_ROUNDING_SHARE * total, values.size * (ROUNDING * float(np.abs(values).max())) ** 2)
 
 
 def _build_f_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, list[str]]:
-    """Return F tests from sums of squares, and a message where the residuals are nothing but rounding."""
+    """Return the F tests of sums of squares, and a message if only rounding is left as error."""
     table = sums.rename_axis("term").reset_index()
     table["mean_sq"] = table["sum_sq"] / table["df"]
     error, is_factor = table.iloc[-1], table["term"] != "residual"

@@ -1,9 +1,10 @@
 """Jackknife and bootstrap of the area of a model over the cases of a test set.
 
-An area that is a sum over the rises of the ROC curve changes in one place only when a case is left out: rises
-above the case keep their counts, those below have one true or false positive fewer, and the rise at its score
-is counted anew. So sums from the top and from the bottom give the values of all cases at once. For clusters,
-or if an area is no such sum, it is computed again.
+A rise is a step of the ROC curve on which recall increases. An area that is a sum over rises changes locally
+when a case is left out. Rises above the case keep their counts, those below lose one true or false positive,
+and the rise at its score is counted again. Cumulative sums from both ends therefore give the values of all
+cases in one pass. For clusters, and for estimators that are not such sums, the area is computed again without
+each unit.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from skewanova.curves.sorting import FEW_WEIGHTS, Counts, run_ends, slots_among,
 from skewanova.inference.sampling import Codes, Sample, is_entire_class
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 
-#: Numbers held at once while areas are computed again: what the second-level cache holds.
+#: Numbers in memory at once while areas are computed again, which fit the second-level cache.
 BLOCK_SIZE = 1 << 15
 
 
-#: Priors whose values are computed together.
+#: Priors whose values are computed in one block.
 PRIORS_AT_ONCE = 64
 
 
-#: Entries whose values are moved at once.
+#: Entries that are centred at once.
 ENTRIES_AT_ONCE = 1 << 12
 
 
@@ -42,8 +43,8 @@ ENTRIES_AT_ONCE = 1 << 12
 class JackknifeValues:
     """Areas over some weightings (n_weightings,), and the jackknife values of all units.
 
-    The values (n_entries, n_weightings) are (G - 1) (estimate - estimate without the unit), with the G units
-    of its stratum; `entry` is that of every unit, which exchangeable units share.
+    Units that are exchangeable share an entry of `values` (n_entries, n_weightings); `entry` is that of each.
+    A value is (G - 1) (estimate - estimate without the unit), with G units in its stratum.
     """
 
     estimate: Floats
@@ -51,11 +52,11 @@ class JackknifeValues:
     entry: Codes
 
     def select_units(self, rows: slice | Codes = slice(None)) -> Floats:
-        """Values of some units, of shape (n_rows, n_weightings)."""
+        """Return the values (n_rows, n_weightings) of some units."""
         return np.asarray(self.values[self.entry[rows]])
 
     def deviations(self, sample: Sample, *, overwrite: bool = False) -> JackknifeValues:
-        """Return values whose products over units sum to the covariance."""
+        """Return deviations, whose products over units sum to the covariance, in place of the values."""
         centered = self.values if overwrite else self.values.copy()
         for rows, size in sample.strata:
             _centre(centered, np.bincount(self.entry[rows], minlength=len(centered)), size)
@@ -63,7 +64,7 @@ class JackknifeValues:
 
 
 def _centre(values: Floats, count: Codes, size: int) -> None:
-    """Turn the values of a stratum's entries, of so many units each, into deviations."""
+    """Replace a stratum's values by deviations, in place; `count` is the number of units of each entry."""
     mean, present = count @ values / size, np.flatnonzero(count)
     for start in range(0, len(present), ENTRIES_AT_ONCE):
         rows = present[start : start + ENTRIES_AT_ONCE]
@@ -79,7 +80,7 @@ class SortedScores:
 
     @cached_property
     def layout(self) -> tuple[CurvePositions, Codes, Codes] | None:
-        """Places on the curve, and the entry of each and of every unit; None if no units share any."""
+        """Positions on the curve, with the entry of each and of every unit; None if no units share one."""
         if self.sample.cluster is not None:
             return None
         positive, weight = self.sample.positive, self.sample.weight
@@ -87,13 +88,14 @@ class SortedScores:
         if max(map(len, distinct)) > FEW_WEIGHTS:
             return None
         steps, rise, slot = rank_cases(self.sample, self.score)
-        places = CurvePositions(steps, (distinct[0], distinct[1]), (len(slot), len(rise)))
-        position = places.locate_cases(positive, rise, slot, weight)
-        entry = number_occupied(np.bincount(position, minlength=places.n_places) > 0).astype(position.dtype)
-        return places, entry, entry[position]
+        positions = CurvePositions(steps, (distinct[0], distinct[1]), (len(slot), len(rise)))
+        position = positions.locate_cases(positive, rise, slot, weight)
+        occupied = np.bincount(position, minlength=positions.n_positions) > 0
+        entry = number_occupied(occupied).astype(position.dtype)
+        return positions, entry, entry[position]
 
     def jackknife_values(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
-        """Areas over several weightings, and the values of all units; cached for the latest IAUPREC."""
+        """Return areas and jackknife values over several weightings; the latest IAUPREC is cached."""
         if len(weightings) > 1 or _is_single_prior(weightings[0]):
             return self._leave_one_out(weightings, area_estimator)
         for weighting, estimator, values in self._latest:
@@ -106,14 +108,14 @@ class SortedScores:
     def _leave_one_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
         if area_estimator not in BY_STEPS or self.layout is None:
             return _recompute_areas(self, weightings, area_estimator)
-        places, entry, entry_of_unit = self.layout
-        return JackknifeValues(*places.leave_one_out(entry, weightings, area_estimator), entry_of_unit)
+        positions, entry, entry_of_unit = self.layout
+        return JackknifeValues(*positions.leave_one_out(entry, weightings, area_estimator), entry_of_unit)
 
 
 class CurvePositions(NamedTuple):
-    """Places on a curve: positives at every rise, then negatives in every slot, for every weight of a class.
+    """Positions on a curve, one for each weight: at every rise for positives, in every slot for negatives.
 
-    `weights` are the different ones and `sizes` the numbers of the negatives and of the positives.
+    `weights` are the distinct weights, and `sizes` the numbers of cases, of negatives and of positives.
     """
 
     steps: StepTable
@@ -122,17 +124,17 @@ class CurvePositions(NamedTuple):
 
     @property
     def n_positive_positions(self) -> int:
-        """Number of places of positives."""
+        """Number of positions of positives, which precede those of negatives."""
         return len(self.steps.n_pos) * len(self.weights[1])
 
     @property
-    def n_places(self) -> int:
-        """Number of places."""
+    def n_positions(self) -> int:
+        """Number of positions."""
         return self.n_positive_positions + (2 * len(self.steps.n_pos) + 1) * len(self.weights[0])
 
     def locate_cases(self, positive: Bools, rise: Codes, slot: Codes, weight: Floats | None) -> Codes:
-        """Place of every case, from the rise of every positive and the slot of every negative."""
-        n_rises, fits = len(self.steps.n_pos), self.n_places <= np.iinfo(np.int32).max
+        """Return the position of every case, from the rises of positives and the slots of negatives."""
+        n_rises, fits = len(self.steps.n_pos), self.n_positions <= np.iinfo(np.int32).max
         position: Codes = np.empty(len(positive), dtype=np.int32 if fits else np.intp)
         sides = (positive, rise, n_rises), (~positive, self.n_positive_positions + slot, 2 * n_rises + 1)
         for (rows, first, size), distinct in zip(sides, self.weights[::-1], strict=True):
@@ -143,7 +145,7 @@ class CurvePositions(NamedTuple):
     def leave_one_out(
         self, entry: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> tuple[Floats, Floats]:
-        """Areas, and what leaving out a case changes (n_entries, n_weightings), by the entry of its place."""
+        """Return areas, and jackknife values (n_entries, n_weightings) of a case at each position."""
         estimate, values = np.empty(len(weightings)), np.empty((int(entry.max()) + 1, len(weightings)))
         start = 0
         for part in _group_priors(weightings):
@@ -154,7 +156,7 @@ class CurvePositions(NamedTuple):
 
 
 def number_occupied(present: Bools) -> Codes:
-    """Return numbers of the places that hold cases, -1 for the others."""
+    """Return the number from 0 of each position that holds cases, -1 for the others."""
     return np.asarray(np.where(present, np.cumsum(present) - 1, -1))
 
 
@@ -164,7 +166,7 @@ def measure_models(
     weightings: Sequence[DeploymentPrior],
     area_estimator: str,
 ) -> tuple[Floats, Floats]:
-    """Areas (n_models, n_weightings) on the same cases, and values (n_units, n_models, n_weightings)."""
+    """Return areas (n_models, n_weightings) and jackknife values (n_units, n_models, n_weightings)."""
     models = (score if isinstance(score, SortedScores) else SortedScores(sample, score) for score in scores)
     results = [model.jackknife_values(weightings, area_estimator) for model in models]
     values = np.empty((sample.n_units, len(results), len(weightings)))
@@ -174,9 +176,10 @@ def measure_models(
 
 
 class StepTable(NamedTuple):
-    """Steps of a ROC curve with a rise in recall, the best score first, in cases or their weight.
+    """Counts or weights at the steps of a ROC curve on which recall rises, the best score first.
 
-    `fp_before` are negatives above a step, `fp_prev` and `fp_prev2` the false positives of the two before.
+    `fp_before` counts the negatives above a step, `fp_prev` and `fp_prev2` those up to the end of the step
+    before and of the one before that.
     """
 
     n_pos: Floats
@@ -190,7 +193,7 @@ class StepTable(NamedTuple):
 
     @classmethod
     def from_counts(cls, n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
-        """Count the steps with such weights of positives at each rise, and of negatives in every slot."""
+        """Return the table from weights of positives at each rise and of negatives in each slot."""
         fp = np.cumsum(n_neg).astype(np.float64)
         tp = np.cumsum(n_pos, dtype=np.float64)
         fp_step = fp[1::2]
@@ -199,13 +202,13 @@ class StepTable(NamedTuple):
         return cls(n_pos.astype(np.float64), tp, fp[:-1:2], fp_step, before, long_before, *totals)
 
     def slice_steps(self, rows: slice) -> StepTable:
-        """Return some of the rises."""
+        """Return the table of some of the steps."""
         return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[:6]})
 
     def drop_negative(
         self, weight: float, *, start: bool = False, end: bool = False, reached: bool = False
     ) -> RecallSteps:
-        """Rises without a negative that counts at the start, at the end, at the end of the rise before."""
+        """Return the steps less one negative: at a step's start, its end, or before the last reached."""
         n, m = self.n_positive, self.n_negative - weight
         before = self.fp_prev - reached * weight
         fpr, start_fpr = self.fp - end * weight, self.fp_before - start * weight
@@ -214,7 +217,7 @@ class StepTable(NamedTuple):
     def drop_positive(
         self, weight: float, *, start: bool = False, end: bool = False, skip: bool = False
     ) -> RecallSteps:
-        """Rises without a positive that counts at the start, at the end; `skip` the rise before, now gone."""
+        """Return the steps less one positive, at the start or end of a step; `skip` drops the step before."""
         n, m = self.n_positive - weight, self.n_negative
         before = self.fp_prev2 if skip else self.fp_prev
         tpr, start_tpr = self.tp - end * weight, self.tp - self.n_pos - start * weight
@@ -222,14 +225,14 @@ class StepTable(NamedTuple):
 
 
 def _clip_rates(*rates: Floats) -> RecallSteps:
-    """Rates at the start and the end; those of rises that are not looked at may be out of range."""
+    """Return steps with rates of at least 0; steps that are not used may be out of range."""
     return RecallSteps(*(np.maximum(rate, 0.0) for rate in rates))
 
 
 class CaseRanks(NamedTuple):
-    """Ranks of the cases: the step of every positive, and the slot of every negative.
+    """Ranks of the cases: the rise of every positive, and the slot of every negative.
 
-    Slot 2 k is above rise k and below the one before, slot 2 k + 1 is tied with rise k.
+    Slot 2 k lies between rise k and the rise before; slot 2 k + 1 is tied with rise k.
     """
 
     steps: StepTable
@@ -238,7 +241,7 @@ class CaseRanks(NamedTuple):
 
 
 def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
-    """Sort the positives; of the negatives, only the place among them is needed."""
+    """Rank the cases of a sample by score; ties between negatives do not matter."""
     positive, weight = sample.positive, sample.weight
     distinct, group = np.unique(score[positive], return_inverse=True)
     rise = len(distinct) - 1 - group.reshape(-1)
@@ -250,7 +253,7 @@ def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
 
 
 def _group_priors(weightings: Sequence[DeploymentPrior]) -> Iterator[DeploymentPrior | Floats]:
-    """Yield the weightings in order, those that are one prior as columns of a few."""
+    """Yield the weightings in order, with runs of single priors joined as columns."""
     for is_prior, group in groupby(weightings, key=_is_single_prior):
         if is_prior:
             priors = np.array([prior.low for prior in group])[:, None]
@@ -263,29 +266,29 @@ def _is_single_prior(weighting: DeploymentPrior) -> bool:
     return isinstance(weighting, UniformPrior) and weighting.low == weighting.high
 
 
-#: How a case that is left out counts at a rise: one below it, one tied with it, one above it.
+#: Where a case that is left out counts at a rise, if it is below it, tied with it, or above it.
 BELOW: dict[str, bool] = {}
 TIED = {"end": True}
 ABOVE = {"start": True, "end": True}
 
 
 class _LeaveOneOut:
-    """Change of areas when a case of every rank is left out, over a column of priors or one weighting.
+    """Jackknife of a curve over a column of priors or one weighting, with one pass over its steps.
 
-    Sums over the rises above and up to each are carried from block to block. Changes are summed, not areas:
-    what is left of two areas is mostly rounding.
+    Sums over the steps above and below each are carried from block to block. Changes are summed, since the
+    difference of two areas is mostly rounding.
     """
 
     def __init__(
-        self, places: CurvePositions, weighting: DeploymentPrior | Floats, area_estimator: str
+        self, positions: CurvePositions, weighting: DeploymentPrior | Floats, area_estimator: str
     ) -> None:
-        self.places, self.steps = places, places.steps
+        self.positions, self.steps = positions, positions.steps
         self.weighting, self.area_estimator = weighting, area_estimator
         self.size = len(weighting) if isinstance(weighting, np.ndarray) else 1
         self.step = max(1, BLOCK_SIZE // self.size)
 
     def fill(self, values: Floats, entry: Codes) -> Floats:
-        """Write the values (n_entries, n_weightings) of places, and return the areas."""
+        """Write the jackknife values (n_entries, n_weightings), and return the areas."""
         n_rises, position = len(self.steps.n_pos), 0
         area = np.zeros(self.size)
         for _, steps in self._blocks(0):
@@ -295,26 +298,26 @@ class _LeaveOneOut:
             (2 * n_rises + 1, self.steps.n_negative, self._drop_negatives),
         )
         for (size, total, without), side in zip(sides, (1, 0), strict=True):
-            for weight in self.places.weights[side].tolist():
+            for weight in self.positions.weights[side].tolist():
                 entries = entry[position : position + size]
                 values[entries[entries >= 0]] = 0.0
                 if not is_entire_class(weight, total):
-                    without(values, entries, weight, 1 - self.places.sizes[side])
+                    without(values, entries, weight, 1 - self.positions.sizes[side])
                 position += size
         return area
 
     def _blocks(self, beyond: int) -> Iterator[tuple[int, StepTable]]:
-        """First rise of a block, and the rises of it and some beyond."""
+        """Yield the first step of each block, with its steps and `beyond` more."""
         for start in range(0, len(self.steps.n_pos), self.step):
             yield start, self.steps.slice_steps(slice(start, start + self.step + beyond))
 
     def _terms(self, rises: RecallSteps) -> Floats:
-        """Parts of the rises in the areas; nan at places without a case."""
+        """Return the contributions of steps to the areas, nan at positions without a case."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.atleast_2d(step_terms(rises, self.weighting, self.area_estimator))
 
     def _drop_positives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
-        """Without a positive of each rise; a rise that ends with it no longer counts as reached."""
+        """Write the values of positives; a step that loses its only positive is no longer reached."""
         above, below = np.zeros((2, self.size, 1))
         for start, steps in self._blocks(1):
             baseline = self._terms(steps.drop_negative(0.0))
@@ -323,7 +326,7 @@ class _LeaveOneOut:
                 for where in (BELOW, TIED, ABOVE, ABOVE | {"skip": True})
             )
             n = min(self.step, len(self.steps.n_pos) - start)
-            behind = np.zeros((2, self.size, n))  # the next rise, of the last there is none
+            behind = np.zeros((2, self.size, n))  # the next rise; the last rise has none
             behind[:, :, : fewer.shape[1] - 1] = fewer[:, 1:], skip[:, 1:]
             below = below if start else fewer[:, :1]
             upto = below + np.cumsum(behind[0], axis=1)
@@ -335,7 +338,7 @@ class _LeaveOneOut:
         _add_total(values, entry, below.ravel(), factor)
 
     def _drop_negatives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
-        """Without a negative of each slot."""
+        """Write the values of negatives, slot by slot."""
         above, below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
         for start, steps in self._blocks(0):
             baseline = self._terms(steps.drop_negative(0.0))
@@ -354,13 +357,13 @@ class _LeaveOneOut:
 
 
 def _write_changes(values: Floats, entry: Codes, changes: Floats) -> None:
-    """Write the changes (n_weightings, n_places) at places that hold a case."""
+    """Write the changes (n_weightings, n_positions) of occupied positions."""
     present = entry >= 0
     values[entry[present]] = changes[:, present].T
 
 
 def _add_total(values: Floats, entry: Codes, total: Floats | float, factor: float) -> None:
-    """Add the sum over all rises, so that those behind each are counted, and scale; entries are in a row."""
+    """Add the sum over all steps to entries, which are consecutive, and multiply by the factor."""
     present = np.flatnonzero(entry >= 0)
     if len(present):
         rows = slice(int(entry[present[0]]), int(entry[present[-1]]) + 1)
@@ -371,7 +374,7 @@ def _add_total(values: Floats, entry: Codes, total: Floats | float, factor: floa
 def _recompute_areas(
     model: SortedScores, weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> JackknifeValues:
-    """Values of units without which the areas are computed again; one that leaves a class empty has 0."""
+    """Return jackknife values from areas computed again without each unit."""
     sample, score = model.sample, model.score
     curve = curve_from_scores(sample.positive, score, sample.weight)
     estimate = compute_areas(curve, weightings, area_estimator)
@@ -391,7 +394,7 @@ def _recompute_areas(
 
 
 def _scale_changes(size: Floats | Codes, changes: Floats) -> Floats:
-    """Jackknife values of units in strata of so many; one that leaves a class empty has 0."""
+    """Return jackknife values from changes and stratum sizes, 0 for a unit that is all of its class."""
     values = (size[:, None] - 1) * changes
     return np.where(np.isnan(values), 0.0, values)
 
@@ -399,7 +402,7 @@ def _scale_changes(size: Floats | Codes, changes: Floats) -> Floats:
 def _weighted_areas(
     model: SortedScores, case_weight: Floats, weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> Floats:
-    """Areas of the cases that have such weights besides their own; nan where a class is empty."""
+    """Return areas with extra case weights, nan if a class is empty."""
     sample = model.sample
     weight = case_weight if sample.weight is None else case_weight * sample.weight
     included = weight > 0
@@ -411,13 +414,13 @@ def _weighted_areas(
 
 
 def compute_areas(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
-    """Area of a curve over each weighting."""
+    """Return the area of a curve over each weighting."""
     return np.array([iauprec(curve, weighting, area_estimator=area_estimator) for weighting in weightings])
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterRanks:
-    """Rises of the positives of units and slots of their negatives, and the weight of all cases there."""
+    """Rises of positives and slots of negatives of clusters, with total weights at each."""
 
     sample: Sample
     rise: Codes
@@ -427,7 +430,7 @@ class ClusterRanks:
 
     @classmethod
     def from_sample(cls, sample: Sample, score: NDArray[Any]) -> ClusterRanks:
-        """Rank units that are all here."""
+        """Return the ranks of a sample in memory."""
         steps, rise, slot = rank_cases(sample, score)
         weight = None if sample.weight is None else sample.weight[~sample.positive]
         n_neg = np.bincount(slot, weights=weight, minlength=2 * len(steps.n_pos) + 1).astype(np.float64)
@@ -436,12 +439,12 @@ class ClusterRanks:
     def jackknife_values(
         self, estimate: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> JackknifeValues:
-        """Jackknife values of units whose strata have so many."""
+        """Return the jackknife values of units from the sizes of their strata."""
         values = _scale_changes(sizes, estimate - self.areas(weightings, area_estimator))
         return JackknifeValues(estimate, values, np.arange(self.sample.n_units))
 
     def areas(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
-        """Areas (n_units, n_weightings) without each unit, many at once; nan where a class would be empty."""
+        """Return areas (n_units, n_weightings) without each unit, nan if a class would be empty."""
         step, blocks = max(1, BLOCK_SIZE // len(self.n_neg)), []
         for start in range(0, self.sample.n_units, step):
             n_pos, n_neg = (
@@ -457,7 +460,7 @@ class ClusterRanks:
 
     @cached_property
     def _unit_weights(self) -> list[sparse.csr_array]:
-        """Weight of every unit at every rise (of positives) and in every slot (of negatives)."""
+        """Weights of units at each rise (of positives), and in each slot (of negatives)."""
         sample, tables = self.sample, []
         weight = np.ones(len(sample.positive)) if sample.weight is None else sample.weight
         for side, position, total in ((True, self.rise, self.n_pos), (False, self.slot, self.n_neg)):
@@ -468,9 +471,9 @@ class ClusterRanks:
 
 
 def steps_from_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str) -> RecallSteps:
-    """Rises of samples with so many positives at every rise and so many negatives in every slot, row by row.
+    """Return the steps of curves from counts of positives at rises and of negatives in slots, row by row.
 
-    Where a row has no positive at a rise, that rise has no height; a class without cases has rates of nan.
+    A rise without positives has no height, and a class without cases has rates of nan.
     """
     true, false = (np.cumsum(counts, axis=1, dtype=np.float64) for counts in (n_pos, n_neg))
     with np.errstate(invalid="ignore"):
@@ -480,14 +483,14 @@ def steps_from_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estim
 
 
 def _previous_hit_fpr(n_pos: Floats | Counts, fpr: Floats) -> Floats:
-    """Return false positive rate at the end of the last rise before that has a hit, 0 where there is none."""
+    """Return the false positive rate at the end of the last earlier step with positives, 0 without one."""
     last = np.maximum.accumulate(np.where(n_pos > 0, np.arange(n_pos.shape[1]), -1), axis=1)
     last = np.insert(last[:, :-1], 0, -1, axis=1)
     return np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)
 
 
 def _find_exchangeable_units(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
-    """First unit of each kind that leaves the same curve when left out, and the kind of every unit."""
+    """Return the first unit of each class of exchangeable units, and the class of every unit."""
     if sample.cluster is not None:
         units = np.arange(sample.n_units)
         return units, units
@@ -500,7 +503,7 @@ def _find_exchangeable_units(sample: Sample, score: NDArray[Any]) -> tuple[Codes
 
 
 #: Cases drawn at once, so that a few arrays of them stay in the second-level cache. Every block of resamples
-#: has a seed of its own: the size is part of what makes results repeat.
+#: has its own seed, so results depend on this number.
 MAX_CASES_AT_ONCE = 1 << 16
 
 
@@ -513,10 +516,7 @@ def bootstrap_estimates(
     n_resamples: int,
     rng: Seed,
 ) -> Floats:
-    """Estimates of AUPREC or IAUPREC from `n_resamples` samples of as many units of each stratum.
-
-    A sample of clusters that happens to lack a class is left out.
-    """
+    """Return estimates of an area from stratified bootstrap samples, less those that lack a class."""
     block = max(1, MAX_CASES_AT_ONCE // len(score))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
     if sample.cluster is not None or sample.weight is not None:
@@ -530,29 +530,29 @@ def bootstrap_estimates(
 
 
 def block_seeds(rng: Seed, n_blocks: int) -> list[np.random.SeedSequence]:
-    """Return a seed for each block, from the next numbers of `rng`, so that they repeat with its state."""
+    """Return a seed for each block, which repeats with the state of `rng`."""
     entropy = make_generator(rng).integers(2**32, size=4)
     return np.random.SeedSequence(entropy.tolist()).spawn(n_blocks)
 
 
-Estimates = Callable[[int, np.random.Generator], Floats]
+Resampler = Callable[[int, np.random.Generator], Floats]
 
 
 class _ClassSlots(NamedTuple):
-    """Cases of one class from the best score down, by the slot each falls in."""
+    """Cases of one class, by the slot that each falls in."""
 
     slot: Counts
     n_slots: int
 
     def draw(self, size: int, rng: np.random.Generator) -> Counts:
-        """Cases in every slot, one row a resample."""
+        """Return the counts of resampled cases in every slot, one row a resample."""
         index = self.slot[rng.integers(0, len(self.slot), size=(size, len(self.slot)))]
         index += np.arange(size)[:, None] * self.n_slots
         return np.bincount(index.ravel(), minlength=size * self.n_slots).reshape(size, self.n_slots)
 
 
-def _resample_units(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
-    """Units drawn as a whole, stratum by stratum; every case weighs what its unit was drawn."""
+def _resample_units(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Resampler:
+    """Return a resampler of clusters or weighted cases, stratum by stratum."""
     sample = model.sample
 
     def estimate(rng: np.random.Generator) -> float:
@@ -564,8 +564,8 @@ def _resample_units(model: SortedScores, weighting: DeploymentPrior, area_estima
     return lambda size, rng: np.array([estimate(rng) for _ in range(size)])
 
 
-def _resample_curves(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
-    """Estimator's own kernel on every resampled curve, groups that were not drawn left out."""
+def _resample_curves(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Resampler:
+    """Return a resampler that applies an estimator to whole curves."""
     keys = sort_cases(model.sample.positive, model.score).keys
     counts = np.diff([np.cumsum(label)[run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0)
     classes = [_ClassSlots(np.repeat(np.arange(len(count)), count), len(count)) for count in counts]
@@ -579,13 +579,14 @@ def _resample_curves(model: SortedScores, weighting: DeploymentPrior, area_estim
 
 
 def _curve_from_counts(true: Counts, false: Counts) -> RocCurve:
+    """Return the ROC curve of cumulative counts, less groups without cases."""
     changed = np.flatnonzero(np.diff(true + false, prepend=0))
     t, f = (np.append(0.0, count[changed] / count[-1]) for count in (true, false))
     return RocCurve(f, t, np.full(len(t), np.nan), float(true[-1]), float(false[-1]))
 
 
-def _resample_steps(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Estimates:
-    """Only groups with positives matter: the negatives have a slot within each, and one before each."""
+def _resample_steps(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Resampler:
+    """Return a resampler for estimators that sum over steps, which need the rises only."""
     steps, rise, slot = rank_cases(model.sample, model.score)
     positives = _ClassSlots(np.sort(rise), len(steps.n_pos))
     negatives = _ClassSlots(np.sort(slot), 2 * len(steps.n_pos) + 1)

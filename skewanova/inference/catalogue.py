@@ -1,7 +1,6 @@
-"""Every test once: its name, how to read it, how a paper describes it, what it needs and where it holds.
+"""Names, descriptions and requirements of all tests.
 
-A new test is a record in ``catalogue.toml`` and a function: in `omnibus` for all models at once, in
-`pairwise` for pairs.
+A new test is a record in ``catalogue.toml``, and a function in `omnibus` (all models) or `pairwise` (pairs).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from importlib import resources
 from itertools import product
 from typing import Any
 
-RESPONSE_NAMES = {
+RESPONSE_TITLES = {
     "iauprec": "IAUPREC",
     "iauprec_supported": "IAUPREC over supported priors",
     "auprec": "AUPREC",
@@ -37,18 +36,18 @@ class TestInfo:
     Attributes
     ----------
     name, methods, note : str
-        What tables, sentences and plots call it; how a paper describes it; how it may be read.
+        Title in tables, sentences and plots; description for a paper; note on interpretation.
     designs : tuple of str
-        Kinds of :class:`~skewanova.FoldDesign` for which it holds its level.
+        Kinds of :class:`~skewanova.FoldDesign` for which the test has its nominal level.
     statistic : str
-        Sign of its statistic.
+        Symbol of the test statistic.
     published : bool
-        Whether it is the paper's.
+        Whether the test is from the paper.
     posthoc_test : str
-        The test of pairs on its residual mean square.
+        Test of pairs that uses the residual mean square of this test.
     needs_full_rank, needs_draws, needs_control, uses_ranks, needs_adjustment : bool
-        Whether it needs differences that vary on their own, random arrangements, a control; whether it looks
-        at ranks alone; whether its p-values stand alone until they are adjusted for the family.
+        Whether the test needs a covariance of full rank, random arrangements, a control, or an adjustment of
+        its p-values for the family; whether it uses ranks only.
     """
 
     name: str
@@ -67,29 +66,29 @@ class TestInfo:
 
     @property
     def needs_ratio(self) -> bool:
-        """True if it needs the ratio of test to training cases."""
+        """True if the test needs the ratio of test to training cases."""
         return self.designs == OVERLAPPING
 
     @property
     def needs_halvings(self) -> bool:
-        """True if it needs halvings of the data set."""
+        """True if the test needs halvings of the data set."""
         return self.designs == SPLIT_HALF
 
     @property
     def sampling_unit(self) -> str:
-        """Sampling units: ``folds`` or ``cases``."""
+        """Sampling unit of the test, ``folds`` or ``cases``."""
         return "cases" if self.designs in (TEST_SET, RUNS_DESIGN) else "folds"
 
     def applies_to(self, design: str) -> bool:
-        """Return True if the test applies to folds of this kind."""
+        """Return True if the test is valid for folds of this design."""
         return not (self.needs_ratio or self.needs_halvings) or design in self.designs
 
 
-#: How an interval of one area may be made.
+#: Methods for the interval of one area.
 INTERVALS = ("auto", "jackknife", "wilson", "binomial", "logit", "bootstrap", "bca", "cross_validation")
 
 
-#: Groups of designs by the word that the records have for them.
+#: Groups of designs by their names in the records.
 DESIGN_GROUPS = {
     "independent": INDEPENDENT,
     "overlapping": OVERLAPPING,
@@ -101,7 +100,7 @@ DESIGN_GROUPS = {
 
 
 def _read_records() -> dict[str, dict[str, TestInfo]]:
-    """Read the records of tests of pairs to be adjusted, and of all other tests."""
+    """Return the records of ``catalogue.toml`` by table."""
     text = resources.files(__package__).joinpath("catalogue.toml").read_text(encoding="utf-8")
     return {
         table: {
@@ -113,12 +112,12 @@ def _read_records() -> dict[str, dict[str, TestInfo]]:
 
 
 _RECORDS = _read_records()
-#: Tests of pairs whose p-values are adjusted for the family, by the word for the method.
-METHODS: Mapping[str, TestInfo] = _RECORDS["methods"]
+#: Tests of pairs whose p-values are adjusted for the family, by method.
+ADJUSTABLE_TESTS: Mapping[str, TestInfo] = _RECORDS["methods"]
 
 
-#: Adjustments by name, as a title and as a paper describes them.
-ADJUSTED = {
+#: Titles of the adjustments, and their descriptions for a paper.
+ADJUSTMENT_TITLES = {
     "holm": ("Holm", "adjusted by Holm (1979)"),
     "bonferroni": ("Bonferroni", "adjusted by Bonferroni's inequality"),
     "hochberg": ("Hochberg", "adjusted by the step-up procedure of Hochberg (1988)"),
@@ -130,14 +129,14 @@ ADJUSTED = {
 
 
 def name_family(method: str, p_adjust: str, *, control: bool = False) -> str:
-    """Word of the column `test` for a method with its adjustment, of all pairs or of those with a control."""
+    """Return the value of the column `test` for a method and its adjustment."""
     return method + (f"_{p_adjust}" if p_adjust else "") + ("_control" if p_adjust and control else "")
 
 
-def _families() -> dict[str, TestInfo]:
-    """Every method with every adjustment, of all pairs and of those with a control."""
+def _list_adjusted_tests() -> dict[str, TestInfo]:
+    """Return the records of every method with every adjustment, with and without a control."""
     records = {}
-    ways = product(METHODS.items(), ADJUSTED.items(), (False, True))
+    ways = product(ADJUSTABLE_TESTS.items(), ADJUSTMENT_TITLES.items(), (False, True))
     for (method, test), (p_adjust, (title, words)), control in ways:
         name, methods, note = f"{test.name}, {title}", f"{test.methods}, {words}", test.note
         if control:
@@ -149,32 +148,32 @@ def _families() -> dict[str, TestInfo]:
     return records
 
 
-#: Every test by the word that the column `test` has for it.
-TESTS: Mapping[str, TestInfo] = {**_RECORDS["tests"], **_families()}
+#: All tests by their value in the column `test`.
+TESTS: Mapping[str, TestInfo] = {**_RECORDS["tests"], **_list_adjusted_tests()}
 
 
-#: How the p-values of a family can be adjusted.
-ADJUSTMENTS = tuple(ADJUSTED)
+#: Adjustments of the p-values of a family.
+ADJUSTMENTS = tuple(ADJUSTMENT_TITLES)
 
 
-#: Families of pairs over folds that can be asked for: that of the design, any other, the paper's.
-PAIRS = (
+#: Choices for the family of pairs over folds: by the design, any other, the paper's.
+PAIRWISE_CHOICES = (
     "auto",
-    *(method for method, test in METHODS.items() if test.sampling_unit == "folds"),
+    *(method for method, test in ADJUSTABLE_TESTS.items() if test.sampling_unit == "folds"),
     *("max_t", "games_howell", "nemenyi", "dunnett", "tukey"),
 )
 
 
 def get_test(test: str) -> TestInfo:
-    """Return the record of a test; a test of somebody else's has but its name."""
-    return TESTS.get(test) or METHODS.get(test) or TestInfo(name=test, methods=test)
+    """Return the record of a test, or a bare record for a name that is not in the catalogue."""
+    return TESTS.get(test) or ADJUSTABLE_TESTS.get(test) or TestInfo(name=test, methods=test)
 
 
-def response_name(response: str) -> str:
+def name_response(response: str) -> str:
     """Return the name of a measure in tables, sentences and plots."""
-    return RESPONSE_NAMES.get(response, response)
+    return RESPONSE_TITLES.get(response, response)
 
 
 def name_test(row: Any) -> str:
-    """Return a test and what it tests, of a row of a frame: "2-way ANOVA of IAUPREC"."""
-    return f"{get_test(row.test).name} of {response_name(row.response)}"
+    """Return the title of the test in a row of a frame, such as "2-way ANOVA of IAUPREC"."""
+    return f"{get_test(row.test).name} of {name_response(row.response)}"

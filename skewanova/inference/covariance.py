@@ -1,8 +1,8 @@
-"""Sampling variance and covariance of areas: by influence values of average precision, and by the jackknife.
+"""Sampling variance and covariance of areas, by influence values of average precision or by the jackknife.
 
-A DeLong-type variance for AUPREC at any prior, and for its mean over a deployment prior. With
-lam = (1 - prior) / prior, T and F the rates at a case's score, D = T + lam F, p = T / D, and theta the mean
-of p over the n positives (average precision),
+The influence values give a DeLong-type variance of AUPREC at a prior, or of its mean over a deployment prior.
+With lam = (1 - prior) / prior, T and F the rates at a case's score, D = T + lam F, p = T / D, and theta the
+mean of p over the n positives (average precision),
 
 * positive j: ``p_j - theta + [sum over positives at or below j of lam F / D^2 - sum of lam F T / D^2] / n``
 * negative j: ``-[sum over positives at or below j of lam T / D^2 - sum of lam T F / D^2] / n``
@@ -66,15 +66,15 @@ def auprec_covariance(
     y_score : array_like of shape (n_cases,) or (n_cases, n_models)
         Real scores, one column a model.
     prior : float, optional
-        Probability of the positive class in the deployment; by default the sample's own, taken as known.
+        Probability of the positive class in deployment; by default the sample's prior, taken as known.
     deployment_prior : (low, high) or deployment prior, optional
         As for :func:`~skewanova.iauprec`, in place of `prior`.
     area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
     cluster : array_like of shape (n_cases,), optional
-        Cases of one cluster, such as a patient, were drawn together and are left out together.
+        Cluster of every case, such as the patient; clusters are the sampling units, left out as a whole.
     sample_weight : array_like of shape (n_cases,), optional
-        How many cases of the population each stands for; a weight of 0 leaves a case out.
+        Number of cases of the population that each case stands for; 0 leaves a case out.
     pos_label
         As for :func:`~skewanova.roc_curve`.
 
@@ -115,7 +115,7 @@ def auprec_covariance(
 def influence_values(
     positive: Bools, score: NDArray[Any], weighting: DeploymentPrior
 ) -> tuple[float, Floats]:
-    """Average precision over a weighting, and the influence value of every case."""
+    """Return average precision over a weighting, and the influence value of every case."""
     steps, rise, slot = rank_cases(Sample(positive), score)
     tpr, fpr = steps.tp / steps.n_positive, steps.fp / steps.n_negative
     share = steps.n_pos / steps.n_positive
@@ -128,7 +128,7 @@ def influence_values(
 
 
 def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tuple[Floats, Floats, Floats]:
-    """Precision and its slopes in the true and the false positive rate, averaged over the weighting."""
+    """Return precision and its derivatives in the true and the false positive rate, over a weighting."""
     total = np.zeros((3, *tpr.shape))
     for prior, weight in zip(*weighting.quadrature(), strict=True):
         denominator = prior * tpr + (1 - prior) * fpr  # D / (1 + lam) in the notation with skews
@@ -140,7 +140,7 @@ def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tu
 
 
 def _accumulate_slopes(slope: Floats, rate: Floats) -> Floats:
-    """Sum of the slopes of each rise and those below it, and of none, less its mean over the class."""
+    """Return sums of slopes over each rise and those below it, less their mean over the class."""
     return np.append(np.cumsum(slope[::-1])[::-1], 0.0) - slope @ rate
 
 

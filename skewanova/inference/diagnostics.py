@@ -1,4 +1,4 @@
-"""Assumptions of the tests; residuals and their quantiles."""
+"""Checks of the assumptions behind the tests, and quantiles of residuals."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def residuals(result: AnovaResult) -> pd.DataFrame:
     return pd.DataFrame({"check": names, "statistic": tests[:, 0], "p_value": tests[:, 1]})
 
 
-#: Level at which a check gives advice: it warns, it decides nothing.
+#: Level at which a check gives advice.
 CHECK_LEVEL = 0.05
 
 
-#: Shapiro and Wilk's test is tabulated up to here.
+#: Largest number of residuals for which Shapiro and Wilk's p-value is accurate.
 MAX_SHAPIRO_RESIDUALS = 5000
 
 
@@ -175,12 +175,12 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def pivot_auc(evaluation: Evaluation) -> pd.DataFrame:
-    """AUC, a row a fold and a column a model."""
+    """Return the AUC in a frame with a row a fold and a column a model."""
     return evaluation.iauprec.pivot(index="fold", columns="model", values="auc")[list(evaluation.models)]
 
 
 def additivity_test(values: Floats) -> tuple[float, float]:
-    """Return F and p of Tukey's (1949) one degree of freedom for non-additivity; nan without variation."""
+    """Return F and p of Tukey's (1949) test of non-additivity, nan without variation."""
     grand = values.mean()
     fold, model = values.mean(axis=1) - grand, values.mean(axis=0) - grand
     residual = values - grand - fold[:, None] - model
@@ -197,7 +197,7 @@ def additivity_test(values: Floats) -> tuple[float, float]:
 
 
 def _test_assumptions(values: Floats) -> dict[str, Any]:
-    """Return the statistic and p-value of every test of an assumption; nan where there is nothing to test."""
+    """Return the statistic and p-value of each test of an assumption, nan where it has no data."""
     tests: dict[str, Any] = dict.fromkeys(("normality", "spread", "sphericity"), (np.nan, np.nan))
     n_folds, n_models = values.shape
     if find_degenerate(values) is None:
@@ -214,7 +214,7 @@ def _test_assumptions(values: Floats) -> dict[str, Any]:
 
 
 def _measure_ceiling(values: Floats) -> float:
-    """Return how many standard deviations the best model's mean lies below 1."""
+    """Return the distance of the best mean from 1 in standard deviations."""
     mean, spread = values.mean(axis=0), values.std(axis=0, ddof=1)
     best = argsort_descending(mean)[0]
     gap, deviation = float(1 - mean[best]), float(spread[best])
@@ -224,7 +224,7 @@ def _measure_ceiling(values: Floats) -> float:
 
 
 def _smallest_p_values(n_folds: int, n_models: int) -> dict[str, float]:
-    """Return the smallest p-value that all arrangements of each resampling test can give."""
+    """Return the smallest p-value that each resampling test can give."""
     return {
         "sign_flip": 2.0 ** (1 - n_folds),
         "permutation": exp((1 - n_folds) * lgamma(n_models + 1)),
@@ -232,7 +232,7 @@ def _smallest_p_values(n_folds: int, n_models: int) -> dict[str, float]:
     }
 
 
-#: Numbers worked on at a time.
+#: Numbers in memory at a time.
 BLOCK_SIZE = 2_000_000
 
 
@@ -302,7 +302,7 @@ def residual_quantiles(
 
 
 def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """Return the residuals, and whether models and priors interact in the analysis."""
+    """Return the residuals, and whether the analysis has the interaction of model and prior."""
     frame = result if isinstance(result, pd.DataFrame) else result.residuals()
     for column in ("model", "fold", "fitted", "residual"):
         if column not in frame:
@@ -340,7 +340,7 @@ def _build_sweep(frame: pd.DataFrame, crossed: bool) -> tuple[Callable[[Floats],
 def _standardized_draws(
     sweep: Callable[[Floats], Floats], n: int, spare: int, *, n_draws: int, rng: Seed
 ) -> Floats:
-    """Ordered residuals of normal samples over the root of their mean square, of shape (n_draws, n)."""
+    """Return ordered, standardized residuals (n_draws, n) of normal samples."""
     generator, draws = make_generator(rng), np.empty((n_draws, n))
     rows = max(1, BLOCK_SIZE // n)
     for start in range(0, n_draws, rows):
@@ -351,14 +351,14 @@ def _standardized_draws(
 
 
 def _apply_by_column(draws: Floats, compute: Callable[[Floats], Floats]) -> Floats:
-    """Apply a function of whole columns to some of them at a time, and join what it returns."""
+    """Apply a function of whole columns to blocks of columns, and join the results."""
     columns = max(1, BLOCK_SIZE // len(draws))
     starts = range(0, draws.shape[1], columns)
     return np.hstack([compute(draws[:, start : start + columns]) for start in starts])
 
 
 def _rank_envelope(draws: Floats, level: float) -> tuple[Floats, Floats]:
-    """Narrowest envelope, cut alike at every place, that holds a share of whole draws."""
+    """Return the global rank envelope that covers a share of the draws."""
 
     def depth(part: Floats) -> Floats:
         order = part.argsort(axis=0)

@@ -169,7 +169,7 @@ def add_equivalence_tests(
     p_adjust: str = "holm",
     control: str | None = None,
 ) -> pd.DataFrame:
-    """Test pairs at both limits of practical equivalence, adjusted as a family (Berger and Hsu 1996)."""
+    """Return pairs with both one-sided tests of equivalence, adjusted (Berger and Hsu 1996)."""
     equal = np.maximum(1 - ahead - behind, 0)
     posterior = pairs[["model_a", "model_b"]].assign(
         rope=rope, p_a_ahead=ahead, p_equal=equal, p_b_ahead=behind
@@ -188,7 +188,7 @@ def paired_t_table(
     control: str | None,
     needed: str,
 ) -> tuple[Floats, pd.DataFrame]:
-    """Return the fold table, and the t test of every pair by the variance of the design."""
+    """Return the fold table, and a frame of paired t tests by the variance of the design."""
     frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=needed)
     values, models = build_ordered_table(frame, order)
     if control is not None:
@@ -202,7 +202,7 @@ def paired_t_table(
 
 
 def add_effect_sizes(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:
-    """Effect sizes of pairs with the columns estimate, std_error, df, statistic and spread (in one fold)."""
+    """Return pairs with effect sizes and intervals, from estimate, std_error, df, statistic, spread."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     columns = ("estimate", "std_error", "df", "statistic", "spread")
     estimate, error, df, statistic, spread = (chosen[c].to_numpy(dtype=np.float64) for c in columns)
@@ -222,7 +222,7 @@ def add_effect_sizes(pairs: pd.DataFrame, *, alpha: float, control: str | None =
 
 
 def noncentrality_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
-    """Noncentralities at which t is the upper, then the lower `tail` of its distribution: (2, n)."""
+    """Return confidence limits (2, n) of the noncentrality of t, each at a tail probability."""
     limits = np.empty((len(statistic), 2))
     for each in np.unique(df).tolist():
         for rows in fold_statistics.split_rows(np.flatnonzero(df == each), STATISTICS_AT_ONCE):
@@ -231,7 +231,7 @@ def noncentrality_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
 
 
 def _bisect_noncentrality(t: Floats, df: float, tail: float) -> Floats:
-    """Return limits (n, 2) for t that are not negative, by bisection of the noncentrality."""
+    """Return limits (n, 2) for nonnegative t, by bisection of the noncentrality."""
     largest, target = deviation_nodes(df)[0].max(), np.array([1 - tail, tail])
     low = np.full((len(t), 2), -MAX_NORMAL)
     high = np.broadcast_to(t[:, None] * largest + MAX_NORMAL, low.shape)
@@ -243,7 +243,7 @@ def _bisect_noncentrality(t: Floats, df: float, tail: float) -> Floats:
 
 
 def _noncentral_t_cdf(t: Floats, df: float, shift: Floats) -> Floats:
-    """P(T < t) at noncentralities (n, 2): P(Z + shift < t S), Z normal, S the deviation, over Z or S."""
+    """Return the distribution function of noncentral t at t, for noncentralities (n, 2)."""
     # over S where the nodes are close enough for its normal tail, else over Z, as the tail of S is wide then;
     # scipy's noncentral t loses its digits, and takes seconds, from t of 10,000 on: models that hardly vary
     node, weight = deviation_nodes(df)

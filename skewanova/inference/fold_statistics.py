@@ -1,7 +1,7 @@
 """Statistics of fold x model tables, tests by sign flips and permutations, and the studentized range.
 
-Every function takes values of shape (..., n_folds, n_models), so that one call serves one table, or all
-replicates of a simulation at once. Models stay paired, because a fold brings the values of all models.
+Values have shape (..., n_folds, n_models), so that one call serves one table or all replicates of a
+simulation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BLOCK_SIZE = 4_000_000
 
 
 class BlockedF(NamedTuple):
-    """The F test of the models against model:fold, and its parts."""
+    """F of the models against the model x fold interaction, with its sums of squares."""
 
     statistic: Floats
     model_sum_sq: Floats
@@ -43,7 +43,7 @@ class BlockedF(NamedTuple):
 
 
 def blocked_f(values: Floats) -> BlockedF:
-    """F of the models with folds as blocks: the paper's 2-way, and the split-plot test of a model effect."""
+    """Return the F test of models with folds as blocks, which is the paper's two-way test."""
     n_folds, n_models = values.shape[-2:]
     centred = values - values.mean(axis=-1, keepdims=True)
     effect = centred.mean(axis=-2, keepdims=True)
@@ -56,13 +56,13 @@ def blocked_f(values: Floats) -> BlockedF:
 
 
 def fold_covariance(values: Floats) -> Floats:
-    """Covariance of the models over folds, of shape (..., n_models, n_models)."""
+    """Return the covariance over folds of the models (..., n_models, n_models)."""
     centred = values - values.mean(axis=-2, keepdims=True)
     return np.asarray(np.swapaxes(centred, -1, -2) @ centred / (values.shape[-2] - 1))
 
 
 def epsilon_gg(contrast_cov: Floats) -> Floats:
-    """Greenhouse-Geisser epsilon of the covariance of orthonormal contrasts (Box 1954, Geisser 1958)."""
+    """Return Greenhouse and Geisser's epsilon of a contrast covariance (Box 1954, Geisser 1958)."""
     size = contrast_cov.shape[-1]
     trace = np.trace(contrast_cov, axis1=-2, axis2=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -71,7 +71,7 @@ def epsilon_gg(contrast_cov: Floats) -> Floats:
 
 
 def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
-    """Huynh-Feldt epsilon (Huynh and Feldt 1976), cut at 1; nan with two folds, which cannot tell it."""
+    """Return Huynh and Feldt's (1976) epsilon, at most 1; nan with two folds."""
     if size == 1 or n_folds < 3:
         return np.where(np.isnan(gg), np.nan, 1.0 if size == 1 else np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -80,7 +80,7 @@ def epsilon_hf(gg: Floats, size: int, n_folds: int) -> Floats:
 
 
 def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
-    """Compute Mauchly's W and its p-value, with the second-order term of Anderson (2003, 10.7.4)."""
+    """Return Mauchly's W and its p-value, with the second-order term of Anderson (2003, 10.7.4)."""
     # R's mauchly.test has the number of models, not of contrasts, in one place of that term: p to a percent
     size, df_cov = contrast_cov.shape[-1], n_folds - 1
     sign, log_det = np.linalg.slogdet(contrast_cov)
@@ -107,7 +107,7 @@ def has_full_rank(values: Floats) -> bool:
 
 
 def contrast_f(contrasts: Floats) -> tuple[Floats, Floats, Floats]:
-    """F, sum of squares and error of orthonormal contrast scores (..., n_folds, df) against 0."""
+    """Return F, effect and error sums of squares of orthonormal contrast scores (..., n_folds, df)."""
     n_folds = contrasts.shape[-2]
     mean = contrasts.mean(axis=-2, keepdims=True)
     effect = n_folds * (mean**2).sum(axis=(-2, -1))
@@ -126,19 +126,20 @@ class FTest(NamedTuple):
 
 
 def _make_f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
+    """Return an F test with its p-value, the degrees of freedom broadcast to the statistic."""
     shape = np.shape(statistic)
     df, df_error = np.broadcast_to(df, shape), np.broadcast_to(df_error, shape)
     return FTest(np.asarray(statistic), df, df_error, np.asarray(stats.f.sf(statistic, df, df_error)))
 
 
 def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
-    """Blocked F, divided by `inflation` (1 + J r for J folds that share training data)."""
+    """Test equal models by the blocked F over `inflation` (1 + J r for folds that share training data)."""
     test = blocked_f(values)
     return _make_f_test(test.statistic / inflation, test.df, test.df_error)
 
 
 def gg_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
-    """Compute the blocked F with Greenhouse and Geisser's (1959) degrees of freedom, over `inflation`."""
+    """Test equal models by the blocked F with Greenhouse and Geisser's (1959) degrees of freedom."""
     if halves is None:
         return contrast_test(values @ helmert(values.shape[-1]).T, inflation=inflation)
     mean, cov = _mean_contrasts(values, halves)  # their sum of squares over its expectation
@@ -147,14 +148,14 @@ def gg_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = N
 
 
 def contrast_test(contrasts: Floats, *, inflation: float = 1.0) -> FTest:
-    """Greenhouse and Geisser's test of orthonormal contrast scores (..., n_folds, df), over `inflation`."""
+    """Test contrast scores (..., n_folds, df) with Greenhouse and Geisser's degrees of freedom."""
     n_folds, size = contrasts.shape[-2:]
     df = epsilon_gg(fold_covariance(contrasts)) * size
     return _make_f_test(contrast_f(contrasts)[0] / inflation, df, df * (n_folds - 1))
 
 
 def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
-    """Compute Hotelling's T2 of the contrasts between mean models as an F, divided by `inflation`."""
+    """Test equal models by Hotelling's T2 of the contrasts of their means, as an F over `inflation`."""
     if halves is None:
         contrasts, scale = values @ helmert(values.shape[-1]).T, values.shape[-2]
         mean, cov = contrasts.mean(axis=-2), fold_covariance(contrasts)
@@ -166,7 +167,7 @@ def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | N
 
 
 def friedman_test(values: Floats) -> FTest:
-    """Compute the F of Iman and Davenport (1980) from Friedman's ranks, ties at mid-ranks."""
+    """Test equal models by Iman and Davenport's (1980) F of Friedman's ranks."""
     n_folds, n_models = values.shape[-2:]
     ranks = stats.rankdata(snap_ties(values), axis=-1) - (n_models + 1) / 2
     spread = (ranks**2).sum(axis=(-2, -1)) / (n_folds * (n_models - 1))
@@ -179,29 +180,29 @@ def friedman_test(values: Floats) -> FTest:
 
 
 def split_half_covariance(values: Floats, halves: Floats) -> Floats:
-    """Covariance ``V + S / J`` of the models' means over J folds, V the mean square between M halves."""
+    """Return the covariance ``V + S / J`` of means over J folds, V the mean square between halves."""
     between = np.swapaxes(halves, -1, -2) @ halves / halves.shape[-2]  # their mean is 0 by symmetry
     return np.asarray(between + fold_covariance(values) / values.shape[-2])
 
 
 def mean_df(values: Floats, halves: Floats | None = None) -> int:
-    """Degrees of freedom of the variance of a mean over folds: folds less one, or the number of halvings."""
+    """Return the degrees of freedom of a mean's variance: folds less one, or the number of halvings."""
     return int(values.shape[-2]) - 1 if halves is None else int(halves.shape[-2])
 
 
 def _mean_contrasts(values: Floats, halves: Floats) -> tuple[Floats, Floats]:
-    """Orthonormal contrasts of the mean models, and their covariance."""
+    """Return the orthonormal contrasts of the models' means, and their covariance."""
     contrasts = helmert(values.shape[-1])
     return values.mean(axis=-2) @ contrasts.T, contrasts @ split_half_covariance(values, halves) @ contrasts.T
 
 
 def pair_indices(n_models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First and second model of every pair, in the order of the models."""
+    """Return the indices of the first and of the second model of every pair."""
     return np.triu_indices(n_models, 1)
 
 
 def pair_differences(values: Floats) -> Floats:
-    """Differences of every pair of models (..., n_folds, n_pairs); what is only rounding is 0."""
+    """Return differences (..., n_folds, n_pairs) of all pairs, 0 if they are rounding."""
     a, b = pair_indices(values.shape[-1])
     difference = values[..., a] - values[..., b]
     limit = ROUNDING * np.abs(values).max(axis=(-2, -1), keepdims=True)
@@ -217,7 +218,7 @@ class PairedT(NamedTuple):
 
 
 def paired_t(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> PairedT:
-    """Paired t of every pair, the variance inflated (Nadeau and Bengio 2003) or that of halvings added."""
+    """Return paired t of every pair, with inflated variance (Nadeau and Bengio 2003) or that of halvings."""
     difference = pair_differences(values)
     estimate = difference.mean(axis=-2)
     deviation = difference.std(axis=-2, ddof=1)
@@ -235,13 +236,13 @@ def paired_t(values: Floats, *, inflation: float = 1.0, halves: Floats | None = 
 
 
 def paired_t_p_values(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> Floats:
-    """Two-sided p-values of :func:`paired_t`, not adjusted."""
+    """Return two-sided, unadjusted p-values of :func:`paired_t`."""
     statistic = np.abs(paired_t(values, inflation=inflation, halves=halves).statistic)
     return np.asarray(2 * stats.t.sf(statistic, mean_df(values, halves)))
 
 
 def adjust_holm(p_values: Floats) -> Floats:
-    """Adjust by Holm's (1979) step-down procedure along the last axis; nan stays nan and is not tested."""
+    """Return p-values adjusted by Holm (1979) along the last axis; nan is not tested."""
     # statsmodels takes one family a call, this all families of a simulation
     order = np.argsort(p_values, axis=-1)
     ranked = np.take_along_axis(p_values, order, axis=-1)
@@ -254,13 +255,13 @@ def adjust_holm(p_values: Floats) -> Floats:
 
 
 def fraction_best(means: Floats) -> Floats:
-    """Return the fraction of resamples in which each model has the largest mean; ties share it equally."""
+    """Return the fraction of resamples in which each model has the largest mean, ties shared."""
     best = is_maximum(means)
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
 class ResamplingPValues(NamedTuple):
-    """p-values of a resampling test, how many arrangements were tried, and whether these were all."""
+    """p-values of a resampling test, the number of arrangements, and whether these were all."""
 
     p_value: Floats
     n_arrangements: int
@@ -268,7 +269,7 @@ class ResamplingPValues(NamedTuple):
 
 
 def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
-    """Return rows of signs (n_arrangements, n_folds), the first all +1, and whether they are exhaustive."""
+    """Return signs (n_arrangements, n_folds), the first row all +1, and whether they are exhaustive."""
     # a two-sided statistic does not change if all folds flip, so enumerated rows fix the first fold's sign
     if 2 ** (n_folds - 1) <= n_resamples + 1:
         return np.array([(1.0, *row) for row in product((1.0, -1.0), repeat=n_folds - 1)]), True
@@ -278,7 +279,7 @@ def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> 
 
 
 def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test equal means by sign flips of independent, symmetric fold profiles, with the blocked F."""
+    """Test equal means by the blocked F under sign flips of independent, symmetric fold profiles."""
     centred = _centre_folds(values)
     signs, exact = draw_sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
     effects = signs @ centred  # (..., n_arrangements, n_models)
@@ -286,7 +287,7 @@ def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) ->
 
 
 def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test exchangeable models (of equal spreads) of one table by permuting them in folds, with the F."""
+    """Test exchangeable models by the blocked F under permutations within folds of one table."""
     centred = _centre_folds(values)
     n_folds, n_models = centred.shape
     exact = (n_folds - 1) * lgamma(n_models + 1) <= log(n_resamples + 1) + TIE_SLACK
@@ -305,7 +306,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
 
 
 def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test all pairs of models by step-down max-T under sign flips: p-values (..., n_pairs)."""
+    """Test all pairs (..., n_pairs) by step-down max-T under sign flips."""
     # algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do
     signs, exact = draw_sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
     difference = pair_differences(values)
@@ -323,7 +324,7 @@ def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Res
 
 
 def squared_t(difference: Floats, signs: Floats) -> Floats:
-    """Squared t of differences (..., n_folds, n) under every row of signs, increasing in its square only."""
+    """Return squared t of differences (..., n_folds, n) under each row of signs, over n_folds - 1."""
     total = (difference**2).sum(axis=-2)[..., None, :]
     square = np.asarray(signs @ difference)  # in place from here on: these are large
     square *= square
@@ -336,39 +337,38 @@ def squared_t(difference: Floats, signs: Floats) -> Floats:
 
 
 def _centre_folds(values: Floats) -> Floats:
-    """Take out the mean of every fold; what is only rounding is 0."""
+    """Return values less the mean of their fold, 0 if they are rounding."""
     centred = values - values.mean(axis=-1, keepdims=True)
     rounding = ROUNDING * np.abs(values).max(axis=(-2, -1), keepdims=True)
     return np.where(np.abs(centred) <= rounding, 0.0, centred)
 
 
 def _upper_tail_share(statistic: Floats) -> Floats:
-    """Share of arrangements (last axis) that reach the first, the observed one."""
+    """Return the share of arrangements that reach the first, which is the observed one."""
     return np.asarray((statistic >= statistic[..., :1] * (1 - TIE_SLACK)).mean(axis=-1))
 
 
-#: The range of standard normal values left out beyond this is below 1e-16.
+#: Largest standard normal value that is integrated over; the tail beyond it is below 1e-16.
 MAX_NORMAL = 8.5
 
 
-#: Nodes over the pooled deviation; its distribution is wide where there are few degrees of freedom.
+#: Nodes over the pooled deviation, more below so many degrees of freedom, where its distribution is wide.
 FEW_DF_NODES, NODES, FEW_DF = 600, 96, 10
 
 
-#: Degrees of freedom from which the deviation is 1 but for rounding; a spread that is the same for all cases
-#: has 1e18.
+#: Degrees of freedom from which on the pooled deviation is 1 but for rounding.
 INFINITE_DF = 1e10
 
 
-#: The tail of the range is a polynomial of this degree on pieces of this width, to the last digit or two.
+#: Degree and width of the polynomial pieces for the tail of the range, accurate to the last two digits.
 DEGREE, PIECE = 7, 1 / 16
 
 
 def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
-    """Upper tail of the studentized range, within 1e-13 of ``scipy.stats.studentized_range.sf``."""
+    """Return the upper tail of the studentized range, within 1e-13 of scipy.stats.studentized_range.sf."""
     # E_s [1 - R(q s)], s the pooled deviation, R the distribution of the range of normal values (Tukey 1949)
     node, weight = deviation_nodes(df)
-    normal, largest = _normal_range(n_levels), 2 * MAX_NORMAL / node.min()  # nothing lies beyond
+    normal, largest = _normal_range(n_levels), 2 * MAX_NORMAL / node.min()  # the tail beyond is 0
     blocks = split_rows(np.minimum(value, largest), max(1, BLOCK_SIZE // len(node)))
     tail = [normal(block[:, None] * node) @ weight for block in blocks]
     return np.where(value > largest, 0.0, np.clip(np.concatenate([value[:0], *tail]), 0.0, 1.0))
@@ -376,7 +376,7 @@ def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
 
 @cache
 def range_isf(alpha: float, n_levels: int, df: float) -> float:
-    """Return the critical value of the studentized range (cached, as it is the same for every prior)."""
+    """Return the critical value of the studentized range, cached since all priors share it."""
 
     def excess(value: float) -> float:
         return float(range_sf(np.array([value]), n_levels, df)[0]) - alpha
@@ -389,7 +389,7 @@ def range_isf(alpha: float, n_levels: int, df: float) -> float:
 
 @cache
 def deviation_nodes(df: float) -> tuple[Floats, Floats]:
-    """Gauss-Legendre nodes of the pooled deviation, chi / sqrt(df), with their probabilities."""
+    """Return Gauss-Legendre nodes of the pooled deviation chi / sqrt(df), with their probabilities."""
     if df >= INFINITE_DF:
         return np.ones(1), np.ones(1)
     low, high = np.sqrt(stats.chi2.isf([1 - 1e-16, 1e-16], df))
@@ -406,7 +406,7 @@ def split_rows(values: NDArray[Any], size: int) -> list[NDArray[Any]]:
 
 @cache
 def _normal_range(n_levels: int) -> Callable[[Floats], Floats]:
-    """Return the tail of the range of standard normal values as polynomials, for millions of widths."""
+    """Return the upper tail of the range of normal values as a piecewise polynomial."""
     edges = np.arange(0.0, 2 * MAX_NORMAL + PIECE, PIECE)
     position = (chebpts1(DEGREE + 1) + 1) / 2
     widths = edges[:-1, None] + PIECE * position
@@ -417,7 +417,7 @@ def _normal_range(n_levels: int) -> Callable[[Floats], Floats]:
 
 
 def _normal_range_sf(width: Floats, n_levels: int) -> Floats:
-    """Chance that the range of `n_levels` standard normal values exceeds each width."""
+    """Return the probability that the range of `n_levels` normal values exceeds each width."""
     # k E_z [Phi(z)^n - (Phi(z) - Phi(z - w))^n], n = k - 1 and z the largest: no cancellation, as one power
     # is taken out. The trapezoid rule converges geometrically in 1/h, the faster the fewer levels.
     n, step = n_levels - 1, min(0.2, 0.7 / np.sqrt(n_levels))

@@ -46,33 +46,34 @@ MIN_WILSON_TRIALS = 20
 
 
 def two_sided_quantile(level: float, df: float = np.inf) -> float:
-    """Deviate of the normal or the t distribution that leaves half of 1 - `level` on either side."""
+    """Return the normal or t quantile that leaves half of 1 - `level` in each tail."""
     if not np.isfinite(df):
         return float(-special.ndtri((1 - level) / 2))
     return float(special.stdtrit(df, (1 + level) / 2))
 
 
 def binomial_limits(theta: float, size: float, level: float) -> Limits:
-    """Boyd et al. (2013): theta -+ z sqrt(theta (1 - theta) / n); may leave [0, 1]."""
+    """Return the limits theta -+ z sqrt(theta (1 - theta) / n) of Boyd et al. (2013), not cut to [0, 1]."""
     half_width = two_sided_quantile(level) * np.sqrt(theta * (1 - theta) / size)
     return float(theta - half_width), float(theta + half_width)
 
 
 def logit_limits(theta: float, size: float, level: float) -> Limits:
-    """Boyd et al. (2013): expit(eta -+ z tau) with eta = logit(theta), tau = (n theta (1 - theta))^(-1/2)."""
+    """Return the limits expit(logit(theta) -+ z (n theta (1 - theta))^(-1/2)) of Boyd et al. (2013)."""
     # in the extracted text the slides have e^eta -+ z tau; the exponent is eta -+ z tau
     return delta_logit_limits(theta, float(np.sqrt(theta * (1 - theta) / size)), level)
 
 
 def delta_logit_limits(theta: float, std_error: float, level: float, *, df: float = np.inf) -> Limits:
-    """Limits symmetric on the logit scale: expit(eta -+ t std_error / (theta (1 - theta)))."""
+    """Return the limits expit(logit(theta) -+ t std_error / (theta (1 - theta)))."""
     half_width = two_sided_quantile(level, df) * std_error / (theta * (1 - theta))
     centre = special.logit(theta)
     return float(special.expit(centre - half_width)), float(special.expit(centre + half_width))
 
 
 def wilson_limits(theta: float, size: float, level: float) -> Limits:
-    """Wilson (1927); statsmodels' proportion_confint agrees to 9e-15, but takes 300 microseconds, not 7."""
+    """Return Wilson's (1927) limits."""
+    # statsmodels' proportion_confint agrees to 9e-15, but takes 300 microseconds, not 7
     z2 = two_sided_quantile(level) ** 2
     centre = (theta + z2 / (2 * size)) / (1 + z2 / size)
     half_width = np.sqrt(z2 * (theta * (1 - theta) / size + z2 / (4 * size**2))) / (1 + z2 / size)
@@ -80,7 +81,7 @@ def wilson_limits(theta: float, size: float, level: float) -> Limits:
 
 
 def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
-    """Clopper and Pearson (1934): the proportions that neither tail of `size` trials rejects."""
+    """Return Clopper and Pearson's (1934) exact limits; `size` need not be an integer."""
     wins, tail = size * theta, (1 - level) / 2
     low = beta_quantile(wins, size - wins + 1, tail) if wins > 0 else 0.0
     high = beta_quantile(wins + 1, size - wins, 1 - tail) if wins < size else 1.0
@@ -88,24 +89,24 @@ def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
 
 
 def small_sample_limits(theta: float, size: float, level: float) -> Limits:
-    """Wilson's limits or, with so few trials that they are too short for an area, Clopper and Pearson's."""
+    """Return Wilson's limits, or Clopper and Pearson's with fewer than `MIN_WILSON_TRIALS` trials."""
     return (clopper_pearson_limits if size < MIN_WILSON_TRIALS else wilson_limits)(theta, size, level)
 
 
 def boundary_limits(theta: float, size: float, level: float) -> Limits:
-    """Clopper and Pearson (1934) at an estimate of 1, [(alpha/2)^(1/n), 1], or mirrored at 0."""
+    """Return Clopper and Pearson's limits at an estimate of 1, [(alpha/2)^(1/n), 1], or mirrored at 0."""
     bound = float(((1 - level) / 2) ** (1 / size))
     return (bound, 1.0) if theta > 0.5 else (0.0, 1 - bound)
 
 
 def percentile_limits(estimates: Floats, level: float) -> Limits:
-    """Quantiles of resampled estimates."""
+    """Return the two quantiles of resampled estimates."""
     low, high = np.quantile(estimates, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
 def bca_limits(theta: float, estimates: Floats, acceleration: float, level: float) -> Limits:
-    """Bias-corrected and accelerated quantiles of resampled estimates (Efron 1987)."""
+    """Return bias-corrected and accelerated quantiles of resampled estimates (Efron 1987)."""
     below = np.mean(estimates < theta) + np.mean(estimates == theta) / 2
     shift = special.ndtri(np.clip(below, 0.5 / len(estimates), 1 - 0.5 / len(estimates)))
     shifted = shift + two_sided_quantile(level) * np.array([-1.0, 1.0])
@@ -115,23 +116,23 @@ def bca_limits(theta: float, estimates: Floats, acceleration: float, level: floa
 
 
 def bca_acceleration(deviations: Floats) -> float:
-    """Acceleration from jackknife deviations: a sixth of the skewness of their sum (Efron 1987, eq. 7.3)."""
+    """Return a sixth of the skewness of jackknife deviations (Efron 1987, eq. 7.3)."""
     square = float((deviations**2).sum())
     return float((deviations**3).sum()) / (6 * square**1.5) if square > 0 else 0.0
 
 
 def t_limits(estimates: Floats, level: float) -> Limits:
-    """Mean -+ t s / sqrt(K) over K folds; may leave [0, 1]."""
+    """Return the limits mean -+ t s / sqrt(K) over K folds, not cut to [0, 1]."""
     mean, std = estimates.mean(), estimates.std(ddof=1)
     _, low, high = fold_mean_interval(mean, std, len(estimates), ratio=0.0, level=level)
     return float(low), float(high)
 
 
-#: Trials below which Wilson's limits are 0 and 1 in double precision.
+#: Number of trials below which Wilson's limits are 0 and 1 in double precision.
 MIN_TRIALS = 1e-9
 
 
-#: Estimates this near to 0 or 1 have no spread of their own.
+#: Estimates within this distance of 0 or 1 have no standard error.
 BOUNDARY_TOLERANCE = 1e-15
 
 
@@ -163,9 +164,9 @@ class Interval:
 
 @dataclass(frozen=True)
 class IntervalInputs:
-    """Clean input, and what several methods need of it, computed once.
+    """Checked inputs of an interval, with cached quantities that several methods need.
 
-    With `measured`, the area, its standard error and its degrees of freedom, no scores are needed.
+    `precomputed` (area, standard error, degrees of freedom) replaces the scores.
     """
 
     sample: Sample
@@ -173,32 +174,32 @@ class IntervalInputs:
     weighting: DeploymentPrior
     area_estimator: str
     confidence_level: float
-    measured: tuple[float, float, float] | None = None
+    precomputed: tuple[float, float, float] | None = None
     n_resamples: int = 2000
     rng: Seed = 0
     folds: NDArray[np.intp] | None = None
 
     @cached_property
     def n_positive(self) -> float:
-        """Positives, or the clusters that weigh as much."""
+        """Effective number of positives."""
         return self.sample.effective_size(positive=True)
 
     @cached_property
     def support(self) -> float:
-        """Negatives over the skew: m / lam; over a deployment prior, the geometric mean of lam."""
+        """Effective negatives over the skew, m / lam; lam is a geometric mean over a deployment prior."""
         priors, weights = self.weighting.quadrature()
         rarity = float(np.exp(weights @ np.log((1 - priors) / priors)))
         return self.sample.effective_size(positive=False) / rarity
 
     @cached_property
     def effective_size(self) -> float:
-        """Trials that the sample is worth."""
+        """Effective number of trials, min(n, m / lam)."""
         return max(min(self.n_positive, self.support), MIN_TRIALS)
 
     @cached_property
     def estimate(self) -> float:
-        """The area."""
-        return self.area(slice(None)) if self.measured is None else self.measured[0]
+        """Area over all cases."""
+        return self.area(slice(None)) if self.precomputed is None else self.precomputed[0]
 
     @cached_property
     def jackknife_values(self) -> Floats:
@@ -206,15 +207,15 @@ class IntervalInputs:
         return measure_models(self.sample, [self.score], [self.weighting], self.area_estimator)[1][:, 0, 0]
 
     @cached_property
-    def spread(self) -> tuple[float, float]:
+    def jackknife_error(self) -> tuple[float, float]:
         """Jackknife standard error of the area, and its degrees of freedom."""
-        if self.measured is not None:
-            return self.measured[1:]
+        if self.precomputed is not None:
+            return self.precomputed[1:]
         std_error, df = self.sample.estimate_errors(self.jackknife_values)
         return float(std_error), float(df)
 
     def area(self, rows: Bools | slice) -> float:
-        """Area of some cases."""
+        """Return the area of some cases."""
         weight = None if self.sample.weight is None else self.sample.weight[rows]
         curve = curve_from_scores(self.sample.positive[rows], self.score[rows], weight)
         return iauprec(curve, self.weighting, area_estimator=self.area_estimator)
@@ -226,8 +227,8 @@ class IntervalInputs:
         return np.array([self.area(folds == fold) for fold in range(folds.max() + 1)])
 
     @cached_property
-    def resampled(self) -> Floats:
-        """Areas of resampled cases."""
+    def bootstrap_areas(self) -> Floats:
+        """Areas of bootstrap samples."""
         return bootstrap_estimates(
             self.sample,
             self.score,
@@ -338,7 +339,7 @@ def confidence_interval(
 
 
 def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
-    """Interval by one method."""
+    """Return the interval by one method, and warn if it is unreliable."""
     estimate = float(inputs.fold_areas.mean()) if method == "cross_validation" else inputs.estimate
     at_boundary = min(estimate, 1 - estimate) <= BOUNDARY_TOLERANCE and method != "wilson"
     used = "boundary" if at_boundary else method
@@ -365,11 +366,12 @@ def choose_method(n_positive: float, support: float) -> str:
 
 
 def _small_sample_method(inputs: IntervalInputs) -> str:
+    """Return the name of the method of `small_sample_limits`."""
     return "clopper_pearson" if inputs.effective_size < MIN_WILSON_TRIALS else "wilson"
 
 
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
-    """Fold numbers from 0, each fold with both classes; None where the method needs no folds."""
+    """Return fold numbers from 0, each fold with both classes, or None if the method uses no folds."""
     if (folds is None) != (method != "cross_validation"):
         problem = (
             "needs `folds`" if folds is None else "has no use for `folds`, which are for cross_validation"
@@ -393,7 +395,7 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArr
 
 
 def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
-    """Return a note on the method used, or ''."""
+    """Return the warning about an interval, or None."""
     support, size = inputs.support, inputs.effective_size
     thin = f"m/lam = {support:.3g} (negatives over skew, at {inputs.weighting.describe()})"
     if used == "boundary":
@@ -423,13 +425,15 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
 
 
 def _jackknife_limits(inputs: IntervalInputs) -> Limits:
-    std_error, df = inputs.spread
+    """Return limits on the logit scale by the jackknife."""
+    std_error, df = inputs.jackknife_error
     return delta_logit_limits(inputs.estimate, std_error, inputs.confidence_level, df=df)
 
 
 def _bca_limits(inputs: IntervalInputs) -> Limits:
+    """Return BCa limits with the jackknife's acceleration."""
     acceleration = bca_acceleration(inputs.sample.deviations(inputs.jackknife_values))
-    return bca_limits(inputs.estimate, inputs.resampled, acceleration, inputs.confidence_level)
+    return bca_limits(inputs.estimate, inputs.bootstrap_areas, acceleration, inputs.confidence_level)
 
 
 _LIMITS: dict[str, Callable[[IntervalInputs], Limits]] = {
@@ -438,14 +442,14 @@ _LIMITS: dict[str, Callable[[IntervalInputs], Limits]] = {
     "thin": lambda q: small_sample_limits(q.estimate, q.effective_size, q.confidence_level),
     "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.confidence_level),
     "logit": lambda q: logit_limits(q.estimate, q.n_positive, q.confidence_level),
-    "bootstrap": lambda q: percentile_limits(q.resampled, q.confidence_level),
+    "bootstrap": lambda q: percentile_limits(q.bootstrap_areas, q.confidence_level),
     "bca": _bca_limits,
     "cross_validation": lambda q: t_limits(q.fold_areas, q.confidence_level),
     "boundary": lambda q: boundary_limits(q.estimate, q.effective_size, q.confidence_level),
 }
 
 
-#: Methods that count the positives as trials, and those that measure the spread of the estimate.
+#: Methods that count the positives as trials, and those that estimate a standard error.
 _BY_TRIALS = ("wilson", "binomial", "logit")
 
 
@@ -457,7 +461,7 @@ INTERVAL_COLUMNS = (
 )  # fmt: skip
 
 
-#: What a row is about: one fold, or the cases of all folds ranked together, which has no fold.
+#: Levels of a row: one fold, or the cases of all folds pooled.
 FOLD, POOLED = "fold", "pooled"
 
 
@@ -509,7 +513,7 @@ def interval_table(
             groups.append((model, POOLED, pd.NA, pd.concat([rows for m, *_, rows in groups if m == model])))
     rows = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkewanovaWarning)  # every row keeps its own; told once below
+        warnings.simplefilter("ignore", SkewanovaWarning)  # rows hold them; sent once below
         for model, what, fold, cases in groups:
             interval = confidence_interval(
                 cases["y_true"].to_numpy(),
@@ -526,6 +530,6 @@ def interval_table(
             rows.append({**vars(interval), "model": model, "level": what, "fold": fold})
             rows[-1]["warning"] = interval.warning or ""
     frame = pd.DataFrame(rows)[list(INTERVAL_COLUMNS)]
-    frame["fold"] = frame["fold"].convert_dtypes()  # missing where there is none, else as it was
+    frame["fold"] = frame["fold"].convert_dtypes()  # nullable, of the dtype of the folds
     warn_each(text for text in frame["warning"] if text)
     return frame

@@ -1,4 +1,4 @@
-"""Tests of all models at once."""
+"""Omnibus tests, of all models at once over folds."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class OmnibusResult(HypothesisTest):
     Attributes
     ----------
     test, role, response : str
-        As in the rows.
+        As in the frame.
     warnings : tuple of str
-        What went beyond the ordinary.
+        Texts of all warnings.
     """
 
     warnings: tuple[str, ...] = ()
 
 
 def build_fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, list[str]]:
-    """Return a complete long frame as values (n_folds, n_models), and the models in order of appearance.
+    """Return values (n_folds, n_models) of a complete long frame, and the models in order of appearance.
 
     A cell that is missing, repeated or not finite raises InputError, as do fewer than 2 models or folds.
     """
@@ -61,7 +61,7 @@ def build_fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Fl
 
 
 def find_degenerate(values: Floats) -> tuple[FTest, str] | None:
-    """Return F where the residuals are but rounding (infinite, or nan for identical models), and a note."""
+    """Return the F test of a table whose residuals are only rounding, with a note; None for other tables."""
     f_test = fold_statistics.blocked_f(values)
     sums = float(f_test.model_sum_sq), float(f_test.error_sum_sq)
     return degenerate_result(*sums, limit=variation_limit(values), df=(f_test.df, f_test.df_error))
@@ -70,7 +70,7 @@ def find_degenerate(values: Floats) -> tuple[FTest, str] | None:
 def degenerate_result(
     effect: float, error: float, *, limit: float, df: tuple[float, float]
 ) -> tuple[FTest, str] | None:
-    """Find degenerate tests from sums of squares that are rounding up to a limit."""
+    """Return the test if the error sum of squares is only rounding: F infinite, or nan without effect."""
     if error > limit:
         return None
     statistic, p_value = (np.nan, np.nan) if effect <= limit else (np.inf, 0.0)
@@ -81,14 +81,14 @@ def degenerate_result(
 def make_omnibus_result(
     test: str, role: str, f_test: FTest, *, contrasts: Floats | None = None, notes: Sequence[str] = ()
 ) -> OmnibusResult:
-    """Return a test of the models in one row, with sums of squares where there are contrast scores."""
+    """Return the result of a test of the models, with sums of squares if there are contrast scores."""
     names = {"test": test, "role": role, "response": "iauprec"}
     table = make_effect_row(f_test, contrasts, **names, term="model")
     return OmnibusResult(**names, warnings=warn_each(notes), _table=table)
 
 
 def make_effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
-    """Return one row of an ANOVA frame: its names, degrees of freedom, statistic and sums of squares."""
+    """Return one row of an ANOVA frame."""
     row: dict[str, object] = {**names, **{key: float(value) for key, value in f_test._asdict().items()}}
     if contrasts is not None:
         effect = float(fold_statistics.contrast_f(contrasts)[1])
@@ -98,7 +98,7 @@ def make_effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd
 
 
 def partial_eta_squared(f_test: FTest) -> float:
-    """Share of variance that F shows: F df / (F df + df_error); 1 where F is infinite."""
+    """Return F df / (F df + df_error), or 1 for an infinite F."""
     scaled = float(f_test.statistic) * float(f_test.df)
     return 1.0 if np.isposinf(scaled) else scaled / (scaled + float(f_test.df_error))
 
@@ -149,7 +149,7 @@ def omnibus_test(
     Raises
     ------
     ValueError
-        If a (model, fold) is missing, there twice or not finite, there are fewer than 2 models or 2 folds, an
+        If a (model, fold) is missing, repeated or not finite, there are fewer than 2 models or 2 folds, an
         option is unknown or out of range, or a test lacks its ratio or halvings.
 
     Examples
@@ -177,14 +177,14 @@ def omnibus_test(
 def kernel_arguments(
     test: TestInfo, *, inflation: float, halves: Floats | None, n_resamples: int, rng: Seed
 ) -> dict[str, Any]:
-    """Arguments of the function of a test beside the values."""
+    """Return the keyword arguments that the function of a test needs besides the values."""
     needs: dict[str, Any] = {"inflation": inflation} if test.needs_ratio else {}
     needs |= {"halves": halves} if test.needs_halvings else {}
     return needs | ({"n_resamples": n_resamples, "rng": rng} if test.needs_draws else {})
 
 
 def _resampling_f_test(values: Floats, *, rearrange: Callable[..., ResamplingPValues], **draws: Any) -> FTest:
-    """Return the F of the blocked analysis, its p from random arrangements."""
+    """Return the blocked F with the p-value of a resampling test."""
     result = rearrange(values, **draws)
     return fold_statistics.blocked_test(values)._replace(p_value=result.p_value)
 
@@ -203,12 +203,12 @@ KERNELS: dict[str, Callable[..., FTest]] = {
 }
 
 
-#: Tests of all models at once over folds.
+#: Omnibus tests over folds.
 OMNIBUS_TESTS = tuple(KERNELS)
 
 
 def _check_has_full_rank(values: Floats, halves: Floats | None) -> None:
-    """Folds, or halvings, in which models vary enough on their own."""
+    """Check that Hotelling's covariance matrix of folds or halvings is invertible."""
     n_folds, n_models = values.shape
     if halves is not None and len(halves) < n_models - 1:
         raise InputError(
@@ -228,7 +228,7 @@ def _check_has_full_rank(values: Floats, halves: Floats | None) -> None:
 def _test_unless_degenerate(
     test: str, role: str, values: Floats, compute: Callable[[Floats], FTest], *, halves: Floats | None
 ) -> OmnibusResult:
-    """Run a test on the table, unless the table leaves nothing to test."""
+    """Return the test of a table, or the degenerate result of a table without residual variation."""
     contrasts = values @ helmert(values.shape[-1]).T
     varied = halves is not None and find_degenerate(halves) is None
     flat = None if varied else find_degenerate(values)

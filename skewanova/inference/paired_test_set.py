@@ -1,4 +1,4 @@
-"""Scores of all models on the cases of one test set, in one run or several, in memory or on workers."""
+"""Scores of all models on the cases of a single test set, in one run or several, in memory or on workers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from skewanova.priors.weightings import DeploymentPrior
 from skewanova.scores.pairing import pair_cases, pair_runs
 from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 
-#: Home of the test sets whose cases are on workers, loaded when there is one.
+#: Module of test sets on workers, imported on first use because it ranks above this package.
 DISTRIBUTED = "skewanova.distributed.loading"
 
 
 class PairedTestSet(ABC):
-    """Models on the cases of one test set; `cache` holds results by what they depend on."""
+    """Models on the cases of a single test set, with a `cache` for results."""
 
     sample: Sample
 
@@ -36,17 +36,17 @@ class PairedTestSet(ABC):
 
     @abstractmethod
     def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
-        """Return the areas of the models on the angular scale."""
+        """Return the areas of the models on the arcsine scale."""
 
     @abstractmethod
     def project_deviations(
-        self, evaluation: Evaluation, priors: Floats, turns: Sequence[PriorProjection]
+        self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return rows that represent the units, and spreads, for each turn from the priors."""
+        """Return deviations at projected priors, and their variances, for each projection."""
 
 
 class InMemoryTestSet(PairedTestSet):
-    """A test set in memory, sorted once."""
+    """A single test set in memory, with the scores sorted once."""
 
     def __init__(self, table: Scores) -> None:
         super().__init__()
@@ -62,22 +62,22 @@ class InMemoryTestSet(PairedTestSet):
         return [self._models[name] for name in evaluation.models]
 
     def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
-        """Return the areas of the models on the angular scale."""
+        """Return the areas of the models on the arcsine scale."""
         return measure_arcsine_areas(
             self.sample, self.sorted_scores(evaluation), weighting, evaluation.area_estimator
         )
 
     def project_deviations(
-        self, evaluation: Evaluation, priors: Floats, turns: Sequence[PriorProjection]
+        self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return rows that represent the units, and spreads, for each turn from the priors."""
+        """Return deviations at projected priors, and their variances, for each projection."""
         return CaseDeviations.from_models(
             self.sorted_scores(evaluation), priors, evaluation.area_estimator
-        ).project(turns)
+        ).project(projections)
 
 
 def get_test_set(evaluation: Evaluation) -> PairedTestSet:
-    """Return the models on the cases of a single test set, matched once for all copies of an evaluation."""
+    """Return the single test set of an evaluation, which copies of the evaluation share."""
     table = evaluation.scores
     if table is None:
         raise InputError("the cases of a test set come from its scores, which this evaluation lacks")
@@ -91,7 +91,7 @@ def get_test_set(evaluation: Evaluation) -> PairedTestSet:
 
 
 def find_test_set(evaluation: Evaluation) -> PairedTestSet | None:
-    """Return the single test set of an evaluation, None without one or if its variance is not estimable."""
+    """Return the single test set, or None if there is none or its variance is not estimable."""
     if evaluation.scores is None or len(evaluation.folds) > 1:
         return None
     try:
@@ -101,7 +101,7 @@ def find_test_set(evaluation: Evaluation) -> PairedTestSet | None:
     return None if test_set.sample.single_unit_classes else test_set
 
 
-#: Jackknife values in memory while runs are measured at many priors: 32 MB.
+#: Jackknife values in memory while runs are measured at many priors (32 MB).
 MAX_VALUES = 1 << 22
 
 
@@ -119,7 +119,7 @@ class RunAreas:
 
     @cached_property
     def means(self) -> ArcsineAreas:
-        """Means over runs, as areas that vary with the cases alone."""
+        """Means over runs on the arcsine scale, which vary with the cases only."""
         values = self.values.reshape(len(self.values), *self.area.shape).mean(axis=2)
         return ArcsineAreas.from_areas(self.area.mean(axis=1), values, self.sample)
 
@@ -130,32 +130,32 @@ class RunAreas:
 
     @property
     def run_deviations(self) -> Floats:
-        """Deviations (n_units, n_models) of the means whose products sum to their covariance over runs."""
+        """Deviations (n_rows, n_models) whose products sum to the covariance of the means over runs."""
         n_models, n_runs = self.area.shape
         if self.runs == "fixed":
             return np.empty((0, n_models))
         centered = (self.area - self.area.mean(axis=1, keepdims=True)) / np.sqrt(n_runs * (n_runs - 1))
         if self.runs == "crossed":
             return np.asarray(centered.T)
-        nested = np.zeros((n_models, n_runs, n_models))  # a run of one model is none of another
+        nested = np.zeros((n_models, n_runs, n_models))  # models share no run
         nested[np.arange(n_models), :, np.arange(n_models)] = centered
         return nested.reshape(-1, n_models)
 
     @property
     def covariance_of_means(self) -> Floats:
-        """Covariance of the models' means: over cases and, unless the runs are fixed, over runs too."""
+        """Covariance of the models' means over cases and, unless the runs are fixed, over runs."""
         over_runs = self.run_deviations
         return np.asarray(self.means.area_covariance + over_runs.T @ over_runs)
 
     def pair_errors(self) -> tuple[Floats, Floats]:
-        """Return the standard error and the degrees of freedom of every difference of two means."""
+        """Return standard errors and degrees of freedom of the differences between means."""
         if self.runs == "fixed":
             return self.means.pair_errors()
         degrees = DegreesOfFreedom(case_df=self.sample.df)
         return compare_run_pairs(self.area, self.covariance, degrees, nested=self.runs == "nested")[1:]
 
     def means_df(self) -> Floats:
-        """Return the degrees of freedom of every mean, as its interval has them."""
+        """Return the degrees of freedom of every mean."""
         if self.runs == "fixed":
             return self.means.model_errors()[1]
         return run_mean_errors(self.area, self.covariance, DegreesOfFreedom(case_df=self.sample.df))[1]
@@ -167,7 +167,7 @@ def measure_runs(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas
 
 
 def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
-    """Yield the areas over each deployment prior; few are measured at once, as all would not fit."""
+    """Yield the areas over each deployment prior, some priors at a time for the sake of memory."""
     runs, n_models = evaluation.design.runs, len(evaluation.models)
     if isinstance(evaluation.scores, StreamedScores) and evaluation.scores.parts is not None:
         yield from import_module(DISTRIBUTED).iter_distributed_areas(evaluation, weightings)
@@ -183,7 +183,7 @@ def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
 
 
 def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
-    """Return the cases that all runs share and their scores: model by model, and in each run by run."""
+    """Return the cases that all runs share, and the scores of every run, model by model."""
     table = evaluation.scores
     if not isinstance(table, ScoreTable):
         raise InputError("several runs on one test set are compared with the scores in memory only")
@@ -193,7 +193,7 @@ def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
 
 
 def get_run_sample(evaluation: Evaluation) -> Sample:
-    """Return the cases of the test set that all runs share, or their numbers."""
+    """Return the cases that all runs share, or their summary if they are on workers."""
     table = evaluation.scores
     if isinstance(table, StreamedScores) and table.parts is not None:
         sample: Sample = import_module(DISTRIBUTED).summarize_sample(table)

@@ -1,6 +1,6 @@
-"""Comparisons of pairs of models: Tukey's, t, rank and resampling tests, adjusted as a family.
+"""Comparisons of pairs of models by Tukey's, t, rank and resampling tests, adjusted as a family.
 
-An interval agrees with the decision about its pair: it is at the level of the step that decided it.
+An interval is at the level of the step that decided its pair, so that it agrees with the decision.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ POSTHOC_COLUMNS = (
 class PosthocResult(HypothesisTest):
     """All pairwise differences between the levels of one factor.
 
-    Its frame has one row a pair: level a minus level b, the larger mean first.
+    Its frame has one row a pair, with level a minus level b, the larger mean first.
 
     Attributes
     ----------
     test, role, response : str
-        As in the rows.
+        As in the frame.
     factor : str
         ``model`` or ``prior``.
     alpha : float
@@ -171,13 +171,13 @@ def tukey_by_prior(
 
 
 def prior_pair_columns() -> list[str]:
-    """Columns of the frame of differences between priors."""
+    """Return the columns of a frame of differences between priors."""
     names = {"model_a": "prior_a", "model_b": "prior_b"}
     return [names.get(column, column) for column in POSTHOC_COLUMNS if column != "prior"]
 
 
 def _order_levels(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
-    """Return positions of the levels in the order given, or by falling effects."""
+    """Return the positions of the levels in the given order, or by falling effects."""
     if order is None:
         return argsort_descending(effect)
     if sorted(map(str, order)) != sorted(map(str, levels)):
@@ -261,7 +261,7 @@ def posthoc(
     test, p_adjust = get_test(method), choose_adjustment(method, p_adjust, control)
     frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=method if test.needs_ratio else "")
     values, models = build_ordered_table(frame, order)
-    if control is not None:  # the last of all: then every pair with it is another model less the control
+    if control is not None:  # in last place, so that its pairs are other models less the control
         check_choice(control, models, "control")
         values, models = build_ordered_table(frame, sorted(models, key=lambda model: model == control))
     halves = half_differences(iauprec, models, needed=method) if test.needs_halvings else None
@@ -277,7 +277,7 @@ def posthoc(
 
 
 def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *, name: str = "method") -> str:
-    """Return adjustment of a family, empty for one that adjusts by itself; whether it can have a control."""
+    """Return the adjustment of a family, "" if the method adjusts by itself; check that all options fit."""
     test = get_test(method)
     if p_adjust is not None:
         check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
@@ -297,7 +297,7 @@ def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *,
 
 
 def build_ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:
-    """Table of folds and models, in the order given or by falling means, and the models."""
+    """Return the fold table and its models, in the given order or by falling means."""
     values, models = build_fold_table(iauprec)
     if order is not None and sorted(order) != sorted(models):
         raise InputError(f"`order` must name every model once, but got {list(order)!r}")
@@ -309,12 +309,12 @@ def build_ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> t
 _STATSMODELS_METHODS = {"bonferroni": "bonferroni", "hochberg": "simes-hochberg", "bh": "fdr_bh"}
 
 
-#: Columns that change places where a pair is turned round.
+#: Pairs of columns that are exchanged when a pair is reversed.
 _SWAPPED_COLUMNS = (("model_a", "model_b"), ("p_a_ahead", "p_b_ahead"))
 
 
 def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
-    """Return adjusted p-values of one family; nan stays nan and counts as not tested."""
+    """Return the adjusted p-values of one family; nan is not tested."""
     if p_adjust == "holm":
         return fold_statistics.adjust_holm(p_values)
     p_adjusted = np.full(p_values.shape, np.nan)
@@ -325,7 +325,7 @@ def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
 
 
 def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
-    """Level of each pair's interval: that of the step which decided the pair, so that the two agree."""
+    """Return the level of each pair's interval, which is that of the step that decided the pair."""
     # Benjamini and Yekutieli (2005) for "bh"; Holm: the i-th smallest of m by alpha / (m - i + 1), all not
     # rejected by that of the first of them; Hochberg: all rejected by that of the last of them
     tested = max(int(np.isfinite(p_values).sum()), 1)
@@ -334,7 +334,7 @@ def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
         return np.full(p_values.shape, alpha / tested)
     if p_adjust == "bh":
         return np.full(p_values.shape, alpha * max(rejected, 1) / tested)
-    before = np.argsort(np.argsort(p_values))  # pairs of smaller p: i - 1
+    before = np.argsort(np.argsort(p_values))  # number of pairs with smaller p
     step = np.minimum(before, rejected) if p_adjust == "holm" else np.maximum(before, rejected - 1)
     return np.asarray(alpha / (tested - np.minimum(step, tested - 1)))
 
@@ -342,13 +342,13 @@ def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
 def adjust_family(
     pairs: pd.DataFrame, *, alpha: float, p_adjust: str = "holm", control: str | None = None
 ) -> pd.DataFrame:
-    """Adjust p-values of pairs tested together (all, or those with the control); add limits and decisions."""
+    """Return pairs with adjusted p-values, intervals and decisions, as one family."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     estimate, error, df, p_value = (
         chosen[column].to_numpy(dtype=np.float64) for column in ("estimate", "std_error", "df", "p_value")
     )
     level, p_adjusted = stepwise_levels(p_value, alpha, p_adjust=p_adjust), adjust_p_values(p_value, p_adjust)
-    unknown = np.isnan(p_value) & (np.abs(estimate) > TIE)  # a difference without spread tells nothing
+    unknown = np.isnan(p_value) & (np.abs(estimate) > TIE)  # a difference without variance is not tested
     half_width = np.where(error == 0, np.where(unknown, np.nan, 0.0), stats.t.isf(level / 2, df) * error)
     return chosen.assign(
         p_adjusted=p_adjusted,
@@ -359,7 +359,7 @@ def adjust_family(
 
 
 def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
-    """Pairs that hold the control, as the other model less the control."""
+    """Return the pairs with the control, as the other model less the control."""
     selected = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)].reset_index(drop=True)
     turned = selected["model_a"] == control
     for side, other in _SWAPPED_COLUMNS:
@@ -374,7 +374,7 @@ def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
 def _pair_frame(
     pairs: tuple[Any, Any], estimate: Floats, *, margin: Floats | float = np.nan, **columns: Any
 ) -> pd.DataFrame:
-    """Return a frame of pairs by position, with intervals of this half-width and further columns."""
+    """Return a frame of pairs by position, with limits at `margin` about the estimate."""
     data = {"a": pairs[0], "b": pairs[1], "estimate": estimate}
     data |= dict.fromkeys(("std_error", "df", "statistic", "p_value"), np.nan)
     limits = {"conf_low": estimate - margin, "conf_high": estimate + margin}
@@ -384,7 +384,7 @@ def _pair_frame(
 def _name_pairs(
     frame: pd.DataFrame, levels: Sequence[Any], *, alpha: float, factor: str = "model", **columns: Any
 ) -> pd.DataFrame:
-    """Return pairs with the names of their levels, decisions and these columns, as in every such frame."""
+    """Return pairs with the names of their levels and the decisions, in the columns of post-hoc frames."""
     names = {f"{factor}_{side}": [levels[i] for i in frame[side]] for side in ("a", "b")}
     order = list(POSTHOC_COLUMNS) if factor == "model" else prior_pair_columns()
     frame = frame.assign(**names, reject=frame["p_adjusted"] < alpha, **columns)
@@ -394,7 +394,7 @@ def _name_pairs(
 def _adjust_by_range(
     t_value: Floats, std_error: Floats | float, n_levels: int, *, df: float, alpha: float
 ) -> dict[str, Any]:
-    """Return p-values and half-widths of simultaneous intervals by the studentized range."""
+    """Return adjusted p-values and interval half-widths by the studentized range."""
     p_adjusted = fold_statistics.range_sf(np.sqrt(2) * np.abs(t_value), n_levels, df)
     critical = fold_statistics.range_isf(alpha, n_levels, df) / np.sqrt(2)
     return {"p_adjusted": p_adjusted, "margin": critical * std_error}
@@ -403,7 +403,7 @@ def _adjust_by_range(
 def _paired_t(
     values: Floats, alpha: float, *, inflation: float = 1.0, halves: Floats | None = None, **columns: object
 ) -> pd.DataFrame:
-    """Paired t tests; further columns may stand in for theirs."""
+    """Return paired t tests of all pairs, some columns replaced by those given."""
     tests: dict[str, Any] = fold_statistics.paired_t(values, inflation=inflation, halves=halves)._asdict()
     tests["df"] = fold_statistics.mean_df(values, halves)
     tests["p_value"] = fold_statistics.paired_t_p_values(values, inflation=inflation, halves=halves)
@@ -411,13 +411,14 @@ def _paired_t(
 
 
 def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
+    """Return Games and Howell's (1976) tests of all pairs."""
     tests, n_models = fold_statistics.paired_t(values), values.shape[1]
     adjusted = _adjust_by_range(tests.statistic, tests.std_error, n_models, df=len(values) - 1, alpha=alpha)
     return _paired_t(values, alpha, **adjusted)
 
 
 def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.DataFrame:
-    """Interval: the single-step critical value of the largest |t| under sign flips, where it is reachable."""
+    """Return step-down max-T tests; intervals use the single-step critical value if draws suffice."""
     tests, n_folds = fold_statistics.paired_t(values), len(values)
     adjusted = fold_statistics.max_t_test(values, n_resamples=n_resamples, rng=rng).p_value
     a, b = fold_statistics.pair_indices(values.shape[1])
@@ -433,6 +434,7 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
 
 
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
+    """Return Nemenyi's tests of all pairs on mean ranks."""
     n_folds, n_models = values.shape
     a, b = fold_statistics.pair_indices(n_models)
     mean_rank = stats.rankdata(snap_ties(values), axis=1).mean(axis=0)
@@ -446,10 +448,10 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
-    """Test by Wilcoxon's signed ranks (exact p-value for at most 50 folds without ties, as in scipy)."""
+    """Return Wilcoxon tests of all pairs, exact for at most 50 folds without ties, as in scipy."""
     difference = fold_statistics.pair_differences(values)
     ordered = np.sort(snap_ties(np.abs(difference).T), axis=1)
-    plain = (ordered[:, 0] > 0) & (np.diff(ordered) > 0).all(axis=1)  # these go through scipy at once
+    plain = (ordered[:, 0] > 0) & (np.diff(ordered) > 0).all(axis=1)  # scipy takes these in one call
     statistic, p_value = np.empty(len(plain)), np.empty(len(plain))
     if plain.any():
         statistic[plain], p_value[plain] = stats.wilcoxon(difference[:, plain], axis=0)
@@ -460,6 +462,7 @@ def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _signed_rank(difference: Floats) -> tuple[float, float]:
+    """Return Wilcoxon's statistic and p-value of differences with ties or zeros."""
     nonzero = difference[difference != 0]
     if not len(nonzero):
         return np.nan, np.nan
@@ -468,7 +471,7 @@ def _signed_rank(difference: Floats) -> tuple[float, float]:
 
 
 def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return the pairs of all models with the last, the control."""
+    """Return Dunnett's (1955) tests of all models with the last, the control."""
     blocked = fold_statistics.blocked_f(values)
     control = values.shape[1] - 1
     others = np.arange(control)
@@ -496,7 +499,7 @@ def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def dunnett_sf(value: float, count: int, df: int) -> float:
-    """Chance that the largest of `count` equally correlated (1/2) |t| exceeds a value (Dunnett 1955)."""
+    """Return the upper tail of the largest of `count` |t| with correlations 1/2 (Dunnett 1955)."""
     # 1 - E_s E_z [Phi(z + sqrt(2) t s) - Phi(z - sqrt(2) t s)]^count, s the pooled deviation, z the control's
     if not np.isfinite(value):
         return 0.0 if np.isinf(value) else np.nan

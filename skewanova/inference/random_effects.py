@@ -1,4 +1,4 @@
-"""Split plot, mixed model, and random-effects meta-analysis."""
+"""Split-plot and mixed-model analysis of variance, and random-effects meta-analysis."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
 
 
 def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, tuple[FTest, str] | None]]:
-    """Yield terms, their orthonormal contrast scores (n_folds, df), and F where folds do not differ."""
+    """Yield terms with contrast scores (n_folds, df), and F if there is no variation over folds."""
     models, folds, priors = (list(dict.fromkeys(auprec[c])) for c in ("model", "fold", "prior"))
     if min(len(models), len(folds), len(priors)) < 2:
         raise InputError("a split-plot analysis needs at least 2 models, 2 folds and 2 priors")
@@ -141,7 +141,7 @@ def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, 
 Codes = NDArray[np.intp]
 
 
-#: Ratios of the variance between folds to the residual variance, between which the likelihood is searched.
+#: Grid of ratios of the variance between folds to the residual variance, for the search of the likelihood.
 VARIANCE_RATIOS = np.concatenate(([0.0], np.geomspace(1e-6, 1e12, 91)))
 
 
@@ -208,7 +208,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
 
 
 def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
-    """Return sums of squares of the models and of the residuals, folds taken out."""
+    """Return the sums of squares of models and residuals within folds."""
     table = np.column_stack([values, design[:, 1:]])
     within = table - (_sum_by_fold(table, fold) / np.bincount(fold)[:, None])[fold]
     effect = np.linalg.lstsq(within[:, 1:], within[:, 0], rcond=None)[0]
@@ -217,13 +217,14 @@ def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float
 
 
 def _sum_by_fold(table: Floats, fold: Codes) -> Floats:
+    """Return the column sums of every fold."""
     sums = np.zeros((int(fold.max()) + 1, table.shape[1]))
     np.add.at(sums, fold, table)
     return sums
 
 
 class _Likelihood(NamedTuple):
-    """Restricted likelihood at one variance ratio: twice its negative log, its slope, the Wald F."""
+    """Restricted likelihood at one variance ratio: deviance, its slope, and the Wald F."""
 
     ratio: float
     deviance: float
@@ -249,7 +250,7 @@ def _maximise_likelihood(values: Floats, design: Floats, fold: Codes) -> _Likeli
 
 
 def _restricted_likelihood(ratio: float, values: Floats, design: Floats, fold: Codes) -> _Likelihood:
-    """Profile over effects and residual variance; V = I + ratio Z Z', Z the membership of folds."""
+    """Return the profile likelihood for V = I + ratio Z Z', Z the membership of folds."""
     n_cells, n_effects = design.shape
     count = np.bincount(fold)
     shrink = 1 / (1 + count * ratio)  # Z' V^-1 = diag(shrink) Z'
@@ -284,13 +285,12 @@ class MetaAnalysis(NamedTuple):
 
 
 def estimate_mean_effect(effects: Floats, variances: Floats, *, robust: bool = True) -> MetaAnalysis:
-    """Estimate the mean effect with Paule and Mandel's (1982) variance between studies, by t with k - 1 df.
+    """Return a random-effects meta-analysis with Paule and Mandel's (1982) variance, by t on k - 1 df.
 
-    With that variance the standard error of Hartung and Knapp (2001), never below the ordinary one, is the
-    ordinary one. It takes the weights for exact, so the larger of it and of the robust one counts (Sidik and
-    Jonkman 2006) unless `robust` is false, which rejected .07 of tables at .05 (docs/studies/datasets.md).
-    statsmodels' combine_effects stops at a tolerance (tau off by up to 2.4e-7 in 1,000 cases) and, with a
-    smaller one, now and then returns no variance at all where rounding takes it below 0.
+    With that variance Hartung and Knapp's (2001) standard error equals the ordinary one. Both take the
+    weights for exact, so the larger of it and the robust one is used (Sidik and Jonkman 2006). Without
+    `robust` .07 of tables are rejected at .05 (docs/studies/datasets.md). statsmodels' combine_effects is off
+    by up to 2.4e-7 in tau, and with a smaller tolerance it sometimes returns no variance.
     """
     df = len(effects) - 1
     if not (variances > 0).all():
@@ -318,19 +318,19 @@ def estimate_mean_effect(effects: Floats, variances: Floats, *, robust: bool = T
 
 
 def _robust_std_error(residual: Floats, share: Floats) -> float:
-    """Return the error of a weighted mean whatever the variances are: squares over 1 - leverage (HC2)."""
-    rest = np.maximum(1 - share, np.finfo(float).tiny)  # a study with all the weight has no residual
+    """Return the HC2 standard error of a weighted mean, which holds for any variances."""
+    rest = np.maximum(1 - share, np.finfo(float).tiny)  # a study with all of the weight has no residual
     return float(np.sqrt((share**2 * residual**2 / rest).sum()))
 
 
 def _cochran_q(effects: Floats, weight: Floats) -> float:
-    """Weighted sum of squares about the weighted mean (Cochran 1954)."""
+    """Return the weighted sum of squares about the weighted mean (Cochran 1954)."""
     mean = weight @ effects / weight.sum()
     return float(weight @ (effects - mean) ** 2)
 
 
 def _paule_mandel_variance(effects: Floats, variances: Floats) -> float:
-    """Variance between studies at which the weighted sum of squares is what it should be, k - 1."""
+    """Return the variance between studies at which Cochran's Q equals k - 1."""
     df = len(effects) - 1
 
     def excess(between: float) -> float:
@@ -343,7 +343,7 @@ def _paule_mandel_variance(effects: Floats, variances: Floats) -> float:
 
 
 def _typical_variance(variances: Floats) -> float:
-    """Error variance of a typical study (Higgins and Thompson 2002), by sums over all others than each."""
+    """Return the error variance of a typical study (Higgins and Thompson 2002)."""
     # the square of the sum less the sum of squares is rounding where one study has nearly all the weight
     least = variances.min()
     weight = least / variances

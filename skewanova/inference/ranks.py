@@ -1,4 +1,4 @@
-"""Mean ranks, the critical difference, compact letters."""
+"""Mean ranks, the critical difference, and compact letter displays."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
 
 
 def _name_group(index: int) -> str:
-    """Letters a to z, then a1, b1, ... so that no count of groups runs out."""
+    """Return a letter a to z, then a1, b1 and so on."""
     turn, position = divmod(index, 26)
     return chr(ord("a") + position) + (str(turn) if turn else "")
 
@@ -156,7 +156,7 @@ def rank_comparison(
 
 
 def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs that the family tells apart, once it is known to hold every pair."""
+    """Return the rejected pairs of a family that must hold every pair."""
     missing = [c for c in ("test", "response", "model_a", "model_b", "reject") if c not in pairs]
     if missing:
         raise InputError(f"`pairs` must have the column {missing[0]}")
@@ -175,7 +175,7 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
 
 
 def _find_cliques(letters: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
-    """Models that share a letter, where there are several."""
+    """Return the groups of models that share a letter."""
     holders: dict[str, list[str]] = {}
     for model, text in letters.items():
         for letter in re.findall(r"[a-z]\d*", text):
@@ -184,6 +184,6 @@ def _find_cliques(letters: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
 
 
 def _critical_difference(n_folds: int, n_models: int, alpha: float) -> float:
-    """Demsar 2006, section 3.2.2: q_alpha sqrt(k (k + 1) / (6 N)), q the studentized range over sqrt(2)."""
+    """Return q_alpha sqrt(k (k + 1) / (6 N)), q the studentized range over sqrt(2) (Demsar 2006, 3.2.2)."""
     quantile = range_isf(alpha, n_models, np.inf) / np.sqrt(2)
     return float(quantile * np.sqrt(n_models * (n_models + 1) / (6 * n_folds)))

@@ -1,6 +1,6 @@
-"""Several runs of every model on one test set: runs and cases both vary (Obuchowski and Rockette 1995).
+"""Comparison of models with several runs on a single test set (Obuchowski and Rockette 1995).
 
-Runs are trainings anew, such as seeds. An area varies with the run and with the cases that all runs share.
+A run is one training, such as one seed. An area varies with the run, and with the cases that all runs share.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, pai
 from skewanova.inference.sampling import check_model_names
 from skewanova.inference.single_test_set import LARGEST_DF, ModelComparison, make_pair_tests
 
-#: Whether run j of one model has something in common with run j of another, such as the training sample.
+#: Designs of runs: run j of all models shares something, such as the training sample, or nothing.
 RUN_DESIGNS = ("crossed", "nested")
 
 
-#: Share of the covariances below which what is left of them is rounding.
+#: Differences of covariances below this share of them are rounding.
 ROUNDING = 1e-10
 
 
-#: Whose degrees of freedom: Banerjee's bound, which few runs need, or Hillis's as published.
+#: Methods for degrees of freedom: Banerjee's bound, which few runs need, or Hillis's as published.
 DF_METHODS = ("banerjee", "hillis")
 
 
-#: Level, shared by all pairs, at which t has Banerjee's critical value; at larger levels it is more cautious,
-#: and at .005 it still holds its level (docs/studies/runs-few.csv).
+#: Level, shared by all pairs, at which t has Banerjee's critical value. At larger levels t is more
+#: conservative, and at .005 it still has its nominal level (docs/studies/runs-few.csv).
 MATCHED_LEVEL = 0.02
 
 
@@ -50,9 +50,10 @@ COMPONENT_COLUMNS = ("component", "variance", "std_dev", "share")
 
 
 class CaseCovariances(NamedTuple):
-    """Mean covariances over cases: Cov1 to Cov3 of Obuchowski and Rockette (1995); nested runs have no first.
+    """Mean covariances over cases, Cov1 to Cov3 of Obuchowski and Rockette (1995).
 
-    They are those of two models in one run, of one model in two runs, and of two models in two runs.
+    They are those of two models in one run (nan if runs are nested), of one model in two runs, and of two
+    models in two runs.
     """
 
     same_run: float
@@ -60,22 +61,22 @@ class CaseCovariances(NamedTuple):
     different: float
 
     def mean_square(self, n_runs: int) -> float:
-        """Return the contribution of cases to a mean square between models over so many runs."""
+        """Return the contribution of cases to the mean square between models over `n_runs` runs."""
         return n_runs * max(self.same_model - self.different, 0.0)
 
 
 class DegreesOfFreedom(NamedTuple):
-    """Degrees of freedom of a variance of which runs bring in one part and cases the rest.
+    """Degrees of freedom of a variance with a part from runs and a part from cases.
 
-    `method` is one of `DF_METHODS`: as published, or so that t has Banerjee's (1961) critical value. The
-    square of that value is the mean of the squares for the two parts, weighted by their shares.
+    `method` is one of `DF_METHODS`. By ``banerjee``, t has Banerjee's (1961) critical value, whose square is
+    the mean of the squares for the two parts, weighted by their shares.
     """
 
     method: str = "banerjee"
     case_df: float = np.inf
 
     def compute_df(self, variance: ArrayLike, noise: ArrayLike, df: ArrayLike, *, n_tests: int = 1) -> Floats:
-        """Degrees of freedom of a variance D, of which the part `noise` has `df`, for so many tests."""
+        """Return the df of a variance of which the part `noise` has `df`, for t tests at a shared level."""
         total, part, df = (np.asarray(array, dtype=np.float64) for array in (variance, noise, df))
         varies = (part > 0) & (total > 0)
         if self.method == "hillis":  # Hillis 2007, eq. 8
@@ -231,7 +232,7 @@ def compare_runs(
 
 
 def _check_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
-    """Areas (n_models, n_runs) and their covariance, finite and of fitting shapes."""
+    """Return areas (n_models, n_runs) and their covariance, finite and of matching shapes."""
     values, cov = check_float_array(areas, "areas"), check_float_array(covariance, "covariance")
     if values.ndim != 2 or min(values.shape) < 2:
         raise InputError(
@@ -247,7 +248,7 @@ def _check_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Float
 
 
 def _check_df(case_df: float) -> float:
-    """Degrees of freedom above 0, perhaps infinite."""
+    """Return degrees of freedom above 0, or inf."""
     number = check_one_number(check_float_array(case_df, "case_df"), "case_df")
     if not number > 0:
         raise InputError(f"`case_df` must be degrees of freedom above 0, or inf, but got {number:g}")
@@ -257,7 +258,7 @@ def _check_df(case_df: float) -> float:
 def _test_models(
     values: Floats, covariance: Floats, degrees: DegreesOfFreedom, *, nested: bool
 ) -> tuple[float, float, float]:
-    """F of equal models and its degrees of freedom, those of models times Greenhouse and Geisser's factor."""
+    """Return F of equal models and its df, corrected by Greenhouse and Geisser's factor over runs."""
     n_models, n_runs = values.shape
     effect = n_runs * float(values.mean(axis=1).var(ddof=1))
     noise, df_noise = _run_mean_square(values, nested=nested)
@@ -271,7 +272,7 @@ def _test_models(
 
 
 def _run_mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
-    """MS(TR) of areas, or MS(R(T)) of nested runs, 0 if they differ by rounding; its degrees of freedom."""
+    """Return MS(TR), or MS(R(T)) of nested runs, and its df; 0 if areas differ by rounding only."""
     n_models, n_runs = values.shape
     centered = values - values.mean(axis=1, keepdims=True)
     if not nested:
@@ -286,7 +287,7 @@ def _run_mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
 
 
 def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False) -> CaseCovariances:
-    """Cov1, Cov2 and Cov3: means of the entries between different models, different runs, or both."""
+    """Return the mean covariances over entries that differ in model, in run, or in both."""
     n_runs = len(covariance) // n_models
     model, run = np.repeat(np.arange(n_models), n_runs), np.tile(np.arange(n_runs), n_models)
     other_model, other_run = model[:, None] != model, run[:, None] != run
@@ -301,7 +302,7 @@ def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False)
 def compare_run_pairs(
     values: Floats, covariance: Floats, degrees: DegreesOfFreedom, *, nested: bool = False
 ) -> tuple[Floats, Floats, Floats]:
-    """Difference of every pair, its standard error sqrt(2 D / J) and degrees of freedom: two models alone."""
+    """Return differences of pairs, standard errors sqrt(2 D / J) and df, each from its two models alone."""
     n_models, n_runs = values.shape
     pairs = []
     for i, j in zip(*pair_indices(n_models), strict=True):
@@ -319,7 +320,7 @@ def compare_run_pairs(
 
 
 def run_mean_errors(values: Floats, covariance: Floats, degrees: DegreesOfFreedom) -> tuple[Floats, Floats]:
-    """Return the error of every mean, of variance (MS(R) + J Cov2) / J (Hillis 2014, eq. 18), and its df."""
+    """Return standard errors sqrt((MS(R) + J Cov2) / J) and df of the means (Hillis 2014, eq. 18)."""
     n_models, n_runs = values.shape
     noise = values.var(axis=1, ddof=1)
     blocks = covariance.reshape(n_models, n_runs, n_models, n_runs)
@@ -364,12 +365,12 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
 
 
 def empty_components() -> pd.DataFrame:
-    """Return the frame of a design without runs."""
+    """Return the components of a design without runs."""
     return _component_frame({})
 
 
 def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
-    """Return the components from checked arrays."""
+    """Return the variance components of checked arrays."""
     n_models = len(values)
     shared = case_covariances(covariance, n_models, nested=nested)
     one_area = float(np.diag(covariance).mean()) - shared.same_model
@@ -388,7 +389,7 @@ def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd
 
 
 def _component_frame(rows: Mapping[str, float]) -> pd.DataFrame:
-    """One row a component; estimates below 0 are 0."""
+    """Return a frame with one row a component; negative estimates are 0."""
     variance = np.maximum(np.array(list(rows.values()), dtype=np.float64), 0.0)
     total = float(variance.sum())
     share = variance / total if total > 0 else np.full(len(variance), np.nan)

@@ -28,16 +28,15 @@ from skewanova.base.checks import (
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deployment_prior
 
-#: Degrees of freedom that heavy-tailed values cannot fall below.
+#: Smallest degrees of freedom, for values with heavy tails.
 MIN_DF = 4.0
 
 
-#: Share of the weight of a class that counts as nothing: what is left of a class without its heaviest unit
-#: would be rounding.
+#: Shares of the weight of a class up to this are rounding.
 MAX_WEIGHT_ROUNDING = 1e-9
 
 
-#: Numbers held at once: what the second-level cache holds.
+#: Numbers in memory at once, which fit the second-level cache.
 BLOCK_SIZE = 1 << 15
 
 
@@ -46,11 +45,11 @@ Codes = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Cases of a test set, and the units in which they were drawn.
+    """Cases of a test set, and the units in which they were sampled.
 
-    `cluster` is the number from 0 of every case's cluster, such as the patient, or None where each was drawn
-    by itself; `weight` how many cases of the population each stands for; `unit_stratum` the stratum of every
-    unit, where the cases are some of a larger sample that decides it.
+    `cluster` is the cluster number of every case, or None if each case is a unit. `weight` is the number of
+    cases of the population that each stands for. `unit_stratum` is given if the cases are part of a larger
+    sample.
     """
 
     positive: Bools
@@ -65,7 +64,7 @@ class Sample:
 
     @property
     def unit(self) -> Codes:
-        """Number of the unit of every case."""
+        """Unit number of every case."""
         return np.arange(len(self.positive)) if self.cluster is None else self.cluster
 
     @cached_property
@@ -75,7 +74,7 @@ class Sample:
 
     @cached_property
     def stratum(self) -> Codes:
-        """Stratum of every unit: its kind, but a single cluster of its kind joins the largest stratum."""
+        """Stratum of every unit: negatives, positives or both; a lone cluster joins the largest stratum."""
         if self.unit_stratum is not None:
             return self.unit_stratum
         if self.cluster is None:
@@ -85,13 +84,13 @@ class Sample:
 
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
-        """Rows of the units of every stratum that has any, and their number."""
+        """Unit numbers and size of every stratum that is not empty."""
         strata = [np.flatnonzero(self.stratum == kind) for kind in range(3)]
         return [(rows, len(rows)) for rows in strata if len(rows)]
 
     @property
     def stratum_numbers(self) -> list[int]:
-        """Index of each of `strata` among the three strata."""
+        """Number of each of `strata` among the three strata."""
         return [int(self.stratum[rows[0]]) for rows, _ in self.strata]
 
     @cached_property
@@ -101,13 +100,13 @@ class Sample:
 
     @cached_property
     def single_unit_classes(self) -> tuple[str, ...]:
-        """Classes with a single sampling unit, whose variance is not estimable: in words."""
+        """Descriptions of classes with a single unit, whose variance is not estimable."""
         template = "the only cluster with {} cases" if self.clustered else "the only {} case"
         weights = zip(("negative", "positive"), self.unit_sums.total, strict=True)
         return tuple(template.format(name) for name, total in weights if is_entire_class(1.0, total))[::-1]
 
     def unit_weights(self, *, positive: bool) -> Floats:
-        """Weight of every unit (n_units,) in a class."""
+        """Return the weight of every unit in a class."""
         rows = self.positive == positive
         weight = None if self.weight is None else self.weight[rows]
         return np.bincount(self.unit[rows], weights=weight, minlength=self.n_units).astype(np.float64)
@@ -118,13 +117,13 @@ class Sample:
 
     @property
     def stratum_size(self) -> Codes:
-        """Units in the stratum of every unit."""
+        """Number of units in the stratum of every unit."""
         return np.bincount(self.stratum, minlength=3)[self.stratum]
 
     def deviations(self, values: Floats) -> Floats:
-        """Values of the units (n_units, ...) scaled so that their products sum to the covariance.
+        """Return deviations of unit values (n_units, ...), whose products sum to the jackknife covariance.
 
-        That of the stratified jackknife (Efron and Tibshirani 1993, eq. 11.5).
+        The jackknife is stratified (Efron and Tibshirani 1993, eq. 11.5).
         """
         centered = np.empty(values.shape)
         for rows, size in self.strata:
@@ -132,14 +131,14 @@ class Sample:
         return centered
 
     def covariance(self, values: Floats) -> Floats:
-        """Covariance (n, n) of estimates from their values (n_units, n)."""
+        """Return the covariance (n, n) of estimates from unit values (n_units, n)."""
         result = np.zeros((values.shape[1],) * 2)
         for _, centered in self.iter_deviations(values):
             result += centered @ centered.T
         return result
 
     def iter_deviations(self, values: Floats) -> Iterator[tuple[int, Floats]]:
-        """Yield a stratum's number, deviations (n, n_rows) of its units, from values (n_units, n)."""
+        """Yield stratum numbers with deviations (n, n_rows), from unit values (n_units, n)."""
         step = max(1, BLOCK_SIZE // values.shape[1])
         for number, (rows, size) in enumerate(self.strata):
             parts = [rows[start : start + step] for start in range(0, len(rows), step)]
@@ -151,10 +150,10 @@ class Sample:
                 yield number, centered
 
     def estimate_errors(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return standard errors and degrees of freedom of estimates from their values (n_units, ...).
+        """Return standard errors and degrees of freedom of estimates, from unit values (n_units, ...).
 
-        The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, so heavy tails leave
-        fewer degrees of freedom than units (Satterthwaite 1946).
+        The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, so heavy tails reduce the
+        degrees of freedom (Satterthwaite 1946).
         """
         flat = values.reshape(len(values), -1)
         unit = ceil_power_of_two(np.maximum(flat.max(axis=0), -flat.min(axis=0)))
@@ -164,7 +163,7 @@ class Sample:
         return unit.reshape(variance.shape) * self.to_std_errors(variance), df
 
     def stratum_variances(self, values: Floats) -> Floats:
-        """Variances (2, 3) that the strata add, and variances of these, from values (n_units,)."""
+        """Return variance contributions (2, 3) of strata, and their variances, from values (n_units,)."""
         result = np.zeros((2, 3))
         result[:, self.stratum_numbers] = self.variances_from_sums(
             self._sum_powers(values[:, None], np.ones(1))
@@ -172,7 +171,7 @@ class Sample:
         return result
 
     def _sum_powers(self, values: Floats, unit: Floats) -> Floats:
-        """Return sums (n_strata, 2, n) of squares and fourth powers of deviations over the unit."""
+        """Return sums (n_strata, 2, n) of squares and fourth powers of deviations over `magnitude`."""
         sums = np.zeros((len(self.strata), 2, values.shape[1]))
         for number, centered in self.iter_deviations(values):
             centered /= unit[:, None]
@@ -182,7 +181,7 @@ class Sample:
         return sums
 
     def to_std_errors(self, variances: Floats) -> Floats:
-        """Return standard errors, nan where all cases of a class are one unit."""
+        """Return square roots of variances, nan if a class has a single unit."""
         return np.full(variances.shape, np.nan) if self.single_unit_classes else np.sqrt(variances)
 
     @cached_property
@@ -191,7 +190,7 @@ class Sample:
         return max(float(self.unit_sums.effective_number().min()) - 1, 1.0)
 
     def variances_from_sums(self, sums: Floats) -> Floats:
-        """Variances that the strata add, and of these, from sums of powers (n_strata, 2, ...)."""
+        """Return variance contributions of strata and their variances, from power sums (n_strata, 2, ...)."""
         square, fourth = sums[:, 0], sums[:, 1]
         sizes = np.array([size for _, size in self.strata], dtype=np.float64)
         size = sizes.reshape(-1, *[1] * (square.ndim - 1))
@@ -200,10 +199,10 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class SampleSummary(Sample):
-    """Cases on workers: one unit stands for each stratum, and rows of values for all units.
+    """Numbers of cases on workers; one unit stands for each stratum, and rows of values for all units.
 
-    `sizes` are the numbers of units of negatives alone, of positives alone, and of both; `sums` what units
-    weigh in either class, None where they weigh alike.
+    `sizes` are the numbers of units with negatives only, positives only, and both; `sums` are their weights,
+    None if all are 1.
     """
 
     sizes: tuple[int, int, int] = (1, 1, 0)
@@ -214,7 +213,7 @@ class SampleSummary(Sample):
     def from_sizes(
         cls, sizes: Sequence[int], *, sums: UnitSums | None = None, clustered: bool = False
     ) -> Self:
-        """So many units of negatives, of positives and, where they are clusters, of both."""
+        """Return the summary of so many units with negatives, positives and, for clusters, both."""
         n_negative, n_positive, n_both = [int(size) for size in (*sizes, 0)[:3]]
         both = np.array([False, True])
         return cls(both, sizes=(n_negative, n_positive, n_both), sums=sums, clustered=clustered)
@@ -226,54 +225,54 @@ class SampleSummary(Sample):
 
     @cached_property
     def stratum_of_kind(self) -> list[int]:
-        """Stratum of units of each kind: a single one joins the largest, as that of a sample does."""
+        """Stratum of units with negatives only, positives only, and both."""
         kinds = _merge_single_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
         return [int(kind) for kind in kinds]
 
     @cached_property
     def stratum(self) -> Codes:
-        """Strata that hold units."""
+        """Numbers of the strata that hold units."""
         return np.flatnonzero(self.stratum_sizes)
 
     @cached_property
     def stratum_sizes(self) -> Codes:
-        """Number of units in each of three strata."""
+        """Number of units in each of the three strata."""
         return np.bincount(self.stratum_of_kind, weights=self.sizes, minlength=3).astype(np.intp)
 
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
-        """The unit that stands for every stratum, and how many there are."""
+        """Number of the unit that stands for each stratum, and the stratum's size."""
         return [(np.array([i]), int(self.stratum_sizes[kind])) for i, kind in enumerate(self.stratum)]
 
     @cached_property
     def unit_sums(self) -> UnitSums:
-        """Sums of the weights of units in each class."""
+        """Sums of unit weights, of negatives and of positives."""
         counts = np.array(self.sizes[:2], dtype=np.float64)
         return UnitSums(np.ones(2), counts, counts) if self.sums is None else self.sums
 
     def deviations(self, values: Floats) -> Floats:
-        """Return the rows."""
+        """Return the rows, which are deviations already."""
         return values
 
     def covariance(self, values: Floats) -> Floats:
-        """Covariance (n, n) of estimates from the rows (n_rows, n)."""
+        """Return the covariance (n, n) of estimates from rows (n_rows, n)."""
         return np.asarray(values.T @ values)
 
 
 def classify_units(sample: Sample) -> Codes:
-    """Kind of every unit: 0 of negatives alone, 1 of positives alone, 2 of both."""
+    """Return 0 for units with negatives only, 1 with positives only, 2 with both."""
     negatives, positives = (sample.unit_weights(positive=side) > 0 for side in (False, True))
     return np.where(positives & negatives, 2, positives.astype(np.intp))
 
 
 def _merge_single_kinds(kind: Codes, counts: Codes, *, clustered: bool) -> Codes:
-    """Kinds that are strata: a single cluster of its kind joins the largest."""
+    """Return strata from kinds of units; a single cluster of its kind joins the largest."""
     alone = np.isin(kind, np.flatnonzero(counts == 1)) & clustered
     return np.where(alone, counts.argmax(), kind)
 
 
 class VarianceEstimates(NamedTuple):
-    """Variances of the differences of all pairs (n_pairs, n_priors) and of the models, and their df."""
+    """Variances and degrees of freedom of all differences (n_pairs, n_priors) and of all models."""
 
     pair: Floats
     pair_df: Floats
@@ -282,14 +281,14 @@ class VarianceEstimates(NamedTuple):
 
     @classmethod
     def from_power_sums(cls, sample: Sample, sums: Floats, n_models: int, unit: Floats) -> VarianceEstimates:
-        """Variances from sums over powers of deviations over the unit (n_priors,), as of `power_sums`."""
+        """Return estimates from `power_sums` of deviations over `magnitude` (n_priors,)."""
         variance, df = _sum_strata(sample.variances_from_sums(sums))
         variance = variance * unit**2
         return cls(variance[n_models:], df[n_models:], variance[:n_models], df[:n_models])
 
 
 def _sum_strata(variances: Floats) -> tuple[Floats, Floats]:
-    """Variances over all strata and their degrees of freedom (Satterthwaite), infinite if certain."""
+    """Return variances over all strata, and Satterthwaite's degrees of freedom."""
     variance, var_of_var = variances.sum(axis=1)
     certain = var_of_var <= 0
     df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, var_of_var))
@@ -297,7 +296,7 @@ def _sum_strata(variances: Floats) -> tuple[Floats, Floats]:
 
 
 def ceil_power_of_two(size: Floats) -> Floats:
-    """Power of two near the largest deviations, to divide them by: fourth powers may leave the doubles."""
+    """Return the power of two above each size; division by it keeps fourth powers in range."""
     return np.asarray(np.ldexp(1.0, np.frexp(size)[1]))
 
 
@@ -306,7 +305,7 @@ def power_sums(
 ) -> Floats:
     """Return sums (n_strata, 2, n_models + n_pairs, n_priors) of squares and fourth powers of deviations.
 
-    The blocks hold a stratum's number and the deviations (n_rows, n_priors) of every model.
+    The blocks are a stratum's number and the deviations (n_rows, n_priors) of every model.
     """
     sums = np.zeros((n_strata, 2, n_models * (n_models + 1) // 2, n_priors))
     pairs = [*((i, i) for i in range(n_models)), *combinations(range(n_models), 2)]
@@ -324,12 +323,12 @@ def power_sums(
 
 
 def _gather_columns(values: Floats, rows: Codes) -> Floats:
-    """Return some rows, each column in one piece."""
+    """Return some rows, transposed and contiguous."""
     return np.ascontiguousarray(values[rows].T)
 
 
 def is_entire_class(part: Any, total: float) -> Any:
-    """Return True where the rest of a class's weight is rounding only."""
+    """Return True if the rest of a class's weight is only rounding."""
     return total - part <= MAX_WEIGHT_ROUNDING * total
 
 
@@ -341,7 +340,7 @@ def check_sample(
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[Sample, NDArray[Any]]:
-    """Cases of both classes, and their scores of shape (n_cases, n_models); weights of 0 leave a case out."""
+    """Return the cases and their scores (n_cases, n_models), without cases of weight 0."""
     positive = check_labels(y_true, pos_label=pos_label)
     columns = _check_columns(y_score)
     check_same_length(y_true=positive, y_score=columns)
@@ -358,7 +357,7 @@ def check_sample(
 
 
 def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
-    """Scores with a column a model."""
+    """Return the scores with one column a model."""
     table = to_numbers(y_score, "y_score")
     if table.ndim not in {1, 2} or 0 in table.shape:
         raise InputError(
@@ -371,7 +370,7 @@ def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
 
 
 def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
-    """Clusters numbered from 0, one for each case; at least two."""
+    """Return cluster numbers from 0, of at least two clusters."""
     named = to_array(cluster, "cluster")
     check_vector(named, "cluster")
     check_same_length(y_true=positive, cluster=named)
@@ -391,7 +390,7 @@ def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
 
 
 def check_model_names(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
-    """Different names for at least two models, by default their numbers."""
+    """Return distinct names of at least two models, by default their numbers."""
     if n_models < 2:
         raise InputError(f"`y_score` must hold at least 2 models, one a column, but has {n_models}")
     names = tuple(str(name) for name in (range(n_models) if models is None else models))
@@ -401,7 +400,7 @@ def check_model_names(models: Sequence[str] | None, n_models: int) -> tuple[str,
 
 
 def target_prior(prior: float | None, deployment_prior: Any, sample: Sample) -> DeploymentPrior:
-    """Weighting over priors that the caller means: one prior, a deployment prior, or the sample's own."""
+    """Return the deployment prior that two optional arguments give, by default the sample's prior."""
     if prior is not None and deployment_prior is not None:
         raise InputError("give either `prior` or `deployment_prior`, but got both")
     if deployment_prior is not None:

@@ -1,6 +1,6 @@
-"""Models compared on one test set, over its cases.
+"""Comparison of models on a single test set, with its cases as sampling units.
 
-Areas are compared on the angular scale, 2 arcsin(sqrt(area)), where their spread depends least on the area.
+Areas are compared on the arcsine scale, 2 arcsin(sqrt(area)), where their variance depends least on the area.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ RANK_TOLERANCE = 1e-10
 LOG_DRAWS = 16
 
 
-#: ArcsineAreas nearer than this have the slope at the area itself.
+#: Angles nearer than this have the slope at the area in place of the secant slope.
 MIN_ANGLE_DIFFERENCE = 1e-9
 
 
-#: Degrees of freedom taken for infinitely many.
+#: Largest degrees of freedom that scipy's F distribution is given.
 LARGEST_DF = 1e12
 
 
-#: Numbers held at once while drawing.
+#: Numbers in memory at once while drawing.
 BLOCK_SIZE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairTests:
-    """Differences between all pairs of models, with their tests and intervals; arrays over pairs."""
+    """Differences between all pairs of models, with tests and intervals; arrays over pairs."""
 
     difference: Floats
     std_error: Floats
@@ -69,7 +69,7 @@ class PairTests:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelComparison(PairTests):
-    """Areas of several models, the test of all at once, and every pair."""
+    """Areas of several models, the omnibus test, and all pairs."""
 
     models: tuple[str, ...]
     estimate: Floats
@@ -90,7 +90,7 @@ class ModelComparison(PairTests):
 
 
 class ArcsineScale(NamedTuple):
-    """Areas on the angular scale, and its slope at them; with an area of 0 or 1, all stay as they are."""
+    """Areas, angles 2 arcsin(sqrt(area)) and slopes d area / d angle; all are areas if one is 0 or 1."""
 
     area: Floats
     angle: Floats
@@ -98,21 +98,21 @@ class ArcsineScale(NamedTuple):
 
     @classmethod
     def from_areas(cls, area: Floats) -> ArcsineScale:
-        """Carry areas (n_models,) over."""
+        """Return the scale at areas (n_models,)."""
         if ((area <= 0) | (area >= 1 - TIE)).any():
             return cls(area, area, np.ones(len(area)))
         return cls(area, 2 * np.arcsin(np.sqrt(area)), np.sqrt(area * (1 - area)))
 
     def secant_slopes(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
-        """Difference of two areas for one of their angles, pair by pair."""
+        """Return the difference of two areas over that of their angles, for each pair."""
         rise, area_a = self.angle[a] - self.angle[b], self.area[a]
         near = np.abs(rise) <= MIN_ANGLE_DIFFERENCE
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
     def pair_errors(self, pair: Floats, single: Floats) -> Floats:
-        """Return the error of the difference of any two areas, from variances of angles; 0 if but rounding.
+        """Return standard errors of area differences from variances of angles, 0 if they are rounding.
 
-        It is that of the angles times the chord, so that an interval agrees with the test of the angles.
+        They are errors of angles times secant slopes, so that intervals agree with tests of angles.
         """
         a, b = np.triu_indices(len(self.area), 1)
         varies = ~(pair <= RANK_TOLERANCE * (single[a] + single[b]))
@@ -129,7 +129,7 @@ class ArcsineAreas:
 
     @classmethod
     def from_areas(cls, area: Floats, values: Floats, sample: Sample) -> Self:
-        """Carry areas (n_models,) over."""
+        """Return areas (n_models,) with their scale."""
         return cls(ArcsineScale.from_areas(area), values, sample)
 
     @property
@@ -144,7 +144,7 @@ class ArcsineAreas:
 
     @property
     def angle_values(self) -> Floats:
-        """Jackknife values of every unit in the angles (delta method)."""
+        """Jackknife values of the angles (delta method)."""
         return self.values / self.scale.slope
 
     @cached_property
@@ -153,11 +153,11 @@ class ArcsineAreas:
         return self.sample.covariance(self.angle_values)
 
     def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
-        """Return standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
+        """Return standard errors and degrees of freedom of contrasts (n, n_models) of the angles."""
         return self.sample.estimate_errors(self.angle_values @ contrasts.T)
 
-    def spreads(self) -> VarianceEstimates:
-        """Variances of the angles and of their differences."""
+    def angle_variances(self) -> VarianceEstimates:
+        """Return the variances of the angles and of their differences."""
         values = self.angle_values
         unit = ceil_power_of_two(np.maximum(values.max(axis=0), -values.min(axis=0)).max())
         blocks = self.sample.iter_deviations(values)
@@ -166,19 +166,19 @@ class ArcsineAreas:
         return VarianceEstimates.from_power_sums(self.sample, sums, len(self.area), unit)
 
     def pair_errors(self) -> tuple[Floats, Floats]:
-        """Return standard error of the difference of every two areas, and its degrees of freedom."""
-        spreads = self.spreads()
+        """Return standard errors and degrees of freedom of all differences between areas."""
+        spreads = self.angle_variances()
         error = self.scale.pair_errors(spreads.pair[:, 0], spreads.model[:, 0])
         return np.full(error.shape, np.nan) if self.sample.single_unit_classes else error, spreads.pair_df[
             :, 0
         ]
 
     def model_errors(self) -> tuple[Floats, Floats]:
-        """Return standard error of every area, and its degrees of freedom."""
+        """Return standard errors and degrees of freedom of all areas."""
         return self.sample.estimate_errors(self.values)
 
     def pair_stratum_variances(self) -> tuple[Floats, Floats]:
-        """Return variance contributions of the strata to every difference (n_pairs, 3); their variances."""
+        """Return stratum contributions (n_pairs, 3) to the variance of differences, and their variances."""
         pairs = combinations(range(len(self.area)), 2)
         strata = [self.sample.stratum_variances(self.values[:, i] - self.values[:, j]) for i, j in pairs]
         variance, var_of_var = np.stack(strata, axis=1)
@@ -186,7 +186,7 @@ class ArcsineAreas:
 
 
 def compute_pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str) -> PairTests:
-    """Test every pair a - b; a difference without spread has neither test nor limits, however large."""
+    """Return tests of every pair a - b, without limits for a difference that has no variance."""
     a, b = np.triu_indices(len(angles.area), 1)
     std_error, df_error = angles.pair_errors()
     difference = angles.area[a] - angles.area[b]
@@ -203,7 +203,7 @@ def compute_pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str)
 def make_pair_tests(
     difference: Floats, std_error: Floats, df_error: Floats, *, critical: Floats, half_width: Floats
 ) -> PairTests:
-    """Test differences by t, adjusted by Holm; intervals have this half-width."""
+    """Return t tests of differences, adjusted by Holm, with intervals of this half-width."""
     statistic, p_value = t_test(difference, std_error, df_error)
     return PairTests(
         difference=difference,
@@ -219,53 +219,54 @@ def make_pair_tests(
 
 
 def t_from_z(normal: float, df: Floats) -> Floats:
-    """Value of t with the upper tail of this normal deviate."""
+    """Return the t quantile with the upper tail of a normal quantile."""
     return np.asarray(-special.stdtrit(df, special.ndtr(-normal)))
 
 
 def contrast_errors(contrasts: Floats, covariance: Floats) -> Floats:
-    """Return standard errors of contrasts, exactly zero where only rounding is left."""
+    """Return standard errors of contrasts, 0 if they are rounding."""
     variance = np.einsum("pi,ij,pj->p", contrasts, covariance, contrasts)
     scale = np.abs(contrasts) @ np.diag(covariance)
     return np.asarray(np.sqrt(np.where(variance <= RANK_TOLERANCE * scale, 0.0, variance)))
 
 
 def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, Floats]:
-    """Return t and two-sided p; both nan where no error is left."""
+    """Return t and its two-sided p-value, nan for a standard error of 0."""
     statistic = difference / np.where(std_error == 0, np.nan, std_error)
     return statistic, np.asarray(2 * special.stdtr(df, -np.abs(statistic)))
 
 
 def omnibus_f_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
-    """F of equal areas over the contrasts that vary, their number, the error's df, and p (Moore-Penrose).
+    """Return F of equal areas, its degrees of freedom (models, error), and p.
 
-    The error's degrees of freedom are the harmonic mean of those of uncorrelated contrasts. Half of
-    Hotelling's factor, 1 - (d - 1) / df, allows for their estimated covariance: the whole is conservative
-    here, none is liberal with eight models (docs/studies/paired.md).
+    The test is over the contrasts that vary. Their error has the harmonic mean of their degrees of freedom.
+    Half of Hotelling's factor, 1 - (d - 1) / df, allows for the estimated covariance: all of it is
+    conservative, none is liberal with eight models (docs/studies/paired.md).
     """
-    steps, covariance = helmert(len(angles.area)), angles.covariance
-    values, vectors = np.linalg.eigh(steps @ covariance @ steps.T)
+    contrasts, covariance = helmert(len(angles.area)), angles.covariance
+    values, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
     varies = values > RANK_TOLERANCE * np.trace(covariance)
     df = int(np.count_nonzero(varies))
     if df == 0:
         return np.nan, 0, np.nan, np.nan
-    along = vectors[:, varies].T @ steps
-    error, df_error = angles.estimate_contrasts(along)
+    uncorrelated = vectors[:, varies].T @ contrasts
+    error, df_error = angles.estimate_contrasts(uncorrelated)
     inverse = float((1 / df_error).mean())
-    shared = 1 / inverse if inverse else np.inf  # a spread that is the same for all cases
-    statistic = float((((along @ angles.scale.angle) / error) ** 2).mean()) * (1 - (df - 1) / (2 * shared))
+    shared = 1 / inverse if inverse else np.inf  # infinite if all cases change alike
+    squares = ((uncorrelated @ angles.scale.angle) / error) ** 2
+    statistic = float(squares.mean()) * (1 - (df - 1) / (2 * shared))
     return statistic, df, shared, float(special.fdtrc(df, min(shared, LARGEST_DF), statistic))
 
 
 def bonferroni_value(n_pairs: int, level: float) -> float:
-    """Two-sided normal critical value shared by `n_pairs` intervals."""
+    """Return the two-sided normal critical value of `n_pairs` simultaneous intervals."""
     return float(-special.ndtri((1 - level) / (2 * n_pairs)))
 
 
 def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
-    """Quantile of the largest |z| over contrasts whose estimates are jointly normal.
+    """Return the quantile of the largest |z| over contrasts of jointly normal estimates.
 
-    Sobol points without scrambling, so the value repeats; the order of the models does not matter.
+    Unscrambled Sobol points make the value reproducible, whatever the order of the models.
     """
     from scipy.stats import qmc
 
@@ -284,17 +285,17 @@ def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
     return float(np.quantile(np.concatenate(largest), level))
 
 
-#: How the intervals of all pairs are made to hold together.
+#: Methods for simultaneous intervals of all pairs.
 SIMULTANEOUS = ("max_z", "bonferroni", "none")
 
 
-#: Said of models whose difference has no spread.
+#: Warning about a pair of models whose difference has no variance.
 SAME_CHANGES_WARNING = (
     "models {} and {} change alike without each case: their difference has no standard error or test"
 )
 
 
-#: Said of a sample in which all cases of a class are one unit.
+#: Warning about a class whose cases are all in one unit.
 SINGLE_UNIT_WARNING = "{} cannot show how others would differ: there is no standard error, test or interval"
 
 
@@ -413,7 +414,7 @@ def measure_arcsine_areas(
     weighting: DeploymentPrior,
     area_estimator: str,
 ) -> ArcsineAreas:
-    """Areas of the models of a clean sample on the angular scale."""
+    """Return the areas of models on the arcsine scale."""
     estimate, values = measure_models(sample, scores, [weighting], area_estimator)
     return ArcsineAreas.from_areas(estimate[:, 0], values[..., 0], sample)
 
@@ -426,7 +427,7 @@ def compare_areas(
     confidence_level: float,
     simultaneous: str = "max_z",
 ) -> TestSetComparison:
-    """Compare areas that were measured; warn of what cannot be tested."""
+    """Return the comparison of measured areas, and warn of pairs or classes without a test."""
     f_omnibus, df, df_omnibus, p_omnibus = omnibus_f_test(angles)
     result = TestSetComparison(
         **vars(compute_pair_tests(angles, level=confidence_level, simultaneous=simultaneous)),

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from skewanova.base.checks import InputError, InputTypeError, check_alpha
 from skewanova.base.frames import iter_rows, list_distinct
 from skewanova.base.text import format_number, format_p
-from skewanova.inference.catalogue import get_test, response_name
+from skewanova.inference.catalogue import get_test, name_response
 from skewanova.inference.ranks import RankComparison, rank_comparison
 from skewanova.plotting import artists, styling
 from skewanova.plotting.styling import Entry, Palette, document_plot, model_palette
@@ -463,5 +463,5 @@ def _get_test_name(rows: pd.DataFrame) -> str:
 def _format_response(rows: pd.DataFrame, separator: str = " ") -> str:
     """Return the name of the response, and its prior if it has one."""
     response, prior = rows["response"].iloc[0], rows["prior"].iloc[0]
-    name = response_name(response)
+    name = name_response(response)
     return f"{name}{separator}at prior {styling.format_plain(prior)}" if pd.notna(prior) else name

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import format_number, report_stage, shorten_name
 from skewanova.inference.anova import variation_limit
-from skewanova.inference.catalogue import get_test, response_name
+from skewanova.inference.catalogue import get_test, name_response
 from skewanova.inference.ranks import rank_comparison
 from skewanova.plotting import comparisons, curves, performance
 from skewanova.plotting.priors import get_estimates, plot_prior_estimate
@@ -122,7 +122,7 @@ def write_caption(kind: str, source: ReportSource) -> str:
         kind,
         level=format_level(source.alpha),
         test=get_test(test.test).name,
-        measure=response_name(test.response),
+        measure=name_response(test.response),
         test_set=source.design.is_test_set,
     )
     n_models, n_drawn = len(source.ranking), len(list_drawn_models(source))

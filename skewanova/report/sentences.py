@@ -15,7 +15,7 @@ import pandas as pd
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import escape_text, format_interval, format_number, shorten_names, write_p
 from skewanova.decision.verdict import explain_missing_test, order_by_estimate
-from skewanova.inference.catalogue import get_test, name_test, response_name
+from skewanova.inference.catalogue import get_test, name_response, name_test
 from skewanova.report.source import ReportSource, format_level, get_effect_unit, select_primary
 
 #: Pairs not found to differ are listed one by one up to this many.
@@ -102,7 +102,7 @@ def write_pair_sentences(
 
 def _write_pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> str:
     a, b, p = names[row.model_a], names[row.model_b], f"adjusted {write_p(row.p_adjusted)}"
-    measure = response_name(row.response)
+    measure = name_response(row.response)
     if np.isnan(row.p_adjusted):
         return f"{a} and {b} could not be tested, because {explain_missing_test([row])}."
     if not row.reject and row.std_error != 0:
@@ -128,7 +128,7 @@ def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str,
         subject = f"{others} not found to differ"
         if not result and untested.empty:
             subject = _write_no_difference(posthoc, names)
-        measure = response_name(posthoc["response"].iloc[0])
+        measure = name_response(posthoc["response"].iloc[0])
         result.append(f"{subject} in {measure} at {alpha:g} (smallest {smallest}).")
     if len(untested):
         subject = f"{len(untested)} of the {len(posthoc)} pairs could not" if result else "No pair could"

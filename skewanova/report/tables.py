@@ -31,7 +31,7 @@ from skewanova.base.text import (
 )
 from skewanova.decision.operating import MEAN, ON_OTHER_CASES
 from skewanova.decision.planning import ASSURANCE
-from skewanova.inference.catalogue import get_test, name_test, response_name
+from skewanova.inference.catalogue import get_test, name_response, name_test
 from skewanova.report.source import (
     MAX_PRIORS,
     ReportSource,
@@ -277,7 +277,7 @@ def _format_df(value: float) -> str:
 
 def _format_measure(row: Any) -> str:
     """Name of a measure, with its prior if it has one."""
-    return response_name(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})")
+    return name_response(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})")
 
 
 def _format_effect_interval(row: Any) -> str:
@@ -427,7 +427,7 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
     "tests": FrameTable(
         "tests",
         {
-            "Test": lambda row: f"{get_test(row.test).name}, {response_name(row.response)}",
+            "Test": lambda row: f"{get_test(row.test).name}, {name_response(row.response)}",
             "Term": attrgetter("term"),
             "df": lambda row: _format_df(row.df),
             "Error df": lambda row: _format_df(row.df_error),

@@ -10,7 +10,7 @@ from skewanova.comparison.analysis import choose_pairwise_test, primary_test, ru
 from skewanova.inference.catalogue import (
     INDEPENDENT,
     OVERLAPPING,
-    PAIRS,
+    PAIRWISE_CHOICES,
     RUNS_DESIGN,
     SPLIT_HALF,
     TEST_SET,
@@ -26,7 +26,7 @@ from skewanova.scores.kinds import DESIGNS, RUNS
 def test_every_function_has_a_record():
     assert {*OMNIBUS_TESTS} <= {*TESTS}
     assert all(get_test(test).note for test in PAIRWISE_TESTS)
-    assert {*PAIRWISE_TESTS, "auto", "tukey"} == {*PAIRS}
+    assert {*PAIRWISE_TESTS, "auto", "tukey"} == {*PAIRWISE_CHOICES}
 
 
 def test_every_record_says_what_a_reader_needs():

@@ -13,7 +13,7 @@ from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
 from skewanova.inference import equivalence, posthoc
-from skewanova.inference.catalogue import ADJUSTMENTS, METHODS, TESTS, name_family
+from skewanova.inference.catalogue import ADJUSTABLE_TESTS, ADJUSTMENTS, TESTS, name_family
 from skewanova.inference.effect_sizes import add_equivalence_tests
 from skewanova.inference.pairwise import adjust_family, adjust_p_values, orient_to_control, stepwise_levels
 
@@ -124,7 +124,7 @@ def test_a_difference_without_spread_has_no_limits_and_an_equal_pair_has():
 
 
 def test_every_method_has_a_record_with_every_adjustment():
-    for method, record in METHODS.items():
+    for method, record in ADJUSTABLE_TESTS.items():
         for p_adjust in ADJUSTMENTS:
             plain, against = (TESTS[name_family(method, p_adjust, control=c)] for c in (False, True))
             assert plain.name.startswith(record.name)
