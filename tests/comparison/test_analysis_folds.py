@@ -7,7 +7,7 @@ from fold_tables import evaluation_of, random_table
 from loops import each
 
 from skewanova import FoldDesign, compare
-from skewanova.comparison.analysis import choose_pairwise_test, primary_test, run_omnibus_tests
+from skewanova.comparison.analysis import choose_pairwise_test, choose_primary_test, run_omnibus_tests
 from skewanova.inference import posthoc
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")  # few cases
@@ -30,7 +30,7 @@ def omnibus(values, kind, priors=(0.5, 0.1)):
 @each("n_folds", [2, 4, 5, 9, 10, 14, 15, 20, 34, 35])
 @each("kind", ["independent", *OVERLAPPING])
 def test_primary_test(kind, n_folds, n_models):
-    found = primary_test(evaluation_of(random_table(n_folds, n_models), kind))
+    found = choose_primary_test(evaluation_of(random_table(n_folds, n_models), kind))
     if kind == "independent":
         assert found == "repeated_measures"
     else:

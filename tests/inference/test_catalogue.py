@@ -6,7 +6,7 @@ import numpy as np
 from fold_tables import evaluation_of, random_table
 from loops import each
 
-from skewanova.comparison.analysis import choose_pairwise_test, primary_test, run_omnibus_tests
+from skewanova.comparison.analysis import choose_pairwise_test, choose_primary_test, run_omnibus_tests
 from skewanova.inference.catalogue import (
     INDEPENDENT,
     OVERLAPPING,
@@ -46,7 +46,7 @@ WITHOUT_HALVINGS = [kind for kind in OVERLAPPING if kind not in SPLIT_HALF]
 @each("n_folds", [4, 12])
 def test_the_primary_holds_for_the_design(kind, n_folds):
     measures = evaluation_of(random_table(n_folds, 3), kind)
-    assert kind in TESTS[primary_test(measures)].designs
+    assert kind in TESTS[choose_primary_test(measures)].designs
     assert kind in get_test(choose_pairwise_test(measures.design, 0.05)).designs
 
 
