@@ -360,7 +360,7 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
 
 
 def choose_method(n_positive: float, support: float) -> str:
-    """Return the method of ``auto`` for so many positives and effective negatives."""
+    """Return the method that ``auto`` stands for."""
     enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_NEGATIVES_OVER_CASES)
     return "jackknife" if enough else "thin"
 

@@ -95,7 +95,7 @@ class Sample:
 
     @cached_property
     def unit_sums(self) -> UnitSums:
-        """Sums of the weights of units in the class of negatives and in that of positives."""
+        """Sums of unit weights, of negatives and of positives."""
         return UnitSums.from_cases(self.positive.astype(np.intp), self.unit, self.weight, 2)
 
     @cached_property
@@ -112,7 +112,7 @@ class Sample:
         return np.bincount(self.unit[rows], weights=weight, minlength=self.n_units).astype(np.float64)
 
     def effective_size(self, *, positive: bool) -> float:
-        """Units with cases of a class; of unequal ones, as many equal ones as weigh the same."""
+        """Return Kish's effective number of units with cases of a class."""
         return float(self.unit_sums.effective_number()[int(positive)])
 
     @property
@@ -186,7 +186,7 @@ class Sample:
 
     @cached_property
     def df(self) -> float:
-        """Degrees of freedom of a covariance over the units: those of the smaller class, less one."""
+        """Degrees of freedom of a covariance: the effective size of the smaller class, less one."""
         return max(float(self.unit_sums.effective_number().min()) - 1, 1.0)
 
     def variances_from_sums(self, sums: Floats) -> Floats:
