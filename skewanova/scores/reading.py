@@ -1,4 +1,4 @@
-"""Score tables read from files and frames."""
+"""Score tables read from files, frames and queries."""
 
 from __future__ import annotations
 
@@ -39,39 +39,40 @@ def read_scores(
         ``.csv``, ``.jsonl`` or ``.ndjson`` (each also ``.gz``), ``.parquet`` or a folder of ``.parquet``
         files; a pandas, polars or pyarrow table; a DuckDB relation; a cursor of ADBC; or any object with
         ``__arrow_c_stream__``. The columns are model, fold (without one, all rows are one test set), y_true,
-        y_score and, optionally, case (which case of the data set a row is about), cluster, weight, part and
-        halving (see Notes). Of JSON lines that tell the scores of both classes, as ``[p0, p1]`` or by name,
-        the positive class's is read. A higher score speaks for the positive class.
+        y_score and, optionally, case (an identifier of the case), cluster, weight, part and halving (see
+        Notes). Higher scores must mean more likely positive. If JSON lines hold the scores of both classes,
+        as ``[p0, p1]`` or by name, the score of the positive class is read.
     columns : mapping, optional
-        Where the table uses other names: ``{"model": "classifier", "y_score": "probability"}``.
+        Other names of the columns, such as ``{"model": "classifier", "y_score": "probability"}``.
     pos_label : object, optional
         The positive class; needed unless the labels are {0, 1}, booleans or {-1, 1}.
 
     Returns
     -------
     ScoreTable
-        The checked table. A frame of Dask or Spark gives its counterpart with the same methods, whose rows
-        stay where they are; but a test set of at most a million rows comes here.
+        The checked table. For a frame of Dask or Spark it is a counterpart with the same methods, whose rows
+        stay on the workers; a test set of at most a million rows is read into memory.
 
     Raises
     ------
     ValueError
         If a table does not fit in memory, a column is missing, a value is missing or unusable, a (model,
-        fold) lacks a class, a (model, fold, case) stands twice, a case has two labels, clusters or weights,
-        or a fold tests part of a cluster. The message names the rows, by line of a file.
+        fold) lacks a class, a (model, fold, case) occurs twice, a case has two labels, clusters or weights,
+        or a fold tests part of a cluster. The message names the row, by its line in a file.
     TypeError
         If scores are not real numbers, or `source` is neither a path nor a frame.
 
     Notes
     -----
-    ``cluster`` says which cases were drawn together, such as those of one patient: they are left out, drawn
-    and counted together, and a fold must test all of a cluster or none. ``weight`` says how many cases of the
-    population each stands for; a weight of 0 leaves a case out. Both are the same for a case in every row.
+    ``cluster`` names cases that were sampled together, such as those of one patient. Clusters are the
+    sampling units, and a fold must test all cases of a cluster or none. ``weight`` is the number of cases of
+    the population that a case represents; a case of weight 0 is left out. Both are the same in every row of
+    a case.
 
-    Beside hold-outs (``part`` is holdout) a table may hold random halvings of the data set, numbered in
-    ``halving``, with every model cross-validated in both halves (half_a and half_b; ``fold`` is then the fold
-    there). Each case is tested once in a halving. :func:`~skewanova.compare` takes from them how much the
-    means over the hold-outs vary: see :func:`~skewanova.compare_estimators`, which makes such tables.
+    In addition to hold-outs (``part`` is holdout) a table may hold random halvings of the data set, numbered
+    in ``halving``. Every model is cross-validated in both halves (half_a and half_b), and ``fold`` numbers
+    the folds of a half. Each case is tested once per halving. :func:`~skewanova.compare` estimates from
+    them the variance of means over the hold-outs; :func:`~skewanova.compare_estimators` makes such tables.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def read_scores(
 def read_in_memory(
     source: object, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> ScoreTable:
-    """Read and check a table as :func:`read_scores`; rows of Dask and Spark come to this process."""
+    """Read and check a score table in memory, also from Dask and Spark."""
     if isinstance(source, ScoreTable):
         return source
     return build_scores(load_rows(source, columns, pos_label), pos_label)
@@ -106,7 +107,7 @@ def load_rows(
     *,
     classes: Sequence[str] = (),
 ) -> RawTable:
-    """Read the columns of one data set by their own names, unchecked; with `classes`, these for y_score."""
+    """Return the unchecked columns of one data set; the columns `classes` are read in place of y_score."""
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
     if DATASET_COLUMN in raw.frame:
         raise_multiple_datasets(DATASET_COLUMN, raw.frame[DATASET_COLUMN].nunique())
@@ -116,18 +117,18 @@ def load_rows(
 def read_parts(
     source: object, part: str, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> tuple[ScoreTable, ScoreTable]:
-    """Read the rows of one part of a table, by its column part, and those of all other parts."""
+    """Read the rows of one part of a table, named in its column part, and the rows of all other parts."""
     raw = load_rows(source, columns, pos_label)
     if "part" not in raw.frame or "halving" in raw.frame:
         raise InputError(
-            "`choose_on` needs the column part, which says of every row where it belongs, and no column "
-            "halving: add such a column, or name it"
+            "`choose_on` needs a column part, which names the part of every row, and no column halving; add "
+            "the column, or map it with columns={'part': NAME} (--part-column NAME)"
         )
     names = raw.frame["part"].astype(str)
     check_choice(part, list(dict.fromkeys(names)), "choose_on")
     chosen = (names == part).to_numpy()
     if chosen.all():
-        raise InputError(f"`choose_on` must leave rows to judge on, but all are of part {part!r}")
+        raise InputError(f"`choose_on` must leave rows of another part, but all rows are of part {part!r}")
     rest = replace(raw, frame=raw.frame.drop(columns="part"))
     first, second = (rest.take(np.flatnonzero(rows)) for rows in (chosen, ~chosen))
     return build_table(first, pos_label), build_table(second, pos_label)
@@ -144,7 +145,7 @@ def scores_from_wide(
     weight: str | None = None,
     pos_label: object = None,
 ) -> ScoreTable:
-    """Read and check a wide table of held-out scores: one row a case, one column a model.
+    """Read and check a wide table of held-out scores, with one row per case and one column per model.
 
     Parameters
     ----------
@@ -153,11 +154,10 @@ def scores_from_wide(
     y_true : str, default "y_true"
         Column of the labels.
     models : sequence of str, optional
-        Columns of scores, named by model; by default all columns that have a name and no other role.
+        Columns of scores, named by model; by default all named columns without another role.
     fold, case, cluster, weight : str, optional
         Columns of the fold, and of the case, its cluster and its weight (see :func:`read_scores`); by default
-        those of these names, where there are any and `models` does not name them. Without a fold, all rows
-        are one fold.
+        the columns with these names, unless `models` lists them. Without a fold, all rows are one fold.
     pos_label : object, optional
         As for :func:`read_scores`.
 
@@ -191,31 +191,33 @@ def scores_from_wide(
     halving = [column for column in HALVING_COLUMNS if column in with_role and column in wide]
     if len(halving) == 1:
         raise InputError(
-            f"the column {halving[0]!r} tells of halvings only beside {' and '.join(HALVING_COLUMNS)}: if it "
-            "holds scores of a model, name all such columns in `models`; else leave it out"
+            f"halvings need both columns {' and '.join(HALVING_COLUMNS)}, but there is only {halving[0]!r}; "
+            "if it holds scores of a model, list all columns of scores in `models`; else leave it out"
         )
     chosen = [column for column in wide.columns.tolist() if column not in with_role]
     if not chosen:
-        raise InputError("`models` must name at least one column of scores, but there is none left")
+        raise InputError(
+            "`models` must name at least one column of scores, but the table has no other column"
+        )
     scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
     result = {role: wide[name] for role, name in named.items() if name in with_role and name in wide}
     labels = pd.DataFrame({"fold": 1, **result})
     parts = [labels.assign(model=str(column)) for column in chosen]
-    # What is wrong with a row is wrong once: the first model's rows are checked by themselves.
+    # an error of a row is one of all models: the first model's rows are checked alone, so that none repeats
     build_scores(replace(raw, frame=parts[0].assign(y_score=scores[0])), pos_label)
     long = pd.concat(parts, ignore_index=True).assign(y_score=_stack_columns(scores, chosen, raw.where))
     return build_scores(replace(raw, frame=long), pos_label)
 
 
 def _stack_columns(columns: Sequence[NDArray[Any]], names: Sequence[object], where: RowName) -> NDArray[Any]:
-    """Stack columns; raise if the common dtype would round whole numbers."""
+    """Return the columns as one array; raise if the common dtype would round a whole number."""
     common = np.result_type(*columns)
     for column, name in zip(columns, names, strict=True):
         lossy = find_rounded(column) if common.kind == "f" and column.dtype.kind in "iu" else None
         if lossy is not None:
             raise InputError(
-                f"`{name}` must keep its order as floats, which other columns hold, but has {column[lossy]} "
-                f"at {where(lossy)}, which would be rounded, and may tie with another; write the ranks"
+                f"`{name}` must keep its order as floats, like the other columns, but {column[lossy]} at "
+                f"{where(lossy)} would be rounded and may tie with another score; write the ranks"
             )
     return np.concatenate([column.astype(common) for column in columns])
 
@@ -223,15 +225,15 @@ def _stack_columns(columns: Sequence[NDArray[Any]], names: Sequence[object], whe
 def read_datasets(
     source: object, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> dict[str, ScoreTable]:
-    """Read one checked score table for each data set.
+    """Read and check one score table per data set.
 
     Parameters
     ----------
     source : path, frame or mapping
-        A table with the column dataset beside those of :func:`~skewanova.read_scores`, or a mapping from the
-        names of data sets to tables.
+        A table with the column dataset and those of :func:`~skewanova.read_scores`, or a mapping from names
+        of data sets to tables.
     columns : mapping, optional
-        Other names of columns, that of the column dataset among them.
+        Other names of the columns, including dataset.
     pos_label : object, optional
         The positive class.
 
@@ -298,7 +300,7 @@ def load_satellite_scores() -> ScoreTable:
     ('A', 'B', 'C')
     """
     table = _read_satellite()
-    return replace(table, frame=table.frame.copy())  # whoever changes a frame changes a copy
+    return replace(table, frame=table.frame.copy())  # a user may change the frame, but not the cached one
 
 
 @cache

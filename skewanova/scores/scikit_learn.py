@@ -1,4 +1,4 @@
-"""Score tables from scikit-learn's estimators and cross_validate; scorers."""
+"""Score tables from estimators and cross_validate of scikit-learn, and scorers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RESPONSE_METHODS = ("auto", *RESPONSES)
 
 
 def check_response(response_method: str, class_prior: float | None) -> None:
-    """Check that the method is known, and that only probabilities are corrected."""
+    """Check the method, and that a class prior goes with probabilities."""
     check_choice(response_method, RESPONSE_METHODS, "response_method")
     if class_prior is None:
         return
@@ -45,20 +45,20 @@ def check_response(response_method: str, class_prior: float | None) -> None:
     if response_method != "predict_proba":
         raise InputError(
             "`class_prior` corrects probabilities: use it with response_method='predict_proba', not "
-            f"{response_method!r} (ranks, and so AUPREC, do not need it)"
+            f"{response_method!r}, or leave it out, since AUPREC does not need it"
         )
 
 
 def score_cases(
     estimator: Any, rows: Any, *, response_method: str = "auto", pos_label: object = None
 ) -> NDArray[Any]:
-    """Return scores of a fitted estimator for its positive class."""
+    """Return the scores of cases by a fitted estimator; higher means more likely positive."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
-        raise InputError(f"{type(estimator).__name__} has no classes_: it must be a fitted classifier")
+        raise InputError(f"{type(estimator).__name__} has no classes_; it must be a fitted classifier")
     positive = check_labels(classes, pos_label=pos_label, name="classes_")
     if len(positive) != 2 or positive.sum() != 1:
-        raise InputError("it learnt one class only; every training set needs both")
+        raise InputError("it was trained on one class; every training set needs both")
     methods = RESPONSES if response_method == "auto" else (response_method,)
     method = next((getattr(estimator, name) for name in methods if hasattr(estimator, name)), None)
     if method is None:
@@ -69,12 +69,12 @@ def score_cases(
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
     if score.ndim != 1:
-        raise InputError(f"its scores have shape {score.shape}, but must be one for each case")
+        raise InputError(f"its scores have shape {score.shape}, but must be one per case")
     return score if positive[1] else np.asarray(-score)
 
 
 def to_rows(data: Any) -> Any:
-    """Return data that any scikit-learn can cut by rows: lazy frames collected, Arrow as pandas."""
+    """Return data that scikit-learn can index by rows, with lazy frames collected and Arrow as pandas."""
     frame: Any = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
@@ -91,19 +91,18 @@ def select_rows(data: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def find_test_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.intp]]:
-    """Return positions of the test cases of each fold of one `cross_validate`."""
+    """Return the positions of the test cases of each fold of one result of `cross_validate`."""
     keys = cv_result if isinstance(cv_result, Mapping) else ()
     lacking = [key for key in ("estimator", "indices") if key not in keys]
     if lacking:
         raise InputError(
-            f"the results of {name!r} have no {' and no '.join(map(repr, lacking))}: call "
-            "cross_validate(..., return_estimator=True, return_indices=True)"
+            f"the results of {name!r} have no {' and no '.join(map(repr, lacking))}: call cross_validate("
+            f"{'search' if 'params' in keys else 'estimator'}, X, y, return_estimator=True, "
+            "return_indices=True), and pass its results"
         )
     tests = [np.asarray(test) for test in cv_result["indices"]["test"]]
     if max(int(test.max()) for test in tests) >= n_cases:
-        raise InputError(
-            f"`X` must be what {name!r} was validated on, but has {n_cases} rows, fewer than its splits"
-        )
+        raise InputError(f"`X` must be the data that {name!r} was validated on, but has only {n_cases} rows")
     return tests
 
 
@@ -113,11 +112,11 @@ def count_rows(data: Any, name: str) -> int:
     try:
         return int(shape[0]) if shape else len(data)
     except TypeError as error:
-        raise InputTypeError(f"`{name}` must have one row for each case, but is {data!r:.40}") from error
+        raise InputTypeError(f"`{name}` must have one row per case, but is {data!r:.40}") from error
 
 
 def select_params(params: Mapping[str, Any], rows: NDArray[np.intp], n_cases: int) -> dict[str, Any]:
-    """Return arguments of `fit`, those with one value a case cut to its training cases."""
+    """Return the arguments of `fit`; those with one value per case have those of the training cases."""
     result = dict(params)
     for name, value in params.items():
         is_list = hasattr(value, "__len__") and not isinstance(value, str | Mapping)
@@ -128,7 +127,7 @@ def select_params(params: Mapping[str, Any], rows: NDArray[np.intp], n_cases: in
 
 @dataclass(frozen=True, eq=False)
 class LabelledData:
-    """Features, labels as they came and as booleans, and how held-out cases are scored."""
+    """Features, labels as given and as booleans, and the method that scores held-out cases."""
 
     features: Any
     labels: Any
@@ -138,7 +137,7 @@ class LabelledData:
     class_prior: float | None
 
     def scores(self, estimator: Any, test: Rows) -> NDArray[Any]:
-        """Return scores of the test cases by a fitted estimator."""
+        """Return the scores of the test cases by a fitted estimator, with probabilities corrected."""
         score = score_cases(
             estimator,
             select_rows(self.features, test),
@@ -153,9 +152,9 @@ class LabelledData:
     def fit_and_score(
         self, estimator: Any, split: Split, params: Mapping[str, Any], seed: int | None
     ) -> NDArray[Any]:
-        """Return scores of the test cases by a clone trained on the others.
+        """Return the scores of the test cases by a clone that is fitted to the training cases.
 
-        A seed is set as every `random_state` that is None, those of parts included.
+        A seed replaces every `random_state` of None, also in parts of the estimator.
         """
         fitted = import_sklearn("base").clone(estimator)
         options = fitted.get_params(deep=True) if seed is not None and hasattr(fitted, "get_params") else {}
@@ -182,33 +181,32 @@ def scores_from_estimators(
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> ScoreTable:
-    """Train every estimator on the same splits, and collect the scores of the held-out cases.
+    """Fit every estimator on the same splits, and collect the scores of the held-out cases.
 
     Parameters
     ----------
     estimators : mapping of str to estimator
-        scikit-learn classifiers by the name of the model; they are cloned, never fitted themselves.
+        scikit-learn classifiers by the name of the model; clones of them are fitted.
     X : array, sparse matrix, frame or list
-        Features, one row a case.
+        Features, one row per case.
     y : array_like
         Labels of two classes.
     cv : int or splitter, default 5
         Number of stratified folds, any splitter of scikit-learn, or an iterable of (train, test) positions.
-        The splits are drawn once and shared by all models.
+        All models share the same splits.
     groups : array_like, optional
-        Groups of cases for the splitter, such as patients; the table keeps them as clusters, and every fold
-        must test all of a group or none.
+        Groups of cases for the splitter, such as patients. They are the clusters of the table, and every
+        fold must test all of a group or none.
     params : mapping, optional
-        Further arguments of `fit`, such as ``{"sample_weight": w}``; those with one value a case are cut to
-        the training cases. With metadata routing enabled, pipelines and searches route them on.
+        Further arguments of `fit`, such as ``{"sample_weight": w}``. Arguments with one value per case are
+        restricted to the training cases. With metadata routing, pipelines and searches pass them on.
     pos_label : object, optional
         The positive class; needed unless the labels are {0, 1}, booleans or {-1, 1}.
     response_method : {"auto", "decision_function", "predict_proba"}
-        What scores cases; "auto" takes the decision function where there is one, else the probability.
+        Method that scores cases; "auto" is the decision function if there is one, else the probability.
     class_prior : float, optional
-        Prior that resampled or re-weighted training showed to the estimators. With it, probabilities are
-        corrected to the share of positives in `y`, so that thresholds on them mean what they say. Ranks, and
-        so AUPREC, do not change.
+        Prior in resampled or re-weighted training data. Probabilities are corrected from it to the share of
+        positives in `y`. Their order, and so AUPREC, does not change.
     n_jobs : int, optional
         Number of processes, as in joblib.
     progress : bool, default True
@@ -217,21 +215,21 @@ def scores_from_estimators(
     Returns
     -------
     ScoreTable
-        The checked table. Folds are numbered from 1; cases are rows of `X`, from 0, so that the design of the
-        folds is seen by :func:`~skewanova.scores.infer_design`.
+        The checked table. Folds are numbered from 1, cases by their row in `X` from 0, from which
+        :func:`~skewanova.scores.infer_design` infers the design.
 
     Raises
     ------
     ValueError
         If labels are not of two classes, lengths differ, a fold lacks a class, or an option is unknown.
     TypeError
-        If `estimators` is no mapping, or an estimator cannot score cases.
+        If `estimators` is not a mapping, or an estimator cannot score cases.
     RuntimeError
         If an estimator fails; the message names model and fold.
 
     See Also
     --------
-    scores_from_cv_results : The same from what `cross_validate` returned.
+    scores_from_cv_results : Collect the scores from results of `cross_validate`.
     correct_class_prior : The correction behind `class_prior`.
 
     Examples
@@ -256,7 +254,7 @@ def scores_from_estimators(
 
 
 def draw_splits(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
-    """Return splits of a splitter of scikit-learn, of a number of stratified folds, or given by positions."""
+    """Return the splits of `cv`, as for :func:`scores_from_estimators`."""
     model_selection = import_sklearn("model_selection")
     try:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)
@@ -271,14 +269,14 @@ def draw_splits(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
 
 
 def _check_positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
-    """Return cases of one side of a split, which may be a mask."""
+    """Return the positions of the cases on one side of a split, which may be a mask."""
     side = np.asarray(rows)
     result = np.flatnonzero(side) if side.dtype == bool and side.shape == (n_cases,) else side
     is_position = result.ndim == 1 and len(result) > 0 and np.issubdtype(result.dtype, np.integer)
     if not (is_position and result.min() >= 0 and result.max() < n_cases):
         raise InputError(
-            f"`cv` must give the cases to train on and to test as positions from 0 to {n_cases - 1}, but "
-            f"fold {fold} has {side!r:.60}"
+            f"`cv` must give training and test cases as positions from 0 to {n_cases - 1}, but fold {fold} "
+            f"has {side!r:.60}"
         )
     return result.astype(np.intp)
 
@@ -294,10 +292,10 @@ def score_splits(
     groups: NDArray[Any] | None = None,
     rng: np.random.Generator | None = None,
 ) -> ScoreTable:
-    """Train every estimator on every split, and collect the scores of the held-out cases.
+    """Fit every estimator on every split, and return the table of the scores of the test cases.
 
-    With a generator, estimators without a seed get one of their own for each split, so that the scores do not
-    depend on how many processes share the work.
+    With a generator, every estimator without a seed gets one for each split, so that the scores do not depend
+    on the number of processes.
     """
     counts = np.array([np.bincount(data.positive[split.test], minlength=2) for split in splits])
     check_cell_classes(list(estimators)[:1], [split.label for split in splits], counts[None])
@@ -323,15 +321,15 @@ def scores_from_cv_results(
     response_method: str = "auto",
     class_prior: float | None = None,
 ) -> ScoreTable:
-    """Collect held-out scores from the fitted estimators that scikit-learn's `cross_validate` returned.
+    """Collect held-out scores from the fitted estimators of results of `cross_validate`.
 
     Parameters
     ----------
     cv_results : mapping of str to mapping
-        By the name of the model, what ``cross_validate(..., return_estimator=True, return_indices=True)``
-        returned; all on the same splits.
+        Results of ``cross_validate(..., return_estimator=True, return_indices=True)`` by the name of the
+        model, all on the same splits.
     X, y, groups, pos_label, response_method, class_prior
-        As for :func:`scores_from_estimators`; `X`, `y` and `groups` as they were cross-validated.
+        As for :func:`scores_from_estimators`; `X`, `y` and `groups` as passed to `cross_validate`.
 
     Returns
     -------
@@ -379,7 +377,7 @@ def auprec_scorer(
     pos_label: object = None,
     response_method: str = "auto",
 ) -> Any:
-    """Make a scorer of AUPREC at a prior for `GridSearchCV`, `cross_validate` and their like.
+    """Make a scorer of AUPREC at a prior, for `GridSearchCV`, `cross_validate` and so on.
 
     Parameters
     ----------
@@ -391,7 +389,7 @@ def auprec_scorer(
     Returns
     -------
     callable
-        scikit-learn scorer; ``.set_score_request(sample_weight=True)`` where metadata routing is enabled.
+        scikit-learn scorer. With metadata routing, weights need ``.set_score_request(sample_weight=True)``.
 
     Raises
     ------
@@ -421,7 +419,7 @@ def iauprec_scorer(
     pos_label: object = None,
     response_method: str = "auto",
 ) -> Any:
-    """Make a scorer of IAUPREC for `GridSearchCV`, `cross_validate` and their like.
+    """Make a scorer of IAUPREC, for `GridSearchCV`, `cross_validate` and so on.
 
     Parameters
     ----------
@@ -466,18 +464,20 @@ def _make_scorer(measure: Callable[..., float], response_method: str, **options:
 
 
 def check_model_names(models: object, name: str) -> None:
-    """Check that models are named by text."""
+    """Check that `models` is a mapping from names to models, and not empty."""
     if not isinstance(models, Mapping):
-        raise InputTypeError(f"`{name}` must be a mapping by the name of the model, but got {models!r:.60}")
+        raise InputTypeError(
+            f"`{name}` must be a mapping from names to models, such as {{'A': ...}}, but got {models!r:.60}"
+        )
     if not models:
         raise InputError(f"`{name}` must hold at least one model, but is empty")
     unnamed = [key for key in models if not isinstance(key, str)]
     if unnamed:
-        raise InputTypeError(f"`{name}` must name models by text, but has the name {unnamed[0]!r}")
+        raise InputTypeError(f"`{name}` must have names that are text, but has the name {unnamed[0]!r}")
 
 
 def check_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> LabelledData:
-    """Check features and labels of two classes, equally long, and how cases are to be scored."""
+    """Return checked features and labels; `options` are the response method and the class prior."""
     check_response(**options)
     features, labels = to_rows(X), to_rows(y)
     positive = check_labels(labels, pos_label=pos_label, name="y")
@@ -489,7 +489,7 @@ def check_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> Labelled
 
 
 def _name_errors(model: str, fold: Label, work: Callable[..., NDArray[Any]], *args: Any) -> NDArray[Any]:
-    """Call a function; an error names the model and the fold that it came from."""
+    """Return the result of a call, whose errors name the model and the fold."""
     try:
         return work(*args)
     except (InputError, InputTypeError) as error:
@@ -501,7 +501,7 @@ def _name_errors(model: str, fold: Label, work: Callable[..., NDArray[Any]], *ar
 
 
 def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
-    """Check that all models were validated on the same cases, by which they are paired."""
+    """Check that all models were validated on the same splits."""
     first, *others = tests
     for name in others:
         is_same = len(tests[name]) == len(tests[first])
@@ -520,7 +520,7 @@ def _build_table(
     positive: Bools,
     groups: NDArray[Any] | None,
 ) -> ScoreTable:
-    """Build the score table of the models' test cases, from scores in the order of models and folds."""
+    """Build the score table from the scores of every model in every fold, models first."""
     cells = [(name, split) for name in models for split in splits]
     for (name, split), score in zip(cells, scores, strict=True):
         if len(score) != len(split.test):

@@ -1,4 +1,4 @@
-"""Sources of scores: files, folders of Parquet, frames of any library, Arrow streams and queries."""
+"""Tables read from files, folders of Parquet, frames of any library, Arrow streams and queries."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BATCH_ROWS = 1 << 17
 BUFFER_SIZE = 1 << 20
 
 
-#: What damaged files of Parquet raise.
+#: Errors that damaged files of Parquet raise.
 _DAMAGED = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
             MemoryError)  # fmt: skip
 
@@ -43,16 +43,16 @@ _DAMAGED = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, Attr
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
-#: Bytes that a row takes while it is read and checked, and the share of the free memory for that.
+#: Memory of a row while it is read and checked, and the share of the free memory that rows may take.
 BYTES_PER_ROW, MEMORY_SHARE = 30, 0.9
 
 
-#: Bytes that a row of text has at least, as a rule, and how much smaller gzip makes them.
+#: Usual smallest length of a row of text, and the usual compression of gzip.
 MIN_LINE_BYTES, GZIP_FACTOR = 25, 4
 
 
 def detect_backend(source: object) -> Any:
-    """Return the backend of a frame of Dask or Spark, whose rows are elsewhere; None for all else."""
+    """Return the backend of a frame of Dask or Spark, or None."""
     homes = {base.__module__.partition(".")[0] for base in type(source).__mro__}
     if not homes & {"dask", "dask_expr", "pyspark"}:
         return None
@@ -60,7 +60,7 @@ def detect_backend(source: object) -> Any:
 
 
 def load_table(source: object, columns: ColumnMap) -> RawTable:
-    """Read the columns of a source that are needed, by the names that they have here."""
+    """Read the needed columns of a source, by the names of a score table."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         with _file_errors(path):
@@ -78,8 +78,8 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
         raise InputError(f"there is no file {str(path)!r}")
     if not (path.is_file() or path.is_dir()):
         raise InputError(
-            f"{path.name!r} is neither a file nor a folder (a pipe can be read only once): write the "
-            "table to a file first"
+            f"{path.name!r} is neither a file nor a folder (a pipe can be read only once); write the table "
+            "to a file first"
         )
     name = repr(path.name)
     if path.is_dir() or path.suffix.lower() in PARQUET_SUFFIXES:
@@ -100,13 +100,13 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
 
 @contextmanager
 def _file_errors(path: Path) -> Iterator[None]:
-    """Explain in one line why the system cannot read a file, or not into memory."""
+    """Turn errors of the system while a file is read into one-line input errors."""
     try:
         yield
     except MemoryError as error:
         raise InputError(
-            f"{path.name!r} cannot be read: it does not fit in memory; give it to Dask, which reads "
-            "it in parts"
+            f"{path.name!r} cannot be read: it does not fit in memory; read it with Dask, which reads it in "
+            "parts"
         ) from error
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
@@ -114,12 +114,12 @@ def _file_errors(path: Path) -> Iterator[None]:
 
 
 def _check_memory(n_rows: int, name: str, frame: str) -> None:
-    """Refuse a table that does not fit in memory, with what to write instead."""
+    """Raise for a table that does not fit in memory; `frame` is the code that reads it with Dask."""
     free = find_free_memory()
     if free is not None and n_rows * BYTES_PER_ROW > MEMORY_SHARE * free:
         raise InputError(
             f"{name} holds about {n_rows:,} rows, which take {n_rows * BYTES_PER_ROW / 1e9:.2g} GB of "
-            f"memory, but {free / 1e9:.2g} GB are free; compare it in parts by Dask (pip install "
+            f"memory, but {free / 1e9:.2g} GB are free; compare it in parts with Dask (pip install "
             f"'skewanova[dask]'): compare({frame})"
         )
 
@@ -136,10 +136,10 @@ class ParquetSource:
     path : Path
         The file or the folder.
     sizes : mapping of Path to int
-        Number of rows of every file, in the order of their paths; rows are counted through all of them.
+        Number of rows of every file, in the order of their paths; rows are counted through all files.
     schema : pyarrow.Schema
-        Columns of the first file, to whose types those of the others are cast, and those that the names of
-        folders hold (``model=forest/fold=3/``). An index that pandas stored is none.
+        Columns of the first file, to whose types the others are cast, and columns in the names of folders
+        (``model=forest/fold=3/``). An index that pandas stored is left out.
     """
 
     path: Path
@@ -148,7 +148,7 @@ class ParquetSource:
 
     @classmethod
     def open(cls, path: Path) -> ParquetSource:
-        """Read the metadata of all files."""
+        """Return the source of a path, with the metadata of all its files."""
         sizes = {}
         for file in _list_parquet(path):
             with _parquet_errors(file):
@@ -166,7 +166,7 @@ class ParquetSource:
         return sum(self.sizes.values())
 
     def where(self, row: int) -> str:
-        """Name a row by its number from 0 and, of a folder, by its file."""
+        """Return the number of a row, from 0, and of a folder its file, for messages."""
         if not self.path.is_dir():
             return name_row(row)
         for file, n_rows in self.sizes.items():
@@ -176,7 +176,7 @@ class ParquetSource:
         raise IndexError(row)
 
     def batches(self, columns: Sequence[str]) -> Iterator[list[Any]]:
-        """Yield batches of these columns."""
+        """Yield batches of these columns, from all files."""
         for path, n_rows in self.sizes.items():
             with _parquet_errors(path):
                 n_read = 0
@@ -184,15 +184,15 @@ class ParquetSource:
                     yield batch
                     n_read += len(batch[0])
                 if n_read != n_rows:
-                    raise pa.ArrowInvalid(f"it says that it has {n_rows} rows, but has {n_read}")
+                    raise pa.ArrowInvalid(f"its metadata state {n_rows} rows, but it has {n_read}")
 
     def _read_file(self, path: Path, fields: Sequence[Any]) -> Iterator[list[Any]]:
-        """Yield batches of the columns of a file, text by its distinct values."""
+        """Yield batches of the columns of a file, with text dictionary-encoded."""
         keys = _folder_keys(path, self.path)
         stored = {*pq.read_schema(path).names} - {*keys}
         names = [field.name for field in fields if field.name in stored]
         text = [f.name for f in fields if f.name in stored and f.type in (pa.string(), pa.large_string())]
-        options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns are kept
+        options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns stay in memory
         n_read = 0
         with pq.ParquetFile(path, read_dictionary=text, **options) as file:
             try:
@@ -205,7 +205,7 @@ class ParquetSource:
 
 
 def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:
-    """Return a column of the batch, in the type of the whole table; missing values of what it lacks."""
+    """Return a column of the batch in the type of the table; a column that the file lacks is missing."""
     if field.name in keys:
         value = pa.array([keys[field.name]], pa.string())
         return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), len(batch)), value)
@@ -218,7 +218,7 @@ def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> An
 
 
 def describe_damage(paths: Iterable[Path], columns: Collection[str]) -> str | None:
-    """Say what is wrong with the first file whose columns of these names cannot be read."""
+    """Return the error of the first file whose columns cannot be read, or None."""
     try:
         for path in paths:
             parquet = ParquetSource.open(path)
@@ -230,7 +230,7 @@ def describe_damage(paths: Iterable[Path], columns: Collection[str]) -> str | No
 
 
 def _find_damaged_group(file: pq.ParquetFile, columns: Sequence[str], n_read: int) -> str:
-    """Name the row group that cannot be read, behind so many rows that could be; empty if all can."""
+    """Return the row group, from row `n_read` on, that cannot be read, for a message; '' if all can."""
     first = 0
     for group in range(file.num_row_groups):
         stop = first + file.metadata.row_group(group).num_rows
@@ -247,7 +247,7 @@ def _find_damaged_group(file: pq.ParquetFile, columns: Sequence[str], n_read: in
 
 @contextmanager
 def _parquet_errors(path: Path) -> Iterator[None]:
-    """Turn what Arrow says about a file that cannot be read, of whatever type, into one clear line."""
+    """Turn errors of Arrow about a file into one-line input errors."""
     try:
         yield
     except InputError:
@@ -257,7 +257,7 @@ def _parquet_errors(path: Path) -> Iterator[None]:
 
 
 def _index_columns(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
-    """Return columns that pandas stored as the index, if the metadata are those of pandas."""
+    """Return the columns that pandas stored as the index, according to the metadata."""
     try:
         columns = json.loads((metadata or {})[b"pandas"])["index_columns"]
         return frozenset(name for name in columns if isinstance(name, str))
@@ -268,12 +268,12 @@ def _index_columns(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
 def _list_parquet(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    with _parquet_errors(path):  # a folder that cannot be entered is an error: its rows would be missing
+    with _parquet_errors(path):  # a folder that cannot be entered is an error, as its rows would be missing
         walked = [Path(folder, name) for folder, _, names in os.walk(path, onerror=_raise) for name in names]
     below = (file for file in sorted(walked) if file.suffix.lower() in PARQUET_SUFFIXES and file.is_file())
     files = [f for f in below if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)]
     if not files:
-        raise InputError(f"the folder {str(path)!r} holds no file that ends in .parquet or .pq")
+        raise InputError(f"the folder {str(path)!r} has no file that ends in .parquet or .pq")
     return files
 
 
@@ -313,7 +313,7 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
 
 
 def _open_stream(native: Any, columns: ColumnMap) -> Any:
-    """Return a reader of record batches; None of what is no table."""
+    """Return a reader of record batches, or None if the object is not a table."""
     try:
         frame = nw.from_native(native)
     except (TypeError, nw.exceptions.DuplicateError):  # such as a cursor of ADBC
@@ -333,7 +333,7 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
 
 @contextmanager
 def _query_errors(native: Any) -> Iterator[None]:
-    """Explain in one line what a query or a stream raises that cannot be carried out."""
+    """Turn errors of a query or a stream into one-line input errors."""
     home = sys.modules[type(native).__module__.split(".")[0].lstrip("_")]
     owners = (home, "Error"), (getattr(home, "exceptions", None), "PolarsError")
     errors = [getattr(owner, name) for owner, name in owners if hasattr(owner, name)]

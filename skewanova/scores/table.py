@@ -1,4 +1,4 @@
-"""A checked table of held-out scores."""
+"""Checked tables of held-out scores, in memory or as ROC curves only."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from skewanova.scores.validation import (
     validate_scores,
 )
 
-#: Rows looked at before all are, and different scores, of which no more are counted.
+#: Rows whose distinct scores are counted first, and the limit of the count.
 FIRST_ROWS, MAX_DISTINCT = 1000, 100
 
 
@@ -55,9 +55,9 @@ class TieCounts(NamedTuple):
     Attributes
     ----------
     model, fold
-        Whose scores they are.
+        Model and fold of the scores.
     n_cases, n_best, n_different : int
-        Number of cases, of those at the best score, and of different scores, counted up to 100.
+        Numbers of cases, of cases at the best score, and of distinct scores (at most 100).
     """
 
     model: str
@@ -75,13 +75,13 @@ class ScoreTable:
     ----------
     frame : DataFrame
         Columns model and fold (categorical, in the order of `models` and `folds`), y_true (bool, True for the
-        positive class), y_score (in its own dtype) and, where they were given, case, cluster and weight.
+        positive class), y_score (in its own dtype) and, if present, case, cluster and weight.
     source : Path or None
         The file the table was read from.
     halvings : Halvings or None
-        The same models cross-validated in halves of the data set, where the table tells of them.
+        Scores of the same models, cross-validated in halves of the data set.
     n_cases : int or None
-        Number of cases of the data set, tested or not, where it is known.
+        Number of cases of the data set, tested or not, if known.
     """
 
     frame: pd.DataFrame
@@ -126,7 +126,7 @@ class ScoreTable:
 
     @cached_property
     def effective_counts(self) -> Floats:
-        """Effective numbers of negatives and positives: as many equal clusters as weigh the same."""
+        """Effective numbers of negatives and positives: equal clusters of the same total weight."""
         if not (self.has_clusters or self.has_weights):
             return self.counts.astype(np.float64)
         kind = 2 * self._cell_codes.astype(np.intp) + self.frame["y_true"].to_numpy()
@@ -137,12 +137,12 @@ class ScoreTable:
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters; 0 without."""
+        """Number of clusters; 0 if cases are not clustered."""
         return self.frame["cluster"].nunique() if self.has_clusters else 0
 
     @property
     def weights(self) -> WeightRange | None:
-        """Range of the weights; None without."""
+        """Range of the weights; None if cases are not weighted."""
         if not self.has_weights:
             return None
         weight, positive = self.frame["weight"].to_numpy(), self.frame["y_true"].to_numpy()
@@ -168,7 +168,7 @@ class ScoreTable:
         return [(models[m], folds[f]) for m, f in present.tolist()]
 
     def _columns_by_cell(self, *columns: str) -> tuple[list[NDArray[Any]], Codes]:
-        """Return some columns with the rows cell by cell, and the number of rows in each cell."""
+        """Return columns with rows sorted by (model, fold), and the number of rows of each (model, fold)."""
         sizes = self.counts.sum(axis=2).ravel()
         cell = self._cell_codes
         values = [values_or_codes(self.frame[column]) for column in columns]
@@ -177,36 +177,36 @@ class ScoreTable:
         return values, sizes[sizes > 0]
 
     def ties(self) -> Iterator[TieCounts]:
-        """Yield how well the scores of every (model, fold) tell its cases apart, models first."""
+        """Yield the ties among the scores of every (model, fold), models first."""
         for model, fold, _, score in self.groups():
             n_best = int(np.count_nonzero(score == score.max()))
             yield TieCounts(model, fold, len(score), n_best, _count_distinct(score))
 
     def curves(self) -> GroupCurves:
-        """Return the ROC curve of every (model, fold), models first; cases count by their weights."""
+        """Return the weighted ROC curve of every (model, fold), models first."""
         names = ["y_true", "y_score", *(["weight"] if self.has_weights else [])]
         (positive, score, *weight), sizes = self._columns_by_cell(*names)
         weights = weight[0] if weight else None
         return GroupCurves(self.cells, positive, score=score, sizes=sizes, weight=weights)
 
     def select_folds(self, folds: Collection[Label]) -> ScoreTable:
-        """Return the table of some of the folds."""
+        """Return the table with some of the folds."""
         frame = self.frame[self.frame["fold"].isin(folds)].reset_index(drop=True)
         frame["fold"] = frame["fold"].cat.set_categories([fold for fold in self.folds if fold in folds])
         return replace(self, frame=frame)
 
     def select_models(self, models: Iterable[str]) -> ScoreTable:
-        """Return the table of some of the models, in the order of all, without folds that none of them has.
+        """Return the table with some of the models, in their order here, without folds that none of them has.
 
         Parameters
         ----------
         models : iterable of str
-            Their names.
+            Names of the models.
 
         Raises
         ------
         ValueError, TypeError
-            If a name is unknown, or `models` is no list of names.
+            If a name is unknown, or `models` is not a list of names.
 
         Examples
         --------
@@ -224,7 +224,7 @@ class ScoreTable:
         return replace(self, frame=frame, halvings=halvings)
 
     def _cases_by_fold(self) -> dict[Label, list[NDArray[Any]]]:
-        """Return codes of the cases of every fold, model by model."""
+        """Return the codes of the cases of every fold, one array per model."""
         (case,), sizes = self._columns_by_cell("case")
         groups: dict[Label, list[NDArray[Any]]] = {fold: [] for fold in self.folds}
         for (_, fold), cases in zip(self.cells, np.split(case, np.cumsum(sizes)[:-1]), strict=True):
@@ -232,7 +232,7 @@ class ScoreTable:
         return groups
 
     def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """Count (fold, case) pairs that lack a model of the fold, and name the first, as (case, fold)."""
+        """Count (fold, case) pairs that lack a model of the fold; return the count and some (case, fold)."""
         n_pairs, examples = 0, []
         for fold, groups in self._cases_by_fold().items():
             cases, n_models = np.unique(np.concatenate(groups), return_counts=True)
@@ -242,7 +242,7 @@ class ScoreTable:
         return n_pairs, tuple(examples[:MAX_EXAMPLES])
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
-        """Count cases that two folds share, and all cases, those of dropped folds included."""
+        """Return the number of cases that each two folds share, and the number of all cases."""
         cases = [np.unique(np.concatenate(groups)) for groups in self._cases_by_fold().values()]
         stops = np.cumsum([0, *map(len, cases)])
         n_cases = len(self.frame["case"].cat.categories)
@@ -253,12 +253,12 @@ class ScoreTable:
         return (member @ member.T).toarray(), n_cases
 
     def class_sizes(self) -> tuple[int, int]:
-        """Count negative and positive cases, each once."""
+        """Return the numbers of distinct negative and positive cases."""
         is_positive, is_negative = _case_labels(self)
         return int(np.count_nonzero(is_negative)), int(np.count_nonzero(is_positive))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return all rows as :func:`~skewanova.read_scores` takes them, those of halvings included."""
+        """Return all rows, those of halvings included, as :func:`~skewanova.read_scores` reads them."""
         if self.halvings is None:
             return self.frame.copy()
         plain = {"model": object, "fold": object, "case": object}
@@ -268,7 +268,7 @@ class ScoreTable:
         return frame[[*keys, *(column for column in frame if column not in keys)]]
 
     def sha256(self) -> str:
-        """Return the fingerprint of the source, or of the table itself where there is none."""
+        """Return the fingerprint of the source file or, without one, of the table."""
         if self.source is not None and self.source.exists():
             return hash_path(self.source)
         text = self.to_frame().astype({"model": str, "fold": str}).to_csv(index=False)
@@ -276,13 +276,13 @@ class ScoreTable:
 
     @property
     def _cell_codes(self) -> NDArray[Any]:
-        """Index of the (model, fold) of every row, models first, in few bytes."""
+        """Index of the (model, fold) of every row, models first, in the smallest type."""
         model, fold = (values_or_codes(self.frame[key]) for key in ("model", "fold"))
         small = np.min_scalar_type(len(self.models) * len(self.folds))
         return np.asarray(model.astype(small) * small.type(len(self.folds)) + fold.astype(small))
 
     def codes(self, column: str) -> Codes:
-        """Return positions of a categorical column's values in its order of levels."""
+        """Return the codes of a categorical column."""
         return level_codes(self.frame, column)
 
 
@@ -293,11 +293,11 @@ class Halvings:
     Attributes
     ----------
     scores : ScoreTable
-        A fold for each fold of each half, its label saying all three.
+        Scores whose folds are those of all halves; a label names halving, half and fold.
     halving, half, fold : ndarray of shape (n_folds,)
-        Which halving (a position in `labels`) and half (0 or 1) each of these folds is of, and its number.
+        Halving (a position in `labels`), half (0 or 1) and number of each of these folds.
     labels : tuple
-        The halvings, in order.
+        Labels of the halvings.
     """
 
     scores: ScoreTable
@@ -313,12 +313,12 @@ class Halvings:
 
     @property
     def n_cases(self) -> int:
-        """Number of cases of the data set: every halving tests all."""
+        """Number of cases of the data set, all of which every halving tests."""
         return len(self.scores.frame["case"].cat.categories)
 
     @property
     def min_folds(self) -> int:
-        """Smallest number of folds in which a half is cross-validated."""
+        """Smallest number of folds of a half."""
         return int(self._sizes.min())
 
     @property
@@ -333,9 +333,9 @@ class Halvings:
         return self.scores.curves()
 
     def differences(self, areas: Floats) -> Floats:
-        """Return half the differences of the halves' mean areas, of shape (n_halvings, n_models, ...).
+        """Return half the differences of the mean areas of halves, of shape (n_halvings, n_models, ...).
 
-        The areas are those of `curves`, in their order, along the first axis.
+        The first axis of `areas` is that of `curves`.
         """
         share = np.zeros((self.n_halvings, len(self.half)))
         sign, size = 1 - 2 * self.half, self._sizes[self.halving, self.half]
@@ -344,7 +344,7 @@ class Halvings:
         return np.asarray(np.einsum("hf,mf...->hm...", share, cells))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rows with the columns part, halving and fold of a score table."""
+        """Return the rows with the columns part, halving and fold."""
         code = self.scores.codes("fold")
         return self.scores.frame.assign(
             part=np.array(PARTS[1:], dtype=object)[self.half[code]],
@@ -356,7 +356,7 @@ class Halvings:
 def _sort_by_cell(
     cell: NDArray[Any], values: Sequence[NDArray[Any]], sizes: NDArray[np.int64]
 ) -> list[NDArray[Any]]:
-    """Return the columns with the rows of every cell together, in the order that they have there."""
+    """Return the columns with rows sorted by cell, in a stable order."""
     result = [np.empty_like(column) for column in values]
     filled = np.cumsum(sizes) - sizes
     for rows in iter_chunks(len(cell)):
@@ -370,13 +370,13 @@ def _sort_by_cell(
 
 
 def _count_distinct(score: NDArray[Any]) -> int:
-    """Count different scores up to a limit, which the first rows mostly reach."""
+    """Return the number of distinct scores, at most `MAX_DISTINCT`."""
     first = len(np.unique(score[:FIRST_ROWS]))
     return min(first if first >= MAX_DISTINCT else len(np.unique(score)), MAX_DISTINCT)
 
 
 def hash_path(path: Path) -> str:
-    """Return the fingerprint of a file or, of a folder, of the names and fingerprints of its files."""
+    """Return the SHA-256 of a file or, for a folder, of the names and hashes of its files."""
     if path.is_file():
         with path.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
@@ -386,7 +386,7 @@ def hash_path(path: Path) -> str:
 
 
 def build_table(raw: RawTable, pos_label: object) -> ScoreTable:
-    """Build the table from raw columns; every rule about one row, one case or one cell is applied here."""
+    """Build a score table from raw columns, and check its rows, cases, clusters and weights."""
     columns, where = raw.frame, raw.where
     check_any_row(len(columns))
     frame = pd.DataFrame(
@@ -405,7 +405,7 @@ def build_table(raw: RawTable, pos_label: object) -> ScoreTable:
         frame["weight"] = check_weight_column(columns["weight"], where)
         check_any_weight(frame["weight"].max())
     table = ScoreTable(frame, raw.source)
-    if not table.has_weights:  # with them, cases may be left out first
+    if not table.has_weights:  # with weights, this is checked after cases of weight 0 are left out
         check_cell_classes(table.models, table.folds, table.counts)
     if table.has_cases:
         _check_cases(table, where)
@@ -416,7 +416,7 @@ def build_table(raw: RawTable, pos_label: object) -> ScoreTable:
 
 
 def _check_cases(table: ScoreTable, where: RowName) -> None:
-    """No (model, fold, case) twice, and one label for each case."""
+    """Check that no (model, fold, case) repeats and that each case has one label."""
     if _has_repeated_cases(table):
         key = table._cell_codes.astype(np.int64) * len(table.frame["case"].cat.categories) + table.codes(
             "case"
@@ -446,7 +446,7 @@ def _has_repeated_cases(table: ScoreTable) -> bool:
 
 
 def _case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
-    """Return whether each case is positive, and whether it is negative, in some row."""
+    """Return masks of the cases that are positive, and that are negative, in some row."""
     case, positive = values_or_codes(table.frame["case"]), table.frame["y_true"].to_numpy()
     is_positive, is_negative = np.zeros((2, len(table.frame["case"].cat.categories)), dtype=np.bool_)
     for rows in iter_chunks(len(case)):
@@ -456,18 +456,18 @@ def _case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
 
 
 class CaseSummary(NamedTuple):
-    """Cases that folds share, and cases that lack a model.
+    """Summary of the cases of distributed scores.
 
     Attributes
     ----------
     shared : ndarray of shape (n_folds, n_folds)
-        Number of cases that two folds share.
+        Number of cases that each two folds share.
     n_cases, n_positive : int
-        Number of cases in all, and of the positive class.
+        Number of distinct cases, and of positive ones.
     unpaired : ndarray of shape (n_folds,)
-        Number of cases in each fold that lack a model that has the fold.
+        Number of cases in each fold that lack a model of the fold.
     examples : tuple of (case, fold)
-        The first few of these in every fold.
+        Some of these cases.
     """
 
     shared: NDArray[np.int64]
@@ -479,27 +479,27 @@ class CaseSummary(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StreamedScores:
-    """Checked held-out scores of a file, a folder or an engine of which only the curves are kept.
+    """Checked held-out scores of Dask or Spark, as ROC curves, without rows.
 
-    Takes the place of a :class:`~skewanova.ScoreTable` in :func:`~skewanova.compare` and
-    :func:`~skewanova.evaluate`, with the same numbers.
+    It replaces a :class:`~skewanova.ScoreTable` in :func:`~skewanova.compare` and
+    :func:`~skewanova.evaluate`, with the same results.
 
     Attributes
     ----------
     models, folds : tuple
-        As of a score table.
+        As in a score table.
     counts : ndarray of shape (n_models, n_folds, 2)
         Number of negatives and positives.
     packed : dict
         The curve of every (model, fold), models first.
     cases : CaseSummary or None
-        What the cases tell, where there are any.
+        Summary of the cases, if rows name them.
     source : Path or None
-        The file or folder that was read; None of a frame of Dask, Spark, DuckDB or polars.
+        The file or folder that was read; None for a frame.
     parts : Parts or None
-        The cases of a test set, the same for all models and runs, where an engine has them.
+        Cases of a test set on the workers, if all models and runs have the same cases.
     sampling : SamplingSummary or None
-        What clusters and weights tell, where there are any.
+        Summary of clusters and weights, if there are any.
     """
 
     models: tuple[str, ...]
@@ -533,12 +533,12 @@ class StreamedScores:
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters, those of dropped folds included; 0 without."""
+        """Number of clusters, those of dropped folds included; 0 if cases are not clustered."""
         return 0 if self.sampling is None else self.sampling.n_clusters
 
     @property
     def weights(self) -> WeightRange | None:
-        """Range of the weights, those of dropped folds included; None without."""
+        """Range of the weights, those of dropped folds included; None if cases are not weighted."""
         return None if self.sampling is None else self.sampling.weights
 
     @property
@@ -548,13 +548,12 @@ class StreamedScores:
 
     @property
     def effective_counts(self) -> Floats:
-        """The counts or, in clusters and weights, as many equal ones as weigh the same."""
-        return (
-            self.counts.astype(np.float64) if self.sampling is None else self.sampling.sums.effective_number()
-        )
+        """Effective numbers of negatives and positives: equal clusters of the same total weight."""
+        sampling = self.sampling
+        return self.counts.astype(np.float64) if sampling is None else sampling.sums.effective_number()
 
     def ties(self) -> Iterator[TieCounts]:
-        """Yield how well the scores of every (model, fold) tell its cases apart, models first."""
+        """Yield the ties among the scores of every (model, fold), models first."""
         for (model, fold), packed in self.packed.items():
             n_best, n_distinct = packed.ties()
             yield TieCounts(model, fold, packed.n_cases, n_best, min(n_distinct, MAX_DISTINCT))
@@ -564,12 +563,12 @@ class StreamedScores:
         return PackedCurves(self.packed)
 
     def select_folds(self, folds: Collection[Label]) -> StreamedScores:
-        """Return the scores of some of the folds."""
+        """Return the scores with some of the folds."""
         chosen = [i for i, fold in enumerate(self.folds) if fold in folds]
         return self._select(list(range(len(self.models))), chosen)
 
     def select_models(self, models: Iterable[str]) -> StreamedScores:
-        """Return the scores of some of the models; cases are paired if they are for all models."""
+        """Return the scores with some of the models; cases without a model still count as unpaired."""
         models = check_subset(models, self.models)
         chosen = [i for i, model in enumerate(self.models) if model in models]
         return self._select(chosen, np.flatnonzero(self.counts[chosen].any(axis=(0, 2))).tolist())
@@ -596,24 +595,24 @@ class StreamedScores:
         )
 
     def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """Count (fold, case) pairs that lack a model of the fold, and name the first, as (case, fold)."""
+        """Count (fold, case) pairs that lack a model of the fold; return the count and some (case, fold)."""
         cases = self.cases
         return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
-        """Count cases that two folds share, and all cases, those of dropped folds included."""
+        """Return the number of cases that each two folds share, and of all cases, with dropped folds."""
         if self.cases is None:
             raise LookupError("there is no case column")
         return self.cases.shared, self.cases.n_cases
 
     def class_sizes(self) -> tuple[int, int]:
-        """Count negative and positive cases, each once, those of dropped folds included."""
+        """Return the numbers of distinct negative and positive cases, those of dropped folds included."""
         if self.cases is None:
             raise LookupError("there is no case column")
         return self.cases.n_cases - self.cases.n_positive, self.cases.n_positive
 
     def sha256(self) -> str:
-        """Return the fingerprint of the file, of the folder or, where there is none, of the curves."""
+        """Return the fingerprint of the file or folder or, without one, of the curves."""
         if self.source is not None:
             return hash_path(self.source)
         result = hashlib.sha256()

@@ -1,7 +1,7 @@
-"""CSV and JSON lines to columns.
+"""Columns read from CSV files and JSON lines.
 
-Plain CSV is read by Arrow. All other text is read by the csv and json modules: they tell the line of what is
-wrong, the csv module refuses stray quotes, and the json module keeps numbers as they are written.
+Arrow reads plain CSV. The csv and json modules read all other text, since their errors name the line, csv
+rejects stray quotes, and json keeps numbers as written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pyarrow import csv as arrow_csv
 from skewanova.base.checks import FIRST_INEXACT, MISSING_TEXT, InputError, RowName, is_exact
 from skewanova.scores.columns import ColumnMap, read_batches
 
-#: Endings of files of text.
+#: Endings of text files.
 CSV_SUFFIXES = (".csv", ".csv.gz")
 
 
@@ -41,11 +41,11 @@ BLOCK_ROWS = 1 << 13
 BLOCK_BYTES = 1 << 20
 
 
-#: Characters of a line at most; a field has no more than 131,072.
+#: Most characters of a line; a field has at most 131,072.
 MAX_LINE_LENGTH = 1 << 24
 
 
-#: A quoted field without quotes, commas and ends of lines in it.
+#: A quoted field without quotes, commas or line breaks.
 _QUOTED = re.compile(rb'(?:\A|[,\r\n])"[^",\r\n]*"(?=[,\r\n]|\Z)')
 
 
@@ -55,17 +55,17 @@ _BOOLEANS = {"true": True, "false": False}
 _WHOLE_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*", re.ASCII)
 
 
-#: What model hubs call the class of label 1.
+#: Names of the class 1 on model hubs.
 _POSITIVE_LABELS = frozenset({"1", "true", "positive", "label_1"})
 
 
 def is_text(path: Path) -> bool:
-    """Return True if a file's name ends as one of CSV or JSON lines does."""
+    """Return True for the name of a CSV file or of JSON lines."""
     return path.name.lower().endswith(CSV_SUFFIXES + JSON_SUFFIXES)
 
 
 def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
-    """Read the needed columns of a file of text, and return how to name the line of a row."""
+    """Return the needed columns of a text file, and the function that names the line of a row."""
     frame: pd.DataFrame | None
     if path.name.lower().endswith(JSON_SUFFIXES):
         rows, keys, lines = _read_json_lines(path, columns)
@@ -85,7 +85,7 @@ def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
 
 
 def _frame_from_texts(names: Sequence[str], blocks: Iterable[Sequence[Sequence[str]]]) -> pd.DataFrame:
-    """Return columns of text by their codes, or whole numbers, from blocks of one list a column."""
+    """Return columns of text as categories, or whole numbers, from blocks with one list per column."""
     schema = pa.schema([(name, pa.string()) for name in names])
     batches = ([pa.array(texts, pa.string()) for texts in block] for block in blocks)
     return read_batches(batches, schema, labels=names, source="the file")
@@ -95,10 +95,10 @@ def _frame_from_texts(names: Sequence[str], blocks: Iterable[Sequence[Sequence[s
 
 
 def _read_plain_csv(path: Path, names: Sequence[str], columns: ColumnMap) -> pd.DataFrame | None:
-    """Read plain CSV by Arrow: codes of text, and doubles; None of what it may read otherwise.
+    """Return the columns of plain CSV, read by Arrow, or None if the csv module could read other values.
 
-    A column is read as doubles if its first value is a fraction. No double may be so large that it can stand
-    for a whole number that was rounded.
+    A column is read as doubles if its first value is a fraction. No double may be so large that it could be a
+    rounded whole number.
     """
     first = next(_iter_blocks(path, names, 1), None)
     if first is None or not _is_plain_csv(path):
@@ -123,15 +123,12 @@ def _read_plain_csv(path: Path, names: Sequence[str], columns: ColumnMap) -> pd.
                 (batch.columns for batch in batches), schema, labels=labels, source="the file"
             )
     except pa.ArrowInvalid:
-        return None  # the csv module tells what is wrong
+        return None  # the csv module will name the error
     return frame if (frame[fractions].abs() < FIRST_INEXACT).all(axis=None) else None
 
 
 def _is_plain_csv(path: Path) -> bool:
-    """Return True if a file is UTF-8, and quotes stand around whole fields only, with nothing special inside.
-
-    Files with lines so long that they do not end in a block are left to the csv module.
-    """
+    """Return True if a file is UTF-8, quotes only whole plain fields, and has no line longer than a block."""
     with _open_bytes(path) as file:
         while block := file.read(BLOCK_BYTES) + file.readline(BLOCK_BYTES):
             try:
@@ -154,7 +151,7 @@ def _read_header(path: Path) -> list[str]:
 
 
 def _iter_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list[list[str]]]:
-    """Yield the fields of some columns, a list a column, so many rows at a time."""
+    """Yield the fields of some columns, one list per column, for `n_rows` rows at a time."""
     records = _iter_records(path)
     _, header = next(records)
     index = [header.index(name) for name in names]
@@ -163,7 +160,7 @@ def _iter_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list
 
 
 def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the fields of every record, the header first; blank lines are passed over."""
+    """Yield the line and the fields of every record, the header first; blank lines are skipped."""
     line, width = 1, 0
     try:
         with _open_lines(path) as lines:
@@ -182,7 +179,7 @@ def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_line(path: Path, row: int) -> str:
-    """Return the line on which a row starts, looked up only when a message needs it."""
+    """Return the line on which a row starts, which is slow and only for messages."""
     return f"line {next(islice(_iter_records(path), row + 1, None))[0]}"
 
 
@@ -216,7 +213,7 @@ def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
 
 
 def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArray[Any]:
-    """Read numbers of text by its distinct values; the first that is none, or is rounded, is named."""
+    """Return the numbers of a column of text; raise for the first that is not one or would be rounded."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return column.to_numpy().astype(np.int64)
     codes, texts = column.cat.codes.to_numpy(), column.cat.categories.tolist()
@@ -238,7 +235,7 @@ def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArra
 
 
 def _parse_numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
-    """Return whole numbers in 64 bits, exact doubles or truth values; and the position of other text."""
+    """Return texts as integers, doubles or booleans, and the position of the first that is not a number."""
     if all(text.strip().lower() in _BOOLEANS for text in texts):
         return np.array([_BOOLEANS[text.strip().lower()] for text in texts], dtype=bool), None
     if all(map(_WHOLE_NUMBER.fullmatch, texts)):
@@ -256,14 +253,14 @@ def _parse_numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
 
 
 def _parse_number(text: str) -> float:
-    """Return the nearest double, nan of text that says missing; Python's 1_000 is no number in a table."""
+    """Return the nearest double, or nan for text that means missing; 1_000 is not a number here."""
     if "_" in text or not text.isascii():
         raise ValueError(text)
     return np.nan if text.strip().lower() in MISSING_TEXT else float(text)
 
 
 def _find_rounded(texts: Sequence[str], values: NDArray[Any]) -> int | None:
-    """Return the position of the first whole number that a double does not hold."""
+    """Return the position of the first whole number that a double would round."""
     if values.dtype.kind != "f":
         return None
     large: list[int] = np.flatnonzero(np.abs(values) >= FIRST_INEXACT).tolist()
@@ -274,7 +271,7 @@ def _find_rounded(texts: Sequence[str], values: NDArray[Any]) -> int | None:
 
 
 class JsonNumber(str):
-    """A number or constant of JSON as it was written, so that no digit is lost before its column is known."""
+    """A number or constant of JSON as written, so that no digit is lost before its column is known."""
 
     __slots__ = ()
 
@@ -283,7 +280,7 @@ class JsonNumber(str):
 
 
 def _read_json_lines(path: Path, columns: ColumnMap) -> tuple[list[dict[str, Any]], list[str], list[int]]:
-    """Return the needed cells of each row as they were written, all keys, and the line of each row."""
+    """Return the needed cells of each row, all keys, and the line of each row."""
     needed = None if columns.optional is None else {*columns.required, *columns.optional}
     rows, lines = [], []
     keys: dict[str, None] = {}
@@ -328,12 +325,12 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
 def _format_column(
     name: str, rows: Sequence[dict[str, Any]], where: RowName, columns: ColumnMap
 ) -> list[str]:
-    """Return cells as a CSV file would hold them; of several scores, that of the positive class."""
+    """Return the cells of a column as in a CSV file; of two scores, that of the positive class."""
     texts = []
     for i, row in enumerate(rows):
         try:
             if name not in row:
-                raise ValueError("is missing in an object that others have it in")
+                raise ValueError("is missing in one object but present in others")
             cell = row[name]
             texts.append(
                 _format_cell(cell if name in columns.text else _positive_score(cell, columns.pos_label))
@@ -351,16 +348,16 @@ def _format_cell(cell: Any) -> str:
     try:
         cell.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"must hold text, but has half a character in {cell!a}") from None
+        raise ValueError(f"must hold text, but has an incomplete character in {cell!a}") from None
     return str(cell)
 
 
 def _positive_score(cell: Any, pos_label: object) -> Any:
-    """Return the positive class's of two scores, by place or by name; another single value as it is."""
+    """Return the score of the positive class of two, by position or by name; a single score as it is."""
     if isinstance(cell, dict):
         raise ValueError(
-            f"has {cell!r:.60}, which does not tell the score of the other class; write the scores of both "
-            "(top_k=None in a Hugging Face pipeline) or of the positive class alone"
+            f"has {cell!r:.60}, the score of one class only; write the scores of both classes (top_k=None in "
+            "a Hugging Face pipeline), or the score of the positive class alone"
         )
     if not isinstance(cell, list):
         return cell
@@ -381,7 +378,7 @@ def _positive_score_by_label(cell: list[Any], positive: str) -> Any:
     result = [entry["score"] for entry in named if str(entry["label"]).strip().casefold() in names]
     if not (len(cell) == len(named) == 2 and len(result) == 1):
         raise ValueError(
-            f"has {cell!r:.60}, in which the score of the positive class cannot be told; write it alone, "
-            "as [score of 0, score of 1], or as two {'label': ..., 'score': ...} of which one names it"
+            f"has {cell!r:.60}, in which the score of the positive class is not clear; write it alone, as "
+            "[score of 0, score of 1], or as two {'label': ..., 'score': ...}, one with the positive label"
         )
     return result[0]

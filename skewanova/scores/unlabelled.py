@@ -1,4 +1,4 @@
-"""Scores of cases without labels, from where the models run, and bins of labelled scores beside them."""
+"""Scores of unlabelled cases from the deployment, and labelled cases to estimate its prior with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skewanova.scores.sources import load_table
 from skewanova.scores.table import Scores, ScoreTable, hash_path
 from skewanova.scores.validation import check_any_row, to_categorical, validate_scores
 
-#: Columns of such a table; the last two may be missing.
+#: Columns of a table of unlabelled scores; batch and case are optional.
 UNLABELLED_COLUMNS = ("model", "y_score", "batch", "case")
 
 
@@ -28,12 +28,12 @@ SCORE_BIN_COLUMNS = ("model", "bin", "score_high", "n_positive", "n_negative")
 
 @dataclass(frozen=True, eq=False)
 class UnlabelledScores:
-    """Checked scores of several models where they run.
+    """Checked scores of several models on unlabelled cases.
 
     Attributes
     ----------
     frame : DataFrame
-        Columns model (categorical), y_score and, where they were given, batch and case (categorical).
+        Columns model (categorical), y_score and, if present, batch and case (categorical).
     source : Path or None
         The file they were read from.
     """
@@ -48,24 +48,24 @@ class UnlabelledScores:
 
     @property
     def has_batches(self) -> bool:
-        """True if there are batches."""
+        """True if rows name their batches."""
         return "batch" in self.frame
 
     def select_model(self, model: str) -> pd.DataFrame:
-        """Return the rows of a model, by case where there are cases."""
+        """Return the rows of a model, sorted by case if rows name their cases."""
         rows = self.frame[self.frame["model"] == model]
         return rows.sort_values("case", kind="stable") if "case" in rows else rows
 
     @cached_property
     def is_paired(self) -> bool:
-        """True if the rows of all models are about the same cases, one by one."""
+        """True if all models have the same cases in the same order."""
         parts = [self.select_model(model) for model in self.models]
         if "case" in self.frame:
             return all(np.array_equal(part["case"], parts[0]["case"]) for part in parts)
         return len({len(part) for part in parts}) == 1
 
     def sha256(self) -> str:
-        """Return the fingerprint of the file; empty where there is none."""
+        """Return the fingerprint of the file, or '' without a file."""
         return "" if self.source is None else hash_path(self.source)
 
 
@@ -75,10 +75,10 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     Parameters
     ----------
     source : path or frame
-        As for :func:`~skewanova.read_scores`, with the columns model, y_score and, optionally, batch (which
-        week or site a row is of) and case (which case it is about).
+        As for :func:`~skewanova.read_scores`, with the columns model, y_score and, optionally, batch (such as
+        the week or the site) and case (an identifier of the case).
     columns : mapping, optional
-        Where the table uses other names: ``{"batch": "week"}``.
+        Other names of the columns, such as ``{"batch": "week"}``.
 
     Returns
     -------
@@ -128,13 +128,13 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     if len(repeated):
         raise InputError(
             f"(model, case) must be unique among unlabelled scores, but {len(repeated)} rows repeat one, the "
-            f"first at {raw.where(int(repeated[0]))}"
+            f"first at {raw.where(int(repeated[0]))}; leave the repeated rows out"
         )
     return UnlabelledScores(frame, raw.source)
 
 
 class LabelledCases(NamedTuple):
-    """Labelled cases of one model, each once."""
+    """Labels, scores and codes of the distinct cases of one model."""
 
     positive: Bools
     score: NDArray[Any]
@@ -142,7 +142,7 @@ class LabelledCases(NamedTuple):
 
 
 def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None) -> LabelledCases:
-    """Return each case once: with its mean score over the folds that tested it, or in one fold."""
+    """Return the distinct cases of a model, with mean scores over folds, or the cases of one fold."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
         label = check_choice(str(fold), [str(label) for label in table.folds], "fold")
@@ -151,8 +151,8 @@ def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None
     if not table.has_cases:
         if rows["fold"].nunique() > 1:
             raise InputError(
-                "the labelled table must have a case column, so that each case counts once, or `fold` must "
-                f"name one of its {rows['fold'].nunique()} folds"
+                "the labelled table must have a case column, so that each case counts once; add it, or "
+                f"choose one of its {rows['fold'].nunique()} folds by `fold`"
             )
         return LabelledCases(positive, score, np.arange(len(rows)))
     case, first, index = np.unique(rows["case"].cat.codes.to_numpy(), return_index=True, return_inverse=True)
@@ -163,10 +163,10 @@ def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None
 
 
 def score_bins(table: Scores) -> pd.DataFrame:
-    """Count cases in the bins of each model's score, from which the prior of later scores is estimated.
+    """Count labelled cases in bins of each model's scores, from which the prior of later scores is estimated.
 
-    There are no rows where cases cannot be counted once, since rows are elsewhere, or there are several folds
-    and no cases; and none of models whose scores are all alike.
+    The frame is empty for distributed scores and for several folds without cases. It has no rows of models
+    with a single distinct score.
     """
     empty = pd.DataFrame({name: pd.Series(dtype=float) for name in SCORE_BIN_COLUMNS})
     if not isinstance(table, ScoreTable) or (len(table.folds) > 1 and not table.has_cases):
@@ -177,7 +177,7 @@ def score_bins(table: Scores) -> pd.DataFrame:
 
 
 def _count_bins(table: ScoreTable, model: str) -> pd.DataFrame | None:
-    """Return the rows of one model, unless its scores are all alike."""
+    """Return the bins of one model, or None if its scores are all equal or not finite."""
     cases = collect_labelled_cases(table, model)
     if not np.isfinite(cases.score).all() or cases.score.min() == cases.score.max():
         return None

@@ -1,8 +1,8 @@
-"""Checks of columns, of counts, and of clusters and weights of cases.
+"""Checks of the columns of a score table, of its counts, and of clusters and weights of cases.
 
-Cases of one cluster, such as a patient, are alike: what is left out, drawn or held out is a cluster. A weight
-says how many cases of the population a case stands for. Both are the same for a case in every row, and no
-fold cuts a cluster in two.
+Cases of one cluster, such as a patient, are alike, so clusters are the sampling units. A weight is the number
+of cases of the population that a case represents. Both are the same in every row of a case, and a fold tests
+all of a cluster or none.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from skewanova.scores.columns import SAMPLING_COLUMNS, decode, encode_whole_numb
 INTEGER_TEXT = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 
 
-#: How many offending cells or rows a message shows.
+#: Most offending cells or rows that a message lists.
 MAX_EXAMPLES = 5
 
 
@@ -58,30 +58,38 @@ def fill_fold(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def locate_group_row(frame: pd.DataFrame) -> RowName:
-    """Return how to name rows of one model and fold, which have no number in the table."""
+    """Return the function that names rows of one model and fold in messages."""
     if not len(frame) or any(key not in frame for key in ("model", "fold")):
         return name_row
     model, fold = (frame[key].head(1).tolist()[0] for key in ("model", "fold"))
-    return lambda row: f"{name_row(row)} of those of model {model!r} in fold {fold!r}"
+    return lambda row: f"{name_row(row)} of model {model!r} in fold {fold!r}"
 
 
 def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArray[Any]:
-    """Return real scores in their own dtype; of objects, the message names the first that is no number."""
+    """Return real scores in their own dtype; raise for text and other objects."""
     score = values.to_numpy()
     if score.dtype.kind == "O":
-        text = next((row for row, value in enumerate(score) if not isinstance(value, Number)), None)
+        bad = next((row for row, value in enumerate(score) if not _is_numeric(value)), None)
         hint = (
-            "convert it, for example with astype(float)"
-            if text is None
-            else f"the first that is no number is {score[text]!r:.40} at {where(text)}"
+            f"convert it: df[{name!r}].astype(float)"
+            if bad is None
+            else f"the first that is not a number is {score[bad]!r:.40} at {where(bad)}"
         )
         dtype = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
         raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {dtype}; {hint}")
     return check_scores(score, name, where=where)
 
 
+def _is_numeric(value: object) -> bool:
+    """Return True for a number, or for text that reads as one."""
+    try:
+        return isinstance(value, Number) or (isinstance(value, str) and np.isfinite(float(value)))
+    except ValueError:
+        return False
+
+
 def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:
-    """Return which labels are positive; of labels in codes each is checked once, if none is wrong."""
+    """Return a mask of the positive labels."""
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values):
         codes = values_or_codes(values)
         if codes.min() >= 0:
@@ -93,12 +101,12 @@ def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName
 def to_categorical(
     values: pd.Series[Any], name: str, where: RowName, *, numeric: bool = False
 ) -> pd.Categorical[Any]:
-    """Return levels as text in order of appearance or, if `numeric` and all are, ascending whole numbers."""
+    """Return a categorical of text in order of appearance, or of ascending integers if `numeric` allows."""
     if numeric and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
         coded = encode_whole_numbers(values.to_numpy())
         if coded is not None:
             return pd.Categorical.from_codes(coded[0], pd.Index(coded[1]))
-    if values.dtype == object:  # where 1, 1.0 and True are the same to pandas
+    if values.dtype == object:  # pandas takes 1, 1.0 and True for the same level
         values = values.map(str, na_action="ignore")
     is_coded = isinstance(values.dtype, pd.CategoricalDtype)
     codes, names = (values_or_codes(values), values.cat.categories) if is_coded else pd.factorize(values)
@@ -121,14 +129,14 @@ def to_categorical(
 
 
 def _parse_levels(texts: list[str]) -> NDArray[np.int64] | None:
-    """Return numbers if all texts are whole ones in their plain spelling (or a float's, such as 3.0)."""
+    """Return integers if all texts are whole numbers in plain spelling, or with .0; else None."""
     if not all(map(INTEGER_TEXT.fullmatch, texts)):
         return None
     return np.array([int(text.removesuffix(".0")) for text in texts], dtype=np.int64)
 
 
 def check_cell_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
-    """Raise unless every cell that has any case has both classes."""
+    """Raise unless every (model, fold) with rows has cases of both classes."""
     present = counts.sum(axis=2, keepdims=True) > 0
     lacking = np.argwhere((counts == 0) & present)
     if len(lacking):
@@ -142,11 +150,11 @@ def check_cell_classes(models: Sequence[str], folds: Sequence[Label], counts: ND
 
 
 def raise_multiple_datasets(column: str, n_datasets: int) -> None:
-    """Raise where folds of several data sets would be taken for folds of one."""
+    """Raise if a table holds several data sets, whose folds would be mixed."""
     if n_datasets > 1:
         raise MultipleDatasetsError(
-            f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed: "
-            "compare them through compare_datasets() (`skewanova compare` does), or keep one"
+            f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed; "
+            "compare them with skewanova.compare_datasets(table) or `skewanova compare`, or select one"
         )
 
 
@@ -162,8 +170,8 @@ def raise_mixed_labels(n_cases: int, cases: Sequence[Label]) -> NoReturn:
     """Raise for cases that have both labels."""
     raise InputError(
         f"a case must have one label, but {n_cases} cases have both, the first: "
-        f"{', '.join(map(repr, cases))}; if case "
-        "numbers start again in every fold, make them unique (such as fold and number together)"
+        f"{', '.join(map(repr, cases))}; if case numbers start again in every fold, make them unique, "
+        "for example by joining fold and number"
     )
 
 
@@ -171,7 +179,7 @@ def raise_mixed_labels(n_cases: int, cases: Sequence[Label]) -> NoReturn:
 
 
 class WeightRange(NamedTuple):
-    """The smallest and the largest weight, and the share of the positives in all."""
+    """Smallest and largest weight, and the weighted prior."""
 
     low: float
     high: float
@@ -179,7 +187,7 @@ class WeightRange(NamedTuple):
 
 
 class SharedClusters(NamedTuple):
-    """Number of clusters in several folds; the one in most, by name, and the number of these."""
+    """Number of clusters in several folds, and the name and number of folds of the cluster in most."""
 
     n_clusters: int
     name: Any
@@ -187,22 +195,22 @@ class SharedClusters(NamedTuple):
 
 
 class SamplingSummary(NamedTuple):
-    """Clusters and weights of a table whose rows are elsewhere.
+    """Summary of the clusters and weights of distributed scores.
 
     Attributes
     ----------
     n_clusters : int
-        Number of clusters; 0 where there are none.
+        Number of clusters; 0 if cases are not clustered.
     shared : SharedClusters or None
-        Those in several folds, if any.
+        Clusters in several folds, if any.
     kinds : (int, int, int)
-        Number of clusters of negatives alone, of positives alone, and of both.
+        Numbers of clusters with negatives only, with positives only, and with both.
     sums : UnitSums
-        What clusters, or weighted cases, weigh: of shape (n_models, n_folds, 2).
+        Weights of the clusters or cases, of shape (n_models, n_folds, 2).
     weights : WeightRange or None
-        Of weighted cases.
+        Range of the weights, if cases are weighted.
     distinct : (ndarray, ndarray)
-        Different weights of the negatives and of the positives, or some of them if they are many.
+        Distinct weights of the negatives and of the positives, up to a limit.
     """
 
     n_clusters: int
@@ -214,7 +222,7 @@ class SamplingSummary(NamedTuple):
 
 
 def check_weight_column(values: pd.Series[Any], where: RowName) -> Floats:
-    """Return finite, non-negative weights."""
+    """Return a column of finite, non-negative weights."""
     weight = values.to_numpy()
     if weight.dtype.kind == "O":
         weight = np.array([np.nan if value is None else value for value in weight.tolist()])
@@ -222,13 +230,13 @@ def check_weight_column(values: pd.Series[Any], where: RowName) -> Floats:
 
 
 def check_any_weight(largest: float) -> None:
-    """Raise for a table in which all weights are 0."""
+    """Raise if all weights are 0."""
     if not largest > 0:
         raise InputError("`weight` must be above 0 in some row, but is 0 in all")
 
 
 def check_sampling(frame: pd.DataFrame, where: RowName) -> pd.DataFrame:
-    """Check clusters and weights of cases, and return the rows without those that weigh 0."""
+    """Check clusters and weights of cases, and return the rows of positive weight."""
     check_same_for_case(frame, where)
     if "weight" in frame:
         frame = frame[frame["weight"] > 0].reset_index(drop=True)
@@ -243,7 +251,7 @@ def check_sampling(frame: pd.DataFrame, where: RowName) -> pd.DataFrame:
 
 
 def check_same_for_case(frame: pd.DataFrame, where: RowName, *, n_models: Codes | None = None) -> None:
-    """Check that a case has one cluster and one weight; `n_models` have each fold, if not all have."""
+    """Check that a case has one cluster and one weight; `n_models` is the number of models per fold."""
     for column in SAMPLING_COLUMNS:
         if column in frame:
             value = pd.factorize(frame[column])[0].astype(np.intp)
@@ -254,7 +262,7 @@ def check_same_for_case(frame: pd.DataFrame, where: RowName, *, n_models: Codes 
 
 
 def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: RowName) -> None:
-    """Check each case; without names, rows of one fold in the same position are about one case."""
+    """Check that a case has one value; without names, rows of one fold are matched by their order."""
     has_cases = "case" in frame
     case = level_codes(frame, "case") if has_cases else frame.groupby("model", observed=True).cumcount()
     _, start, index = np.unique(case, return_index=True, return_inverse=True)
@@ -277,7 +285,7 @@ def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: R
 def _check_fold_by_fold(
     frame: pd.DataFrame, column: str, value: Codes, where: RowName, *, n_models: Codes | None
 ) -> None:
-    """Check that in a fold every model has as many rows of each value, where cases have no names."""
+    """Check, without names of cases, that all models of a fold have equally many rows of each value."""
     rows = pd.DataFrame(
         {"fold": level_codes(frame, "fold"), "value": value, "model": level_codes(frame, "model")}
     )
@@ -302,7 +310,7 @@ def _cell_text(frame: pd.DataFrame, column: str, row: int) -> str:
 
 
 def check_several_clusters(n_clusters: int, name: Any) -> None:
-    """Raise for a table with a single cluster, of this name."""
+    """Raise if all cases are in one cluster, called `name`."""
     if n_clusters < 2:
         raise InputError(
             f"`cluster` must name at least 2 clusters, but all cases are in {name!r:.40}; leave out the "
@@ -311,13 +319,13 @@ def check_several_clusters(n_clusters: int, name: Any) -> None:
 
 
 def check_whole_clusters(frame: pd.DataFrame) -> None:
-    """Check that each fold tests all known cases of a cluster or none."""
+    """Check that every fold tests all cases of a cluster in the table, or none."""
     codes = {name: level_codes(frame, name) for name in ("fold", "cluster", "case", "model") if name in frame}
     rows = pd.DataFrame(codes)
     if "case" in rows:
         tested = rows.drop_duplicates(["fold", "case"]).groupby(["fold", "cluster"]).size()
         n_cases = rows.drop_duplicates("case").groupby("cluster").size()
-    else:  # as many as some model has, and as some fold tests
+    else:  # largest number in a model and fold
         tested = rows.groupby(["fold", "cluster", "model"]).size().groupby(["fold", "cluster"]).max()
         n_cases = tested.groupby("cluster").max()
     expected = n_cases.loc[tested.index.get_level_values("cluster")].to_numpy()
@@ -328,19 +336,19 @@ def check_whole_clusters(frame: pd.DataFrame) -> None:
             "every fold must test all known cases of a cluster or none, but fold "
             f"{frame['fold'].cat.categories.tolist()[fold]!r} tests {tested.iloc[odd[0]]} of the "
             f"{expected[odd[0]]} of cluster {frame['cluster'].cat.categories.tolist()[cluster]!r:.40} "
-            f"({len(odd)} such in all): its other cases may have been "
-            "trained on; split whole clusters (such as scikit-learn's StratifiedGroupKFold), or leave out "
-            "the column cluster if its cases are no more alike than others"
+            f"({len(odd)} such in all), so its other cases may have been training cases; split whole "
+            "clusters, as scikit-learn's StratifiedGroupKFold does, or leave out the column cluster if its "
+            "cases are no more alike than others"
         )
 
 
 def level_codes(frame: pd.DataFrame, column: str) -> Codes:
-    """Return positions of a categorical column's values in its order of levels."""
+    """Return the codes of a categorical column."""
     return np.asarray(frame[column].cat.codes.to_numpy(), dtype=np.intp)
 
 
 def shared_clusters(frame: pd.DataFrame) -> SharedClusters | None:
-    """Return clusters in several folds, if there are any."""
+    """Return the clusters that are in several folds, or None."""
     n_folds = frame[["fold", "cluster"]].drop_duplicates()["cluster"].value_counts()
     several = int((n_folds > 1).sum())
     return SharedClusters(several, n_folds.index.tolist()[0], int(n_folds.iloc[0])) if several else None

@@ -87,7 +87,7 @@ def test_a_case_counts_once_by_its_mean_score(found):
 def test_folds_without_cases_need_a_fold():
     labelled, unlabelled = tables("A")
     bare = labelled.drop(columns="case").assign(fold=np.arange(400) % 2)
-    with pytest.raises(InputError, match=r"must have a case column, .* or `fold` must name one of its 2"):
+    with pytest.raises(InputError, match=r"must have a case column, .* or choose one of its 2"):
         estimate_prior_from_tables(bare, unlabelled)
     with pytest.raises(InputError, match="`fold` must be one of 0, 1; but got '7'"):
         estimate_prior_from_tables(bare, unlabelled, fold=7)

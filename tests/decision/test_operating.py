@@ -369,8 +369,8 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     ("frame", "choose_on", "message"),
     [
         (parts(), "nowhere", "`choose_on` must be one of tuning, test; but got"),
-        (one_fold(), "tuning", "`choose_on` needs the column part"),
-        (parts().iloc[:200], "tuning", "must leave rows to judge on"),
+        (one_fold(), "tuning", "`choose_on` needs a column part"),
+        (parts().iloc[:200], "tuning", "must leave rows of another part"),
         (sa.read_scores(one_fold()), "x", "can name a part of a path or frame only"),
         (one_fold(), one_fold().assign(model="B"), "lacks model 'A' in fold 1"),
     ],

@@ -66,7 +66,7 @@ def test_without_a_column_of_folds_all_rows_are_one_test_set():
     found = gathered(frame.drop(columns="fold"))
     assert_alike(found, sa.read_scores(frame))
     assert list(found.ties()) == sorted(sa.read_scores(frame).ties())
-    message = r"^`y_score` must not hold NaN, .* row 2 of those of model 'A' in fold 1$"
+    message = r"^`y_score` must not hold NaN, .* row 2 of model 'A' in fold 1$"
     rows = pd.DataFrame({"model": "A", "y_true": [0, 1, 1], "y_score": [0.1, 0.2, np.nan]})
     with pytest.raises(InputError, match=message):
         gathered(rows)
@@ -98,7 +98,7 @@ def test_what_is_wrong_across_groups_is_told_as_in_memory():
 
 
 def test_scores_that_are_no_numbers_keep_their_type_of_error():
-    with pytest.raises(InputTypeError, match=r"`y_score` must hold real numbers.* at row 0 of .* model 'a'"):
+    with pytest.raises(InputTypeError, match=r"`y_score` must hold real numbers.* at row 0 of model 'a'"):
         gathered(table().sort_values("model").assign(y_score="high"))
     with pytest.raises(InputError, match=r"^a fold must be spelled in one way"):
         gathered(table().assign(fold=lambda f: f["fold"].astype(str) + np.where(f["case"] % 2, "", ".0")))

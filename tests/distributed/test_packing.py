@@ -194,7 +194,7 @@ def test_what_is_wrong_with_a_weight_or_a_cluster_is_told_of_the_group(column, v
     found = packing.pack_group(frame, pos_label=None)
     assert isinstance(found, InputError)
     assert f"`{message}` must" in str(found)
-    assert "row 3 of those of model 'a' in fold 2" in str(found)
+    assert "row 3 of model 'a' in fold 2" in str(found)
     assert "a row of model 'a' in fold '2'" in str(packing.sample_groups(frame))
 
 

@@ -292,7 +292,7 @@ def test_broken_archives(tmp_path):
 def test_places_without_a_table(tmp_path):
     with pytest.raises(InputError, match=r"^there is no file '.*absent\.csv'$"):
         load(tmp_path / "absent.csv")
-    with pytest.raises(InputError, match=r"^the folder '.*' holds no file that ends in \.parquet or \.pq$"):
+    with pytest.raises(InputError, match=r"^the folder '.*' has no file that ends in \.parquet or \.pq$"):
         load(str(tmp_path))
     with pytest.raises(
         InputError, match=r"^'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, \.ndjson or \.parquet$"

@@ -142,14 +142,14 @@ def test_a_named_class_may_be_any_of_the_two(tmp_path):
         (
             {"label": "POSITIVE", "score": 0.9},
             None,
-            "has {'label': 'POSITIVE', 'score': 0.9}, which does not tell",
+            "has {'label': 'POSITIVE', 'score': 0.9}, the score of one class only",
         ),
         (
             [0.25, 0.75],
             "0",
             "has [0.25, 0.75] in the order of labels 0 and 1, but the positive class is '0'",
         ),
-        ([0.1, 0.2, 0.7], None, "has [0.1, 0.2, 0.7], in which the score of the positive class cannot"),
+        ([0.1, 0.2, 0.7], None, "has [0.1, 0.2, 0.7], in which the score of the positive class is not"),
         ([0.5], None, "has [0.5], in which"),
         ([], None, "has [], in which"),
         (["0.25", "0.75"], None, "has ['0.25', '0.75'], in which"),
@@ -182,7 +182,7 @@ def test_scores_that_could_mean_several_things(tmp_path, score, pos_label, messa
         (json.dumps(ROW)[:-1] + ', "fold": 2}', "line 3 of 'scores.jsonl' has the key 'fold' more than once"),
         (
             {"model": "A", "fold": 1, "y_true": 1},
-            "`y_score` is missing in an object that others have it in, at line 3",
+            "`y_score` is missing in one object but present in others, at line 3",
         ),
         (
             ROW | {"y_score": "high"},
@@ -193,9 +193,9 @@ def test_scores_that_could_mean_several_things(tmp_path, score, pos_label, messa
         (ROW | {"model": {"name": "A"}}, "`model` must hold one value, but has {'name': 'A'}, at line 3"),
         (
             ROW | {"model": "\ud800"},
-            "`model` must hold text, but has half a character in '\\ud800', at line 3",
+            "`model` must hold text, but has an incomplete character in '\\ud800', at line 3",
         ),
-        (ROW | {"case": 3}, "`case` is missing in an object that others have it in, at line 1"),
+        (ROW | {"case": 3}, "`case` is missing in one object but present in others, at line 1"),
         (
             ROW | {"y_true": 2},
             "`y_true` must hold two classes, but has 3, first seen: 0 (line 1), 1 (line 2), 2 (line 3)",
@@ -254,4 +254,4 @@ def test_the_command_line_reads_them(tmp_path):
     path.write_text(path.read_text() + "\n{}\n")
     done = CliRunner().invoke(main, ["check", str(path), *names])
     assert done.exit_code == 2
-    assert done.stderr == "Error: `name` is missing in an object that others have it in, at line 25\n"
+    assert done.stderr == "Error: `name` is missing in one object but present in others, at line 25\n"

@@ -297,11 +297,11 @@ def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
 
 def test_wide_tables_without_models_or_with_one_twice():
     with pytest.raises(
-        InputError, match=r"^`models` must name at least one column of scores, but there is none"
+        InputError, match=r"^`models` must name at least one column of scores, but the table has"
     ):
         scores_from_wide(WIDE[["y_true", "fold"]])
     with pytest.raises(
-        InputError, match=r"^`models` must name at least one column of scores, but there is none"
+        InputError, match=r"^`models` must name at least one column of scores, but the table has"
     ):
         scores_from_wide(WIDE, models=[])
     with pytest.raises(InputError, match=exact("the column 'A' is mapped twice; map each column once")):
@@ -330,7 +330,7 @@ ROUNDED = {
 def test_wide_whole_numbers_beside_floats_are_neither_rounded_nor_replaced(tmp_path, kind):
     a, b, name, value = ROUNDED[kind]
     wide = pd.DataFrame({"y_true": [0, 1, 0, 1], "A": a, "B": b})
-    message = rf"^`{name}` must keep its order as floats.*has {value} at .*write the ranks$"
+    message = rf"^`{name}` must keep its order as floats.*but {value} at .*write the ranks$"
     for source in every_source(tmp_path, wide)[2:]:
         with pytest.raises(InputError, match=message):
             scores_from_wide(source)

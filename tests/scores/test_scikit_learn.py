@@ -264,7 +264,7 @@ def test_a_response_that_is_not_there():
 
 def test_training_sets_of_one_class():
     order = np.argsort(Y, kind="stable")
-    with pytest.raises(ValueError, match=r"^model 'A' cannot be used in fold 1: it learnt one class only"):
+    with pytest.raises(ValueError, match=r"^model 'A' cannot be used in fold 1: it was trained on one class"):
         sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(order[:50], order[50:])])
     with pytest.raises(ValueError, match=r"^every model needs both classes in every fold"):
         sa.scores_from_estimators({"A": BAYES}, X[order], Y[order], cv=KFold(5))
@@ -272,7 +272,7 @@ def test_training_sets_of_one_class():
 
 @each("test", [[200], [-1, 3], [0.5, 1.5], [], [[1, 2]], [True, False]])
 def test_cases_of_a_split_that_are_none(test):
-    message = r"^`cv` must give the cases to train on and to test as positions from 0 to 199, but fold 2 has "
+    message = r"^`cv` must give training and test cases as positions from 0 to 199, but fold 2 has "
     with pytest.raises(sa.InputError, match=message):
         sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(range(100), range(100, 200)), (range(100), test)])
 
@@ -312,10 +312,10 @@ def test_folds_that_lack_a_class_are_refused_before_anything_is_fitted():
             Y,
             {},
             TypeError,
-            "`estimators` must be a mapping by the name of the model, but got [Gauss",
+            "`estimators` must be a mapping from names to models, such as",
         ),
         ({}, Y, {}, ValueError, "`estimators` must hold at least one model, but is empty"),
-        ({1: BAYES}, Y, {}, TypeError, "`estimators` must name models by text, but has the name 1"),
+        ({1: BAYES}, Y, {}, TypeError, "`estimators` must have names that are text, but has the name 1"),
         (
             {"A": BAYES},
             Y,
@@ -339,7 +339,7 @@ def test_input_that_is_refused(estimators, labels, *, options, error, message):
 
 
 def test_features_without_rows():
-    with pytest.raises(TypeError, match=r"^`X` must have one row for each case, but is 3$"):
+    with pytest.raises(TypeError, match=r"^`X` must have one row per case, but is 3$"):
         sa.scores_from_estimators({"A": BAYES}, 3, Y)
 
 
@@ -378,13 +378,11 @@ def test_other_splits_are_refused(other):
 
 
 def test_incomplete_results():
-    message = (
-        r"^the results of 'A' have no 'estimator' and no 'indices': call cross_validate\(\.\.\., return_est"
-    )
+    message = r"^the results of 'A' have no 'estimator' and no 'indices': call cross_validate\(estimator, X"
     with pytest.raises(ValueError, match=message):
         sa.scores_from_cv_results({"A": cross_validate(BAYES, X, Y)}, X, Y)
     with pytest.raises(
-        ValueError, match=r"^`X` must be what 'A' was validated on, but has 50 rows, fewer than"
+        ValueError, match=r"^`X` must be the data that 'A' was validated on, but has only 50 rows"
     ):
         sa.scores_from_cv_results({"A": validated(BAYES)}, X[:50], Y[:50])
 

@@ -128,14 +128,14 @@ def test_empty_labels(column, empty):
 @each(
     ("scores", "message"),
     [
-        (["x", "y"], r"has dtype (str|object); the first that is no number is 'x' at row 0$"),
+        (["x", "y"], r"has dtype (str|object); the first that is not a number is 'x' at row 0$"),
         (
             pd.Series([0.5, "y"], dtype=object),
-            "has dtype object; the first that is no number is 'y' at row 1$",
+            "has dtype object; the first that is not a number is 'y' at row 1$",
         ),
-        (pd.Series([0.5, None], dtype=object), "object; the first that is no number is None at row 1$"),
-        (pd.Series([0.5, 1], dtype=object), r"object; convert it, for example with astype\(float\)$"),
-        (pd.Series(["x" * 99] * 2), r"the first that is no number is 'x{39} at row 0$"),
+        (pd.Series([0.5, None], dtype=object), "object; the first that is not a number is None at row 1$"),
+        (pd.Series([0.5, 1], dtype=object), r"object; convert it: df\['y_score'\]\.astype\(float\)$"),
+        (pd.Series(["x" * 99] * 2), r"the first that is not a number is 'x{39} at row 0$"),
         ([1j, 2], "has dtype complex128$"),
         (pd.to_datetime(["2020-01-01", "2020-01-02"]), "has dtype datetime64"),
     ],
