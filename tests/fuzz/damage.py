@@ -10,16 +10,12 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from fuzz.command import checked_run, folder_of
-from fuzz.generator import HOSTILE, Generator, answered
-from fuzz.tables import COLUMNS, SHAPE, as_csv, as_json_lines, as_parquet, damaged, rows_of
+from fuzz.generator import HOSTILE, Generator, answered, sample
+from fuzz.tables import COLUMNS, SHAPE, as_csv, as_json_lines, as_parquet, damaged, damages_by, rows_of
 
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "latin-1", "cp037", "utf-7", "cp1252")
 #: What other programs write into the footer of a Parquet file, and what they should not.
 FOOTERS = (*HOSTILE["footers"], "{" * 5000)
-NAMES = HOSTILE["file_names"]
-_kinds = st.sampled_from(["flip", "flip", "cut", "insert", "remove"])
-_damage = st.tuples(_kinds, st.integers(0, 1000), st.binary(min_size=1, max_size=4))
-_damages = st.lists(_damage, min_size=1, max_size=3)
 
 
 @cache
@@ -50,18 +46,13 @@ def contents():
 def file_of(case):
     content = contents()[case["content"]]
     if case["footer"] is not None and case["content"].startswith("parquet"):
-        return with_footer(content, case["footer"])
+        table = pq.read_table(pa.BufferReader(content))
+        out = pa.BufferOutputStream()
+        pq.write_table(table.replace_schema_metadata({b"pandas": case["footer"].encode()}), out)
+        return out.getvalue().to_pybytes()
     if case["encoding"] != "utf-8" and case["content"] in {"csv", "jsonl"}:
         content = content.decode().encode(case["encoding"], "replace")
     return damaged(content, case["damages"])
-
-
-def with_footer(content, footer):
-    """The same table, with other metadata for pandas."""
-    table = pq.read_table(pa.BufferReader(content)).replace_schema_metadata({b"pandas": footer.encode()})
-    out = pa.BufferOutputStream()
-    pq.write_table(table, out)
-    return out.getvalue().to_pybytes()
 
 
 def broken_files_are_refused(case):
@@ -84,15 +75,9 @@ def parts_are_one_table(case):
 
 def _cases(**more):
     kinds = [*contents(), "parquet", "parquet of folds", "parquet", "csv.gz", "csv", "jsonl"]
-    return st.fixed_dictionaries(
-        {
-            "content": st.sampled_from(kinds),
-            "damages": _damages,
-            "footer": st.one_of(st.none(), st.sampled_from(FOOTERS)),
-            "encoding": st.sampled_from(ENCODINGS),
-            **more,
-        }
-    )
+    damages = damages_by(st.binary(min_size=1, max_size=4), 1, 3)
+    parts = sample(content=kinds, encoding=ENCODINGS, footer=(*[None] * len(FOOTERS), *FOOTERS))
+    return st.fixed_dictionaries({**parts, "damages": damages, **more})
 
 
 def _fitting(case):
@@ -102,11 +87,11 @@ def _fitting(case):
     return {**case, "name": f"scores.{ending}" if fits else case["name"]}
 
 
-_files = _cases(name=st.sampled_from(NAMES), fits=st.integers(0, 3).map(bool)).map(_fitting)
+_files = _cases(**sample(name=HOSTILE["file_names"], fits=(False, True, True, True))).map(_fitting)
 EXTRA = ("c.parquet", "_SUCCESS", ".hidden.parquet", "notes.txt", "model=x/c.parquet", "a.csv")
 KINDS = ("string", "float", "double", "int8", "bool", "decimal", "dictionary", "list", "binary")
 _types = st.dictionaries(st.sampled_from(COLUMNS[:5]), st.sampled_from(KINDS), max_size=1)
-_parts = _cases(extra=st.sampled_from(EXTRA), types=_types)
+_parts = _cases(**sample(extra=EXTRA), types=_types)
 
 GENERATORS = (
     Generator("damaged files", _files, broken_files_are_refused, 80),

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import skewanova as sa
-from fuzz.generator import Generator, answered, near
+from fuzz.generator import Generator, answered, near, sample
 from fuzz.tables import changed, changes
 from skewanova.inference import auprec_covariance, compare_runs
 
@@ -22,8 +22,6 @@ PRIORS = (0.5, 0.1)
 TARGETS = ((0.05, 0.2), 0.3, (0.001, 0.9), (0.5, 0.5), (1e-6, 1e-5))
 #: Where only rounding is left, a p-value may be any.
 SPREAD_LEFT = 1e-6
-
-# --- tables of runs -----------------------------------------------------------------------------------------
 
 
 def run_rows(case):
@@ -53,19 +51,11 @@ SCORES = {
     "constant": lambda drawn, labels: 0.0 * drawn,
 }
 
+_kinds = st.lists(st.sampled_from(sorted(SCORES)), min_size=1, max_size=3)
 runs = st.fixed_dictionaries(
-    {
-        "seed": st.integers(0, 9),
-        "models": st.integers(2, 4),
-        "runs": st.integers(2, 5),
-        "size": st.sampled_from([3, 6, 20, 60]),
-        "positives": st.sampled_from([1, 2, 5, 12]),
-        "noise": st.sampled_from([0.0, 1e-9, 0.3, 3.0]),
-        "scores": st.lists(st.sampled_from(sorted(SCORES)), min_size=1, max_size=3),
-        "named": st.sampled_from([True, True, True, False]),
-        "target": st.sampled_from(TARGETS),
-        "changes": st.one_of(st.just([]), st.just([]), changes),
-    }
+    sample(seed=range(10), models=(2, 3, 4), runs=(2, 3, 4, 5), size=(3, 6, 20, 60), positives=(1, 2, 5, 12))
+    | sample(noise=(0.0, 1e-9, 0.3, 3.0), named=(True, True, True, False), target=TARGETS)
+    | {"scores": _kinds, "changes": st.one_of(st.just([]), st.just([]), changes)}
 )
 
 
@@ -74,10 +64,9 @@ def runs_are_compared_as_one_sample(case):
     rows = changed(run_rows(case), case["changes"])
     table = answered(sa.read_scores, pd.DataFrame(rows)) if rows else None
     result = table and answered(sa.compare, table, case["target"], at_priors=PRIORS)
-    if not result:
-        return
-    assert_sane(result)
-    if case["changes"] or not case["named"]:
+    if result:
+        assert_sane(result)
+    if not result or case["changes"] or not case["named"]:
         return
     assert result.design.kind == "runs", result.design
     frame = pd.DataFrame(rows)
@@ -85,15 +74,12 @@ def runs_are_compared_as_one_sample(case):
     facts = frame.drop_duplicates("case").set_index("case").loc[wide.index]
     one = auprec_covariance(facts["y_true"], wide.to_numpy(), deployment_prior=case["target"])
     names = sorted(frame["model"].unique())
-    fewest = float(facts["y_true"].value_counts().min() - 1)
-    found = compare_runs(
-        one.estimate.reshape(len(names), -1), one.covariance, models=names, case_df=max(fewest, 1.0)
-    )
-    ranked = result.ranking.set_index("model").loc[names]
-    near(ranked["iauprec"] if "iauprec" in ranked else ranked["estimate"], found.estimate)
+    df = max(float(facts["y_true"].value_counts().min() - 1), 1.0)
+    known = compare_runs(one.estimate.reshape(len(names), -1), one.covariance, models=names, case_df=df)
+    near(result.ranking.set_index("model").loc[names, "iauprec"], known.estimate)
     pairs = result.pairs[result.pairs["role"] == "primary"]
     by_pair = {frozenset((row.model_a, row.model_b)): row for row in pairs.itertuples()}
-    for a, b, error, p in zip(found.model_a, found.model_b, found.std_error, found.p_value, strict=True):
+    for a, b, error, p in zip(known.model_a, known.model_b, known.std_error, known.p_value, strict=True):
         row = by_pair[frozenset((a, b))]
         near(row.std_error, error)
         if error > SPREAD_LEFT:
@@ -118,38 +104,13 @@ def assert_sane(result):
     assert result.verdict.to_text()
 
 
-# --- one test set with clusters and weights -----------------------------------------------------------------
-
 ODD_CLUSTERS = (None, "", "a", 0, -1, 1.5, float("nan"), 2**63, "0", True, b"x", (1, 2))
 ODD_WEIGHTS = (0, -1, 1, 2, 0.25, 1e-300, 1e300, 5e-324, float("nan"), float("inf"), None, "3", True, 10**400)
-
-one_sets = st.fixed_dictionaries(
-    {
-        "seed": st.integers(0, 9),
-        "models": st.integers(2, 4),
-        "size": st.sampled_from([3, 8, 24, 60]),
-        "positives": st.sampled_from([1, 2, 5, 12]),
-        "scores": st.lists(st.sampled_from(sorted(SCORES)), min_size=1, max_size=3),
-        "clusters": st.one_of(
-            st.none(), st.integers(1, 9), st.lists(st.sampled_from(ODD_CLUSTERS), min_size=1, max_size=6)
-        ),
-        "weights": st.one_of(
-            st.none(),
-            st.lists(st.sampled_from([0, 0.5, 1, 2, 7]), min_size=1, max_size=5),
-            st.lists(st.sampled_from(ODD_WEIGHTS), min_size=1, max_size=5),
-        ),
-        "target": st.sampled_from(TARGETS),
-        "estimator": st.sampled_from(["trapezoid", "trapezoid", "average_precision", "exact", "convex_hull"]),
-        "simultaneous": st.sampled_from(["max_z", "none", "bonferroni"]),
-        "change": st.sampled_from(["order", "names of clusters", "scale of weights", "left out", "models"]),
-    }
-)
 
 
 def one_set_of(case):
     """Arguments of `compare_test_set`."""
-    rng = np.random.default_rng(case["seed"])
-    n = case["size"]
+    rng, n = np.random.default_rng(case["seed"]), case["size"]
     labels = np.arange(n) % n < case["positives"]
     kinds = (case["scores"] * case["models"])[: case["models"]]
     columns = np.column_stack([SCORES[kind](rng.normal(size=n), labels) for kind in kinds])
@@ -173,79 +134,72 @@ def one_set_of(case):
 def one_set_holds_together(case):
     """Refused, or numbers in their ranges that a change of no meaning leaves as they are."""
     given = one_set_of(case)
-    found = answered(sa.inference.compare_test_set, **given)
-    if found is None:
+    result = answered(sa.inference.compare_test_set, **given)
+    if result is None:
         return
-    assert ((found.estimate >= 0) & (found.estimate <= 1 + 1e-12)).all(), found.estimate
-    near(found.covariance, found.covariance.T)
-    scale = max(float(np.abs(found.covariance).max()), 1e-300)
-    assert np.linalg.eigvalsh(found.covariance / scale).min() > -1e-9
-    for p in (found.p_value, found.p_adjusted, np.array([found.p_omnibus])):
+    assert ((result.estimate >= 0) & (result.estimate <= 1 + 1e-12)).all(), result.estimate
+    near(result.covariance, result.covariance.T)
+    scale = max(float(np.abs(result.covariance).max()), 1e-300)
+    assert np.linalg.eigvalsh(result.covariance / scale).min() > -1e-9
+    for p in (result.p_value, result.p_adjusted, np.array([result.p_omnibus])):
         assert (np.isnan(p) | ((p >= 0) & (p <= 1))).all(), p
-    assert not (found.conf_low > found.conf_high).any()
-    assert not (found.p_adjusted < found.p_value).any()
-    moved = CHANGES[case["change"]](given, case["seed"])
-    again = answered(sa.inference.compare_test_set, **moved)
+    assert not (result.conf_low > result.conf_high).any()
+    assert not (result.p_adjusted < result.p_value).any()
+    again = answered(
+        sa.inference.compare_test_set, **{**given, **CHANGES[case["change"]](given, case["seed"])}
+    )
     assert again is not None, "a change of no meaning was refused"
-    order, pairs = np.argsort(again.models), (_pairs(found), _pairs(again))
-    near(again.estimate[order], found.estimate)
-    near(again.covariance[np.ix_(order, order)], found.covariance)
-    near(again.std_error[pairs[1]], found.std_error[pairs[0]])
-    clear = found.std_error[pairs[0]] > SPREAD_LEFT
-    near(again.p_value[pairs[1]][clear], found.p_value[pairs[0]][clear])
+    order, (before, after) = np.argsort(again.models), map(_by_pair, (result, again))
+    near(again.estimate[order], result.estimate)
+    near(again.covariance[np.ix_(order, order)], result.covariance)
+    near(after["std_error"], before["std_error"])
+    clear = before["std_error"] > SPREAD_LEFT
+    near(after["p_value"][clear], before["p_value"][clear])
 
 
-def _pairs(found):
-    """Places of the pairs in an order that does not depend on that of the models."""
-    names = [sorted(pair) for pair in zip(found.model_a, found.model_b, strict=True)]
-    return sorted(range(len(names)), key=names.__getitem__)
+def _by_pair(result):
+    """Return the numbers of pairs in an order that does not depend on that of the models."""
+    names = [" ".join(sorted(pair)) for pair in zip(result.model_a, result.model_b, strict=True)]
+    return pd.DataFrame({"std_error": result.std_error, "p_value": result.p_value}, index=names).sort_index()
 
 
 def _in_order(given, seed):
     order = np.random.default_rng(seed).permutation(len(given["y_true"]))
-    moved = {name: given[name][order] for name in ("y_true", "y_score")}
-    for name in ("cluster", "sample_weight"):
-        moved[name] = None if given[name] is None else [given[name][k] for k in order]
-    return {**given, **moved}
+    names = ("y_true", "y_score", "cluster", "sample_weight")
+    return {name: given[name] and [given[name][k] for k in order] for name in names[2:]} | {
+        name: given[name][order] for name in names[:2]
+    }
+
+
+def _weights_of(given):
+    return [1.0] * len(given["y_true"]) if given["sample_weight"] is None else list(given["sample_weight"])
 
 
 def _other_clusters(given, seed):
-    clusters = given["cluster"]
-    if clusters is None:  # every case a cluster of its own; one alone of its kind would join the others
-        counted = np.asarray(given["y_true"])[_with_weight(given)]
-        if not 2 <= counted.sum() <= len(counted) - 2:
-            return dict(given)
-        return {**given, "cluster": [f"\u00e9{k}" for k in range(len(given["y_true"]))]}
-    _, codes = np.unique(np.asarray(clusters), return_inverse=True)
-    return {**given, "cluster": [f"z{(code + seed) * 7919 % 10007}" for code in codes.ravel().tolist()]}
-
-
-def _with_weight(given):
-    weights = given["sample_weight"]
-    return np.asarray([1.0] * len(given["y_true"]) if weights is None else weights, dtype=float) > 0
+    if (
+        given["cluster"] is None
+    ):  # every case a cluster of its own; one alone of its kind would join the others
+        counted = given["y_true"][np.asarray(_weights_of(given), dtype=float) > 0]
+        unjoined = 2 <= counted.sum() <= len(counted) - 2
+        return {"cluster": [f"\u00e9{k}" for k in range(len(given["y_true"]))]} if unjoined else {}
+    _, codes = np.unique(np.asarray(given["cluster"]), return_inverse=True)
+    return {"cluster": [f"z{(code + seed) * 7919 % 10007}" for code in codes.ravel().tolist()]}
 
 
 def _other_scale(given, seed):
-    weights = given["sample_weight"]
-    if weights is None:
-        return {**given, "sample_weight": [2.0 ** (seed - 5)] * len(given["y_true"])}
-    whole = np.asarray(weights, dtype=float)
-    if not (whole[whole > 0].min() > 1e-100 and whole.max() < 1e100):
-        return dict(given)
-    return {**given, "sample_weight": whole * 2.0 ** (seed - 5)}
+    weights = np.asarray(_weights_of(given), dtype=float)
+    safe = weights[weights > 0].min() > 1e-100 and weights.max() < 1e100
+    return {"sample_weight": weights * 2.0 ** (seed - 5)} if safe else {}
 
 
 def _with_cases_left_out(given, seed):
-    """A few cases more, of weight 0."""
-    n, more = len(given["y_true"]), 1 + seed % 3
-    weights = [1.0] * n if given["sample_weight"] is None else list(given["sample_weight"])
-    clusters = given["cluster"]
+    """A few more cases, of weight 0."""
+    extra, clusters = 1 + seed % 3, given["cluster"]
     return {
-        **given,
-        "y_true": np.append(given["y_true"], np.arange(more) % 2),
-        "y_score": np.vstack([given["y_score"], np.full((more, given["y_score"].shape[1]), 0.5)]),
-        "sample_weight": [*weights, *[0.0] * more],
-        "cluster": None if clusters is None else [*clusters, *[clusters[0]] * more],
+        "y_true": np.append(given["y_true"], np.arange(extra) % 2),
+        "y_score": np.vstack([given["y_score"], np.full((extra, given["y_score"].shape[1]), 0.5)]),
+        "sample_weight": [*_weights_of(given), *[0.0] * extra],
+        "cluster": clusters and [*clusters, *[clusters[0]] * extra],
     }
 
 
@@ -254,13 +208,24 @@ CHANGES = {
     "names of clusters": _other_clusters,
     "scale of weights": _other_scale,
     "left out": _with_cases_left_out,
-    "models": lambda given, _: (
-        given | {"y_score": given["y_score"][:, ::-1], "models": given["models"][::-1]}
-    ),
+    "models": lambda given, _: {"y_score": given["y_score"][:, ::-1], "models": given["models"][::-1]},
 }
-
-# --- estimators ---------------------------------------------------------------------------------------------
-
+one_sets = st.fixed_dictionaries(
+    sample(seed=range(10), models=(2, 3, 4), size=(3, 8, 24, 60), positives=(1, 2, 5, 12), target=TARGETS)
+    | sample(estimator=("trapezoid", "trapezoid", "average_precision", "exact", "convex_hull"))
+    | sample(simultaneous=("max_z", "none", "bonferroni"), change=list(CHANGES))
+    | {
+        "scores": _kinds,
+        "clusters": st.one_of(
+            st.none(), st.integers(1, 9), st.lists(st.sampled_from(ODD_CLUSTERS), min_size=1, max_size=6)
+        ),
+        "weights": st.one_of(
+            st.none(),
+            st.lists(st.sampled_from([0, 0.5, 1, 2, 7]), min_size=1, max_size=5),
+            st.lists(st.sampled_from(ODD_WEIGHTS), min_size=1, max_size=5),
+        ),
+    }
+)
 
 ODD = {
     "nan": lambda n: np.full(n, np.nan),
@@ -321,29 +286,22 @@ LABELS = {
     "nan": lambda y: np.where(np.arange(len(y)) == 0, np.nan, y),
 }
 
+_options = st.fixed_dictionaries(
+    sample(design=(*["repeated_holdout", "split_half"] * 2, "kfold", ""), n_splits=(2, 3, 4, 1, 0, -1))
+    | sample(
+        test_fraction=(None, None, 0.5, 0.2, 0.01, 0.99, 0.0, 1.0, float("nan")), deployment_prior=TARGETS
+    )
+    | sample(n_halvings=(1, 2, 3, 0), inner_folds=(2, 3, 1), alpha=(0.05, 0.05, 0.5, 0.0, 1.0))
+    | sample(control=(None, None, "a", "absent"))
+)
 fits = st.fixed_dictionaries(
-    {
-        "seed": st.integers(0, 9),
+    sample(seed=range(10), size=(4, 12, 40), positives=(1, 2, 5, 12), groups=(0, 0, 1, 2, 5, 100))
+    | sample(labels=(*["numbers"] * len(LABELS), *LABELS), cv=(*["none"] * 2 * len(CV), *CV))
+    | {
+        "options": _options,
         "estimators": st.one_of(
             st.lists(st.sampled_from(RIGHT), min_size=2, max_size=3),
             st.lists(st.sampled_from(sorted(ESTIMATORS)), min_size=0, max_size=3),
-        ),
-        "size": st.sampled_from([4, 12, 40]),
-        "positives": st.sampled_from([1, 2, 5, 12]),
-        "labels": st.one_of(st.just("numbers"), st.sampled_from(sorted(LABELS))),
-        "cv": st.one_of(st.just("none"), st.just("none"), st.sampled_from(sorted(CV))),
-        "groups": st.sampled_from([0, 0, 1, 2, 5, 100]),
-        "options": st.fixed_dictionaries(
-            {
-                "design": st.sampled_from([*["repeated_holdout", "split_half"] * 2, "kfold", ""]),
-                "n_splits": st.sampled_from([2, 3, 4, 1, 0, -1]),
-                "test_fraction": st.sampled_from([None, None, 0.5, 0.2, 0.01, 0.99, 0.0, 1.0, float("nan")]),
-                "n_halvings": st.sampled_from([1, 2, 3, 0]),
-                "inner_folds": st.sampled_from([2, 3, 1]),
-                "alpha": st.sampled_from([0.05, 0.05, 0.5, 0.0, 1.0]),
-                "deployment_prior": st.sampled_from(TARGETS),
-                "control": st.sampled_from([None, None, "a", "absent"]),
-            }
         ),
     }
 )
@@ -357,7 +315,7 @@ def estimators_are_compared(case):
     named = {"abcd"[k]: ESTIMATORS[kind]() for k, kind in enumerate(case["estimators"])}
     groups = np.arange(len(labels)) // case["groups"] if case["groups"] else None
 
-    def asked():
+    def compare():
         options = {**case["options"], "cv": CV[case["cv"]](), "groups": groups}
         options |= {"at_priors": PRIORS, "rng": case["seed"]}
         halves = {name: options.pop(name) for name in ("n_halvings", "inner_folds")}
@@ -365,30 +323,28 @@ def estimators_are_compared(case):
             options["design"] = sa.FoldDesign("split_half", **halves)
         if options["cv"] is not None and halves["n_halvings"] > 1:
             options |= {"design": "repeated_holdout", "test_fraction": None}
-        y, failed = LABELS[case["labels"]](labels), None
+        warnings.simplefilter("ignore", UserWarning)  # of scikit-learn, about splits of the caller's own
         try:
-            warnings.simplefilter("ignore", UserWarning)  # of scikit-learn, about splits of the caller's own
-            return answered(sa.compare_estimators, named, features, y, **options)
-        except RuntimeError as error:  # told by model and fold
+            return answered(sa.compare_estimators, named, features, LABELS[case["labels"]](labels), **options)
+        except RuntimeError as error:  # names model and fold
             failed = str(error)
         assert not set(case["estimators"]) <= set(RIGHT), failed
         assert re.match(r"model '[a-d]' (failed|cannot be used) in fold ", failed), failed
         return None
 
-    result = asked()
+    result = compare()
     if result is None:
         return
     assert_sane(result)
-    again = asked()
-    pd.testing.assert_frame_equal(result.ranking, again.ranking)
+    pd.testing.assert_frame_equal(result.ranking, compare().ranking)
     frame = result.scores.to_frame()
     if "part" in frame:  # halvings tell the variance alone
         frame = frame[frame["part"] == "holdout"]
     table = sa.read_scores(frame[["model", "fold", "case", "y_true", "y_score"]])
     same = sa.evaluate(table, at_priors=PRIORS, deployment_prior=case["options"]["deployment_prior"])
     for name in ("auprec", "iauprec"):
-        found, known = result.tables[name], getattr(same, name)
-        near(*(one.sort_values(["model", "fold"], kind="stable")[name] for one in (found, known)))
+        frames = (result.tables[name], getattr(same, name))
+        near(*(frame.sort_values(["model", "fold"], kind="stable")[name] for frame in frames))
 
 
 GENERATORS = (

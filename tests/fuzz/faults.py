@@ -13,7 +13,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from fuzz.command import DONE, FAILED, REFUSED, assert_told, content, folder_of, is_root, run
-from fuzz.generator import Generator
+from fuzz.generator import Generator, sample
 from fuzz.options import files
 
 NOBODY = 65534
@@ -88,18 +88,7 @@ def listen():
         signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
-def loads(pid, _folder):
-    """Whether the command is being loaded: before that Python starts, and Ctrl-C is told its way."""
-    return "numpy" in told_of(pid, "maps", otherwise="numpy")
-
-
-def handles_signals(pid, _folder):
-    """Whether the process has its own way to end."""
-    caught = re.search(r"^SigCgt:\s*(\w+)", told_of(pid, "status"), re.MULTILINE)
-    return caught is None or bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
-
-
-def told_of(pid, what, *, otherwise=""):
+def read_process(pid, what, *, otherwise=""):
     """What Linux tells of a process."""
     try:
         return Path(f"/proc/{pid}/{what}").read_text(errors="replace")
@@ -107,9 +96,15 @@ def told_of(pid, what, *, otherwise=""):
         return otherwise
 
 
-#: When a phase of a run has begun, whatever the machine does besides.
+def handles_signals(pid, _folder):
+    """Whether the process has its own way to end."""
+    caught = re.search(r"^SigCgt:\s*(\w+)", read_process(pid, "status"), re.MULTILINE)
+    return caught is None or bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+#: When a phase of a run has begun, whatever the machine does besides; before loading, Python itself starts.
 PHASES = {
-    "loading": loads,
+    "loading": lambda pid, _folder: "numpy" in read_process(pid, "maps", otherwise="numpy"),
     "working": handles_signals,
     "writing": lambda _pid, folder: any(folder.glob(".skewanova-*.new")),
 }
@@ -149,16 +144,10 @@ def written(command):
         return set(content(folder)) - before
 
 
-_command = st.sampled_from(COMMANDS)
-_room = st.fixed_dictionaries({"command": _command, "room": st.integers(0, 6000)})
-_rights = st.fixed_dictionaries({"command": _command, "out": st.booleans()})
+_room = st.fixed_dictionaries(sample(command=COMMANDS, room=range(6001)))
+_rights = st.fixed_dictionaries(sample(command=COMMANDS, out=(False, True)))
 _signals = st.fixed_dictionaries(
-    {
-        "command": st.just(["compare", "folds.csv"]),
-        "signal": st.sampled_from(SIGNALS),
-        "phase": st.sampled_from(sorted(PHASES)),
-        "after": st.integers(0, 3000),
-    }
+    sample(command=[["compare", "folds.csv"]], signal=SIGNALS, phase=sorted(PHASES), after=range(3001))
 )
 _ALL = (
     Generator("no room", _room, told_without_room, 12),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis.strategies import SearchStrategy
+from hypothesis import strategies as st
 
 from skewanova import InputError, SkewanovaWarning
 from skewanova.base.checks import InputTypeError
@@ -27,7 +27,7 @@ class Generator:
     """
 
     name: str
-    cases: SearchStrategy[Any]
+    cases: st.SearchStrategy[Any]
     rule: Callable[[Any], None]
     examples: int
     repeatable: bool = True
@@ -45,15 +45,20 @@ class Generator:
             yield path.stem, ast.literal_eval(path.read_text(encoding="ascii"))
 
 
-def answered(function, *given, **options):
-    """The answer, or None where the package refuses; any other error goes through."""
+def sample(**choices):
+    """Return a strategy for each name: one of the values listed."""
+    return {name: st.sampled_from(values) for name, values in choices.items()}
+
+
+def answered(function, *arguments, **options):
+    """Return the answer, or None if the package refuses; any other error goes through."""
     try:
-        return function(*given, **options)
+        return function(*arguments, **options)
     except (InputError, InputTypeError):
         return None
 
 
-def near(got, want):
-    """Sums in another order, no more."""
-    got, want = np.asarray(got, float), np.asarray(want, float)
-    np.testing.assert_allclose(got, want, rtol=1e-7, atol=1e-10, equal_nan=True)
+def near(result, expected):
+    """Assert equality up to sums in another order."""
+    result, expected = np.asarray(result, float), np.asarray(expected, float)
+    np.testing.assert_allclose(result, expected, rtol=1e-7, atol=1e-10, equal_nan=True)

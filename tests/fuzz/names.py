@@ -5,7 +5,7 @@ import io
 import os
 import re
 import threading
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -43,9 +43,6 @@ def named_rows(case):
         if case["datasets"]:
             row["dataset"] = case["datasets"][int(row["dataset"][1:])]
     return rows
-
-
-# --- readers of what was written ----------------------------------------------------------------------------
 
 
 class Elements(HTMLParser):
@@ -89,26 +86,22 @@ def on_terminal(arguments):
     written = []
 
     def listen():
-        try:
+        with suppress(OSError):  # the other side was closed
             while part := os.read(ours, 65536):
                 written.append(part)
-        except OSError:  # the other side was closed
-            return
 
     listener = threading.Thread(target=listen)
     listener.start()
-    try:
-        with (
-            os.fdopen(theirs, "w", encoding="utf-8") as stream,
-            redirect_stdout(stream),
-            redirect_stderr(stream),
-        ):
-            commands.main(list(arguments), prog_name="skewanova")
-    except SystemExit:  # every command ends so, refused or not
-        pass
-    finally:
-        listener.join(10)
-        os.close(ours)
+    stream = os.fdopen(theirs, "w", encoding="utf-8")
+    with (
+        suppress(SystemExit),
+        stream,
+        redirect_stdout(stream),
+        redirect_stderr(stream),
+    ):  # every command ends so
+        commands.main(list(arguments), prog_name="skewanova")
+    listener.join(10)
+    os.close(ours)
     return b"".join(written).decode("utf-8").replace("\r\n", "\n")
 
 
@@ -119,9 +112,6 @@ OWN = re.compile("\x1b\\[[0-9;]*[mKA]|\r")
 def assert_steers_nothing(text):
     steering = STEERS.search(OWN.sub("", text))
     assert steering is None, f"sent to the terminal: {steering!r} in {text!r}"
-
-
-# --- rules --------------------------------------------------------------------------------------------------
 
 
 def names_stay_names(case):
@@ -155,17 +145,15 @@ def tables_escape(case):
     with folder_of({"a.jsonl": as_json_lines(named_rows(plain)), "b.jsonl": as_json_lines(named_rows(case))}):
         if known_names("b.jsonl") is None:
             return
-        ordinary, hostile = (
-            sa.compare(sa.read_scores(name), at_priors=(0.5,)) for name in ("a.jsonl", "b.jsonl")
-        )
-    assert_steers_nothing(hostile.summary(full=True))
+        results = [sa.compare(sa.read_scores(name), at_priors=(0.5,)) for name in ("a.jsonl", "b.jsonl")]
+    assert_steers_nothing(results[1].summary(full=True))
     for table in ("performance", "ranking", "pairwise"):
-        kinds = Elements(hostile.to_html(table)).kinds
-        assert kinds == Elements(ordinary.to_html(table)).kinds, kinds
-        assert_latex_is_plain(hostile.to_latex(table))
-        assert_steers_nothing(hostile.to_markdown(table))
-        rows = [text.to_markdown(table).count("\n") for text in (hostile, ordinary)]
-        assert rows[0] == rows[1]
+        ordinary, kinds = (Elements(result.to_html(table)).kinds for result in results)
+        assert kinds == ordinary, kinds
+        assert_latex_is_plain(results[1].to_latex(table))
+        texts = [result.to_markdown(table) for result in results]
+        assert_steers_nothing(texts[1])
+        assert texts[0].count("\n") == texts[1].count("\n")
 
 
 def folders_escape(case):

@@ -19,19 +19,8 @@ PLACES = (*HOSTILE["places"], "x" * 300)
 NEVER = {"full", "in_browser", "help", "version", "jobs", "open"}
 #: Options that count the work: a million of them is what was asked for, and takes a day.
 COUNTS = {"replicates"}
-TABLES = (
-    *(
-        "folds.csv",
-        "one.csv",
-        "datasets.csv",
-        "wide.csv",
-        "absent.csv",
-        "folds.parquet",
-        "",
-        ".",
-        "/dev/null",
-    ),
-)
+USUAL = ["folds.csv", "one.csv"]
+TABLES = [*USUAL, "datasets.csv", "wide.csv", "absent.csv", "folds.parquet", "", ".", "/dev/null"]
 #: Commands whose work takes seconds whatever they are given; few of their cases are tried.
 SLOW = {"demo"}
 
@@ -78,22 +67,21 @@ def _arguments(path, command, *, out):
     options = [p for p in command.params if isinstance(p, click.Option) and p.name not in NEVER]
     options = [option for option in options if (option.name == "out") <= out]
     n_tables = sum(isinstance(p, click.Argument) for p in command.params)
-    table = st.sampled_from([*TABLES, *TABLES[:2], *TABLES[:2]])
-    tables = st.lists(table, min_size=n_tables, max_size=n_tables)
+    tables = st.lists(st.sampled_from([*TABLES, *USUAL * 2]), min_size=n_tables, max_size=n_tables)
     few = ["--replicates", "1"] if any(option.name == "replicates" for option in options) else []
-    parts = [*map(_values, options)] or [st.just([])]
-    chosen = st.lists(st.one_of(parts), min_size=0, max_size=3)
+    chosen = st.lists(st.one_of([*map(_values, options)] or [st.just([])]), max_size=3)
     return st.builds(lambda t, o: [*path, *t, *few, *chain(*o)], tables, chosen)
 
 
 def arguments(names=None, *, out=False, slow=False):
     """Command lines; with `names` those of these commands alone."""
-    wanted = [
-        _arguments(path, command, out=out)
-        for path, command in commands()
-        if (names is None and (path[0] in SLOW) == slow) or (names and path[0] in names)
-    ]
-    return st.one_of(wanted)
+    return st.one_of(
+        [
+            _arguments(path, command, out=out)
+            for path, command in commands()
+            if (path[0] in names if names else (path[0] in SLOW) == slow)
+        ]
+    )
 
 
 def does_or_refuses(arguments):

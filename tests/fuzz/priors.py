@@ -10,46 +10,16 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import skewanova as sa
+from fuzz import tables
 from fuzz.command import CHANGED, DONE, REFUSED, checked_run, folder_of
 from fuzz.designs import SCORES
-from fuzz.generator import Generator, answered, near
-from fuzz.tables import (
-    CELLS,
-    SHAPE,
-    as_csv,
-    as_json_lines,
-    as_parquet,
-    changed,
-    changes,
-    changes_of,
-    damaged,
-    damages,
-    rows_of,
-)  # fmt: skip
-from skewanova.comparison.diff import changes as changes_between
-from skewanova.comparison.monitoring import STATES, monitor
+from fuzz.generator import Generator, answered, near, sample
+from fuzz.tables import CELLS, SHAPE, WRITERS, as_csv, changed, changes_of, damaged, damages, rows_of
+from skewanova.comparison import changes, monitor
+from skewanova.comparison.monitoring import STATES
 from skewanova.scores import read_unlabelled
 
 LEVELS = (0.95, 0.95, 0.5, 0.999, 0.0, 1.0, float("nan"))
-BINS = (8, 8, 2, 3, 100, 1, 0, -1)
-
-# --- arrays -------------------------------------------------------------------------------------------------
-
-estimates = st.fixed_dictionaries(
-    {
-        "seed": st.integers(0, 9),
-        "positives": st.sampled_from([1, 2, 5, 25, 60]),
-        "negatives": st.sampled_from([1, 2, 5, 25, 60]),
-        "scores": st.sampled_from(sorted(SCORES)),
-        "unlabelled": st.sampled_from([1, 2, 10, 300]),
-        "prior": st.sampled_from([0.0, 0.02, 0.3, 1.0]),
-        "shift": st.sampled_from([0.0, 0.0, 0.5, -3.0, 1e3]),
-        "batches": st.sampled_from([0, 0, 0, 1, 3, 4, 9]),
-        "bins": st.sampled_from(BINS),
-        "level": st.sampled_from(LEVELS),
-        "change": st.sampled_from(["order", "scale", "curve", "names", "again"]),
-    }
-)
 
 
 def scores_of(case):
@@ -72,48 +42,50 @@ def scores_of(case):
 
 def _in_order(given, seed):
     """Other rows first; batches stay in the order in which they come up."""
-    rng = np.random.default_rng(seed)
-    labelled = rng.permutation(len(given["y_true"]))
-    others = np.arange(len(given["unlabelled"]))[::-1] if given["batch"] is None else slice(None)
-    moved = {name: given[name][labelled] for name in ("y_true", "y_score")}
-    return {**given, **moved, "unlabelled": given["unlabelled"][others]}
+    labelled = np.random.default_rng(seed).permutation(len(given["y_true"]))
+    others = given["unlabelled"][::-1] if given["batch"] is None else given["unlabelled"]
+    return {**{name: given[name][labelled] for name in ("y_true", "y_score")}, "unlabelled": others}
 
 
 def _by(function):
     """Scores on another scale."""
-    return lambda given, _: {**given, **{name: function(given[name]) for name in ("y_score", "unlabelled")}}
-
-
-def _named(given, seed):
-    batch = given["batch"]
-    return {**given, "batch": None if batch is None else [f"\u00e9\n{seed}'{k}" for k in batch]}
+    return lambda given, _: {name: function(given[name]) for name in ("y_score", "unlabelled")}
 
 
 SAME_ESTIMATE = {
     "order": _in_order,
     "scale": _by(lambda s: 4.0 * s),
     "curve": _by(lambda s: np.where(s > 0, 3.0, 0.5) * s),
-    "names": _named,
-    "again": lambda given, _: dict(given),
+    "names": lambda given, seed: {
+        "batch": None if given["batch"] is None else [f"\u00e9\n{seed}'{k}" for k in given["batch"]]
+    },
+    "again": lambda *_: {},
 }
+NUMBERS = ["estimate", "conf_low", "conf_high", "statistic"]
+estimates = st.fixed_dictionaries(
+    sample(seed=range(10), positives=(1, 2, 5, 25, 60), negatives=(1, 2, 5, 25, 60), scores=sorted(SCORES))
+    | sample(unlabelled=(1, 2, 10, 300), prior=(0.0, 0.02, 0.3, 1.0), shift=(0.0, 0.0, 0.5, -3.0, 1e3))
+    | sample(batches=(0, 0, 0, 1, 3, 4, 9), bins=(8, 8, 2, 3, 100, 1, 0, -1), level=LEVELS)
+    | sample(change=list(SAME_ESTIMATE))
+)
 
 
 def estimates_hold_together(case):
     """Refused, or a prior within its interval that a change of no meaning leaves as it is."""
     given = scores_of(case)
-    found = answered(sa.estimate_prior, **given)
-    if found is None:
+    result = answered(sa.estimate_prior, **given)
+    if result is None:
         return
-    assert_prior(found)
-    frame = found.bins_frame()
+    assert_prior(result)
+    frame = result.bins_frame()
     assert frame["n_unlabelled"].sum() == len(given["unlabelled"])
     near(frame["expected"].sum(), len(given["unlabelled"]))
-    low, high = found.sensitivity()
+    low, high = result.sensitivity()
     assert 0 <= low <= high <= 1
-    again = answered(sa.estimate_prior, **SAME_ESTIMATE[case["change"]](given, case["seed"]))
+    again = answered(sa.estimate_prior, **given | SAME_ESTIMATE[case["change"]](given, case["seed"]))
     assert again is not None, "a change of no meaning was refused"
-    numbers = ["estimate", "conf_low", "conf_high", "statistic", "p_value", "n_bins", "n_unlabelled"]
-    near(again.to_frame()[numbers], found.to_frame()[numbers])
+    numbers = [*NUMBERS, "p_value", "n_bins", "n_unlabelled"]
+    near(again.to_frame()[numbers], result.to_frame()[numbers])
 
 
 def assert_prior(found):
@@ -129,27 +101,17 @@ def assert_prior(found):
     assert not ((found.to_frame()["p_value"] < 0) | (found.to_frame()["p_value"] > 1)).any()
 
 
-# --- tables of unlabelled scores ----------------------------------------------------------------------------
-
-FIELD_FORMATS = {"csv": as_csv, "jsonl": as_json_lines, "parquet": lambda rows: as_parquet(rows, {}, 7)}
-_field_steps = changes_of(("model", "y_score", "batch", "case"), CELLS)
 FIELD_ARGUMENTS = [
     *([], ["--json"], ["--batch-column", "batch"], ["--batch-column", "absent"]),
     *(["--fold", "1"], ["--fold", "9"], ["--bins", "2"], ["--bins", "1"]),
 ]
 fields = st.fixed_dictionaries(
-    {
-        "seed": st.integers(0, 9),
-        "models": st.integers(1, 3),
-        "size": st.sampled_from([4, 12, 60]),
-        "positives": st.sampled_from([0.05, 0.5, 1.0]),
-        "batches": st.sampled_from([0, 0, 2, 5]),
-        "cases": st.booleans(),
-        "format": st.sampled_from(sorted(FIELD_FORMATS)),
-        "labelled": st.one_of(st.just([]), st.just([]), changes),
-        "steps": st.one_of(st.just([]), _field_steps),
+    sample(seed=range(10), models=(1, 2, 3), size=(4, 12, 60), positives=(0.05, 0.5, 1.0))
+    | sample(batches=(0, 0, 2, 5), cases=(False, True), format=sorted(WRITERS), arguments=FIELD_ARGUMENTS)
+    | {
+        "labelled": st.one_of(st.just([]), st.just([]), tables.changes),
+        "steps": st.one_of(st.just([]), changes_of(("model", "y_score", "batch", "case"), CELLS)),
         "damages": st.one_of(st.just([]), st.just([]), damages),
-        "arguments": st.sampled_from(FIELD_ARGUMENTS),
     }
 )
 
@@ -184,37 +146,28 @@ def fields_are_read_or_refused(case):
     field = f"field.{case['format']}"
     files = {
         "held.csv": as_csv(changed(clear_rows(case["seed"]), case["labelled"])),
-        field: damaged(FIELD_FORMATS[case["format"]](rows), case["damages"]),
+        field: damaged(WRITERS[case["format"]](rows), case["damages"]),
     }
     with folder_of(files) as folder:
-        asked = checked_run(["prior", "held.csv", field, *case["arguments"]], folder)
-        held, there = answered(sa.read_scores, "held.csv"), answered(read_unlabelled, field)
-        if held is None or there is None:
-            assert asked.exit_code == REFUSED, asked.output
+        run = checked_run(["prior", "held.csv", field, *case["arguments"]], folder)
+        labelled, unlabelled = answered(sa.read_scores, "held.csv"), answered(read_unlabelled, field)
+        if labelled is None or unlabelled is None:
+            assert run.exit_code == REFUSED, run.output
             return
-        found = answered(sa.estimate_prior_from_tables, held, there)
+        result = answered(sa.estimate_prior_from_tables, labelled, unlabelled)
         use = ["threshold", "held.csv", "--recall", "0.8", "--at-priors", f"estimate:{field}"]
-        used = checked_run(use, folder)
-        assert used.exit_code == (REFUSED if found is None else DONE), used.output
-        if found is None:
+        run = checked_run(use, folder)
+        assert run.exit_code == (REFUSED if result is None else DONE), run.output
+        if result is None:
             return
-        assert_prior(found.prior)
-        for one in found.by_model.values():
-            assert_prior(one)
-        again = answered(sa.estimate_prior_from_tables, held, _renamed_batches(there))
-        numbers = ["estimate", "conf_low", "conf_high", "statistic"]
-        near(again.to_frame()[numbers], found.to_frame()[numbers])
+        for estimate in (result.prior, *result.by_model.values()):
+            assert_prior(estimate)
+        frame = unlabelled.frame
+        if "batch" in frame:  # batches of longer names in the same order
+            frame = frame.assign(batch=frame["batch"].cat.rename_categories(lambda name: f"{name} \u00e9"))
+        again = answered(sa.estimate_prior_from_tables, labelled, type(unlabelled)(frame))
+        near(again.to_frame()[NUMBERS], result.to_frame()[NUMBERS])
 
-
-def _renamed_batches(scores):
-    """The same table; batches have longer names in the same order."""
-    frame = scores.frame
-    if "batch" in frame:
-        frame = frame.assign(batch=frame["batch"].cat.rename_categories(lambda name: f"{name} \u00e9"))
-    return type(scores)(frame)
-
-
-# --- folders of a comparison --------------------------------------------------------------------------------
 
 TABLES = ("ranking.csv", "leaders.csv", "score_bins.csv", "provenance.json")
 CONTENTS = (b"", b"{}", b"[]", b"null", b"\x00", b"\xff\xfe", b"a\n1\n", b'{"settings": 1}', b"{{")
@@ -233,17 +186,6 @@ def folder_files():
     }
 
 
-def folder_of_models(turned):
-    """The files; where they are turned, each of the two models has the name of the other."""
-    if not turned:
-        return folder_files()
-    other = {b"m0": b"m1", b"m1": b"m0"}
-    return {
-        name: re.sub(rb"\bm[01]\b", lambda found: other[found[0]], held)
-        for name, held in folder_files().items()
-    }
-
-
 _harm = st.one_of(
     st.tuples(st.just("cell"), st.sampled_from(TABLES[:3]), st.integers(0, 200), st.sampled_from(CELLS)),
     st.tuples(st.just("absent"), st.sampled_from(TABLES), st.just(0), st.none()),
@@ -252,81 +194,75 @@ _harm = st.one_of(
     st.tuples(st.just("setting"), st.just("provenance.json"), st.just(0), st.sampled_from(CELLS)),
 )
 harms = st.one_of(st.just([]), st.lists(_harm, max_size=2))
+HARMS = {
+    "absent": lambda *_: None,
+    "content": lambda _content, _place, value: value,
+    "bytes": lambda content, _, value: damaged(content, value),
+    "setting": lambda _content, _place, value: json.dumps(
+        {"settings": {"alpha": value, "control": value}}
+    ).encode(),
+    "cell": lambda content, place, value: _with_cell(content, place, value),
+}
 
 
-def harmed(files, steps):
-    """The files after somebody has edited, cut or deleted them."""
-    kept = dict(files)
-    for kind, name, place, what in steps:
-        if name not in kept:
-            continue
-        if kind == "absent":
-            del kept[name]
-        elif kind == "content":
-            kept[name] = what
-        elif kind == "bytes":
-            kept[name] = damaged(kept[name], what)
-        elif kind == "setting":
-            kept[name] = json.dumps({"settings": {"alpha": what, "control": what}}).encode()
-        else:
-            kept[name] = _with_cell(kept[name], place, what)
-    return kept
+def harmed_folder(turned, steps):
+    """The files, the two models renamed if turned, after somebody has edited, cut or deleted them."""
+    files = dict(folder_files())
+    if turned:
+        swap = {b"m0": b"m1", b"m1": b"m0"}
+        files = {name: re.sub(rb"\bm[01]\b", lambda m: swap[m[0]], text) for name, text in files.items()}
+    for kind, name, place, value in steps:
+        if files.get(name) is not None:
+            files[name] = HARMS[kind](files[name], place, value)
+    return {name: content for name, content in files.items() if content is not None}
 
 
-def _with_cell(content, place, what):
+def _with_cell(content, place, value):
     """A CSV file with one other cell (the header's included), written as text."""
     lines = [line.split(b",") for line in content.splitlines()]
     cells = [(row, column) for row, line in enumerate(lines) for column in range(len(line))]
-    if not cells:
-        return content
-    row, column = cells[place % len(cells)]
-    quoted = what.replace('"', '""').encode("utf-8", "surrogatepass")
-    lines[row][column] = b'"' + quoted + b'"'
-    return b"\n".join(b",".join(line) for line in lines) + b"\n"
+    if cells:
+        row, column = cells[place % len(cells)]
+        quoted = value.replace('"', '""').encode("utf-8", "surrogatepass")
+        lines[row][column] = b'"' + quoted + b'"'
+        content = b"\n".join(b",".join(line) for line in lines) + b"\n"
+    return content
 
 
+MONITOR_ARGUMENTS = ([], [], ["--json"], *(["--confidence-level", x] for x in ("0.5", "1")), ["--seed", "3"])
 monitored = st.fixed_dictionaries(
-    {
-        "turned": st.booleans(),
-        "harms": harms,
-        "field": fields,
-        "arguments": st.sampled_from(
-            [[], [], ["--json"], ["--confidence-level", "0.5"], ["--confidence-level", "1"], ["--seed", "3"]]
-        ),
-    }
+    sample(turned=(False, True), arguments=MONITOR_ARGUMENTS) | {"harms": harms, "field": fields}
 )
 
 
 def monitored_or_refused(case):
     """Status 3 if and only if another model is ahead in some batch; or refused in one line."""
     rows = changed(field_rows(case["field"]), case["field"]["steps"])
-    files = {
-        f"old/{name}": held for name, held in harmed(folder_of_models(case["turned"]), case["harms"]).items()
-    }
+    files = harmed_folder(case["turned"], case["harms"])
+    files = {f"old/{name}": content for name, content in files.items()}
     with folder_of({**files, "field.csv": as_csv(rows)}) as folder:
-        told = checked_run(
-            ["monitor", "old", "field.csv", *case["arguments"]], folder, statuses=(DONE, REFUSED, CHANGED)
-        )
-        if told.exit_code == REFUSED or case["arguments"][:1] not in ([], ["--json"]):
+        command = ["monitor", "old", "field.csv", *case["arguments"]]
+        run = checked_run(command, folder, statuses=(DONE, REFUSED, CHANGED))
+        if run.exit_code == REFUSED or case["arguments"][:1] not in ([], ["--json"]):
             return
-        found = monitor("old", "field.csv")
-        assert found.changed == (told.exit_code == CHANGED)
-        assert len(found.sentences) == len(found.table)
-        for row in found.table.itertuples():
+        result = monitor("old", "field.csv")
+        assert result.changed == (run.exit_code == CHANGED)
+        assert len(result.sentences) == len(result.table)
+        for row in result.table.itertuples():
             assert row.state in STATES
             assert 0 <= row.conf_low <= row.estimate <= row.conf_high <= 1
             assert bool(row.leaders) == (row.state != "beyond")
-            assert (found.chosen in row.leaders.split(", ")) or row.state in {"changed", "beyond"}
+            assert (result.chosen in row.leaders.split(", ")) or row.state in {"changed", "beyond"}
         if not case["harms"]:
-            assert found.table["n_unlabelled"].sum() == sum(row["model"] == found.chosen for row in rows)
+            assert result.table["n_unlabelled"].sum() == sum(row["model"] == result.chosen for row in rows)
 
 
 compared = st.fixed_dictionaries(
-    {
+    sample(arguments=([], ["--json"], ["--quiet"]))
+    | {
         "turned": st.tuples(st.booleans(), st.booleans()),
         "harms": st.tuples(harms, harms),
         "kinds": st.tuples(*[st.sampled_from(["folder", "folder", "printed", "file", "absent"])] * 2),
-        "arguments": st.sampled_from([[], ["--json"], ["--quiet"]]),
     }
 )
 
@@ -335,25 +271,21 @@ def told_apart_or_refused(case):
     """Status 3 if and only if the leader changed; a comparison does not differ from itself."""
     places, files = [], {}
     for side, turned, harm, kind in zip("ab", case["turned"], case["harms"], case["kinds"], strict=True):
-        held = harmed(folder_of_models(turned), harm)
-        files |= {f"{side}/{name}": content for name, content in held.items()}
+        files |= {f"{side}/{name}": content for name, content in harmed_folder(turned, harm).items()}
         names = {"folder": side, "printed": f"{side}/printed.json", "file": f"{side}/ranking.csv"}
         places.append(names.get(kind, f"{side}/absent"))
     with folder_of(files) as folder:
-        told = checked_run(["diff", *places, *case["arguments"]], folder, statuses=(DONE, REFUSED, CHANGED))
+        run = checked_run(["diff", *places, *case["arguments"]], folder, statuses=(DONE, REFUSED, CHANGED))
         for place in places:
             itself = answered(changes, place, place)
-            assert itself is None or not itself.leader_changed
-            assert itself is None or not itself.settings
-        if told.exit_code == REFUSED:
+            assert itself is None or not (itself.leader_changed or itself.settings)
+        if run.exit_code == REFUSED:
             assert answered(changes, *places) is None
             return
-        found = changes_between(*map(Path, places))
-        assert found.leader_changed == (told.exit_code == CHANGED)
-        assert {found.leader_old, found.leader_new} <= {*found.table["model"]}
+        result = changes(*map(Path, places))
+        assert result.leader_changed == (run.exit_code == CHANGED)
+        assert {result.leader_old, result.leader_new} <= {*result.table["model"]}
 
-
-# --- thresholds ---------------------------------------------------------------------------------------------
 
 SHARES = (0.8, 0.5, 1e-12, 1 - 1e-12, 1.0, 0.0, -1.0, float("nan"), float("inf"))
 WEIGHTINGS = {
@@ -366,31 +298,27 @@ WEIGHTINGS = {
     "flat": lambda: sa.UniformPrior(0.05, 0.2),
     "two": lambda: sa.DiscretePrior([0.1, 0.9], [1, 3]),
 }
+SAME_CASES = {
+    "rows": lambda frame, seed: frame.sample(frac=1, random_state=seed),
+    "scores": lambda frame, _: frame.assign(y_score=np.arctan(frame["y_score"])),
+    "names": lambda frame, seed: frame.assign(model=[f"\u00e9 {seed}'{name}" for name in frame["model"]]),
+}
+COSTS = (None, (1, 20), (0, 1), (1, 0), (0, 0), (1e300, 1), (1e-300, 5e-324), (-1, 1))
 chosen = st.fixed_dictionaries(
-    {
-        "seed": st.integers(0, 9),
-        "folds": st.integers(1, 3),
-        "models": st.integers(1, 2),
-        "size": st.sampled_from([2, 12, 30]),
-        "digits": st.sampled_from([0, 1, 6]),
-        "rule": st.sampled_from(["threshold", "recall", "precision", "flagged", "costs", "costs"]),
-        "target": st.sampled_from(SHARES),
-        "costs": st.sampled_from(
-            [None, (1, 20), (0, 1), (1, 0), (0, 0), (1e300, 1), (1e-300, 5e-324), (-1, 1)]
-        ),
-        "priors": st.sampled_from(sorted(WEIGHTINGS)),
-        "chosen prior": st.sampled_from([None, None, 0.3, (0.2, 0.01), 0.0, 1e-300]),
-        "choose on": st.sampled_from([None, None, "part", "itself"]),
-        "level": st.sampled_from(LEVELS),
-        "change": st.sampled_from(["rows", "scores", "names"]),
-    }
+    sample(seed=range(10), folds=(1, 2, 3), models=(1, 2), size=(2, 12, 30), digits=(0, 1, 6), target=SHARES)
+    | sample(
+        rule=("threshold", "recall", "precision", "flagged", "costs", "costs"), costs=COSTS, level=LEVELS
+    )
+    | sample(priors=sorted(WEIGHTINGS), change=list(SAME_CASES))
+    | sample(**{"chosen prior": (None, None, 0.3, (0.2, 0.01), 0.0, 1e-300)})
+    | sample(**{"choose on": (None, None, "part", "itself")})
 )
 
 
 def thresholds_hold_together(case):
     """Refused, or shares within their limits that reach the target, whatever the scores' scale."""
-    shape = {**case, "cases": 1, "datasets": 1}
-    frame = pd.DataFrame(rows_of(shape)).assign(part=lambda rows: np.where(rows.index % 4 < 2, "a", "b"))
+    rows = rows_of({**case, "cases": 1, "datasets": 1})
+    frame = pd.DataFrame(rows).assign(part=lambda rows: np.where(rows.index % 4 < 2, "a", "b"))
     found = _thresholds(frame, case)
     if found is None:
         return
@@ -433,12 +361,6 @@ def assert_target_reached(found, case):
     sign = -1 if case["rule"] == "flagged" else 1
     assert (sign * (reached - case["target"]) >= -1e-9).all(), reached
 
-
-SAME_CASES = {
-    "rows": lambda frame, seed: frame.sample(frac=1, random_state=seed),
-    "scores": lambda frame, _: frame.assign(y_score=np.arctan(frame["y_score"])),
-    "names": lambda frame, seed: frame.assign(model=[f"\u00e9 {seed}'{name}" for name in frame["model"]]),
-}
 
 GENERATORS = (
     Generator("prior estimates", estimates, estimates_hold_together, 2),

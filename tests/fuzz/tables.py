@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import skewanova as sa
 from fuzz.command import checked_run, folder_of
-from fuzz.generator import HOSTILE, Generator, answered
+from fuzz.generator import HOSTILE, Generator, answered, sample
 
 #: Cells that a table may hold by mistake or malice, as text.
 CELLS = (*HOSTILE["cells"], "1" * 400, "x" * 3000)
@@ -48,9 +48,8 @@ def rows_of(shape):
         for fold in range(1, shape["folds"] + 1):
             labels = np.arange(shape["size"]) % 2
             for model in range(shape["models"]):
-                scores = np.round(
-                    rng.normal(size=len(labels)) + (0.4 + 0.4 * model) * labels, shape["digits"]
-                )
+                scores = rng.normal(size=len(labels)) + (0.4 + 0.4 * model) * labels
+                scores = np.round(scores, shape["digits"])
                 for case, (label, score) in enumerate(zip(labels.tolist(), scores.tolist(), strict=True)):
                     row = {"model": f"m{model}", "fold": fold, "y_true": label, "y_score": score}
                     row |= {"case": case + shape["cases"] * 1000 * fold} if shape["cases"] >= 0 else {}
@@ -60,16 +59,8 @@ def rows_of(shape):
 
 def shapes(**fixed):
     """Sizes of a table; `cases`: -1 not named, 0 the same in every fold, 1 other cases in every fold."""
-    parts = {
-        "seed": st.integers(0, 9),
-        "models": st.integers(1, 3),
-        "folds": st.integers(1, 3),
-        "size": st.sampled_from([2, 4, 12, 30]),
-        "digits": st.sampled_from([0, 1, 6]),
-        "cases": st.sampled_from([-1, 0, 1]),
-        "datasets": st.sampled_from([1, 1, 1, 2]),
-    }
-    return st.fixed_dictionaries(parts | fixed)
+    sizes = sample(seed=range(10), models=(1, 2, 3), folds=(1, 2, 3), size=(2, 4, 12, 30), digits=(0, 1, 6))
+    return st.fixed_dictionaries(sizes | sample(cases=(-1, 0, 1), datasets=(1, 1, 1, 2)) | sample(**fixed))
 
 
 #: A small table of two models.
@@ -88,25 +79,23 @@ def changes_of(columns, values, *more):
 
 changes = changes_of(COLUMNS, [*VALUES, *CELLS], "reverse", "keep")
 DAMAGES = (*(bytes([code]) for code in b'\x00\xff\x80\r\n",\t{}\\\x1a'), b"\n\n", b"\xef\xbb\xbf")
-#: What is done to the bytes of a file: kind, place as a share of its length, what.
-damages = st.lists(
-    st.tuples(
-        st.sampled_from(["flip", "cut", "insert", "remove"]), st.integers(0, 1000), st.sampled_from(DAMAGES)
-    ),
-    max_size=2,
-)
 
 
-def _renamed(rows, column, value):
-    return [{value if name == column else name: held for name, held in row.items()} for row in rows]
+def damages_by(payload, min_size=0, max_size=2):
+    """What is done to the bytes of a file: kind, place in 1001 parts of its length, what."""
+    step = st.tuples(st.sampled_from(["flip", "cut", "insert", "remove"]), st.integers(0, 1000), payload)
+    return st.lists(step, min_size=min_size, max_size=max_size)
 
 
+damages = damages_by(st.sampled_from(DAMAGES))
 CHANGES = {
     "cell": lambda rows, at, column, value: [
         row | {column: value} if k == at else row for k, row in enumerate(rows)
     ],
     "column": lambda rows, _, column, value: [row | {column: value} for row in rows],
-    "rename": lambda rows, _, column, value: _renamed(rows, column, value),
+    "rename": lambda rows, _, column, value: [
+        {value if name == column else name: cell for name, cell in row.items()} for row in rows
+    ],
     "drop row": lambda rows, at, *_: rows[:at] + rows[at + 1 :],
     "repeat row": lambda rows, at, *_: rows + rows[at : at + 1],
     "drop column": lambda rows, _, column, __: [
@@ -124,17 +113,19 @@ def changed(rows, steps):
     return rows
 
 
+#: What is put in place of the bytes from there on: kind, what, the bytes from there on.
+DAMAGE = {
+    "flip": lambda what, rest: bytes([rest[0] ^ (what[0] | 1)]) + rest[1:] if rest else rest,
+    "cut": lambda _what, _rest: b"",
+    "insert": lambda what, rest: what + rest,
+    "remove": lambda what, rest: rest[len(what) :],
+}
+
+
 def damaged(content, steps):
     for kind, place, what in steps:
         at = place * len(content) // 1001
-        if kind == "flip" and content:
-            content = content[:at] + bytes([content[at] ^ (what[0] | 1)]) + content[at + 1 :]
-        elif kind == "cut":
-            content = content[:at]
-        elif kind == "insert":
-            content = content[:at] + what + content[at:]
-        elif kind == "remove":
-            content = content[:at] + content[at + len(what) :]
+        content = content[:at] + DAMAGE[kind](what, content[at:])
     return content
 
 
@@ -163,8 +154,12 @@ def as_parquet(rows, types, group):
     return out.getvalue()
 
 
+WRITERS = {"csv": as_csv, "jsonl": as_json_lines, "parquet": lambda rows: as_parquet(rows, {}, 7)}
+
+
 def _arrow(values, wanted):
-    for given, kind in ((values, wanted), (values, None), ([_text(v) for v in values], pa.string())):
+    texts = [None if value is None else str(value) for value in values]
+    for given, kind in ((values, wanted), (values, None), (texts, pa.string())):
         try:
             if kind is not None and (pa.types.is_floating(kind) or pa.types.is_temporal(kind)):
                 return pa.array(given).cast(kind, safe=False)
@@ -174,41 +169,29 @@ def _arrow(values, wanted):
     return pa.nulls(len(values))
 
 
-def _text(value):
-    return None if value is None else str(value)
-
-
 def file_of(case):
     """Name and content of the file that a case describes."""
-    kind = case["format"]
-    rows = changed(rows_of(case["shape"]), case["changes"])
-    if kind.startswith("csv"):
-        content = as_csv(rows)
-    elif kind.startswith("jsonl"):
-        content = as_json_lines(rows)
-    else:
+    kind, rows = case["format"], changed(rows_of(case["shape"]), case["changes"])
+    if kind == "parquet":
         content = as_parquet(rows, case["types"], case["group"])
+    else:
+        content = WRITERS[kind.removesuffix(".gz")](rows)
     content = damaged(content, case["damages"])
     return f"scores.{kind}", gzip.compress(content, mtime=0) if kind.endswith(".gz") else content
 
 
+ARGUMENTS = ([], ["--positive", "1"], ["--wide"], ["--label-column", "case"], ["--json"])
+
+
 def cases(**fixed):
-    types = st.dictionaries(st.sampled_from(COLUMNS), st.sampled_from(list(TYPES)), max_size=2)
     parts = {
-        "format": st.sampled_from(FORMATS),
         "shape": shapes(),
         "changes": changes,
-        "types": types,
-        "group": st.sampled_from([3, 1000]),
+        "types": st.dictionaries(st.sampled_from(COLUMNS), st.sampled_from(list(TYPES)), max_size=2),
         "damages": st.one_of(st.just([]), damages),
-        "arguments": st.sampled_from(
-            [[], ["--positive", "1"], ["--wide"], ["--label-column", "case"], ["--json"]]
-        ),
     }
+    parts |= sample(format=FORMATS, group=(3, 1000), arguments=ARGUMENTS)
     return st.fixed_dictionaries(parts | fixed)
-
-
-# --- rules --------------------------------------------------------------------------------------------------
 
 
 def told_by_check(case):
@@ -235,23 +218,16 @@ def streamed_as_read(case):
     """A Parquet file gives the table, or the refusal, of its rows as a stream of Arrow."""
     name, content = file_of(case)
     with folder_of({name: content}):
-        whole, streamed = (answered(read, name) for read in (sa.read_scores, read_stream))
+        whole = answered(sa.read_scores, name)
+        streamed = answered(lambda: sa.read_scores(pq.read_table(name).to_reader(max_chunksize=7)))
         assert (whole is None) == (streamed is None), f"file: {whole}; stream: {streamed}"
-        if whole is not None and streamed is not None:
+        if whole is not None:
             pd.testing.assert_frame_equal(whole.frame, streamed.frame)
 
 
-def read_stream(name):
-    """Read the rows of a Parquet file in batches of Arrow."""
-    return sa.read_scores(pq.read_table(name).to_reader(max_chunksize=7))
-
-
-_parquet = cases(
-    format=st.just("parquet"), damages=st.just([]), shape=shapes(datasets=st.just(1)), arguments=st.just([])
-)
-_mostly_right = cases(
-    changes=st.one_of(st.just([]), changes), damages=st.just([]), shape=shapes(models=st.integers(2, 3))
-)
+_undamaged = {"damages": st.just([])}
+_parquet = cases(**sample(format=["parquet"], arguments=[[]]), **_undamaged, shape=shapes(datasets=[1]))
+_mostly_right = cases(**_undamaged, changes=st.one_of(st.just([]), changes), shape=shapes(models=(2, 3)))
 
 GENERATORS = (
     Generator("tables", cases(), told_by_check, 45),

@@ -5,6 +5,7 @@
 
 import os
 import time
+import warnings
 from itertools import count
 
 import pandas as pd
@@ -20,7 +21,11 @@ MODULES = (tables, designs, priors, damage, options, names, faults, arrays, same
 GENERATORS = [generator for module in MODULES for generator in module.GENERATORS]
 MINUTES, SEED = (float(os.environ.get(f"FUZZ_{name}", 0)) for name in ("MINUTES", "SEED"))
 DRAWN = [generator for generator in GENERATORS if generator.examples or MINUTES]
-ONCE_BROKEN = [(generator, name, case) for generator in GENERATORS for name, case in generator.corpus()]
+ONCE_BROKEN = [
+    pytest.param(generator, case, id=f"{generator.name}-{name}")
+    for generator in GENERATORS
+    for name, case in generator.corpus()
+]
 
 
 @pytest.mark.parametrize("generator", DRAWN, ids=lambda generator: generator.name)
@@ -36,13 +41,11 @@ def test_no_case_breaks_the_rule(generator, request):
             break
 
 
-@pytest.mark.parametrize(
-    ("generator", "name", "case"), ONCE_BROKEN, ids=[f"{g.name}-{name}" for g, name, _ in ONCE_BROKEN]
-)
-def test_what_once_broke_it_does_not_any_more(generator, name, case, monkeypatch):
-    few = {"sizes": (30,), "models": (3,)}  # of the 1,440 designs of a study 90, which differ in all else
-    for option, values in few.items():
-        monkeypatch.setitem(paired_study.__kwdefaults__, option, values)
+@pytest.mark.parametrize(("generator", "case"), ONCE_BROKEN)
+def test_what_once_broke_it_does_not_any_more(generator, case, monkeypatch):
+    # of the 1,440 designs of a study 90, which differ in all else
+    monkeypatch.setitem(paired_study.__kwdefaults__, "sizes", (30,))
+    monkeypatch.setitem(paired_study.__kwdefaults__, "models", (3,))
     generator.check(case)
 
 
@@ -60,8 +63,6 @@ def test_names_are_named_back_in_messages_too():
 
 
 def test_foreign_warnings_break_every_rule():
-    import warnings
-
     noisy = Generator("noisy", st.none(), lambda _: warnings.warn("x", RuntimeWarning, stacklevel=1), 1)
     with pytest.raises(RuntimeWarning):
         noisy.check(None)
