@@ -47,7 +47,7 @@ from skewanova.inference.pairwise import (
 )
 from skewanova.inference.random_effects import split_plot_anova
 from skewanova.inference.ranks import compact_letters
-from skewanova.inference.runs import empty_components
+from skewanova.inference.runs import component_frame
 from skewanova.priors.weightings import PriorLike, as_deployment_prior
 from skewanova.scores.design import FoldDesign
 
@@ -164,7 +164,7 @@ class DesignAnalysis(ABC):
         empty = {
             "prior_pairs": pd.DataFrame(columns=prior_pair_columns()),
             "residuals": pd.DataFrame(columns=["model", "fold", "fitted", "residual"]),
-            "components": empty_components(),
+            "components": component_frame({}),
         }
         return {**empty, "pairs": pairs, "ranking": ranking, "difference_curves": curves, **frames}
 

@@ -92,14 +92,13 @@ class CompleteFit:
         sums = {name: (cube.size * float((e**2).mean()), df) for name, (e, df) in terms.items()}
         sums["residual"] = error, df_error
         self.sums = pd.DataFrame.from_dict(sums, orient="index", columns=["sum_sq", "df"], dtype=np.float64)
-        self._mean_variance = {
-            name: error / df_error * mean.size / cube.size for name, mean in self._means.items()
-        }
+        self._cell_variance = error / df_error / cube.size
 
     def effects(self, name: str) -> tuple[Floats, Floats]:
         """Return the effects of a factor against its first level, and their covariance."""
         mean = self._means[name].ravel()
-        cov = self._mean_variance[name] * (np.ones((mean.size, mean.size)) + np.eye(mean.size))
+        variance = self._cell_variance * mean.size
+        cov = variance * (np.ones((mean.size, mean.size)) + np.eye(mean.size))
         cov[0] = cov[:, 0] = 0.0
         return mean - mean[0], cov
 
@@ -122,8 +121,8 @@ class FormulaFit:
         n_cells, n_effects = model.exog.shape
         if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
             raise InputError(
-                f"the {n_cells} cells there are cannot tell {n_effects} effects apart and leave an error to "
-                "test them against: leave out folds or models with missing cells"
+                f"{n_cells} cells do not identify {n_effects} effects and a residual variance: leave out "
+                "folds or models with missing cells"
             )
         self._fit = model.fit()
         self.resid: Floats = np.asarray(self._fit.resid)
@@ -303,9 +302,7 @@ def three_way_anova(
     test, factors, notes = "three_way_interaction" if interaction else "three_way", FACTORS, []
     if frame["prior"].nunique() == 1:
         test, factors = "three_way", FACTORS[:2]
-        notes = [
-            "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
-        ]
+        notes = ["there is one prior only: the three-way ANOVA is the two-way, without the factor prior"]
     return _fit_anova(frame, test, "auprec", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
 
 
@@ -373,9 +370,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
     columns = [*factors, response]
     missing = [column for column in columns if column not in frame]
     if missing:
-        raise InputError(
-            f"the frame must have the columns {', '.join(columns)}, but lacks {', '.join(missing)}"
-        )
+        raise InputError(f"the frame needs the columns {', '.join(columns)}, but lacks {', '.join(missing)}")
     cells = frame[columns].reset_index(drop=True)
     cells[response] = _check_finite(cells[response], response)
     _check_cells(cells, factors)
@@ -383,8 +378,8 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
         raise InputError(f"a comparison needs at least 2 models, but there is {cells['model'].nunique()}")
     if cells["fold"].nunique() < 2:
         raise InputError(
-            "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
-            "compare_test_set(), which uses the jackknife over cases, or the bootstrap over cases"
+            "an ANOVA needs at least 2 folds, but there is 1: compare models on a single test set by "
+            "compare_test_set(), which uses the jackknife over cases"
         )
     return cells
 
@@ -407,11 +402,11 @@ def _check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
     """Check that every row names its cell, and that no cell occurs twice."""
     for factor in factors:
         if missing := int(frame[factor].isna().sum()):
-            raise InputError(f"`{factor}` must be there in every row, but is missing in {missing}")
+            raise InputError(f"`{factor}` must be given in every row, but is missing in {missing}")
     repeated = frame[frame.duplicated(list(factors))].astype(object)
     if len(repeated):
         cell = ", ".join(f"{f}={repeated.iloc[0][f]!r}" for f in factors)
-        raise InputError(f"every cell must stand once, but {len(repeated)} rows repeat one, such as {cell}")
+        raise InputError(f"every cell must occur once, but {len(repeated)} rows repeat one, such as {cell}")
 
 
 def _fit_anova(
@@ -439,9 +434,8 @@ def _fit_anova(
     limit = variation_limit(values)
     table, message = _build_f_table(fit.sums, limit)
     if test == "two_way":
-        table.loc[0, "breakdown_correlation"] = _breakdown_correlation(
-            table.iloc[0], frame["fold"].nunique(), alpha
-        )
+        correlation = _breakdown_correlation(table.iloc[0], frame["fold"].nunique(), alpha)
+        table.loc[0, "breakdown_correlation"] = correlation
     names = {"test": test, "role": "published", "response": response}
     return AnovaResult(
         **names,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
@@ -72,9 +72,8 @@ def _place_nodes(edges: Floats, count: int, odds: Floats) -> ChebyshevNodes:
         in_panel = panel == k
         series = chebvander((odds[in_panel] - middle[k]) / half[k], count - 1)
         weight[k * count : (k + 1) * count, in_panel] = chebyshev_transform(count) @ series.T
-    return ChebyshevNodes(
-        np.asarray(expit(middle[:, None] + half[:, None] * chebpts1(count)).ravel()), weight
-    )
+    nodes = expit(middle[:, None] + half[:, None] * chebpts1(count))
+    return ChebyshevNodes(np.asarray(nodes.ravel()), weight)
 
 
 class PriorProjection(NamedTuple):
@@ -92,17 +91,12 @@ class CaseDeviations:
     tables: tuple[JackknifeValues, ...]
 
     @classmethod
-    def from_models(
-        cls, models: Sequence[SortedScores], priors: Floats, area_estimator: str
-    ) -> CaseDeviations:
+    def from_models(cls, models: Sequence[SortedScores], priors: Floats, area_estimator: str) -> Self:
         """Return the deviations of models from their jackknife values at the priors."""
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sample = models[0].sample
-        tables = (
-            model.jackknife_values(weightings, area_estimator).deviations(sample, overwrite=True)
-            for model in models
-        )
-        return cls(sample, tuple(tables))
+        values = (model.jackknife_values(weightings, area_estimator) for model in models)
+        return cls(sample, tuple(each.deviations(sample, overwrite=True) for each in values))
 
     def project_units(self, weight: Floats) -> Floats:
         """Return deviations (n_rows, n_models * n_priors) at the priors that `weight` maps to.

@@ -496,9 +496,8 @@ def _find_exchangeable_units(sample: Sample, score: NDArray[Any]) -> tuple[Codes
         return units, units
     weight = np.zeros(len(score)) if sample.weight is None else sample.weight
     keys = [np.unique(column, return_inverse=True)[1] for column in (score, weight)]
-    _, first, kind = np.unique(
-        np.column_stack([*keys, sample.positive]), axis=0, return_index=True, return_inverse=True
-    )
+    table = np.column_stack([*keys, sample.positive])
+    _, first, kind = np.unique(table, axis=0, return_index=True, return_inverse=True)
     return first, kind.reshape(-1)
 
 

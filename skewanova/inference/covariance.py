@@ -106,9 +106,8 @@ def auprec_covariance(
     sample, columns = check_sample(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
-    estimate, values = measure_models(
-        sample, columns.T, [target_prior(prior, deployment_prior, sample)], area_estimator
-    )
+    weighting = target_prior(prior, deployment_prior, sample)
+    estimate, values = measure_models(sample, columns.T, [weighting], area_estimator)
     return AuprecCovariance(estimate[:, 0], sample.covariance(values[..., 0]))
 
 
@@ -133,9 +132,8 @@ def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tu
     for prior, weight in zip(*weighting.quadrature(), strict=True):
         denominator = prior * tpr + (1 - prior) * fpr  # D / (1 + lam) in the notation with skews
         precision, fallout = prior * tpr / denominator, (1 - prior) * fpr / denominator
-        total += weight * np.array(
-            [precision, fallout * prior / denominator, -precision * (1 - prior) / denominator]
-        )
+        slopes = fallout * prior / denominator, -precision * (1 - prior) / denominator
+        total += weight * np.array([precision, *slopes])
     return total[0], total[1], total[2]
 
 
@@ -228,9 +226,8 @@ def auprec_variance(
     0.020062
     """
     if np.ndim(y_score) != 1:
-        raise InputError(
-            f"`y_score` must be one-dimensional, but has shape {np.shape(y_score)}; use auprec_covariance"
-        )
+        shape = np.shape(y_score)
+        raise InputError(f"`y_score` must be one-dimensional, but has shape {shape}; use auprec_covariance()")
     sample, columns = check_sample(y_true, y_score, pos_label=pos_label)
     weighting = target_prior(prior, deployment_prior, sample)
     values = influence_values(sample.positive, columns[:, 0], weighting)[1]

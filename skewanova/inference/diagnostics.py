@@ -290,7 +290,7 @@ def residual_quantiles(
     sweep, spare = _build_sweep(frame, crossed)
     square = float(residual @ residual)
     if spare < 1 or square <= variation_limit(frame["fitted"].to_numpy(dtype=np.float64) + residual):
-        raise InputError("the residuals must vary, but the analysis leaves nothing to vary")
+        raise InputError("the residuals must vary, but the analysis leaves no residual variation")
     draws, n = _standardized_draws(sweep, len(frame), spare, n_draws=n_draws, rng=rng), len(frame)
     frame = frame.assign(standardized=residual / np.sqrt(square / spare))
     theoretical = stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25))  # Blom 1958

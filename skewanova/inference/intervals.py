@@ -373,9 +373,7 @@ def _small_sample_method(inputs: IntervalInputs) -> str:
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
     """Return fold numbers from 0, each fold with both classes, or None if the method uses no folds."""
     if (folds is None) != (method != "cross_validation"):
-        problem = (
-            "needs `folds`" if folds is None else "has no use for `folds`, which are for cross_validation"
-        )
+        problem = "needs `folds`" if folds is None else "does not use `folds`, which are for cross_validation"
         raise InputError(f"method {method} {problem}")
     if folds is None:
         return None
@@ -387,10 +385,8 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArr
     counts = np.array([np.bincount(codes[rows], minlength=len(names)) for rows in (positive, ~positive)])
     lacking = names[(counts == 0).any(axis=0)]
     if len(names) < 2 or len(lacking):
-        problem = (
-            f"but {', '.join(map(str, lacking[:5]))} lacks one" if len(lacking) else "but there is one fold"
-        )
-        raise InputError(f"`folds` must name at least 2 folds with both classes, {problem}")
+        problem = f"{', '.join(map(str, lacking[:5]))} lacks one" if len(lacking) else "there is one fold"
+        raise InputError(f"`folds` must name at least 2 folds with both classes, but {problem}")
     return codes
 
 

@@ -45,18 +45,17 @@ def build_fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Fl
 
     A cell that is missing, repeated or not finite raises InputError, as do fewer than 2 models or folds.
     """
-    (model, models), (fold, folds) = (
-        pd.factorize(frame[name], use_na_sentinel=False) for name in ("model", "fold")
-    )
+    model, models = pd.factorize(frame["model"], use_na_sentinel=False)
+    fold, folds = pd.factorize(frame["fold"], use_na_sentinel=False)
     for word, levels in (("models", models), ("folds", folds)):
         if len(levels) < 2:
             raise InputError(f"a test of several models needs at least 2 {word}, but there is {len(levels)}")
     if np.bincount(fold * len(models) + model).max() > 1:
-        raise InputError("every (model, fold) must stand once in the frame")
+        raise InputError("every (model, fold) must occur once in the frame")
     values = np.full((len(folds), len(models)), np.nan)
     values[fold, model] = frame[response]
     if not np.isfinite(values).all():
-        raise InputError(f"`{response}` must be there and finite for every model in every fold")
+        raise InputError(f"`{response}` must be present and finite for every model in every fold")
     return values, list(models)
 
 
@@ -211,18 +210,14 @@ def _check_has_full_rank(values: Floats, halves: Floats | None) -> None:
     """Check that Hotelling's covariance matrix of folds or halvings is invertible."""
     n_folds, n_models = values.shape
     if halves is not None and len(halves) < n_models - 1:
-        raise InputError(
-            "Hotelling's test needs a halving for each model but one, but has "
-            f"{len(halves)} for {n_models} models; add halvings"
-        )
+        n_needed = f"{n_models - 1} halvings for {n_models} models"
+        raise InputError(f"Hotelling's test needs {n_needed}, but has {len(halves)}; add halvings")
     if halves is None and n_folds < n_models:
         raise InputError(f"Hotelling's test needs as many folds as models, but has {n_folds} for {n_models}")
     if halves is not None and fold_statistics.has_full_rank(np.concatenate([halves, -halves])):
         return
     if not fold_statistics.has_full_rank(values) and find_degenerate(values) is None:
-        raise InputError(
-            "Hotelling's test needs differences that vary on their own, but some models move alike"
-        )
+        raise InputError("Hotelling's test needs a covariance of full rank, but some models move alike")
 
 
 def _test_unless_degenerate(

@@ -63,9 +63,8 @@ class InMemoryTestSet(PairedTestSet):
 
     def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
         """Return the areas of the models on the arcsine scale."""
-        return measure_arcsine_areas(
-            self.sample, self.sorted_scores(evaluation), weighting, evaluation.area_estimator
-        )
+        scores = self.sorted_scores(evaluation)
+        return measure_arcsine_areas(self.sample, scores, weighting, evaluation.area_estimator)
 
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]

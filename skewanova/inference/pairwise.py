@@ -283,15 +283,15 @@ def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *,
         check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
         if not test.needs_adjustment:
             raise InputError(
-                f"`p_adjust` is for tests whose p-values stand alone, but {name}={method!r} adjusts by "
-                "itself: leave out one of the two"
+                f"`p_adjust` is for tests with unadjusted p-values, but {name}={method!r} adjusts by itself: "
+                "leave out one of the two"
             )
     if test.needs_control and control is None:
         raise InputError(f"`control` must name the model that {name}={method!r} compares the others with")
     if control is not None and not (test.needs_control or test.needs_adjustment):
         raise InputError(
-            f"`control` leaves the pairs with one model, but {name}={method!r} compares all: leave out one "
-            "of the two"
+            f"`control` selects the pairs with one model, but {name}={method!r} compares all pairs: leave "
+            "out one of the two"
         )
     return p_adjust or ("holm" if test.needs_adjustment else "")
 
@@ -440,10 +440,8 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
     mean_rank = stats.rankdata(snap_ties(values), axis=1).mean(axis=0)
     z_value = (mean_rank[a] - mean_rank[b]) / np.sqrt(n_models * (n_models + 1) / (6 * n_folds))
     adjusted = _adjust_by_range(z_value, np.nan, n_models, df=np.inf, alpha=alpha)
-    p_value, estimate = (
-        2 * stats.norm.sf(np.abs(z_value)),
-        fold_statistics.pair_differences(values).mean(axis=0),
-    )
+    p_value = 2 * stats.norm.sf(np.abs(z_value))
+    estimate = fold_statistics.pair_differences(values).mean(axis=0)
     return _pair_frame((a, b), estimate, df=np.inf, statistic=z_value, p_value=p_value, **adjusted)
 
 

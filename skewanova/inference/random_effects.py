@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import special, stats
 from scipy.linalg import helmert
 from scipy.optimize import brentq
@@ -19,6 +18,7 @@ from skewanova.inference import fold_statistics
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.fold_statistics import FTest
 from skewanova.inference.omnibus import OmnibusResult, degenerate_result, make_effect_row, make_omnibus_result
+from skewanova.inference.sampling import Codes
 
 
 def split_plot_anova(
@@ -117,12 +117,12 @@ def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, 
     if min(len(models), len(folds), len(priors)) < 2:
         raise InputError("a split-plot analysis needs at least 2 models, 2 folds and 2 priors")
     if auprec.duplicated(["model", "fold", "prior"]).any():
-        raise InputError("every (model, fold, prior) must stand once in the frame")
+        raise InputError("every (model, fold, prior) must occur once in the frame")
     wide = auprec.pivot(index="fold", columns=["model", "prior"], values="auprec")
     cells = pd.MultiIndex.from_product([models, priors])
     values = wide.reindex(index=folds, columns=cells).to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():
-        raise InputError("`auprec` must be there and finite in every (model, fold, prior)")
+        raise InputError("`auprec` must be present and finite in every (model, fold, prior)")
     cube = values.reshape(len(folds), len(models), len(priors))
     by_model = np.einsum("cm,jmp->jcp", helmert(len(models)), cube)
     by_prior = np.einsum("dp,jmp->jdm", helmert(len(priors)), cube)
@@ -136,9 +136,6 @@ def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, 
         _, effect, error = fold_statistics.contrast_f(contrasts)
         df = contrasts.shape[1], contrasts.shape[1] * (len(folds) - 1)
         yield term, contrasts, degenerate_result(float(effect), float(error), limit=limit, df=df)
-
-
-Codes = NDArray[np.intp]
 
 
 #: Grid of ratios of the variance between folds to the residual variance, for the search of the likelihood.
@@ -190,11 +187,11 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
     df, df_error = len(models) - 1, len(values) - len(folds) - len(models) + 1
     if min(len(models), len(folds)) < 2 or df_error < 1:
         raise InputError(
-            f"a mixed model needs 2 models, 2 folds and cells to spare, but has {len(models)} models, "
-            f"{len(folds)} folds and {len(values)} cells"
+            "a mixed model needs 2 models, 2 folds and more cells than effects, but has "
+            f"{len(models)} models, {len(folds)} folds and {len(values)} cells"
         )
     if iauprec.duplicated(["model", "fold"]).any() or not np.isfinite(values).all():
-        raise InputError("every (model, fold) must stand once in the frame, with a finite `iauprec`")
+        raise InputError("every (model, fold) must occur once in the frame, with a finite `iauprec`")
     design = np.column_stack([np.ones(len(values)), model[:, None] == np.arange(1, len(models))])
     sums = _sums_of_squares(values, design, fold)
     flat = degenerate_result(*sums, limit=variation_limit(values), df=(df, df_error))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,15 +41,18 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
     >>> compact_letters(["A", "C", "B"], [("A", "B")])
     {'A': 'a', 'C': 'ab', 'B': 'b'}
     """
-    columns: list[frozenset[str]] = [frozenset(levels)]
+    names = {group: _name_group(i) for i, group in enumerate(_group_levels(levels, different))}
+    return {level: "".join(name for group, name in names.items() if level in group) for level in levels}
+
+
+def _group_levels(levels: Sequence[str], different: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
+    """Return the largest groups of levels without a different pair, in the order of the levels."""
+    groups = [frozenset(levels)]
     for first, second in different:
-        split = [c - {gone} if {first, second} <= c else c for c in columns for gone in (first, second)]
+        split = [c - {gone} if {first, second} <= c else c for c in groups for gone in (first, second)]
         distinct = list(dict.fromkeys(split))
-        columns = [c for c in distinct if not any(c < other for other in distinct)]
-    position = {level: i for i, level in enumerate(levels)}
-    columns.sort(key=lambda column: sorted(position[level] for level in column))
-    names = {column: _name_group(i) for i, column in enumerate(columns)}
-    return {level: "".join(names[c] for c in columns if level in c) for level in levels}
+        groups = [c for c in distinct if not any(c < other for other in distinct)]
+    return sorted(groups, key=lambda group: sorted(levels.index(level) for level in group))
 
 
 def _name_group(index: int) -> str:
@@ -140,11 +142,12 @@ def rank_comparison(
     mean_rank = stats.rankdata(snap_ties(-values), axis=1).mean(axis=0)
     order = argsort_descending(-mean_rank)
     ranked = [names[i] for i in order]
-    letters = compact_letters(ranked, _find_rejected_pairs(pairs, test, ranked))
-    groups = [letters[model] for model in ranked]
+    rejected = _find_rejected_pairs(pairs, test, ranked)
+    cliques = [[m for m in ranked if m in group] for group in _group_levels(ranked, rejected)]
+    letters = list(compact_letters(ranked, rejected).values())
     return RankComparison(
-        ranks=pd.DataFrame({"model": ranked, "mean_rank": mean_rank[order], "group": groups}),
-        cliques=_find_cliques(letters),
+        ranks=pd.DataFrame({"model": ranked, "mean_rank": mean_rank[order], "group": letters}),
+        cliques=tuple(tuple(clique) for clique in cliques if len(clique) > 1),
         test=test,
         critical_difference=_critical_difference(len(values), len(ranked), alpha)
         if test == "nemenyi"
@@ -172,15 +175,6 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
     if unknown:
         raise InputError(f"`pairs` must name models of the first frame, but got {unknown[0]!r}")
     return [pair for pair, reject in zip(names, rows["reject"].eq(True), strict=True) if reject]
-
-
-def _find_cliques(letters: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of models that share a letter."""
-    holders: dict[str, list[str]] = {}
-    for model, text in letters.items():
-        for letter in re.findall(r"[a-z]\d*", text):
-            holders.setdefault(letter, []).append(model)
-    return tuple(tuple(models) for models in holders.values() if len(models) > 1)
 
 
 def _critical_difference(n_folds: int, n_models: int, alpha: float) -> float:

@@ -83,10 +83,9 @@ class DegreesOfFreedom(NamedTuple):
             return np.where(varies, total**2 * df / np.where(varies, part, 1.0) ** 2, np.inf)
         share = np.where(total > 0, part / np.where(total > 0, total, 1.0), 0.0)
         quantile = 1 - MATCHED_LEVEL / n_tests / 2
-        of_noise, case_df = (
-            special.stdtrit(each, quantile) ** 2 for each in (df, min(self.case_df, LARGEST_DF))
-        )
-        critical = np.sqrt(share * of_noise + (1 - share) * case_df)
+        run_square = special.stdtrit(df, quantile) ** 2
+        case_square = special.stdtrit(min(self.case_df, LARGEST_DF), quantile) ** 2
+        critical = np.sqrt(share * run_square + (1 - share) * case_square)
         df_bound = special.stdtridf(quantile, critical)  # below 0 where t is normal but for rounding
         df_bound = np.where((share > 0) & (df_bound > 0), df_bound, self.case_df)
         return np.asarray(np.where(total > 0, df_bound, np.inf))
@@ -213,10 +212,11 @@ def compare_runs(
     mean_error, mean_df = run_mean_errors(values, case_covariance, degrees)
     half_width = special.stdtrit(mean_df, (1 + confidence_level) / 2) * mean_error
     alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
-    warn_each(f"{pair} differ alike in all runs and cases: their difference has no test" for pair in alike)
-    pairs = make_pair_tests(
-        difference, std_error, df_error, critical=critical, half_width=critical * std_error
+    warn_each(
+        f"{pair} differ by a constant in all runs and cases: their difference has no test" for pair in alike
     )
+    half_widths = critical * std_error
+    pairs = make_pair_tests(difference, std_error, df_error, critical=critical, half_width=half_widths)
     return RunsComparison(
         **vars(pairs),
         models=names,
@@ -235,13 +235,11 @@ def _check_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Float
     """Return areas (n_models, n_runs) and their covariance, finite and of matching shapes."""
     values, cov = check_float_array(areas, "areas"), check_float_array(covariance, "covariance")
     if values.ndim != 2 or min(values.shape) < 2:
-        raise InputError(
-            f"`areas` must have at least 2 models in rows and 2 runs in columns, but has shape {values.shape}"
-        )
+        shape = f"but has shape {values.shape}"
+        raise InputError(f"`areas` must have at least 2 models in rows and 2 runs in columns, {shape}")
     if cov.shape != (values.size, values.size):
-        raise InputError(
-            f"`covariance` must have shape {(values.size, values.size)}, a row an area, but has {cov.shape}"
-        )
+        size = (values.size, values.size)
+        raise InputError(f"`covariance` must have shape {size}, a row an area, but has {cov.shape}")
     if not (np.isfinite(values).all() and np.isfinite(cov).all()):
         raise InputError("`areas` and `covariance` must be finite")
     return values, cov
@@ -359,14 +357,8 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
     [0.8, 0.04, 0.11, 0.0, 0.0, 0.05]
     """
     values, case_covariance = _check_areas(areas, covariance)
-    return _build_components(
-        values, case_covariance, nested=check_choice(runs, RUN_DESIGNS, "runs") == "nested"
-    )
-
-
-def empty_components() -> pd.DataFrame:
-    """Return the components of a design without runs."""
-    return _component_frame({})
+    nested = check_choice(runs, RUN_DESIGNS, "runs") == "nested"
+    return _build_components(values, case_covariance, nested=nested)
 
 
 def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
@@ -380,15 +372,15 @@ def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd
         "cases, all runs of a model": shared.same_model - shared.different,
     }
     if nested:
-        return _component_frame({"run": noise - one_area} | rows | {"cases, one area": one_area})
+        return component_frame({"run": noise - one_area} | rows | {"cases, one area": one_area})
     models_of_run = shared.same_run - shared.different
     one_area -= models_of_run
     run = (n_models * values.mean(axis=0).var(ddof=1) - noise) / n_models - models_of_run
     rows |= {"cases, all models of a run": models_of_run, "cases, one area": one_area}
-    return _component_frame({"run": run, "model x run": noise - one_area} | rows)
+    return component_frame({"run": run, "model x run": noise - one_area} | rows)
 
 
-def _component_frame(rows: Mapping[str, float]) -> pd.DataFrame:
+def component_frame(rows: Mapping[str, float]) -> pd.DataFrame:
     """Return a frame with one row a component; negative estimates are 0."""
     variance = np.maximum(np.array(list(rows.values()), dtype=np.float64), 0.0)
     total = float(variance.sum())

@@ -165,9 +165,8 @@ class Sample:
     def stratum_variances(self, values: Floats) -> Floats:
         """Return variance contributions (2, 3) of strata, and their variances, from values (n_units,)."""
         result = np.zeros((2, 3))
-        result[:, self.stratum_numbers] = self.variances_from_sums(
-            self._sum_powers(values[:, None], np.ones(1))
-        )[..., 0]
+        sums = self._sum_powers(values[:, None], np.ones(1))
+        result[:, self.stratum_numbers] = self.variances_from_sums(sums)[..., 0]
         return result
 
     def _sum_powers(self, values: Floats, unit: Floats) -> Floats:

@@ -164,7 +164,7 @@ def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
         with pytest.raises(sa.InputError, match=r"split_half_.* needs halvings .*: pass the Evalu"):
             test()
     few = sa.evaluate(halved_frame(models=tuple("ABCDE"), n_halvings=3, inner_folds=5, n_cases=90))
-    with pytest.raises(sa.InputError, match="a halving for each model but one, but has 3 for 5 models"):
+    with pytest.raises(sa.InputError, match="needs 4 halvings for 5 models, but has 3"):
         omnibus_test(few, method="split_half_hotelling")
 
 

@@ -239,8 +239,8 @@ def test_another_family_is_behind_the_primary_where_asked_for():
 
 @each(("options", "message"), [
     ({"pairwise": "split_half_t"}, "^`pairwise` must be a test for this design, but 'split_half"),
-    ({"pairwise": "tukey", "p_adjust": "holm"}, "`p_adjust` is for tests whose p-values stand alone"),
-    ({"pairwise": "max_t", "control": "low"}, "`control` leaves the pairs with one model, but pairwise='m"),
+    ({"pairwise": "tukey", "p_adjust": "holm"}, "`p_adjust` is for tests with unadjusted p-values"),
+    ({"pairwise": "max_t", "control": "low"}, "`control` selects the pairs with one model, but pairwise='m"),
     ({"pairwise": "dunnett"}, "`control` must name the model that pairwise='dunnett' compares the"),
     ({"pairwise": "turkey"}, "`pairwise` must be one of auto, .*; did you mean 'tukey'"),
     ({"p_adjust": "fdr"}, "`p_adjust` must be one of holm"),

@@ -376,7 +376,7 @@ def test_three_way_without_residual_variation():
 @pytest.mark.parametrize("interaction", [False, True])
 def test_one_prior_leaves_the_two_way(interaction):
     frame = LONG["unbalanced"][LONG["unbalanced"]["prior"] == 0.5]
-    note = "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
+    note = "there is one prior only: the three-way ANOVA is the two-way, without the factor prior"
     with pytest.warns(SkewanovaWarning, match=exact(note)):
         result = three_way_anova(frame, interaction=interaction, sum_of_squares=3)
     two = two_way_anova(frame, response="auprec", sum_of_squares=3).to_frame()
@@ -433,10 +433,10 @@ GOOD = cells(random_cells())
 BY_PRIOR = LONG["balanced"].drop(columns="input")
 APART = cells(random_cells(0, (6, 6))).query("(model < 'M3') == (fold < 3)")
 TWO_FOLDS = (
-    "an ANOVA needs at least 2 folds, but there is 1: compare models on one test set through "
-    "compare_test_set(), which uses the jackknife over cases, or the bootstrap over cases"
+    "an ANOVA needs at least 2 folds, but there is 1: compare models on a single test set by "
+    "compare_test_set(), which uses the jackknife over cases"
 )
-UNTOLD = "leave an error to test them against: leave out folds or models with missing cells"
+UNTOLD = "a residual variance: leave out folds or models with missing cells"
 
 
 def without(column, row, value=np.nan):
@@ -447,15 +447,15 @@ def without(column, row, value=np.nan):
     (GOOD[GOOD["model"] == "M1"], "a comparison needs at least 2 models, but there is 1"),
     (GOOD[:0], "a comparison needs at least 2 models, but there is 0"), (GOOD[GOOD["fold"] == 1], TWO_FOLDS),
     (pd.concat([GOOD, GOOD[6:8]]),
-     "every cell must stand once, but 2 rows repeat one, such as model='M1', fold=1"),
+     "every cell must occur once, but 2 rows repeat one, such as model='M1', fold=1"),
     (GOOD.drop(columns=["model", "fold"]),
-     "the frame must have the columns model, fold, iauprec, but lacks model, fold"),
+     "the frame needs the columns model, fold, iauprec, but lacks model, fold"),
     (without("iauprec", 3), "`iauprec` must be finite in every row"),
     (without("iauprec", 3, np.inf), "`iauprec` must be finite in every row"),
-    (without("fold", 1), "`fold` must be there in every row, but is missing in 1"),
-    (without("model", 4), "`model` must be there in every row, but is missing in 1"),
-    (cells(random_cells(0, (2, 2)))[:3], f"the 3 cells there are cannot tell 3 effects apart and {UNTOLD}"),
-    (APART, f"the 18 cells there are cannot tell 11 effects apart and {UNTOLD}"),
+    (without("fold", 1), "`fold` must be given in every row, but is missing in 1"),
+    (without("model", 4), "`model` must be given in every row, but is missing in 1"),
+    (cells(random_cells(0, (2, 2)))[:3], f"3 cells do not identify 3 effects and {UNTOLD}"),
+    (APART, f"18 cells do not identify 11 effects and {UNTOLD}"),
 ])  # fmt: skip
 def test_bad_frame(frame, message):
     with pytest.raises(InputError, match=exact(message)):
@@ -465,7 +465,7 @@ def test_bad_frame(frame, message):
 def test_interaction_without_all_its_cells():
     gone = cube(random_cells(0, (3, 4, 2))).query("model != 'M1' or prior != 0.1")
     assert three_way_anova(gone).row("model")["df"] == 2
-    with pytest.raises(InputError, match=r"^the 20 cells there are cannot tell 9 effects apart"):
+    with pytest.raises(InputError, match=r"^20 cells do not identify 9 effects and "):
         three_way_anova(gone, interaction=True)
 
 
@@ -473,9 +473,9 @@ def test_interaction_without_all_its_cells():
     (lambda: two_way_anova(GOOD).row("prior"),
      "`term` must be one of model, fold, residual; but got 'prior'"),
     (lambda: three_way_anova(GOOD),
-     "the frame must have the columns model, fold, prior, auprec, but lacks prior, auprec"),
+     "the frame needs the columns model, fold, prior, auprec, but lacks prior, auprec"),
     (lambda: three_way_anova(pd.concat([BY_PRIOR, BY_PRIOR[:1]])),
-     "every cell must stand once, but 1 rows repeat one, such as model='M1', fold='F01', prior=0.5"),
+     "every cell must occur once, but 1 rows repeat one, such as model='M1', fold='F01', prior=0.5"),
     (lambda: two_way_anova(GOOD, sum_of_squares=4), "`sum_of_squares` must be 1, 2 or 3, but got 4"),
     (lambda: three_way_anova(BY_PRIOR, sum_of_squares="2"),
      "`sum_of_squares` must be 1, 2 or 3, but got '2'"),

@@ -190,7 +190,7 @@ def test_additivity_where_one_product_leaves_nothing(scale):
 
 def test_errors():
     frame = frame_of(random_table(4, 3))
-    with pytest.raises(ValueError, match="there and finite"):
+    with pytest.raises(ValueError, match="present and finite"):
         assumptions(frame.iloc[1:])
     with pytest.raises(ValueError, match=r"^`alpha` must lie strictly between 0 and 1, but got 2$"):
         assumptions(frame, alpha=2)

@@ -222,7 +222,7 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
     ({"prior": [0.1, 0.2]}, TypeError, "`prior` must be one number, but got 2 in shape (2,)"),
     ({"method": "cross_validation"}, ValueError, "method cross_validation needs `folds`"),
     ({"method": "logit", "folds": [0, 0, 1, 1]}, ValueError,
-     "method logit has no use for `folds`, which are for cross_validation"),
+     "method logit does not use `folds`, which are for cross_validation"),
     ({"method": "cross_validation", "folds": [0, 0, 1]}, ValueError,
      "arguments must be equally long, but `y_true` has 4, `folds` has 3"),
     ({"method": "cross_validation", "folds": [7, 7, 7, 7]}, ValueError,

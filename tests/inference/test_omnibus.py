@@ -113,7 +113,7 @@ def test_halvings_that_are_enough():
     halves = random_table(3, 4, seed=5)
     for enough in (halves, random_table(5, 4, seed=6)):
         _check_has_full_rank(alike, enough)
-    message = "Hotelling's test needs a halving for each model but one, but has 2 for 4 models; add halvings"
+    message = "Hotelling's test needs 3 halvings for 4 models, but has 2; add halvings"
     with pytest.raises(ValueError, match=exact(message)):
         _check_has_full_rank(random_table(6, 4), halves[:2])
     with pytest.raises(ValueError, match="some models move alike"):
@@ -182,7 +182,7 @@ def test_two_identical_models_among_three():
     values = random_table(8, 2)[:, [0, 0, 1]]
     for test in NOT_HOTELLING:
         assert 0 < row_of(TESTS[test](frame_of(values)))["p_value"] < 1
-    message = "Hotelling's test needs differences that vary on their own, but some models move alike"
+    message = "Hotelling's test needs a covariance of full rank, but some models move alike"
     with pytest.raises(ValueError, match=exact(message)):
         omnibus_test(frame_of(values), method="hotelling")
 
@@ -217,14 +217,14 @@ def test_incomplete_frames():
     cases = {
         "a test of several models needs at least 2 models, but there is 1": frame[frame["model"] == "M0"],
         "a test of several models needs at least 2 folds, but there is 1": frame[frame["fold"] == 0],
-        "every (model, fold) must stand once in the frame": pd.concat([frame, frame.iloc[:1]]),
-        "`iauprec` must be there and finite for every model in every fold": frame.iloc[1:],
+        "every (model, fold) must occur once in the frame": pd.concat([frame, frame.iloc[:1]]),
+        "`iauprec` must be present and finite for every model in every fold": frame.iloc[1:],
     }
     for message, broken in cases.items():
         for test in TESTS.values():
             with pytest.raises(ValueError, match=exact(message)):
                 test(broken)
-    with pytest.raises(ValueError, match="there and finite"):
+    with pytest.raises(ValueError, match="present and finite"):
         omnibus_test(frame.assign(iauprec=np.inf), method="repeated_measures")
 
 

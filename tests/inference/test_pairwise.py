@@ -338,9 +338,9 @@ ROPE = "`rope` must be a difference that would not matter, 0 or more"
     ({"method": "dunnett", "control": "M9", "order": ["M0", "M1", "M2"]},
      "`control` must be one of M0, M1, M2; but got 'M9'"),
     ({"method": "max_t", "control": "M0"},
-     f"`control` leaves the pairs with one model, but method='max_t' compares all: {HALF_OF_TWO}"),
+     f"`control` selects the pairs with one model, but method='max_t' compares all pairs: {HALF_OF_TWO}"),
     ({"method": "nemenyi", "p_adjust": "holm"},
-     "`p_adjust` is for tests whose p-values stand alone, but method='nemenyi' adjusts by itself: "
+     "`p_adjust` is for tests with unadjusted p-values, but method='nemenyi' adjusts by itself: "
      f"{HALF_OF_TWO}"),
     ({"p_adjust": "holms"},
      "`p_adjust` must be one of holm, bonferroni, hochberg, bh; but got 'holms'; did you mean 'holm'?"),
@@ -370,5 +370,5 @@ def test_a_corrected_test_of_a_frame_needs_its_design():
             with pytest.raises(ValueError, match=r"^`ratio` must be a number of test cases for each"):
                 call(THREE, ratio=ratio)
     assert posthoc(THREE, method="paired_t")["p_value"].notna().all()
-    with pytest.raises(ValueError, match="there and finite"):
+    with pytest.raises(ValueError, match="present and finite"):
         posthoc(THREE.iloc[1:], ratio=0)

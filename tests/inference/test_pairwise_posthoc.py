@@ -274,9 +274,9 @@ LEVELS = "for ['M1', 'M2', 'M3']"
     (lambda: tukey_hsd(three_way_anova(BY_PRIOR, interaction=True)),
      "effects of single factors are not defined in a model with an interaction"),
     (lambda: tukey_by_prior(BY_PRIOR.drop(columns="prior")),
-     "the frame must have the columns model, fold, prior, auprec, but lacks prior"),
+     "the frame needs the columns model, fold, prior, auprec, but lacks prior"),
     (lambda: tukey_by_prior(BY_PRIOR.replace({"prior": {0.5: np.nan}})),
-     "`prior` must be there in every row, but is missing in 60"),
+     "`prior` must be given in every row, but is missing in 60"),
 ])  # fmt: skip
 def test_refused(call, message):
     with pytest.raises(InputError, match=exact(message)):

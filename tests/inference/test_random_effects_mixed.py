@@ -93,7 +93,7 @@ def test_nearly_constant_differences():
 
 def test_errors():
     values = random_table(3, 2)
-    too_few = "^a mixed model needs 2 models, 2 folds and cells to spare, but has "
+    too_few = "^a mixed model needs 2 models, 2 folds and more cells than effects, but has "
     for cells, told in (
         (frame_of(values[:, :1]), "1 models, 3 folds and 3 cells"),
         (frame_of(values[:1]), "2 models, 1 folds and 2 cells"),
@@ -101,7 +101,7 @@ def test_errors():
     ):
         with pytest.raises(ValueError, match=too_few + told):
             mixed_model_anova(cells)
-    message = r"^every \(model, fold\) must stand once in the frame, with a finite `iauprec`$"
+    message = r"^every \(model, fold\) must occur once in the frame, with a finite `iauprec`$"
     frame = frame_of(values)
     for broken in (pd.concat([frame, frame.iloc[:1]]), frame.assign(iauprec=[np.nan, *frame["iauprec"][1:]])):
         with pytest.raises(ValueError, match=message):

@@ -130,12 +130,12 @@ def test_errors():
     for broken in (frame[frame["model"] == "M0"], frame[frame["fold"] == 0], frame[frame["prior"] == 0.5]):
         with pytest.raises(ValueError, match=message):
             split_plot_anova(broken, ratio=0)
-    with pytest.raises(ValueError, match=r"^every \(model, fold, prior\) must stand once in the frame$"):
+    with pytest.raises(ValueError, match=r"^every \(model, fold, prior\) must occur once in the frame$"):
         split_plot_anova(pd.concat([frame, frame.iloc[:1]]), ratio=0)
     for broken in (frame.iloc[1:], frame.assign(auprec=np.nan)):
-        with pytest.raises(ValueError, match=r"must be there and finite in every \(model, fold, prior\)$"):
+        with pytest.raises(ValueError, match=r"must be present and finite in every \(model, fold, prior\)$"):
             split_plot_anova(broken, ratio=0)
-        with pytest.raises(ValueError, match="must be there and finite"):
+        with pytest.raises(ValueError, match="must be present and finite"):
             sphericity(broken)
     for ratio in (-1, np.nan):
         with pytest.raises(ValueError, match=r"^`ratio` must be a number of test cases for each"):

@@ -212,10 +212,10 @@ def test_equal_models_have_no_test():
     areas, covariance = drawn(2)
     same = np.tile(areas[0], (2, 1))
     block = covariance[:4, :4]
-    with pytest.warns(SkewanovaWarning, match="models 0 and 1 differ alike"):
+    with pytest.warns(SkewanovaWarning, match="models 0 and 1 differ by a constant"):
         found = compare_runs(same, np.tile(block, (2, 2)))
     assert np.isnan(found.p_value[0])
-    with pytest.warns(SkewanovaWarning, match="models 0 and 1 differ alike"):
+    with pytest.warns(SkewanovaWarning, match="models 0 and 1 differ by a constant"):
         apart = compare_runs(np.add(same, [[0.25], [0.0]]), np.tile(block, (2, 2)))
     assert apart.difference[0] == pytest.approx(0.25)
     assert (apart.std_error[0], np.isnan(apart.statistic[0]), np.isnan(apart.p_value[0])) == (0, True, True)
