@@ -92,12 +92,12 @@ class CompleteFit:
         sums = {name: (cube.size * float((e**2).mean()), df) for name, (e, df) in terms.items()}
         sums["residual"] = error, df_error
         self.sums = pd.DataFrame.from_dict(sums, orient="index", columns=["sum_sq", "df"], dtype=np.float64)
-        self._cell_variance = error / df_error / cube.size
+        self._mean_square = error / df_error
 
     def effects(self, name: str) -> tuple[Floats, Floats]:
         """Return the effects of a factor against its first level, and their covariance."""
         mean = self._means[name].ravel()
-        variance = self._cell_variance * mean.size
+        variance = self._mean_square * mean.size / self.resid.size
         cov = variance * (np.ones((mean.size, mean.size)) + np.eye(mean.size))
         cov[0] = cov[:, 0] = 0.0
         return mean - mean[0], cov
