@@ -325,8 +325,7 @@ def _shuffle_split(
 def _merge_small_strata(stratum: Rows, min_size: int) -> Rows:
     """Return the strata, with those too small to be split merged into the largest."""
     counts = np.bincount(stratum)
-    small = (counts > 0) & (counts < min_size)
-    return np.where(small[stratum], counts.argmax(), stratum)
+    return np.where(counts[stratum] < min_size, counts.argmax(), stratum)
 
 
 def _check_splits(splits: list[Split], positive: Bools) -> list[Split]:

@@ -1,30 +1,33 @@
-import re
+"""The design of the folds: inferred from the cases, stated by the user, or assumed."""
+
+import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
+from halved_tables import halved_frame
 from loops import each
+from messages import exact
+from scipy import stats
 
 from skewanova import FoldDesign, SkewanovaWarning, read_scores
+from skewanova.scores import design as module
 from skewanova.scores import infer_design
-from skewanova.scores.design import SAME_CASES, SAME_LABELS, population_of_cases
+from skewanova.scores.design import SAME_CASES, SAME_LABELS, fold_mean_interval, population_of_cases
 from skewanova.scores.pairing import complete_table
 
 
-def exact(message):
-    return f"^{re.escape(message)}$"
-
-
-def table_of(folds, *, models=("A", "B"), cases=True, skip=()):
+def table_of(folds, *, cases=True, skip=(), **columns):
     """Score table whose folds test the given cases; odd cases are positive."""
     rows = [
         (model, f, case, case % 2, (case * 7919 % 101) / 101)
-        for model in models
-        for f, held in enumerate(folds)
-        for case in np.sort(held)
+        for model in "AB"
+        for f, members in enumerate(folds)
+        for case in np.sort(members)
         if (model, f) not in skip
     ]
     frame = pd.DataFrame(rows, columns=["model", "fold", "case", "y_true", "y_score"])
+    frame = frame.assign(**{name: make(frame) for name, make in columns.items()})
     return read_scores(frame if cases else frame.drop(columns="case"))
 
 
@@ -42,279 +45,343 @@ def holdouts(n_cases, j, fraction, rng):
     ]
 
 
-def found(folds, **options):
-    design = infer_design(table_of(folds), **options)
+def infer(folds, *, cases=True, **options):
+    design = infer_design(table_of(folds, cases=cases), **options)
     return design, design.warnings
 
+
+FOLDS = kfold(100, 5, np.random.default_rng(0))
+OVERLAPPING = holdouts(400, 8, 0.2, np.random.default_rng(0))
+REPEATED = [*FOLDS, *kfold(100, 5, np.random.default_rng(5))]
+RUNS = [np.arange(40)] * 6
 
 # --- what the cases show ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n_cases", "k"), [(200, 5), (200, 10), (203, 5), (20, 10), (40, 2)])
-def test_disjoint_folds_are_a_cross_validation(n_cases, k):
-    design, notes = found(kfold(n_cases, k, np.random.default_rng(1)))
-    assert (design.kind, design.n_folds, notes) == ("kfold", k, ())
-    assert design.ratio == pytest.approx(1 / (k - 1), rel=1e-12)  # whatever the sizes
-    assert design.variance_inflation == pytest.approx(1 + k / (k - 1))
+@each(
+    ("folds", "ratio"),
+    [
+        *((kfold(n, k, np.random.default_rng(1)), 1 / (k - 1)) for n, k in [(203, 5), (20, 10), (40, 2)]),
+        ([np.array([2 * i, 2 * i + 1]) for i in range(30)], 1 / 29),  # leave one pair out
+        ([np.arange(10), np.arange(10, 40), np.arange(40, 100)], 1 / 2),
+    ],
+)
+def test_disjoint_folds_are_a_cross_validation(folds, ratio):
+    design, notes = infer(folds)
+    assert (design.kind, design.n_folds, notes) == ("kfold", len(folds), ())
+    assert design.ratio == pytest.approx(ratio, rel=1e-12)  # whatever the sizes
+    assert design.variance_inflation == pytest.approx(1 + len(folds) * ratio)
     assert design.overlapping
 
 
-def test_folds_of_two_cases_are_the_smallest_there_can_be():
-    design, _ = found([np.array([2 * i, 2 * i + 1]) for i in range(30)])  # leave one pair out
-    assert design.kind == "kfold"
-    assert design.ratio == pytest.approx(1 / 29)
-
-
-def test_unequal_folds_of_a_cross_validation():
-    design, _ = found([np.arange(0, 10), np.arange(10, 40), np.arange(40, 100)])
-    assert design.ratio == pytest.approx(1 / 2)
-
-
 @each("seed", range(5))
-@each(("n_cases", "k", "repeats"), [(200, 2, 5), (300, 10, 3), (60, 10, 10), (103, 5, 2)])
-def test_repeated_cross_validation_in_any_order_of_folds(n_cases, k, repeats, seed):
+@each(
+    ("n_cases", "k", "repeats", "missing"),
+    [(200, 2, 5, 0), (300, 10, 3, 0), (60, 10, 10, 0), (103, 5, 2, 0), (200, 5, 2, 2)],
+)
+def test_repeated_cross_validation_in_any_order_of_folds(n_cases, k, *, repeats, missing, seed):
+    """Folds of two repeats may be disjoint: of (60, 10, 10), every other pair is. One may lack folds."""
     rng = np.random.default_rng(seed)
     folds = [fold for _ in range(repeats) for fold in kfold(n_cases, k, rng)]
-    folds = [folds[i] for i in rng.permutation(len(folds))]
-    design, notes = found(folds)
-    assert (design.kind, design.n_folds, notes) == ("repeated_kfold", k * repeats, ())
+    folds = [folds[i] for i in rng.permutation(len(folds))] if not missing else folds[:-missing]
+    design, notes = infer(folds)
+    assert (design.kind, design.n_folds, notes) == ("repeated_kfold", len(folds), ())
     assert design.ratio == pytest.approx(1 / (k - 1), rel=1e-12)
 
 
-def test_folds_of_two_repeats_may_be_disjoint_by_chance():
-    # 10 times 10 folds of 6 cases: every other pair of folds from different repeats shares no case
-    rng = np.random.default_rng(0)
-    folds = [fold for _ in range(10) for fold in kfold(60, 10, rng)]
-    disjoint = sum(not set(a) & set(b) for i, a in enumerate(folds) for b in folds[:i])
-    assert disjoint > 2 * 450
-    assert found(folds)[0].kind == "repeated_kfold"
+@each("seed", range(5))
+@each(("n_cases", "fractions"), [(1000, [0.2] * 20), (300, [0.5, 0.2, 0.3]), (120, [0.1, 0.2, 0.15, 0.4])])
+def test_holdouts_show_the_size_of_the_data_set_by_their_overlap(n_cases, fractions, seed):
+    rng = np.random.default_rng(seed)
+    folds = [set(holdouts(n_cases, 1, fraction, rng)[0].tolist()) for fraction in fractions]
+    pairs = list(itertools.combinations(folds, 2))
+    total = sum(len(a) * len(b) for a, b in pairs) / sum(len(a & b) for a, b in pairs)
+    fraction = np.mean([len(fold) for fold in folds]) / max(total, len(set.union(*folds)))
+    design, notes = infer([list(fold) for fold in folds])
+    assert (design.kind, notes) == ("repeated_holdout", ())
+    assert design.test_fraction == pytest.approx(fraction, rel=1e-12)
+    if len(folds) == 20:
+        assert design.ratio == pytest.approx(0.25, rel=0.02)
 
 
-def test_a_cross_validation_beside_part_of_another():
-    rng = np.random.default_rng(3)
-    folds = [*kfold(200, 5, rng), *kfold(200, 5, rng)[:3]]
-    design, _ = found(folds)
-    assert design.kind == "repeated_kfold"
-    assert design.ratio == pytest.approx(1 / 4)
+def test_few_holdouts_show_the_ratio_without_bias():
+    for j, rel in [(2, 0.3), (5, 0.1)]:
+        ratios = [infer(holdouts(2000, j, 0.2, np.random.default_rng(seed)))[0].ratio for seed in range(8)]
+        np.testing.assert_allclose(ratios, 0.25, rtol=rel)
+        assert np.mean(ratios) == pytest.approx(0.25, rel=rel / 2)
 
 
-@pytest.mark.parametrize(("fraction", "rel"), [(0.1, 0.07), (0.2, 0.02), (0.5, 0.02)])
-def test_twenty_holdouts_tell_the_ratio_within_2_percent(fraction, rel):
-    for seed in range(5):
-        design, notes = found(holdouts(1000, 20, fraction, np.random.default_rng(seed)))
-        assert (design.kind, notes) == ("repeated_holdout", ())
-        assert design.ratio == pytest.approx(fraction / (1 - fraction), rel=rel)
-
-
-@pytest.mark.parametrize(("j", "rel"), [(2, 0.3), (3, 0.2), (5, 0.1)])
-def test_few_holdouts_tell_it_roughly_and_without_bias(j, rel):
-    ratios = [found(holdouts(2000, j, 0.2, np.random.default_rng(seed)))[0].ratio for seed in range(8)]
-    np.testing.assert_allclose(ratios, 0.25, rtol=rel)
-    assert np.mean(ratios) == pytest.approx(0.25, rel=rel / 2)
-
-
-def test_the_data_set_has_at_least_the_cases_seen():
-    folds = [np.arange(0, 40), np.arange(38, 80), np.arange(78, 120)]  # hardly overlapping
-    design, _ = found(folds)
-    assert design.ratio <= 41 / (120 - 41)
-
-
-def test_all_folds_on_one_test_set_tell_nothing_about_training():
-    design, notes = found([np.arange(40)] * 6)
-    assert (design.kind, design.ratio, notes) == ("runs", 0, ())
-    design, notes = found([np.arange(40)] * 6, design="repeated_holdout")
-    assert design.kind == "repeated_holdout"
-    assert design.ratio == pytest.approx(0.25)
-    assert notes[0] == SAME_CASES
-    design, notes = found([np.arange(40)] * 6, design=FoldDesign("auto", 0.5))
-    assert (design.ratio, notes) == (1.0, (SAME_CASES,))
-    design, notes = found([np.arange(40)] * 6, design="independent")
-    assert design.ratio == 0
-    assert notes == ("cases occur in several folds, but the folds were stated to be independent",)
+def test_a_fold_of_all_cases_is_no_partition():
+    assert infer([np.arange(40), np.arange(20), np.arange(10, 30)])[0].kind == "repeated_holdout"
 
 
 def test_dropped_folds_still_count_towards_the_size_of_the_data_set():
-    folds = [np.arange(20 * i, 20 * (i + 1)) for i in range(5)]
-    for gone in (0, 4):
-        table = table_of(folds, skip={("A", gone)})
-        with pytest.warns(SkewanovaWarning, match="dropped 1 of 5 folds"):
-            kept, _ = complete_table(table, missing="drop")
-        design = infer_design(kept)
-        assert (design.kind, design.n_folds) == ("kfold", 4)
-        assert design.ratio == pytest.approx(1 / 4)
-
-
-def test_a_repeated_cross_validation_with_a_fold_dropped():
     rng = np.random.default_rng(3)
-    table = table_of([f for _ in range(5) for f in kfold(200, 2, rng)], skip={("A", 3)})
-    with pytest.warns(SkewanovaWarning, match="dropped 1 of 10 folds"):
-        kept, _ = complete_table(table, missing="drop")
-    design = infer_design(kept)
-    assert (design.kind, design.n_folds, design.ratio) == ("repeated_kfold", 9, 1.0)
+    twice = [fold for _ in range(5) for fold in kfold(200, 2, rng)]
+    once = [np.arange(20 * i, 20 * (i + 1)) for i in range(5)]
+    for folds, dropped, kind, ratio in [
+        (once, 0, "kfold", 1 / 4),
+        (once, 4, "kfold", 1 / 4),
+        (twice, 3, "repeated_kfold", 1),
+    ]:
+        with pytest.warns(SkewanovaWarning, match=f"dropped 1 of {len(folds)} folds"):
+            table, _ = complete_table(table_of(folds, skip={("A", dropped)}), missing="drop")
+        design = infer_design(table)
+        assert (design.kind, design.n_folds) == (kind, len(folds) - 1)
+        assert design.ratio == pytest.approx(ratio)
 
 
-def test_models_and_names_of_folds_do_not_matter():
-    folds = holdouts(300, 4, 0.3, np.random.default_rng(0))
-    one, many = (infer_design(table_of(folds, models=m)) for m in (("A", "B"), ("x", "y", "z")))
-    assert one == many
+def test_clusters_may_recur_where_folds_overlap_only():
+    options = {"cluster": lambda frame: frame["case"] // 2}
+    pairs = np.arange(16).reshape(8, 2)
+    folds = [pairs[:4], pairs[4:], pairs[::2], pairs[1::2]]
+    table = table_of([fold.ravel() for fold in folds], **options)
+    design = infer_design(table)
+    assert (design.kind, design.n_clusters, design.weighted) == ("repeated_kfold", 8, False)
+    assert "cases in 8 clusters, each whole in a fold or not in it" in design.describe()
+    for stated in ("independent", "kfold"):
+        message = (
+            f"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 of them (8 such "
+            "clusters in all); leave design='auto'"
+        )
+        with pytest.raises(ValueError, match=exact(message)):
+            infer_design(table, design=stated)
 
 
-# --- what the user says -------------------------------------------------------------------------------------
+# --- what the user states -----------------------------------------------------------------------------------
 
-FOLDS = kfold(100, 5, np.random.default_rng(0))
-OVERLAPPING = holdouts(400, 8, 0.2, np.random.default_rng(0))
-
-
-def test_independent_as_stated():
-    design, notes = found(FOLDS, design="independent")
-    assert (design.kind, design.ratio, design.variance_inflation, notes) == ("independent", 0.0, 1.0, ())
-    assert not design.overlapping
+RECUR = "cases occur in several folds, yet the folds were said to be independent"
 
 
-def test_independent_is_doubted_where_cases_recur():
-    for folds in (OVERLAPPING, [*FOLDS, *kfold(100, 5, np.random.default_rng(5))]):
-        design, notes = found(folds, design="independent")
-        assert design.ratio == 0
-        assert notes == ("cases occur in several folds, but the folds were stated to be independent",)
+NEW, A_CASE = "methods trained anew on data like these", "test cases for each training case"
 
 
-def test_independent_has_no_use_for_a_test_fraction():
-    _, notes = found(FOLDS, design=FoldDesign("independent", 0.2))
-    assert notes == ("test_fraction=0.2 is not used, because the folds were stated to be independent",)
+@each(
+    ("folds", "stated", "description", "population", "notes"),
+    [
+        (FOLDS, "auto", f"one cross-validation, 5 folds, 0.25 {A_CASE} (no case occurs in two folds)", NEW,
+         ()),
+        (REPEATED, "auto", f"repeated cross-validation, 10 folds, 0.25 {A_CASE} (the folds fall into sets "
+         "that each cover all cases)", NEW, ()),
+        (FOLDS, "kfold", f"one cross-validation, 5 folds, 0.25 {A_CASE} (design as stated)", NEW, ()),
+        *((folds, "independent", f"independent folds, {len(folds)} folds (as stated)",
+           "methods on further independent folds", notes)
+          for folds, notes in [(FOLDS, ()), (OVERLAPPING, (RECUR,)), (REPEATED, (RECUR,)), (RUNS, (RECUR,))]),
+        (FOLDS, FoldDesign("independent", 0.2), "independent folds, 5 folds (as stated)",
+         "methods on further independent folds",
+         ("test_fraction=0.2 is not used, since the folds were said to be independent",)),
+        (FOLDS, "repeated_holdout", f"repeated hold-out, 5 folds, 0.25 {A_CASE} (design as stated)", NEW,
+         ("the cases look like kfold, but design='repeated_holdout' was stated and is used",)),
+        (FOLDS, FoldDesign("auto", 0.05), f"one cross-validation, 5 folds, 0.0526 {A_CASE} (test_fraction as "
+         "stated)", NEW, ("the cases look like 0.2 of the data set in each fold, but test_fraction=0.05 was "
+                          "stated and is used",)),
+        (OVERLAPPING, FoldDesign("auto", 0.2), f"repeated hold-out, 8 folds, 0.25 {A_CASE} (test_fraction as "
+         "stated)", NEW, ()),
+        (FOLDS, FoldDesign("kfold", 0.2), f"one cross-validation, 5 folds, 0.25 {A_CASE} (design and "
+         "test_fraction as stated)", NEW, ()),
+        (RUNS, "auto", "6 runs on one test set (every fold tests the same cases)",
+         "learners over further runs and cases", ()),
+        (RUNS, "nested_runs", "6 runs of its own of each model on one test set (every fold tests the same "
+         "cases)", "learners over further runs and cases", ()),
+        (RUNS, "fixed_runs", "6 fixed runs on one test set (every fold tests the same cases)",
+         "these fitted models on further cases", ()),
+        (RUNS, "repeated_holdout", f"repeated hold-out, 6 folds, 0.25 {A_CASE} (assumed)", NEW,
+         (SAME_CASES,)),
+        (RUNS, FoldDesign("auto", 0.5), f"repeated hold-out, 6 folds, 1 {A_CASE} (test_fraction as stated)",
+         NEW, (SAME_CASES,)),
+    ],
+)  # fmt: skip
+def test_designs_stated_of_cases(folds, stated, *, description, population, notes):
+    design = infer(folds, design=stated)[0]
+    assert (design.describe(), design.population) == (description, population)
+    assert design.warnings[: len(notes)] == notes
+    assert len(design.warnings) == len(notes) + ("(assumed)" in description)
+    assert design.overlapping is (population == NEW)
+    assert design.has_fixed_models is population.startswith("these fitted models")
 
 
-def test_a_stated_kind_overrules_the_cases_with_a_note():
-    design, notes = found(FOLDS, design="repeated_holdout")
-    assert (design.kind, design.reason) == ("repeated_holdout", "design as stated")
-    assert design.ratio == pytest.approx(1 / 4)
-    assert notes == ("the cases look like kfold, but design='repeated_holdout' was stated and is used",)
-    assert found(FOLDS, design="kfold")[1] == ()
+@each(("factor", "agrees"), [(1.09, True), (1 / 1.09, True), (1.11, False), (1 / 1.11, False)])
+def test_a_stated_ratio_may_differ_by_a_tenth(factor, agrees):
+    ratio = 0.25 * factor
+    assert (not infer(FOLDS, design=FoldDesign("auto", ratio / (1 + ratio)))[1]) is agrees
 
 
-def test_a_stated_fraction_overrules_the_cases_with_a_note_if_it_differs():
-    design, notes = found(FOLDS, design=FoldDesign("auto", 0.05))
-    assert design.ratio == pytest.approx(0.05 / 0.95)
-    assert design.reason == "test_fraction as stated"
-    assert notes == (
-        "the cases look like 0.2 of the data set in each fold, but test_fraction=0.05 was stated and is used",
+def test_a_design_that_was_inferred_can_be_stated_again():
+    for folds in (FOLDS, OVERLAPPING):
+        first = infer(folds)[0]
+        again, notes = infer(folds, design=first)
+        assert (again.kind, again.ratio, again.n_folds, notes) == (first.kind, first.ratio, first.n_folds, ())
+
+
+def test_halvings_make_a_split_half_design():
+    frame = halved_frame()  # hold-outs of 21 of 60 cases, halves in 2 folds
+    table = read_scores(frame)
+    design = infer_design(table)
+    assert (design.kind, design.n_folds, design.n_halvings, design.inner_folds) == ("split_half", 6, 4, 2)
+    assert design.ratio == pytest.approx(21 / 39)
+    assert design.warnings == (module.FEW_INNER_FOLDS.format(fewest=2),)
+    assert design.describe() == (
+        "repeated hold-out beside 4 halvings of the data, 6 folds, 0.538 test cases for each training case "
+        "(folds overlap at random)"
     )
-    design, notes = found(OVERLAPPING, design=FoldDesign("auto", 0.2))
-    assert (design.ratio, notes) == (pytest.approx(0.25), ())
-
-
-def test_both_stated():
-    design, notes = found(FOLDS, design=FoldDesign("kfold", 0.2))
-    assert design.reason == "design and test_fraction as stated"
-    assert notes == ()
+    assert infer_design(table, design="split_half") == design
+    assert infer_design(table, design=FoldDesign("split_half", 0.2)).ratio == pytest.approx(0.25)
+    enough = infer_design(read_scores(halved_frame(n_cases=90, inner_folds=5)))
+    assert (enough.inner_folds, enough.warnings) == (5, ())
+    plain = infer_design(table, design="repeated_holdout")
+    assert (plain.kind, plain.n_halvings, plain.inner_folds) == ("repeated_holdout", 0, 0)
+    assert plain.warnings == (module.NOT_USED.format(design="repeated_holdout"),)
+    single = infer_design(read_scores(frame[frame["fold"].eq(1) | frame["part"].ne("holdout")]))
+    assert single.kind == "test_set"
+    assert single.warnings == ("halvings not used, since there is one fold only",)
 
 
 # --- without cases ------------------------------------------------------------------------------------------
 
 
 def without_cases(j, **options):
-    design = infer_design(table_of([np.arange(10)] * j, cases=False), **options)
-    return design, design.warnings
+    return infer([np.arange(10)] * j, cases=False, **options)
 
 
-@pytest.mark.parametrize(
-    ("j", "ratio", "share"), [(2, 1.0, "50%"), (3, 0.5, "33%"), (5, 0.25, "20%"), (20, 0.25, "20%")]
-)
+@each(("j", "ratio", "share"), [(2, 1.0, "50%"), (3, 0.5, "33%"), (5, 0.25, "20%"), (20, 0.25, "20%")])
 def test_nothing_known_is_taken_as_holdouts(j, ratio, share):
     design, notes = without_cases(j)
-    assert (design.kind, design.reason) == ("repeated_holdout", "assumed")
+    assert (design.kind, design.reason, design.n_folds) == ("repeated_holdout", "assumed", j)
     assert design.ratio == pytest.approx(ratio)
     assert notes[0] == SAME_LABELS  # of two models and j folds with labels in the same order
     assert notes[1:] == (
-        f"cannot tell how the folds were made, so repeated hold-out of one data set with {share} test cases "
-        "is assumed; add a case column, or state the design, as in "
-        "design=skewanova.FoldDesign('kfold', test_fraction=0.1), or --design kfold --test-fraction 0.1",
+        "nothing tells how the folds were made: taken as repeated hold-out of one data set with "
+        f"{share} test cases; add a case column, or state the design, as in "
+        "design=FoldDesign('kfold', test_fraction=0.1) (--design, --test-fraction)",
     )
 
 
-def test_the_assumption_is_never_below_a_cross_validation_of_that_many_folds():
-    for j in range(2, 30):
-        assert without_cases(j)[0].ratio >= without_cases(j, design="kfold")[0].ratio - 1e-15
+@each(
+    ("labels", "same"),
+    [
+        (["0110", "0110", "0110"], True),
+        (["0011", "0011", "0011"], False),  # merely sorted by class
+        (["0110", "1001", "0110"], False),
+        (["0110", "0110", "01101"], False),
+    ],
+)
+def test_labels_in_the_same_order_may_be_runs(labels, same):
+    rows = [(m, f, int(y)) for m in "AB" for f, text in enumerate(labels) for y in text]
+    frame = pd.DataFrame(rows, columns=["model", "fold", "y_true"])
+    table = read_scores(frame.assign(y_score=np.arange(len(rows))))
+    assert (SAME_LABELS in infer_design(table).warnings) is same
+    assert SAME_LABELS not in infer_design(table, design="repeated_holdout").warnings
 
 
-def test_stated_without_cases():
-    design, notes = without_cases(10, design="kfold")
-    assert (design.kind, design.ratio, notes) == ("kfold", pytest.approx(1 / 9), ())
-    design, notes = without_cases(10, design="independent")
-    assert (design.kind, design.ratio, notes) == ("independent", 0.0, ())
-    design, notes = without_cases(10, design=FoldDesign("repeated_kfold", 0.5))
-    assert (design.kind, design.ratio, notes) == ("repeated_kfold", 1.0, ())
-    design, notes = without_cases(10, design=FoldDesign("auto", 0.1))
-    assert (design.kind, design.ratio, notes) == ("repeated_holdout", pytest.approx(1 / 9), ())
-    design, notes = without_cases(10, design="repeated_holdout")
-    assert design.ratio == pytest.approx(0.25)
-    assert notes[0].startswith("cannot tell how large the folds are, so repeated hold-out")
+@each(
+    ("stated", "kind", "ratio", "reason"),
+    [
+        ("kfold", "kfold", 1 / 9, "as stated"),
+        ("independent", "independent", 0, "as stated"),
+        (FoldDesign("repeated_kfold", 0.5), "repeated_kfold", 1, "test_fraction as stated"),
+        (FoldDesign("auto", 0.1), "repeated_holdout", 1 / 9, "test_fraction as stated"),
+        ("repeated_holdout", "repeated_holdout", 0.25, "assumed"),
+    ],
+)
+def test_designs_stated_without_cases(stated, kind, ratio, reason):
+    design, notes = without_cases(10, design=stated)
+    assert (design.kind, design.n_folds, design.reason) == (kind, 10, reason)
+    assert design.ratio == pytest.approx(ratio)
+    assert [note.partition(":")[0] for note in notes] == (
+        ["nothing tells how large the folds are"] if reason == "assumed" else []
+    )
 
 
 # --- messages and text --------------------------------------------------------------------------------------
 
 
-def test_errors():
-    message = (
-        "design='repeated_kfold' needs the size of the folds: state test_fraction, as in "
-        "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or add a case column"
-    )
+@each(
+    ("stated", "message"),
+    [
+        (
+            "repeated_kfold",
+            "design='repeated_kfold' needs a test_fraction, as in FoldDesign('repeated_kfold', "
+            "test_fraction=0.1) for 10-fold, or a case column that shows how large the folds are",
+        ),
+        (
+            "bootstrap",
+            "`design` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half, "
+            "runs, nested_runs, fixed_runs, test_set; but got 'bootstrap'",
+        ),
+        ("test_set", "design='test_set' needs a single fold, but there are 10"),
+        ("split_half", module.NO_HALVINGS),
+        ("runs", module.NEEDS_SAME_CASES.format(design="runs")),
+        ("fixed_runs", module.NEEDS_SAME_CASES.format(design="fixed_runs")),
+    ],
+)
+def test_designs_that_cannot_be(stated, message):
     with pytest.raises(ValueError, match=exact(message)):
-        without_cases(10, design="repeated_kfold")
-    message = (
-        "`design` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half, "
-        "runs, nested_runs, fixed_runs, test_set; but got 'bootstrap'"
-    )
-    with pytest.raises(ValueError, match=exact(message)):
-        without_cases(10, design="bootstrap")
+        without_cases(10, design=stated)
+    if stated in {"runs", "split_half"}:
+        with pytest.raises(ValueError, match=exact(message)):
+            infer(FOLDS, design=stated)
+        with pytest.raises(ValueError, match=exact(message)):
+            module.design_without_cases(10, module.as_design(stated))
+
+
+def test_fractions_and_types_that_cannot_be():
     for fraction in (0, 1, -0.2, 20):
         message = f"`test_fraction` must lie strictly between 0 and 1, but got {fraction:g}"
         with pytest.raises(ValueError, match=exact(message)):
-            without_cases(10, design=FoldDesign("auto", fraction))
+            FoldDesign("auto", fraction)
+    with pytest.raises(TypeError, match="`design` must be a name or a FoldDesign, but is of type int"):
+        infer(FOLDS, design=3)
 
 
 def test_one_fold_has_no_design():
-    for design, notes in (without_cases(1), found([np.arange(10)])):
+    for cases in (True, False):
+        design, notes = infer([np.arange(11)], cases=cases)
         assert (design.kind, design.n_folds, design.ratio, notes) == ("test_set", 1, 0.0, ())
-        assert not design.overlapping
-        assert re.fullmatch(r"one test set \(\d+ positives, \d+ negatives\)", design.describe())
+        assert (design.overlapping, design.has_fixed_models) == (False, True)
+        assert design.describe() == "one test set (5 positives, 6 negatives)"
+    assert without_cases(1, design="test_set")[1] == ()
     _, notes = without_cases(1, design=FoldDesign("kfold", 0.2))
-    assert notes == ("design='kfold' and test_fraction=0.2 not used, because there is only one fold",)
+    assert notes == ("design='kfold' and test_fraction=0.2 not used, since there is one fold only",)
+    one = module.design_without_cases(1, FoldDesign("kfold"))
+    assert (one.kind, one.n_folds, one.reason) == ("test_set", 1, "one fold")
 
 
-def test_descriptions():
-    assert found(FOLDS)[0].describe() == (
-        "one cross-validation, 5 folds, 0.25 test cases for each training case (no case occurs in two folds)"
-    )
-    twice = found([*FOLDS, *kfold(100, 5, np.random.default_rng(5))])[0]
-    assert twice.describe() == (
-        "repeated cross-validation, 10 folds, 0.25 test cases for each training case (the folds fall into "
-        "sets that each cover all cases)"
-    )
-    assert found(FOLDS, design="independent")[0].describe() == "independent folds, 5 folds (as stated)"
-    assert without_cases(20)[0].describe() == (
-        "repeated hold-out, 20 folds, 0.25 test cases for each training case (assumed)"
-    )
-    assert "(folds overlap at random)" in found(OVERLAPPING)[0].describe()
-
-
-def test_intervals_over_cases_are_about_fitted_models_whatever_the_folds():
-    frame = table_of([range(20), range(20, 40)]).to_frame()
-    assert population_of_cases(read_scores(frame)) == "these fitted models on further cases"
-    patients = frame.assign(cluster=frame["case"].astype(int) // 2, weight=2.0)
-    assert population_of_cases(read_scores(patients)) == (
+def test_clusters_and_weights_are_named():
+    folds = [np.arange(20), np.arange(20, 40)]
+    assert population_of_cases(table_of(folds)) == "these fitted models on further cases"
+    patients = table_of(folds, cluster=lambda frame: frame["case"] // 2, weight=lambda _: 2.0)
+    assert population_of_cases(patients) == (
         "these fitted models on further clusters of cases of the population that the weights stand for"
     )
+    design = infer_design(patients)
+    assert (design.n_clusters, design.weighted) == (20, True)
+    assert design.describe().endswith(
+        "folds; cases in 20 clusters, each whole in a fold or not in it; cases weighted)"
+    )
+    single = infer_design(table_of(folds[:1], cluster=lambda frame: frame["case"] // 2))
+    assert single.describe() == "one test set (10 positives, 10 negatives; cases in 10 clusters)"
 
 
-def test_a_test_set_is_a_single_fold():
-    assert without_cases(1, design="test_set")[1] == ()
-    with pytest.raises(ValueError, match=exact("design='test_set' needs a single fold, but there are 10")):
-        without_cases(10, design="test_set")
+# --- the interval of a mean ---------------------------------------------------------------------------------
 
 
-def test_a_design_that_was_inferred_can_be_stated_again():
-    for first in (found(FOLDS)[0], found(OVERLAPPING)[0]):
-        again, notes = found(FOLDS if first.kind == "kfold" else OVERLAPPING, design=first)
-        assert (again.kind, again.ratio, again.n_folds, notes) == (first.kind, first.ratio, first.n_folds, ())
-    with pytest.raises(TypeError, match="`design` must be a name or a FoldDesign, but is of type int"):
-        found(FOLDS, design=3)
+def test_intervals_are_those_of_nadeau_and_bengio():
+    rng = np.random.default_rng(0)
+    values = 0.9 + 0.1 * rng.normal(size=(7, 3))
+    mean, std = values.mean(axis=0), values.std(axis=0, ddof=1)
+    plain = fold_mean_interval(mean, std, 7, ratio=0.25, level=0.9)
+    np.testing.assert_allclose(plain.std_error, std * np.sqrt(1 / 7 + 0.25), rtol=1e-14)
+    limits = stats.t.interval(0.9, 6, loc=mean, scale=plain.std_error)
+    np.testing.assert_allclose([plain.low, plain.high], limits, rtol=1e-12)
+    halves = 0.01 * rng.normal(size=(5, 3))
+    halved = fold_mean_interval(mean, std, 7, ratio=0.25, level=0.9, halves=halves)
+    squares = [sum(x**2 for x in column) / 5 for column in halves.T]
+    np.testing.assert_allclose(halved.std_error**2, std**2 / 7 + squares, rtol=1e-12)
+    limits = stats.t.interval(0.9, 5, loc=mean, scale=halved.std_error)
+    np.testing.assert_allclose([halved.low, halved.high], limits, rtol=1e-12)
+    assert plain.high.max() > 1 > plain.clip().low.max()
+    np.testing.assert_array_equal(plain.clip().high, np.minimum(plain.high, 1))
+    single = fold_mean_interval(0.5, 0.1, 1, ratio=1.0, level=0.5)  # df are 1 at least
+    assert single.high == pytest.approx(0.5 + 0.1 * np.sqrt(2))
+    below = fold_mean_interval(0.5, 1.0, 2, ratio=1.0, level=0.9).clip()
+    assert (below.low, below.high) == (0, 1)

@@ -1,7 +1,8 @@
-"""Halvings of a data set in score tables."""
+"""Halvings of a data set: read from score tables, and drawn."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,9 @@ from halved_tables import halved_frame
 from loops import each
 
 import skewanova as sa
+from skewanova.scores.halvings import Units, _merge_small_strata, draw_half_folds, draw_holdouts
+
+POSITIVE = np.arange(103) % 4 == 0  # 26 positives, 77 negatives
 
 
 @pytest.fixture(scope="module")
@@ -20,105 +24,93 @@ def frame() -> pd.DataFrame:
     return halved_frame()
 
 
+def read_halvings(frame: pd.DataFrame, **options: object) -> sa.scores.table.Halvings:
+    halvings = sa.read_scores(frame, **options).halvings
+    assert halvings is not None
+    return halvings
+
+
 def test_hold_outs_and_halves_are_told_apart(frame: pd.DataFrame) -> None:
     table = sa.read_scores(frame)
-    assert table.models == ("A", "B", "C")
-    assert table.folds == (1, 2, 3, 4, 5, 6)
-    assert len(table.frame) == (frame["part"] == "holdout").sum()
-    assert table.halvings is not None
-    assert table.halvings.n_halvings == 4
-    assert table.halvings.min_folds == 2
-    assert len(table.halvings.scores.folds) == 4 * 2 * 2
+    assert (table.models, table.folds) == (("A", "B", "C"), (1, 2, 3, 4, 5, 6))
+    pd.testing.assert_frame_equal(
+        table.frame.astype({"model": str, "fold": int, "case": int}),
+        frame[frame["part"] == "holdout"]
+        .astype({"fold": int, "y_true": bool})[["model", "fold", "y_true", "y_score", "case"]]
+        .reset_index(drop=True),
+        check_dtype=False,
+    )
+    halvings = read_halvings(frame)
+    assert (halvings.n_halvings, halvings.min_folds, halvings.n_cases, table.n_cases) == (4, 2, 60, 60)
+    assert halvings.fold == (1, 2) * 8
+    assert halvings.scores.folds[:3] == tuple(
+        f"{name} in halving 1" for name in ("1 of half_a", "2 of half_a", "1 of half_b")
+    )
 
 
-def test_differences_are_those_of_plain_loops(frame: pd.DataFrame) -> None:
-    halvings = sa.read_scores(frame).halvings
-    assert halvings is not None
+@each("seed", [None, 1])
+def test_differences_are_those_of_plain_loops(frame: pd.DataFrame, seed: int | None) -> None:
+    """Whatever the order of rows."""
+    halvings = read_halvings(frame if seed is None else frame.sample(frac=1, random_state=seed))
     areas = {
         keys: sa.auprec_score(rows["y_true"], rows["y_score"], prior=0.1)
         for keys, rows in frame[frame["part"] != "holdout"].groupby(["model", "halving", "part", "fold"])
     }
-    found = halvings.differences(np.array([sa.auprec(curve, 0.1) for curve in halvings.curves.values()]))
-    for m, model in enumerate("ABC"):
+    result = halvings.differences(np.array([sa.auprec(curve, 0.1) for curve in halvings.curves.values()]))
+    for m, model in enumerate(halvings.scores.models):
         for h in range(4):
             first, second = (
                 (areas[model, h + 1, half, 1] + areas[model, h + 1, half, 2]) / 2
                 for half in ("half_a", "half_b")
             )
-            assert found[h, m] == pytest.approx((first - second) / 2, abs=1e-14)
+            assert result[h, m] == pytest.approx((first - second) / 2, abs=1e-14)
 
 
-def test_rows_in_any_order_give_the_same_differences(frame: pd.DataFrame) -> None:
-    first, second = (sa.read_scores(rows).halvings for rows in (frame, frame.sample(frac=1, random_state=1)))
-    assert first is not None
-    assert second is not None
-    found = []
-    for halvings in (first, second):
-        areas = np.array([sa.auc(curve) for curve in halvings.curves.values()])
-        order = [halvings.scores.models.index(model) for model in "ABC"]
-        found.append(halvings.differences(areas)[:, order])
-    np.testing.assert_allclose(*found, rtol=0, atol=1e-14)
-
-
-def test_a_table_comes_back_from_a_file(frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_halvings_come_from_every_source(frame: pd.DataFrame, tmp_path: Path) -> None:
     table = sa.read_scores(frame)
     table.to_frame().to_csv(tmp_path / "scores.csv", index=False)
-    again = sa.read_scores(tmp_path / "scores.csv")
-    pd.testing.assert_frame_equal(again.frame, table.frame)
-    pd.testing.assert_frame_equal(again.to_frame(), table.to_frame())
-
-
-def test_a_table_without_halvings_is_its_own_frame() -> None:
-    table = sa.read_scores(halved_frame().query("part == 'holdout'").drop(columns=["part", "halving"]))
-    pd.testing.assert_frame_equal(table.to_frame(), table.frame)
-    assert table.halvings is None
-
-
-def test_other_names_of_the_columns(frame: pd.DataFrame) -> None:
-    renamed = frame.rename(columns={"part": "portion", "halving": "cut"})
-    table = sa.read_scores(renamed, columns={"part": "portion", "halving": "cut"})
-    assert table.halvings is not None
-    assert table.halvings.n_halvings == 4
-
-
-def test_a_column_part_of_another_meaning_is_left_alone(frame: pd.DataFrame) -> None:
-    held = frame[frame["part"] == "holdout"].drop(columns="halving").assign(part="north")
-    table = sa.read_scores(held)
-    assert table.halvings is None
-    assert "part" not in table.frame
-
-
-def test_a_wide_table_with_halvings(frame: pd.DataFrame) -> None:
+    frame.astype({"halving": "Int64"}).to_parquet(tmp_path / "scores.parquet")
+    names = {"part": "portion", "halving": "cut"}
     keys = ["part", "halving", "fold", "case", "y_true"]
     wide = frame.fillna({"halving": 0}).pivot(index=keys, columns="model", values="y_score").reset_index()
-    table = sa.scores_from_wide(wide)
-    assert table.models == ("A", "B", "C")
-    assert table.halvings is not None
-    assert table.halvings.n_halvings == 4
-
-
-def test_data_sets_with_halvings(frame: pd.DataFrame) -> None:
-    tables = sa.read_datasets(pd.concat([frame.assign(dataset=name) for name in ("x", "y")]))
-    assert [table.halvings is not None for table in tables.values()] == [True, True]
-
-
-def test_the_fingerprint_knows_the_halves(frame: pd.DataFrame) -> None:
+    for again in (
+        sa.read_scores(tmp_path / "scores.csv"),
+        sa.read_scores(tmp_path / "scores.parquet"),
+        sa.read_scores(frame.rename(columns=names), columns=names),
+        sa.scores_from_wide(wide),
+        *sa.read_datasets(pd.concat([frame.assign(dataset=name) for name in ("x", "y")])).values(),
+    ):
+        rows = [x.to_frame().astype(str).sort_values(["model", *keys[:-1]]) for x in (again, table)]
+        pd.testing.assert_frame_equal(*(x.reset_index(drop=True)[list(rows[0])] for x in rows))
     changed = frame.copy()
     changed.loc[changed.index[-1], "y_score"] += 1
-    assert sa.read_scores(frame).sha256() != sa.read_scores(changed).sha256()
+    assert table.sha256() != sa.read_scores(changed).sha256()
+
+
+@each("part", ["north", "holdout"])
+def test_a_column_part_alone_tells_of_no_halvings(frame: pd.DataFrame, part: str) -> None:
+    table = sa.read_scores(frame[frame["part"] == "holdout"].drop(columns="halving").assign(part=part))
+    assert table.halvings is None
+    assert "part" not in table.frame
+    pd.testing.assert_frame_equal(table.to_frame(), table.frame)
 
 
 def _without(rows: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
     return lambda frame: frame[~frame.eval(rows, engine="python")]
 
 
-def _cut_unevenly(frame: pd.DataFrame) -> pd.DataFrame:
-    """Positives of half_b of the first halving go to half_a, but for two in each fold."""
-    moved = frame.query("halving == 1 and part == 'half_b' and y_true == 1")["case"].unique()
-    kept = frame.query("halving == 1 and part == 'half_b' and y_true == 1").groupby("fold")["case"].min()
-    going = set(moved) - set(kept)
-    rows = (frame["halving"] == 1).fillna(False) & frame["case"].isin(going)
-    return frame.assign(part=frame["part"].mask(rows, "half_a"))
+def _move_positives(n_moved: int) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """Move positives of half_b, 10 of 20, to half_a in the first two halvings."""
+
+    def move(frame: pd.DataFrame) -> pd.DataFrame:
+        frame = frame.copy()
+        for halving in (1, 2):
+            rows = frame.eval(f"halving == {halving} and part == 'half_b' and y_true == 1", engine="python")
+            moved = frame.loc[rows, "case"].unique()[:n_moved]
+            frame.loc[rows & frame["case"].isin(moved), "part"] = "half_a"
+        return frame
+
+    return move
 
 
 OTHER_HALF = {"half_a": "half_b", "half_b": "half_a"}
@@ -126,11 +118,11 @@ OTHER_HALF = {"half_a": "half_b", "half_b": "half_a"}
 
 WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "part misspelt": (
-        lambda f: f.replace({"part": {"half_a": "hafl_a"}}),
-        r"`part` must be one of .*'hafl_a' at row \d+",
+        lambda f: f.replace({"part": {"half_a": "hafl_a", "half_b": "hafl_b"}}),
+        r"`part` must be one of holdout, half_a, half_b; but got 'hafl_a' at row 378$",
     ),
     "no case": (lambda f: f.drop(columns="case"), "needs the column case"),
-    "no halving": (lambda f: f.drop(columns="halving"), "needs the column halving"),
+    "no halving": (lambda f: f[f["part"] != "half_b"].drop(columns="halving"), "needs the column halving"),
     "no part": (lambda f: f.drop(columns="part"), "needs the column part"),
     "no hold-outs": (_without("part == 'holdout'"), "no row of part 'holdout'"),
     "hold-outs only": (lambda f: f[f["part"] == "holdout"], "no row of part 'half_a'"),
@@ -138,11 +130,16 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         lambda f: f.assign(halving="cut " + f["halving"].astype(str)),
         r"numbers, but has 'cut",
     ),
-    "one halving": (_without("halving > 1"), "at least 2 halvings, but gives 1"),
-    "half a halving": (_without("halving == 2 and part == 'half_b'"), "half_b is missing in halving 2"),
+    "one halving": (_without("halving > 1"), "at least 2 halvings, but there is 1"),
+    "half a halving": (
+        _without("(halving == 2 and part == 'half_b') or (halving == 3 and part == 'half_a')"),
+        "half_b is missing in halving 2",
+    ),
     "a model's fold missing": (
-        _without("halving == 2 and part == 'half_b' and fold == 1 and model == 'B'"),
-        "model 'B' is not in fold 1 of half_b in halving 2",
+        _without(
+            "halving == 2 and part == 'half_b' and (model == 'B' and fold == 1 or model > 'B' and fold == 2)"
+        ),
+        r"model 'B' is not in fold 1 of half_b in halving 2 \(2 such",
     ),
     "a case untested": (_without("halving == 3 and case == 7"), "case 7 is tested 0 times in halving 3"),
     "a model's case untested": (
@@ -163,14 +160,26 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     ),
     "cases in no halving": (
         _without("halving > 0 and case > 50"),
-        "cases of the hold-outs are in no halving",
+        r"9 cases of the hold-outs are in none, the first: 51$",
     ),
     "two labels": (
         lambda f: f.assign(y_true=f["y_true"] ^ ((f["part"] == "holdout") & (f["case"] == 7))),
         "case 7 has one in the hold-outs and another in the halvings",
     ),
-    "unequal halves": (_cut_unevenly, "must be of similar size, but those of halving 1 hold"),
+    "two clusters": (
+        lambda f: f.assign(cluster=f["case"] + 90 * ((f["part"] == "holdout") & f["case"].isin([6, 7]))),
+        r"a case must have one cluster, but case '[67]' has 9[67] in the hold-outs and [67] in",
+    ),
+    "two weights": (
+        lambda f: f.assign(weight=1.0 + ((f["part"] == "holdout") & f["case"].isin([7, 8]))),
+        r"a case must have one weight, but case '[78]' has 2.0 in the hold-outs and 1.0 in the hal",
+    ),
+    "unequal halves": (_move_positives(4), "but those of halving 1 hold 14 and 6 positive cases; halve each"),
 }
+
+
+def test_halves_may_differ_almost_twofold(frame: pd.DataFrame) -> None:
+    assert read_halvings(_move_positives(3)(frame)).n_halvings == 4
 
 
 @each("wrong", WRONG)
@@ -196,11 +205,6 @@ def test_one_of_the_columns_may_be_a_model_of_a_wide_table() -> None:
     assert sa.scores_from_wide(wide, models=("part", "net")).models == ("part", "net")
 
 
-def test_parquet_holds_halvings(frame: pd.DataFrame, tmp_path: Path) -> None:
-    frame.astype({"halving": "Int64"}).to_parquet(tmp_path / "scores.parquet")
-    assert sa.read_scores(tmp_path / "scores.parquet").halvings is not None
-
-
 def test_a_dask_frame_with_halvings_is_read_as_in_memory(frame: pd.DataFrame) -> None:
     dask_frame = pytest.importorskip("dask.dataframe")
     rows = dask_frame.from_pandas(frame.astype({"halving": "Int64"}), npartitions=2)
@@ -212,3 +216,141 @@ def test_a_dask_frame_with_halvings_is_read_as_in_memory(frame: pd.DataFrame) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SkewanovaWarning)
         pd.testing.assert_frame_equal(sa.evaluate(rows).auprec, sa.evaluate(frame).auprec)
+
+
+# --- drawn -----------------------------------------------------------------------------------------------
+
+
+@each(
+    ("groups", "stratum"),
+    [
+        (None, [0, 1, 0, 1, 1, 0]),
+        ([7, 7, 5, 9, 9, 5], [0, 2, 1]),
+        (["b", "b", "b", "a", "a", "c"], [1, 2, 0]),
+    ],
+)
+def test_groups_are_stratified_by_the_classes_in_them(
+    groups: list[object] | None, stratum: list[int]
+) -> None:
+    units = Units.from_groups(np.array([0, 1, 0, 1, 1, 0], dtype=bool), groups)
+    assert units.stratum.tolist() == stratum
+    names = range(6) if groups is None else groups
+    second = [case for case in range(6) if names[case] == sorted(set(names))[1]]
+    assert units.cases(np.array([1])).tolist() == second
+
+
+@each("fraction", [0.5, 0.2, 0.8])
+def test_hold_outs_have_their_share_of_each_class(fraction: float) -> None:
+    splits = draw_holdouts(
+        Units.from_groups(POSITIVE, None), 6, test_fraction=fraction, rng=np.random.default_rng(1)
+    )
+    assert [split.label for split in splits] == [1, 2, 3, 4, 5, 6]
+    for split in splits:
+        assert sorted([*split.train, *split.test]) == list(range(103))
+        assert len(split.test) == pytest.approx(fraction * 103, abs=1)
+        assert POSITIVE[split.test].sum() == pytest.approx(fraction * 26, abs=1)
+    assert len({tuple(split.test) for split in splits}) == 6
+
+
+@each("grouped", [False, True])
+def test_halves_share_no_unit_and_test_each_once(grouped: bool) -> None:
+    """Groups are never cut in two; halvings differ, though groups are of other sizes; a seed repeats them."""
+    size = np.repeat(np.arange(40), np.arange(40) % 5 + 1)[:103]
+    groups = np.array([f"patient {name}" for name in size]) if grouped else np.arange(103)
+    units = Units.from_groups(POSITIVE, groups if grouped else None)
+    inner = 2 if grouped else 5
+    first, second, other = (
+        draw_half_folds(units, 8, inner_folds=inner, rng=np.random.default_rng(seed)) for seed in (3, 3, 4)
+    )
+    assert [split.test.tolist() for split in first] == [split.test.tolist() for split in second]
+    assert [split.test.tolist() for split in first] != [split.test.tolist() for split in other]
+    assert len(first) == 8 * 2 * inner
+    assert first[0].label == "1 of half_a in halving 1"
+    sides = set()
+    for halving in range(1, 9):
+        halves = [
+            [split for split in first if split.halving == halving and split.part == part]
+            for part in ("half_a", "half_b")
+        ]
+        tested = [np.concatenate([split.test for split in half]) for half in halves]
+        assert sorted(np.concatenate(tested)) == list(range(103))
+        assert not set(groups[tested[0]]) & set(groups[tested[1]])
+        sides.add(tuple(sorted(tested[0])))
+        for half, cases in zip(halves, tested, strict=True):
+            assert [split.fold for split in half] == list(range(1, inner + 1))
+            assert grouped or POSITIVE[cases].sum() == 13
+            for split in half:
+                assert sorted([*split.train, *split.test]) == sorted(cases)
+                assert not set(groups[split.train]) & set(groups[split.test])
+                assert grouped or POSITIVE[split.test].sum() in {2, 3}
+    assert len(sides) == 8
+
+
+UNCUTTABLE: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
+    "one halving": (
+        draw_half_folds,
+        {"n_halvings": 1, "inner_folds": 5},
+        "`n_halvings` must tell of at least 2",
+    ),
+    "one fold": (draw_half_folds, {"n_halvings": 4, "inner_folds": 1}, "`inner_folds` must be at least 2"),
+    "few positives": (
+        draw_half_folds,
+        {"n_halvings": 4, "inner_folds": 14},
+        "`inner_folds`=14 needs at least 28 positive cases (or groups that hold one), one for each fold of "
+        "each half, but there are 26; ask for fewer, or add cases",
+    ),
+    "one split": (draw_holdouts, {"n_splits": 1, "test_fraction": 0.5}, "`n_splits` must be at least 2"),
+    "nothing to train": (
+        draw_holdouts,
+        {"n_splits": 5, "test_fraction": 1.0},
+        "`test_fraction` must lie strictly",
+    ),
+    **{
+        f"share of {fraction}": (
+            draw_holdouts,
+            {"n_splits": 5, "test_fraction": fraction},
+            f"`test_fraction`={fraction} needs at least 50 positive cases (or groups that hold one), so that",
+        )
+        for fraction in (0.02, 0.98)
+    },
+}
+
+
+@each("wrong", UNCUTTABLE)
+def test_what_cannot_be_cut_is_refused(wrong: str) -> None:
+    cut, sizes, message = UNCUTTABLE[wrong]
+    with pytest.raises(sa.InputError, match=f"^{re.escape(message)}"):
+        cut(Units.from_groups(POSITIVE, None), **sizes, rng=np.random.default_rng(0))
+    if "positive" in message:
+        with pytest.raises(sa.InputError, match=f"^{re.escape(message.replace('positive', 'negative'))}"):
+            cut(Units.from_groups(~POSITIVE, None), **sizes, rng=np.random.default_rng(0))
+
+
+@each("length", [100, 110])
+def test_groups_of_another_length(length: int) -> None:
+    message = rf"^`groups` must name the group of each of the 103 cases, but has shape \({length},\)$"
+    with pytest.raises(sa.InputError, match=message):
+        Units.from_groups(POSITIVE, np.arange(length))
+
+
+@each(("positive", "word"), [(POSITIVE, "positive"), (~POSITIVE, "negative")])
+def test_groups_that_leave_a_class_out(positive: np.ndarray, word: str) -> None:
+    """Four groups hold all of a class, two of them cases of the other too: some fold of a half gets none."""
+    groups = np.where(POSITIVE, 200 + np.arange(103) % 16 // 4, np.arange(103))
+    groups[[1, 2]] = [202, 203]
+    message = rf"^every split needs both classes, but fold .* has no {word} case to (train on|test); ask for"
+    with pytest.raises(sa.InputError, match=message):
+        draw_half_folds(Units.from_groups(positive, groups), 6, inner_folds=2, rng=np.random.default_rng(0))
+
+
+def test_strata_too_small_to_be_cut_go_with_the_largest() -> None:
+    """One group holds positives alone, which could not stand in both halves."""
+    groups = np.arange(103) // 2
+    positive = POSITIVE.copy()
+    positive[:2] = True
+    splits = draw_holdouts(
+        Units.from_groups(positive, groups), 4, test_fraction=0.5, rng=np.random.default_rng(0)
+    )
+    assert [len(split.test) for split in splits] == pytest.approx([52] * 4, abs=2)
+    assert _merge_small_strata(np.array([0, 3, 3, 3, 1, 1, 0, 3]), 3).tolist() == [3] * 8
+    assert _merge_small_strata(np.array([0, 3, 3, 1, 0]), 2).tolist() == [0, 3, 3, 0, 0]

@@ -9,14 +9,12 @@ import pytest
 
 from skewanova import (
     ScoreTable,
-    compare,
     evaluate,
     read_datasets,
     read_scores,
     scores_from_wide,
 )
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
-from skewanova.scores.pairing import check_paired, complete_table, describe_table
 
 ROWS = [(m, f, y, s / 8) for m in "AB" for f in (1, 2) for y, s in ((0, 1), (0, 3), (1, 2), (1, 5))]
 LONG = pd.DataFrame(ROWS, columns=["model", "fold", "y_true", "y_score"])
@@ -31,9 +29,7 @@ def exact(message):
 
 def test_without_a_column_of_folds_all_rows_are_one_test_set():
     plain = LONG.drop(columns="fold")
-    with pytest.warns(
-        SkewanovaWarning, match="^there is no column fold, so all rows are taken as one test set"
-    ):
+    with pytest.warns(SkewanovaWarning, match="^there is no column fold: all rows are taken as one test set"):
         table = read_scores(plain)
     assert table.frame.equals(read_scores(plain.assign(fold=1)).frame)
     with pytest.warns(SkewanovaWarning, match="no column fold"):
@@ -100,9 +96,9 @@ def test_columns_may_swap_names():
 
 
 def test_columns_that_cannot_be():
-    with pytest.raises(InputError, match=exact("the column 'y_score' is mapped twice; map each column once")):
+    with pytest.raises(InputError, match=exact("the column 'y_score' cannot serve twice")):
         read_scores(LONG, columns={"y_true": "y_score"})
-    with pytest.raises(InputError, match=exact("the column 'fold' is mapped twice; map each column once")):
+    with pytest.raises(InputError, match=exact("the column 'fold' cannot serve twice")):
         read_scores(LONG, columns={"case": "fold"})
     with pytest.raises(
         InputError,
@@ -304,9 +300,9 @@ def test_wide_tables_without_models_or_with_one_twice():
         InputError, match=r"^`models` must name at least one column of scores, but the table has"
     ):
         scores_from_wide(WIDE, models=[])
-    with pytest.raises(InputError, match=exact("the column 'A' is mapped twice; map each column once")):
+    with pytest.raises(InputError, match=exact("the column 'A' cannot serve twice")):
         scores_from_wide(WIDE, models=["A", "A"])
-    with pytest.raises(InputError, match=exact("the column 'y_true' is mapped twice; map each column once")):
+    with pytest.raises(InputError, match=exact("the column 'y_true' cannot serve twice")):
         scores_from_wide(WIDE, models=["y_true"])
     with pytest.raises(InputError, match=r"^the table must have the column 'Z', but has"):
         scores_from_wide(WIDE, models=["A", "Z"])
@@ -360,119 +356,6 @@ def test_wide_columns_of_mixed_dtypes_keep_every_order(tmp_path, kind):
             known = wide[column].to_numpy()
             assert ((score[:, None] < score) == (known[:, None] < known)).all()
             assert ((score[:, None] == score) == (known[:, None] == known)).all()
-
-
-# --- complete and paired tables ---------------------------------------------------------------------------
-
-
-def test_a_complete_table_is_left_alone():
-    table = read_scores(LONG)
-    assert complete_table(table) == (table, ())
-    assert complete_table(table, missing="drop") == (table, ())
-    with pytest.raises(InputError, match=r"^`missing` must be one of raise, drop; but got 'ignore'$"):
-        complete_table(table, missing="ignore")
-
-
-def lacking(*cells, frame=LONG):
-    gone = pd.MultiIndex.from_frame(frame[["model", "fold"]]).isin(cells)
-    return read_scores(frame[~gone])
-
-
-def test_a_missing_cell_is_named():
-    message = (
-        "every model must be scored in every fold, but these are missing: model 'B' in fold 2. Score them, "
-        "or drop the folds for all models with missing='drop' (--missing drop)"
-    )
-    with pytest.raises(InputError, match=exact(message)):
-        complete_table(lacking(("B", 2)))
-    frame = pd.concat([LONG.assign(model=m) for m in ("A", "B", *"cdefghi")])
-    table = lacking(*((m, 2) for m in "cdefghi"), frame=frame)
-    with pytest.raises(InputError, match=r"'g' in fold 2; and 2 more\. Score them"):
-        complete_table(table)
-
-
-def test_a_fold_is_dropped_for_all_models():
-    table = lacking(("B", 2))
-    note = "dropped 1 of 2 folds for all models, since these are missing: model 'B' in fold 2"
-    with pytest.warns(SkewanovaWarning, match=exact(note)):
-        kept, notes = complete_table(table, missing="drop")
-    assert notes == (note,)
-    assert (kept.models, kept.folds, kept.counts.tolist()) == (("A", "B"), (1,), [[[2, 2]], [[2, 2]]])
-    assert kept.frame.index.tolist() == list(range(8))
-    assert table.folds == (1, 2)
-    with pytest.raises(
-        InputError, match=r"^no fold holds every model; missing: model 'A' in fold 1; model 'B'"
-    ):
-        complete_table(lacking(("A", 1), ("B", 2)), missing="drop")
-
-
-def test_cases_must_be_the_same_for_all_models():
-    assert check_paired(read_scores(with_cases(LONG))) == ()
-    frame = with_cases(LONG)
-    frame.loc[15, "case"] = 99
-    message = (
-        "all models of a fold must be scored on the same cases, but 2 (fold, case) pairs lack a model, the "
-        "first: case 23 in fold 2, case 99 in fold 2; score these cases by all models, or leave them out"
-    )
-    with pytest.raises(InputError, match=exact(message)):
-        check_paired(read_scores(frame))
-    assert check_paired(lacking(("B", 2), frame=with_cases(LONG))) == ()
-
-
-def test_without_cases_unequal_counts_are_told():
-    assert check_paired(read_scores(LONG)) == ()
-    with pytest.warns(SkewanovaWarning, match=r"^models have different numbers of cases in 1 folds \(the"):
-        (note,) = check_paired(read_scores(LONG.drop(index=15)))
-    assert note.endswith("which the tests assume")
-
-
-# --- description ------------------------------------------------------------------------------------------
-
-
-def test_description():
-    assert describe_table(read_scores(with_cases(LONG))) == [
-        "16 rows: 2 models x 2 folds",
-        "models: A, B",
-        "positives per fold: 2; negatives per fold: 2",
-        "prior in the table: 0.5",
-        "cases: named, and the same for all models of a fold",
-        "warning: the smallest fold has 2 positives: means and intervals are about areas in folds of that "
-        "size, which below 30 positives may differ from those of large samples; use fewer or larger folds",
-        "The table can be compared.",
-    ]
-
-
-def test_description_of_unequal_folds_and_strange_names():
-    frame = LONG.drop(index=[0, 15]).replace({"model": {"B": "\x1b[31m\nB"}})
-    with pytest.warns(SkewanovaWarning, match="different numbers of cases in 2 folds"):
-        lines = describe_table(read_scores(frame))
-    assert lines[1:4] == [
-        r"models: A, \x1b[31m B",
-        "positives per fold: 1 to 2; negatives per fold: 1 to 2",
-        "prior in the table: 0.5",
-    ]
-    assert lines[4] == "cases: not named"
-    assert lines[5].startswith("warning: models have different numbers of cases in 2 folds")
-
-
-@pytest.mark.filterwarnings("ignore:at prior 0.5 the smallest fold")
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        (LONG[LONG["model"] == "A"], "a comparison needs at least 2 models, but the table has 1"),
-        (LONG[:12], "every model must be scored in every fold"),
-        (
-            with_cases(LONG).assign(case=np.arange(16)),
-            "all models of a fold must be scored on the same cases",
-        ),
-    ],
-)
-def test_tables_that_cannot_be_compared_are_not_described(frame, message):
-    table = read_scores(frame)
-    with pytest.raises(InputError, match=f"^{message}"):
-        describe_table(table)
-    with pytest.raises(InputError, match=r".{20}"):
-        compare(table, at_priors=(0.5,), deployment_prior=0.5)
 
 
 def test_data_sets_of_json_lines_have_a_positive_class_too(tmp_path):

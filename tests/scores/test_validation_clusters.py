@@ -8,8 +8,6 @@ import pytest
 
 import skewanova as sa
 from skewanova import InputError, InputTypeError, read_datasets, read_scores, scores_from_wide
-from skewanova.scores import infer_design
-from skewanova.scores.pairing import describe_table, pair_cases, pair_runs
 
 #: Two models on six cases of three patients.
 TABLE = pd.DataFrame(
@@ -182,22 +180,6 @@ def test_no_fold_cuts_a_cluster(case):
         read_scores(folds(cut, case=case))
 
 
-def test_repeated_cross_validation_may_test_a_cluster_once_in_each_repetition():
-    clusters = np.repeat(np.arange(8), 2)
-    first = pd.DataFrame({"case": np.arange(16), "cluster": clusters, "fold": 1 + (clusters >= 4)})
-    second = first.assign(fold=3 + clusters % 2)
-    rows = pd.concat([first, second])
-    rows = rows.assign(y_true=rows["case"] % 2, y_score=np.arange(32) % 7)
-    table = read_scores(pd.concat([rows.assign(model=m) for m in "AB"], ignore_index=True))
-    found = infer_design(table)
-    assert (found.kind, found.n_clusters) == ("repeated_kfold", 8)
-    assert "cases in 8 clusters, each whole in a fold or not in it" in found.describe()
-    for stated in ("independent", "kfold"):
-        told = rf"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 folds"
-        with pytest.raises(InputError, match=told):
-            infer_design(table, design=stated)
-
-
 def test_effective_counts_are_those_of_the_sample():
     table = read_scores(TABLE)
     for model, at in zip("AB", (0, 1), strict=True):
@@ -208,18 +190,6 @@ def test_effective_counts_are_those_of_the_sample():
             assert table.effective_counts[at, 0, kind] == pytest.approx(expected, rel=1e-12)
     plain = read_scores(TABLE.drop(columns=["cluster", "weight"]))
     assert plain.effective_counts.tolist() == plain.counts.tolist()
-
-
-def test_paired_cases_and_runs_carry_them():
-    shuffled = TABLE.sample(frac=1, random_state=2)
-    cases = pair_cases(read_scores(shuffled))
-    assert len(set(zip(cases.cluster.tolist(), [0, 0, 1, 1, 2, 2], strict=True))) == 3
-    assert sorted(set(cases.cluster.tolist())) == [0, 1, 2]
-    assert cases.weight.tolist() == TABLE["weight"].tolist()[:6]
-    runs = pd.concat([TABLE, TABLE.assign(fold=2)]).sample(frac=1, random_state=3)
-    for run in pair_runs(read_scores(runs)):
-        assert len(set(zip(run.cluster.tolist(), [0, 0, 1, 1, 2, 2], strict=True))) == 3
-        assert run.weight.tolist() == TABLE["weight"].tolist()[:6]
 
 
 @pytest.mark.parametrize("column", ["cluster", "weight"])
@@ -237,11 +207,3 @@ def test_rows_of_dask_that_fit_are_taken_as_in_memory():
         known = sa.evaluate(TABLE)
     pd.testing.assert_frame_equal(found.auprec, known.auprec)
     assert found.scores.has_clusters
-
-
-def test_check_tells_of_both():
-    frame = pd.concat([TABLE, TABLE.assign(case=TABLE["case"] + 6, cluster=TABLE["cluster"] + "'")])
-    lines = describe_table(read_scores(frame))
-    assert "clusters: 6, each whole within a fold" in lines
-    assert "weights: 0.5 to 4, with which the prior is 0.45" in lines
-    assert any(line.startswith("effective numbers in the smallest fold: ") for line in lines)
