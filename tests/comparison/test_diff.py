@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 from hostile_results import simulated
@@ -18,13 +17,14 @@ def old():
     return simulated(("A", "NA", "C"))
 
 
-@pytest.fixture(scope="module")
-def new():
-    return simulated(("C", "A", "D\x1b[31m"))
+def write_json(path, *ranking, **settings):
+    rows = [dict(zip(("rank", "model", "iauprec", "group"), row, strict=True)) for row in ranking]
+    path.write_text(json.dumps({"ranking": rows, "settings": settings}), encoding="utf-8")
+    return path
 
 
-def folder_of(result, folder):
-    """What `changes` reads of an output folder, without its figures."""
+def write_folder(result, folder):
+    """Write what is read of an output folder."""
     folder.mkdir()
     result.ranking.to_csv(folder / "ranking.csv", index=False)
     text = json.dumps({"settings": result.settings}, default=str)
@@ -32,25 +32,46 @@ def folder_of(result, folder):
     return folder
 
 
-def test_leader_groups_and_areas(old, new):
-    found = changes(old, new)
-    assert (found.leader_old, found.leader_new, found.leader_changed) == ("A", "C", True)
-    assert found.sentences[0] == "The leader changed from A to C."
-    assert tuple(found.table) == CHANGE_COLUMNS
-    frame = found.to_frame().set_index("model")
-    before, now = (result.ranking.set_index("model").loc["A", "iauprec"] for result in (old, new))
-    assert frame.loc["A", "change"] == pytest.approx(now - before)
-    assert np.isnan(frame.loc["NA", "iauprec_new"])
-    assert "NA is gone." in found.sentences
-    assert "D\\x1b[31m is new." in found.sentences
-    assert "\x1b" not in str(found)
-    assert all(len(line) <= 60 for line in found.summary(60).split("\n"))
+SUMMARY = """\
+The leader changed from A to C.
+C: group b, now a.
+A: group a, now b.
+E: group b, now none.
+NA is gone.
+D\\x1b[31m is new.
+alpha: 0.05 before, 0.01 now.
+
+IAUPREC, rank and group, before and now
+
+Model      Before    Now  Change    Rank   Group
+C           0.700  0.800   0.100  3 -> 1  b -> a
+A           0.900  0.750  -0.150  1 -> 2  a -> b
+E           0.600  0.650   0.050  4 -> 3  b -> -
+D\\x1b[31m          0.600          - -> 4  - -> b
+F           0.500  0.550   0.050  5 -> 5  b -> b
+NA          0.850                 2 -> -  - -> -"""
 
 
-def test_nothing_changed(old):
-    found = changes(old, old)
-    assert (found.leader_changed, found.sentences) == (False, ("A still leads.",))
-    assert (found.table["change"] == 0).all()
+def test_leader_groups_and_areas(tmp_path):
+    rows = (3, "C", 0.7, "b"), (1, "A", 0.9, "a"), (2, "NA", 0.85, ""), (4, "E", 0.6, "b"), (5, "F", 0.5, "b")
+    old = write_json(tmp_path / "old", *rows, alpha=0.05, control=None)
+    rows = (5, "F", 0.55, "b"), (1, "C", 0.8, "a"), (2, "A", 0.75, "b"), (3, "E", 0.65, "")
+    new = write_json(tmp_path / "new", *rows, (4, "D\x1b[31m", 0.6, "b"), alpha=0.01, control=None)
+    result = changes(old, new)
+    assert (result.leader_old, result.leader_new, result.leader_changed) == ("A", "C", True)
+    assert result.summary() == str(result) == result.summary(80) == SUMMARY
+    assert tuple(result.table) == CHANGE_COLUMNS
+    assert result.table.index.tolist() == list(range(6))
+    pd.testing.assert_frame_equal(result.to_frame(), result.table)
+    back = changes(new, old)
+    assert back.leader_changed
+    assert back.sentences[:4] == (
+        "The leader changed from C to A.", "A: group b, now a.", "C: group a, now b.",
+        "E: group none, now b.",
+    )  # fmt: skip
+    same = changes(old, old)
+    assert (same.leader_changed, same.sentences) == (False, ("A still leads.",))
+    assert (same.table["change"] == 0).all()
 
 
 def test_another_question_is_said(old):
@@ -61,9 +82,10 @@ def test_another_question_is_said(old):
     ]
 
 
-def test_folders_and_json_say_the_same(old, new, tmp_path):
+def test_folders_and_json_say_the_same(old, tmp_path):
+    new = simulated(("C", "A", "D\x1b[31m"))
     wanted = changes(old, new)
-    paths = [folder_of(result, tmp_path / name) for result, name in ((old, "old"), (new, "new"))]
+    paths = [write_folder(result, tmp_path / name) for result, name in ((old, "old"), (new, "new"))]
     found = changes(*paths)
     pd.testing.assert_frame_equal(found.table, wanted.table)
     content = {"settings": new.settings, "ranking": new.ranking.to_dict("records")}
@@ -95,8 +117,8 @@ def test_what_is_not_there_is_refused(old, tmp_path):
 
 
 def test_settings_of_a_file_steer_no_terminal(tmp_path):
-    for name, control in (("a", "\x1b[31m"), ("b", None)):
-        content = {"ranking": [ROW], "settings": {"control": control}}
-        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    row = (1, "A", 0.5, "a")
+    write_json(tmp_path / "a", row, control="\x1b[31m")
+    write_json(tmp_path / "b", row, control=None)
     told = changes(tmp_path / "a", tmp_path / "b").sentences
     assert told == ("A still leads.", "control: \\x1b[31m before, None now.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -175,10 +174,3 @@ def test_a_model_that_fails_in_a_half_is_named() -> None:
 
     with pytest.raises(RuntimeError, match=r"model 'bad' failed in fold 1 of half_a in halving 1: KeyError"):
         _compared(models={"good": GaussianNB(), "bad": Failing()}, design="split_half")
-
-
-def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.split(".")[0] == "sklearn"]:
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(sa.InputError, match=r'this needs scikit-learn: pip install "skewanova\[sklearn\]"'):
-        _compared(models={"a": object(), "b": object()})

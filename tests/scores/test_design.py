@@ -141,7 +141,7 @@ def test_clusters_may_recur_where_folds_overlap_only():
     assert "cases in 8 clusters, each whole in a fold or not in it" in design.describe()
     for stated in ("independent", "kfold"):
         message = (
-            f"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 of them (8 such "
+            f"with design='{stated}' no two folds may share a cluster, but cluster 0 is in 2 folds (8 such "
             "clusters in all); leave design='auto'"
         )
         with pytest.raises(ValueError, match=exact(message)):
@@ -150,7 +150,7 @@ def test_clusters_may_recur_where_folds_overlap_only():
 
 # --- what the user states -----------------------------------------------------------------------------------
 
-RECUR = "cases occur in several folds, yet the folds were said to be independent"
+RECUR = "cases occur in several folds, but the folds were stated to be independent"
 
 
 NEW, A_CASE = "methods trained anew on data like these", "test cases for each training case"
@@ -169,7 +169,7 @@ NEW, A_CASE = "methods trained anew on data like these", "test cases for each tr
           for folds, notes in [(FOLDS, ()), (OVERLAPPING, (RECUR,)), (REPEATED, (RECUR,)), (RUNS, (RECUR,))]),
         (FOLDS, FoldDesign("independent", 0.2), "independent folds, 5 folds (as stated)",
          "methods on further independent folds",
-         ("test_fraction=0.2 is not used, since the folds were said to be independent",)),
+         ("test_fraction=0.2 is not used, because the folds were stated to be independent",)),
         (FOLDS, "repeated_holdout", f"repeated hold-out, 5 folds, 0.25 {A_CASE} (design as stated)", NEW,
          ("the cases look like kfold, but design='repeated_holdout' was stated and is used",)),
         (FOLDS, FoldDesign("auto", 0.05), f"one cross-validation, 5 folds, 0.0526 {A_CASE} (test_fraction as "
@@ -233,7 +233,7 @@ def test_halvings_make_a_split_half_design():
     assert plain.warnings == (module.NOT_USED.format(design="repeated_holdout"),)
     single = infer_design(read_scores(frame[frame["fold"].eq(1) | frame["part"].ne("holdout")]))
     assert single.kind == "test_set"
-    assert single.warnings == ("halvings not used, since there is one fold only",)
+    assert single.warnings == ("halvings not used, because there is only one fold",)
 
 
 # --- without cases ------------------------------------------------------------------------------------------
@@ -250,9 +250,9 @@ def test_nothing_known_is_taken_as_holdouts(j, ratio, share):
     assert design.ratio == pytest.approx(ratio)
     assert notes[0] == SAME_LABELS  # of two models and j folds with labels in the same order
     assert notes[1:] == (
-        "nothing tells how the folds were made: taken as repeated hold-out of one data set with "
-        f"{share} test cases; add a case column, or state the design, as in "
-        "design=FoldDesign('kfold', test_fraction=0.1) (--design, --test-fraction)",
+        f"cannot tell how the folds were made, so repeated hold-out of one data set with {share} test cases "
+        "is assumed; add a case column, or state the design, as in "
+        "design=skewanova.FoldDesign('kfold', test_fraction=0.1), or --design kfold --test-fraction 0.1",
     )
 
 
@@ -287,8 +287,8 @@ def test_designs_stated_without_cases(stated, kind, ratio, reason):
     design, notes = without_cases(10, design=stated)
     assert (design.kind, design.n_folds, design.reason) == (kind, 10, reason)
     assert design.ratio == pytest.approx(ratio)
-    assert [note.partition(":")[0] for note in notes] == (
-        ["nothing tells how large the folds are"] if reason == "assumed" else []
+    assert [note.partition(",")[0] for note in notes] == (
+        ["cannot tell how large the folds are"] if reason == "assumed" else []
     )
 
 
@@ -300,8 +300,8 @@ def test_designs_stated_without_cases(stated, kind, ratio, reason):
     [
         (
             "repeated_kfold",
-            "design='repeated_kfold' needs a test_fraction, as in FoldDesign('repeated_kfold', "
-            "test_fraction=0.1) for 10-fold, or a case column that shows how large the folds are",
+            "design='repeated_kfold' needs the size of the folds: state test_fraction, as in "
+            "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or add a case column",
         ),
         (
             "bootstrap",
@@ -341,7 +341,7 @@ def test_one_fold_has_no_design():
         assert design.describe() == "one test set (5 positives, 6 negatives)"
     assert without_cases(1, design="test_set")[1] == ()
     _, notes = without_cases(1, design=FoldDesign("kfold", 0.2))
-    assert notes == ("design='kfold' and test_fraction=0.2 not used, since there is one fold only",)
+    assert notes == ("design='kfold' and test_fraction=0.2 not used, because there is only one fold",)
     one = module.design_without_cases(1, FoldDesign("kfold"))
     assert (one.kind, one.n_folds, one.reason) == ("test_set", 1, "one fold")
 

@@ -4,7 +4,6 @@ import os
 import random
 import re
 import struct
-import time
 from pathlib import Path
 
 import narwhals as nw
@@ -62,11 +61,6 @@ def test_any_double_written_in_full_is_read_back_exactly(tmp_path):
     assert read.tobytes() == np.array(values).tobytes()
 
 
-def test_decimals_become_the_nearest_double(tmp_path):
-    texts = ["9007199254740993.0", "0.1000000000000000055511151231257827", "1.7976931348623158e308", "1e23"]
-    assert scores_of(tmp_path, texts).tolist() == [float(t) for t in texts]
-
-
 @pytest.mark.parametrize(
     ("texts", "dtype", "values"),
     [
@@ -78,6 +72,11 @@ def test_decimals_become_the_nearest_double(tmp_path):
         (["1", "0.5"], np.float64, [1.0, 0.5]),
         (["inf", "-Infinity", "+INF"], np.float64, [np.inf, -np.inf, np.inf]),
         ([".5", "5.", "1E3", " 1e-3 "], np.float64, [0.5, 5.0, 1000.0, 0.001]),
+        (
+            ["9007199254740993.0", "1.7976931348623158e308", "1e23"],
+            np.float64,
+            [2.0**53, 1.7976931348623157e308, 1e23],
+        ),
     ],
 )
 def test_numbers_keep_every_digit(tmp_path, texts, dtype, values):
@@ -122,21 +121,10 @@ def test_missing_scores_are_nan(tmp_path, text):
 @pytest.mark.parametrize(
     "text",
     [
-        "abc",
-        "1_000",
-        "\uff11",
-        "0x10",
-        "1d5",
-        "1,5",
-        "#N/A",
-        "--1",
-        "1e",
-        "1 2",
-        "\u0663",
-        "True",
+        "abc", "1_000", "\uff11", "0x10", "1d5", "1,5", "#N/A", "--1", "1e", "1 2", "\u0663", "True",
         "x" * 5000,
     ],
-)
+)  # fmt: skip
 def test_text_among_the_numbers_is_shown_with_its_line(tmp_path, text):
     shown = re.escape(repr(text) if len(text) < 38 else repr(text)[:36] + "...")
     message = f"^`y_score` must hold real numbers, but 'scores.csv' has {shown} at line 3$"
@@ -186,27 +174,13 @@ def test_frames_name_rows_from_0():
 # --- labels stay as they are ------------------------------------------------------------------------------
 
 HOSTILE = [
-    "NA",
-    "nan",
-    "007",
-    "1",
-    "1.0",
-    "True",
-    "null",
-    "<script>",
-    "a_b%$",
-    "../x",
-    "C(x)",
-    "fold",
-    "é",
-    "-",
-]
+    "NA", "nan", "007", "1", "1.0", "True", "null", "<script>", "a_b%$", "../x", "C(x)", "fold", "é", "-",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_labels_from_text_are_not_interpreted(tmp_path, name):
-    raw = load(write(tmp_path, f"{HEAD}\n{name},{name},{name},1\n"))
-    assert raw.frame[LABELS].astype(str).to_numpy().tolist() == [[name] * 3]
+def test_labels_from_text_are_not_interpreted(tmp_path):
+    raw = load(write(tmp_path, "\n".join([HEAD, *(f"{name},{name},{name},1" for name in HOSTILE)])))
+    assert raw.frame[LABELS].astype(str).to_numpy().tolist() == [[name] * 3 for name in HOSTILE]
 
 
 def test_other_columns_do_not_matter(tmp_path):
@@ -230,17 +204,6 @@ def test_all_other_columns_with_a_name(tmp_path):
     assert list(raw.frame) == ["y_true", "a", "y_true2"]
     frame = pd.DataFrame([[1, 2, 3]], columns=["y_true", "Unnamed: 0", "a"])
     assert list(load(frame, required=["y_true"], optional=None).frame) == ["y_true", "a"]
-
-
-@pytest.mark.no_cover
-def test_a_large_file_is_read_in_reasonable_time(tmp_path):
-    rows = [f"m{i % 3},{i % 10},{i % 2},{i / 100_003!r},note {i}" for i in range(100_000)]
-    path = write(tmp_path, "\n".join([f"{HEAD},notes", *rows]))
-    start = time.perf_counter()
-    raw = load(path)
-    assert time.perf_counter() - start < 10
-    assert raw.frame["y_score"].tolist() == [i / 100_003 for i in range(100_000)]
-    assert raw.where(99_999) == "line 100001"
 
 
 # --- what cannot be read ----------------------------------------------------------------------------------
@@ -377,28 +340,6 @@ def test_parquet_rows_are_named_from_0_and_the_index_is_dropped(tmp_path):
     frame.to_parquet(tmp_path / "s.pq")
     raw = load(tmp_path / "s.pq")
     assert (raw.where(1), raw.source.name, raw.frame.index.tolist()) == ("row 1", "s.pq", [0, 1])
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda rows: pd.DataFrame(rows).astype({"y_score": "Float64"}),
-        lambda rows: pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
-        pl.DataFrame,
-        lambda rows: pl.DataFrame(rows).lazy(),
-        pa.table,
-    ],
-)
-def test_missing_scores_and_names_of_frames_are_told_by_row(make):
-    rows = {"model": ["A"] * 3, "fold": [1] * 3, "y_true": [1, 0, 1], "y_score": [0.5, 0.25, None]}
-    with pytest.raises(InputError, match=r"^`y_score` must not hold NaN, but has 1 NaN, the first at row 2$"):
-        read_scores(make(rows))
-    named = rows | {"model": ["A", None, "A"], "y_score": [0.5, 0.25, 1.0]}
-    with pytest.raises(InputError, match=r"^`model` must not be empty, but 1 row is, the first at row 1$"):
-        read_scores(make(named))
-    labelled = rows | {"y_true": [1, None, 0], "y_score": [0.5, 0.25, 1.0]}
-    with pytest.raises(InputError, match=r"^`y_true` must not have missing labels, but has 1, the"):
-        read_scores(make(labelled))
 
 
 def test_a_message_about_columns_stays_short():

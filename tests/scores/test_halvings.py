@@ -130,7 +130,7 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         lambda f: f.assign(halving="cut " + f["halving"].astype(str)),
         r"numbers, but has 'cut",
     ),
-    "one halving": (_without("halving > 1"), "at least 2 halvings, but there is 1"),
+    "one halving": (_without("halving > 1"), "at least 2 halvings, but gives 1"),
     "half a halving": (
         _without("(halving == 2 and part == 'half_b') or (halving == 3 and part == 'half_a')"),
         "half_b is missing in halving 2",
@@ -160,7 +160,7 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     ),
     "cases in no halving": (
         _without("halving > 0 and case > 50"),
-        r"9 cases of the hold-outs are in none, the first: 51$",
+        r"9 cases of the hold-outs are in no halving, the first: 51$",
     ),
     "two labels": (
         lambda f: f.assign(y_true=f["y_true"] ^ ((f["part"] == "holdout") & (f["case"] == 7))),
@@ -290,14 +290,14 @@ UNCUTTABLE: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
     "one halving": (
         draw_half_folds,
         {"n_halvings": 1, "inner_folds": 5},
-        "`n_halvings` must tell of at least 2",
+        "`n_halvings` must give at least 2",
     ),
     "one fold": (draw_half_folds, {"n_halvings": 4, "inner_folds": 1}, "`inner_folds` must be at least 2"),
     "few positives": (
         draw_half_folds,
         {"n_halvings": 4, "inner_folds": 14},
-        "`inner_folds`=14 needs at least 28 positive cases (or groups that hold one), one for each fold of "
-        "each half, but there are 26; ask for fewer, or add cases",
+        "`inner_folds`=14 needs at least 28 positive cases (or groups with one), one for each fold of "
+        "each half, but there are 26; lower it, or add cases",
     ),
     "one split": (draw_holdouts, {"n_splits": 1, "test_fraction": 0.5}, "`n_splits` must be at least 2"),
     "nothing to train": (
@@ -309,7 +309,7 @@ UNCUTTABLE: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
         f"share of {fraction}": (
             draw_holdouts,
             {"n_splits": 5, "test_fraction": fraction},
-            f"`test_fraction`={fraction} needs at least 50 positive cases (or groups that hold one), so that",
+            f"`test_fraction`={fraction} needs at least 50 positive cases (or groups with one), so that",
         )
         for fraction in (0.02, 0.98)
     },
@@ -338,7 +338,7 @@ def test_groups_that_leave_a_class_out(positive: np.ndarray, word: str) -> None:
     """Four groups hold all of a class, two of them cases of the other too: some fold of a half gets none."""
     groups = np.where(POSITIVE, 200 + np.arange(103) % 16 // 4, np.arange(103))
     groups[[1, 2]] = [202, 203]
-    message = rf"^every split needs both classes, but fold .* has no {word} case to (train on|test); ask for"
+    message = rf"^every split needs both classes, but fold .* has no {word} case to (train on|test); use few"
     with pytest.raises(sa.InputError, match=message):
         draw_half_folds(Units.from_groups(positive, groups), 6, inner_folds=2, rng=np.random.default_rng(0))
 

@@ -83,7 +83,7 @@ def test_without_names_models_are_lined_up_row_by_row():
     for odd in (other.iloc[1:], other.iloc[:-1], swapped):
         with pytest.raises(InputError, match=exact(pairing.NOT_PAIRED)):
             pair_cases(read_scores(odd))
-    with pytest.raises(InputError, match=r"^cases are paired within one fold, but the table has 3$"):
+    with pytest.raises(InputError, match=r"^cases are paired within one fold, but the table has 3 folds$"):
         pair_cases(read_scores(runs_frame(3)))
 
 
@@ -92,7 +92,7 @@ def test_runs_need_two_clusters_of_either_class():
     for kind, side in ((True, "positive"), (False, "negative")):
         frame = runs_frame(2)
         frame.loc[frame["y_true"] == kind, "cluster"] = 99
-        with pytest.raises(InputError, match=f"but the only cluster with {side} cases cannot show how they"):
+        with pytest.raises(InputError, match=f"but only one cluster has {side} cases, so their variance"):
             check_clustered_runs(read_scores(frame))
 
 
@@ -106,7 +106,7 @@ def test_a_complete_table_is_left_alone():
 def test_a_missing_cell_is_named():
     message = (
         "every model must be scored in every fold, but these are missing: model 'B' in fold 2. Score them, "
-        "or drop the folds for all models with missing='drop'"
+        "or drop the folds for all models with missing='drop' (--missing drop)"
     )
     with pytest.raises(InputError, match=exact(message)):
         complete_table(without_cells(("B", 2)))
@@ -141,7 +141,7 @@ def test_cases_must_be_the_same_for_all_models():
     frame.loc[15, "case"] = 99
     message = (
         "all models of a fold must be scored on the same cases, but 2 (fold, case) pairs lack a model, the "
-        "first: case 23 in fold 2, case 99 in fold 2"
+        "first: case 23 in fold 2, case 99 in fold 2; score these cases by all models, or leave them out"
     )
     with pytest.raises(InputError, match=exact(message)):
         check_paired(read_scores(frame))
@@ -151,7 +151,7 @@ def test_cases_must_be_the_same_for_all_models():
 def test_without_cases_unequal_counts_are_told():
     assert check_paired(read_scores(LONG)) == ()
     note = (
-        "models have different numbers of cases in 1 folds (the first: fold 2): they cannot have been scored "
+        "models have different numbers of cases in 1 folds (the first: fold 2), so they were not scored "
         "on the same cases, which the tests assume"
     )
     with pytest.warns(SkewanovaWarning, match=exact(note)):
@@ -171,33 +171,34 @@ WEIGHED = runs_frame(1).assign(weight=np.tile([1, 2, 0.5, 0.5], 9))
 @each(
     ("frame", "lines"),
     [
-        (CASES, ["16 rows: 2 models x 2 folds", "models: A, B", "positives a fold: 2; negatives a fold: 2",
-                 "prior in the table: 0.5", NAMED, FEW.format(2), "The table can be compared."]),
+        (CASES, ["16 rows: 2 models x 2 folds", "models: A, B",
+                 "positives per fold: 2; negatives per fold: 2", "prior in the table: 0.5", NAMED, FEW.format(2), "The table can be compared."]),
         (CASES.assign(cluster=CASES["case"]), [
-            "16 rows: 2 models x 2 folds", "models: A, B", "positives a fold: 2; negatives a fold: 2",
-            "prior in the table: 0.5", NAMED, "clusters: 8, none of them cut by a fold",
-            "effective numbers in the smallest fold: 2 positives, 2 negatives (so many equal clusters)",
+            "16 rows: 2 models x 2 folds", "models: A, B", "positives per fold: 2; negatives per fold: 2",
+            "prior in the table: 0.5", NAMED, "clusters: 8, each whole within a fold",
+            "effective numbers in the smallest fold: 2 positives, 2 negatives (of equal clusters)",
             FEW.format(2), "The table can be compared."]),
         (CASES.drop(index=[0, 8]), ["14 rows: 2 models x 2 folds", "models: A, B",
-                                    "positives a fold: 2; negatives a fold: 1 to 2",
+                                    "positives per fold: 2; negatives per fold: 1 to 2",
                                     "prior in the table: 0.5714", NAMED, FEW.format(2),
                                     "The table can be compared."]),
         (WEIGHED, ["36 rows: 3 models x 1 fold", "models: C, A, B",
-                   "positives a fold: 6; negatives a fold: 6", "prior in the table: 0.5", NAMED,
-                   "clusters: 6, none of them cut by a fold",
-                   "weights: 0.5 to 2, which make the prior 0.75",
-                   "effective numbers in the smallest fold: 3 positives, 3 negatives (so many equal "
+                   "positives per fold: 6; negatives per fold: 6", "prior in the table: 0.5", NAMED,
+                   "clusters: 6, each whole within a fold",
+                   "weights: 0.5 to 2, with which the prior is 0.75",
+                   "effective numbers in the smallest fold: 3 positives, 3 negatives (of equal "
                    "clusters)",
-                   "one fold: models are compared by how much their areas vary over cases",
+                   "one fold: models are compared by the variation of their areas over cases",
                    "The table can be compared."]),
         (WEIGHED.drop(columns="cluster"), [
-            "36 rows: 3 models x 1 fold", "models: C, A, B", "positives a fold: 6; negatives a fold: 6",
-            "prior in the table: 0.5", NAMED, "weights: 0.5 to 2, which make the prior 0.75",
-            "effective numbers in the smallest fold: 5.4 positives, 6 negatives (so many equal cases)",
-            "one fold: models are compared by how much their areas vary over cases",
+            "36 rows: 3 models x 1 fold", "models: C, A, B", "positives per fold: 6; negatives per fold: 6",
+            "prior in the table: 0.5", NAMED, "weights: 0.5 to 2, with which the prior is 0.75",
+            "effective numbers in the smallest fold: 5.4 positives, 6 negatives (of equal cases)",
+            "one fold: models are compared by the variation of their areas over cases",
             "The table can be compared."]),
         (halved_frame(), ["378 rows: 3 models x 6 folds", "models: A, B, C",
-                          "positives a fold: 7; negatives a fold: 14", "prior in the table: 0.3333", NAMED,
+                          "positives per fold: 7; negatives per fold: 14", "prior in the table: 0.3333",
+                          NAMED,
                           "halvings: 4, of 60 cases", FEW.format(7), "The table can be compared."]),
     ],
 )  # fmt: skip
@@ -212,7 +213,7 @@ def test_description_of_unequal_folds_and_strange_names():
         lines = describe_table(read_scores(frame))
     assert lines[1:5] == [
         r"models: A, \x1b[31m B",
-        "positives a fold: 1 to 2; negatives a fold: 1 to 2",
+        "positives per fold: 1 to 2; negatives per fold: 1 to 2",
         "prior in the table: 0.5",
         "cases: not named",
     ]
@@ -322,7 +323,7 @@ def test_the_advice_of_a_description_is_that_of_the_checks():
     for score, text in [
         (lambda noise: (noise > 0).astype(int), "model 'B' has only 2 different scores"),
         (lambda noise: -noise, r"model 'B' ranks worse than chance \(AUC 0.2"),
-        (lambda noise: np.minimum(noise, 1.0), r"\d\d% of the cases share the best score of model 'B' in"),
+        (lambda noise: np.minimum(noise, 1.0), r"\d\d% of the cases tie at the best score of model 'B' in"),
     ]:
         lines = describe_table(read_scores(make_frame(score=score)))
         assert any(re.match(f"warning: {text}", line) for line in lines)

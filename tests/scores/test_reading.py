@@ -9,7 +9,6 @@ import pytest
 
 from skewanova import (
     ScoreTable,
-    evaluate,
     read_datasets,
     read_scores,
     scores_from_wide,
@@ -29,7 +28,7 @@ def exact(message):
 
 def test_without_a_column_of_folds_all_rows_are_one_test_set():
     plain = LONG.drop(columns="fold")
-    with pytest.warns(SkewanovaWarning, match="^there is no column fold: all rows are taken as one test set"):
+    with pytest.warns(SkewanovaWarning, match="^there is no column fold, so all rows are taken as"):
         table = read_scores(plain)
     assert table.frame.equals(read_scores(plain.assign(fold=1)).frame)
     with pytest.warns(SkewanovaWarning, match="no column fold"):
@@ -96,9 +95,9 @@ def test_columns_may_swap_names():
 
 
 def test_columns_that_cannot_be():
-    with pytest.raises(InputError, match=exact("the column 'y_score' cannot serve twice")):
+    with pytest.raises(InputError, match=exact("the column 'y_score' is mapped twice; map each column once")):
         read_scores(LONG, columns={"y_true": "y_score"})
-    with pytest.raises(InputError, match=exact("the column 'fold' cannot serve twice")):
+    with pytest.raises(InputError, match=exact("the column 'fold' is mapped twice; map each column once")):
         read_scores(LONG, columns={"case": "fold"})
     with pytest.raises(
         InputError,
@@ -171,50 +170,6 @@ def test_the_same_error_whatever_the_source(tmp_path, what):
             read_scores(source)
 
 
-def test_text_scores(tmp_path):
-    frame = LONG.astype({"y_score": str})
-    frame.loc[5, "y_score"] = "high"
-    with pytest.raises(
-        InputError, match=exact("`y_score` must hold real numbers, but 'scores.csv' has 'high' at line 7")
-    ):
-        read_scores(csv_file(tmp_path, frame))
-    for source in every_source(tmp_path, frame)[2:]:
-        with pytest.raises(
-            InputTypeError, match=r"^`y_score` must hold real numbers, but has dtype (str|object|string)"
-        ):
-            read_scores(source)
-    with pytest.raises(InputTypeError, match=r"has dtype complex128$"):
-        read_scores(LONG.assign(y_score=LONG["y_score"] * 1j))
-
-
-def test_cases_are_checked_in_files_too(tmp_path):
-    cases = with_cases(LONG)
-    cases.loc[5, "case"] = cases.loc[4, "case"]
-    message = (
-        "(model, fold, case) must be unique, but 1 rows repeat one: ('A', 2, 20) at line 7; if folds are "
-        "bootstrap resamples, give the test set once: its cases are resampled for you"
-    )
-    with pytest.raises(InputError, match=exact(message)):
-        read_scores(csv_file(tmp_path, cases))
-    flipped = with_cases(LONG)
-    flipped.loc[[5, 6], "y_true"] = [1, 0]
-    with pytest.raises(
-        InputError, match=r"^a case must have one label, but 2 cases have both, the first: 21, 22;"
-    ):
-        read_scores(csv_file(tmp_path, flipped))
-
-
-@pytest.mark.filterwarnings("ignore:at prior 0.5 the smallest fold")
-@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-def test_whole_scores_beyond_2_to_53_are_not_tied(tmp_path, dtype):
-    score = np.array([2**62 + 1, 2**62], dtype=dtype)
-    frame = pd.DataFrame({"model": "A", "fold": 1, "y_true": [0, 1], "y_score": score})
-    for source in every_source(tmp_path, frame):
-        assert evaluate(read_scores(source), at_priors=(0.5,), deployment_prior=0.5).iauprec[
-            "auc"
-        ].tolist() == [0.0]
-
-
 # --- wide tables ------------------------------------------------------------------------------------------
 
 
@@ -252,14 +207,11 @@ def test_the_fold_of_a_wide_table_is_no_model_unless_it_is_named_one():
     assert (table.models, table.folds) == (("fold", "A"), (1,))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["NA", "nan", "007", "1", "True", "<script>", "a_b%$", "../x", "C(x)", "model", "y_score"]
-)
-def test_wide_models_of_any_name(tmp_path, name):
-    wide = WIDE.rename(columns={"B": name})
+def test_wide_models_of_any_name(tmp_path):
+    names = ("NA", "nan", "007", "1", "True", "<script>", "a_b%$", "../x", "C(x)", "model", "y_score")
+    wide = WIDE[["y_true", "fold"]].assign(**dict.fromkeys(names, WIDE["A"]))
     for source in every_source(tmp_path, wide):
-        assert scores_from_wide(source).models == ("A", name)
+        assert scores_from_wide(source).models == names
 
 
 def test_wide_columns_that_are_no_text():
@@ -300,9 +252,9 @@ def test_wide_tables_without_models_or_with_one_twice():
         InputError, match=r"^`models` must name at least one column of scores, but the table has"
     ):
         scores_from_wide(WIDE, models=[])
-    with pytest.raises(InputError, match=exact("the column 'A' cannot serve twice")):
+    with pytest.raises(InputError, match=exact("the column 'A' is mapped twice; map each column once")):
         scores_from_wide(WIDE, models=["A", "A"])
-    with pytest.raises(InputError, match=exact("the column 'y_true' cannot serve twice")):
+    with pytest.raises(InputError, match=exact("the column 'y_true' is mapped twice; map each column once")):
         scores_from_wide(WIDE, models=["y_true"])
     with pytest.raises(InputError, match=r"^the table must have the column 'Z', but has"):
         scores_from_wide(WIDE, models=["A", "Z"])

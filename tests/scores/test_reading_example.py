@@ -1,6 +1,4 @@
 import numpy as np
-import pandas as pd
-import pytest
 
 from skewanova import ScoreTable, load_satellite_scores
 
@@ -23,13 +21,3 @@ def test_every_model_of_a_hold_out_saw_the_same_cases():
         assert len(cases["A", fold]) == 1287
     assert len({cases["A", fold] for fold in range(1, 21)}) == 20
     assert frame.groupby("case", observed=True)["y_true"].nunique().max() == 1
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover
-def test_every_call_reads_the_same_table_anew():
-    first, second = load_satellite_scores(), load_satellite_scores()
-    assert first.sha256() == second.sha256()
-    first.frame["y_score"] = 0.0
-    pd.testing.assert_frame_equal(second.frame, load_satellite_scores().frame)
-    assert second.frame["y_score"].any()

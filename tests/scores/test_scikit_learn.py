@@ -12,12 +12,9 @@ import sklearn
 from loops import each
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -106,14 +103,6 @@ def test_models_share_the_splits_and_their_design_is_seen(cv, kind):
     assert cases[0] == cases[1]
     design = sa.scores.infer_design(table)
     assert (design.kind, design.warnings) == (kind, ())
-
-
-@pytest.mark.slow
-@FEW_NEGATIVES
-def test_a_comparison_takes_the_table():
-    models = {"tree": DecisionTreeClassifier(max_depth=3, random_state=0), "linear": LINEAR}
-    table = sa.scores_from_estimators(models, X, Y, cv=HALVES)
-    assert set(sa.compare(table).ranking["model"]) == set(models)
 
 
 def test_groups_reach_the_splitter():
@@ -415,22 +404,6 @@ def test_scorers_give_the_measure_of_held_out_scores(scorer, measure, options, e
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-@pytest.mark.slow
-@FEW_NEGATIVES
-@pytest.mark.parametrize("method", ["decision_function", "predict_proba"])
-def test_make_scorer_takes_the_measures_as_they_are(method):
-    scorer = make_scorer(sa.iauprec_score, response_method=method, deployment_prior=sa.UniformSkew(4, 19))
-    search = GridSearchCV(LINEAR, {"C": [1e-4, 1.0]}, scoring=scorer, cv=HALVES, error_score="raise").fit(
-        X, Y
-    )
-    for i, c in enumerate([1e-4, 1.0]):
-        table = sa.scores_from_estimators(
-            {"A": LogisticRegression(C=c)}, X, Y, cv=HALVES, response_method=method
-        )
-        mean = sa.evaluate(table, deployment_prior=sa.UniformSkew(4, 19)).iauprec["iauprec"].mean()
-        assert search.cv_results_["mean_test_score"][i] == pytest.approx(mean, rel=1e-12)
-
-
 @pytest.mark.parametrize("pos_label", ["yes", "no"])
 @pytest.mark.parametrize("estimator", [LINEAR, BAYES])
 def test_scorers_of_words(pos_label, estimator):
@@ -473,11 +446,3 @@ def test_scorers_check_their_options_at_once():
         ValueError, match=r"^`response_method` must be one of auto, decision_function, predict_"
     ):
         sa.iauprec_scorer(deployment_prior=0.1, response_method="predict")
-
-
-def test_meta_estimators_are_scored():
-    models = {
-        "calibrated": CalibratedClassifierCV(LinearDiscriminantAnalysis(), cv=2),
-        "search": GridSearchCV(BAYES, {"var_smoothing": [1e-9, 1e-2]}, scoring=sa.auprec_scorer(prior=0.1)),
-    }
-    assert sa.scores_from_estimators(models, X, Y, cv=2).models == tuple(models)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import skewanova as sa
-from skewanova import InputError, InputTypeError, read_datasets, read_scores, scores_from_wide
+from skewanova import InputError, InputTypeError, read_scores, scores_from_wide
 
 #: Two models on six cases of three patients.
 TABLE = pd.DataFrame(
@@ -75,18 +75,6 @@ def test_a_wide_table_takes_them_for_no_models():
     as_models = scores_from_wide(wide, models=["A", "weight"])
     assert as_models.models == ("A", "weight")
     assert not as_models.has_weights
-
-
-def test_data_sets_keep_their_own():
-    both = pd.concat([TABLE.assign(dataset=name) for name in "xy"], ignore_index=True)
-    for table in read_datasets(both).values():
-        assert table.frame["weight"].tolist() == TABLE["weight"].tolist()
-
-
-def test_a_round_trip_keeps_both():
-    table = read_scores(TABLE)
-    again = read_scores(table.to_frame().astype({"model": str, "cluster": str}))
-    pd.testing.assert_frame_equal(again.frame, table.frame)
 
 
 @pytest.mark.parametrize(
@@ -197,13 +185,3 @@ def test_a_group_by_itself_is_refused_with_them(column):
     rows = TABLE.drop(columns={"cluster": "weight", "weight": "cluster"}[column]).query("model == 'A'")
     with pytest.raises(InputError, match=rf"'{column}' cannot be measured by itself.*use evaluate\(\)"):
         sa.evaluation.measure_group(rows)
-
-
-def test_rows_of_dask_that_fit_are_taken_as_in_memory():
-    dask = pytest.importorskip("dask.dataframe")
-    with pytest.warns(sa.SkewanovaWarning, match="very few false positives"):
-        found = sa.evaluate(dask.from_pandas(TABLE, npartitions=1))
-    with pytest.warns(sa.SkewanovaWarning, match="very few false positives"):
-        known = sa.evaluate(TABLE)
-    pd.testing.assert_frame_equal(found.auprec, known.auprec)
-    assert found.scores.has_clusters
