@@ -172,7 +172,8 @@ WEIGHED = runs_frame(1).assign(weight=np.tile([1, 2, 0.5, 0.5], 9))
     ("frame", "lines"),
     [
         (CASES, ["16 rows: 2 models x 2 folds", "models: A, B",
-                 "positives per fold: 2; negatives per fold: 2", "prior in the table: 0.5", NAMED, FEW.format(2), "The table can be compared."]),
+                 "positives per fold: 2; negatives per fold: 2", "prior in the table: 0.5", NAMED,
+                 FEW.format(2), "The table can be compared."]),
         (CASES.assign(cluster=CASES["case"]), [
             "16 rows: 2 models x 2 folds", "models: A, B", "positives per fold: 2; negatives per fold: 2",
             "prior in the table: 0.5", NAMED, "clusters: 8, each whole within a fold",
