@@ -6,7 +6,7 @@ import pytest
 from loops import each
 from matplotlib.figure import Figure
 
-from skewanova import InputError, load_satellite_scores, read_scores
+from skewanova import InputError, SkewanovaWarning, load_satellite_scores, read_scores
 from skewanova.comparison.monitoring import MONITOR_COLUMNS, STATES, MonitorReport, _classify_state, monitor
 from skewanova.plotting import plot_monitor
 from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, collect_labelled_cases, score_bins
@@ -20,7 +20,7 @@ LEADERS = pd.DataFrame(
 @each(("limits", "state", "leaders"), [
     ((0.02, 0.05), "choice", "A"), ((0.05, 0.2), "choice", "A, B"), ((0.2, 0.4), "open", "A, B"),
     ((0.35, 0.45), "changed", "B"), ((0.6, 0.9), "beyond", ""), ((0.0, 1.0), "open", "A, B"),
-    ((0.4, 0.9), "changed", "B"),
+    ((0.4, 0.9), "changed", "B"), ((0.5, 0.9), "changed", "B"), ((0.001, 0.01), "choice", "A"),
 ])  # fmt: skip
 def test_state_of_the_chosen_model(limits, state, leaders):
     assert _classify_state(LEADERS, "A", limits) == (leaders, state)
@@ -71,13 +71,21 @@ def test_scores_all_alike_keep_no_bins():
     assert score_bins(read_scores(frame)).empty
 
 
-def written(folder, **edited):
+def write_folder(folder, **edited):
     """What `monitor` reads of a folder, with some cells edited as "column": text."""
     frames = {
         "ranking": pd.DataFrame({"rank": [1, 2], "model": ["A", "B"], "iauprec": 0.5, "group": "a"}),
         "leaders": LEADERS,
         "score_bins": pd.DataFrame(
-            [("A", 1, 0.0, 1, 60), ("A", 2, 1.0, 20, 20), ("A", 3, np.nan, 60, 1)],
+            [
+                ("A", 1, 0.0, 0, 60),
+                ("A", 2, 1.0, 20, 20),
+                ("A", 3, np.nan, 60, 1),
+                ("0", 1, 0.0, 1, 0),
+                ("0", 2, np.nan, 0, 1),
+                ("B", 1, 0.0, 9, 9),
+                ("B", 2, np.nan, 9, 9),
+            ],
             columns=["model", "bin", "score_high", "n_positive", "n_negative"],
         ),
     }
@@ -88,25 +96,52 @@ def written(folder, **edited):
 
 
 FIELD = pd.DataFrame({"model": "A", "y_score": np.repeat([-0.5, 0.5, 1.5], [60, 20, 10])})
+SUMMARY = """\
+prior 0.13 (95 % 0.0444 to 0.233): A is still the choice, since it may be the best at every prior of the interval.
+
+Prior by batch, and whether A is still the choice
+
+Batch  Scores  Prior   95 % interval  May be the best   State
+(all)      90  0.130  0.044 to 0.233             A, B  choice"""  # noqa: E501
 
 
 def test_a_folder_is_read(tmp_path):
-    found = monitor(written(tmp_path), FIELD)
-    assert (found.chosen, found.table["n_unlabelled"].tolist()) == ("A", [90])
+    found = monitor(write_folder(tmp_path), FIELD)
+    assert (found.chosen, found.confidence_level, found.warnings) == ("A", 0.95, ())
+    assert found.summary() == found.summary(80) == SUMMARY
+    first = FIELD.assign(batch="week 2")
+    second = FIELD[:1].assign(batch="week 1", y_score=0.5)
+    with pytest.warns(SkewanovaWarning, match="^week 1: "):
+        weeks = monitor(tmp_path, pd.concat([first, *[second] * 60]))
+    assert weeks.table["batch"].tolist() == ["week 2", "week 1"]
+    assert weeks.table["n_unlabelled"].tolist() == [90, 60]
+    columns = list(MONITOR_COLUMNS[2:])
+    pd.testing.assert_frame_equal(weeks.table[columns][:1], found.table[columns])
+    assert len(weeks.warnings) == 2
+    assert weeks.summary().count("\nwarning: week 1: the unlabelled scores ") == 2
+    fits, wide = (MonitorReport("A", 0.95, found.table.assign(leaders="A" * n), LEADERS) for n in (34, 35))
+    assert fits.summary() == fits.summary(100) != fits.summary(79)
+    assert wide.summary() != wide.summary(81) == wide.summary(100)
+
+
+def test_a_model_without_scores_is_named(tmp_path):
+    others = pd.DataFrame({"model": [*"BCDEFGH"], "y_score": 0.5})
+    with pytest.raises(InputError, match=r"has those of 'B', 'C', 'D', 'E', 'F'$"):
+        monitor(write_folder(tmp_path), others)
 
 
 @each("edited", [
     {"rank": "first"}, {"rank": ""}, {"prior_low": "x"}, {"prior_low": 0.9}, {"prior_low": ""},
-    {"contender": ""}, {"score_high": "x"}, {"score_high": 2.0}, {"score_high": ""}, {"n_positive": -1},
-    {"n_negative": "inf"}, {"n_negative": ""}, {"n_negative": "1e308"},
+    {"contender": ""}, {"score_high": "x"}, {"score_high": 2.0}, {"score_high": 1.0}, {"score_high": ""},
+    {"n_positive": -1}, {"n_negative": "inf"}, {"n_negative": ""}, {"n_negative": "1e308"},
 ])  # fmt: skip
 def test_a_folder_that_somebody_edited_is_refused(tmp_path, edited):
     with pytest.raises(InputError, match="`comparison` must be a folder that"):
-        monitor(written(tmp_path, **edited), FIELD)
+        monitor(write_folder(tmp_path, **edited), FIELD)
 
 
 def test_a_folder_whose_bins_have_one_class_or_other_columns_is_refused(tmp_path):
-    bins = pd.read_csv(written(tmp_path) / "score_bins.csv")
+    bins = pd.read_csv(write_folder(tmp_path) / "score_bins.csv")
     for changed in (bins.assign(n_positive=0), bins.rename(columns={"model": "name"}), bins[:1]):
         changed.to_csv(tmp_path / "score_bins.csv", index=False)
         with pytest.raises(InputError, match="`comparison` must be a folder that"):

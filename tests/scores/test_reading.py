@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from messages import exact
 
 from skewanova import (
     ScoreTable,
@@ -20,10 +21,6 @@ LONG = pd.DataFrame(ROWS, columns=["model", "fold", "y_true", "y_score"])
 WIDE = pd.DataFrame(
     {"y_true": [0, 0, 1, 1] * 2, "fold": [1] * 4 + [2] * 4, "A": np.arange(8) + 0.5, "B": 8.5 - np.arange(8)}
 )
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
 
 
 def test_without_a_column_of_folds_all_rows_are_one_test_set():

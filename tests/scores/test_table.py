@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
+from messages import exact
 
 from skewanova import read_scores
 from skewanova.base.checks import InputError, InputTypeError
+from skewanova.curves.groups import PackedCurve
+from skewanova.priors.evidence import UnitSums
 from skewanova.scores import table as scores_table
 from skewanova.scores.columns import RawTable
-
-
-def exact(message):
-    return f"^{re.escape(message)}$"
+from skewanova.scores.table import CaseSummary, StreamedScores
+from skewanova.scores.validation import SamplingSummary
 
 
 def build(frame, pos_label=None):
@@ -81,27 +82,15 @@ def test_numbers_and_their_text_are_one_fold():
 @pytest.mark.parametrize("form", [list, lambda names: pd.Categorical(names, categories=sorted(set(names)))])
 def test_models_stand_in_order_of_appearance(form):
     names = [
-        "NA",
-        "nan",
-        "007",
-        "1",
-        "True",
-        "<script>",
-        "a_b%$",
-        "../x",
-        "C(x)",
-        "fold",
-        "b",
-        "a",
-        "A",
-        " A",
-    ]
+        "NA", "nan", "007", "1", "True", "<script>", "a_b%$", "../x", "C(x)", "fold", "b", "a", "A", " A",
+    ]  # fmt: skip
     frame = pd.concat([cell()] * len(names), ignore_index=True)
     frame["model"] = form([name for name in names for _ in range(2)])
     assert build(frame).models == tuple(names)
 
 
 def test_models_of_mixed_types_stay_apart():
+    assert build(pd.concat([cell("10"), cell("9")])).models == ("10", "9")
     frame = pd.concat([cell(m) for m in (1, True, 1.0, "1", "x", None.__class__)], ignore_index=True)
     assert build(frame).models == ("1", "True", "1.0", "x", "<class 'NoneType'>")
 
@@ -145,30 +134,9 @@ def test_scores_that_are_no_numbers(scores, message):
         build(cell(y_score=scores))
 
 
-@pytest.mark.parametrize(
-    "scores",
-    [
-        [np.nan, 1.0],
-        np.array([np.nan, 1], dtype=np.float32),
-        pd.array([None, 1.0], dtype="Float64"),
-        pd.array([None, 1], dtype="Int64"),
-        pd.array([None, 1.0], dtype="double[pyarrow]"),
-    ],
-)
-def test_nan_scores(scores):
-    with pytest.raises(
-        InputError, match=exact("`y_score` must not hold NaN, but has 1 NaN, the first at row 0")
-    ):
-        build(cell(y_score=scores))
-
-
 @each("dtype", ["int64", "uint64", "uint8", "float16", "float32", "bool"])
 def test_scores_keep_their_dtype(dtype):
     assert build(cell(y_score=np.array([0, 1], dtype=dtype))).frame["y_score"].dtype == dtype
-
-
-def test_infinite_scores_are_ranks():
-    assert build(cell(y_score=[-np.inf, np.inf])).frame["y_score"].tolist() == [-np.inf, np.inf]
 
 
 def test_nullable_whole_numbers_keep_every_digit():
@@ -193,43 +161,18 @@ def test_labels_that_need_no_word(labels):
 @each(
     ("labels", "message"),
     [
-        (
-            ["no", "yes"],
-            "`y_true` has the labels 'no', 'yes': say which is the positive class with `pos_label`",
-        ),
-        ([1, 2], "`y_true` has the labels 1, 2: say which is the positive class with `pos_label`"),
-        (
-            [0, 0.5],
-            "`y_true` must hold class labels, but has fractions; its labels start: 0 (row 0), 0.5 (row 1)",
-        ),
-        ([0, np.nan], "`y_true` must not have missing labels, but has 1, the first at row 1"),
+        (["no", "yes"], "`y_true` has the labels 'no', 'yes': say which is the positive class with"),
         (["0", None], "`y_true` must not have missing labels, but has 1, the first at row 1"),
-        (
-            pd.array([True, None], dtype="boolean"),
-            "`y_true` must not have missing labels, but has 1, the first",
-        ),
-        (["1", "NA"], "`y_true` must not have missing labels, but has 1, the first at row 1"),
+        ([None, None], "`y_true` must not have missing labels, but has 2, the first at row 0"),
     ],
 )
-def test_labels_that_do_not_do(labels, message):
-    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
-        build(cell(y_true=labels))
-
-
-def test_three_labels_are_listed():
-    frame = pd.concat([cell(), cell(y_true=[2, 1])], ignore_index=True)
-    message = "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 1), 2 (row 2)"
-    with pytest.raises(InputError, match=exact(message)):
-        build(frame)
-
-
-@pytest.mark.parametrize(("word", "positive"), [("yes", [False, True]), ("no", [True, False])])
-def test_any_pair_of_labels_with_a_word(word, positive):
-    assert build(cell(y_true=["no", "yes"]), word).frame["y_true"].tolist() == positive
-    with pytest.raises(
-        InputError, match=exact("`pos_label` must be one of the labels 'no', 'yes', but got 'x'")
-    ):
-        build(cell(y_true=["no", "yes"]), "x")
+def test_labels_are_checked_in_codes_too(labels, message):
+    """Every rule of labels has its test beside `check_labels`."""
+    for values in (labels, pd.Categorical(labels)):
+        with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+            build(cell(y_true=values))
+        if labels[0] == "no":
+            assert build(cell(y_true=values), "no").frame["y_true"].tolist() == [True, False]
 
 
 # --- cells and cases --------------------------------------------------------------------------------------
@@ -240,9 +183,10 @@ def test_empty_table():
         build(cell().iloc[:0])
 
 
-@pytest.mark.parametrize(("labels", "word"), [([0, 0], "positive"), ([1, 1], "negative")])
+@each(("labels", "word"), [([0, 0], "positive"), ([1, 1], "negative"), ([0], "positive")])
 def test_a_cell_with_one_class(labels, word):
-    frame = pd.concat([cell("A", 1), cell("A", 2, y_true=labels), cell("B", 1), cell("B", 2, y_true=labels)])
+    lacking = [cell(model, 2)[: len(labels)].assign(y_true=labels) for model in "AB"]
+    frame = pd.concat([cell("A", 1), cell("B", 1), *lacking])
     message = (
         f"every model needs both classes in every fold, but model 'A' has no {word} case in fold 2 (2 such "
         "cells in all); use stratified or fewer folds"
@@ -260,13 +204,6 @@ def test_repeated_cases_show_the_first_five():
     )
     with pytest.raises(InputError, match=exact(message)):
         build(frame)
-
-
-def test_a_case_may_recur_in_other_folds_and_models():
-    frame = pd.concat([cell(m, f, case=[7, 9]) for m in "AB" for f in (1, 2)])
-    table = build(frame)
-    assert table.has_cases
-    assert table.frame["case"].tolist() == [7, 9] * 4
 
 
 def test_a_case_with_two_labels():
@@ -300,12 +237,105 @@ def test_groups_and_counts_equal_naive_ones(seed):
             assert table.counts[i, j].tolist() == [(labels == 0).sum(), (labels == 1).sum()]
 
 
-def test_the_table_does_not_share_memory_with_the_frame_given():
-    frame = random_table(0)
-    table = read_scores(frame)
-    before = table.frame["y_score"].tolist()
-    frame.loc[:, "y_score"] = 9.0
-    assert table.frame["y_score"].tolist() == before
+def make_cases(*columns):
+    """Models of unequal folds; some rows are missing, cases recur in folds and have clusters and weights."""
+    rng = np.random.default_rng(0)
+    cells = [(m, f) for m in "CAB" for f in range(4) if (m, f) != ("C", 2)]
+    rows = [(m, f, case) for m, f in cells for case in range(15 * f, 15 * f + 40)]
+    frame = pd.DataFrame(rows, columns=["model", "fold", "case"])
+    frame["y_true"], frame["y_score"] = frame["case"] % 3 == 0, rng.integers(0, 12, len(frame)) / 4
+    if "weight" in columns:
+        return frame.assign(weight=1 + frame["case"] % 4, cluster=frame["case"] // 5)
+    return frame[rng.random(len(frame)) < 0.98].sample(frac=1, random_state=0, ignore_index=True)
+
+
+def stream(table):
+    """The same table without its rows: curves, and what cases, clusters and weights tell."""
+    shared, n_cases = table.shared_cases()
+    unpaired = [table.select_folds([fold]).count_unpaired() for fold in table.folds]
+    sampling = None
+    if table.has_weights:
+        rows = table.frame
+        kind = (table.codes("model") * len(table.folds) + table.codes("fold")) * 2 + rows["y_true"]
+        weight = rows["weight"].to_numpy(float)
+        sums = UnitSums.of(kind.to_numpy(), table.codes("cluster"), weight, table.counts.size)
+        sums = sums.reshape(*table.counts.shape)
+        sampling = SamplingSummary(table.n_clusters, table.shared_clusters, (), sums, table.weights, ())
+    return StreamedScores(
+        models=table.models,
+        folds=table.folds,
+        counts=table.counts,
+        packed={(m, f): PackedCurve.of(y, s) for m, f, y, s in table.groups()},
+        cases=CaseSummary(
+            shared,
+            n_cases,
+            table.class_sizes()[1],
+            np.array([n for n, _ in unpaired]),
+            tuple(pair for _, pairs in unpaired for pair in pairs),
+        ),
+        source=None,
+        sampling=sampling,
+    )
+
+
+@each("columns", [(), ("cluster", "weight")])
+@each(
+    "select",
+    [
+        lambda scores: scores,
+        lambda scores: scores.select_folds([3, 1]),
+        lambda scores: scores.select_models(["B", "C"]),
+        lambda scores: scores.select_folds([0, 2]).select_models(["C"]),
+    ],
+)
+def test_selections_and_sums_are_those_of_plain_loops_with_and_without_rows(columns, select):
+    table = build(make_cases(*columns))
+    streamed = stream(table)
+    assert repr(streamed).startswith(f"<StreamedScores: {len(table.frame)} rows, 3 models x 4 folds>")
+    chosen, other = select(table), select(streamed)
+    rows = chosen.frame
+    assert rows.index.tolist() == list(range(len(rows)))
+    assert (chosen.models, chosen.folds) == (other.models, other.folds)
+    assert chosen.models == tuple(m for m in table.models if m in set(rows["model"]))
+    assert chosen.folds == tuple(sorted(set(rows["fold"])))
+    ties, lacking = [], 0
+    sets = {cell: set(part["case"]) for cell, part in rows.groupby(["model", "fold"], observed=True)}
+    for i, m in enumerate(chosen.models):
+        for j, f in enumerate(chosen.folds):
+            part = rows[(rows["model"] == m) & (rows["fold"] == f)]
+            labels = part["y_true"].tolist()
+            assert chosen.counts[i, j].tolist() == [labels.count(False), labels.count(True)]
+            if labels:
+                score = part["y_score"].tolist()
+                ties.append((m, f, len(score), score.count(max(score)), len(set(score))))
+            for kind in (False, True):
+                own = part[part["y_true"] == kind]
+                by = own.groupby("cluster" if columns else "case", observed=True)
+                weight = by["weight"].sum() if columns else by.size()
+                equal = weight.sum() ** 2 / (weight**2).sum() if len(own) else 0
+                assert chosen.effective_counts[i, j, int(kind)] == pytest.approx(equal)
+    assert [tuple(each) for each in chosen.ties()] == ties
+    for f in chosen.folds:
+        members = [sets[cell] for cell in sets if cell[1] == f]
+        lacking += len(set.union(*members) - set.intersection(*members))
+    unions = [set.union(*(sets[cell] for cell in sets if cell[1] == f)) for f in chosen.folds]
+    shared, n_cases = chosen.shared_cases()
+    assert shared.tolist() == [[len(a & b) for b in unions] for a in unions]
+    assert n_cases == table.frame["case"].nunique()  # those of dropped folds included
+    assert chosen.count_unpaired()[0] == lacking
+    labels = rows.drop_duplicates("case")["y_true"]
+    assert chosen.class_sizes() == ((~labels).sum(), labels.sum())
+    for scores in (other, streamed if chosen is table else other):
+        np.testing.assert_array_equal(scores.counts, chosen.counts)
+        np.testing.assert_allclose(scores.effective_counts, chosen.effective_counts)
+        assert [tuple(each) for each in scores.ties()] == ties
+        assert scores.class_sizes() == table.class_sizes()
+        assert scores.n_clusters == (17 if columns else 0)
+        assert scores.has_clusters is scores.has_weights is bool(columns)
+        assert (scores.weights, scores.shared_clusters) == (table.weights, table.shared_clusters)
+    if len(chosen.models) == 3:  # cases are counted over all models
+        assert other.count_unpaired() == chosen.count_unpaired()
+        assert other.shared_cases()[0].tolist() == shared.tolist()
 
 
 def test_fingerprint_of_a_frame_is_stable_and_tells_changes():
