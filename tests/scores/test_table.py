@@ -258,7 +258,7 @@ def stream(table):
         rows = table.frame
         kind = (table.codes("model") * len(table.folds) + table.codes("fold")) * 2 + rows["y_true"]
         weight = rows["weight"].to_numpy(float)
-        sums = UnitSums.of(kind.to_numpy(), table.codes("cluster"), weight, table.counts.size)
+        sums = UnitSums.from_cases(kind.to_numpy(), table.codes("cluster"), weight, table.counts.size)
         sums = sums.reshape(*table.counts.shape)
         sampling = SamplingSummary(table.n_clusters, table.shared_clusters, (), sums, table.weights, ())
     return StreamedScores(

@@ -150,7 +150,7 @@ def test_rows_of_one_group_are_located_in_it():
     assert fill_fold(TABLE) is TABLE
     assert fill_fold(TABLE.drop(columns="fold"))["fold"].tolist() == [1] * 12
     rows = TABLE[TABLE["model"] == "B"].assign(fold=3)
-    assert locate_group_row(rows)(2) == "row 2 of those of model 'B' in fold 3"
+    assert locate_group_row(rows)(2) == "row 2 of model 'B' in fold 3"
     for bare in (rows[:0], rows.drop(columns="model")):
         assert locate_group_row(bare)(2) == "row 2"
 
