@@ -302,7 +302,9 @@ def three_way_anova(
     test, factors, notes = "three_way_interaction" if interaction else "three_way", FACTORS, []
     if frame["prior"].nunique() == 1:
         test, factors = "three_way", FACTORS[:2]
-        notes = ["there is one prior only: the three-way ANOVA is the two-way, without the factor prior"]
+        notes = [
+            "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
+        ]
     return _fit_anova(frame, test, "auprec", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
 
 
