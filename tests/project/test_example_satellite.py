@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import subprocess
 import sys
 from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from example_scripts import ROOT, load_example
 from loops import each
 
 import skewanova as sa
@@ -20,16 +19,13 @@ pytestmark = pytest.mark.no_cover  # the package's lines have tests of their own
 
 pytest.importorskip("sklearn")
 
-SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "satellite.py"
+SCRIPT = ROOT / "examples" / "satellite.py"
 BUNDLE = files("skewanova.scores") / "data" / "satellite_scores.csv.gz"
 
 
 @pytest.fixture(scope="module")
 def example():
-    spec = importlib.util.spec_from_file_location("example_satellite", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_example("satellite")
 
 
 @pytest.fixture(scope="module")

@@ -1,34 +1,25 @@
-"""The examples beside the papers: they run, print tables that fit the screen, and draw what they promise."""
+"""Examples run, print tables that fit the screen, and draw what they promise."""
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
+from example_scripts import load_example
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import skewanova as sa
 
 pytestmark = pytest.mark.no_cover  # the package's lines have tests of their own
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FILES = {
     "boyd": "estimators.csv intervals.csv bias.png coverage.png width.png location.png",
     "brodersen": "bias.csv auprec.png auc.png means.png curves.png curves.csv",
     "landgrebe": "figure_1.png figure_2.png",
     "julia_figures": "figure_2.png figure_3.png",
     "statisticalmeasures": "",
+    "scikit_learn": None,
 }
 FEW = ["--replicates", "2"]
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -36,13 +27,19 @@ def test_example_prints_within_the_screen_and_saves_where_told(name, tmp_path, c
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     options = FEW if name in {"boyd", "brodersen"} else []
-    load(name).main([*options, "--out", str(tmp_path / "new")])
+    load_example(name).main(options if FILES[name] is None else [*options, "--out", str(tmp_path / "new")])
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
-    stem = name.removesuffix("_figures")
-    expected = {f"{stem}_{end}" for end in FILES[name].split()} or {f"{stem}.png"}
-    assert {path.name for path in (tmp_path / "new").iterdir()} == expected
     assert not list((tmp_path / "here").iterdir())
+    if name == "scikit_learn":
+        assert {"logistic", "naive", "tree"} <= set(printed.split())
+        assert "repeated hold-out, 10 folds" in printed
+        balanced, rare = printed.splitlines()[-2:]
+        assert int(rare.split()[0]) < int(balanced.split(": ")[1].split()[0])
+    else:
+        stem = name.removesuffix("_figures")
+        expected = {f"{stem}_{end}" for end in FILES[name].split()} or {f"{stem}.png"}
+        assert {path.name for path in (tmp_path / "new").iterdir()} == expected
 
 
 def traversed_area(labels, scores):
@@ -72,7 +69,7 @@ def test_the_posts_function_is_the_trapezoid_at_the_samples_prior():
 
 
 def test_figures_of_the_post_show_all_their_text_and_hide_no_line():
-    module = load("julia_figures")
+    module = load_example("julia_figures")
     frames = {setting: module.sampled_curves(setting) for setting in module.SETTINGS}
     for figure in (module.figure_2(), module.figure_3(frames)):
         canvas = FigureCanvasAgg(figure)
@@ -88,7 +85,7 @@ def test_figures_of_the_post_show_all_their_text_and_hide_no_line():
 
 
 def test_curve_of_the_documentation_has_its_ends_and_one_point_a_threshold():
-    module = load("statisticalmeasures")
+    module = load_example("statisticalmeasures")
     frame = module.curve()
     assert frame["threshold"].iloc[1:].tolist() == sorted(set(module.X_PROBABILITIES), reverse=True)
     ends = frame[["recall", "precision"]].iloc[[0, -1]].to_numpy().tolist()

@@ -1,36 +1,27 @@
 """The gallery shows every plot; its page is what the script writes, its pictures are there and small."""
 
-import importlib.util
 import re
-from pathlib import Path
 
 import pytest
+from example_scripts import ROOT, load_example
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from PIL import Image
 
 import skewanova as sa
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "gallery.md"
 FOLDER = ROOT / "docs" / "images" / "gallery"
 
 
-def example(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def gallery():
-    return example("gallery")
+    return load_example("gallery")
 
 
 @pytest.fixture(scope="module")
 def reports():
-    return example("report_pictures")
+    return load_example("report_pictures")
 
 
 def test_the_page_is_what_the_script_writes(gallery):

@@ -1,25 +1,15 @@
 """The tables of tests and intervals in docs/tests.md are what the recorded studies say today."""
 
-import importlib.util
-from pathlib import Path
-
 import pandas as pd
 import pytest
+from example_scripts import ROOT, load_example
 
-ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ROOT / "docs" / "studies"
-
-
-def example(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
 def script():
-    return example("measured_tests")
+    return load_example("measured_tests")
 
 
 def test_the_table_is_that_of_the_recorded_studies(script):
@@ -48,7 +38,7 @@ def test_intervals_cover_where_they_are_claimed(script):
 
 def test_runs_are_simulated_as_recorded(tmp_path):
     recorded = pd.read_csv(STUDIES / "runs.csv")
-    module = example("runs_study")
+    module = load_example("runs_study")
     places = {option: tmp_path / f"{option}.csv" for option in ("out", "power")}
     options = [f"--{option}={place}" for option, place in places.items()]
     module.main(["--replicates", "2", *options])
@@ -71,7 +61,7 @@ def test_whose_degrees_of_freedom_are_fewer_find_less():
 
 def test_coverage_is_simulated_as_recorded():
     recorded = pd.read_csv(STUDIES / "coverage.csv")
-    module = example("coverage_study")
+    module = load_example("coverage_study")
     assert set(recorded["design"]) <= set(module.DESIGNS)
     again = pd.DataFrame(module.simulated("one test set", 2), columns=list(module.COLUMNS))
     known = recorded[recorded["design"] == "one test set"].reset_index(drop=True)
@@ -80,7 +70,7 @@ def test_coverage_is_simulated_as_recorded():
 
 
 def test_a_band_holds_only_where_all_of_it_does():
-    module = example("coverage_study")
+    module = load_example("coverage_study")
     frame = pd.DataFrame(
         {
             "interval": ["own"] * 4 + ["band"] * 4,
