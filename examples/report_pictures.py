@@ -20,7 +20,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 import skewanova as sa
-from skewanova.report.figures import caption
+from skewanova.report.figures import write_caption
 
 #: Width and height of the screen, and options of the browser.
 SCREENS = {
@@ -52,7 +52,7 @@ def made_from(result: sa.Comparison, name: str) -> str:
     """Fingerprint of what a picture shows: the tables' text, or the words of the page that it begins with."""
     if name == "tables":
         return hashlib.sha256(latex(result).encode()).hexdigest()
-    parts = [str(result.verdict), caption("regions", result), str(result.ranking.round(3).to_dict())]
+    parts = [str(result.verdict), write_caption("regions", result), str(result.ranking.round(3).to_dict())]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
