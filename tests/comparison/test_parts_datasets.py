@@ -25,7 +25,7 @@ from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
 from skewanova.inference.random_effects import estimate_mean_effect
 from skewanova.plotting import plot_by_dataset
-from skewanova.report.figures import draw_across, write_across_caption
+from skewanova.report.figures import draw_mean_ranks, write_across_caption
 from skewanova.scores.table import hash_path
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")  # few cases, few data sets
@@ -289,7 +289,7 @@ def test_with_a_control_the_figure_has_the_differences_from_it(result):
     control = pairs["model_a"].iloc[0]
     beside = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)]
     assert len(beside) < len(pairs)
-    figure = draw_across(result.iauprec, beside, result.alpha)
+    figure = draw_mean_ranks(result.iauprec, beside, result.alpha)
     assert figure.axes[0].get_title("left").startswith("Pairwise differences")
     assert len(figure.axes[0].get_yticks()) == len(beside)
     assert write_across_caption(beside).startswith("Differences in IAUPREC from the control")
