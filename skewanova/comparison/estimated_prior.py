@@ -1,4 +1,4 @@
-"""estimate_prior_from_tables(): the prior of the deployment by the models of a score table."""
+"""Estimate the deployment prior from unlabelled scores of one or several models."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from skewanova.scores.unlabelled import (
     read_unlabelled,
 )
 
-#: How often the likelihood of several models is looked at more closely, and how far down it is looked at.
+#: Refinements of the grid of log-odds around the joint maximum, and the likelihood ratio that it covers.
 N_ZOOMS, MAX_RATIO = 4, 30.0
 
 
-#: Columns of `to_frame`: those of one estimate behind the model, which is empty for all together.
+#: Columns of `to_frame`; the model is empty in the row of the pooled estimate.
 MODEL_COLUMNS = (
     "model", "batch", "estimate", "conf_low", "conf_high", "n_positive", "n_negative", "n_unlabelled",
     "n_bins", "auc", "statistic", "df", "p_value", "method", "sensitivity_low", "sensitivity_high",
@@ -48,16 +48,17 @@ MODEL_COLUMNS = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PooledPrior(EstimatedPrior):
-    """Prior estimated by several models together.
+    """Prior estimated from the scores of several models.
 
     Attributes
     ----------
     weights : dict
         Weight of each model.
     statistic, p_value : float
-        Test that the models agree, by a paired bootstrap of cases; nan with batches.
+        Test that the models estimate the same prior, by a paired bootstrap of cases; nan with batches.
     method : {"pooled", "widest"}
-        By their covariance or, where they do not agree or with batches, as far as that of any model reaches.
+        "pooled" weights the models by their covariance. "widest" is the union of their intervals, for models
+        that do not agree and for batches.
     """
 
     weights: Mapping[str, float]
@@ -67,17 +68,17 @@ class PooledPrior(EstimatedPrior):
 
     @property
     def agree(self) -> bool:
-        """True if the test finds no difference between the models' estimates, at the level .05."""
+        """True if the models' estimates do not differ significantly at the level .05."""
         return not self.p_value < estimation.SHIFT_LEVEL
 
     def describe(self, caveats: Sequence[str] = ()) -> str:
-        """Name the weighting in words, with the caveats of the models before the number."""
+        """Describe the prior in words, with the caveats of the models."""
         caveats = [*caveats, *(["they do not agree"] if not self.agree else [])]
         models = f"{len(self.weights)} models{estimation.caveat_phrase(caveats)}"
         return f"the prior estimated from unlabelled scores of {models}: {self}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row; columns of `MODEL_COLUMNS`, where the model is empty."""
+        """Return one row with an empty model; columns of `MODEL_COLUMNS`."""
         same = ("estimate", "conf_low", "conf_high", "statistic", "p_value", "method")
         row = {name: getattr(self, name) for name in same}
         row |= {"model": "", "batch": "", "df": len(self.weights) - 1}
@@ -86,18 +87,20 @@ class PooledPrior(EstimatedPrior):
 
 @dataclass(frozen=True, eq=False)
 class PriorEstimates(FrameResult):
-    """The prior by each model and together; a deployment prior wherever one is asked for.
+    """Estimates of the deployment prior by each model and by all models.
+
+    It can be passed as ``deployment_prior`` to any function.
 
     Attributes
     ----------
     by_model : dict
-        A :class:`~skewanova.PriorEstimate` for every model.
+        The :class:`~skewanova.PriorEstimate` of each model.
     prior : PriorEstimate or PooledPrior
-        That of the one model, or of all together.
+        Estimate of the only model, or of all models.
     assumptions : tuple of str
-        What is taken for granted beside label shift.
+        Assumptions of the estimates.
     warnings : tuple of str
-        What to keep in mind when reading the numbers.
+        Reasons why numbers may be unreliable.
     """
 
     by_model: Mapping[str, PriorEstimate]
@@ -116,18 +119,18 @@ class PriorEstimates(FrameResult):
         return self.prior.high
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Priors and weights that average a function smooth between `breaks`."""
+        """Return priors and weights for the mean of a function that is smooth between `breaks`."""
         return self.prior.quadrature(breaks)
 
     def describe(self) -> str:
-        """Name the weighting in words."""
+        """Describe the prior in words."""
         if isinstance(self.prior, PooledPrior):
             return self.prior.describe(self.caveats)
         return self.prior.describe()
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Why the interval may be too narrow."""
+        """Reasons why the interval may be too narrow."""
         caveats = [f"{model}: {text}" for model, item in self.by_model.items() for text in item.caveats]
         if not isinstance(self.prior, PooledPrior) or self.prior.agree:
             return tuple(caveats)
@@ -138,7 +141,7 @@ class PriorEstimates(FrameResult):
         return (disagreement, *caveats)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for all models, if there are several, then one for each and its batches."""
+        """Return a row for the pooled estimate, if there is one, and for each model and its batches."""
         rows = [self.prior.to_frame()] if isinstance(self.prior, PooledPrior) else []
         for model, result in self.by_model.items():
             low, high = result.sensitivity()
@@ -148,7 +151,7 @@ class PriorEstimates(FrameResult):
         return frame
 
     def bins_frame(self) -> pd.DataFrame:
-        """Return one row a bin of every model, with residuals."""
+        """Return one row for each bin of each model, with residuals."""
         parts = [result.bins_frame().assign(model=model) for model, result in self.by_model.items()]
         frame: pd.DataFrame = pd.concat(parts, ignore_index=True)
         return frame[["model", *(column for column in frame if column != "model")]]
@@ -163,7 +166,10 @@ def estimate_prior_from_tables(
     confidence_level: float = 0.95,
     rng: Seed = 0,
 ) -> PriorEstimates:
-    """Estimate the prior of the deployment from a score table and unlabelled scores of its models.
+    """Estimate the deployment prior from a score table and unlabelled scores of its models.
+
+    Use it if the models already score cases in deployment, and the class distributions of the scores are the
+    same there (label shift). The result can be passed as ``deployment_prior``.
 
     Parameters
     ----------
@@ -171,35 +177,36 @@ def estimate_prior_from_tables(
         Held-out scores, as for :func:`~skewanova.read_scores`. Each case counts once, by its mean score over
         the folds that tested it.
     unlabelled : UnlabelledScores, path or frame
-        Scores of the same models where they run: columns model, y_score and, optionally, batch and case.
-        Models are taken to be scored on the same cases: those of `case`, or row by row where they have
-        equally many.
+        Scores of the same models in deployment: columns model, y_score and, optionally, batch and case.
+        Without `case`, models with the same number of rows are assumed to score the same cases in order.
     fold : str or int, optional
-        Take the labelled cases of this fold alone.
+        Use only the labelled cases of this fold.
     n_bins, confidence_level, rng
         As for :func:`~skewanova.estimate_prior`.
 
     Returns
     -------
     PriorEstimates
-        An estimate by each model and, of several, what they say together; itself a deployment prior.
+        An estimate by each model and, if there are several, a pooled estimate.
 
     Raises
     ------
     ValueError
-        As :func:`~skewanova.estimate_prior`; if no model is in both tables, or several folds have no cases.
+        As for :func:`~skewanova.estimate_prior`; if no model is in both tables, or a table of several folds
+        lacks the column `case`.
     TypeError
         If scores are not real numbers.
 
     Warns
     -----
     SkewanovaWarning
-        As :func:`~skewanova.estimate_prior`, by model; if models are missing or do not agree.
+        As for :func:`~skewanova.estimate_prior`, by model; if a model is missing in a table, or the models
+        do not agree.
 
     Notes
     -----
-    Several models share their cases, so their estimates are pooled by the covariance that a paired bootstrap
-    of the cases finds, and the same bootstrap tests whether they agree.
+    Several models share their cases. Their estimates are therefore pooled by their covariance, from a paired
+    bootstrap of the cases, which also tests that they agree.
 
     Examples
     --------
@@ -207,14 +214,15 @@ def estimate_prior_from_tables(
     >>> from skewanova import estimate_prior_from_tables
     >>> draw = np.random.default_rng(0).normal
     >>> labels, field = np.repeat([1, 0], [100, 300]), np.repeat([1, 0], [100, 900])
-    >>> held = pd.DataFrame({"model": "A", "fold": 1, "y_true": labels, "y_score": draw(2 * labels)})
-    >>> found = estimate_prior_from_tables(held, pd.DataFrame({"model": "A", "y_score": draw(2 * field)}))
-    >>> found.to_frame()[["model", "estimate", "conf_low", "conf_high"]].round(3).values.tolist()
+    >>> labelled = pd.DataFrame({"model": "A", "fold": 1, "y_true": labels, "y_score": draw(2 * labels)})
+    >>> unlabelled = pd.DataFrame({"model": "A", "y_score": draw(2 * field)})
+    >>> result = estimate_prior_from_tables(labelled, unlabelled)
+    >>> result.to_frame()[["model", "estimate", "conf_low", "conf_high"]].round(3).values.tolist()
     [['A', 0.095, 0.05, 0.141]]
     """
     if isinstance(labelled, StreamedScores):
         raise InputError(
-            "`labelled` must be a table in memory, since bins need its scores: use read_scores()"
+            "`labelled` must be a table in memory, because bins need its scores: pass a frame or a file"
         )
     table = read_in_memory(labelled)
     field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
@@ -236,7 +244,7 @@ def estimate_prior_from_tables(
 
 
 def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:
-    """Return the models of both tables, and a note on each of the others."""
+    """Return the models in both tables, and a note on each model in only one."""
     shared = [model for model in table.models if model in field_scores.models]
     if not shared:
         raise InputError(
@@ -244,7 +252,7 @@ def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tu
             f"those of {', '.join(map(repr, field_scores.models[:5]))}"
         )
     rest = [model for model in (*table.models, *field_scores.models) if model not in shared]
-    return shared, [f"{model} is not in both tables and says nothing of the prior" for model in rest]
+    return shared, [f"{model} is in only one of the tables and is left out" for model in rest]
 
 
 def _estimate_model(
@@ -257,7 +265,7 @@ def _estimate_model(
     except InputError as error:
         model = str(rows["model"].iloc[0])
         raise InputError(
-            f"model {model!r} says nothing of the prior: {error}, or leave the model out"
+            f"the prior cannot be estimated by model {model!r}: {error}, or leave the model out"
         ) from None
     result = estimation.estimate_from_bins(bins, level, rng=rng)
     if "batch" in rows:
@@ -269,19 +277,17 @@ def _estimate_model(
 
 
 def _check_scales(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> Iterator[str]:
-    """Warn of models whose scores are on another scale from fold to fold, and may be again when refitted."""
+    """Yield a warning for each model whose scores are distributed differently in different folds."""
     for model, item in estimates.items():
         rows = table.frame[table.frame["model"] == model]
         fold, bins = rows["fold"].cat.codes, np.searchsorted(item.bins.edges, rows["y_score"])
         counts = [pd.crosstab(fold[side], bins[side]) for side in (rows["y_true"], ~rows["y_true"])]
         several = [count for count in counts if min(count.shape) > 1]
-        if (
-            min((2 * chi2_contingency(count).pvalue for count in several), default=1.0)
-            < estimation.SHIFT_LEVEL
-        ):
+        p_values = [2 * chi2_contingency(count).pvalue for count in several]
+        if min(p_values, default=1.0) < estimation.SHIFT_LEVEL:
             yield (
-                f"the scores of {model} are spread differently from fold to fold, and so may be those of the "
-                "model that runs, which moves the estimate: give labelled scores of that very model"
+                f"the scores of {model} are distributed differently in different folds, and may be again in "
+                "deployment, which would bias the estimate: pass labelled scores of the deployed model"
             )
 
 
@@ -293,15 +299,13 @@ def _pool_models(
     *,
     rng: Seed,
 ) -> PooledPrior:
-    """Pool all models by their covariance, or as far as any reaches where batches are predicted."""
+    """Pool the estimates by covariance; if they disagree or are for batches, unite their intervals."""
     parts = [*estimates.values()]
     if any(item.method == "batches" for item in parts):
         return _pool_widest(estimates, level)
     log_odds, ratio = _compute_joint_ratio(parts, np.full(len(parts), 1 / len(parts)))
-    bins, n_bins = (
-        _bin_cases(estimates, cases, field_scores),
-        [len(item.bins.edges) + 1 for item in parts],
-    )
+    bins = _bin_cases(estimates, cases, field_scores)
+    n_bins = [len(item.bins.edges) + 1 for item in parts]
     likeliest = float(expit(log_odds[ratio.argmin()]))
     agreed = batches.assess_agreement(bins, n_bins, likeliest, rng=make_generator(rng))
     if agreed.p_value < estimation.SHIFT_LEVEL:  # they are not estimates of one prior
@@ -326,21 +330,21 @@ def _pool_models(
 
 
 def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
-    """Return log-odds around the maximum of a weighted sum of log-likelihoods, and twice the fall from it."""
-    falls = [estimation.make_likelihood_ratio(item) for item in parts]
+    """Return log-odds of the prior and the likelihood ratio there, from weighted log-likelihoods."""
+    ratios = [estimation.make_likelihood_ratio(item) for item in parts]
     low, high = map(
         float, mixtures.log_odds_range(np.asarray(float(max(item.n_unlabelled for item in parts))))
     )
     for _ in range(N_ZOOMS):
         log_odds = np.linspace(low, high, 4 * estimation.N_PLACES)
-        fall = np.asarray(sum(weight * each(log_odds) for each, weight in zip(falls, weights, strict=True)))
-        near = np.flatnonzero(fall - fall.min() < MAX_RATIO)
+        ratio = np.asarray(sum(weight * item(log_odds) for item, weight in zip(ratios, weights, strict=True)))
+        near = np.flatnonzero(ratio - ratio.min() < MAX_RATIO)
         low, high = log_odds[max(near[0] - 1, 0)], log_odds[min(near[-1] + 1, len(log_odds) - 1)]
-    return log_odds, fall - fall.min()
+    return log_odds, ratio - ratio.min()
 
 
 def _invert_ratio(log_odds: Floats, ratio: Floats, level: float) -> Floats:
-    """Return the log-odds at which the ratio reaches its critical value; infinite beyond the ends."""
+    """Return the log-odds of the limits: the ratio is critical there; a limit off the grid is infinite."""
     depth, bound = np.sqrt(ratio), np.sqrt(chi2.ppf(level, 1))
     first, last = np.flatnonzero(depth <= bound)[[0, -1]]
     low = np.interp(bound, depth[[first, first - 1]], log_odds[[first, first - 1]])
@@ -353,10 +357,12 @@ def _bin_cases(
     cases: Mapping[str, LabelledCases],
     field_scores: UnlabelledScores,
 ) -> batches.CaseBins:
-    """Bin every case by each model: labelled ones that all models scored, unlabelled ones as they pair."""
+    """Return the bin of each case by each model, for labelled cases that all models scored and the others."""
     common = reduce(np.intersect1d, [item.case for item in cases.values()])
     if not len(common):
-        raise InputError("the models must share labelled cases, but have none in common; estimate one by one")
+        raise InputError(
+            "the models must share labelled cases, but have none in common: estimate by each model separately"
+        )
     labelled, unlabelled = [], []
     for model, item in estimates.items():
         retained = np.isin(cases[model].case, common)
@@ -371,15 +377,15 @@ def _bin_cases(
 
 
 def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
-    """Return equal parts of what each model has, where they do not agree or predict further batches."""
+    """Average the models' densities with equal weights; the interval is the union of their intervals."""
     parts: Sequence[PriorEstimate] = [*estimates.values()]
     log_odds = np.linspace(
         min(item.log_odds[0] for item in parts),
         max(item.log_odds[-1] for item in parts),
         2 * estimation.N_PLACES - 1,
     )
-    heights = np.stack([item.density(expit(log_odds)) for item in parts])
-    density = (heights / heights.sum(axis=1, keepdims=True)).sum(axis=0)
+    densities = np.stack([item.density(expit(log_odds)) for item in parts])
+    density = (densities / densities.sum(axis=1, keepdims=True)).sum(axis=0)
     density = np.maximum(density / density.max(), np.exp(-50.0))
     return PooledPrior(
         estimate=float(np.sin(np.mean([np.arcsin(np.sqrt(item.estimate)) for item in parts])) ** 2),
@@ -393,7 +399,7 @@ def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> Pooled
 
 
 def _list_assumptions(table: ScoreTable, fold: str | int | None) -> tuple[str, ...]:
-    alike = (
+    label_shift = (
         "the scores of each class are spread where the models run as among the labelled cases (label shift)"
     )
     several = fold is None and len(table.folds) > 1
@@ -401,5 +407,5 @@ def _list_assumptions(table: ScoreTable, fold: str | int | None) -> tuple[str, .
         "the unlabelled scores are by each model refitted on all labelled data, and spread like the mean "
         "scores of the labelled cases over the folds"
     )
-    plain = "labelled cases count alike: clusters and weights of the table are not used"
-    return (alike, *[refitted] * several, *[plain] * (table.has_clusters or table.has_weights))
+    unweighted = "labelled cases count alike: clusters and weights of the table are not used"
+    return (label_shift, *[refitted] * several, *[unweighted] * (table.has_clusters or table.has_weights))

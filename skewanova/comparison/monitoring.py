@@ -1,4 +1,4 @@
-"""monitor(): check that the model that a comparison chose is still the choice where it runs."""
+"""Check by later, unlabelled scores that the chosen model is still the choice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MONITOR_COLUMNS = (
 )  # fmt: skip
 
 
-#: States of the chosen model by an interval of the prior: the verdict, and the reason.
+#: States of the chosen model, given an interval of the prior: verdict and reason.
 STATES = {
     "choice": ("{} is still the choice", "it may be the best at every prior of the interval"),
     "open": (
@@ -39,20 +39,21 @@ STATES = {
 
 @dataclass(frozen=True, eq=False)
 class MonitorReport(FrameResult):
-    """Prior of later scores, batch by batch, and whether the chosen model is still the best choice.
+    """State of the chosen model, by the prior of each batch of later scores.
 
     Attributes
     ----------
     chosen : str
-        The model that ranked first.
+        Model that ranked first in the comparison.
     confidence_level : float
-        Confidence level of the intervals.
+        Level of the intervals of the prior.
     table : DataFrame
-        One row per batch; without batches, one row with an empty name.
+        One row for each batch, or one with an empty name; columns of `MONITOR_COLUMNS`. The state is
+        ``choice`` (still the choice), ``open``, ``changed`` (another model is ahead) or ``beyond``.
     leaders : DataFrame
-        Models that may be the best, by regions of the prior, from the comparison.
+        Models that may be the best at each prior, from the comparison.
     warnings : tuple of str
-        Limits of these numbers.
+        Reasons why numbers may be unreliable.
     """
 
     chosen: str
@@ -63,7 +64,7 @@ class MonitorReport(FrameResult):
 
     @property
     def changed(self) -> bool:
-        """True if another model is ahead at every prior that a batch allows."""
+        """True if, for some batch, another model is ahead at every prior of its interval."""
         return bool((self.table["state"] == "changed").any())
 
     @property
@@ -73,7 +74,7 @@ class MonitorReport(FrameResult):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """One sentence per batch."""
+        """One sentence for each batch."""
         result = []
         for row in iter_rows(self.table):
             batch = f"{row.batch}: " if row.batch else ""
@@ -87,7 +88,7 @@ class MonitorReport(FrameResult):
         return self.table.copy()
 
     def to_table(self) -> Table:
-        """Return the table for a page."""
+        """Return the table with formatted cells."""
         return build_table(
             "monitor",
             f"Prior by batch, and whether {self.chosen} is still the choice",
@@ -115,31 +116,32 @@ def monitor(
     confidence_level: float = 0.95,
     rng: Seed = 0,
 ) -> MonitorReport:
-    """Check from later scores without labels whether the chosen model is still the best choice.
+    """Check by later, unlabelled scores that the chosen model is still the choice.
 
-    The prior of every batch is estimated from the scores of the model that was ranked first. It is compared
-    with the regions of the prior in which each model may be the best.
+    The prior of each batch is estimated from the scores of the model that ranked first. Its interval is
+    compared with the ranges of priors in which each model may be the best. Use it while the model is deployed
+    and labels are not yet known; it does not detect other changes than that of the prior.
 
     Parameters
     ----------
     comparison : Comparison or path
-        A finished comparison, or the folder that `save` or ``--out`` wrote.
+        A comparison, or the folder that `save` or ``--out`` wrote.
     unlabelled : UnlabelledScores, path or frame
-        Scores where the model runs, with the columns model, y_score and, optionally, batch.
+        Scores of the model in deployment: columns model, y_score and, optionally, batch.
     confidence_level : float, default 0.95
-        Confidence level of the intervals of the prior.
+        Level of the intervals of the prior.
     rng : int, Generator, SeedSequence or None, default 0
-        Seed of the bootstrap, where one is needed.
+        Seed of the bootstrap that small samples need.
 
     Returns
     -------
     MonitorReport
-        One row and one sentence per batch; ``changed`` is true if another model is ahead.
+        A row and a sentence for each batch; ``changed`` is True if another model is ahead.
 
     Raises
     ------
     ValueError
-        If the folder holds no comparison with counts in bins, or the chosen model is not among the scores.
+        If the folder holds no comparison with binned scores, or `unlabelled` lacks the chosen model.
 
     Warns
     -----
@@ -195,7 +197,7 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
 
 
 def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Return the frames of a folder that somebody may have edited: ranks, stretches of the prior, counts."""
+    """Check the frames of a folder, which users may have edited, and return them with numeric columns."""
     ends = {"prior_low": float, "prior_high": float}
     numbers = dict.fromkeys(("score_high", "n_positive", "n_negative"), float)
     leaders, bins = frames["leaders"].astype(ends), frames["score_bins"].astype(numbers)
@@ -212,26 +214,26 @@ def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFra
 
 
 def _select_bins(frame: pd.DataFrame, chosen: str) -> BinnedScores:
-    """Return edges and labelled counts of the chosen model."""
+    """Return the bin edges and the labelled counts of the chosen model."""
     rows = frame.loc[frame["model"] == chosen, list(SCORE_BIN_COLUMNS)]
     if rows.empty:
         raise InputError(
-            f"the comparison kept no counts of {chosen!r} in bins of its score: give it a table in memory "
-            "with a case column (or one fold)"
+            f"the comparison has no binned scores of {chosen!r}: compare again from a table in memory with a "
+            "column `case`, or with one fold"
         )
     positive, negative = (rows[name].to_numpy(dtype=np.float64) for name in ("n_positive", "n_negative"))
     counts = BinCounts(positive, negative, np.zeros(len(rows)))
-    nothing = np.zeros(1)  # single scores are not kept, so nothing can be said of shifts
+    nothing = np.zeros(1)  # single scores are not stored; a test of label shift would need them
     return BinnedScores(rows["score_high"].to_numpy(dtype=np.float64)[:-1], counts, nothing, nothing, nothing)
 
 
 def _classify_state(leaders: pd.DataFrame, chosen: str, interval: tuple[float, float]) -> tuple[str, str]:
-    """Return the models that may be the best in an interval of the prior, and the state of the chosen one."""
+    """Return the models that may be best at priors of the interval, and the state of the chosen model."""
     low, high = interval
-    touched = leaders[(leaders["prior_low"] <= high) & (leaders["prior_high"] >= low)]
-    if touched.empty:
+    overlapping = leaders[(leaders["prior_low"] <= high) & (leaders["prior_high"] >= low)]
+    if overlapping.empty:
         return "", "beyond"
-    stretches = touched.groupby(["prior_low", "prior_high"], sort=True)["contender"]
-    holds = [chosen in set(names) for _, names in stretches]
-    state = "choice" if all(holds) else "open" if any(holds) else "changed"
-    return ", ".join(dict.fromkeys(touched["contender"].astype(str))), state
+    ranges = overlapping.groupby(["prior_low", "prior_high"], sort=True)["contender"]
+    is_contender = [chosen in set(names) for _, names in ranges]
+    state = "choice" if all(is_contender) else "open" if any(is_contender) else "changed"
+    return ", ".join(dict.fromkeys(overlapping["contender"].astype(str))), state

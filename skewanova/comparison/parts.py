@@ -1,8 +1,7 @@
-"""compare_datasets() and compare_classes(): comparisons in several parts, each by itself and all together.
+"""Compare classifiers on several data sets, or for several classes.
 
-Data sets are independent, and the mean on each is one observation. Classes are of the same cases: they are
-not averaged, but p-values are adjusted over all classes and pairs at once, which holds whatever the classes
-have in common.
+Data sets are independent, and the mean on each is one observation. Classes share their cases: they are not
+averaged, but p-values are adjusted over all classes and pairs, which is valid under any dependence.
 """
 
 from __future__ import annotations
@@ -56,35 +55,41 @@ OMNIBUS_COLUMNS = ("class", "test", "df", "df_error", "statistic", "p_value", "p
 
 @dataclass(frozen=True, eq=False)
 class DatasetsComparison(DatasetsSource):
-    """Results of a comparison on several data sets.
+    """Results of a comparison on several data sets; print it for the verdict and the ranking.
 
     Attributes
     ----------
+    verdict : Verdict
+        The choice across data sets.
     comparisons : dict
-        The comparison on each data set, by its name.
+        The :class:`~skewanova.Comparison` on each data set, by name.
     iauprec : DataFrame
-        Mean, standard error (corrected for shared training data) and rank of every model on every data set;
+        Mean, standard error (corrected for shared training data) and rank of each model on each data set;
         columns of `MEAN_COLUMNS`.
     tests : DataFrame
         Friedman's test across data sets; columns of `ANOVA_COLUMNS`.
     pairs : DataFrame
-        Signed ranks or, of few data sets, t tests (primary), and Nemenyi's test; columns of
+        Wilcoxon's test, or paired t tests if the data sets are few (primary), and Nemenyi's test; columns of
         `POSTHOC_COLUMNS`.
     by_dataset : DataFrame
-        Difference of every pair on each data set, with its own interval; columns of `BY_DATASET_COLUMNS`.
+        Difference of each pair on each data set, with its interval; columns of `BY_DATASET_COLUMNS`.
     hierarchical : DataFrame
-        Random-effects meta-analysis of every pair's differences; columns of `HIERARCHICAL_COLUMNS`.
+        Random-effects meta-analysis of each pair's differences; columns of `HIERARCHICAL_COLUMNS`.
     ranking : DataFrame
-        Mean ranks; columns of `ACROSS_RANKING_COLUMNS`.
-    alpha, deployment_prior, warnings : float, str, tuple of str
-        Level of all tests, the weighting in words, and warnings by data set.
+        One row for each model, by mean rank; columns of `ACROSS_RANKING_COLUMNS`.
+    alpha : float
+        Level of all tests.
+    deployment_prior : str
+        Description of the deployment prior.
+    warnings : tuple of str
+        Reasons why numbers may be unreliable, by data set.
     """
 
     comparisons: Mapping[str, Comparison] = field(repr=False)
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """Findings of the tests across data sets, in words."""
+        """Results of the tests across data sets, in sentences."""
         short = shorten_names(self.ranking["model"])
         primary = self.pairs[self.pairs["role"] == "primary"]
         return (
@@ -126,18 +131,20 @@ def compare_datasets(
     rng: Seed = 0,
     **options: Any,
 ) -> DatasetsComparison:
-    """Compare classifiers on several data sets, and across them.
+    """Compare classifiers on each of several data sets, and across them.
+
+    Use it to find the model that is best on data sets like these. The conclusions are about further data
+    sets, so that the data sets should be a sample of them.
 
     Parameters
     ----------
     scores : path, frame or mapping
         A table as for :func:`~skewanova.read_scores` with one more column, ``dataset``; or a mapping from the
-        names of data sets to tables. Every data set needs the same models; one with one fold is judged by
-        its cases.
+        names of data sets to tables. Each data set needs the same models.
     columns, pos_label
         As for :func:`~skewanova.read_scores`.
     deployment_prior, alpha, rng, **options
-        As for :func:`~skewanova.compare`, and the same for all data sets.
+        As for :func:`~skewanova.compare`; the same for all data sets.
 
     Returns
     -------
@@ -147,17 +154,17 @@ def compare_datasets(
     Raises
     ------
     ValueError, TypeError
-        As :func:`~skewanova.compare`, with the name of the data set; ValueError if there are fewer than two
-        data sets or their models are not the same.
+        As for :func:`~skewanova.compare`, with the name of the data set; ValueError if there is one data set
+        only, or the models differ between data sets.
 
     Notes
     -----
-    The mean over folds is one observation: Friedman's test with Iman and Davenport's F (Demsar 2006) for all
-    models, Wilcoxon's signed ranks with Holm's adjustment for pairs (Benavoli, Corani and Mangili 2016).
-    Paired t tests of the means take their place where signed ranks of so few data sets cannot reject. The
-    hierarchical alternative is a random-effects meta-analysis of paired differences, the error of each
-    corrected for shared training data (Nadeau and Bengio 2003) or, with one fold, the jackknife's, with Paule
-    and Mandel's (1982) variance between data sets and Hartung and Knapp's (2001) t test.
+    The mean over folds is one observation. All models are tested by Friedman's test with Iman and Davenport's
+    F (Demsar 2006), pairs by Wilcoxon's signed-rank test with Holm's adjustment (Benavoli, Corani and Mangili
+    2016), or by paired t tests if Wilcoxon's test of so few data sets cannot reject. The frame `hierarchical`
+    is a random-effects meta-analysis of the paired differences. Their standard errors are corrected for
+    shared training data (Nadeau and Bengio 2003) or, with one fold, from the jackknife. The variance between
+    data sets is Paule and Mandel's (1982), the t test Hartung and Knapp's (2001).
 
     Examples
     --------
@@ -174,7 +181,8 @@ def compare_datasets(
     check_alpha(alpha)
     if isinstance(scores, MulticlassScores):
         raise InputTypeError(
-            "classes of the same cases are no independent data sets: compare them by compare_classes()"
+            "`scores` has several classes of the same cases, which are not independent data sets: use "
+            "compare_classes()"
         )
     tables = read_datasets(scores, columns=columns, pos_label=pos_label)
     check_same_models({name: table.models for name, table in tables.items()})
@@ -224,10 +232,10 @@ def _merge_warnings(part: str, comparisons: Mapping[str, Comparison]) -> list[st
 
 
 def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
-    """Check that there are at least two data sets, and the same models on each."""
+    """Check that there are at least two data sets, with the same models."""
     if len(models) < 2:
         raise InputError(
-            f"a comparison across data sets needs at least 2 of them, but got {len(models)}; use compare()"
+            f"a comparison across data sets needs at least 2 data sets, but got {len(models)}: use compare()"
         )
     first, expected = next(iter(models.items()))
     for name, others in models.items():
@@ -240,7 +248,7 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def _measure_means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
-    """Return the mean IAUPREC of every model on every data set, with its error and its rank there."""
+    """Return mean IAUPREC, standard error and rank of each model on each data set."""
     parts = []
     for name, result in comparisons.items():
         spread = iauprec_covariance(result.evaluation)
@@ -255,7 +263,7 @@ def _measure_means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
 
 
 def _rank_models(means: pd.DataFrame) -> pd.DataFrame:
-    """Return the models by mean rank, then by mean IAUPREC."""
+    """Return one row for each model, sorted by mean rank and then by mean IAUPREC."""
     best = means["rank"] == means.groupby("dataset")["rank"].transform("min")
     groups = means.assign(best=best).groupby("model", sort=False, observed=True)
     frame = groups.agg(mean_rank=("rank", "mean"), iauprec=("iauprec", "mean"), n_best=("best", "sum"))
@@ -277,13 +285,13 @@ def _measure_differences(
 
 
 def _get_difference(result: Comparison, a: str, b: str) -> dict[str, float]:
-    """Return the difference on one data set and its error, by the first test that holds for the design.
+    """Return a pair's difference on one data set, by the first valid test that has a standard error.
 
-    With a single case in a class no test knows the error: it is nan.
+    With a single case in a class, no test has one: it is nan.
     """
     rows = result.pairs[result.pairs["response"] == "iauprec"]
-    holds = rows["test"].map(lambda test: result.design.kind in get_test(test).designs)
-    rows = rows[holds & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
+    is_valid = rows["test"].map(lambda test: result.design.kind in get_test(test).designs)
+    rows = rows[is_valid & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
     measured = rows[rows["std_error"].notna()]
     pair = (rows if measured.empty else measured).iloc[0]
     sign = 1.0 if pair["model_a"] == a else -1.0
@@ -314,28 +322,32 @@ def _combine_differences(differences: pd.DataFrame, alpha: float, *, p_adjust: s
 
 @dataclass(frozen=True, eq=False)
 class ClassesComparison(ClassesSource):
-    """Results of a comparison of classifiers with several classes.
+    """Results of a comparison for several classes; print it for the choices and the ranking.
 
     Attributes
     ----------
+    choices : dict of str
+        Sentence on the model to deploy, for each class.
     comparisons : dict
-        The comparison of each class against the rest, by its name; tests there are for that class alone.
+        The :class:`~skewanova.Comparison` of each class against the rest, by name. Its tests are adjusted
+        for that class alone.
     tests : DataFrame
-        Test of all models for every class, adjusted by Holm over the classes; columns of `OMNIBUS_COLUMNS`.
+        Test of all models for each class, with Holm's adjustment over classes; columns of `OMNIBUS_COLUMNS`.
     pairs : DataFrame
-        Column class and `POSTHOC_COLUMNS`: the primary pairs of every class, adjusted over all classes and
-        pairs together.
+        Column `class` and `POSTHOC_COLUMNS`: the primary tests of pairs, adjusted over all classes and pairs.
     ranking : DataFrame
-        Column class and those of each ranking; groups are those of the joint adjustment.
-    alpha, warnings : float, tuple of str
-        Level of the tests, and warnings by class.
+        Column `class` and the columns of each ranking, with groups by the joint adjustment.
+    alpha : float
+        Level of all tests together.
+    warnings : tuple of str
+        Reasons why numbers may be unreliable, by class.
     """
 
     comparisons: Mapping[str, Comparison] = field(repr=False)
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """Findings for each class, in words; all at the level together."""
+        """Results of the tests for each class, in sentences."""
         result = []
         for name, rows in self.pairs.groupby("class", sort=False):
             short = shorten_names([*rows["model_a"], *rows["model_b"]])
@@ -369,16 +381,18 @@ def compare_classes(
     rng: Seed = 0,
     **options: Any,
 ) -> ClassesComparison:
-    """Compare classifiers of several classes, each class against the rest.
+    """Compare classifiers for each of several classes against the rest.
+
+    Use it if there are more than two classes, and each class has a prior that matters.
 
     Parameters
     ----------
     scores : MulticlassScores
-        As :func:`~skewanova.scores_from_multiclass` returns them.
+        The result of :func:`~skewanova.scores_from_multiclass`.
     deployment_prior : (low, high), float, deployment prior or mapping, default (0.05, 0.20)
-        As for :func:`~skewanova.compare`, of each class against the rest; a mapping has one for every class.
+        As for :func:`~skewanova.compare`, for each class against the rest; a mapping has one for each class.
     alpha : float, default 0.05
-        Level of all conclusions together.
+        Level of all tests of pairs together.
     rng, **options
         As for :func:`~skewanova.compare`.
 
@@ -390,12 +404,12 @@ def compare_classes(
     Raises
     ------
     ValueError, TypeError
-        As :func:`~skewanova.compare`, with the name of the class, or if a class lacks a deployment prior.
+        As for :func:`~skewanova.compare`, with the name of the class; if a class lacks a deployment prior.
 
     Notes
     -----
-    Findings on classes of the same cases depend on each other; Holm's (1979) adjustment over all classes and
-    pairs holds whatever the dependence.
+    Tests for classes of the same cases are dependent. Holm's (1979) adjustment over all classes and pairs is
+    valid under any dependence.
 
     Examples
     --------
@@ -411,7 +425,7 @@ def compare_classes(
     """
     if not isinstance(scores, MulticlassScores):
         raise InputTypeError(
-            "`scores` must be what scores_from_multiclass() returns, but is a " + type(scores).__name__
+            "`scores` must be the result of scores_from_multiclass(), but is a " + type(scores).__name__
         )
     check_alpha(alpha)
     priors = (
@@ -422,8 +436,8 @@ def compare_classes(
     for name in scores.classes:
         if name not in priors:
             raise InputError(
-                f"`deployment_prior` must have one for every class, but has none for {name!r}; it has "
-                f"{', '.join(map(repr, priors))}"
+                f"`deployment_prior` must have a prior for each class, but has none for {name!r}; it has "
+                f"those of {', '.join(map(repr, priors))}"
             )
     comparisons = _compare_each("class", scores.tables, priors, alpha=alpha, rng=rng, **options)
     pairs = adjust_family(
@@ -454,6 +468,6 @@ def _primary_pairs(result: Comparison) -> pd.DataFrame:
 
 
 def _stack_classes(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the frames of all classes as one, with a column class in front."""
+    """Concatenate the frames of all classes, with a first column `class`."""
     stacked = pd.concat(frames, names=["class"]).reset_index(level="class")
     return stacked.reset_index(drop=True)

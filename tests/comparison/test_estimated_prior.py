@@ -95,7 +95,7 @@ def test_folds_without_cases_need_a_fold():
 
 def test_models_of_one_table_alone_say_nothing():
     labelled, unlabelled = tables("AB")
-    with pytest.warns(SkewanovaWarning, match="B is not in both tables"):
+    with pytest.warns(SkewanovaWarning, match="B is in only one of the tables"):
         some = estimate_prior_from_tables(labelled, unlabelled[unlabelled["model"] == "A"])
     assert list(some.by_model) == ["A"]
     with pytest.raises(InputError, match="must hold scores of the models 'A', 'B', but has those of 'Z'"):
@@ -151,10 +151,10 @@ def test_a_model_that_says_nothing_is_named():
     labelled, unlabelled = tables()
     of_b = labelled["model"] == "B"
     constant = labelled.assign(y_score=labelled["y_score"].where(~of_b, 1.0))
-    with pytest.raises(InputError, match=r"model 'B' says nothing of the prior: .* all of them are 1"):
+    with pytest.raises(InputError, match=r"the prior cannot be estimated by model .B.: .* all of them are 1"):
         estimate_prior_from_tables(constant, unlabelled)
     far = unlabelled.assign(y_score=unlabelled["y_score"] + 99 * (unlabelled["model"] == "B"))
-    with pytest.raises(InputError, match=r"model 'B' says nothing of the prior: .* none overlap"):
+    with pytest.raises(InputError, match=r"the prior cannot be estimated by model .B.: .* none overlap"):
         estimate_prior_from_tables(labelled, far)
 
 
@@ -202,7 +202,7 @@ def test_models_that_score_differently_from_fold_to_fold_are_named():
     of_b = labelled["model"] == "B"
     folds = pd.concat(labelled.assign(fold=f, y_score=labelled["y_score"] + f * of_b) for f in (1, 2))
     apart = estimate_prior_from_tables(folds, unlabelled)
-    told = [text for text in apart.warnings if "spread differently from fold to fold" in text]
+    told = [text for text in apart.warnings if "distributed differently in different folds" in text]
     assert [text.split(" are spread")[0] for text in told] == ["the scores of B"]
     one = estimate_prior_from_tables(folds, unlabelled, fold=1)
     assert not any("from fold to fold" in text for text in one.warnings)

@@ -92,7 +92,7 @@ def test_priors_by_class_and_a_control(found):
 
 def test_refusals(found):
     scores, _ = found
-    with pytest.raises(sa.InputTypeError, match="no independent data sets: compare them by compare_classes"):
+    with pytest.raises(sa.InputTypeError, match="not independent data sets: use compare_classes"):
         sa.compare_datasets(scores, 0.3)
     with pytest.raises(sa.InputTypeError, match=r"what scores_from_multiclass\(\) returns"):
         sa.compare_classes(scores.tables, 0.3)

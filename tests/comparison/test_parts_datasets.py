@@ -243,7 +243,7 @@ def test_bad_tables_name_their_data_set(tmp_path):
 
 
 @each(("change", "message"), [
-    (lambda f: f.query("dataset == 'three'"), "^a comparison across data sets needs at least 2 of them"),
+    (lambda f: f.query("dataset == 'three'"), "^a comparison across data sets needs at least 2 data sets"),
     (lambda f: f.query("dataset != 'three' or model != 'm2'"),
      "^every data set must have the same models, but 'm2' is in only one"),
     (lambda f: f.assign(dataset=" "), "^`dataset` must not be empty in any row$"),
