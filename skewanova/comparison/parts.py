@@ -6,29 +6,50 @@ averaged, but p-values are adjusted over all classes and pairs, which is valid u
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova.base.checks import InputError, InputTypeError, Seed, check_alpha, prefix_errors, warn_each
+from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, prefix_errors, warn_each
+from skewanova.base.frames import iter_rows
 from skewanova.base.rounding import argsort_descending, snap_ties
-from skewanova.base.text import escape_text, format_section, merge_notes, shorten_names, wrap_lines
+from skewanova.base.text import (
+    Table,
+    escape_text,
+    format_limits,
+    format_number,
+    format_section,
+    format_with_error,
+    merge_notes,
+    shorten_names,
+    wrap_lines,
+)
 from skewanova.comparison.analysis import group_models
 from skewanova.comparison.pipeline import compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.planning import count_compared_pairs
+from skewanova.decision.verdict import Verdict
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, adjust_p_values, posthoc
 from skewanova.inference.random_effects import estimate_mean_effect
-from skewanova.priors.weightings import PriorLike
+from skewanova.priors.weightings import Target
 from skewanova.report import sentences
-from skewanova.report.parts import ClassesSource, DatasetsSource, write_hierarchical_sentences
+from skewanova.report.parts import (
+    ACROSS_TABLE,
+    CLASS_PAIRS_TABLE,
+    CLASSES_TABLE,
+    HIERARCHICAL_TABLE,
+    PartsResult,
+)
+from skewanova.report.source import format_level, get_control
+from skewanova.report.verdict_text import write_class_choice, write_datasets_verdict
 from skewanova.scores.multiclass import MulticlassScores
 from skewanova.scores.reading import read_datasets
 from skewanova.scores.table import ScoreTable
@@ -54,7 +75,7 @@ OMNIBUS_COLUMNS = ("class", "test", "df", "df_error", "statistic", "p_value", "p
 
 
 @dataclass(frozen=True, eq=False)
-class DatasetsComparison(DatasetsSource):
+class DatasetsComparison(PartsResult):
     """Results of a comparison on several data sets; print it for the verdict and the ranking.
 
     Attributes
@@ -85,7 +106,27 @@ class DatasetsComparison(DatasetsSource):
         Reasons why numbers may be unreliable, by data set.
     """
 
+    PART, PARTS, KIND = "dataset", "datasets", "comparison on several data sets"
+    FRAMES = ("iauprec", "tests", "pairs", "by_dataset", "hierarchical", "ranking")
+    FILES: ClassVar = {
+        "across": ("ranking.csv", "tests.csv", "pairs.csv"),
+        "datasets": ("iauprec.csv",),
+        "hierarchical": ("hierarchical.csv", "by_dataset.csv"),
+    }
+
     comparisons: Mapping[str, Comparison] = field(repr=False)
+    iauprec: pd.DataFrame = field(repr=False)
+    by_dataset: pd.DataFrame = field(repr=False)
+    hierarchical: pd.DataFrame = field(repr=False)
+    deployment_prior: str
+    warnings: tuple[str, ...]
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Verdict across data sets."""
+        pairs = self.pairs[self.pairs["role"] == "primary"]
+        control = get_control(next(iter(self.comparisons.values())))
+        return write_datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -95,7 +136,7 @@ class DatasetsComparison(DatasetsSource):
         return (
             sentences.write_omnibus_sentence(self.tests, self.alpha, primary),
             *sentences.write_pair_findings(primary, self.alpha, short),
-            *write_hierarchical_sentences(self.hierarchical, self.alpha, short),
+            *sentences.write_hierarchical_sentences(self.hierarchical, self.alpha, short),
         )
 
     def _repr_html_(self) -> str:
@@ -120,10 +161,55 @@ class DatasetsComparison(DatasetsSource):
         parts += [format_section("Warnings", self.warnings, width)] if self.warnings else []
         return parts
 
+    def _build_tables(self) -> tuple[Table, ...]:
+        """Build the ranking, mean IAUPREC by data set, and the meta-analysis."""
+        models = self.ranking["model"].tolist()
+        rows = []
+        for name, group in self.iauprec.groupby("dataset", sort=False, observed=True):
+            means = {row.model: format_with_error(row.iauprec, row.std_error) for row in iter_rows(group)}
+            rows.append((str(name), *(means[model] for model in models)))
+        caption = "Mean IAUPREC (corrected standard error) by data set"
+        return (
+            ACROSS_TABLE.build(self.ranking),
+            Table("datasets", caption, ("Data set", *models), tuple(rows)),
+            HIERARCHICAL_TABLE.build(self.hierarchical, level=format_level(self.alpha)),
+        )
+
+    def _draw_figures(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
+        from skewanova.report.figures import draw_hierarchical, draw_mean_ranks
+        from skewanova.report.rendering import render_figures
+
+        draw = {
+            "across": lambda: draw_mean_ranks(self.iauprec, self.pairs, self.alpha),
+            "hierarchical": lambda: draw_hierarchical(self.by_dataset, self.hierarchical),
+        }
+        return dict(render_figures(draw.items(), tuple(dict.fromkeys(("svg", *formats)))))
+
+    def _build_page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
+        from skewanova.report.document import build_picture
+        from skewanova.report.figures import write_across_caption, write_hierarchical_caption
+
+        ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in iter_rows(self.ranking))
+        first = next(iter_rows(self.hierarchical))
+        texts = {
+            "across": (write_across_caption(self.pairs), f" Mean ranks: {ranks}."),
+            "hierarchical": (
+                write_hierarchical_caption(self.by_dataset, self.alpha),
+                f" Over all data sets {format_number(first.estimate)}, {format_limits(first)}.",
+            ),
+        }
+        return {
+            "title": f"Comparison of {len(self.ranking)} classifiers on {len(self.comparisons)} data sets",
+            "verdict": self.verdict.lines(),
+            "deployment_prior": self.deployment_prior,
+            "figures": {n: build_picture(n, svg, texts[n], self.FILES[n]) for n, svg in drawings.items()},
+            "phrases": {name: {"choose": part.verdict.choose} for name, part in self.comparisons.items()},
+        }
+
 
 def compare_datasets(
     scores: object,
-    deployment_prior: PriorLike = (0.05, 0.20),
+    deployment_prior: Target = (0.05, 0.20),
     *,
     columns: Mapping[str, str] | None = None,
     pos_label: object = None,
@@ -178,7 +264,7 @@ def compare_datasets(
     >>> result.ranking[["rank", "model", "mean_rank"]].to_numpy().tolist()
     [[1, 'A', 1.0], [2, 'C', 2.0], [3, 'B', 3.0]]
     """
-    check_alpha(alpha)
+    check_fraction(alpha, "alpha")
     if isinstance(scores, MulticlassScores):
         raise InputTypeError(
             "`scores` has several classes of the same cases, which are not independent data sets: use "
@@ -218,7 +304,7 @@ def compare_datasets(
 
 
 def _compare_each(
-    part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, PriorLike], **options: Any
+    part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, Target], **options: Any
 ) -> dict[str, Comparison]:
     comparisons = {}
     for name, table in tables.items():
@@ -321,7 +407,7 @@ def _combine_differences(differences: pd.DataFrame, alpha: float, *, p_adjust: s
 
 
 @dataclass(frozen=True, eq=False)
-class ClassesComparison(ClassesSource):
+class ClassesComparison(PartsResult):
     """Results of a comparison for several classes; print it for the choices and the ranking.
 
     Attributes
@@ -343,7 +429,25 @@ class ClassesComparison(ClassesSource):
         Reasons why numbers may be unreliable, by class.
     """
 
+    PART, PARTS, KIND = "class", "classes", "comparison of several classes"
+    FRAMES = ("tests", "pairs", "ranking")
+    FILES: ClassVar = {"classes": ("ranking.csv",), "class_pairs": ("pairs.csv", "tests.csv")}
+
     comparisons: Mapping[str, Comparison] = field(repr=False)
+    warnings: tuple[str, ...]
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """Sentence on the choice for each class, by the joint adjustment."""
+        return {
+            name: write_class_choice(
+                [str(model) for model in result.ranking["model"]],
+                list(iter_rows(self.pairs[self.pairs["class"] == name])),
+                result.verdict,
+                control=get_control(result),
+            )
+            for name, result in self.comparisons.items()
+        }
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -372,10 +476,30 @@ class ClassesComparison(ClassesSource):
         warnings = [wrap_lines(["Warnings", *self.warnings], width)] if self.warnings else []
         return [wrap_lines(lines, width), pairs, *warnings]
 
+    def _describe_priors(self) -> dict[str, str]:
+        return {
+            name: result.evaluation.deployment_prior.describe() for name, result in self.comparisons.items()
+        }
+
+    def _build_tables(self) -> tuple[Table, ...]:
+        """Build the ranking and the pairs of all classes."""
+        ranking, pairs = (frame.rename(columns={"class": "label"}) for frame in (self.ranking, self.pairs))
+        return (
+            CLASSES_TABLE.build(ranking, level=format_level(self.alpha)),
+            CLASS_PAIRS_TABLE.build(pairs, alpha=self.alpha),
+        )
+
+    def _build_page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
+        priors = self._describe_priors()
+        return {
+            "title": f"Comparison of classifiers of {len(priors)} classes",
+            "phrases": {n: {"choose": choice, "prior": priors[n]} for n, choice in self.choices.items()},
+        }
+
 
 def compare_classes(
     scores: MulticlassScores,
-    deployment_prior: PriorLike | Mapping[str, PriorLike] = (0.05, 0.20),
+    deployment_prior: Target | Mapping[str, Target] = (0.05, 0.20),
     *,
     alpha: float = 0.05,
     rng: Seed = 0,
@@ -427,7 +551,7 @@ def compare_classes(
         raise InputTypeError(
             "`scores` must be the result of scores_from_multiclass(), but is a " + type(scores).__name__
         )
-    check_alpha(alpha)
+    check_fraction(alpha, "alpha")
     priors = (
         deployment_prior
         if isinstance(deployment_prior, Mapping)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from skewanova.base.folders import Output, Provenance, check_formats, make_provenance, replace_folder
@@ -52,12 +52,21 @@ def write_files(output: Output, source: ReportSource, provenance: Provenance, fo
     tables = (table.to_markdown() for table in build_publication_tables(source).values())
     output.write("tables.md", "\n\n".join([f"# {write_title(source)}", *tables]) + "\n")
     output.write("references.bib", write_bibtex(find_references(write_methods(source))))
-    drawings = {}
-    for kind, pictures in draw_figures(source, ("svg", *formats)) if formats else ():
-        for name in formats:
-            output.write(f"figures/{kind}.{name}", pictures[name])
-        drawings[kind] = pictures["svg"]
+    figures = draw_figures(source, ("svg", *formats)) if formats else ()
+    drawings = write_figures(output, figures, formats)
     output.write("report.html", render_page(source, drawings, provenance, beside=True))
+
+
+def write_figures(
+    output: Output, figures: Iterable[tuple[str, Mapping[str, bytes]]], formats: Sequence[str]
+) -> dict[str, bytes]:
+    """Write each figure in the formats, and return all as SVG for the page."""
+    drawings = {}
+    for name, pictures in figures:
+        for suffix in formats:
+            output.write(f"figures/{name}.{suffix}", pictures[suffix])
+        drawings[name] = pictures["svg"]
+    return drawings
 
 
 def _build_provenance(source: ReportSource) -> Provenance:

@@ -26,6 +26,10 @@ MAX_LISTED_PAIRS = 3
 MAX_PAIRS, MAX_MEANS = 10, 5
 
 
+#: Pairs without a test, beyond which the rest are counted.
+MAX_UNTESTED = 3
+
+
 #: A drop of the first estimate that shows among three digits.
 MIN_DROP = 0.001
 
@@ -175,6 +179,35 @@ def write_curve_sentences(
         f"{row.prior_high:.3g} (simultaneous band)."
         for row in iter_rows(differing)
     ]
+
+
+# --- across data sets --------------------------------------------------------------------------------------
+
+
+def write_hierarchical_sentences(
+    hierarchical: pd.DataFrame, alpha: float, names: Mapping[str, str]
+) -> list[str]:
+    """Say what the meta-analysis found of each pair that differs, or that none does."""
+    result = []
+    for row in iter_rows(hierarchical[hierarchical["reject"].astype(bool)]):
+        ahead, behind = (row.model_a, row.model_b) if row.estimate >= 0 else (row.model_b, row.model_a)
+        result.append(
+            f"Meta-analysis: {names[ahead]} is ahead of {names[behind]} by {abs(row.estimate):.3f} on "
+            f"average over data sets (adjusted {write_p(row.p_adjusted)})."
+        )
+    untested = list(iter_rows(hierarchical[hierarchical["p_adjusted"].isna()]))
+    if not result and len(untested) < len(hierarchical):
+        some = "no two models" if not untested else "no two of the models it could test"
+        result.append(f"Meta-analysis: {some} were found to differ on average at {alpha:g}.")
+    if untested:
+        listed = [f"{names[row.model_a]} and {names[row.model_b]}" for row in untested[:MAX_UNTESTED]]
+        listed += [f"{len(untested) - MAX_UNTESTED} more"] if len(untested) > MAX_UNTESTED else []
+        pairs = "the models" if len(untested) == len(hierarchical) else "; ".join(listed)
+        result.append(
+            f"Meta-analysis: {pairs} could not be tested, because in some data set their difference does not "
+            "vary, or how it varies is not known."
+        )
+    return result
 
 
 # --- one paragraph for a paper ------------------------------------------------------------------------------
