@@ -1,4 +1,4 @@
-"""The HTML page."""
+"""The report of a comparison as one HTML page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from skewanova.report.rendering import inline_svg
 from skewanova.report.source import ReportSource, format_level, get_control, select_primary
 from skewanova.report.tables import TABLES, build_pairs_table
 
-#: Parts of the page below the verdict and the ranking, in order; each can be opened and closed.
+#: Headings of the parts below the verdict and the ranking, in order; readers can open and close each.
 CONTENTS = {
     "found": "What the tests found",
     "compared": "What was compared",
@@ -55,11 +55,11 @@ CONTENTS = {
 }
 
 
-#: Parts that are open from the start, and so are printed; warnings are where there are any.
+#: Parts that are open at first, and are printed.
 OPEN_PARTS = frozenset({"found", "compared", "warnings"})
 
 
-#: Where the page has the numbers of each frame that a verdict names.
+#: Id of the element with the numbers of each frame that a verdict cites.
 TABLE_ANCHORS = {
     "pairs": "pairs",
     "equivalence": "table-equivalence",
@@ -76,21 +76,22 @@ TABLE_ANCHORS = {
 }
 
 
-#: Sentences beyond these are left to the table of pairs.
+#: Conclusions on the page; the table of pairs has all.
 MAX_CONCLUSIONS = 8
 
 
-#: Stretches of priors beyond these are left to the file of difference curves.
+#: Ranges of differing priors on the page; the file of difference curves has all.
 MAX_RANGES = 60
 
 
-#: What a family of pairwise tests is there for, where its label does not say so.
+#: Sentences on the role of a pairwise test.
 ROLES = {
     "primary": "The conclusions rest on this test.",
     "secondary": "A secondary test, valid under its own assumptions only: the conclusions do not rest on it.",
 }
 
 
+#: Headings of the tests of all models by role.
 TEST_ROLES = {
     "primary": "Calibrated: the conclusions rest on it",
     "published": "As published by Landgrebe et al. (2006)",
@@ -99,7 +100,7 @@ TEST_ROLES = {
 
 
 class View(NamedTuple):
-    """A table of the page: which columns are numbers or text, and the files that hold its numbers in full."""
+    """A table of the page, with the kind of each column (number or text) and the files of its numbers."""
 
     table: Table
     kinds: list[str]
@@ -107,7 +108,7 @@ class View(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A figure of the page: drawing, description, caption, files with its numbers."""
+    """A figure of the page, with its text alternative, caption and the files of its numbers."""
 
     svg: Markup
     alt: str
@@ -120,18 +121,18 @@ def render_page(
     drawings: Mapping[str, bytes],
     provenance: Mapping[str, Any],
     *,
-    beside: bool = False,
+    linked: bool = False,
 ) -> str:
-    """Fill in the template; `drawings` are SVG pictures, `beside` says whether the files are there."""
+    """Return the page as HTML, with links to the files of the folder if `linked`; `drawings` are SVG."""
     methods, views, conclusions = write_methods(source), _build_views(source), source.conclusions
     bands, differing = source.tables["difference_curves"], source.tables["differing_priors"]
-    along = sentences.write_curve_sentences(bands, differing, control=get_control(source))
+    along_prior = sentences.write_curve_sentences(bands, differing, control=get_control(source))
     context = {
         "title": write_title(source),
         "version": provenance["versions"]["skewanova"],
         "contents": _list_parts(source, drawings, views),
         "open": OPEN_PARTS,
-        "linked": beside,
+        "linked": linked,
         **_build_slider(source),
         "figures": _build_pictures(source, drawings),
         "warnings": source.warnings,
@@ -147,22 +148,22 @@ def render_page(
         "methods": methods,
         "references": find_references(methods),
         **load_script(),
-        "along": along[:MAX_RANGES],
-        "more_along": len(along[MAX_RANGES:]),
+        "along": along_prior[:MAX_RANGES],
+        "more_along": len(along_prior[MAX_RANGES:]),
         "provenance": _list_provenance(provenance),
     }
     return load_templates().get_template("report.html.j2").render(context)
 
 
 def write_title(source: ReportSource) -> str:
-    """Return the heading of the report."""
+    """Write the title of the report."""
     return f"Comparison of {len(source.ranking)} classifiers"
 
 
 def _list_parts(
     source: ReportSource, drawings: Mapping[str, bytes], views: Mapping[str, object]
 ) -> list[tuple[str, str]]:
-    """Return the parts that have content."""
+    """Return id and heading of each part that has content."""
     present = {
         "warnings": bool(source.warnings),
         "skew": "skew" in drawings,
@@ -176,7 +177,7 @@ def _list_parts(
 
 @cache
 def load_templates() -> Environment:
-    """Return the templates; they escape everything, and write out control characters, which HTML forbids."""
+    """Load the templates, which escape HTML and control characters (HTML forbids these)."""
     return Environment(
         loader=PackageLoader("skewanova.report", "templates"),
         autoescape=True,
@@ -192,14 +193,14 @@ def _escape_controls(value: object) -> object:
 
 
 def load_script() -> dict[str, str]:
-    """Return the one script of a page, and what its content security policy calls it."""
+    """Load the script of a page, with its hash for the content security policy."""
     code = (resources.files("skewanova.report") / "templates" / "report.js").read_text(encoding="utf-8")
     digest = hashlib.sha256(code.encode("utf-8")).digest()
     return {"script": Markup(code), "script_hash": base64.b64encode(digest).decode("ascii")}
 
 
 def _describe_design(source: ReportSource) -> list[tuple[str, str]]:
-    """Return what was compared, over what."""
+    """List the models, the design and the settings of the comparison."""
     settings = source.settings
     priors = settings.get("at_priors", source.tables["auprec"]["prior"].unique().tolist())
     design = settings.get("design_description", source.tables["iauprec"]["fold"].nunique())
@@ -214,14 +215,14 @@ def _describe_design(source: ReportSource) -> list[tuple[str, str]]:
 
 
 def _build_views(source: ReportSource) -> dict[str, View | None]:
-    """Return every table but those of pairs; none where there are no rows."""
+    """Build all tables except those of pairs; a table without rows is None."""
     tables = build_publication_tables(source)
     names = [name for name in TABLES if name not in {"pairwise", "pairs"}]
     return {name: build_view(tables[name], *TABLES[name].files) if name in tables else None for name in names}
 
 
 def build_view(table: Table, *files: str, complete: bool = False) -> View:
-    """Return a table as the templates take it, if not complete then without the columns that are empty."""
+    """Build the view of a table; empty columns are dropped unless `complete`."""
     table = table if complete else drop_empty_columns(table)
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
     kinds = ["number" if i and all(map(is_number, cells)) else "text" for i, cells in enumerate(columns)]
@@ -229,7 +230,7 @@ def build_view(table: Table, *files: str, complete: bool = False) -> View:
 
 
 def _describe_tests(source: ReportSource) -> dict[str, Any]:
-    """Return each analysis of variance in a line with its label, and the tables of pairs by test."""
+    """Return a line and a note on each test of all models, by role, and the tables of pairs by test."""
     return {
         "roles": {
             role: [
@@ -261,7 +262,7 @@ def _build_pair_views(source: ReportSource) -> list[dict[str, Any]]:
 
 
 def _build_pictures(source: ReportSource, drawings: Mapping[str, bytes]) -> dict[str, Picture]:
-    """Return the figures with a caption, and with a description for whoever cannot see them."""
+    """Build the figures of the page by name."""
     return {
         kind: build_picture(
             kind, svg, (write_caption(kind, source), FIGURES[kind].values(source)), FIGURES[kind].files
@@ -271,7 +272,7 @@ def _build_pictures(source: ReportSource, drawings: Mapping[str, bytes]) -> dict
 
 
 def build_picture(name: str, svg: bytes, texts: tuple[str, str], files: tuple[str, ...]) -> Picture:
-    """Return a figure of a page by its caption and, for whoever cannot see it, its values."""
+    """Build a figure from its caption and its values, which are part of the text alternative."""
     return Picture(inline_svg(svg, name), "".join(texts), texts[0], files)
 
 
@@ -292,15 +293,15 @@ def _format_setting(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-# --- one prior, which the reader moves ----------------------------------------------------------------------
+# --- slider over the prior ----------------------------------------------------------------------------------
 
 
-#: Between the cells of a row as the script takes them: none of these cells has a name in it.
+#: Separates the cells of a row for the script; these cells are numbers, yes or no.
 CELL_SEPARATOR = "|"
 
 
 def _build_slider(source: ReportSource) -> dict[str, Any]:
-    """Return the slider over the priors of `by_prior` and its first table, if there are several priors."""
+    """Build the slider over the priors of `by_prior` and its first table; None if there is one prior."""
     frame = source.by_prior[source.by_prior["model"].isin(list_drawn_models(source))]
     tables = [
         _build_prior_table(source, float(str(prior)), rows)
@@ -311,7 +312,8 @@ def _build_slider(source: ReportSource) -> dict[str, Any]:
     priors, weighting = frame["prior"].unique(), source.evaluation.deployment_prior
     start = int(np.abs(np.log(priors) - np.log(weighting.low * weighting.high) / 2).argmin())
     steps = {
-        "priors": [float(f"{prior:.9g}") for prior in priors],  # the last digits are the processor's
+        # further digits depend on the processor
+        "priors": [float(f"{prior:.9g}") for prior in priors],
         "captions": [table.caption for table in tables],
         "rows": [[CELL_SEPARATOR.join(cells) for _, *cells in table.rows] for table in tables],
     }
@@ -320,7 +322,7 @@ def _build_slider(source: ReportSource) -> dict[str, Any]:
 
 
 def _build_prior_table(source: ReportSource, prior: float, rows: pd.DataFrame) -> Table:
-    """Return every model at one prior."""
+    """Build the table of all models at one prior."""
     weighting = source.evaluation.deployment_prior
     inside = "within" if weighting.low <= prior <= weighting.high else "outside of"
     band = f"{format_level(source.alpha)} band"

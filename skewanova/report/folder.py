@@ -1,4 +1,4 @@
-"""The output folder of a comparison."""
+"""The output folder of a comparison: CSV files, tables, figures and the report."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from skewanova.report.source import ReportSource
 
 
 def render_html(source: ReportSource) -> str:
-    """Return the report as one HTML document that needs no other file and no network.
+    """Return the report as one HTML document without links to other files.
 
-    Two calls give the same text within a second, or at any time while the environment variable
-    ``SOURCE_DATE_EPOCH`` is set.
+    It contains the time; with the environment variable ``SOURCE_DATE_EPOCH`` all calls give the same text.
     """
     drawings = {kind: pictures["svg"] for kind, pictures in draw_figures(source, ("svg",))}
     return render_page(source, drawings, _build_provenance(source))
@@ -27,10 +26,7 @@ def render_html(source: ReportSource) -> str:
 def write_folder(
     source: ReportSource, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)
 ) -> Path:
-    """Write every table, figure and the report to a folder, whole or not at all; see `Comparison.save`.
-
-    Without figures, whose drawing takes most of the time, the report has none either.
-    """
+    """Write all frames, tables, figures and the report to a folder; see :meth:`Comparison.save`."""
     provenance, formats = _build_provenance(source), check_formats(figures)
     with replace_folder(directory, provenance, inputs=[source.source]) as output:
         write_files(output, source, provenance, formats)
@@ -38,14 +34,14 @@ def write_folder(
 
 
 def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str]) -> None:
-    """Write a comparison into a part of a larger output, under its own provenance."""
+    """Write a comparison to a subfolder, with its own provenance."""
     part, provenance = output.make_subfolder(name), _build_provenance(source)
     write_files(part, source, provenance, formats)
     part.write_manifest(provenance)
 
 
 def write_files(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:
-    """Write numbers and tables first: they are quick, and whatever is wrong with a name shows in them."""
+    """Write all files; the figures come last, because they take most of the time."""
     for name, frame in [*source.tables.items(), *source.prior_frames.items()]:
         output.write_csv(f"{name}.csv", frame)
     output.write("tables.tex", write_latex_file(source))
@@ -54,7 +50,7 @@ def write_files(output: Output, source: ReportSource, provenance: Provenance, fo
     output.write("references.bib", write_bibtex(find_references(write_methods(source))))
     figures = draw_figures(source, ("svg", *formats)) if formats else ()
     drawings = write_figures(output, figures, formats)
-    output.write("report.html", render_page(source, drawings, provenance, beside=True))
+    output.write("report.html", render_page(source, drawings, provenance, linked=True))
 
 
 def write_figures(

@@ -1,4 +1,4 @@
-"""Methods ready to paste, with references and BibTeX."""
+"""The methods section for a paper, with references and BibTeX."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from importlib.metadata import version
 import pandas as pd
 
 from skewanova.base.text import escape_latex, escape_markdown
-from skewanova.inference.catalogue import RUNS_DESIGN, get_test
+from skewanova.inference.catalogue import get_test
 from skewanova.report.source import ReportSource, fill_template
 from skewanova.scores.design import FoldDesign
 
@@ -28,20 +28,20 @@ ESTIMATORS = {
 }
 
 
-#: Fields that say where a work came out, the first that there is.
+#: BibTeX fields with the place of publication; a reference uses its first.
 VENUES = ("journal", "booktitle", "publisher", "howpublished")
 
 
 @dataclass(frozen=True)
 class Reference:
-    """One work, by its entry for BibTeX; it is cited where the surname of its first author is in the text."""
+    """A work by its BibTeX entry; a text cites it by the surname of its first author."""
 
     key: str
     entry: str
 
     @cached_property
     def fields(self) -> dict[str, str]:
-        """Fields of the entry by name, without the commands of BibTeX."""
+        """Fields of the entry by name, as Unicode text."""
         entry = self.entry
         for command, sign in {"{\\'\\i}": "\u00ed", "{\\v s}": "\u0161", "\\&": "&"}.items():
             entry = entry.replace(command, sign)
@@ -49,7 +49,7 @@ class Reference:
 
     @property
     def surname(self) -> str:
-        """Surname of the first author, as the text has it."""
+        """Surname of the first author."""
         return self.fields["author"].split(",")[0]
 
     @property
@@ -58,7 +58,7 @@ class Reference:
         return int(self.fields["year"])
 
     def to_text(self) -> str:
-        """Return the reference as a line."""
+        """Return the reference as one line of text."""
         fields = self.fields
         venue = next(fields[name] for name in VENUES if name in fields)
         volume = f" {fields['volume']}" if "volume" in fields else ""
@@ -70,7 +70,7 @@ class Reference:
 _BIBLIOGRAPHY = (resources.files("skewanova.report") / "references.bib").read_text(encoding="ascii")
 
 
-#: Works in ``references.bib``, which are in the order of their keys.
+#: Works in ``references.bib``, sorted by key.
 REFERENCES = tuple(
     Reference(re.split("[{,]", entry)[1], entry)
     for entry in _BIBLIOGRAPHY.replace("VERSION", version("skewanova")).strip().split("\n\n")
@@ -82,7 +82,7 @@ _SOFTWARE_YEAR = next(each.year for each in REFERENCES if each.key == "skewanova
 
 @dataclass(frozen=True)
 class Prose:
-    """Paragraphs for a paper, in several renderings, with the works they cite.
+    """Paragraphs for a paper as text, Markdown or LaTeX, with the works that they cite.
 
     Attributes
     ----------
@@ -108,15 +108,15 @@ class Prose:
 
     @property
     def references(self) -> list[Reference]:
-        """Works cited, by name."""
+        """Works cited, by author."""
         return find_references(self.paragraphs)
 
     def to_markdown(self) -> str:
-        """Return Markdown, names from outside escaped."""
+        """Return Markdown, with all special characters escaped."""
         return "\n\n".join(map(escape_markdown, self.paragraphs))
 
     def to_latex(self) -> str:
-        r"""Return LaTeX, with a ``\\cite`` behind the first mention of each work in `to_bibtex`."""
+        r"""Return LaTeX, with a ``\\cite`` after the first mention of each work in `to_bibtex`."""
         text = "\n\n".join(map(escape_latex, self.paragraphs)) + "\n"
         for reference in self.references:
             surname = re.escape(escape_latex(reference.surname)).replace("\u0161", "[\u0161s]")
@@ -125,29 +125,31 @@ class Prose:
         return text
 
     def to_bibtex(self) -> str:
-        """Return the works cited as a file for BibTeX."""
+        """Return the works cited as BibTeX."""
         return write_bibtex(self.references)
 
 
 def write_methods(source: ReportSource) -> list[str]:
-    """Return the section on methods; the tests that the conclusions rest on come first."""
-    roles = pd.concat([frame[["test", "role"]] for frame in (source.tests, source.pairs)])
-    tests = {role: rows["test"].unique().tolist() for role, rows in roles.groupby("role", observed=True)}
+    """Write the methods section; the primary tests come first."""
+    tests = pd.concat([frame[["test", "role"]] for frame in (source.tests, source.pairs)])
+    by_role = tests.groupby("role", observed=True)["test"]
+    primary, published, secondary = (
+        by_role.get_group(role).tolist() if role in by_role.groups else []
+        for role in ("primary", "published", "secondary")
+    )
     paragraphs = fill_methods(
-        area_estimator=str(source.settings.get("area_estimator", "")),
+        source.design,
+        primary,
+        [*published, *secondary],
+        estimator=str(source.settings.get("area_estimator", "")),
         deployment_prior=str(source.settings.get("deployment_prior", "")),
         alpha=source.alpha,
-        tests=[*tests.get("published", []), *tests.get("secondary", [])],
-        primary=tests.get("primary", []),
-        test_set=source.design.is_test_set,
-        fixed_runs=source.design.has_runs and source.design.runs == "fixed",
-        design=source.design,
     )
     return [*paragraphs, _write_setup(source)]
 
 
 def _write_setup(source: ReportSource) -> str:
-    """Write design, sizes of folds, software and seed."""
+    """Write the paragraph on design, sizes of folds, software and seed."""
     sizes = [_format_range(source.tables["iauprec"][column]) for column in ("n_positive", "n_negative")]
     each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
     seed = source.settings.get("seed")
@@ -160,49 +162,43 @@ def _write_setup(source: ReportSource) -> str:
 
 
 def _format_range(values: pd.Series[float]) -> str:
-    """Return the smallest and the largest, once where they are the same."""
+    """Format the smallest and the largest value, or one if they are equal."""
     low, high = values.min(), values.max()
     return f"{low:,.6g}" if low == high else f"{low:,.6g} to {high:,.6g}"
 
 
 def fill_methods(
+    design: FoldDesign,
+    primary: Iterable[str],
+    tests: Iterable[str],
     *,
-    area_estimator: str,
+    estimator: str,
     deployment_prior: str,
     alpha: float,
-    tests: Iterable[str],
-    primary: Iterable[str] = (),
-    test_set: bool = False,
-    fixed_runs: bool = False,
-    design: FoldDesign | None = None,
 ) -> list[str]:
-    """Return the paragraphs of a section on methods; the design tells of clusters, weights and the claim."""
-    first = list(dict.fromkeys(primary))
-    every = [get_test(test) for test in dict.fromkeys([*first, *tests])]
+    """Fill in the paragraphs on curves, ranking, tests and reading; `tests` are the other tests."""
+    first = dict.fromkeys(primary)
     words = {
-        "estimator": ESTIMATORS.get(area_estimator, area_estimator),
+        "estimator": ESTIMATORS.get(estimator, estimator),
         "deployment_prior": deployment_prior,
         "alpha": f"{alpha:g}",
-        "primary": [test.methods for test in every[: len(first)]],
-        "others": [test.methods for test in every[len(first) :]],
-        "test_set": test_set,
-        "fixed_runs": fixed_runs,
-        "over_runs": fixed_runs or any(test.designs == RUNS_DESIGN for test in every),
-        "halved": any(test.needs_halvings for test in every),
+        "primary": [get_test(test).methods for test in first],
+        "others": [get_test(test).methods for test in dict.fromkeys(tests) if test not in first],
         "design": design,
+        "fixed_runs": design.has_runs and design.runs == "fixed",
     }
     return [fill_template("methods", block, **words) for block in ("curves", "ranking", "tests", "reading")]
 
 
 def find_references(paragraphs: Iterable[str]) -> list[Reference]:
-    """Return the references whose first author stands in the text, by name."""
+    """Return the references whose first author is in the text, sorted by key."""
     text = " ".join(paragraphs).replace("Demsar", "Dem\u0161ar")
-    first = re.sub(r"(\b[A-Z]\w+) and [A-Z]\w+", r"\1", text)  # second authors have no entry of their own
+    first = re.sub(r"(\b[A-Z]\w+) and [A-Z]\w+", r"\1", text)  # drop second authors
     result = [reference for reference in REFERENCES if reference.surname in first]
     surnames = [reference.surname for reference in result]
     return [each for each in result if surnames.count(each.surname) == 1 or str(each.year) in text]
 
 
 def write_bibtex(references: Iterable[Reference]) -> str:
-    """Return the file for BibTeX."""
+    """Write the entries as one BibTeX file."""
     return "\n\n".join(reference.entry for reference in references) + "\n"

@@ -9,15 +9,16 @@ from loops import each
 
 from skewanova.inference.catalogue import TESTS, get_test
 from skewanova.report.methods import REFERENCES, fill_methods, find_references, write_bibtex
+from skewanova.scores.design import FoldDesign
 
 
-def text(tests, **options):
-    options = {"area_estimator": "trapezoid", "deployment_prior": "uniform", "alpha": 0.05} | options
-    return fill_methods(tests=tests, **options)
+def text(tests, kind="independent", **options):
+    options = {"estimator": "trapezoid", "deployment_prior": "uniform", "alpha": 0.05} | options
+    return fill_methods(FoldDesign(kind, n_halvings=20 * (kind == "split_half")), tests, [], **options)
 
 
 def test_text_names_estimator_prior_level_and_tests_once():
-    words = " ".join(text(["two_way", "tukey", "two_way", "new"], area_estimator="exact", alpha=0.005))
+    words = " ".join(text(["two_way", "tukey", "two_way", "new"], estimator="exact", alpha=0.005))
     assert "here by exact segments" in words
     assert "here uniform." in words
     assert "at level 0.005:" in words
@@ -27,7 +28,7 @@ def test_text_names_estimator_prior_level_and_tests_once():
 
 @each("test", TESTS)
 def test_every_year_cited_is_that_of_a_reference(test):
-    paragraphs = text([test], test_set=get_test(test).sampling_unit == "cases")
+    paragraphs = text([test], "test_set" if get_test(test).sampling_unit == "cases" else "independent")
     references = {(r.surname, r.year) for r in find_references(paragraphs)}
     words = " ".join(paragraphs).replace("Demsar", "Dem\u0161ar")
     words = words.replace("DeLong, DeLong and Clarke-Pearson", "DeLong et al.")
@@ -60,7 +61,8 @@ def test_bibtex_reads_every_entry(tmp_path):
 
 
 def test_halvings_say_whose_variance_each_number_has():
-    halved, corrected = (" ".join(text([test])) for test in ("split_half_hotelling", "corrected_hotelling"))
+    halved = " ".join(text(["split_half_hotelling"], "split_half"))
+    corrected = " ".join(text(["corrected_hotelling"], "repeated_kfold"))
     assert "plans go by the same split-half variance" in halved
     assert "Corani" not in halved
     assert "Bayesian correlated t test (Corani and Benavoli" in corrected
