@@ -1,14 +1,14 @@
-"""Reports: tables, sentences and figures of a comparison.
+"""Reports of comparisons: sentences, tables, figures, an HTML page and output folders.
 
 - document: The HTML page.
-- figures: Every figure by name: drawing, files, what its caption adds.
-- folder: The output folder of a comparison.
-- methods: Methods ready to paste, with references and BibTeX.
-- parts: Tables, page and folder across data sets and of several classes.
-- publication: Rows and columns of a table for a paper, and LaTeX.
-- rendering: Figures as bytes and inline SVG.
-- sentences: Sentences about frames, and a paragraph of results.
-- source: Source of a report: the frames and settings of a comparison.
-- tables: Every table of a comparison, by name.
+- figures: Every figure of a comparison by name.
+- folder: The output folder.
+- methods: The methods section for a paper, with references.
+- parts: Tables, page and folder of several data sets or classes.
+- publication: Tables for a paper, in LaTeX.
+- rendering: Figures as files and inside a page.
+- sentences: Sentences about frames, and the results paragraph for a paper.
+- source: The frames and settings of a comparison, from which a report is made.
+- tables: Every table of a comparison by name.
 - verdict_text: The sentences of a verdict.
 """

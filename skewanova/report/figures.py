@@ -1,4 +1,4 @@
-"""Every figure by name: what is drawn, its caption, its files."""
+"""Every figure of a comparison by name: its drawing, its caption and its files."""
 
 from __future__ import annotations
 
@@ -36,46 +36,43 @@ from skewanova.report.source import (
     subsample,
 )
 
-#: What goes beyond these is left to the files: a picture that nobody can read shows nothing.
-MAX_PANELS = 6
+#: Panels of a figure, and pairs of models in one panel; the files have all.
+MAX_PANELS, MAX_PAIRS = 6, 21
 
 
-MAX_PAIRS = 21
-
-
-#: Signs of a title over half of the width.
+#: Characters of a title that fit half of the width.
 MAX_TITLE_LENGTH = 26
 
 
-#: Models drawn: the first of the ranking, and whoever leads at some prior.
+#: Models that are drawn, besides those that lead at some prior.
 MAX_MODELS = 40
 
 
-#: Points of a curve, below which it is said how many there are.
+#: A caption states the number of points if curves have fewer.
 MAX_COUNTED_POINTS = 200
 
 
-#: Inches; narrow enough to be read on a phone without scrolling.
+#: Inches, so that a phone shows the figure without scrolling.
 FIGURE_WIDTH = 6.3
 
 
-#: Inches of the axis of ranks, between the names.
+#: Inches between the names of a diagram of ranks.
 RANK_AXIS_WIDTH = 3.6
 
 
-#: Inches of all cells of a matrix of pairs.
+#: Inches of a matrix of pairs, and of a figure with a row for each data set.
 MAX_MATRIX_SIZE = 9.0
 
 
-#: More entries than these stay beside the axes: below they would take more room than the curves.
+#: Longer legends stay beside the axes, because below they would be larger than the curves.
 MAX_LEGEND_BELOW = 16
 
 
-#: Inches of a line of a legend.
+#: Inches of one line of a legend.
 LEGEND_LINE_HEIGHT = 0.19
 
 
-#: Beyond these, each prior has a panel of its own.
+#: With more lines, each prior has its own panel.
 MAX_LINES = 9
 
 
@@ -86,15 +83,15 @@ class FigureSpec:
     Attributes
     ----------
     draw : callable
-        Draws it.
+        Draws the figure.
     files : tuple of str
-        Files of the output folder that have its numbers.
+        Files of the output folder with its numbers.
     values : callable
-        Its numbers in a sentence, for whoever cannot see it.
+        Writes its numbers in a sentence, for the text alternative.
     remark : callable
-        What the caption adds: what is left out of a large comparison, what its marks are.
+        Writes the end of the caption: the meaning of marks, and omissions in a large comparison.
     is_available : callable
-        Whether there is something to draw.
+        Returns True if the comparison has such a figure.
     """
 
     draw: Callable[[ReportSource], Figure]
@@ -105,7 +102,7 @@ class FigureSpec:
 
 
 def list_figures(source: ReportSource) -> tuple[str, ...]:
-    """Figures there is something to draw for."""
+    """List the names of the figures of a comparison."""
     several = source.tables["auprec_by_prior"]["prior"].nunique() > 1
     return tuple(
         kind
@@ -115,7 +112,7 @@ def list_figures(source: ReportSource) -> tuple[str, ...]:
 
 
 def write_caption(kind: str, source: ReportSource) -> str:
-    """Write what a figure shows, and what it leaves out."""
+    """Write the caption of a figure, with its remark."""
     figure, test = FIGURES[kind], next(iter_rows(select_primary(source.pairs)))
     text = fill_template(
         "captions",
@@ -135,13 +132,13 @@ def write_caption(kind: str, source: ReportSource) -> str:
 
 
 def list_drawn_models(source: ReportSource) -> list[str]:
-    """Models that are drawn, in ranking order."""
-    models, leading = _list_models(source), set(source.tables["regions"]["model"])
-    return [model for i, model in enumerate(models) if i < MAX_MODELS or model in leading]
+    """List the models that are drawn, in ranking order."""
+    models, leaders = _list_models(source), set(source.tables["regions"]["model"])
+    return [model for i, model in enumerate(models) if i < MAX_MODELS or model in leaders]
 
 
 def restrict_to_drawn(source: ReportSource) -> ReportSource:
-    """Return the comparison with the rows of the models that are drawn."""
+    """Return the comparison with frames of the drawn models only."""
     if len(source.ranking) <= MAX_MODELS:
         return source
     models = list_drawn_models(source)
@@ -153,7 +150,7 @@ def restrict_to_drawn(source: ReportSource) -> ReportSource:
 
 
 def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the name of each figure and its picture in each format."""
+    """Yield the name of each figure and its files by format."""
     selected = restrict_to_drawn(source)
 
     def drawings() -> Iterator[tuple[str, Callable[[], Figure]]]:
@@ -168,7 +165,7 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
 
 
 def _move_legend_below(figure: Figure) -> Figure:
-    """Move the legend beside the only axes below them, where a phone shows it with the curves."""
+    """Move the legend of a figure with one panel from the right to below the axes."""
     ax = figure.axes[0]
     old_legend = ax.get_legend()
     if old_legend is None or len(old_legend.get_texts()) > MAX_LEGEND_BELOW:
@@ -186,13 +183,13 @@ def _move_legend_below(figure: Figure) -> Figure:
 
 
 def _get_legend_entries(old_legend: Any) -> list[Entry]:
-    """Texts and marks of a legend."""
+    """Return text and handle of each entry of a legend."""
     texts = (text.get_text() for text in old_legend.get_texts())
     return list(zip(texts, old_legend.legend_handles, strict=True))
 
 
 def _fit_width(names: Iterable[str]) -> float:
-    """Width that leaves the axes their room beside long names."""
+    """Return the width of a figure, in inches, with room for the names."""
     return FIGURE_WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
 
 
@@ -201,13 +198,13 @@ def _list_models(source: ReportSource) -> list[str]:
 
 
 def _fit_size(source: ReportSource, height: float) -> tuple[float, float]:
-    """Size that also holds a legend of all models."""
+    """Return width and height of a figure, in inches, with room for a legend of all models."""
     labels = model_labels(_list_models(source))
     return _fit_width(labels.values()), max(height, 1.6 + 0.2 * min(len(labels), 20))
 
 
 def _fit_rank_size(models: Sequence[str]) -> tuple[float, float]:
-    """Size that holds the axis of ranks between the names."""
+    """Return width and height, in inches, of a diagram of ranks between names."""
     names = model_labels(models, width=comparisons.MAX_RANK_NAME).values()
     width = max(FIGURE_WIDTH, RANK_AXIS_WIDTH + 2.8 * estimate_text_width("x" * (max(map(len, names)) + 6)))
     return width, 2.4 + 0.26 * len(models)
@@ -216,13 +213,13 @@ def _fit_rank_size(models: Sequence[str]) -> tuple[float, float]:
 def _stack_panels(
     number: int, height: float, *, width: float = FIGURE_WIDTH, **options: Any
 ) -> tuple[Figure, list[Any]]:
-    """Return a figure with so many panels below each other, each of that height."""
+    """Return a figure with `number` panels in one column, each `height` inches high."""
     figure = Figure(figsize=(width, height * number), layout="constrained")
     return figure, figure.subplots(number, 1, squeeze=False, **options).ravel().tolist()
 
 
 def _make_panel_grid(number: int, height: float, *, sharey: bool = False) -> tuple[Figure, list[Any]]:
-    """Return a figure with so many panels, each of that height."""
+    """Return a figure with `number` panels in two columns, each `height` inches high."""
     rows = -(-number // 2)
     figure = Figure(figsize=(FIGURE_WIDTH, 0.3 + height * rows), layout="constrained")
     panels = figure.subplots(rows, 2, squeeze=False, sharey=sharey).ravel().tolist()
@@ -252,7 +249,7 @@ def _draw_regret(source: ReportSource) -> Figure:
 
 
 def _draw_p_values(source: ReportSource) -> Figure:
-    """Draw cells as large as numbers need, or as there is room for, in a figure that stays on the page."""
+    """Draw the matrix of p-values, with cells that fit their numbers, or else the page."""
     side = min(max(0.6 * len(source.ranking), 3.2), MAX_MATRIX_SIZE)
     names = _fit_width(model_labels(_list_models(source), width=20).values()) - FIGURE_WIDTH
     size = max(FIGURE_WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
@@ -270,7 +267,7 @@ def _draw_components(source: ReportSource) -> Figure:
 
 
 def _draw_residuals(source: ReportSource) -> Figure:
-    """Draw three views, and in the place of a fourth the legend they share."""
+    """Draw three plots of the residuals and, in the fourth panel, their legend."""
     width, legend_height = _fit_size(source, 2.8)
     figure = Figure(figsize=(width, 2 * legend_height), layout="constrained")
     *panels, spare = figure.subplots(2, 2).ravel()
@@ -297,7 +294,7 @@ def _draw_pairs(source: ReportSource) -> Figure:
 
 
 def _select_drawn_pairs(source: ReportSource) -> pd.DataFrame:
-    """All pairs, or the first of the ranking with those behind it; with a control, those with it."""
+    """Select the primary pairs to draw: all, or those with the first model if there are many."""
     pairs = select_primary(source.pairs)
     if len(pairs) <= MAX_PAIRS or get_control(source) is not None:
         return pairs
@@ -306,7 +303,7 @@ def _select_drawn_pairs(source: ReportSource) -> pd.DataFrame:
 
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
-    """Draw one panel a pair, two a row; the caption says what band and strip are."""
+    """Draw one panel for each pair."""
     pairs = _select_curve_pairs(source)
     labels = model_labels(_list_models(source), width=18)
     figure, panels = _make_panel_grid(len(pairs), 2.7, sharey=True)
@@ -320,7 +317,7 @@ def _draw_difference_curves(source: ReportSource) -> Figure:
 
 
 def _select_curve_pairs(source: ReportSource) -> list[tuple[str, str]]:
-    """Pairs drawn along the prior: all of them, or the first of the ranking with those behind it."""
+    """Select the pairs whose difference curves are drawn: all, or those with the first model."""
     frame = source.tables["difference_curves"]
     pairs = list(dict.fromkeys(zip(frame["model_a"], frame["model_b"], strict=True)))
     if len(pairs) <= MAX_PANELS:
@@ -335,7 +332,7 @@ def _draw_roc(source: ReportSource) -> Figure:
 
 
 def _draw_precision_recall(source: ReportSource) -> Figure:
-    """Draw all priors in one panel, or a panel each where lines would hide each other."""
+    """Draw all priors in one panel, or in one panel each if there are many lines."""
     priors = source.tables["precision_recall"]["prior"].unique()
     if len(source.ranking) * len(priors) <= MAX_LINES:
         return _move_legend_below(draw_single(curves.plot_precision_recall, source, _fit_size(source, 4.6)))
@@ -348,7 +345,7 @@ def _draw_precision_recall(source: ReportSource) -> Figure:
 
 
 def _draw_surface(source: ReportSource) -> Figure:
-    """Draw one panel a model, two a row."""
+    """Draw one panel for each model."""
     models = _list_models(source)[:MAX_PANELS]
     labels = model_labels(_list_models(source), width=24)
     figure, panels = _make_panel_grid(len(models), 2.9)
@@ -362,7 +359,7 @@ def _draw_surface(source: ReportSource) -> Figure:
 
 
 def _draw_prior_estimate(source: ReportSource) -> Figure:
-    """Draw one panel a model, one below the other."""
+    """Draw one panel for each model."""
     estimates = get_estimates(source)
     names = list(estimates)[:MAX_PANELS]
     labels = model_labels(names, width=24)
@@ -373,11 +370,11 @@ def _draw_prior_estimate(source: ReportSource) -> Figure:
     return figure
 
 
-# --- what captions and descriptions add ---------------------------------------------------------------------
+# --- remarks of captions, and text alternatives -------------------------------------------------------------
 
 
 def _make_ranking_text(title: str, column: str) -> Callable[[ReportSource], str]:
-    """Return a function that lists the values of a column of the ranking, model by model."""
+    """Return a function that writes the values of a column of the ranking by model."""
 
     def write(source: ReportSource) -> str:
         values = zip(source.ranking["model"], source.ranking[column], strict=True)
@@ -388,7 +385,7 @@ def _make_ranking_text(title: str, column: str) -> Callable[[ReportSource], str]
 
 
 def _make_mean_text(name: str, title: str, column: str) -> Callable[[ReportSource], str]:
-    """Return a function that lists means over folds, or the values on a test set."""
+    """Return a function that writes the means over folds, or the values on a test set, by model."""
     return lambda source: _make_ranking_text(name if source.design.is_test_set else title, column)(source)
 
 
@@ -400,13 +397,12 @@ def _describe_leads(source: ReportSource) -> str:
 
 
 def _describe_estimates(source: ReportSource) -> str:
-    """Write the estimate of each model."""
     estimates = list(get_estimates(source).items())[:MAX_PANELS]
     return f" Estimates: {', '.join(f'{shorten_name(name)} {each}'.strip() for name, each in estimates)}."
 
 
 def _describe_prior_assumptions(source: ReportSource) -> str:
-    """Write what the estimate rests on, its caveats, and what is left out."""
+    """Write the assumptions of the estimated prior, its caveats, and the number of models drawn."""
     weighting = source.evaluation.deployment_prior
     label_shift = (
         "the scores of each class are spread where the models run as among the labelled cases (label shift)",
@@ -420,7 +416,7 @@ def _describe_prior_assumptions(source: ReportSource) -> str:
 
 
 def _describe_region_marks(source: ReportSource) -> str:
-    """Write what the marks of the figure are, and what is not drawn."""
+    """Explain bands, rings and hatches."""
     level, text = format_level(source.alpha), ""
     if len(list_drawn_models(source)) > MAX_BANDS:
         text += " Bands are left out of so many models."
@@ -460,7 +456,7 @@ def _note_missing_diagram(source: ReportSource) -> str:
 
 
 def _describe_priors_and_points(source: ReportSource) -> str:
-    """Write how many priors are drawn, in one panel or in one each, and how many points."""
+    """Write the numbers of priors and points that are drawn, if not all."""
     frame = source.tables["precision_recall"]
     n_priors = frame["prior"].nunique()
     text = ""
@@ -474,17 +470,17 @@ def _describe_points(values: pd.Series[float]) -> str:
     return f" {n_points} points a curve, here and in the file." if n_points < MAX_COUNTED_POINTS else ""
 
 
-# --- whether there is something to draw ---------------------------------------------------------------------
+# --- availability -------------------------------------------------------------------------------------------
 
 
 def _has_ranks(source: ReportSource) -> bool:
-    """Return True if models are ranked over folds and have groups; with a control they have none."""
+    """Return True if there are ranks over folds and groups; with a control there are no groups."""
     several = not source.design.is_test_set and get_control(source) is None
     return several and len(source.ranking) <= MAX_MODELS
 
 
 def _has_residuals(source: ReportSource) -> bool:
-    """Return True if there are residuals beyond rounding."""
+    """Return True if residuals are larger than rounding errors."""
     frame = source.tables["residuals"]
     if frame.empty:
         return False
@@ -492,7 +488,7 @@ def _has_residuals(source: ReportSource) -> bool:
     return float((frame["residual"] ** 2).sum()) > variation_limit(values)
 
 
-#: Every figure by the name of its files, in the order of the report.
+#: Figures by name, in the order of the report.
 FIGURES: Mapping[str, FigureSpec] = {
     "regions": FigureSpec(
         draw=_draw_regions,
@@ -557,11 +553,11 @@ FIGURES: Mapping[str, FigureSpec] = {
 }
 
 
-#: Figures that need more than one prior.
+#: Figures that need several priors.
 FIGURES_ALONG_PRIORS = frozenset({"regions", "regret", "difference_curves", "surface"})
 
 
-#: Figures that have a line, a row or a column a model.
+#: Figures with a line, a row or a column for each model.
 FIGURES_BY_MODEL = frozenset({"regions", "iauprec", "regret", "p_values", "roc", "precision_recall", "skew"})
 
 
@@ -572,7 +568,7 @@ KINDS = tuple(FIGURES)
 
 
 def draw_mean_ranks(iauprec: pd.DataFrame, tests: pd.DataFrame, alpha: float) -> Figure:
-    """Draw mean ranks over data sets with bars over models not told apart, or differences from a control."""
+    """Draw the mean ranks over data sets or, if there is a control, the differences from it."""
     pairs = select_primary(tests)
     test = str(pairs["test"].iloc[0])
     if not _has_all_pairs(pairs):
@@ -586,20 +582,20 @@ def draw_mean_ranks(iauprec: pd.DataFrame, tests: pd.DataFrame, alpha: float) ->
 
 
 def _has_all_pairs(pairs: pd.DataFrame) -> bool:
-    """Return True if all pairs are compared, not only those with a control."""
+    """Return True if all pairs are compared, and not only those with a control."""
     n_models = len({*pairs["model_a"], *pairs["model_b"]})
     return len(pairs) == n_models * (n_models - 1) // 2
 
 
 def write_across_caption(tests: pd.DataFrame) -> str:
-    """Write what the figure across data sets shows."""
+    """Write the caption of the figure of :func:`draw_mean_ranks`."""
     pairs = select_primary(tests)
     kind = "across" if _has_all_pairs(pairs) else "across_control"
     return fill_template("captions", kind, test=get_test(str(pairs["test"].iloc[0])).name)
 
 
 def draw_hierarchical(by_dataset: pd.DataFrame, hierarchical: pd.DataFrame) -> Figure:
-    """Draw the first pair on every data set, and over all of them."""
+    """Draw the difference of the first pair on each data set, and by the meta-analysis."""
     height = min(1.9 + 0.3 * by_dataset["dataset"].nunique(), MAX_MATRIX_SIZE)
     return draw_single(
         comparisons.plot_by_dataset, by_dataset, (FIGURE_WIDTH, height), hierarchical=hierarchical
@@ -607,7 +603,7 @@ def draw_hierarchical(by_dataset: pd.DataFrame, hierarchical: pd.DataFrame) -> F
 
 
 def write_hierarchical_caption(by_dataset: pd.DataFrame, alpha: float) -> str:
-    """Write what the figure of a pair on every data set shows."""
+    """Write the caption of the figure of :func:`draw_hierarchical`."""
     first = by_dataset.iloc[0]
     return (
         f"Difference in IAUPREC between {first['model_a']} and {first['model_b']} on every data set, with "

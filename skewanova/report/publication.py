@@ -1,4 +1,4 @@
-"""Tables for a paper: the rows and columns it takes, and LaTeX that aligns numbers and fits a page."""
+"""Tables for a paper: selected rows and columns, as LaTeX that fits the page."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from skewanova.inference.catalogue import TESTS, get_test
 from skewanova.report.source import ReportSource
 from skewanova.report.tables import TABLES
 
-#: Tables of more lines go over several pages, with their heads on each.
+#: Tables with more lines span several pages.
 MAX_PAGE_LINES = 36
 
 
-#: Signs of a line of small print, at two a font size: what an article of one column has.
+#: Characters of a line in footnote size, in an article of one column.
 LINE_WIDTH = 78
 
 
-#: Longer text is broken into lines; words longer than the other limit are broken too.
+#: Longer texts are wrapped, and longer words may be divided.
 MAX_TEXT, MAX_WORD = 20, 14
 
 
@@ -61,7 +61,7 @@ def build_publication_table(
     digits: int | None = None,
     caption: str | None = None,
 ) -> Table:
-    """Return one table by its name, one of `TABLES`, or some of its rows and columns."""
+    """Build one table of `TABLES`, with the selected rows and columns."""
     check_choice(name, list(TABLES), "table")
     with nullcontext() if digits is None else set_decimals(check_count(digits, "digits", minimum=0)):
         table = drop_empty_columns(TABLES[name].make(source))
@@ -73,9 +73,11 @@ def build_publication_table(
 
 
 def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
-    """Return the indices of columns by their heads."""
+    """Return the indices of columns by their headings."""
     if isinstance(columns, str):
-        raise InputTypeError(f"`columns` must be a list of heads, but got {columns!r}")
+        raise InputTypeError(
+            f"`columns` must be a list of headings, but got {columns!r}: write [{columns!r}]"
+        )
     result = [table.header.index(check_choice(head, table.header, "columns")) for head in columns]
     if not result:
         raise InputError(f"`columns` must name at least one of {', '.join(table.header)}, but is empty")
@@ -83,24 +85,28 @@ def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
 
 
 def _find_rows(table: Table, rows: int | Sequence[str]) -> list[int]:
-    """Return the indices of the first rows, or of those that a cell names: a model, a pair, a test."""
+    """Return the indices of the first rows, or of those with a cell that names a model, pair or test."""
     if isinstance(rows, str):
-        raise InputTypeError(f"`rows` must be a number or a list of names, but got {rows!r}")
+        raise InputTypeError(
+            f"`rows` must be a number or a list of names, but got {rows!r}: write [{rows!r}]"
+        )
     if isinstance(rows, int | np.integer):
         return list(range(min(check_count(rows, "rows", minimum=1), len(table.rows))))
     result: dict[int, None] = {}
     for requested in rows:
         name = get_test(requested).name if requested in TESTS else requested
-        start = f"{name}, "  # as the cell of a test begins, before the measure
-        here = [i for i, row in enumerate(table.rows) if any(c == name or c.startswith(start) for c in row)]
-        if not here:
+        start = f"{name}, "  # the cell of a test has its measure too
+        matches = [
+            i for i, row in enumerate(table.rows) if any(c == name or c.startswith(start) for c in row)
+        ]
+        if not matches:
             check_choice(requested, [row[0] for row in table.rows], "rows")
-        result.update(dict.fromkeys(here))
+        result.update(dict.fromkeys(matches))
     return list(result)
 
 
 def build_publication_tables(source: ReportSource) -> dict[str, Table]:
-    """Return every table that has rows."""
+    """Build all tables that have rows, by name."""
     empty = {name for name in ("prior_pairs", "crossings", "components") if source.tables[name].empty}
     return {name: build_publication_table(source, name) for name in TABLES if name not in empty}
 
@@ -109,23 +115,23 @@ def build_publication_tables(source: ReportSource) -> dict[str, Table]:
 
 
 def write_latex_file(source: ReportSource) -> str:
-    """Write every table where it is read in: none of them floats."""
+    """Write all tables as one LaTeX file without floats."""
     return "\n".join([LATEX_HEAD, *map(write_fixed_latex, build_publication_tables(source).values())])
 
 
 def write_fixed_latex(table: Table) -> str:
-    """Write a table that does not float."""
+    """Write a table that is not a float."""
     text = write_latex(table, siunitx=False).replace("\\centering\\footnotesize\n", "")
     text = text.replace("\\begin{table}[htbp]", "\\begin{skewanovatable}")
     return text.replace("\\end{table}", "\\end{skewanovatable}")
 
 
 def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str:
-    r"""Return a table for the packages array and booktabs, and longtable where it is longer than a page.
+    r"""Write a table for the packages array and booktabs, and longtable if it is longer than a page.
 
-    Long text is broken into lines, and columns beyond the line follow below the others. With `siunitx`
-    (version 3) a column of numbers is of type S; "mean (sd)" becomes two, the second in brackets. pandas'
-    Styler sets a head over two columns only by a second row of heads, so the rows are put together here.
+    Long texts are wrapped, and columns that do not fit the line follow below the others. With `siunitx`
+    (version 3) a column of numbers has type S, and "mean (sd)" is two columns under one heading, which the
+    Styler of pandas cannot set.
     """
     columns = [
         _Column(head, [row[j] for row in table.rows], siunitx=siunitx) for j, head in enumerate(table.header)
@@ -134,22 +140,23 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
     label = rf"\label{{{f'tab:{table.name}' if label is None else label}}}"
     is_long = len(blocks) * sum(_count_lines(columns, i) for i in range(len(table.rows))) > MAX_PAGE_LINES
     start, end = (_START_LONG, r"\par\endgroup") if is_long else (_START_FLOAT, r"\end{table}")
-    lines = [*start] if is_long else [*start, _caption(table), label, r"\smallskip"]
-    for turn, block in enumerate(blocks):
+    lines = [*start] if is_long else [*start, _write_caption(table), label, r"\smallskip"]
+    for number, block in enumerate(blocks):
         layout = "".join(columns[j].layout for j in block)
-        head = [r"\toprule", _latex_row(columns[j].latex_head for j in block), r"\midrule"]
+        head = [r"\toprule", _join_cells(columns[j].latex_head for j in block), r"\midrule"]
         rows = [
-            _latex_row(columns[j].cell(i, bold=(i, j) in table.bold) for j in block)
+            _join_cells(columns[j].cell(i, bold=(i, j) in table.bold) for j in block)
             for i in range(len(table.rows))
         ]
         if is_long:
-            again = rf"{_caption(table, continued=True)}\\"
-            lines += [r"\addtocounter{table}{-1}"] if turn else []
-            lines += [rf"\begin{{longtable}}{{{layout}}}", again if turn else rf"{_caption(table)}{label}\\"]
-            lines += [*head, r"\endfirsthead", again, *head, r"\endhead", r"\bottomrule", r"\endfoot", *rows]
+            repeated = rf"{_write_caption(table, continued=True)}\\"
+            caption = repeated if number else rf"{_write_caption(table)}{label}\\"
+            lines += [r"\addtocounter{table}{-1}"] if number else []
+            lines += [rf"\begin{{longtable}}{{{layout}}}", caption, *head, r"\endfirsthead"]
+            lines += [repeated, *head, r"\endhead", r"\bottomrule", r"\endfoot", *rows]
             lines += [r"\end{longtable}"]
         else:
-            lines += [r"\par\medskip"] if turn else []
+            lines += [r"\par\medskip"] if number else []
             lines += [rf"\begin{{tabular}}{{{layout}}}", *head, *rows, r"\bottomrule", r"\end{tabular}"]
     if table.note:
         note = rf"{{\footnotesize\raggedright {escape_latex(table.note)}}}"
@@ -160,40 +167,40 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
 _START_FLOAT = (r"\begin{table}[htbp]", r"\centering\footnotesize", r"\setlength{\tabcolsep}{4pt}")
 
 
-#: A table over several pages has one number; further columns go on under the same.
+#: A table over several pages keeps its number for the columns that follow below.
 _START_LONG = (
     r"\begingroup\footnotesize",
     r"\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}",
 )
 
 
-def _caption(table: Table, *, continued: bool = False) -> str:
+def _write_caption(table: Table, *, continued: bool = False) -> str:
     text = escape_latex(table.caption)
     return rf"\caption[]{{{text} (continued)}}" if continued else rf"\caption{{{text}}}"
 
 
-def _latex_row(cells: Iterable[str]) -> str:
+def _join_cells(cells: Iterable[str]) -> str:
     return rf"{' & '.join(cells)} \\"
 
 
 def _count_lines(columns: Sequence[_Column], row: int) -> int:
-    """Return the lines of print of a row."""
+    """Return the number of printed lines of a row."""
     texts = (column.texts[row] for column in columns if column.wrapped)
     return max((len(text) // (MAX_TEXT - MAX_WORD // 2) + 1 for text in texts), default=1)
 
 
 def check_label(label: object) -> str:
-    """Return a label that LaTeX takes as it is."""
+    """Check that a label needs no escapes in LaTeX, and return it."""
     if not isinstance(label, str) or not re.fullmatch(r"[A-Za-z0-9:._/-]+", label):
         raise InputError(
-            f"`label` must be of letters, digits and the signs : . _ / -, but got {label!r}; write tab:main"
+            f"`label` must consist of letters, digits and : . _ / -, such as 'tab:main', but got {label!r}"
         )
     return label
 
 
 @dataclass
 class _Column:
-    """One column of a table in LaTeX: text, numbers, or numbers with brackets behind them."""
+    """One column of a table in LaTeX: text, numbers, or numbers followed by numbers in brackets."""
 
     head: str
     texts: Sequence[str]
@@ -218,7 +225,7 @@ class _Column:
 
     @property
     def layout(self) -> str:
-        """Return the alignment of a column: numbers to the right or at their points, text to the left."""
+        """Column type of the tabular: left for text, right or decimal points for numbers."""
         if self.wrapped:
             return r">{\raggedright\arraybackslash}p{.25\linewidth}"
         if not self.aligned:
@@ -232,7 +239,7 @@ class _Column:
 
     @property
     def latex_head(self) -> str:
-        """The head, over both columns where there are two."""
+        """Heading, over both columns if there are two."""
         side = "c" if self.aligned else "r" if self.numeric else "l"
         text = r"\\".join(map(escape_latex, self.head_lines))
         if len(self.head_lines) > 1:
@@ -242,7 +249,7 @@ class _Column:
         return f"{{{text}}}" if self.aligned else text
 
     def cell(self, row: int, *, bold: bool) -> str:
-        """Write one cell, or two behind each other."""
+        """Write one cell, or two for a number with brackets."""
         text = self.first[row]
         if not self.aligned:
             cell = _allow_breaks(self.texts[row]) if self.wrapped else escape_latex(self.texts[row])
@@ -253,12 +260,12 @@ class _Column:
 
 
 def is_number(cell: str, signs: str = "-<") -> bool:
-    """Return True if a cell is empty, infinite, or begins with a number behind such signs."""
+    """Return True if a cell is empty, infinite, or a number after any of the signs."""
     return not cell or cell.lstrip(signs)[:1].isdecimal() or cell in {"inf", "-inf"}
 
 
 def _allow_breaks(text: str) -> str:
-    """Return text whose long words may be broken: behind a sign, or anywhere in a row of too many letters."""
+    """Allow line breaks in long words: after each sign, and between many letters."""
     pattern = rf"[^\W_]{{1,{MAX_WORD}}}|-+|."
     words = (re.findall(pattern, word) if len(word) > MAX_WORD else [word] for word in text.split())
     return " ".join(r"\allowbreak{}".join(map(escape_latex, pieces)) for pieces in words)

@@ -1,4 +1,4 @@
-"""Drawings to pictures: one style, the same bytes each time, and SVG for use inside a page."""
+"""Render figures to files with reproducible bytes, and to SVG inside a page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from matplotlib.figure import Figure
 
 from skewanova.base.checks import warn_each
 
-#: Name of what lies behind the curves of the main figure: where the page puts its cursor.
+#: Id of the background of the main figure, on which the page moves its cursor.
 PRIOR_AREA = "prior-area"
 
 
-#: On top of matplotlib's defaults, whatever the user has set: same input, same bytes.
-#: Text of an SVG stays text: it can be searched, read aloud, copied.
+#: matplotlib's defaults and these, whatever the user has set, so that equal input gives equal bytes.
+#: Text of an SVG stays text, so that it can be searched, copied and read aloud.
 _STYLE: list[Any] = [
     "default",
     {
@@ -34,7 +34,7 @@ _STYLE: list[Any] = [
 ]
 
 
-#: How matplotlib tells that a font lacks a sign, and so many of them a message shows.
+#: Warning of matplotlib that a font lacks a character, and how many of them a message lists.
 _GLYPH, MAX_GLYPHS = re.compile(r"Glyph (\d+) .* missing from"), 5
 
 
@@ -48,7 +48,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 def render_figures(
     drawings: Iterable[tuple[str, Callable[[], Figure]]], formats: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the name of each figure and its picture in each format; one figure is in memory at a time."""
+    """Yield the name of each figure and its files by format; one figure is in memory at a time."""
     missing: set[str] = set()
     for name, draw in drawings:
         with style.context(_STYLE), _collect_missing_glyphs(missing):
@@ -58,17 +58,17 @@ def render_figures(
 
 
 def render_plot(plot: Callable[..., Axes], source: object) -> bytes:
-    """Return one plot as SVG in the style of a report."""
+    """Render one plot as SVG in the style of the report."""
     drawing = ("plot", lambda: draw_single(plot, source, (7, 4.6)))
     return dict(render_figures([drawing], ("svg",)))["plot"]["svg"]
 
 
 def _render_formats(figure: Figure, formats: Iterable[str]) -> dict[str, bytes]:
-    """Render the figure in each format, laid out once, since saving would draw all before each file."""
+    """Render a figure in each format; its layout is computed once, and not by each call of savefig."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
-        figure.set_layout_engine(None)  # with "none", saving would draw twice as well
+        figure.set_layout_engine(None)  # "none" would leave a placeholder, and savefig draw twice
     return {name: _render_figure(figure, name) for name in dict.fromkeys(formats)}
 
 
@@ -81,15 +81,15 @@ def _render_figure(figure: Figure, name: str) -> bytes:
 def draw_single(
     plot: Callable[..., Axes], source: object, size: tuple[float, float], **options: Any
 ) -> Figure:
-    """Draw one plot in a figure that pyplot does not know."""
+    """Draw one plot in a figure outside pyplot."""
     figure = Figure(figsize=size, layout="constrained")
     plot(source, ax=figure.subplots(), **options)
     return figure
 
 
 def _warn_missing_glyphs(missing: Collection[str], formats: Sequence[str]) -> None:
-    """Warn of signs that files show as boxes."""
-    if missing and set(formats) != {"svg"}:  # whoever shows the text of an SVG looks for a font that has them
+    """Warn of characters that PNG and PDF files show as boxes; viewers of SVG find another font."""
+    if missing and set(formats) != {"svg"}:
         signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MAX_GLYPHS])
         rest = f" and {len(missing) - MAX_GLYPHS} more" if len(missing) > MAX_GLYPHS else ""
         warn_each([f"figures show boxes where their font lacks a sign ({signs}{rest}); tables show them all"])
@@ -97,7 +97,7 @@ def _warn_missing_glyphs(missing: Collection[str], formats: Sequence[str]) -> No
 
 @contextmanager
 def _collect_missing_glyphs(missing: set[str]) -> Iterator[None]:
-    """Collect the signs that the font of the figures lacks, of which each text would warn."""
+    """Collect the characters that the font lacks, instead of one warning for each text."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", message=_GLYPH.pattern)
         yield
@@ -109,7 +109,7 @@ def _collect_missing_glyphs(missing: set[str]) -> Iterator[None]:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-#: Colours of the figures that are those of the page: they follow it where that is dark.
+#: Colours of the figures that become variables of the page, which has a dark mode.
 _PAGE_COLOURS = {
     "#ffffff": "var(--paper)",
     "#000000": "var(--ink)",
@@ -119,14 +119,14 @@ _PAGE_COLOURS = {
 }
 
 
-#: Text between tags: words of a figure, names among them.
+#: Text between tags.
 _WORDS = re.compile(r">([^<]*[^<\s][^<]*)<")
 
 
 def inline_svg(svg: bytes, kind: str) -> Markup:
-    """Return the picture for use inside HTML: no rules of style, ids of its own, the page's colours.
+    """Prepare an SVG for HTML: without style sheets, with unique ids and the colours of the page.
 
-    Its words stay as they are, whatever they look like.
+    Text between tags, which may look like markup, stays unchanged.
     """
     text = svg.decode("utf-8")
     text = re.sub(r"<!--.*?-->|<style.*?</style>", "", text[text.index("<svg") :], flags=re.DOTALL)

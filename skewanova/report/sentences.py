@@ -1,7 +1,7 @@
-"""Sentences about frames, and what was found in one paragraph for a paper.
+"""Sentences about the frames of a comparison, and the results paragraph for a paper.
 
-Every sentence has a function of its own and says numbers that stand in the frames it takes. No model is
-called the better one unless the primary test, or the simultaneous bands, tell it from the other.
+All numbers are from the frames. A model is said to be ahead only if the primary test, or a simultaneous band,
+shows a difference.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from skewanova.decision.verdict import explain_missing_test, order_by_estimate
 from skewanova.inference.catalogue import get_test, name_response, name_test
 from skewanova.report.source import ReportSource, format_level, get_effect_unit, select_primary
 
-#: Pairs not found to differ are listed one by one up to this many.
+#: Pairs that were not found to differ and have a sentence each; more have one sentence together.
 MAX_LISTED_PAIRS = 3
 
 
-#: Pairs, and models' means, beyond these are left to a table.
+#: Pairs and means in the results paragraph; the tables have all.
 MAX_PAIRS, MAX_MEANS = 10, 5
 
 
@@ -30,7 +30,7 @@ MAX_PAIRS, MAX_MEANS = 10, 5
 MAX_UNTESTED = 3
 
 
-#: A drop of the first estimate that shows among three digits.
+#: Smallest shrinkage of the first estimate that three digits show.
 MIN_DROP = 0.001
 
 
@@ -38,14 +38,14 @@ MIN_DROP = 0.001
 
 
 def write_test_line(test: pd.DataFrame) -> str:
-    """Write one test of all models on one line: F, degrees of freedom and p."""
+    """Write one test of all models: statistic, degrees of freedom and p-value."""
     row = next(iter_rows(test[test["term"] == "model"]))
     statistic = f"{get_test(row.test).statistic}({row.df:.4g}, {row.df_error:.4g}) = {row.statistic:.2f}"
     return f"{name_test(row)}: {statistic}, {write_p(row.p_value)}"
 
 
 def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> str:
-    """Say what the primary test of all models found, and how that goes with what the pairs show."""
+    """Write the result of the primary test of all models, and reconcile it with the tests of pairs."""
     primary = anova[(anova["role"] == "primary") & (anova["term"] == "model")]
     line = write_test_line(primary)
     if primary["p_value"].isna().all():
@@ -69,19 +69,19 @@ def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFram
 
 
 def explain_untested_models(row: Any) -> str:
-    """Return why the test of all models has no p-value."""
+    """Explain a test of all models without a p-value."""
     if get_test(row.test).sampling_unit == "cases":
         return "a class has one case" if row.df > 0 else "their differences do not vary from case to case"
     return "they do not differ in any fold"
 
 
 def write_level(alpha: float) -> str:
-    """Say what the level is about."""
+    """Write that each test has the level alpha."""
     return f"Each conclusion (all models, pairs, along the prior) is at level {alpha:.3g} by itself"
 
 
 def write_winner_note(decisions: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
-    """Say of the first of many models that its estimate is too high, and what it is without the luck."""
+    """Write the shrunken estimate of the first model, if it is clearly smaller (winner's curse)."""
     first = next(iter_rows(decisions.iloc[:1]))
     drop = first.expected_auprec - first.shrunken
     if not drop >= MIN_DROP:
@@ -99,7 +99,7 @@ def write_winner_note(decisions: pd.DataFrame, names: Mapping[str, str]) -> list
 def write_pair_sentences(
     posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Say each comparison of one family in words."""
+    """Write a sentence for each pair of one test."""
     short = shorten_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
     return [_write_pair_sentence(row, alpha, short) for row in iter_rows(posthoc)]
 
@@ -119,7 +119,7 @@ def _write_pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> st
 
 
 def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
-    """Say which pairs differ; pairs that do not are said in one sentence where there are many."""
+    """Write a sentence for each pair that differs; many pairs that do not share one sentence."""
     differ = posthoc["reject"].astype(bool)
     if (~differ).sum() <= MAX_LISTED_PAIRS:
         return write_pair_sentences(posthoc, alpha, names)
@@ -141,7 +141,7 @@ def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str,
 
 
 def _write_no_difference(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
-    """Say that no pair of the family differs: of all models, or with a control."""
+    """Write that no two models, or none from the control, were found to differ."""
     if get_test(posthoc["test"].iloc[0]).needs_control:
         return f"No model was found to differ from the control, {names[posthoc['model_b'].iloc[0]]},"
     return "No two models were found to differ"
@@ -157,7 +157,7 @@ def write_curve_sentences(
     *,
     control: str | None = None,
 ) -> list[str]:
-    """Say at which priors two models differ, or one and the control, by the simultaneous bands."""
+    """Write the ranges of priors in which two models differ, by the simultaneous bands."""
     if control is not None:
         differences = differences[(differences["model_a"] == control) | (differences["model_b"] == control)]
         differing = differing[(differing["better"] == control) | (differing["worse"] == control)]
@@ -214,7 +214,7 @@ def write_hierarchical_sentences(
 
 
 def write_results(source: ReportSource) -> str:
-    """Write means, the primary test, the pairs with interval, df, p and effect, and the choice."""
+    """Write the results paragraph: means, primary test, pairs and choice."""
     return " ".join(
         [
             _write_means(source),
@@ -229,7 +229,7 @@ def write_results(source: ReportSource) -> str:
 
 
 def _join_texts(texts: list[str], most: int, separator: str) -> str:
-    """Join the first texts, and say how many more the table has."""
+    """Join the first texts, and count those that are only in the table."""
     rest = f"; {len(texts) - most} more in the table" if len(texts) > most else ""
     return separator.join(texts[:most]) + rest
 
@@ -240,7 +240,7 @@ def _format_brackets(row: Any) -> str:
 
 
 def _write_means(source: ReportSource) -> str:
-    """Write IAUPREC of the first models, with intervals if all have one."""
+    """Write the IAUPREC of the first models, with intervals if all have one."""
     ranking = source.ranking
     has_limits = bool(ranking["conf_low"].notna().all())
     means = [
@@ -254,7 +254,7 @@ def _write_means(source: ReportSource) -> str:
 
 
 def _write_pairs(source: ReportSource, rows: list[Any]) -> list[str]:
-    """Write every pair of the primary family: difference, interval, statistic, p and effect size."""
+    """Write the primary test of each pair: difference, interval, statistic, p-value and effect size."""
     if not rows:
         return []
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
@@ -266,7 +266,7 @@ def _write_pairs(source: ReportSource, rows: list[Any]) -> list[str]:
 
 
 def _write_pair(row: Any, effect: float) -> str:
-    """Write one pair, the better-ranked model first."""
+    """Write the test of one pair."""
     names = f"{escape_text(row.model_a)} minus {escape_text(row.model_b)} {format_number(row.estimate)}"
     if np.isnan(row.p_adjusted):
         return f"{names}, not tested, because {explain_missing_test([row])}"

@@ -1,4 +1,4 @@
-"""Source of a report: the frames and settings of a comparison."""
+"""The frames and settings of a comparison, from which sentences, tables and figures are made."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from skewanova.scores.unlabelled import score_bins
 if TYPE_CHECKING:
     from jinja2 import Template
 
-#: Priors beyond these are left to the files: a table is no wider than a page.
+#: Priors in a table; the files have all.
 MAX_PRIORS = 16
 
 
-#: Rows of a frame of points beyond which every fourth point of a curve is enough.
+#: Rows of a frame of points; a larger frame has every fourth point of each curve.
 MAX_POINTS = 500_000
 
 
-#: Every frame of a comparison by its name, which is that of its CSV file, and what it holds.
+#: Content of each frame of a comparison by its name, which is also the name of its CSV file.
 FRAMES: Mapping[str, str] = MappingProxyType(
     {
         "auprec": "AUPREC of every model and fold at the priors",
@@ -62,7 +62,7 @@ FRAMES: Mapping[str, str] = MappingProxyType(
         "residuals": "residuals of the 2-way analysis",
         "roc": "points of the ROC curves",
         "precision_recall": "points of the precision-recall curves",
-        "by_prior": "AUPREC, bands, regret and P(best) of every model, prior by prior",
+        "by_prior": "AUPREC, band and regret of every model, prior by prior, and whether it may be the best",
         "auprec_by_prior": "AUPREC of every model and fold along the prior",
         "auprec_intervals": "mean AUPREC of every model at the priors, with intervals",
         "regret": "by how much each model falls short of the best, along the prior",
@@ -74,7 +74,7 @@ FRAMES: Mapping[str, str] = MappingProxyType(
 
 
 class Tables(Mapping[str, pd.DataFrame]):
-    """Every frame of a comparison by its name; points of curves are computed when they are first read."""
+    """Frames of a comparison by name; some are computed when they are first read."""
 
     def __init__(self, frames: Mapping[str, pd.DataFrame], makers: Mapping[str, Callable[[], pd.DataFrame]]):
         self._frames, self._makers = dict(frames), makers
@@ -96,12 +96,12 @@ class Tables(Mapping[str, pd.DataFrame]):
         return len(FRAMES)
 
     def __repr__(self) -> str:
-        """List the names, with one line each."""
+        """List the frames, each with a description."""
         return "\n".join(f"{name:18}{text}" for name, text in FRAMES.items())
 
 
 class Result(FrameResult):
-    """Base of every comparison: of one data set, of several data sets or of several classes."""
+    """Base class of the results of comparisons: of one data set, several data sets or several classes."""
 
     ranking: pd.DataFrame
     warnings: tuple[str, ...]
@@ -121,32 +121,33 @@ class Result(FrameResult):
 
     @abstractmethod
     def _format_brief(self, width: int) -> str:
-        """Return verdict and ranking as text."""
+        """Return the verdict and the ranking as text."""
 
     @abstractmethod
     def _format_details(self, width: int) -> list[str]:
-        """Return the other findings as parts of a text."""
+        """Return all other results as parts of a text."""
 
     def summary(self, width: int = 80, *, full: bool = False) -> str:
-        """Return verdict and ranking, or all findings, as text of at most `width` columns."""
+        """Return the verdict and the ranking, or all results if `full`, as text `width` characters wide."""
         return "\n\n".join([self._format_brief(width), *(self._format_details(width) if full else [])])
 
     @abstractmethod
     def _write_folder(self, directory: Path, figures: str | Sequence[str]) -> Path:
-        """Write the folder."""
+        """Write the output folder."""
 
     def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
-        """Write every table, figure and the report to a folder, whole or not at all.
+        """Write all frames (CSV), tables (LaTeX, Markdown), figures and an HTML report to a folder.
 
-        Of several data sets or classes, each has a numbered folder in it, since their names are data:
-        ``datasets.csv`` and ``classes.csv`` list both.
+        If writing fails, the folder stays as it was. Data sets and classes have numbered subfolders, which
+        ``datasets.csv`` and ``classes.csv`` list by name.
 
         Parameters
         ----------
         directory : path
-            Folder to write; an earlier output there is replaced, anything else is left alone.
+            Folder to write: a new one, an empty one or an earlier output, which is replaced.
         figures : str or sequence of str, default ("svg",)
-            Files of each figure: svg, png, pdf, as in ``"svg,pdf"``; ``"none"`` draws nothing.
+            Formats of the figures: svg, png and pdf, as in ``"svg,pdf"``; ``"none"`` draws none, which is
+            faster.
 
         Returns
         -------
@@ -156,14 +157,14 @@ class Result(FrameResult):
         Raises
         ------
         ValueError
-            If a format is unknown, or something other than an earlier output stands there.
+            If a format is unknown, or the folder has files of the user.
         """
         return self._write_folder(Path(directory), figures)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReportSource(Result):
-    """Source of sentences, tables, figures and the report; see :class:`~skewanova.Comparison`."""
+    """Base class of :class:`~skewanova.Comparison`, with all that sentences, tables and figures use."""
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
     design: FoldDesign
@@ -174,55 +175,55 @@ class ReportSource(Result):
 
     def __post_init__(self) -> None:
         makers = {name: partial(make, self) for name, make in COMPUTED_FRAMES.items()}
-        tables = self.tables  # of another comparison, those that are not computed from its settings
-        computed = makers if isinstance(tables, Tables) else {}
-        frames = {name: tables[name] for name in tables if name not in computed}
+        # dataclasses.replace() passes the tables of the other comparison: these frames are computed anew
+        computed = makers if isinstance(self.tables, Tables) else {}
+        frames = {name: self.tables[name] for name in self.tables if name not in computed}
         object.__setattr__(self, "tables", Tables(frames, makers))
 
     @property
     def ranking(self) -> pd.DataFrame:  # type: ignore[override]  # a field of the other results
-        """The models in ranking order, as of :func:`~skewanova.decision.rank_models`."""
+        """One row for each model, in ranking order; see :func:`~skewanova.decision.rank_models`."""
         return self.tables["ranking"]
 
     @property
     def pairs(self) -> pd.DataFrame:
-        """One row a pair of models of each family of comparisons; columns of `inference.POSTHOC_COLUMNS`."""
+        """One row for each pair of models and test; columns of `inference.POSTHOC_COLUMNS`."""
         return self.tables["pairs"]
 
     @property
     def tests(self) -> pd.DataFrame:
-        """One row a term of each analysis of variance; columns of `inference.ANOVA_COLUMNS`."""
+        """One row for each term of each test of all models; columns of `inference.ANOVA_COLUMNS`."""
         return self.tables["tests"]
 
     @property
     def by_prior(self) -> pd.DataFrame:
-        """AUPREC, bands, regret and P(best) of every model, prior by prior."""
+        """AUPREC, simultaneous band and regret of each model at each prior."""
         return self.tables["by_prior"]
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Verdict: choice, certainty, where it changes, weakest point."""
+        """The model to deploy, how sure that is, where the choice changes, and the weakest point."""
         rope = float(str(self.settings["rope"]))
         return write_verdict(Judgement(self.tables, self.evaluation, rope=rope, control=get_control(self)))
 
     @property
     def alpha(self) -> float:
-        """Level of the tests and the intervals."""
+        """Level of the tests; the intervals have the level ``1 - alpha``."""
         return float(str(self.settings["alpha"]))
 
     @property
     def source(self) -> Path | None:
-        """File the scores were read from."""
+        """File of the scores; None if they were read from memory."""
         return self.scores.source
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the input."""
+        """SHA-256 of the scores."""
         return self.scores.sha256()
 
     @cached_property
     def prior_frames(self) -> dict[str, pd.DataFrame]:
-        """Estimates and bins of a deployment prior that was estimated from unlabelled scores, else none."""
+        """Frames of an estimated deployment prior: estimates and bins; empty for any other."""
         weighting = self.evaluation.deployment_prior
         parts = {"prior": "to_frame", "bins": "bins_frame"}
         estimated = hasattr(weighting, "bins_frame")
@@ -230,25 +231,25 @@ class ReportSource(Result):
 
 
 def subsample(values: Sequence[float] | Floats, most: int) -> Floats:
-    """Return at most so many of the values, evenly chosen, the first and the last among them."""
+    """Return at most `most` values, evenly spaced by index, with the first and the last."""
     indices = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
     result: Floats = np.asarray(values, dtype=np.float64)[indices]
     return result
 
 
 def _choose_step(n_rows: int) -> int:
-    """Every how many-th point of curves to keep."""
+    """Return the step between the points of curves that are kept."""
     return 1 if n_rows <= MAX_POINTS else 4
 
 
 def _compute_roc(source: ReportSource) -> pd.DataFrame:
-    """Compute the ROC curves, at 51 rates instead of 201 if that is more than half a million rows."""
+    """Compute the ROC curves at 201 false positive rates, or at 51 if there are many curves."""
     step = _choose_step(len(source.evaluation.curves) * len(points.RATE_GRID))
     return points.roc(source.evaluation, fpr=points.RATE_GRID[::step])
 
 
 def _compute_precision_recall(source: ReportSource) -> pd.DataFrame:
-    """Compute the precision-recall curves at 16 priors at most, and at 50 recalls instead of 200."""
+    """Compute the precision-recall curves at up to 16 priors and 200 recalls, or 50 if there are many."""
     priors = subsample(source.evaluation.priors, MAX_PRIORS)
     step = _choose_step(len(source.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
     recall = points.RECALL_GRID[step - 1 :: step]
@@ -261,7 +262,7 @@ def _compute_by_prior(source: ReportSource) -> pd.DataFrame:
     return by_prior_frame(source.evaluation, source.tables["leaders"], alpha=source.alpha, rng=rng)
 
 
-#: Points of curves, computed when they are first read.
+#: Frames that are computed when they are first read.
 COMPUTED_FRAMES: Mapping[str, Callable[[ReportSource], pd.DataFrame]] = MappingProxyType(
     {
         "roc": _compute_roc,
@@ -278,23 +279,23 @@ COMPUTED_FRAMES: Mapping[str, Callable[[ReportSource], pd.DataFrame]] = MappingP
 
 
 def format_level(alpha: float) -> str:
-    """Return the level of the intervals in words."""
+    """Format the level of the intervals: 95 %."""
     return f"{100 * (1 - alpha):g} %"
 
 
 def get_control(source: ReportSource) -> str | None:
-    """Return the model that all others are compared with, if there is one."""
+    """Return the control model, or None."""
     control = source.settings.get("control")
     return None if control is None else str(control)
 
 
 def get_effect_unit(source: ReportSource) -> str:
-    """Return the unit of effect sizes: what a difference varies over."""
+    """Return the unit over which effect sizes take the standard deviation."""
     return "test set" if source.design.is_test_set else "run" if source.design.has_runs else "fold"
 
 
 def select_primary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the test that the conclusions rest on: the primary on IAUPREC, or else the first."""
+    """Select the rows of the primary test of IAUPREC, or else of the first test."""
     for column, value in (("response", "iauprec"), ("role", "primary")):
         result = frame[frame[column] == value]
         frame = frame if result.empty else result
@@ -303,7 +304,7 @@ def select_primary(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def fill_template(document: str, block: str, **words: Any) -> str:
-    """Return one block of a document of prose in ``templates`` with the words filled in, on one line."""
+    """Fill the words into one block of a text template, and return it on one line."""
     template = _load_template(document)
     return " ".join("".join(template.blocks[block](template.new_context(words))).split())
 

@@ -1,4 +1,4 @@
-"""Every table of a comparison: its records by name, and how each is built from its frame."""
+"""Every table of a comparison by name, and the functions that build it from its frame."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from skewanova.report.source import (
 )
 from skewanova.scores.design import FoldDesign
 
-#: Text of a cell, from the row of its frame.
+#: Function that formats a cell from the row of a frame.
 Cell = Callable[[Any], str]
 
 
 @dataclass(frozen=True)
 class TableSpec:
-    """One table of a comparison: how it is made, and the files that have its numbers."""
+    """One table of a comparison: the function that builds it, and the files with its numbers."""
 
     make: Callable[[ReportSource], Table]
     files: tuple[str, ...]
@@ -56,22 +56,22 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class FrameTable:
-    """A table with a row for each row of a frame; its caption and note stand in ``tables.toml``.
+    """A table with a row for each row of a frame; caption and note are in ``tables.toml``.
 
     Attributes
     ----------
     name : str
         Name of the table.
     cells : mapping of str to callable
-        Head and text of each cell.
+        Heading of each column, with the function that formats its cells.
     frame : str
         Name of the frame, by default that of the table.
     extra_files : tuple of str
-        Files besides that of the frame that have its numbers.
+        Further files with its numbers.
     truncated : bool
-        Whether rows beyond `MAX_ROWS` are left to the file.
+        True if the table has at most `MAX_ROWS` rows.
     sort_by : str
-        Column whose rows of True come first.
+        Boolean column whose True rows come first.
     """
 
     name: str
@@ -83,7 +83,7 @@ class FrameTable:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Files that have the numbers."""
+        """Files with the numbers."""
         return (f"{self.frame or self.name}.csv", *self.extra_files)
 
     def make(self, source: ReportSource) -> Table:
@@ -126,19 +126,19 @@ _POSTERIORS = {
 # --- performance and ranking --------------------------------------------------------------------------------
 
 
-#: What P(best) is, and why it is not 1 - p, nor always in the order of the means.
+#: Explains P(best), which is not 1 - p, and need not be in the order of the means.
 P_BEST_NOTE = (
     "probability that the true IAUPREC is the largest; it takes models as alike until the data tell them "
     "apart, so it is more cautious than p, and a mean that varies more counts for less"
 )
 
 
-#: What stands in the place of groups where no test is trusted.
+#: Replaces the note on groups if no test is reliable.
 NO_GROUPS = "No test is trusted here, so there are no groups"
 
 
 def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
-    """Mean and standard deviation over folds of every measure: table 1 of Landgrebe et al. 2006."""
+    """Build table 1 of Landgrebe et al. (2006): mean and standard deviation over folds of each measure."""
     models, priors = ranking["model"].tolist(), auprec["prior"].unique()
     displayed = subsample(priors, MAX_PRIORS)
     groups = auprec[auprec["prior"].isin(displayed)].groupby("prior", sort=False, observed=True)
@@ -165,14 +165,14 @@ def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking
 
 
 def _format_prior_heads(priors: Iterable[float]) -> list[str]:
-    """Return column heads with as few digits as keep the priors apart."""
+    """Return column headings with as few digits as distinguish the priors."""
     values = list(priors)
     heads = ([f"AUPREC({p:.{digits}g})" for p in values] for digits in range(6, 18))
     return next(texts for texts in heads if len(set(texts)) == len(texts))
 
 
 def _build_performance(source: ReportSource) -> Table:
-    """Table 1 of Landgrebe et al. 2006, with the letters of the calibrated comparisons."""
+    """Build the performance table, with the groups of the primary test."""
     table = build_performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
     if not source.verdict.is_trusted:
         return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
@@ -181,17 +181,19 @@ def _build_performance(source: ReportSource) -> Table:
 
 
 def _add_column(table: Table, head: str, cells: Iterable[str]) -> Table:
-    """Return the table with one more column."""
+    """Add a last column to a table."""
     rows = tuple((*row, cell) for row, cell in zip(table.rows, cells, strict=False))
     return replace(table, header=(*table.header, head), rows=rows)
 
 
 def build_ranking_table(source: ReportSource) -> Table:
-    """Ranking with intervals, regret and the probability of being best."""
+    """Build the ranking, with intervals, regret and the probability of being best."""
     ranking, design, trusted = source.ranking, source.design, source.verdict.is_trusted
     over_folds, runs = ranking["std"].notna().any(), design.has_runs
-    way = "t over folds, allowing for the training data they share" if design.overlapping else "t over folds"
-    way = ("t over runs and cases" if runs else way) if over_folds else "over samples of cases"
+    method = (
+        "t over folds, allowing for the training data they share" if design.overlapping else "t over folds"
+    )
+    method = ("t over runs and cases" if runs else method) if over_folds else "over samples of cases"
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
     groups = f"{write_group_note(ranking)}. P(best): {P_BEST_NOTE}" if trusted else NO_GROUPS
     prior = source.evaluation.deployment_prior.describe()
@@ -212,7 +214,7 @@ def build_ranking_table(source: ReportSource) -> Table:
         note=(
             f"{write_sizes(source.tables['iauprec'], design)}. "
             f"IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the deployment prior, {prior}. "
-            f"Interval: {way}, about {design.population}; whether two overlap is no test. {groups}. "
+            f"Interval: {method}, about {design.population}; whether two overlap is no test. {groups}. "
             f"At rarest: AUPREC at prior {ranking['rarest_prior'].iloc[0]:g}, the rarest of the deployment. "
             "Regret: mean shortfall from the best model at each prior of the deployment; max: the largest."
         ),
@@ -233,7 +235,7 @@ def write_sizes(sizes: pd.DataFrame, design: FoldDesign) -> str:
 
 
 def write_group_note(ranking: pd.DataFrame) -> str:
-    """Write what the column group means, without a full stop."""
+    """Write the meaning of the column group, without a full stop."""
     control = ranking.loc[ranking["group"] == "control", "model"]
     if control.empty:
         return "Models that share a letter were not found to differ"
@@ -244,7 +246,7 @@ def write_group_note(ranking: pd.DataFrame) -> str:
 
 
 def format_pair(row: Any) -> str:
-    """Write the models of a pair."""
+    """Format the models of a pair."""
     return f"{row.model_a} - {row.model_b}"
 
 
@@ -254,7 +256,7 @@ def _make_p_cell(column: str) -> Cell:
 
 
 def _make_yes_cell(column: str, no: str = "no") -> Cell:
-    """Return a function that writes yes where a column is true."""
+    """Return a function that formats a boolean column as yes or `no`."""
     return lambda row: "yes" if getattr(row, column) else no
 
 
@@ -270,13 +272,13 @@ _DIFFERENCE: Mapping[str, Cell] = {
 
 
 def _format_df(value: float) -> str:
-    """Degrees of freedom, which need not be whole; without decimals where they are, but for rounding."""
-    is_whole = np.isfinite(value) and abs(value - round(value)) <= TIE * max(1.0, abs(value))
-    return f"{value:.0f}" if is_whole else format_number(value, 2)
+    """Format degrees of freedom, without decimals if they are integers up to rounding errors."""
+    is_integer = np.isfinite(value) and abs(value - round(value)) <= TIE * max(1.0, abs(value))
+    return f"{value:.0f}" if is_integer else format_number(value, 2)
 
 
 def _format_measure(row: Any) -> str:
-    """Name of a measure, with its prior if it has one."""
+    """Format the name of a measure, with its prior if it has one."""
     return name_response(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})")
 
 
@@ -286,7 +288,7 @@ def _format_effect_interval(row: Any) -> str:
 
 
 def _make_factor_cell(column: str) -> Cell:
-    """Return a function that writes how many times the data it takes."""
+    """Return a function that formats the factor by which the data must grow."""
 
     def write(row: Any) -> str:
         factor = getattr(row, column)
@@ -301,7 +303,7 @@ def _format_n_folds(row: Any) -> str:
     return f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "test_set" else ""
 
 
-#: The rule that each criterion of a choice stands for.
+#: Description of each criterion of choice.
 CRITERIA = {
     "highest_expected_auprec": "highest mean (IAUPREC)",
     "minimum_expected_regret": "smallest mean regret",
@@ -311,18 +313,18 @@ CRITERIA = {
 }
 
 
-#: Names in one cell; the others are counted.
+#: Names in one cell; the rest are counted.
 MAX_NAMES = 12
 
 
 def build_leaders_table(leaders: pd.DataFrame, level: str) -> Table:
     """Build the table of models that may be the best, a row for each range of priors."""
-    rows, cut = [], False
-    for (low, high), stretch in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
-        leader = stretch["leader"].iloc[0]
-        others = [name for name in stretch["contender"] if name != leader]
+    rows, is_cut = [], False
+    for (low, high), group in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
+        leader = group["leader"].iloc[0]
+        others = [name for name in group["contender"] if name != leader]
         rest = len(others) - MAX_NAMES
-        cut |= rest > 0
+        is_cut |= rest > 0
         names = ", ".join(others[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
         rows.append((f"{low:.3g} to {high:.3g}", leader, names or "none"))
     return Table(
@@ -332,12 +334,12 @@ def build_leaders_table(leaders: pd.DataFrame, level: str) -> Table:
         tuple(rows[:MAX_ROWS]),
         note="A model is left out where a band puts another one above it."
         + (f" The first {MAX_ROWS:,} of {len(rows):,} stretches." if len(rows) > MAX_ROWS else "")
-        + (" leaders.csv names them all." if cut else ""),
+        + (" leaders.csv names them all." if is_cut else ""),
     )
 
 
 def build_pairs_table(rows: pd.DataFrame, alpha: float, *columns: str) -> Table:
-    """Pairwise differences with intervals, without some columns."""
+    """Build the table of pairwise differences, without some columns."""
     table = PAIRS.build(rows, alpha=alpha)
     for head in columns:
         table = drop_column(table, head)
@@ -345,7 +347,7 @@ def build_pairs_table(rows: pd.DataFrame, alpha: float, *columns: str) -> Table:
 
 
 def _build_pairwise(source: ReportSource) -> Table:
-    """Pairs of the test that the conclusions rest on."""
+    """Build the table of the primary test of pairs, with effect sizes."""
     rows = select_primary(source.pairs)
     table = build_pairs_table(rows, source.alpha, "Test", "Measure")
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
@@ -373,7 +375,7 @@ PAIRS = FrameTable(
 )
 
 
-#: Every table by its name, in the order of the report.
+#: Tables by name, in the order of the report.
 TABLES: Mapping[str, TableSpec | FrameTable] = {
     "performance": TableSpec(make=_build_performance, files=("auprec.csv", "iauprec.csv")),
     "ranking": TableSpec(make=build_ranking_table, files=("ranking.csv", "decisions.csv")),
@@ -504,9 +506,9 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
 # --- tables of single commands ------------------------------------------------------------------------------
 
 
-def build_intervals_table(intervals: pd.DataFrame, claim: str) -> Table:
-    """Confidence intervals of every model and fold, and what they are about."""
-    about = f"Each interval is its own, about {claim}: what training anew would change is not in it."
+def build_intervals_table(intervals: pd.DataFrame, population: str) -> Table:
+    """Build the table of confidence intervals of each model and fold."""
+    about = f"Each interval is its own, about {population}: what training anew would change is not in it."
     if (intervals["level"] != "fold").any():
         about += " Rows in brackets take the models of all folds for one."
     notes = dict.fromkeys([about, *(text for text in intervals["warning"] if text)])
@@ -525,7 +527,8 @@ def build_intervals_table(intervals: pd.DataFrame, claim: str) -> Table:
     )
 
 
-HEADS = {
+#: Headings of the measures of operating points.
+HEADINGS = {
     "recall": "Recall",
     "fpr": "FPR",
     "precision": "Precision",
@@ -537,6 +540,7 @@ HEADS = {
 }
 
 
+#: Description of each rule that sets a threshold.
 RULES = {
     "threshold": "score at least {target:g}",
     "recall": "the highest with recall {target:g} or more",
@@ -547,11 +551,11 @@ RULES = {
 
 
 def build_operating_table(operating: pd.DataFrame) -> Table:
-    """Operating points of every model: the mean over folds where there are several."""
+    """Build the table of operating points of each model: means over folds, or the values of one fold."""
     means = operating[operating["level"] == MEAN]
     displayed = means if len(means) else operating
     costless = displayed.loc[displayed["measure"] == "expected_cost", "estimate"].isna().all()
-    measures = [m for m in HEADS if m != "expected_cost" or not costless]
+    measures = [m for m in HEADINGS if m != "expected_cost" or not costless]
     keys = ["model", "chosen_prior", "prior"]
     rows = []
     for _, group in displayed.groupby(keys, sort=False, observed=True, dropna=False):
@@ -561,7 +565,7 @@ def build_operating_table(operating: pd.DataFrame) -> Table:
         rows.append(
             (f"{first.model}, {first.prior:g}{chosen}", *(_format_point(points[m]) for m in measures))
         )
-    header = ("Model, prior", *(HEADS[m] for m in measures))
+    header = ("Model, prior", *(HEADINGS[m] for m in measures))
     note = _write_operating_note(displayed, averaged=bool(len(means)))
     return Table("operating", "Operating points", header, tuple(rows), note=note)
 
@@ -571,19 +575,18 @@ def _format_point(row: Any) -> str:
 
 
 def _write_operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
-    """Say what the threshold and the intervals are, and what choosing the threshold does to the numbers."""
+    """Write the note on the threshold, the intervals, and the bias of choosing on the same cases."""
     rule, target, level = (points[column].iloc[0] for column in ("rule", "target", "confidence_level"))
     several = rule == "threshold" and points["target"].nunique() > 1
     threshold = "each model's own" if several else RULES[rule].format(target=target)
-    way = (
+    method = (
         "means over folds with t intervals that allow for the training data they share"
         if averaged
         else "Wilson's intervals of recall and false positive rate, and from these the others"
     )
-    text = f"Threshold: {threshold}. In brackets {100 * level:g} % intervals: {way}."
+    text = f"Threshold: {threshold}. In brackets {100 * level:g} % intervals: {method}."
     if ON_OTHER_CASES in points["chosen_on"].to_numpy():
-        elsewhere = " Chosen on other cases than those that judge it."
-        return text if rule == "threshold" else text + elsewhere
+        return text + (" Chosen on other cases than those that judge it." if rule != "threshold" else "")
     if rule in {"precision", "cost"}:
         text += " A threshold chosen on the cases that judge it looks better than it is."
     if rule in {"precision", "cost", "flagged"} and not averaged:
@@ -592,7 +595,7 @@ def _write_operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
 
 
 def build_thresholds_table(operating: pd.DataFrame) -> Table:
-    """Return the threshold of every model, and the prior it was chosen for where the rule asks for one."""
+    """Build the table of thresholds by model and by the prior for which the rule chose them."""
     single = operating[(operating["fold"] != MEAN) & (operating["measure"] == "recall")]
     chosen = single.drop_duplicates(["model", "fold", "chosen_prior"])
     rows = []

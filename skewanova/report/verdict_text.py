@@ -1,7 +1,7 @@
 """The sentences of a verdict.
 
-"Ahead" is said of tested statements only, "highest mean" of untested ones. If the four lines together are
-too long, optional phrases are left out, the least important first.
+"Ahead" means that a test found a difference; without a test it is "highest mean". If the four lines are too
+long together, optional phrases are left out, the least important first.
 """
 
 from __future__ import annotations
@@ -40,38 +40,38 @@ from skewanova.priors.evidence import MIN_POSITIVES_FOR_TESTS
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import find_collapsed
 
-#: Words of all four lines together.
+#: Words in all four lines.
 MAX_WORDS = 60
 
 
-#: Phrases that are left out of longer texts, in this order.
+#: Phrases that are left out of longer verdicts, in this order.
 OPTIONAL_PHRASES = ("tail", "p_best", "claim", "names", "tied", "detectable")
 
 
-#: Longer lists of models are cut, and the others counted.
+#: Names in a list; the rest are counted.
 MAX_NAMES = 3
 
 
-#: Fewer positives than this in a fold let single cases decide its area.
+#: With fewer positives in a fold, single cases determine its area.
 MIN_POSITIVES_PER_FOLD = 10
 
 
-#: A smaller share of the deployment prior than this out of reach is not worth a line.
+#: A smaller unsupported fraction of the deployment prior is not mentioned.
 SMALL_MASS = 0.05
 
 
-#: Fewer folds or runs than this show little of how they vary.
+#: With fewer folds or runs, their variance is poorly estimated.
 MIN_FOLDS = 5
 
 
-#: More than this many times the data is out of reach, and nothing to advise.
+#: A larger factor of cases is not feasible.
 MAX_CASE_FACTOR = 1000.0
 
 
 class LineWriter:
-    """Writes names and numbers of a verdict, and records the frame that each number comes from.
+    """Writes the lines of a verdict, and records the frame of each number.
 
-    `line` is the field of the verdict that is being written, `omit` are the phrases that are left out.
+    `line` is the current field of the verdict; `omit` are the phrases that are left out.
     """
 
     def __init__(self, names: Mapping[str, str], omit: Collection[str] = ()) -> None:
@@ -79,7 +79,7 @@ class LineWriter:
         self.numbers: list[VerdictNumber] = []
 
     def begin(self, line: str) -> LineWriter:
-        """Begin a line."""
+        """Set the current line, and return the writer."""
         self.line = line
         return self
 
@@ -99,12 +99,12 @@ class LineWriter:
         """Format a count or a setting and record it."""
         return self.add_number(value, quantity, table, lambda count: f"{count:g}")
 
-    def add_percent(self, share: float, quantity: str, table: str) -> str:
-        """Format a share as percent and record it."""
-        return self.add_number(100 * share, quantity, table, format_percent)
+    def add_percent(self, fraction: float, quantity: str, table: str) -> str:
+        """Format a fraction as percent and record it."""
+        return self.add_number(100 * fraction, quantity, table, format_percent)
 
     def write_difference(self, row: Any) -> str:
-        """Write the size of a difference, its interval and adjusted p; the larger model first."""
+        """Write the size of a difference, with its interval and adjusted p-value."""
         sign = 1 if row.estimate >= 0 else -1
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
         form = partial(format_number, digits=count_decimals(limits))
@@ -120,7 +120,7 @@ class LineWriter:
         return f"{text}, adjusted p {self.add_number(row.p_adjusted, 'p_adjusted', 'pairs', format_p)}"
 
     def write_lead(self, row: Any, verb: str = "over") -> str:
-        """Write which model of a pair is above the other, and by how much."""
+        """Write the larger model of a pair, the smaller one, and their difference."""
         first, second = (self.names[model] for model in order_by_estimate(row))
         return f"{first} {verb} {second} by {self.write_difference(row)}"
 
@@ -130,28 +130,28 @@ class LineWriter:
         return f"{title}: {self.write_lead(max(rows, key=abs_estimate))}"
 
     def join_names(self, models: Iterable[str], word: str = "and") -> str:
-        """Join names into a phrase; of many, the first and how many more."""
+        """Join the names of models; many are cut and counted."""
         texts = [self.names[model] for model in models]
         if len(texts) > MAX_NAMES:
             texts = [*texts[:MAX_NAMES], f"{len(texts) - MAX_NAMES} more"]
         return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
     def write_behind(self, models: Sequence[str]) -> str:
-        """Write that these models are behind."""
+        """Write that models are behind."""
         return f"{self.join_names(models)} {'is' if len(models) == 1 else 'are'} behind"
 
     def write_undecided(self, data: str) -> str:
-        """Write that no model is known to be the best."""
+        """Write that the best model is not known."""
         return f"The {data} cannot tell which of {self.join_names(self.names)} is best."
 
 
 def format_percent(value: float) -> str:
-    """Format percent without decimals; never 100 where something is left, nor 0 where something is."""
+    """Format a percentage without decimals, but not as 0 or 100 unless it is."""
     return "<1" if value < 1 else ">99" if 99 < value < 100 else f"{value:.0f}"
 
 
 def write_verdict(judged: Judgement) -> Verdict:
-    """Write the four lines, leaving out optional phrases until they are short enough."""
+    """Write the verdict, with as many optional phrases as `MAX_WORDS` allows."""
     for n_omitted in range(len(OPTIONAL_PHRASES) + 1):
         writer = LineWriter(judged.names, OPTIONAL_PHRASES[:n_omitted])
         lines = {
@@ -176,7 +176,7 @@ def write_verdict(judged: Judgement) -> Verdict:
 
 
 def write_choice(judged: Judgement, writer: LineWriter) -> str:
-    """Write which model to choose, and over which priors that was judged."""
+    """Write the model to choose, and the supported priors if they are not all."""
     if judged.state == "untrusted":
         means = []
         for row in islice(iter_rows(judged.frames["decisions"]), MAX_NAMES):
@@ -229,17 +229,17 @@ def _choose_candidates(judged: Judgement, writer: LineWriter) -> str:
 
 
 def _others_behind(judged: Judgement, writer: LineWriter) -> str:
-    """Write which models are behind the candidates, and behind which of them."""
+    """Write the models behind the candidates, and the candidates that they are behind."""
     order, candidates = judged.order, judged.order.candidates
     others = [model for model in order.models if model not in candidates]
     if not others:
         return ""
     beaten = {model: {order_by_estimate(row)[1] for row in order.wins_of(model)} for model in candidates}
     above_all = [model for model in candidates if beaten[model].issuperset(others)]
-    whom = writer.names[above_all[0]] if above_all else "another model at some prior"
+    ahead = writer.names[above_all[0]] if above_all else "another model at some prior"
     if len(above_all) == len(candidates) > 1:
-        whom = "both" if len(candidates) == 2 else "all of these"
-    return f"; {writer.write_behind(others)} {whom}"
+        ahead = "both" if len(candidates) == 2 else "all of these"
+    return f"; {writer.write_behind(others)} {ahead}"
 
 
 def _choose_by_prior(judged: Judgement, writer: LineWriter) -> str:
@@ -249,7 +249,7 @@ def _choose_by_prior(judged: Judgement, writer: LineWriter) -> str:
     limits = [writer.add_prior(v, "prior_high", "leaders") for v in dict.fromkeys((end, start))]
     below, above = writer.join_names(first, "or"), writer.join_names(last, "or")
     text = f"{below} below {limits[0]}, {above} above {limits[-1]}"
-    if len(ranges) == 1 or set(first) == set(last):  # the same models may be the best at both ends
+    if len(ranges) == 1 or set(first) == set(last):  # equal candidates at both ends
         best, *ends = min(ranges, key=lambda part: len(part[0]))
         low, high = (writer.add_prior(end, "prior_low", "leaders") for end in ends)
         text = f"{writer.join_names(best, 'or')} from {low} to {high}, elsewhere open"
@@ -274,7 +274,7 @@ CHOICES: dict[str, Callable[[Judgement, LineWriter], str]] = {
 
 
 def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control: str) -> str:
-    """Write which models are ahead of the control, and which behind; they are not tested among themselves."""
+    """Write the models ahead of the control and behind it; other pairs are not tested."""
     above, name = order.models_above(control), writer.names[control]
     below = [worse for better, worse, _ in order.wins if better == control]
     rest = f"; {writer.write_behind(below)} it" if below else ""
@@ -290,7 +290,7 @@ def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control:
 
 
 def write_certainty(judged: Judgement, writer: LineWriter) -> str:
-    """Write the one number that carries the state, then optional phrases."""
+    """Write the difference that supports the state, and optional phrases."""
     if judged.state == "untrusted" or judged.supported_mass == 0:
         return "No test is trusted."
     phrases = [CERTAINTIES[judged.state](judged, writer)]
@@ -323,7 +323,7 @@ def _get_candidate_pairs(judged: Judgement) -> list[Any]:
 
 
 def _write_leads(order: PairwiseOrder, writer: LineWriter) -> str:
-    """Write the smallest lead, or else the largest difference."""
+    """Write the smallest significant lead, or else the largest difference."""
     wins = [row for *_, row in order.wins]
     if not wins:
         return writer.write_largest_difference(order.pairs)
@@ -344,7 +344,7 @@ CERTAINTIES: dict[str, Callable[[Judgement, LineWriter], str]] = {
 
 
 def _write_tied(judged: Judgement, writer: LineWriter) -> str:
-    """Write the largest difference between candidates of a tie."""
+    """Write the largest difference between the candidates of a tie."""
     pairs = _get_candidate_pairs(judged)
     if judged.state != "tie" or not pairs:
         return ""
@@ -352,7 +352,7 @@ def _write_tied(judged: Judgement, writer: LineWriter) -> str:
 
 
 def _write_detectable(judged: Judgement, writer: LineWriter) -> str:
-    """Write the smallest difference that these data would have shown, of the candidates' widest pair."""
+    """Write the detectable difference of the candidates' most variable pair."""
     plans, models = judged.frames["plans"], judged.order.candidates
     rows = plans[plans["model_a"].isin(models) & plans["model_b"].isin(models)]
     detectable = rows["detectable"].max()
@@ -374,7 +374,7 @@ def _write_p_best(judged: Judgement, writer: LineWriter) -> str:
 
 
 def write_changes(judged: Judgement, writer: LineWriter) -> str:
-    """Write where the highest mean changes: inside of the deployment prior, or else the nearest outside."""
+    """Write the prior at which the highest mean changes, in the deployment prior or else nearest to it."""
     order = judged.order
     if judged.supported_mass == 0 or judged.state == "untrusted":
         return f"Not judged: {writer.names[order.models[0]]} has the highest mean seen."
@@ -423,7 +423,7 @@ def _write_change(judged: Judgement, change: Change, writer: LineWriter) -> str:
 
 
 def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
-    """Return how far a prior lies outside of the range considered, in log-odds."""
+    """Return the distance of a prior from the judged range, in log-odds."""
     return float(max(logit(order.low) - logit(prior), logit(prior) - logit(order.high)))
 
 
@@ -431,7 +431,7 @@ def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
 
 
 def write_weakness(judged: Judgement, writer: LineWriter) -> str:
-    """Write the worst weakness, and what would mend it."""
+    """Write the worst weakness, and its remedy."""
     weaknesses = chain(
         _write_scarcity(judged, writer), _write_flaws(judged, writer), _write_more_data(judged, writer)
     )
@@ -439,13 +439,13 @@ def write_weakness(judged: Judgement, writer: LineWriter) -> str:
 
 
 def _write_scarcity(judged: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Write of which class there are too few cases."""
-    out_of_range = 1 - judged.supported_mass
+    """Yield weaknesses due to too few cases of a class."""
+    unsupported = 1 - judged.supported_mass
     if judged.is_partial:
         part = "all" if judged.supported_mass == 0 else "most"
         yield f"Negatives are too few for {part} of the deployment prior: collect more."
-    elif out_of_range >= SMALL_MASS:
-        rarest, percent = _write_rarest(judged, writer), writer.add_percent(out_of_range, "share", "support")
+    elif unsupported >= SMALL_MASS:
+        rarest, percent = _write_rarest(judged, writer), writer.add_percent(unsupported, "share", "support")
         where = f"Below prior {rarest} ({percent} % of the deployment prior)"
         yield f"{where} negatives are too few: collect more."
     if judged.n_positive < MIN_POSITIVES_FOR_TESTS:
@@ -457,7 +457,7 @@ def _write_scarcity(judged: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_flaws(judged: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Write what is doubtful about the design, the scores and a model, by the checks."""
+    """Yield weaknesses of the design, the scores and the models."""
     design, few, top = (
         judged.evaluation.design,
         judged.tied_scores_check,
@@ -482,7 +482,7 @@ def _write_flaws(judged: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_more_data(judged: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Write how many times the data would tell the best from another candidate."""
+    """Yield the factor of cases that would separate the best model from the next candidate."""
     if judged.state not in {"undecided", "tie"}:
         return
     best, *others = judged.order.candidates
@@ -498,7 +498,7 @@ def _write_more_data(judged: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
-    """Write what a design leaves unknown."""
+    """Write the weakness of a design itself."""
     if design.is_test_set:
         return "Each model was trained once: nothing is known about training anew."
     if design.n_folds < MIN_FOLDS:
@@ -522,7 +522,7 @@ def write_datasets_verdict(
     *,
     control: str | None = None,
 ) -> Verdict:
-    """Return the verdict across data sets, by the primary test's pairs."""
+    """Return the verdict across data sets, from the primary test of pairs."""
     names, n_datasets = shorten_names(map(str, ranking["model"])), iauprec["dataset"].nunique()
     order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
     state, choice = _choose_by_pairs(order, writer, "data sets", control)
@@ -540,7 +540,7 @@ def write_datasets_verdict(
 def write_class_choice(
     models: Sequence[str], pairs: Iterable[Any], verdict: Verdict, *, control: str | None = None
 ) -> str:
-    """Return what to deploy for one class of several, by its pairs of the family of all classes."""
+    """Write the choice for one of several classes, from its pairs after the joint adjustment."""
     if verdict.state == "untrusted":
         return verdict.choose
     if verdict.state == "unsupported":
@@ -552,7 +552,7 @@ def write_class_choice(
 def _choose_by_pairs(
     order: PairwiseOrder, writer: LineWriter, data: str, control: str | None
 ) -> tuple[str, str]:
-    """Return state and choice by the pairs alone."""
+    """Return the state and the line "choose" from the tests of pairs alone."""
     if control is not None:
         return "control", write_choice_with_control(order, writer, control)
     candidates = order.candidates
@@ -565,7 +565,7 @@ def _choose_by_pairs(
 
 
 def _write_certainty_across(order: PairwiseOrder, writer: LineWriter) -> str:
-    """Write the smallest lead of a candidate, or else the largest difference."""
+    """Write the smallest significant lead of a candidate, or else the largest difference."""
     wins = order.wins_of(*order.candidates)
     row = min(wins, key=abs_estimate) if wins else max(order.pairs, key=abs_estimate)
     text = _write_leads(PairwiseOrder(order.models, wins or order.pairs), writer)
@@ -573,7 +573,7 @@ def _write_certainty_across(order: PairwiseOrder, writer: LineWriter) -> str:
 
 
 def _write_winners_across(ranking: pd.DataFrame, n_datasets: int, writer: LineWriter) -> str:
-    """Write on how many data sets which model has the highest mean."""
+    """Write the number of data sets on which each model has the highest mean."""
     best = sorted((row for row in iter_rows(ranking) if row.n_best), key=lambda row: -row.n_best)
     counts = [
         f"{writer.names[str(row.model)]} on {writer.add_count(row.n_best, 'n_best', 'ranking')}"
