@@ -298,7 +298,7 @@ def test_with_a_control_the_figure_has_the_differences_from_it(result):
 def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     folder = result.save(tmp_path / "out")
     assert {p.name for p in folder.iterdir()} == {
-        *(f"{name}.csv" for name in (*result.PARTS.frames, "datasets")), "report.html", "tables.md",
+        *(f"{name}.csv" for name in (*result.FRAMES, "datasets")), "report.html", "tables.md",
         "provenance.json", "figures", "dataset-001", "dataset-002", "dataset-003",
     }  # fmt: skip
     assert pd.read_csv(folder / "datasets.csv")["dataset"].tolist() == list(NAMES)
@@ -310,7 +310,7 @@ def test_folder_has_numbers_for_names(result, tmp_path, quick_parts):
     assert contents == ["findings", "datasets", "tables", "found", *(["warnings"] if result.warnings else [])]
     assert contents == re.findall(r'<(?:section|details)[^>]* id="(\w+)"', page)
     linked = set(re.findall(r'href="([\w.]+\.csv)"', page))
-    assert linked == {f"{name}.csv" for name in result.PARTS.frames}
+    assert linked == {f"{name}.csv" for name in result.FRAMES}
     assert sorted(file.name for file in (folder / "figures").iterdir()) == ["across.svg", "hierarchical.svg"]
     assert re.findall(r'<figure id="([\w-]+)"', page) == ["figure-across", "figure-hierarchical"]
     assert "Mean ranks over 3 data sets" in page[page.index("<svg") : page.index("</svg>")]

@@ -172,12 +172,12 @@ def test_columns_digits_caption_label_and_rows_by_number_model_pair_or_test(host
     [
         ({"columns": ["Mode"]}, "`columns` must be one of Model, IAUPREC, .*; but got 'Mode'"),
         ({"columns": []}, "`columns` must name at least one of Model, "),
-        ({"columns": "Model"}, "`columns` must be a list of heads"),
+        ({"columns": "Model"}, "`columns` must be a list of headings"),
         ({"rows": ["nobody"]}, "`rows` must be one of "),
         ({"rows": "nobody"}, "`rows` must be a number or a list of names"),
         ({"rows": 0}, "`rows` must be at least 1"),
         ({"digits": -1}, "`digits` must be at least 0"),
-        ({"label": "a}b"}, "`label` must be of letters"),
+        ({"label": "a}b"}, "`label` must consist of letters"),
     ],
 )
 def test_what_is_not_there_is_refused(hostile, options, told):
