@@ -196,9 +196,9 @@ def comparison_as_json(result: Any) -> dict[str, Any]:
     if isinstance(result, ReportSource):
         names = [name for name in FRAMES if name not in {*COMPUTED_FRAMES, "residuals"}]
         return {"settings": result.settings, **words, **{name: result.tables[name] for name in names}}
-    frames = {name: getattr(result, name) for name in result.PARTS.frames}
+    frames = {name: getattr(result, name) for name in result.FRAMES}
     comparisons = {name: comparison_as_json(item) for name, item in result.comparisons.items()}
-    return {**words, **frames, result.PARTS.plural: comparisons}
+    return {**words, **frames, result.PARTS: comparisons}
 
 
 def _to_json_value(value: Any) -> Any:
