@@ -14,4 +14,6 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
     blank = {kind: replace(each, draw=lambda _: Figure()) for kind, each in figures.FIGURES.items()}
     monkeypatch.setattr(figures, "FIGURES", blank)
-    monkeypatch.setattr(rendering, "_render_figure", lambda figure, name: b"<svg></svg>")
+    monkeypatch.setattr(
+        rendering, "_render_formats", lambda _, formats: dict.fromkeys(formats, b"<svg></svg>")
+    )

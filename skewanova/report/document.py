@@ -116,14 +116,8 @@ class Picture(NamedTuple):
     files: tuple[str, ...]
 
 
-def render_page(
-    source: ReportSource,
-    drawings: Mapping[str, bytes],
-    provenance: Mapping[str, Any],
-    *,
-    linked: bool = False,
-) -> str:
-    """Return the page as HTML, with links to the files of the folder if `linked`; `drawings` are SVG."""
+def render_page(source: ReportSource, drawings: Mapping[str, bytes], provenance: Mapping[str, Any]) -> str:
+    """Return the page as HTML, with links to the files of its folder; `drawings` are SVG."""
     methods, views, conclusions = write_methods(source), _build_views(source), source.conclusions
     bands, differing = source.tables["difference_curves"], source.tables["differing_priors"]
     along_prior = sentences.write_curve_sentences(bands, differing, control=get_control(source))
@@ -132,7 +126,6 @@ def render_page(
         "version": provenance["versions"]["skewanova"],
         "contents": _list_parts(source, drawings, views),
         "open": OPEN_PARTS,
-        "linked": linked,
         **_build_slider(source),
         "figures": _build_pictures(source, drawings),
         "warnings": source.warnings,
@@ -202,14 +195,12 @@ def load_script() -> dict[str, str]:
 def _describe_design(source: ReportSource) -> list[tuple[str, str]]:
     """List the models, the design and the settings of the comparison."""
     settings = source.settings
-    priors = settings.get("at_priors", source.tables["auprec"]["prior"].unique().tolist())
-    design = settings.get("design_description", source.tables["iauprec"]["fold"].nunique())
     return [
         ("Models", str(len(source.ranking))),
-        ("Data" if source.design.is_test_set else "Folds", str(design)),
-        ("Deployment prior", str(settings.get("deployment_prior", ""))),
-        ("Priors tabulated", _format_setting(priors)),
-        ("Estimator", str(settings.get("area_estimator", ""))),
+        ("Data" if source.design.is_test_set else "Folds", str(settings["design_description"])),
+        ("Deployment prior", str(settings["deployment_prior"])),
+        ("Priors tabulated", _format_setting(settings["at_priors"])),
+        ("Estimator", str(settings["area_estimator"])),
         ("Level of the tests", f"{source.alpha:g}"),
     ]
 

@@ -14,15 +14,6 @@ from skewanova.report.publication import build_publication_tables, write_latex_f
 from skewanova.report.source import ReportSource
 
 
-def render_html(source: ReportSource) -> str:
-    """Return the report as one HTML document without links to other files.
-
-    It contains the time; with the environment variable ``SOURCE_DATE_EPOCH`` all calls give the same text.
-    """
-    drawings = {kind: pictures["svg"] for kind, pictures in draw_figures(source, ("svg",))}
-    return render_page(source, drawings, _build_provenance(source))
-
-
 def write_folder(
     source: ReportSource, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)
 ) -> Path:
@@ -50,7 +41,7 @@ def write_files(output: Output, source: ReportSource, provenance: Provenance, fo
     output.write("references.bib", write_bibtex(find_references(write_methods(source))))
     figures = draw_figures(source, ("svg", *formats)) if formats else ()
     drawings = write_figures(output, figures, formats)
-    output.write("report.html", render_page(source, drawings, provenance, linked=True))
+    output.write("report.html", render_page(source, drawings, provenance))
 
 
 def write_figures(

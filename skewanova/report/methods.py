@@ -141,8 +141,8 @@ def write_methods(source: ReportSource) -> list[str]:
         source.design,
         primary,
         [*published, *secondary],
-        estimator=str(source.settings.get("area_estimator", "")),
-        deployment_prior=str(source.settings.get("deployment_prior", "")),
+        estimator=str(source.settings["area_estimator"]),
+        deployment_prior=str(source.settings["deployment_prior"]),
         alpha=source.alpha,
     )
     return [*paragraphs, _write_setup(source)]
@@ -152,7 +152,7 @@ def _write_setup(source: ReportSource) -> str:
     """Write the paragraph on design, sizes of folds, software and seed."""
     sizes = [_format_range(source.tables["iauprec"][column]) for column in ("n_positive", "n_negative")]
     each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
-    seed = source.settings.get("seed")
+    seed = source.settings["seed"]
     generator = "a random generator" if seed is None else f"seed {seed}"
     return (
         f"Design: {source.design.describe()}. {each} tests {sizes[0]} positives and {sizes[1]} negatives. "
@@ -179,7 +179,7 @@ def fill_methods(
     """Fill in the paragraphs on curves, ranking, tests and reading; `tests` are the other tests."""
     first = dict.fromkeys(primary)
     words = {
-        "estimator": ESTIMATORS.get(estimator, estimator),
+        "estimator": ESTIMATORS[estimator],
         "deployment_prior": deployment_prior,
         "alpha": f"{alpha:g}",
         "primary": [get_test(test).methods for test in first],

@@ -96,7 +96,6 @@ class PartsResult(Result):
             "alpha": f"{self.alpha:g}",
             "views": [build_view(table, *self.FILES[table.name]) for table in self._build_tables()],
             self.PARTS: [{"folder": f, "name": n, **phrases[n]} for f, n in self._name_folders().items()],
-            "linked": True,
             **items,
             **load_script(),
         }

@@ -69,13 +69,12 @@ def _render_formats(figure: Figure, formats: Iterable[str]) -> dict[str, bytes]:
     if engine is not None:
         engine.execute(figure)
         figure.set_layout_engine(None)  # "none" would leave a placeholder, and savefig draw twice
-    return {name: _render_figure(figure, name) for name in dict.fromkeys(formats)}
-
-
-def _render_figure(figure: Figure, name: str) -> bytes:
-    buffer = BytesIO()
-    figure.savefig(buffer, format=name, dpi=150, metadata=_METADATA[name])
-    return buffer.getvalue()
+    files = {}
+    for name in dict.fromkeys(formats):
+        buffer = BytesIO()
+        figure.savefig(buffer, format=name, dpi=150, metadata=_METADATA[name])
+        files[name] = buffer.getvalue()
+    return files
 
 
 def draw_single(

@@ -249,8 +249,7 @@ def _write_means(source: ReportSource) -> str:
     ]
     level = f"; {format_level(source.alpha)} intervals in brackets" if has_limits else ""
     name = "IAUPREC" if source.design.is_test_set else f"Mean IAUPREC over {source.design.n_folds} folds"
-    prior = source.settings.get("deployment_prior", "")
-    return f"{name} ({prior}{level}): {_join_texts(means, MAX_MEANS, ', ')}."
+    return f"{name} ({source.settings['deployment_prior']}{level}): {_join_texts(means, MAX_MEANS, ', ')}."
 
 
 def _write_pairs(source: ReportSource, rows: list[Any]) -> list[str]:

@@ -285,7 +285,7 @@ def format_level(alpha: float) -> str:
 
 def get_control(source: ReportSource) -> str | None:
     """Return the control model, or None."""
-    control = source.settings.get("control")
+    control = source.settings["control"]
     return None if control is None else str(control)
 
 

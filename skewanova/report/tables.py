@@ -141,27 +141,21 @@ def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking
     """Build table 1 of Landgrebe et al. (2006): mean and standard deviation over folds of each measure."""
     models, priors = ranking["model"].tolist(), auprec["prior"].unique()
     displayed = subsample(priors, MAX_PRIORS)
-    groups = auprec[auprec["prior"].isin(displayed)].groupby("prior", sort=False, observed=True)
-    values = {
-        head: group.groupby("model", observed=True)["auprec"]
-        for head, (_, group) in zip(_format_prior_heads(displayed), groups, strict=True)
-    }
-    by_model = iauprec.groupby("model", observed=True)
-    values |= {"IAUPREC": by_model["iauprec"], "AUC": by_model["auc"]}
-    means = {head: groups.mean().loc[models] for head, groups in values.items()}
-    spreads = {head: groups.std().loc[models] for head, groups in values.items()}
-    rows = [(m, *(format_with_error(means[head][m], spreads[head][m]) for head in values)) for m in models]
-    best = frozenset(
-        (i, j)
-        for j, head in enumerate(values, start=1)
-        for i in np.flatnonzero(is_maximum(means[head])).tolist()
-    )
-    over_folds = any(spread.notna().any() for spread in spreads.values())
+    cells = ["model", "fold"]
+    values = auprec.pivot(index=cells, columns="prior", values="auprec")[displayed]
+    values.columns = pd.Index(_format_prior_heads(displayed))
+    areas = iauprec.set_index(cells)[["iauprec", "auc"]].set_axis(["IAUPREC", "AUC"], axis=1)
+    groups = values.join(areas).groupby("model", observed=True)
+    means, spreads = groups.mean().loc[models], groups.std().loc[models]
+    rows = [(model, *map(format_with_error, means.loc[model], spreads.loc[model])) for model in models]
+    is_best = np.column_stack([is_maximum(means[head]) for head in means])
+    best = frozenset((i, j + 1) for i, j in np.argwhere(is_best).tolist())
+    over_folds = spreads.notna().any(axis=None)
     what = "AUPREC at each prior, IAUPREC and AUC"
     caption = f"Mean (standard deviation over folds) of {what}" if over_folds else f"{what} on the test set"
     several = len(displayed) < len(priors)
     note = f"{len(displayed)} of {len(priors):,} priors: auprec.csv holds them all." if several else ""
-    return Table("measures", caption, ("Model", *values), tuple(rows), bold=best, note=note)
+    return Table("measures", caption, ("Model", *means), tuple(rows), bold=best, note=note)
 
 
 def _format_prior_heads(priors: Iterable[float]) -> list[str]:

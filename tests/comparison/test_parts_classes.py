@@ -94,7 +94,7 @@ def test_refusals(found):
     scores, _ = found
     with pytest.raises(sa.InputTypeError, match="not independent data sets: use compare_classes"):
         sa.compare_datasets(scores, 0.3)
-    with pytest.raises(sa.InputTypeError, match=r"what scores_from_multiclass\(\) returns"):
+    with pytest.raises(sa.InputTypeError, match=r"the result of scores_from_multiclass\(\)"):
         sa.compare_classes(scores.tables, 0.3)
     with pytest.raises(sa.InputError, match=r"^class '0': "):
         sa.compare_classes(scores, 0.3, control="m9", **OPTIONS)

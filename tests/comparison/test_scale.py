@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hostile_results import simulated
+from hostile_results import render_html, simulated
 from latex_runs import compiled, has_package
 
 from skewanova import compare, load_satellite_scores
@@ -24,7 +24,6 @@ from skewanova.report import figures as report_figures
 from skewanova.report import rendering
 from skewanova.report import source as report_source
 from skewanova.report import tables as report_tables
-from skewanova.report.folder import render_html
 from skewanova.report.publication import LATEX_HEAD, write_fixed_latex
 from skewanova.report.tables import build_leaders_table
 
@@ -160,7 +159,7 @@ def test_figures_show_the_first_models_and_whoever_leads(monkeypatch):
     assert source.settings is result.settings
     assert "critical_difference" not in report_figures.list_figures(result)
     with monkeypatch.context() as patch:  # drawn, but not written
-        patch.setattr(rendering, "_render_figure", lambda figure, name: b"<svg></svg>")
+        patch.setattr(rendering, "_render_formats", lambda _, formats: dict.fromkeys(formats, b"<svg></svg>"))
         page = render_html(result)
     told = "Drawn are 3 of 5 models: the first of the ranking, and whoever leads at some prior."
     assert page.count(told) >= 9

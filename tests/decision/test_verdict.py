@@ -200,13 +200,15 @@ def test_where_no_test_is_trusted_no_group_stands_in_the_tables(results, state):
 def test_words_for_pairs_names_and_numbers(results):
     pairs, writer = list(iter_rows(pairs_of(results["clear"]))), LineWriter({c: c for c in "abcde"})
     named = LineWriter({model: model for model in results["clear"].evaluation.models})
-    assert named.largest_difference(pairs[:1]).startswith("Difference: ")
-    assert named.largest_difference(pairs).startswith("Largest difference: ")
-    assert [writer.join("a"), writer.join("abc", "or")] == ["a", "a, b or c"]
-    assert writer.join("abcde") == "a, b, c and 2 more"
+    assert named.write_largest_difference(pairs[:1]).startswith("Difference: ")
+    assert named.write_largest_difference(pairs).startswith("Largest difference: ")
+    assert [writer.join_names("a"), writer.join_names("abc", "or")] == ["a", "a, b or c"]
+    assert writer.join_names("abcde") == "a, b, c and 2 more"
     assert [format_percent(value) for value in (0.4, 37.6, 99.7, 100.0)] == ["<1", "38", ">99", "100"]
     row = SimpleNamespace(estimate=-0.00152, conf_low=-0.0033, conf_high=0.00031, p_adjusted=0.1)
-    assert writer.difference(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"  # limits keep their sign
+    assert (
+        writer.write_difference(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"
+    )  # limits keep their sign
 
 
 def test_a_verdict_shows_itself(results):

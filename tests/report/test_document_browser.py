@@ -7,9 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hostile_results import HOSTILE, simulated
-
-from skewanova.report.folder import render_html
+from hostile_results import HOSTILE, render_html, simulated
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
