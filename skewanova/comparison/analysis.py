@@ -200,10 +200,10 @@ def _has_full_rank(measures: Evaluation) -> bool:
 
 def _select_tests(tests: Iterable[str], design: FoldDesign, *, control: bool = False) -> list[str]:
     """Select the tests that are valid for the design and compare all pairs or, if so, with the control."""
-    suited = [test for test in tests if get_test(test).applies_to(design.kind)]
+    valid = [test for test in tests if get_test(test).applies_to(design.kind)]
     if control:
-        return [test for test in suited if get_test(test).needs_adjustment or get_test(test).needs_control]
-    return [test for test in suited if not get_test(test).needs_control]
+        return [test for test in valid if get_test(test).needs_adjustment or get_test(test).needs_control]
+    return [test for test in valid if not get_test(test).needs_control]
 
 
 def choose_primary_test(measures: Evaluation) -> str:

@@ -325,11 +325,11 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
         )
     first, expected = next(iter(models.items()))
     for name, others in models.items():
-        odd = sorted(set(others) ^ set(expected))
-        if odd:
+        unmatched = sorted(set(others) ^ set(expected))
+        if unmatched:
             raise InputError(
-                f"every data set must have the same models, but {odd[0]!r} is in only one of the data sets "
-                f"{first!r} and {name!r}"
+                f"every data set must have the same models, but {unmatched[0]!r} is in only one of the data "
+                f"sets {first!r} and {name!r}"
             )
 
 

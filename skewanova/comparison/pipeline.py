@@ -64,20 +64,20 @@ def build_decision_frames(
     Leaders are found among all models; the simultaneous bands are those of the compared pairs.
     """
     panel, models, control = panel_curves(measures), measures.models, options.control
-    beside = None if differences is None else critical_value_of_bands(differences)
-    critical = beside if control is None else None
-    if critical is None or beside is None:
+    critical_compared = None if differences is None else critical_value_of_bands(differences)
+    critical_all = critical_compared if control is None else None
+    if critical_all is None or critical_compared is None:
         joint = joint_curves(measures, testable_grid(measures))
-        critical = pair_critical_value(joint, options.alpha, rng=options.rng)
-        compared, beside = mask_compared_pairs(models, control), critical
+        critical_all = pair_critical_value(joint, options.alpha, rng=options.rng)
+        compared, critical_compared = mask_compared_pairs(models, control), critical_all
         if not compared.all():
-            beside = pair_critical_value(joint, options.alpha, selected=compared, rng=options.rng)
+            critical_compared = pair_critical_value(joint, options.alpha, selected=compared, rng=options.rng)
     rarest = smallest_testable_prior(measures)
     level = options.alpha / count_compared_pairs(len(models), control)
     return {
         "crossings": crossings_frame(panel, models, options.alpha),
-        "leaders": leaders_frame(panel, models, critical, rarest=rarest),
-        "differing_priors": differing_frame(panel, models, beside, rarest=rarest, control=control),
+        "leaders": leaders_frame(panel, models, critical_all, rarest=rarest),
+        "differing_priors": differing_frame(panel, models, critical_compared, rarest=rarest, control=control),
         "decisions": decision_table,
         "choices": choose_models(decision_table),
         "support": support(measures),
@@ -459,8 +459,8 @@ def _check_own_splits(design: str | FoldDesign, test_fraction: float | None) -> 
     """Check that a user who passes `cv` states no other design."""
     if design == BUILT_IN_DESIGNS[0] and test_fraction is None:
         return
-    odd = f"test_fraction={test_fraction:g}" if design == BUILT_IN_DESIGNS[0] else f"design={design!r}"
+    setting = f"test_fraction={test_fraction:g}" if design == BUILT_IN_DESIGNS[0] else f"design={design!r}"
     raise InputError(
-        f"`cv` and {odd} both determine the splits: leave out one of the two; the design of `cv` is inferred "
-        "from the cases"
+        f"`cv` and {setting} both determine the splits: leave out one of the two; the design of `cv` is "
+        "inferred from the cases"
     )

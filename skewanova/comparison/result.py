@@ -276,10 +276,10 @@ class Comparison(ReportSource):
         return parts
 
 
-def _truncate(items: Sequence[str], most: int) -> list[str]:
-    if len(items) <= most:
+def _truncate(items: Sequence[str], max_items: int) -> list[str]:
+    if len(items) <= max_items:
         return list(items)
-    return [*items[: most - 1], f"and {len(items) - most + 1} more, in the tables of differences"]
+    return [*items[: max_items - 1], f"and {len(items) - max_items + 1} more, in the tables of differences"]
 
 
 def _format_count(number: int, word: str) -> str:

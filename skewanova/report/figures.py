@@ -270,16 +270,16 @@ def _draw_residuals(source: ReportSource) -> Figure:
     """Draw three plots of the residuals and, in the fourth panel, their legend."""
     width, legend_height = _fit_size(source, 2.8)
     figure = Figure(figsize=(width, 2 * legend_height), layout="constrained")
-    *panels, spare = figure.subplots(2, 2).ravel()
+    *panels, legend_ax = figure.subplots(2, 2).ravel()
     entries: list[Entry] = []
     for kind, ax in zip(("fitted", "fold", "qq"), panels, strict=True):
         performance.plot_residuals(source.tables["residuals"], kind=kind, ax=ax)
         old_legend = ax.get_legend()
         entries = _get_legend_entries(old_legend)
         old_legend.remove()
-    spare.set_axis_off()
+    legend_ax.set_axis_off()
     few = len(source.ranking) <= MAX_MODELS
-    draw_legend(spare, entries if few else entries[len(source.ranking) :], corner="upper left")
+    draw_legend(legend_ax, entries if few else entries[len(source.ranking) :], corner="upper left")
     return figure
 
 

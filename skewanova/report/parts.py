@@ -21,7 +21,7 @@ from skewanova.report.tables import FrameTable, format_pair
 class PartsResult(Result):
     """Base of the comparisons in several parts: their frames, page and folder."""
 
-    #: Names of one part and of all, and what the output is.
+    #: Names of one part, of all parts and of the output.
     PART: ClassVar[str]
     PARTS: ClassVar[str]
     KIND: ClassVar[str]

@@ -49,8 +49,8 @@ def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFram
     primary = anova[(anova["role"] == "primary") & (anova["term"] == "model")]
     line = write_test_line(primary)
     if primary["p_value"].isna().all():
-        why = explain_untested_models(next(iter_rows(primary)))
-        return f"The models could not be tested for a difference, because {why} ({line})."
+        reason = explain_untested_models(next(iter_rows(primary)))
+        return f"The models could not be tested for a difference, because {reason} ({line})."
     if np.isinf(primary["statistic"]).all():
         if get_test(str(primary["test"].iloc[0])).uses_ranks:
             text = "The models' ranks are the same throughout: p is the chance of that among equal models"
@@ -124,11 +124,12 @@ def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str,
     if (~differ).sum() <= MAX_LISTED_PAIRS:
         return write_pair_sentences(posthoc, alpha, names)
     untested = posthoc[posthoc["p_adjusted"].isna()]
-    alike = posthoc[~differ & posthoc["p_adjusted"].notna()]
+    not_rejected = posthoc[~differ & posthoc["p_adjusted"].notna()]
     result = write_pair_sentences(posthoc[differ], alpha, names)
-    if len(alike):
-        smallest = f"adjusted {write_p(alike['p_adjusted'].min())}"
-        others = "The other pair was" if len(alike) == 1 else f"The other {len(alike)} pairs were"
+    if len(not_rejected):
+        smallest = f"adjusted {write_p(not_rejected['p_adjusted'].min())}"
+        n_pairs = len(not_rejected)
+        others = "The other pair was" if n_pairs == 1 else f"The other {n_pairs} pairs were"
         subject = f"{others} not found to differ"
         if not result and untested.empty:
             subject = _write_no_difference(posthoc, names)
@@ -165,15 +166,15 @@ def write_curve_sentences(
     varying = differences["p_adjusted"].notna() & (differences["std_error"] > 0)
     priors = differences.loc[varying, "prior"]
     if priors.empty:
-        why = "the test set is too small for any of the priors"
+        reason = "the test set is too small for any of the priors"
         if differences["std_error"].notna().all():
-            why = explain_missing_test(iter_rows(differences))
-        return [f"Differences along the prior could not be tested, because {why}."]
+            reason = explain_missing_test(iter_rows(differences))
+        return [f"Differences along the prior could not be tested, because {reason}."]
     if differing.empty:
-        alike = "were any two models found to differ"
+        phrase = "were any two models found to differ"
         if control is not None:
-            alike = f"was any model found to differ from {short[control]}, the control"
-        return [f"At no single prior from {priors.min():.3g} to {priors.max():.3g} {alike}."]
+            phrase = f"was any model found to differ from {short[control]}, the control"
+        return [f"At no single prior from {priors.min():.3g} to {priors.max():.3g} {phrase}."]
     return [
         f"{short[row.better]} is ahead of {short[row.worse]} at priors {row.prior_low:.3g} to "
         f"{row.prior_high:.3g} (simultaneous band)."
@@ -187,7 +188,7 @@ def write_curve_sentences(
 def write_hierarchical_sentences(
     hierarchical: pd.DataFrame, alpha: float, names: Mapping[str, str]
 ) -> list[str]:
-    """Say what the meta-analysis found of each pair that differs, or that none does."""
+    """Write a sentence for each pair that differs by the meta-analysis, and on pairs without a test."""
     result = []
     for row in iter_rows(hierarchical[hierarchical["reject"].astype(bool)]):
         ahead, behind = (row.model_a, row.model_b) if row.estimate >= 0 else (row.model_b, row.model_a)
@@ -197,8 +198,8 @@ def write_hierarchical_sentences(
         )
     untested = list(iter_rows(hierarchical[hierarchical["p_adjusted"].isna()]))
     if not result and len(untested) < len(hierarchical):
-        some = "no two models" if not untested else "no two of the models it could test"
-        result.append(f"Meta-analysis: {some} were found to differ on average at {alpha:g}.")
+        subject = "no two models" if not untested else "no two of the models it could test"
+        result.append(f"Meta-analysis: {subject} were found to differ on average at {alpha:g}.")
     if untested:
         listed = [f"{names[row.model_a]} and {names[row.model_b]}" for row in untested[:MAX_UNTESTED]]
         listed += [f"{len(untested) - MAX_UNTESTED} more"] if len(untested) > MAX_UNTESTED else []
@@ -228,10 +229,10 @@ def write_results(source: ReportSource) -> str:
     )
 
 
-def _join_texts(texts: list[str], most: int, separator: str) -> str:
+def _join_texts(texts: list[str], max_texts: int, separator: str) -> str:
     """Join the first texts, and count those that are only in the table."""
-    rest = f"; {len(texts) - most} more in the table" if len(texts) > most else ""
-    return separator.join(texts[:most]) + rest
+    rest = f"; {len(texts) - max_texts} more in the table" if len(texts) > max_texts else ""
+    return separator.join(texts[:max_texts]) + rest
 
 
 def _format_brackets(row: Any) -> str:

@@ -230,9 +230,9 @@ class ReportSource(Result):
         return {name: getattr(weighting, part)() for name, part in parts.items() if estimated}
 
 
-def subsample(values: Sequence[float] | Floats, most: int) -> Floats:
-    """Return at most `most` values, evenly spaced by index, with the first and the last."""
-    indices = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
+def subsample(values: Sequence[float] | Floats, max_size: int) -> Floats:
+    """Return at most `max_size` values, evenly spaced by index, with the first and the last."""
+    indices = np.linspace(0, len(values) - 1, min(max_size, len(values))).round().astype(int)
     result: Floats = np.asarray(values, dtype=np.float64)[indices]
     return result
 

@@ -151,8 +151,10 @@ def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking
     is_best = np.column_stack([is_maximum(means[head]) for head in means])
     best = frozenset((i, j + 1) for i, j in np.argwhere(is_best).tolist())
     over_folds = spreads.notna().any(axis=None)
-    what = "AUPREC at each prior, IAUPREC and AUC"
-    caption = f"Mean (standard deviation over folds) of {what}" if over_folds else f"{what} on the test set"
+    content = "AUPREC at each prior, IAUPREC and AUC"
+    caption = (
+        f"Mean (standard deviation over folds) of {content}" if over_folds else f"{content} on the test set"
+    )
     several = len(displayed) < len(priors)
     note = f"{len(displayed)} of {len(priors):,} priors: auprec.csv holds them all." if several else ""
     return Table("measures", caption, ("Model", *means), tuple(rows), bold=best, note=note)
@@ -376,7 +378,7 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
     "choices": FrameTable(
         "choices",
         {
-            "Criterion": lambda row: CRITERIA.get(row.criterion, str(row.criterion).replace("_", " ")),
+            "Criterion": lambda row: CRITERIA[row.criterion],
             "Model": attrgetter("model"),
             "Value": format_column("value"),
             "Runner-up": lambda row: "" if pd.isna(row.runner_up) else row.runner_up,

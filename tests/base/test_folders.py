@@ -134,6 +134,61 @@ def test_an_input_is_never_replaced(earlier, tmp_path):
     assert tree(earlier) == before
 
 
+@each(
+    ("directory", "message"),
+    [
+        ("others", r"'others' holds 'a\.csv', 'b\.csv', 'c\.csv', \.\.\.; move that away"),
+        ("out", r"holds 'elsewhere', 'empty', 'figures/mine\.png'; move"),
+    ],
+)
+def test_places_that_are_refused_stay_as_they_are(tmp_path_factory, directory, message):
+    place = tmp_path_factory.mktemp("places")
+    write(place / "out")
+    (place / "others").mkdir()
+    for name in (
+        "out/figures/mine.png",
+        *(f"others/{name}" for name in ("thesis.tex", "a.csv", "b.csv", "c.csv")),
+    ):
+        (place / name).write_text("mine")
+    (place / "out" / "empty").mkdir()
+    (place / "out" / "elsewhere").symlink_to(place)
+    before = tree(place)
+    with pytest.raises(InputError, match=message):
+        write(place / directory)
+    assert tree(place) == before
+
+
+def test_empty_folders_earlier_outputs_and_links_are_replaced(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    for text in ("old", "new"):
+        write(tmp_path / "link", text)
+        assert (tmp_path / "real" / "numbers.csv").read_text() == text
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]
+
+
+def test_failing_second_rename_brings_the_earlier_output_back(earlier, monkeypatch):
+    before, rename, failed = tree(earlier.parent), Path.rename, []
+
+    def failing(path, new):
+        if Path(new) == earlier and not failed:
+            failed.append(path)
+            raise OSError("disk on fire")
+        return rename(path, new)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OSError, match="disk on fire"):
+        write(earlier)
+    assert tree(earlier.parent) == before
+
+
+def test_name_that_is_not_utf8_is_refused_whole(tmp_path):
+    with pytest.raises(InputError, match=r"names must be text .* one holds '\\ud800'; rename it"):
+        write(tmp_path / "out", "B\ud800")
+    assert tree(tmp_path) == {}
+
+
 # --- what comes in the meantime -----------------------------------------------------------------------------
 
 

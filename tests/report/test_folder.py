@@ -1,4 +1,4 @@
-"""The report and the output folder: complete, exact, self-contained, safe with any name, whole or absent."""
+"""The report and the output folder: complete, exact, self-contained, safe with any name."""
 
 from __future__ import annotations
 
@@ -14,18 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from hostile_results import HOSTILE, SCRIPT, render_html, simulated
-from latex_runs import PREAMBLE, compiled, has_package
 from loops import each
 from matplotlib import pyplot as plt
 from matplotlib import rcParams
 
-from skewanova.base.checks import InputError
-from skewanova.base.folders import FIGURE_FORMATS, PROVENANCE, make_provenance, replace_folder
+from skewanova.base.folders import FIGURE_FORMATS, PROVENANCE
 from skewanova.base.text import Table
 from skewanova.decision.verdict import LINE_TITLES, Verdict, VerdictNumber
 from skewanova.report import document as report_document
 from skewanova.report import figures as report_figures
-from skewanova.report import folder as report_folder
 from skewanova.report import methods, rendering
 from skewanova.report import source as report_source
 from skewanova.report.document import TABLE_ANCHORS, TEST_ROLES
@@ -220,90 +217,6 @@ def test_drawing_leaves_pyplot_and_its_settings_alone(plain, plain_document):
     assert (dict(rcParams), plt.get_fignums()) == (before, figures)
     drawn, usual = (re.findall(r"(?s)<svg.*?</svg>", page) for page in (styled, plain_document))
     assert drawn == usual
-
-
-# --- whole or not at all ------------------------------------------------------------------------------------
-
-
-def written(target, text="new", **options):
-    with replace_folder(target, make_provenance("test", {}), **options) as output:
-        output.write("report.html", text)
-    return target
-
-
-@each(
-    ("directory", "message"),
-    [
-        ("file", r"`directory` must be a folder, but 'file' is a file; choose another"),
-        ("file/below", r"cannot be written \('file' is a file\)"),
-        ("others", r"'others' holds 'a\.csv', 'b\.csv', 'c\.csv', \.\.\.; move that away"),
-        ("earlier", r"holds 'elsewhere', 'empty', 'figures/mine\.png'; move"),
-        (".", "must not be the current folder"),
-    ],
-)
-def test_places_that_are_refused_stay_as_they_are(tmp_path_factory, monkeypatch, directory, message):
-    place = tmp_path_factory.mktemp("places")
-    monkeypatch.chdir(place)
-    Path("others").mkdir()
-    for name in ("file", *(f"others/{name}" for name in ("thesis.tex", "a.csv", "b.csv", "c.csv"))):
-        Path(name).write_text("mine")
-    (written(place / "earlier") / "figures").mkdir()
-    (place / "earlier" / "figures" / "mine.png").write_text("mine")
-    (place / "earlier" / "empty").mkdir()
-    (place / "earlier" / "elsewhere").symlink_to(place)
-    before = tree(place)
-    with pytest.raises(InputError, match=message):
-        written(directory)
-    assert tree(place) == before
-
-
-def test_empty_folders_earlier_outputs_and_links_are_replaced(tmp_path):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    for text in ("old", "new"):
-        written(tmp_path / "link", text)
-        assert (tmp_path / "real" / "report.html").read_text() == text
-    assert (tmp_path / "link").is_symlink()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]
-
-
-def broken(source, formats):
-    yield "iauprec", dict.fromkeys(formats, b"picture")
-    raise RuntimeError("no more ink")
-
-
-def test_failure_keeps_the_earlier_output_or_leaves_no_trace(plain, tmp_path, monkeypatch):
-    monkeypatch.setattr(report_folder, "draw_figures", broken)
-    with pytest.raises(RuntimeError, match="no more ink"):
-        write_folder(plain, tmp_path / "deep" / "out")
-    assert tree(tmp_path) == {}
-    target = written(tmp_path / "out")
-    before = tree(tmp_path)
-    with pytest.raises(RuntimeError, match="no more ink"):
-        write_folder(plain, target)
-    assert tree(tmp_path) == before
-
-
-def test_failing_second_rename_brings_the_earlier_output_back(tmp_path, monkeypatch):
-    target = written(tmp_path / "out", "old")
-    before, rename, failed = tree(tmp_path), Path.rename, []
-
-    def failing(path, new):
-        if Path(new) == target and not failed:
-            failed.append(path)
-            raise OSError("disk on fire")
-        return rename(path, new)
-
-    monkeypatch.setattr(Path, "rename", failing)
-    with pytest.raises(OSError, match="disk on fire"):
-        written(target)
-    assert tree(tmp_path) == before
-
-
-def test_name_that_is_not_utf8_is_refused_whole(tmp_path):
-    with pytest.raises(InputError, match=r"names must be text .* one holds '\\ud800'; rename it"):
-        written(tmp_path / "out", "B\ud800")
-    assert tree(tmp_path) == {}
 
 
 # --- the document -------------------------------------------------------------------------------------------
@@ -508,14 +421,6 @@ def test_latex_and_markdown_are_balanced_escaped_and_hold_every_table(folder):
     assert text.count("\n| ---") == 15
     assert not re.search(r"(?<!\\)[<>]", text)
     assert text.count("\n| ") > 40
-
-
-@pytest.mark.skipif(not has_package("booktabs.sty"), reason="no LaTeX here; the structure is tested above")
-def test_latex_compiles(folder, tmp_path):
-    preamble = PREAMBLE.replace(r"\usepackage[margin=2cm]{geometry}", "")
-    log = compiled((folder / "tables.tex").read_text(encoding="utf-8"), "", tmp_path, preamble=preamble)
-    assert "Overfull" not in log
-    assert "Float too large" not in log
 
 
 def test_long_tables_go_over_pages_with_their_bold_cells():

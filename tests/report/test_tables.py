@@ -172,9 +172,12 @@ BUILT = {
     "choices": (
         frame_of(
             "criterion model value runner_up margin",
-            *[("maximin_auprec", "A", 0.25, "B", 0.125), ("odd_rule", "B", 0.5, None, NAN)],
+            *[("maximin_auprec", "A", 0.25, "B", 0.125), ("highest_p_best", "B", 0.5, None, NAN)],
         ),
-        [("best worst case (maximin)", "A", "0.250", "B", "0.125"), ("odd rule", "B", "0.500", "", "")],
+        [
+            ("best worst case (maximin)", "A", "0.250", "B", "0.125"),
+            ("most probably the best", "B", "0.500", "", ""),
+        ],
     ),
     "crossings": (  # those that change the lead come first
         frame_of(
