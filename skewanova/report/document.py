@@ -26,6 +26,7 @@ from skewanova.base.text import (
     format_column,
     format_factor,
     format_limits,
+    shorten_names,
 )
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences
@@ -120,7 +121,8 @@ def render_page(source: ReportSource, drawings: Mapping[str, bytes], provenance:
     """Return the page as HTML, with links to the files of its folder; `drawings` are SVG."""
     methods, views, conclusions = write_methods(source), _build_views(source), source.conclusions
     bands, differing = source.tables["difference_curves"], source.tables["differing_priors"]
-    along_prior = sentences.write_curve_sentences(bands, differing, control=get_control(source))
+    names = shorten_names(source.evaluation.models)
+    along_prior = sentences.write_curve_sentences(bands, differing, names, control=get_control(source))
     context = {
         "title": write_title(source),
         "version": provenance["versions"]["skewanova"],

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.frames import iter_rows
-from skewanova.base.text import escape_text, format_interval, format_number, shorten_names, write_p
+from skewanova.base.text import escape_text, format_interval, format_number, write_p
 from skewanova.decision.verdict import explain_missing_test, order_by_estimate
 from skewanova.inference.catalogue import get_test, name_response, name_test
 from skewanova.report.source import ReportSource, format_level, get_effect_unit, select_primary
@@ -96,12 +96,9 @@ def write_winner_note(decisions: pd.DataFrame, names: Mapping[str, str]) -> list
 # --- pairs --------------------------------------------------------------------------------------------------
 
 
-def write_pair_sentences(
-    posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str] | None = None
-) -> list[str]:
+def write_pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
     """Write a sentence for each pair of one test."""
-    short = shorten_names([*posthoc["model_a"], *posthoc["model_b"]]) if names is None else names
-    return [_write_pair_sentence(row, alpha, short) for row in iter_rows(posthoc)]
+    return [_write_pair_sentence(row, alpha, names) for row in iter_rows(posthoc)]
 
 
 def _write_pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> str:
@@ -154,7 +151,7 @@ def _write_no_difference(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str
 def write_curve_sentences(
     differences: pd.DataFrame,
     differing: pd.DataFrame,
-    names: Mapping[str, str] | None = None,
+    names: Mapping[str, str],
     *,
     control: str | None = None,
 ) -> list[str]:
@@ -162,7 +159,6 @@ def write_curve_sentences(
     if control is not None:
         differences = differences[(differences["model_a"] == control) | (differences["model_b"] == control)]
         differing = differing[(differing["better"] == control) | (differing["worse"] == control)]
-    short = shorten_names([*differences["model_a"], *differences["model_b"]]) if names is None else names
     varying = differences["p_adjusted"].notna() & (differences["std_error"] > 0)
     priors = differences.loc[varying, "prior"]
     if priors.empty:
@@ -173,10 +169,10 @@ def write_curve_sentences(
     if differing.empty:
         phrase = "were any two models found to differ"
         if control is not None:
-            phrase = f"was any model found to differ from {short[control]}, the control"
+            phrase = f"was any model found to differ from {names[control]}, the control"
         return [f"At no single prior from {priors.min():.3g} to {priors.max():.3g} {phrase}."]
     return [
-        f"{short[row.better]} is ahead of {short[row.worse]} at priors {row.prior_low:.3g} to "
+        f"{names[row.better]} is ahead of {names[row.worse]} at priors {row.prior_low:.3g} to "
         f"{row.prior_high:.3g} (simultaneous band)."
         for row in iter_rows(differing)
     ]
