@@ -224,7 +224,9 @@ def _select_bins(frame: pd.DataFrame, chosen: str) -> BinnedScores:
     positive, negative = (rows[name].to_numpy(dtype=np.float64) for name in ("n_positive", "n_negative"))
     counts = BinCounts(positive, negative, np.zeros(len(rows)))
     no_scores = np.zeros(1)  # single scores are not stored; a test of label shift would need them
-    return BinnedScores(rows["score_high"].to_numpy(dtype=np.float64)[:-1], counts, no_scores, no_scores, no_scores)
+    return BinnedScores(
+        rows["score_high"].to_numpy(dtype=np.float64)[:-1], counts, no_scores, no_scores, no_scores
+    )
 
 
 def _classify_state(leaders: pd.DataFrame, chosen: str, interval: tuple[float, float]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova.base.checks import InputError, InputTypeError, Seed, check_fraction, prefix_errors, warn_each
+from skewanova.base.checks import InputError, InputTypeError, Seed, check_alpha, prefix_errors, warn_each
 from skewanova.base.frames import iter_rows
 from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.base.text import (
@@ -39,7 +39,7 @@ from skewanova.inference.catalogue import get_test
 from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, adjust_p_values, posthoc
 from skewanova.inference.random_effects import estimate_mean_effect
-from skewanova.priors.weightings import Target
+from skewanova.priors.weightings import PriorLike
 from skewanova.report import sentences
 from skewanova.report.parts import (
     ACROSS_TABLE,
@@ -209,7 +209,7 @@ class DatasetsComparison(PartsResult):
 
 def compare_datasets(
     scores: object,
-    deployment_prior: Target = (0.05, 0.20),
+    deployment_prior: PriorLike = (0.05, 0.20),
     *,
     columns: Mapping[str, str] | None = None,
     pos_label: object = None,
@@ -264,7 +264,7 @@ def compare_datasets(
     >>> result.ranking[["rank", "model", "mean_rank"]].to_numpy().tolist()
     [[1, 'A', 1.0], [2, 'C', 2.0], [3, 'B', 3.0]]
     """
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     if isinstance(scores, MulticlassScores):
         raise InputTypeError(
             "`scores` has several classes of the same cases, which are not independent data sets: use "
@@ -304,7 +304,7 @@ def compare_datasets(
 
 
 def _compare_each(
-    part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, Target], **options: Any
+    part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, PriorLike], **options: Any
 ) -> dict[str, Comparison]:
     comparisons = {}
     for name, table in tables.items():
@@ -499,7 +499,7 @@ class ClassesComparison(PartsResult):
 
 def compare_classes(
     scores: MulticlassScores,
-    deployment_prior: Target | Mapping[str, Target] = (0.05, 0.20),
+    deployment_prior: PriorLike | Mapping[str, PriorLike] = (0.05, 0.20),
     *,
     alpha: float = 0.05,
     rng: Seed = 0,
@@ -551,7 +551,7 @@ def compare_classes(
         raise InputTypeError(
             "`scores` must be the result of scores_from_multiclass(), but is a " + type(scores).__name__
         )
-    check_fraction(alpha, "alpha")
+    check_alpha(alpha)
     priors = (
         deployment_prior
         if isinstance(deployment_prior, Mapping)

@@ -203,6 +203,6 @@ def test_models_that_score_differently_from_fold_to_fold_are_named():
     folds = pd.concat(labelled.assign(fold=f, y_score=labelled["y_score"] + f * of_b) for f in (1, 2))
     apart = estimate_prior_from_tables(folds, unlabelled)
     told = [text for text in apart.warnings if "distributed differently in different folds" in text]
-    assert [text.split(" are spread")[0] for text in told] == ["the scores of B"]
+    assert [text.split(" are distributed")[0] for text in told] == ["the scores of B"]
     one = estimate_prior_from_tables(folds, unlabelled, fold=1)
     assert not any("from fold to fold" in text for text in one.warnings)
