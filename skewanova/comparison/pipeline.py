@@ -132,7 +132,7 @@ def compare(
         ``upper_trapezoid``, ``interpolated_max``, ``interpolated_mean``, ``interpolated_median`` or
         ``convex_hull``; see :func:`auprec`.
     design : str or FoldDesign, default "auto"
-        How the folds were made: ``independent`` (separate training and test data), ``kfold``,
+        How the folds were made: ``independent`` (folds share no data), ``kfold``,
         ``repeated_kfold``, ``repeated_holdout``, ``split_half``, ``runs`` (several trainings, one test set)
         or ``test_set``. With "auto" it is inferred from the column ``case``. Without that column state it, as
         in ``FoldDesign("repeated_holdout", test_fraction=0.2)``.

@@ -214,7 +214,7 @@ def test_one_cluster_of_a_class_is_refused():
     labels, scores = seeds(n=20, m=40)
     frame = table(labels, scores).assign(cluster=lambda rows: rows["y_true"])
     for asked in (lambda: compare(frame, **SETTINGS), lambda: describe_table(read_scores(frame))):
-        with pytest.raises(InputError, match="at least 2 clusters of either class where several runs"):
+        with pytest.raises(InputError, match="at least 2 clusters of each class"):
             asked()
     apart = frame.assign(cluster=lambda rows: rows["y_true"] + 2 * (rows["case"] % 3))
     assert describe_table(read_scores(apart))[-1] == "The table can be compared."
