@@ -373,26 +373,17 @@ def _draw_prior_estimate(source: ReportSource) -> Figure:
 # --- remarks of captions, and text alternatives -------------------------------------------------------------
 
 
-def _make_ranking_text(title: str, column: str) -> Callable[[ReportSource], str]:
-    """Return a function that writes the values of a column of the ranking by model."""
-
-    def write(source: ReportSource) -> str:
-        values = zip(source.ranking["model"], source.ranking[column], strict=True)
-        texts = ", ".join(f"{shorten_name(model)} {format_number(value)}" for model, value in values)
-        return f" {title}: {texts}."
-
-    return write
-
-
-def _make_mean_text(name: str, title: str, column: str) -> Callable[[ReportSource], str]:
-    """Return a function that writes the means over folds, or the values on a test set, by model."""
-    return lambda source: _make_ranking_text(name if source.design.is_test_set else title, column)(source)
+def _write_values(source: ReportSource, title: str, column: str) -> str:
+    """Write the values of a column of the ranking by model."""
+    values = zip(source.ranking["model"], source.ranking[column], strict=True)
+    texts = ", ".join(f"{shorten_name(model)} {format_number(value)}" for model, value in values)
+    return f" {title}: {texts}."
 
 
 def _describe_leads(source: ReportSource) -> str:
     rows = iter_rows(source.tables["regions"])
     leads = [f"{shorten_name(row.model)} from {row.prior_low:.3g} to {row.prior_high:.3g}" for row in rows]
-    rarest = _make_ranking_text("At the rarest deployment prior", "auprec_at_rarest")(source)
+    rarest = _write_values(source, "At the rarest deployment prior", "auprec_at_rarest")
     return f" Highest by prior: {', '.join(leads)}.{rarest}"
 
 
@@ -499,7 +490,9 @@ FIGURES: Mapping[str, FigureSpec] = {
     "iauprec": FigureSpec(
         draw=_draw_iauprec,
         files=("iauprec.csv", "ranking.csv"),
-        values=_make_mean_text("IAUPREC", "Means", "iauprec"),
+        values=lambda source: _write_values(
+            source, "IAUPREC" if source.design.is_test_set else "Means", "iauprec"
+        ),
     ),
     "prior_estimate": FigureSpec(
         draw=_draw_prior_estimate,
@@ -511,7 +504,7 @@ FIGURES: Mapping[str, FigureSpec] = {
     "regret": FigureSpec(
         draw=_draw_regret,
         files=("regret.csv",),
-        values=_make_ranking_text("Largest over the deployment prior", "max_regret"),
+        values=partial(_write_values, title="Largest over the deployment prior", column="max_regret"),
     ),
     "pairs": FigureSpec(draw=_draw_pairs, files=("pairs.csv",), remark=_note_omitted_pairs),
     "p_values": FigureSpec(draw=_draw_p_values, files=("pairs.csv",), remark=_note_missing_diagram),
@@ -529,7 +522,9 @@ FIGURES: Mapping[str, FigureSpec] = {
     "roc": FigureSpec(
         draw=_draw_roc,
         files=("roc.csv",),
-        values=_make_mean_text("AUC", "Mean AUC", "auc"),
+        values=lambda source: _write_values(
+            source, "AUC" if source.design.is_test_set else "Mean AUC", "auc"
+        ),
         remark=lambda source: _describe_points(source.tables["roc"]["fpr"]),
     ),
     "precision_recall": FigureSpec(

@@ -129,20 +129,16 @@ def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str,
         others = "The other pair was" if n_pairs == 1 else f"The other {n_pairs} pairs were"
         subject = f"{others} not found to differ"
         if not result and untested.empty:
-            subject = _write_no_difference(posthoc, names)
+            control = names[posthoc["model_b"].iloc[0]]
+            subject = "No two models were found to differ"
+            if get_test(posthoc["test"].iloc[0]).needs_control:
+                subject = f"No model was found to differ from the control, {control},"
         measure = name_response(posthoc["response"].iloc[0])
         result.append(f"{subject} in {measure} at {alpha:g} (smallest {smallest}).")
     if len(untested):
         subject = f"{len(untested)} of the {len(posthoc)} pairs could not" if result else "No pair could"
         result.append(f"{subject} be tested, because {explain_missing_test(iter_rows(untested))}.")
     return result
-
-
-def _write_no_difference(posthoc: pd.DataFrame, names: Mapping[str, str]) -> str:
-    """Write that no two models, or none from the control, were found to differ."""
-    if get_test(posthoc["test"].iloc[0]).needs_control:
-        return f"No model was found to differ from the control, {names[posthoc['model_b'].iloc[0]]},"
-    return "No two models were found to differ"
 
 
 # --- along the prior ----------------------------------------------------------------------------------------

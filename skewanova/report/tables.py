@@ -141,12 +141,13 @@ def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking
     """Build table 1 of Landgrebe et al. (2006): mean and standard deviation over folds of each measure."""
     models, priors = ranking["model"].tolist(), auprec["prior"].unique()
     displayed = subsample(priors, MAX_PRIORS)
-    cells = ["model", "fold"]
-    values = auprec.pivot(index=cells, columns="prior", values="auprec")[displayed]
-    values.columns = pd.Index(_format_prior_heads(displayed))
-    areas = iauprec.set_index(cells)[["iauprec", "auc"]].set_axis(["IAUPREC", "AUC"], axis=1)
-    groups = values.join(areas).groupby("model", observed=True)
-    means, spreads = groups.mean().loc[models], groups.std().loc[models]
+    by_prior = auprec.groupby(["model", "prior"], observed=True)["auprec"]
+    areas = iauprec.groupby("model", observed=True)[["iauprec", "auc"]]
+    heads = [*_format_prior_heads(displayed), "IAUPREC", "AUC"]
+    means, spreads = (
+        a.unstack("prior")[displayed].join(b).set_axis(heads, axis=1).loc[models]
+        for a, b in ((by_prior.mean(), areas.mean()), (by_prior.std(), areas.std()))
+    )
     rows = [(model, *map(format_with_error, means.loc[model], spreads.loc[model])) for model in models]
     is_best = np.column_stack([is_maximum(means[head]) for head in means])
     best = frozenset((i, j + 1) for i, j in np.argwhere(is_best).tolist())
@@ -246,23 +247,13 @@ def format_pair(row: Any) -> str:
     return f"{row.model_a} - {row.model_b}"
 
 
-def _make_p_cell(column: str) -> Cell:
-    """Return a function that formats the p-value in a column."""
-    return lambda row: format_p(getattr(row, column))
-
-
-def _make_yes_cell(column: str, no: str = "no") -> Cell:
-    """Return a function that formats a boolean column as yes or `no`."""
-    return lambda row: "yes" if getattr(row, column) else no
-
-
 #: Cells of a tested difference.
 _DIFFERENCE: Mapping[str, Cell] = {
     "Difference": format_column("estimate"),
     "Interval": format_limits,
-    "Adjusted p": _make_p_cell("p_adjusted"),
+    "Adjusted p": lambda row: format_p(row.p_adjusted),
     "Differ at {alpha:g}": lambda row: (
-        "not tested" if np.isnan(row.p_adjusted) else _make_yes_cell("reject")(row)
+        "not tested" if np.isnan(row.p_adjusted) else "yes" if row.reject else "no"
     ),
 }
 
@@ -283,16 +274,11 @@ def _format_effect_interval(row: Any) -> str:
     return "" if np.isnan(low) else f"{format_number(low, 2)} to {format_number(high, 2)}"
 
 
-def _make_factor_cell(column: str) -> Cell:
-    """Return a function that formats the factor by which the data must grow."""
-
-    def write(row: Any) -> str:
-        factor = getattr(row, column)
-        if np.isnan(factor):
-            return ""
-        return "enough now" if factor <= 1 else format_factor(factor) if np.isfinite(factor) else "never"
-
-    return write
+def _format_growth(factor: float) -> str:
+    """Format the factor by which the data must grow."""
+    if np.isnan(factor):
+        return ""
+    return "enough now" if factor <= 1 else format_factor(factor) if np.isfinite(factor) else "never"
 
 
 def _format_n_folds(row: Any) -> str:
@@ -406,7 +392,7 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
             "{level} interval": format_open_interval,
             "Higher below it": attrgetter("model_below"),
             "Higher above it": attrgetter("model_above"),
-            "Changes the lead": _make_yes_cell("lead"),
+            "Changes the lead": lambda row: "yes" if row.lead else "no",
         },
         truncated=True,
         sort_by="lead",
@@ -431,7 +417,7 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
             "Error df": lambda row: _format_df(row.df_error),
             "Sum of squares": format_column("sum_sq", 4),
             "F": format_column("statistic", 2),
-            "p": _make_p_cell("p_value"),
+            "p": lambda row: format_p(row.p_value),
             "Partial eta sq.": format_column("partial_eta_sq"),
             "Breakdown corr.": format_column("breakdown_correlation", 2),
         },
@@ -459,8 +445,8 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
         "equivalence",
         {
             "Pair": format_pair,
-            "Adjusted p": _make_p_cell("p_adjusted"),
-            "Practically equal": _make_yes_cell("equivalent", "not shown"),
+            "Adjusted p": lambda row: format_p(row.p_adjusted),
+            "Practically equal": lambda row: "yes" if row.equivalent else "not shown",
             "P(first ahead)": format_column("p_a_ahead", 2),
             "P(equal)": format_column("p_equal", 2),
             "P(second ahead)": format_column("p_b_ahead", 2),
@@ -473,8 +459,8 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
             "Pair": format_pair,
             "Observed difference": format_column("difference"),
             "Power now": format_column("power_now", 2),
-            "Times the {units}": _make_factor_cell("case_factor"),
-            f"{100 * ASSURANCE:g} % assured": _make_factor_cell("case_factor_assured"),
+            "Times the {units}": lambda row: _format_growth(row.case_factor),
+            f"{100 * ASSURANCE:g} % assured": lambda row: _format_growth(row.case_factor_assured),
             "Folds": _format_n_folds,
         },
         truncated=True,
@@ -492,7 +478,7 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
         {
             "Check": lambda row: row.check.replace("_", " "),
             "Statistic": format_column("statistic"),
-            "p": _make_p_cell("p_value"),
+            "p": lambda row: format_p(row.p_value),
             "Advice": lambda row: row.advice or "nothing to add",
         },
     ),
