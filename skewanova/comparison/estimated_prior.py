@@ -353,9 +353,7 @@ def _invert_ratio(log_odds: Floats, ratio: Floats, level: float) -> Floats:
 
 
 def _bin_cases(
-    estimates: Mapping[str, PriorEstimate],
-    cases: Mapping[str, LabelledCases],
-    field_scores: UnlabelledScores,
+    estimates: Mapping[str, PriorEstimate], cases: Mapping[str, LabelledCases], field_scores: UnlabelledScores
 ) -> batches.CaseBins:
     """Return the bin of each case by each model, for labelled cases that all models scored and the others."""
     common = reduce(np.intersect1d, [item.case for item in cases.values()])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skewanova.base.checks import suggest_name
-from skewanova.base.text import Table, format_item, format_section, shorten_name, shorten_names, wrap_lines
+from skewanova.base.text import format_item, format_section, shorten_name, shorten_names, wrap_lines
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences
 from skewanova.report.methods import Prose, write_methods
@@ -109,7 +109,7 @@ class Comparison(ReportSource):
 
     def _repr_html_(self) -> str:
         """Verdict and ranking, for a notebook."""
-        return f"{self.verdict._repr_html_()}\n{self._build_ranking_table().to_html()}"
+        return f"{self.verdict._repr_html_()}\n{TABLES['ranking'].make(self).to_html()}"
 
     @property
     def plot(self) -> Plots:
@@ -147,7 +147,7 @@ class Comparison(ReportSource):
 
     def _format_brief(self, width: int) -> str:
         short = shorten_names(self.evaluation.models)
-        return f"{self.verdict.to_text(width)}\n\n{self._build_ranking_table().to_text(width, names=short)}"
+        return f"{self.verdict.to_text(width)}\n\n{TABLES['ranking'].make(self).to_text(width, names=short)}"
 
     def _format_details(self, width: int) -> list[str]:
         short, frames = shorten_names(self.evaluation.models), self.tables
@@ -243,9 +243,6 @@ class Comparison(ReportSource):
         from skewanova.report.folder import write_folder  # imports matplotlib
 
         return write_folder(self, directory, figures=figures)
-
-    def _build_ranking_table(self) -> Table:
-        return TABLES["ranking"].make(self)
 
     def _format_heading(self, width: int) -> str:
         measures = self.evaluation

@@ -210,19 +210,14 @@ def _fit_rank_size(models: Sequence[str]) -> tuple[float, float]:
     return width, 2.4 + 0.26 * len(models)
 
 
-def _stack_panels(
-    number: int, height: float, *, width: float = FIGURE_WIDTH, **options: Any
+def _make_panels(
+    number: int, height: float, *, columns: int = 1, width: float = FIGURE_WIDTH, sharey: bool = False
 ) -> tuple[Figure, list[Any]]:
-    """Return a figure with `number` panels in one column, each `height` inches high."""
-    figure = Figure(figsize=(width, height * number), layout="constrained")
-    return figure, figure.subplots(number, 1, squeeze=False, **options).ravel().tolist()
-
-
-def _make_panel_grid(number: int, height: float, *, sharey: bool = False) -> tuple[Figure, list[Any]]:
-    """Return a figure with `number` panels in two columns, each `height` inches high."""
-    rows = -(-number // 2)
-    figure = Figure(figsize=(FIGURE_WIDTH, 0.3 + height * rows), layout="constrained")
-    panels = figure.subplots(rows, 2, squeeze=False, sharey=sharey).ravel().tolist()
+    """Return a figure with `number` panels in one or two columns, each `height` inches high."""
+    rows = -(-number // columns)
+    title = 0.3 if columns > 1 else 0.0
+    figure = Figure(figsize=(width, title + height * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharey=sharey).ravel().tolist()
     for ax in panels[number:]:
         ax.remove()
     return figure, panels[:number]
@@ -306,7 +301,7 @@ def _draw_difference_curves(source: ReportSource) -> Figure:
     """Draw one panel for each pair."""
     pairs = _select_curve_pairs(source)
     labels = model_labels(_list_models(source), width=18)
-    figure, panels = _make_panel_grid(len(pairs), 2.7, sharey=True)
+    figure, panels = _make_panels(len(pairs), 2.7, columns=2, sharey=True)
     for pair, ax in zip(pairs, panels, strict=True):
         comparisons.plot_difference_curves(source, pair=pair, legend=False, ax=ax)
         first, second = f"{labels[pair[0]]} minus", labels[pair[1]]
@@ -338,7 +333,7 @@ def _draw_precision_recall(source: ReportSource) -> Figure:
         return _move_legend_below(draw_single(curves.plot_precision_recall, source, _fit_size(source, 4.6)))
     displayed = subsample(priors, MAX_PANELS).tolist()
     width, height = _fit_size(source, 3.8)
-    figure, panels = _stack_panels(len(displayed), height, width=width)
+    figure, panels = _make_panels(len(displayed), height, width=width)
     for prior, ax in zip(displayed, panels, strict=True):
         curves.plot_precision_recall(source, prior=prior, ax=ax)
     return figure
@@ -348,7 +343,7 @@ def _draw_surface(source: ReportSource) -> Figure:
     """Draw one panel for each model."""
     models = _list_models(source)[:MAX_PANELS]
     labels = model_labels(_list_models(source), width=24)
-    figure, panels = _make_panel_grid(len(models), 2.9)
+    figure, panels = _make_panels(len(models), 2.9, columns=2)
     for model, ax in zip(models, panels, strict=True):
         curves.plot_surface(source.tables["surface"], model=model, legend=False, ax=ax).set_ylabel("Prior")
         ax.set_title(labels[model], loc="left", fontsize="medium")
@@ -363,7 +358,7 @@ def _draw_prior_estimate(source: ReportSource) -> Figure:
     estimates = get_estimates(source)
     names = list(estimates)[:MAX_PANELS]
     labels = model_labels(names, width=24)
-    figure, panels = _stack_panels(len(names), 4.2)
+    figure, panels = _make_panels(len(names), 4.2)
     for name, ax in zip(names, panels, strict=True):
         plot_prior_estimate(estimates[name], ax=ax)
         set_title(ax, f"{labels[name]}{': prior' if name else 'Prior'} {estimates[name]}")

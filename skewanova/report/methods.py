@@ -132,15 +132,11 @@ class Prose:
 def write_methods(source: ReportSource) -> list[str]:
     """Write the methods section; the primary tests come first."""
     tests = pd.concat([frame[["test", "role"]] for frame in (source.tests, source.pairs)])
-    by_role = tests.groupby("role", observed=True)["test"]
-    primary, published, secondary = (
-        by_role.get_group(role).tolist() if role in by_role.groups else []
-        for role in ("primary", "published", "secondary")
-    )
+    by_role = {role: rows["test"].tolist() for role, rows in tests.groupby("role", observed=True)}
     paragraphs = fill_methods(
         source.design,
-        primary,
-        [*published, *secondary],
+        by_role["primary"],
+        [*by_role.get("published", []), *by_role.get("secondary", [])],
         estimator=str(source.settings["area_estimator"]),
         deployment_prior=str(source.settings["deployment_prior"]),
         alpha=source.alpha,

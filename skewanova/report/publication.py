@@ -168,10 +168,7 @@ _START_FLOAT = (r"\begin{table}[htbp]", r"\centering\footnotesize", r"\setlength
 
 
 #: A table over several pages keeps its number for the columns that follow below.
-_START_LONG = (
-    r"\begingroup\footnotesize",
-    r"\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}",
-)
+_START_LONG = (r"\begingroup\footnotesize", r"\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}")
 
 
 def _write_caption(table: Table, *, continued: bool = False) -> str:

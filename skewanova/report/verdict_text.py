@@ -150,24 +150,24 @@ def format_percent(value: float) -> str:
     return "<1" if value < 1 else ">99" if 99 < value < 100 else f"{value:.0f}"
 
 
-def write_verdict(judgement: Judgement) -> Verdict:
+def write_verdict(facts: Judgement) -> Verdict:
     """Write the verdict, with as many optional phrases as `MAX_WORDS` allows."""
     for n_omitted in range(len(OPTIONAL_PHRASES) + 1):
-        writer = LineWriter(judgement.names, OPTIONAL_PHRASES[:n_omitted])
+        writer = LineWriter(facts.names, OPTIONAL_PHRASES[:n_omitted])
         lines = {
-            "choose": write_choice(judgement, writer.begin("choose")),
-            "how_sure": write_certainty(judgement, writer.begin("how_sure")),
-            "where_it_changes": write_changes(judgement, writer.begin("where_it_changes")),
-            "weakest_point": write_weakness(judgement, writer.begin("weakest_point")),
+            "choose": write_choice(facts, writer.begin("choose")),
+            "how_sure": write_certainty(facts, writer.begin("how_sure")),
+            "where_it_changes": write_changes(facts, writer.begin("where_it_changes")),
+            "weakest_point": write_weakness(facts, writer.begin("weakest_point")),
         }
         if len(" ".join(lines.values()).split()) <= MAX_WORDS:
             break
-    unsupported = judgement.is_partial and judgement.state != "untrusted"
+    unsupported = facts.is_partial and facts.state != "untrusted"
     return Verdict(
-        state="unsupported" if unsupported else judgement.state,
-        models=judgement.models,
+        state="unsupported" if unsupported else facts.state,
+        models=facts.models,
         **lines,
-        part_state=judgement.state if unsupported and judgement.supported_mass > 0 else "",
+        part_state=facts.state if unsupported and facts.supported_mass > 0 else "",
         numbers=tuple(writer.numbers),
     )
 
@@ -175,62 +175,62 @@ def write_verdict(judgement: Judgement) -> Verdict:
 # --- choose -------------------------------------------------------------------------------------------------
 
 
-def write_choice(judgement: Judgement, writer: LineWriter) -> str:
+def write_choice(facts: Judgement, writer: LineWriter) -> str:
     """Write the model to choose, and the supported priors if they are not all."""
-    if judgement.state == "untrusted":
+    if facts.state == "untrusted":
         means = []
-        for row in islice(iter_rows(judgement.frames["decisions"]), MAX_NAMES):
+        for row in islice(iter_rows(facts.frames["decisions"]), MAX_NAMES):
             mean = writer.add_number(row.expected_auprec, "expected_auprec", "decisions")
             means.append(f"{writer.names[str(row.model)]} {mean}")
-        return f"No test can be trusted here: {judgement.distrust}. Highest means: {', '.join(means)}."
-    if judgement.supported_mass == 0:
-        rarest = _write_rarest(judgement, writer)
+        return f"No test can be trusted here: {facts.distrust}. Highest means: {', '.join(means)}."
+    if facts.supported_mass == 0:
+        rarest = _write_rarest(facts, writer)
         return f"These data can judge no prior of the deployment: below prior {rarest} negatives are too few."
-    text = CHOICES[judgement.state](judgement, writer)
-    if judgement.supported_mass > 1 - SMALL_MASS:
+    text = CHOICES[facts.state](facts, writer)
+    if facts.supported_mass > 1 - SMALL_MASS:
         return text
-    rarest = _write_rarest(judgement, writer)
-    if not judgement.is_partial:
+    rarest = _write_rarest(facts, writer)
+    if not facts.is_partial:
         return f"{text.removesuffix('.')} (judged above prior {rarest})."
-    percent = writer.add_percent(judgement.supported_mass, "share", "support")
+    percent = writer.add_percent(facts.supported_mass, "share", "support")
     part = f"priors above {rarest} only ({percent} % of the deployment prior)"
     return f"These data can judge {part}. There: {text}"
 
 
-def _write_rarest(judgement: Judgement, writer: LineWriter) -> str:
-    return writer.add_prior(judgement.rarest, "prior", "support")
+def _write_rarest(facts: Judgement, writer: LineWriter) -> str:
+    return writer.add_prior(facts.rarest, "prior", "support")
 
 
-def _choose_winner(judgement: Judgement, writer: LineWriter) -> str:
-    best = judgement.order.candidates[0]
-    nearest = min(judgement.order.wins_of(best), key=abs_estimate)
-    if judgement.are_equivalent(order_by_estimate(nearest)):
-        margin = writer.add_count(judgement.rope, "rope", "equivalence")
+def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
+    best = facts.order.candidates[0]
+    nearest = min(facts.order.wins_of(best), key=abs_estimate)
+    if facts.are_equivalent(order_by_estimate(nearest)):
+        margin = writer.add_count(facts.rope, "rope", "equivalence")
         return f"Choose {writer.names[best]}; its lead is within {margin}."
-    return f"Choose {writer.names[best]}{' on average' if judgement.lead_changes else ''}."
+    return f"Choose {writer.names[best]}{' on average' if facts.lead_changes else ''}."
 
 
-def _choose_cheaper(judgement: Judgement, writer: LineWriter) -> str:
+def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
     names, margin = (
-        writer.join_names(judgement.order.candidates),
-        writer.add_count(judgement.rope, "rope", "equivalence"),
+        writer.join_names(facts.order.candidates),
+        writer.add_count(facts.rope, "rope", "equivalence"),
     )
-    behind = _others_behind(judgement, writer)
+    behind = _others_behind(facts, writer)
     return f"{names} are practically equal (within {margin}): take the cheaper{behind}."
 
 
-def _choose_candidates(judgement: Judgement, writer: LineWriter) -> str:
-    order, candidates = judgement.order, judgement.order.candidates
+def _choose_candidates(facts: Judgement, writer: LineWriter) -> str:
+    order, candidates = facts.order, facts.order.candidates
     if len(candidates) > 1:
-        return f"Choose {writer.join_names(candidates, 'or')}{_others_behind(judgement, writer)}."
+        return f"Choose {writer.join_names(candidates, 'or')}{_others_behind(facts, writer)}."
     beaten = {order_by_estimate(row)[1] for row in order.wins_of(*candidates)}
     rest = writer.join_names([model for model in order.models if model not in {*beaten, *candidates}])
     return f"{writer.names[candidates[0]]} is behind no other, yet not told from {rest} on average."
 
 
-def _others_behind(judgement: Judgement, writer: LineWriter) -> str:
+def _others_behind(facts: Judgement, writer: LineWriter) -> str:
     """Write the models behind the candidates, and the candidates that they are behind."""
-    order, candidates = judgement.order, judgement.order.candidates
+    order, candidates = facts.order, facts.order.candidates
     others = [model for model in order.models if model not in candidates]
     if not others:
         return ""
@@ -242,9 +242,9 @@ def _others_behind(judgement: Judgement, writer: LineWriter) -> str:
     return f"; {writer.write_behind(others)} {ahead}"
 
 
-def _choose_by_prior(judgement: Judgement, writer: LineWriter) -> str:
-    order, names = judgement.order, writer.names
-    ranges = contender_ranges(judgement.frames["leaders"], order.low, order.high)
+def _choose_by_prior(facts: Judgement, writer: LineWriter) -> str:
+    order, names = facts.order, writer.names
+    ranges = contender_ranges(facts.frames["leaders"], order.low, order.high)
     (first, _, end), (last, start, _) = ranges[0], ranges[-1]
     limits = [writer.add_prior(v, "prior_high", "leaders") for v in dict.fromkeys((end, start))]
     below, above = writer.join_names(first, "or"), writer.join_names(last, "or")
@@ -268,9 +268,7 @@ CHOICES: dict[str, Callable[[Judgement, LineWriter], str]] = {
     "equal": _choose_cheaper,
     "tie": _choose_candidates,
     "by_prior": _choose_by_prior,
-    "control": lambda judgement, writer: write_choice_with_control(
-        judgement.order, writer, str(judgement.control)
-    ),
+    "control": lambda facts, writer: write_choice_with_control(facts.order, writer, str(facts.control)),
     "undecided": lambda _, writer: writer.write_undecided("data"),
 }
 
@@ -291,37 +289,37 @@ def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control:
 # --- how sure -----------------------------------------------------------------------------------------------
 
 
-def write_certainty(judgement: Judgement, writer: LineWriter) -> str:
+def write_certainty(facts: Judgement, writer: LineWriter) -> str:
     """Write the difference that supports the state, and optional phrases."""
-    if judgement.state == "untrusted" or judgement.supported_mass == 0:
+    if facts.state == "untrusted" or facts.supported_mass == 0:
         return "No test is trusted."
-    phrases = [CERTAINTIES[judgement.state](judgement, writer)]
+    phrases = [CERTAINTIES[facts.state](facts, writer)]
     optional = {"detectable": _write_detectable, "tied": _write_tied, "p_best": _write_p_best}
-    phrases += [write(judgement, writer) for name, write in optional.items() if name not in writer.omit]
+    phrases += [write(facts, writer) for name, write in optional.items() if name not in writer.omit]
     text = f"{'; '.join(filter(None, phrases))}."
-    return text if "claim" in writer.omit else f"{text} For {judgement.evaluation.design.population}."
+    return text if "claim" in writer.omit else f"{text} For {facts.evaluation.design.population}."
 
 
-def _write_lead_of_winner(judgement: Judgement, writer: LineWriter) -> str:
-    nearest = min(judgement.order.wins_of(judgement.order.candidates[0]), key=abs_estimate)
+def _write_lead_of_winner(facts: Judgement, writer: LineWriter) -> str:
+    nearest = min(facts.order.wins_of(facts.order.candidates[0]), key=abs_estimate)
     return f"Ahead of {writer.names[order_by_estimate(nearest)[1]]} by {writer.write_difference(nearest)}"
 
 
-def _write_smallest_lead(judgement: Judgement, writer: LineWriter) -> str:
-    wins = judgement.order.wins_of(*judgement.order.candidates)
+def _write_smallest_lead(facts: Judgement, writer: LineWriter) -> str:
+    wins = facts.order.wins_of(*facts.order.candidates)
     if not wins:
         return "Told apart at some priors only, by simultaneous bands"
     return f"Smallest lead: {writer.write_lead(min(wins, key=abs_estimate))}"
 
 
-def _write_lead_by_prior(judgement: Judgement, writer: LineWriter) -> str:
-    ends = {model for better, worse, _, _ in judgement.order.bands for model in (better, worse)}
-    largest = max(judgement.order.pairs_among(ends), key=abs_estimate)
+def _write_lead_by_prior(facts: Judgement, writer: LineWriter) -> str:
+    ends = {model for better, worse, _, _ in facts.order.bands for model in (better, worse)}
+    largest = max(facts.order.pairs_among(ends), key=abs_estimate)
     return f"By simultaneous bands; on average {writer.write_lead(largest)}"
 
 
-def _get_candidate_pairs(judgement: Judgement) -> list[Any]:
-    return judgement.order.pairs_among(judgement.order.candidates)
+def _get_candidate_pairs(facts: Judgement) -> list[Any]:
+    return facts.order.pairs_among(facts.order.candidates)
 
 
 def _write_leads(order: PairwiseOrder, writer: LineWriter) -> str:
@@ -337,36 +335,36 @@ def _write_leads(order: PairwiseOrder, writer: LineWriter) -> str:
 
 CERTAINTIES: dict[str, Callable[[Judgement, LineWriter], str]] = {
     "choose": _write_lead_of_winner,
-    "control": lambda judgement, writer: _write_leads(judgement.order, writer),
+    "control": lambda facts, writer: _write_leads(facts.order, writer),
     "tie": _write_smallest_lead,
-    "undecided": lambda judgement, writer: writer.write_largest_difference(_get_candidate_pairs(judgement)),
-    "equal": lambda judgement, writer: writer.write_largest_difference(_get_candidate_pairs(judgement)),
+    "undecided": lambda facts, writer: writer.write_largest_difference(_get_candidate_pairs(facts)),
+    "equal": lambda facts, writer: writer.write_largest_difference(_get_candidate_pairs(facts)),
     "by_prior": _write_lead_by_prior,
 }
 
 
-def _write_tied(judgement: Judgement, writer: LineWriter) -> str:
+def _write_tied(facts: Judgement, writer: LineWriter) -> str:
     """Write the largest difference between the candidates of a tie."""
-    pairs = _get_candidate_pairs(judgement)
-    if judgement.state != "tie" or not pairs:
+    pairs = _get_candidate_pairs(facts)
+    if facts.state != "tie" or not pairs:
         return ""
     return f"not told apart: {writer.write_lead(max(pairs, key=abs_estimate))}"
 
 
-def _write_detectable(judgement: Judgement, writer: LineWriter) -> str:
+def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
     """Write the detectable difference of the candidates' most variable pair."""
-    plans, models = judgement.frames["plans"], judgement.order.candidates
+    plans, models = facts.frames["plans"], facts.order.candidates
     rows = plans[plans["model_a"].isin(models) & plans["model_b"].isin(models)]
     detectable = rows["detectable"].max()
-    if judgement.state not in {"undecided", "equal"} or judgement.is_partial or np.isnan(detectable):
+    if facts.state not in {"undecided", "equal"} or facts.is_partial or np.isnan(detectable):
         return ""
     power = writer.add_count(float(rows["power"].iloc[0]), "power", "plans")
     return f"detectable difference {writer.add_number(detectable, 'detectable', 'plans')} (power {power})"
 
 
-def _write_p_best(judgement: Judgement, writer: LineWriter) -> str:
-    row = next(iter_rows(judgement.frames["decisions"]))
-    if judgement.state == "equal" or judgement.is_partial or np.isnan(row.p_best):
+def _write_p_best(facts: Judgement, writer: LineWriter) -> str:
+    row = next(iter_rows(facts.frames["decisions"]))
+    if facts.state == "equal" or facts.is_partial or np.isnan(row.p_best):
         return ""
     p_best = writer.add_number(row.p_best, "p_best", "decisions", partial(format_number, digits=2))
     return f"model-based P({writer.names[str(row.model)]} is best) {p_best}"
@@ -375,28 +373,25 @@ def _write_p_best(judgement: Judgement, writer: LineWriter) -> str:
 # --- where it changes ---------------------------------------------------------------------------------------
 
 
-def write_changes(judgement: Judgement, writer: LineWriter) -> str:
+def write_changes(facts: Judgement, writer: LineWriter) -> str:
     """Write the prior at which the highest mean changes, in the deployment prior or else nearest to it."""
-    order = judgement.order
-    if judgement.supported_mass == 0 or judgement.state == "untrusted":
+    order = facts.order
+    if facts.supported_mass == 0 or facts.state == "untrusted":
         return f"Not judged: {writer.names[order.models[0]]} has the highest mean seen."
-    regions = list(iter_rows(judgement.frames["regions"]))
-    regions = [region for region in regions if region.prior_high > judgement.rarest] or regions[-1:]
-    low, high = (
-        max(regions[0].prior_low, min(judgement.rarest, regions[0].prior_high)),
-        regions[-1].prior_high,
-    )
+    regions = list(iter_rows(facts.frames["regions"]))
+    regions = [region for region in regions if region.prior_high > facts.rarest] or regions[-1:]
+    low, high = (max(regions[0].prior_low, min(facts.rarest, regions[0].prior_high)), regions[-1].prior_high)
     if low == high:
         return f"Only prior {writer.add_prior(low, 'prior_low', 'regions')} was looked at."
-    if inside := judgement.lead_changes:
+    if inside := facts.lead_changes:
         largest = max(inside, key=lambda change: change[0].margin + change[1].margin)
         others = f", and at {len(inside) - 1} more" if len(inside) > 1 else ""
-        return f"{_write_change(judgement, largest, writer)}{others}."
+        return f"{_write_change(facts, largest, writer)}{others}."
     changes = list(pairwise(regions))
     if not changes:
         first, last = (writer.add_prior(v, "prior_low", "regions") for v in (low, high))
-        span = f"{first}{' (lowest judged)' if low == judgement.rarest else ''} to {last}"
-        if judgement.state in {"undecided", "equal"}:
+        span = f"{first}{' (lowest judged)' if low == facts.rarest else ''} to {last}"
+        if facts.state in {"undecided", "equal"}:
             return f"No change seen from prior {span}."
         leader = writer.names[str(regions[0].model)]
         return (
@@ -405,14 +400,14 @@ def write_changes(judgement: Judgement, writer: LineWriter) -> str:
     ends = dict.fromkeys((order.low, order.high))
     limits = " to ".join(writer.add_prior(v, "prior_low", "leaders") for v in ends)
     nearest = min(changes, key=lambda change: _log_odds_distance(change[0].prior_high, order))
-    text = _write_change(judgement, nearest, writer)
+    text = _write_change(facts, nearest, writer)
     return f"Not {'at' if len(ends) == 1 else 'from'} prior {limits}; outside, {text[0].lower()}{text[1:]}."
 
 
-def _write_change(judgement: Judgement, change: Change, writer: LineWriter) -> str:
+def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
     """Write one change of the highest mean, with the interval of its crossing."""
     below, above = change
-    crossings = judgement.frames["crossings"]
+    crossings = facts.frames["crossings"]
     same = np.isclose(crossings["prior"], below.prior_high, rtol=1e-6, atol=0)
     crossing = next(iter_rows(crossings[crossings["lead"] & same & crossings["conf_low"].notna()]), None)
     if crossing is not None and crossing.open_low and crossing.open_high:
@@ -435,42 +430,40 @@ def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
 # --- weakest point ------------------------------------------------------------------------------------------
 
 
-def write_weakness(judgement: Judgement, writer: LineWriter) -> str:
+def write_weakness(facts: Judgement, writer: LineWriter) -> str:
     """Write the worst weakness, and its remedy."""
     weaknesses = chain(
-        _write_scarcity(judgement, writer),
-        _write_flaws(judgement, writer),
-        _write_more_data(judgement, writer),
+        _write_scarcity(facts, writer), _write_flaws(facts, writer), _write_more_data(facts, writer)
     )
-    return next(weaknesses, "") or write_sampling_weakness(judgement.evaluation.design, writer)
+    return next(weaknesses, "") or write_sampling_weakness(facts.evaluation.design, writer)
 
 
-def _write_scarcity(judgement: Judgement, writer: LineWriter) -> Iterator[str]:
+def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     """Yield weaknesses due to too few cases of a class."""
-    unsupported = 1 - judgement.supported_mass
-    if judgement.is_partial:
-        part = "all" if judgement.supported_mass == 0 else "most"
+    unsupported = 1 - facts.supported_mass
+    if facts.is_partial:
+        part = "all" if facts.supported_mass == 0 else "most"
         yield f"Negatives are too few for {part} of the deployment prior: collect more."
     elif unsupported >= SMALL_MASS:
-        rarest = _write_rarest(judgement, writer)
+        rarest = _write_rarest(facts, writer)
         percent = writer.add_percent(unsupported, "share", "support")
         priors = f"Below prior {rarest} ({percent} % of the deployment prior)"
         yield f"{priors} negatives are too few: collect more."
-    if judgement.n_positive < MIN_POSITIVES_FOR_TESTS:
-        count = writer.add_count(judgement.n_positive, "n_positive", "iauprec")
+    if facts.n_positive < MIN_POSITIVES_FOR_TESTS:
+        count = writer.add_count(facts.n_positive, "n_positive", "iauprec")
         yield f"Only {count} positives: collect more."
-    fewest = float(judgement.evaluation.iauprec["n_positive"].min())
+    fewest = float(facts.evaluation.iauprec["n_positive"].min())
     if fewest < MIN_POSITIVES_PER_FOLD:
         count = writer.add_count(fewest, "n_positive", "iauprec")
         yield f"A fold has only {count} positives: use larger folds."
 
 
-def _write_flaws(judgement: Judgement, writer: LineWriter) -> Iterator[str]:
+def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     """Yield weaknesses of the design, the scores and the models."""
     design, few, top = (
-        judgement.evaluation.design,
-        judgement.tied_scores_check,
-        judgement.find_check("share_at_best_score"),
+        facts.evaluation.design,
+        facts.tied_scores_check,
+        facts.find_check("share_at_best_score"),
     )
     if design.reason == "assumed":
         yield "How the folds were made is assumed: add a case column."
@@ -479,23 +472,23 @@ def _write_flaws(judgement: Judgement, writer: LineWriter) -> Iterator[str]:
     if few is not None:
         count = writer.add_count(few.statistic, "statistic", "assumptions")
         scores = "distinct score" if few.statistic == 1 else "distinct scores"
-        yield f"{judgement.most_tied_model} has only {count} {scores}: give finer ones."
+        yield f"{facts.most_tied_model} has only {count} {scores}: give finer ones."
     elif top is not None and top.advice:
         percent = writer.add_percent(top.statistic, "statistic", "assumptions")
         yield f"Of a fold, {percent} % share a model's best score: give finer ones."
-    auc = pivot_auc(judgement.evaluation)
+    auc = pivot_auc(facts.evaluation)
     for row, column in np.argwhere(find_collapsed(auc))[:1].tolist():
         low, model = float(auc.iloc[row, column]), writer.names[str(auc.columns[column])]
         text = writer.add_number(low, "auc", "iauprec")
         yield f"{model} ranks near chance in a fold (AUC {text}): look there."
 
 
-def _write_more_data(judgement: Judgement, writer: LineWriter) -> Iterator[str]:
+def _write_more_data(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     """Yield the factor of cases that would separate the best model from the next candidate."""
-    if judgement.state not in {"undecided", "tie"}:
+    if facts.state not in {"undecided", "tie"}:
         return
-    best, *others = judgement.order.candidates
-    plans, units = judgement.frames["plans"], judgement.evaluation.design.units
+    best, *others = facts.order.candidates
+    plans, units = facts.frames["plans"], facts.evaluation.design.units
     rows = plans[(plans["model_a"] == best) & plans["model_b"].isin(others)].head(1)
     for row in iter_rows(rows[rows["case_factor"] > 1]):
         pair = f"{writer.names[best]} from {writer.names[str(row.model_b)]}"
@@ -525,11 +518,7 @@ def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
 
 
 def write_datasets_verdict(
-    ranking: pd.DataFrame,
-    pairs: pd.DataFrame,
-    iauprec: pd.DataFrame,
-    *,
-    control: str | None = None,
+    ranking: pd.DataFrame, pairs: pd.DataFrame, iauprec: pd.DataFrame, *, control: str | None = None
 ) -> Verdict:
     """Return the verdict across data sets, from the primary test of pairs."""
     names, n_datasets = shorten_names(map(str, ranking["model"])), iauprec["dataset"].nunique()
