@@ -383,10 +383,10 @@ def compare_estimators(
     >>> result.ranking["model"].tolist(), result.design.n_folds
     (['naive Bayes', 'tree'], 20)
     """
-    named = name_estimators(estimators)
+    models = name_estimators(estimators)
     params = options.pop("params", None)
     scoring: dict[str, Any] = {name: options.pop(name, default) for name, default in SCORING_DEFAULTS.items()}
-    _check_options(options, list(named))
+    _check_options(options, list(models))
     data, generator = check_data(X, y, **scoring), make_generator(rng)
     named_groups = check_groups(to_rows(groups), len(data.positive))
     if cv is None:
@@ -400,8 +400,8 @@ def compare_estimators(
     else:
         _check_own_splits(design, test_fraction)
         splits = draw_splits(cv, data, named_groups)
-    fitting: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": True}
-    table = score_splits(named, data, splits, groups=named_groups, rng=generator, **fitting)
+    fit_options: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": True}
+    table = score_splits(models, data, splits, groups=named_groups, rng=generator, **fit_options)
     return compare(table, rng=rng if isinstance(rng, int) else generator, **options)
 
 

@@ -183,9 +183,9 @@ def write_hierarchical_sentences(
     """Write a sentence for each pair that differs by the meta-analysis, and on pairs without a test."""
     result = []
     for row in iter_rows(hierarchical[hierarchical["reject"].astype(bool)]):
-        ahead, behind = (row.model_a, row.model_b) if row.estimate >= 0 else (row.model_b, row.model_a)
+        ahead, behind = (names[model] for model in larger_first(row))
         result.append(
-            f"Meta-analysis: {names[ahead]} is ahead of {names[behind]} by {abs(row.estimate):.3f} on "
+            f"Meta-analysis: {ahead} is ahead of {behind} by {abs(row.estimate):.3f} on "
             f"average over data sets (adjusted {write_p(row.p_adjusted)})."
         )
     untested = list(iter_rows(hierarchical[hierarchical["p_adjusted"].isna()]))
