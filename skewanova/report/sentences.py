@@ -183,7 +183,7 @@ def write_hierarchical_sentences(
     """Write a sentence for each pair that differs by the meta-analysis, and on pairs without a test."""
     result = []
     for row in iter_rows(hierarchical[hierarchical["reject"].astype(bool)]):
-        ahead, behind = (names[model] for model in larger_first(row))
+        ahead, behind = (names[model] for model in order_by_estimate(row))
         result.append(
             f"Meta-analysis: {ahead} is ahead of {behind} by {abs(row.estimate):.3f} on "
             f"average over data sets (adjusted {write_p(row.p_adjusted)})."
