@@ -224,7 +224,7 @@ def test_mapping_and_column_agree(result):
 
 
 def test_one_table_of_several_data_sets_is_refused():
-    with pytest.raises(ValueError, match=r"^the table holds 3 data sets \(column .*compare_datasets\(table\)"):
+    with pytest.raises(ValueError, match=r"^the table holds 3 data sets .*compare_datasets\(table\)"):
         sa.compare(many(), 0.4)
     assert sa.read_scores(many(names=["one"])).folds == (0, 1, 2, 3)
     assert len(sa.read_scores(many(names=["x", "y"]).assign(fold=1), columns={"fold": "dataset"}).folds) == 2
