@@ -1,11 +1,10 @@
-"""One prior from several batches of unlabelled scores, or from several models on the same cases.
+"""Prior of a further batch from several batches of unlabelled scores, and agreement between models.
 
-The classes are common to all batches; the log-odds of their priors are normal. Likelihoods of single batches
-share the labelled cases and must not be multiplied, so there is one likelihood for all, each batch's prior
-integrated out by adaptive quadrature and the classes profiled out.
+The log-odds of the priors of batches are normal, and the two classes are common to all batches. Likelihoods
+of single batches share the labelled cases and must not be multiplied. So there is one joint likelihood, in
+which the prior of each batch is integrated out by adaptive quadrature and the classes are profiled out.
 
-Whether models agree is tested by a paired bootstrap: cases are drawn with all of their scores, so that what
-models share is preserved.
+Agreement between models is tested by a paired bootstrap, which draws cases with the scores of all models.
 """
 
 from __future__ import annotations
@@ -24,57 +23,57 @@ from skewanova.priors import mixtures
 from skewanova.priors.mixtures import BinCounts, ClassFit
 from skewanova.priors.quadrature import gauss_nodes
 
-#: Batches from which a spread between them can be told.
+#: Fewest batches from which the spread between batches is estimated.
 MIN_BATCHES = 4
 
 
-#: Quadrature nodes of each batch; places of the centre and of the spread.
+#: Quadrature nodes of each batch; grid sizes of the centre and of the spread.
 N_NODES, N_CENTRES, N_SPREADS = 9, 11, 7
 
 
-#: Places between them that the likelihood is interpolated at.
+#: Grid size of the interpolated likelihood.
 N_FINE = 61
 
 
-#: Steps to the likeliest classes at most, and the gain in log-likelihood that ends them.
+#: Most steps to the likeliest classes, and the gain in log-likelihood below which they end.
 MAX_STEPS, MIN_GAIN = 100, 1e-3
 
 
-#: What a step may leave of a bin that holds cases, in place of nothing: the step goes too far then.
+#: Smallest probability of a bin, so that the log-likelihood stays finite after too long a step.
 MIN_PROBABILITY = 1e-300
 
 
-#: Smallest spread of log-odds, which stands for none, and how many standard errors the centres reach.
+#: Smallest spread of log-odds, and half-width of the grid of centres in standard errors.
 MIN_SPREAD, N_STD_ERRORS = 0.02, 5.0
 
 
-#: A spread that holds nothing against any log-odds; places to look for the least spread at; the fall in
-#: log-likelihood that rules one out.
+#: A spread that makes all log-odds about equally likely; trial spreads; fall in log-likelihood beyond which
+#: values are negligible.
 FLAT_SPREAD, N_TRIAL_SPREADS, NEGLIGIBLE_FALL = 100.0, 101, 15.0
 
 
 class BatchPrediction(NamedTuple):
-    """Distribution of the prior of a batch."""
+    """Distributions of the prior of the median batch and of a further batch."""
 
-    centres: Floats  #: log-odds of the median batch, and the likelihood of each, summing to 1
-    likelihood: Floats
-    log_odds: Floats  #: of a further batch
-    density: Floats
+    centres: Floats  #: log-odds of the median batch
+    likelihood: Floats  #: likelihood of each centre, summing to 1
+    log_odds: Floats  #: log-odds of a further batch
+    density: Floats  #: density of each log-odds
 
 
 class BatchNormal(NamedTuple):
-    """A normal distribution of the log-odds of batches."""
+    """Normal distribution of the log-odds of batches."""
 
     centre: float
     spread: float
 
 
 class RoughLikelihood(NamedTuple):
-    """The log-likelihood were every batch's log-odds normal, and those of all a common way off."""
+    """Normal approximation of the log-likelihood, in which all batches share one error of the classes."""
 
     places: Floats  #: likeliest log-odds of each batch
-    errors: Floats  #: their standard errors, were the classes known
-    common: float  #: standard error that all share
+    errors: Floats  #: their standard errors for known classes
+    common: float  #: standard error that all batches share
 
     def log_likelihood(self, centres: Floats, spreads: Floats) -> Floats:
         """Return the log-likelihood at every centre and spread."""
@@ -89,7 +88,7 @@ class RoughLikelihood(NamedTuple):
         return float(plausible[0]), float(plausible[-1])
 
     def _best(self, spreads: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the maximum over the centres at every spread, its place and its standard error."""
+        """Return the maximum over centres at every spread, its centre and its standard error."""
         variance = spreads[:, None] ** 2 + self.errors**2
         precision = (1 / variance).sum(axis=1)
         mean = (self.places / variance).sum(axis=1) / precision
@@ -98,11 +97,10 @@ class RoughLikelihood(NamedTuple):
 
 
 def predict_batch(counts: BinCounts) -> BatchPrediction:
-    """Predict the prior of a further batch; `counts.unlabelled` has a row a batch."""
+    """Predict the prior of a further batch; `counts.unlabelled` is (n_batches, n_bins)."""
     pooled = BinCounts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
     log_odds, error = _fit_log_odds(pooled)
     fit, common = mixtures.fit_classes(pooled, np.asarray(expit(log_odds))), float(error)
-    # each batch by itself
     places, errors = _fit_log_odds(BinCounts(pooled.positive[None], pooled.negative[None], counts.unlabelled))
     spread = float(np.std(places)) + float(np.median(errors))
     half_width = N_STD_ERRORS * np.hypot(spread / np.sqrt(len(places)), common)
@@ -126,7 +124,7 @@ def predict_batch(counts: BinCounts) -> BatchPrediction:
 
 
 def _likelihood_surface(counts: BinCounts, fit: ClassFit, centres: Floats, spreads: Floats) -> Floats:
-    """Return the log-likelihood, maximised over the classes, at every centre and spread."""
+    """Return the profile log-likelihood (n_centres, n_spreads)."""
     start = np.log(np.maximum(np.concatenate([fit.positive, fit.negative]), 1e-6))
     normals = [[BatchNormal(centre, spread) for spread in spreads.tolist()] for centre in centres.tolist()]
     return np.array(
@@ -135,11 +133,11 @@ def _likelihood_surface(counts: BinCounts, fit: ClassFit, centres: Floats, sprea
 
 
 def _zoom_centres(centres: Floats, height: Floats) -> Floats | None:
-    """Return the closer centres about the maximum, or None if the likely ones are many."""
+    """Return a finer grid of centres about the maximum, or None if most centres are likely."""
     best = height.max(axis=1)
     likely = np.flatnonzero(best > best.max() - NEGLIGIBLE_FALL)
     top = int(best.argmax())
-    gaps = np.diff(likely) > 1  # what is likely beyond a gap is another way to tell the classes
+    gaps = np.diff(likely) > 1  # a second maximum belongs to another solution for the classes
     run = next(part for part in np.split(likely, np.flatnonzero(gaps) + 1) if top in part)
     first, last = max(run[0] - 1, 0), min(run[-1] + 1, len(centres) - 1)
     if 2 * (last - first) > len(centres):
@@ -150,9 +148,10 @@ def _zoom_centres(centres: Floats, height: Floats) -> Floats | None:
 def _interpolate_surface(
     centres: Floats, spreads: Floats, height: Floats, rough: RoughLikelihood
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the finer centres and spreads, and the likelihood there, which sums to 1.
+    """Return finer grids of centres and spreads, and the likelihood there, summing to 1.
 
-    By itself it may fall by thousands from one place to the next; no piece swings beyond the places it joins.
+    The difference from the normal approximation is interpolated, because the log-likelihood itself may fall
+    by thousands between neighbours. Monotone pieces (PCHIP) do not overshoot.
     """
     from scipy.interpolate import PchipInterpolator
 
@@ -170,7 +169,7 @@ def density_quantile(places: Floats, weights: Floats, share: float) -> float:
 
 
 def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
-    """Return the likeliest log-odds and their standard errors, half the interval of one unit of the ratio."""
+    """Return the likeliest log-odds, and standard errors from the interval where the ratio is below 1."""
     peak = mixtures.find_peak(counts)
     low, high = mixtures.interval_limits(counts, peak, (np.asarray(1.0), np.asarray(1.0)))
     ends = mixtures.log_odds_range(counts.totals[2])
@@ -180,10 +179,10 @@ def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
 def _maximise_over_classes(
     counts: BinCounts, fit: ClassFit, normal: BatchNormal, start: Floats
 ) -> tuple[float, Floats]:
-    """Return the log-likelihood at its maximum over the classes, and their log probabilities there.
+    """Return the maximum log-likelihood over the classes, and the log probabilities of bins there.
 
-    By Newton's rule with the expected curvature at the pooled fit; where a step leads down, by the shares of
-    the cases expected in every bin, which never do (EM).
+    The steps are Fisher scoring with the information of the pooled fit. If a step decreases the likelihood,
+    an EM step, which cannot, takes its place.
     """
     nodes, weights = _quadrature_nodes(counts, fit, normal)
     solve = cho_factor(_expected_information(counts, fit, normal))
@@ -203,7 +202,7 @@ def _maximise_over_classes(
 
 
 def _expected_information(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> Floats:
-    """Return the expected information on the log probabilities, with unknown priors of the batches."""
+    """Return the expected information on the log probabilities, with the priors of batches unknown."""
     log_odds, _ = _find_modes(counts, fit, normal)
     prior = expit(log_odds)[:, None]
     mixture = np.maximum(fit.mixture(expit(log_odds)), np.finfo(np.float64).tiny)
@@ -216,13 +215,13 @@ def _expected_information(counts: BinCounts, fit: ClassFit, normal: BatchNormal)
     both = np.einsum("bik,bk->bi", slopes, sizes[:, None] * odds / mixture)
     precision = (sizes[:, None] * odds**2 / mixture).sum(axis=-1) + normal.spread**-2
     total = labelled + each.sum(axis=0) - np.einsum("bi,bj,b->ij", both, both, 1 / precision)
-    return np.asarray(total + np.eye(len(total)))  # the sum of the logs of a class is free
+    return np.asarray(total + np.eye(len(total)))  # the likelihood does not depend on the sum of logs
 
 
 def _joint_log_likelihood(
     counts: BinCounts, logs: Floats, nodes: Floats, weights: Floats
 ) -> tuple[float, Floats, Floats]:
-    """Return the log-likelihood of log probabilities, its slope, and the expected cases in the bins."""
+    """Return the log-likelihood of log probabilities, its gradient, and the expected cases by bin."""
     positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in np.split(logs, 2))
     prior = expit(nodes)
     mixture = mixtures.mix_classes(positive, negative, prior)  # batch x node x bin
@@ -244,7 +243,7 @@ def _joint_log_likelihood(
 
 
 def _quadrature_nodes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> tuple[Floats, Floats]:
-    """Return the log-odds around the mode of each batch, and the logs of their weights."""
+    """Return adaptive Gauss-Hermite nodes (log-odds) of each batch, and their log weights."""
     centre, width = _find_modes(counts, fit, normal)
     node, weight = gauss_nodes("hermite", N_NODES)
     log_odds = centre[:, None] + np.sqrt(2) * width[:, None] * node
@@ -253,7 +252,7 @@ def _quadrature_nodes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> 
 
 
 def _find_modes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> tuple[Floats, Floats]:
-    """Return the mode of each batch's log-odds and their spread, by Fisher scoring."""
+    """Return the posterior mode and standard deviation of each batch's log-odds, by Fisher scoring."""
     log_odds = np.full(len(counts.unlabelled), normal.centre)
     width = np.full(len(log_odds), normal.spread)
     for _ in range(12):
@@ -267,15 +266,15 @@ def _find_modes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> tuple[
     return log_odds, width
 
 
-#: Samples of cases drawn.
+#: Number of bootstrap samples.
 N_RESAMPLES = 499
 
 
-#: Share of its own variance that is added to that of each model: models may be the same.
+#: Relative ridge on the variances of models, which may be identical.
 RIDGE = 1e-9
 
 
-#: Differences between models below which there is rounding only.
+#: Smaller differences between statistics are rounding errors.
 ROUNDING = 1e-9
 
 
@@ -285,13 +284,13 @@ Bins = NDArray[np.intp]
 class JointAgreement(NamedTuple):
     """Joint estimate of one prior by several models."""
 
-    weights: Floats  #: of the log-likelihood of each, so that of all of them falls as fast as it should
-    statistic: float
-    p_value: float
+    weights: Floats  #: weights of the log-likelihoods, whose sum has the right curvature
+    statistic: float  #: squared distance of the estimates from their mean
+    p_value: float  #: bootstrap p-value of the hypothesis that all models estimate one prior
 
 
 class CaseBins(NamedTuple):
-    """Bin of every case by each model (a column each); unlabelled ones may not be paired."""
+    """Bins of cases (n_cases, n_models); unpaired unlabelled cases have one array for each model."""
 
     positive: Bins
     negative: Bins
@@ -301,11 +300,12 @@ class CaseBins(NamedTuple):
 def assess_agreement(
     cases: CaseBins, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator
 ) -> JointAgreement:
-    """Return the weights of the models and the test that they agree.
+    """Return the weights of the models and the test of their agreement.
 
-    A slope at a prior near all estimates varies about it without an end at 0, as estimates do not.
+    Slopes of the log-likelihoods at a common prior are compared, because they have no limit at 0 as estimates
+    have.
     """
-    seen, drawn = (
+    observed, drawn = (
         np.stack([mixtures.profile_slope(counts, np.asarray(prior)) for counts in models], axis=-1)
         for models in (_count_cases(cases, n_bins), _resample_counts(cases, n_bins, rng))
     )
@@ -317,17 +317,17 @@ def assess_agreement(
     of_steps, shares = np.linalg.inv(covariance), weights * information / (weights @ information)
 
     def distances(slopes: Floats) -> Floats:
-        steps = slopes / information  # to each model's estimate, about
+        steps = slopes / information  # one Newton step towards the estimate of each model
         off = (steps - (steps @ shares)[..., None]) * information
         return np.asarray(((off @ of_steps) * off).sum(axis=-1))
 
-    statistic = float(distances(seen))
-    as_far = distances(drawn - drawn.mean(axis=0)) >= statistic - ROUNDING  # of models that are the same, all
-    return JointAgreement(weights, statistic, float((1 + np.sum(as_far)) / (1 + len(drawn))))
+    statistic = float(distances(observed))
+    exceeds = distances(drawn - drawn.mean(axis=0)) >= statistic - ROUNDING
+    return JointAgreement(weights, statistic, float((1 + np.sum(exceeds)) / (1 + len(drawn))))
 
 
 def _count_cases(cases: CaseBins, n_bins: Sequence[int]) -> list[BinCounts]:
-    """Return counts in the bins of every model."""
+    """Return the counts in the bins of every model."""
     paired = len(cases.unlabelled) == 1
     unlabelled = cases.unlabelled[0].T if paired else cases.unlabelled
     parts = zip(cases.positive.T, cases.negative.T, unlabelled, n_bins, strict=True)
@@ -338,7 +338,7 @@ def _count_cases(cases: CaseBins, n_bins: Sequence[int]) -> list[BinCounts]:
 
 
 def _resample_counts(cases: CaseBins, n_bins: Sequence[int], rng: np.random.Generator) -> list[BinCounts]:
-    """Return counts for resampled cases, a row a sample."""
+    """Return bootstrap counts (n_resamples, n_bins) in the bins of every model."""
     positive, negative = (_draw_counts(part, n_bins, rng) for part in (cases.positive, cases.negative))
     if len(cases.unlabelled) == 1:
         unlabelled = _draw_counts(cases.unlabelled[0], n_bins, rng)

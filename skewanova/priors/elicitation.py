@@ -1,4 +1,4 @@
-"""Beta priors from stated quantiles."""
+"""Beta distributions from quantiles that an expert states."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import scipy
 
 from skewanova.base.checks import Floats, InputError, InputTypeError, check_priors
 
-#: Log-odds of the mean and logarithm of a + b between which the shapes are sought.
+#: Search limits of the log-odds of the mean, and of the logarithm of a + b.
 MEAN_LIMITS = (-45.0, 45.0)
 
 
 SIZE_LIMITS = (-8.0, 30.0)
 
 
-#: A fitted quantile off by more than the first share of its odds is told, by more than the second refused.
+#: Relative errors of the odds of a fitted quantile that cause a warning and an error.
 MISFIT_WARNING, MISFIT_ERROR = 0.05, 0.25
 
 
-#: Log-odds between which quantiles are sought.
+#: Search limits of quantiles, in log-odds.
 QUANTILE_LIMITS = (-700.0, 36.0)
 
 
@@ -35,7 +35,10 @@ def shapes_from_quantiles(
     try:
         a, b = fit_shapes(shares, priors)
     except ValueError as error:
-        raise InputError(f"`quantiles` lie too close together for a beta prior: {quantiles}") from error
+        raise InputError(
+            f"`quantiles` are too close together for a beta prior, but got {quantiles}; state quantiles "
+            "further apart"
+        ) from error
     if min(a, b) < smallest:
         raise InputError(
             f"`quantiles` must leave shapes of at least {smallest}, but {quantiles} would need "
@@ -47,10 +50,10 @@ def shapes_from_quantiles(
 def fit_shapes(shares: Floats, quantiles: Floats) -> tuple[float, float]:
     """Return beta shapes (a, b) with two given quantiles, or the least-squares fit to more.
 
-    Two quantiles fix one beta distribution (Shih 2015): for every a + b one mean puts the first where it
-    should be, and the distance to the second then falls as a + b grows.
+    Two quantiles determine one beta distribution (Shih 2015). For every a + b, one mean gives the first
+    quantile, and the second then approaches it as a + b grows.
     """
-    from scipy.optimize import least_squares  # heavy, and seldom needed
+    from scipy.optimize import least_squares  # slow to load, and seldom used
 
     start = _solve_two_quantiles(shares[[0, -1]], quantiles[[0, -1]])
     if len(shares) == 2:
@@ -66,14 +69,14 @@ def fit_shapes(shares: Floats, quantiles: Floats) -> tuple[float, float]:
 
 
 def beta_quantiles(a: float, b: float, shares: Floats) -> Floats:
-    """Return quantiles of the beta distribution with shapes a and b."""
+    """Return several quantiles of the beta distribution with shapes a and b."""
     return np.array([beta_quantile(a, b, float(share)) for share in shares])
 
 
 def beta_quantile(a: float, b: float, share: float) -> float:
-    """Return a quantile of the beta distribution, or the limit of the search beyond it.
+    """Return a quantile of the beta distribution, clipped to the search limits.
 
-    By bisection in the log-odds: :func:`scipy.special.betaincinv` fails next to shapes of 1.
+    The root is found in the log-odds, because :func:`scipy.special.betaincinv` fails for shapes near 1.
     """
 
     def excess(log_odds: float) -> float:
@@ -87,7 +90,7 @@ def beta_quantile(a: float, b: float, share: float) -> float:
 
 def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, float]:
     def shapes(log_size: float) -> tuple[float, float]:
-        """Return the shapes with this a + b and the first quantile."""
+        """Return the shapes with the first quantile and this log(a + b)."""
         size = np.exp(log_size)
 
         def excess(log_odds: float) -> float:
@@ -109,20 +112,20 @@ def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, floa
 
 def _find_root(function: Callable[[float], float], limits: tuple[float, float]) -> float:
     """Return the root of an increasing function."""
-    from scipy.optimize import brentq  # heavy, and seldom needed
+    from scipy.optimize import brentq  # slow to load, and seldom used
 
     return float(brentq(function, *limits, xtol=1e-14, rtol=RELATIVE_TOLERANCE))
 
 
 def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
-    """Return shares and priors in ascending order."""
+    """Return the shares and priors in ascending order; raise if they are invalid."""
     if not isinstance(quantiles, Mapping):
         raise InputTypeError(
             "`quantiles` must map shares to priors, such as {0.05: 0.02, 0.95: 0.15}, "
             f"but got {quantiles!r}"
         )
     if len(quantiles) < 2:
-        raise InputError(f"`quantiles` must hold at least two, but got {len(quantiles)}")
+        raise InputError(f"`quantiles` must have at least two entries, but got {len(quantiles)}")
     shares = check_priors(list(quantiles), "share of quantiles")
     priors = check_priors(list(quantiles.values()), "prior of quantiles")
     order = np.argsort(shares)
@@ -132,7 +135,7 @@ def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
 
 
 def _misfit_notes(shares: Floats, stated: Floats, fitted: Floats) -> list[str]:
-    """Note which quantiles the fit misses; raise if it misses them by far."""
+    """Return a note if the fit misses the quantiles; raise if it misses them by far."""
     factor = fitted * (1 - stated) / (stated * (1 - fitted))
     off = float(np.max(np.maximum(factor, 1 / factor)) - 1)
     quantiles = ", ".join(f"{p:g}: {f:.4g} for {s:g}" for p, f, s in zip(shares, fitted, stated, strict=True))

@@ -1,4 +1,4 @@
-"""The prior of the deployment, estimated from the unlabelled scores of where the model runs."""
+"""Estimation of the deployment prior from unlabelled scores under label shift."""
 
 from __future__ import annotations
 
@@ -47,48 +47,48 @@ from skewanova.priors.weightings import BetaPrior
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Separation of the classes below which chi2 is too small for the likelihood ratio.
+#: Smallest area under ROC for which chi2 approximates the likelihood ratio well enough.
 MIN_AUC_FOR_CHI2 = 0.75
 
 
-#: Samples drawn at each limit where chi2 is too small, and how often a limit is moved to its own quantile.
+#: Bootstrap samples at each limit, and most updates of a limit to its own quantile.
 N_RESAMPLES, MAX_UPDATES = 999, 3
 
 
-#: Level of the interval beyond which the density is cut, and the places at which it is computed.
+#: Level of the interval to which the density is truncated, and the size of its grid.
 DENSITY_LEVEL, N_PLACES = 0.999, 41
 
 
-#: Labelled cases of a class below which they are called few, and no further batch is predicted.
+#: Fewest labelled cases of a class; with fewer, a warning is issued and no further batch is predicted.
 MIN_LABELLED = 2 * CASES_PER_BIN
 
 
-#: Share of the density of a further batch that must lie within the ends of log-odds, or it is left beyond.
+#: Smallest part of the range of a further batch that must be within the search limits to clip it to them.
 MIN_INSIDE = 0.01
 
 
-#: Standard deviations by which a class's scores may shift between the labelled cases and the deployment.
+#: Default shift of the scores of a class, in standard deviations, for the sensitivity analysis.
 DEFAULT_SHIFT = 0.1
 
 
-#: Level of the test of label shift below which it is said to be rejected.
+#: Level of the test of label shift.
 SHIFT_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class LabelShift:
-    """Test that the scores of each class are spread alike in the labelled cases and the deployment.
+    """Test of label shift: each class has the same score distribution in labelled and deployment data.
 
     Attributes
     ----------
     statistic : float
-        G2 of the fitted mixture against three samples that have nothing to do with each other.
+        Likelihood-ratio statistic G2 of the fitted mixture against the saturated model.
     df : int
-        Its degrees of freedom, the number of bins less 2; with 0 nothing can be tested.
+        Degrees of freedom, the number of bins less 2; with 0 there is no test.
     p_value : float
-        By chi2, nan where nothing can be tested. A large one certifies nothing: the test has little power.
+        p-value by chi2, nan without a test. The test has little power, so a large p-value proves nothing.
     residuals : array
-        Unlabelled cases in each bin beyond those expected, over the square root of those.
+        Pearson residuals of the unlabelled cases by bin.
     """
 
     statistic: float
@@ -98,21 +98,21 @@ class LabelShift:
 
     @property
     def is_rejected(self) -> bool:
-        """True if the mixture of the two classes is rejected at the level .05."""
+        """True if label shift is rejected at the level .05."""
         return self.p_value < SHIFT_LEVEL
 
     @property
     def note(self) -> str:
-        """Message if it is rejected, else ''."""
+        """Warning if label shift is rejected, else ''."""
         if not self.is_rejected:
             return ""
         return (
-            f"the unlabelled scores are no mixture of the labelled classes ({write_p(self.p_value)}): label "
-            "shift does not hold, and the estimate may be far off"
+            f"label shift is rejected ({write_p(self.p_value)}): the unlabelled scores are not a mixture of "
+            "the labelled classes, and the estimate may be far off"
         )
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return the test in one line."""
         if self.df == 0:
             return "label shift: not tested (two bins fit any mixture)"
         return f"label shift: G2 = {self.statistic:.2f} on {self.df} df, {write_p(self.p_value)}"
@@ -120,14 +120,14 @@ class LabelShift:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EstimatedPrior(FrameResult):
-    """A prior with a likelihood along its log-odds; a deployment prior wherever one is asked for."""
+    """A prior with its likelihood over the log-odds, usable as a deployment prior."""
 
-    estimate: float  #: the likeliest prior
-    conf_low: float  #: limits of its confidence interval; 0 or 1 where nothing speaks against these
-    conf_high: float
+    estimate: float  #: likeliest prior
+    conf_low: float  #: lower confidence limit; 0 if the data do not exclude it
+    conf_high: float  #: upper confidence limit; 1 if the data do not exclude it
     confidence_level: float
-    log_odds: Floats = field(repr=False)  #: where the weight lies
-    log_density: Floats = field(repr=False)  #: the log of its density over that at the maximum
+    log_odds: Floats = field(repr=False)  #: grid of log-odds
+    log_density: Floats = field(repr=False)  #: log of the density relative to its maximum
 
     @property
     def low(self) -> float:
@@ -140,7 +140,7 @@ class EstimatedPrior(FrameResult):
         return float(expit(self.log_odds[-1]))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return Gauss-Legendre panels in the log-odds, weighted by the profile likelihood."""
+        """Return Gauss-Legendre nodes (priors), with weights by the profile likelihood."""
         nodes, step = panel_nodes(np.asarray(expit(self.log_odds[::2])), breaks)
         return nodes, normalise_weights(step * np.exp(self._curve(-np.log(1 / nodes - 1))))
 
@@ -149,31 +149,28 @@ class EstimatedPrior(FrameResult):
         return PchipInterpolator(self.log_odds, self.log_density)
 
     def density(self, prior: ArrayLike) -> Floats:
-        """Return the likelihood of priors relative to the maximum, 0 beyond the ends.
-
-        It is proportional to the density of the log-odds.
-        """
+        """Return the likelihood of priors relative to its maximum; it is 0 outside the grid of log-odds."""
         priors = np.asarray(prior, dtype=np.float64)
         odds = np.log(priors / (1 - priors))
         inside = (odds >= self.log_odds[0]) & (odds <= self.log_odds[-1])
         return np.where(inside, np.exp(self._curve(np.clip(odds, *self.log_odds[[0, -1]]))), 0.0)
 
     def central_interval(self, share: float) -> tuple[float, float]:
-        """Return the ends of the central interval that holds this share of the weight, such as 0.95."""
+        """Return the limits of the central interval with this share of the weight, such as 0.95."""
         tail = (1 - check_fraction(share, "share")) / 2
         priors, weights = self.quadrature()
         below = np.cumsum(weights) - weights / 2
         return float(np.interp(tail, below, priors)), float(np.interp(1 - tail, below, priors))
 
     def to_beta(self) -> BetaPrior:
-        """Return the beta distribution with the same mean and variance, to write the prior in two numbers."""
+        """Return the beta distribution with the same mean and variance."""
         priors, weights = self.quadrature()
         mean = float(weights @ priors)
         size = mean * (1 - mean) / float(weights @ (priors - mean) ** 2) - 1
         return BetaPrior(mean * size, (1 - mean) * size)
 
     def __str__(self) -> str:
-        """Estimate and interval."""
+        """Return the estimate with its interval."""
         return (
             f"{self.estimate:.3g} ({100 * self.confidence_level:g} % {self.conf_low:.3g} to "
             f"{self.conf_high:.3g})"
@@ -182,26 +179,26 @@ class EstimatedPrior(FrameResult):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PriorEstimate(EstimatedPrior):
-    """A prior estimated from unlabelled scores; a deployment prior wherever one is asked for.
+    """A prior estimated from unlabelled scores, usable as a deployment prior.
 
     Attributes
     ----------
     estimate, conf_low, conf_high, confidence_level : float
-        The likeliest prior, its interval (0 or 1 where nothing speaks against these), and the level of that.
+        Likeliest prior, its confidence interval (0 or 1 if the data do not exclude it), and the level.
     label_shift : LabelShift
-        Test of the assumption behind it all, with residuals by bin.
+        Test of the assumption of label shift, with residuals by bin.
     method : {"chi2", "bootstrap", "batches"}
-        What the likelihood ratio was referred to, or that a spread between batches was estimated.
+        Reference distribution of the likelihood ratio, or ``batches`` for a prediction from batches.
     bins : BinnedScores
-        Bins, and the cases in them.
+        Bins of the scores with their counts.
     ratio_scale : tuple of float
-        By how much the likelihood ratio below and above the estimate is further out than chi2 has it.
+        Critical values of the likelihood ratio below and above the estimate, divided by that of chi2.
     warnings : tuple of str
-        What to keep in mind when reading the numbers.
+        Warnings about the estimate.
     batches : tuple of (str, PriorEstimate)
-        Every batch by itself, where there are batches. With four or more, and 20 labelled cases of each
-        class, `estimate` and its interval are those of the median batch, and the weighting is the
-        distribution of the prior of a further batch.
+        Separate estimate of every batch. With at least four batches and 20 labelled cases of each class,
+        `estimate` and its interval are about the median batch, and the deployment prior is the distribution
+        of the prior of a further batch.
     """
 
     label_shift: LabelShift
@@ -221,7 +218,7 @@ class PriorEstimate(EstimatedPrior):
         return int(self.bins.counts.unlabelled.sum())
 
     def describe(self) -> str:
-        """Name the weighting in words."""
+        """Return a description of the deployment prior."""
         scores = f"{self.n_unlabelled:,} unlabelled score{'s' * (self.n_unlabelled > 1)}"
         if self.method == "batches":
             low, high = self.central_interval(0.95)
@@ -237,13 +234,13 @@ class PriorEstimate(EstimatedPrior):
         Parameters
         ----------
         delta : float, default 0.1
-            Standard deviations by which the scores of the positives, or those of the negatives, may lie
-            higher or lower in the deployment than among the labelled cases (on the scale of normal scores).
+            Shift of the scores of positives or of negatives between labelled cases and deployment, in either
+            direction, in standard deviations of their normal scores.
 
         Returns
         -------
         low, high : float
-            The smallest and the largest estimate.
+            Smallest and largest estimate.
         """
         by = check_not_negative(delta, "delta", what="standard deviations, 0 or more", largest=10.0)
         shifted = [
@@ -257,22 +254,22 @@ class PriorEstimate(EstimatedPrior):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Why the interval may be too narrow."""
+        """Reasons why the interval may be too narrow."""
         low, high = self.sensitivity()
         wide = high - low > self.conf_high - self.conf_low
         band = (
-            f"were the scores of one class shifted by {DEFAULT_SHIFT:g} standard deviations where the model "
-            f"runs, the estimate would be {low:.3g} to {high:.3g}, which is wider than its interval, and the "
-            "test of label shift might not notice"
+            f"if the scores of one class shift by {DEFAULT_SHIFT:g} standard deviations in deployment, the "
+            f"estimate is {low:.3g} to {high:.3g}, which is wider than its interval, and the test of label "
+            "shift may not detect it"
         )
         return tuple(filter(None, [self.label_shift.note, band * wide]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row with an empty `batch`, and one for every batch."""
+        """Return one row for the estimate, with an empty `batch`, and one for every batch."""
         return make_frame([self._to_row(), *(batch._to_row(name) for name, batch in self.batches)])
 
     def bins_frame(self) -> pd.DataFrame:
-        """Return one row a bin: its largest score (none for the last), cases, those expected, residual."""
+        """Return one row for each bin: largest score (nan for the last), counts, expectation, residual."""
         counts = self.bins.counts
         expected = self.n_unlabelled * self.fit.mixture(np.asarray(self.estimate))
         return make_frame(
@@ -307,25 +304,26 @@ def estimate_prior(
     confidence_level: float = 0.95,
     rng: Seed = 0,
 ) -> PriorEstimate:
-    """Estimate the prior of the deployment from unlabelled scores of where the model runs.
+    """Estimate the deployment prior from unlabelled scores under label shift.
 
-    It is assumed that only the prior differs there: that the scores of each class are spread as among the
-    labelled cases (label shift). The scores need not be calibrated, and may be on any scale.
+    Label shift means that only the prior differs in deployment: each class has the score distribution of the
+    labelled cases. The scores may be on any scale and need not be calibrated. Do not use it if the classes
+    themselves change, for instance with new equipment.
 
     Parameters
     ----------
     y_true : array_like
         Labels of the labelled cases.
     y_score : array_like
-        Their scores, by a model that did not see them in training.
+        Held-out scores of the labelled cases.
     unlabelled : array_like
-        Scores of the same model where it runs.
+        Scores of the same model in deployment.
     batch : array_like, optional
-        Which batch (week, site) each unlabelled score is of. From four batches and 20 labelled cases of each
-        class on, the weighting is that of the prior of a further batch, whose spread is estimated.
+        Batch (week, site) of each unlabelled score. From four batches and 20 labelled cases of each class on,
+        the result is the distribution of the prior of a further batch.
     n_bins : int, default 8
-        Bins of the score, at quantiles of `y_score`; fewer where ties or the number of cases ask for it: each
-        shall have ten cases of the rarer class on average.
+        Number of bins of the score, at quantiles of `y_score`. It is reduced for ties, and to ten cases of
+        the rarer class in each bin on average.
     confidence_level : float, default 0.95
         Level of the interval.
     rng : int, Generator, SeedSequence or None, default 0
@@ -334,27 +332,29 @@ def estimate_prior(
     Returns
     -------
     PriorEstimate
-        Estimate, interval and test of label shift; itself a deployment prior.
+        Estimate, interval and test of label shift. It is a deployment prior too.
 
     Raises
     ------
     ValueError
-        If a class is missing, labelled scores are all alike, or no unlabelled score lies among the labelled.
+        If a class is missing, all labelled scores are equal, or unlabelled and labelled scores do not
+        overlap.
     TypeError
         If scores are not real numbers.
 
     Warns
     -----
     SkewanovaWarning
-        If label shift is rejected or cannot be tested, the classes are hardly or wholly separated, there are
-        few cases, or many unlabelled scores lie beyond the labelled ones.
+        If label shift is rejected or cannot be tested, the classes are hardly or completely separated, there
+        are few cases, or many unlabelled scores are beyond the labelled ones.
 
     Notes
     -----
-    Cases in bins are multinomial: positives by p, negatives by q, unlabelled ones by prior p + (1 - prior) q.
-    The interval holds the priors whose likelihood, maximised over p and q, is near that of the likeliest, so
-    that the uncertainty of both samples is in it. The ratio is referred to chi2 with one degree of freedom;
-    where positives are few or the area under ROC is below .75, to its parametric bootstrap at each limit.
+    The counts by bin are multinomial, with probabilities p for positives, q for negatives and
+    ``prior p + (1 - prior) q`` for unlabelled cases. The interval is that of the profile likelihood over p
+    and q, so it contains the uncertainty of both samples. The likelihood ratio is compared with chi2 on one
+    degree of freedom or, with few positives or an area under ROC below .75, with its parametric bootstrap at
+    each limit.
 
     References
     ----------
@@ -387,14 +387,14 @@ def estimate_prior(
 
 
 def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any]) -> dict[str, Floats]:
-    """Count scores in bins by batch, in order of first appearance."""
+    """Count the scores by bin for each batch, in order of first appearance."""
     distinct, first, codes = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return {str(distinct[i]): count_by_bin(scores[codes.reshape(-1) == i], edges) for i in order}
 
 
 def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
-    """Add the estimate of each batch; with enough of them, predict the prior of a further one."""
+    """Add the estimate of each batch and, with enough batches, predict the prior of a further one."""
     level, bins = estimate.confidence_level, estimate.bins
     by_batch = {
         name: replace(bins, counts=bins.counts._replace(unlabelled=row)) for name, row in counts.items()
@@ -416,18 +416,18 @@ def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed
 def _note_unpredicted(n_batches: int, counts: BinCounts) -> str:
     """Return the reason why no further batch is predicted, or ''."""
     if n_batches < batches.MIN_BATCHES:
-        needed = f"({batches.MIN_BATCHES} are needed)"
-        note = f"{n_batches} batches do not tell how much the prior varies from one to the next {needed}"
-    elif min(counts.totals[:2]) < MIN_LABELLED:  # the batches rather than the labels then tell the classes
-        classes = f"fewer than {MIN_LABELLED} labelled positives or negatives"
-        note = f"{classes} do not tell how much the prior varies from one batch to the next"
+        reason = f"{n_batches} batches are too few ({batches.MIN_BATCHES} are needed)"
+    elif min(counts.totals[:2]) < MIN_LABELLED:  # the classes would be estimated from the batches
+        reason = f"fewer than {MIN_LABELLED} labelled positives or negatives are too few"
     else:
         return ""
-    return f"{note}: the interval is that of all of them pooled"
+    return (
+        f"{reason} to estimate how the prior varies between batches: the interval is that of the pooled ones"
+    )
 
 
 def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) -> tuple[Floats, Floats]:
-    """Cut the tails of the density of a further batch."""
+    """Return log-odds and log density of a further batch without its tails."""
     tails = (1 - DENSITY_LEVEL) / 2, (1 + DENSITY_LEVEL) / 2
     reached = np.array(
         [batches.density_quantile(prediction.log_odds, prediction.density, share) for share in tails]
@@ -444,25 +444,25 @@ def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
     """Raise unless unlabelled and labelled scores overlap."""
     if unlabelled.max() < score.min() or unlabelled.min() > score.max():
         raise InputError(
-            f"`unlabelled` must be scores of the same model, but they lie between {unlabelled.min():g} and "
-            f"{unlabelled.max():g}, the labelled ones between {score.min():g} and {score.max():g}: none "
-            "overlap; give both on one scale"
+            f"`unlabelled` must be scores of the same model, but they are between {unlabelled.min():g} and "
+            f"{unlabelled.max():g}, and the labelled ones between {score.min():g} and {score.max():g}; give "
+            "both on one scale"
         )
 
 
 def note_scores_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
-    """Warn if many unlabelled scores lie beyond the labelled ones."""
+    """Return a note if many unlabelled scores are beyond the labelled ones."""
     share = float(((unlabelled < score.min()) | (unlabelled > score.max())).mean())
     if share <= max(0.01, 10 / len(score)):
         return []
     return [
-        f"{share:.0%} of the unlabelled scores lie beyond the labelled ones: the deployment may hold cases "
-        "of another kind, which no estimate of the prior can allow for"
+        f"{share:.0%} of the unlabelled scores are beyond the labelled ones: the deployment may have cases "
+        "of another kind, for which no estimate of the prior can account"
     ]
 
 
 def estimate_from_bins(bins: BinnedScores, level: float, *, rng: Seed = 0) -> PriorEstimate:
-    """Estimate the prior from counts; warnings are stored, not issued."""
+    """Estimate the prior from binned scores; warnings are stored, not issued."""
     counts = bins.counts
     peak = mixtures.find_peak(counts)
     prior = np.asarray(expit(peak.log_odds))
@@ -494,7 +494,7 @@ def estimate_from_bins(bins: BinnedScores, level: float, *, rng: Seed = 0) -> Pr
 
 
 def is_chi2_too_small(counts: BinCounts) -> bool:
-    """Return True if chi2 critical values are too small: few cases in a bin, or a weak model."""
+    """Return True if few cases in a bin or a weak model make chi2 critical values too small."""
     positive, negative, _ = counts.totals
     few = min(positive, negative) < CASES_PER_BIN * len(counts.positive)
     return bool(few or abs(binned_auc(counts) - 0.5) < MIN_AUC_FOR_CHI2 - 0.5)
@@ -503,7 +503,7 @@ def is_chi2_too_small(counts: BinCounts) -> bool:
 def _calibrate_critical_values(
     counts: BinCounts, peak: Peak, level: float, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return bootstrap critical values below and above, each at the limit that it leads to."""
+    """Return bootstrap critical values for the lower and the upper limit, each computed at its limit."""
     seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
     ends = mixtures.log_odds_range(counts.totals[2])
     critical = [np.asarray(chi2.ppf(level, 1))] * 2
@@ -523,7 +523,7 @@ def _calibrate_critical_values(
 def _likelihood_density(
     counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Return a grid of log-odds between the cuts, and the log of the likelihood ratio there."""
+    """Return a grid of log-odds, and the log of the likelihood relative to its maximum there."""
     cut = chi2.ppf(DENSITY_LEVEL, 1)
     ends = mixtures.log_odds_range(counts.totals[2])
     reached = mixtures.interval_limits(
@@ -535,7 +535,7 @@ def _likelihood_density(
 
 
 def caveat_phrase(caveats: Sequence[str]) -> str:
-    """Return a phrase that flags an unreliable number, or ''."""
+    """Return a phrase that marks an estimate with caveats as unreliable, else ''."""
     return ", in doubt (see the warnings)" if caveats else ""
 
 
@@ -555,7 +555,7 @@ def _scaled_ratio(
 
 
 def _test_label_shift(counts: BinCounts, fit: mixtures.ClassFit, prior: Floats) -> LabelShift:
-    """Test the fit of the mixture; return statistic and residuals by bin."""
+    """Test the fit of the mixture by G2."""
     df = counts.positive.shape[-1] - 2
     statistic = float(mixtures.g2_statistic(counts, fit, prior)) if df else 0.0
     expected = counts.totals[2] * fit.mixture(prior)
@@ -565,22 +565,22 @@ def _test_label_shift(counts: BinCounts, fit: mixtures.ClassFit, prior: Floats) 
 
 
 def _collect_warnings(estimate: PriorEstimate) -> list[str]:
-    """Return warnings on the estimate."""
+    """Return the warnings about an estimate."""
     positive, negative, _ = (int(total) for total in estimate.bins.counts.totals)
     shift = estimate.label_shift
     area, spread = binned_auc(estimate.bins.counts), (estimate.conf_low, estimate.conf_high)
-    said = {
-        f"the scores rank negatives above positives (area under ROC {area:.2f}): are the labels the right "
-        "way round?": area < 0.5,
-        f"the scores hardly tell the classes apart (area under ROC {area:.2f}), so they say little of the "
-        "prior": abs(area - 0.5) < 0.1,
-        "the unlabelled scores say nothing of the prior: the interval holds all of them": spread
+    applies = {
+        f"the scores rank negatives above positives (area under ROC {area:.2f}): check that the labels are "
+        "not swapped": area < 0.5,
+        f"the scores hardly separate the classes (area under ROC {area:.2f}), so they have little "
+        "information about the prior": abs(area - 0.5) < 0.1,
+        "the unlabelled scores have no information about the prior: the interval is 0 to 1": spread
         == (0.0, 1.0),
-        "no labelled positive scores below a labelled negative: the estimate rests on that in the deployment "
-        "too": estimate.bins.positive.min() > estimate.bins.negative.max(),
+        "every labelled positive scores above every labelled negative: the estimate assumes the same in "
+        "deployment": estimate.bins.positive.min() > estimate.bins.negative.max(),
         f"{positive} labelled positives and {negative} labelled negatives are few for an estimate of the "
-        f"prior: {MIN_LABELLED} of each at least": min(positive, negative) < MIN_LABELLED,
+        f"prior; use at least {MIN_LABELLED} of each": min(positive, negative) < MIN_LABELLED,
         "label shift cannot be tested with two bins": shift.df == 0,
         shift.note: shift.is_rejected,
     }
-    return [text for text, applies in said.items() if applies]
+    return [text for text, holds in applies.items() if holds]

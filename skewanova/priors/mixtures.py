@@ -1,7 +1,7 @@
-"""Scores in bins, and unlabelled counts as a mixture of the two classes: profile likelihood of the prior.
+"""Profile likelihood of the prior from binned scores, where unlabelled cases are a mixture of both classes.
 
-Positives in the bins of the score are Mult(p), negatives Mult(q), unlabelled cases Mult(prior p + (1 - prior)
-q). Everything here takes counts with leading axes, the bins on the last, and so many samples at once.
+The counts by bin are multinomial, with probabilities p for positives, q for negatives and
+prior p + (1 - prior) q for unlabelled cases. Bins are the last axis of counts; leading axes are samples.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from skewanova.base.checks import Bools, Floats, InputError
 Codes = NDArray[np.intp]
 
 
-#: Priors at which the likelihood is looked at before its maximum is closed in on.
+#: Size of the grid of priors on which the maximum of the likelihood is bracketed.
 N_GRID = 25
 
 
-#: Steps of a root at most, and how near is near enough: they converge in about ten.
+#: Most iterations of a root (about ten are usual), and its tolerance.
 MAX_STEPS, TOLERANCE = 60, 1e-11
 
 
-#: How near limits of an interval are, in log-odds.
+#: Tolerance of the limits of an interval, in log-odds.
 LIMIT_TOLERANCE = 1e-7
 
 
-#: Unlabelled cases over which the smallest prior that is looked at would bring a tenth of a positive.
+#: The smallest prior of the search gives 1 / TENTHS positives among the unlabelled cases.
 TENTHS = 10.0
 
 
 class BinCounts(NamedTuple):
-    """Cases in the bins: labelled positives and negatives, and unlabelled ones."""
+    """Counts by bin of labelled positives, labelled negatives and unlabelled cases."""
 
     positive: Floats
     negative: Floats
@@ -54,39 +54,39 @@ class BinCounts(NamedTuple):
         return np.broadcast_shapes(*(part.shape[:-1] for part in self))
 
     def add_axis(self) -> Self:
-        """Add an axis for several priors each."""
+        """Return the counts with an axis for several priors before the bins."""
         return type(self)(*(part[..., None, :] for part in self))
 
 
 class Peak(NamedTuple):
-    """The likeliest prior."""
+    """Maximum of the profile likelihood."""
 
-    log_odds: Floats  #: at one of the ends if it is 0 or 1
-    height: Floats  #: the log-likelihood there
+    log_odds: Floats  #: log-odds of the likeliest prior; a limit of the search if that is 0 or 1
+    height: Floats  #: log-likelihood there
 
 
 class ClassFit(NamedTuple):
-    """The likeliest classes at a prior."""
+    """Likeliest bin probabilities of the two classes at a prior."""
 
     log_likelihood: Floats
-    share: Floats  #: expected share of positives among the unlabelled cases; the prior itself at the maximum
-    positive: Floats  #: probabilities of the bins in each class
-    negative: Floats
+    share: Floats  #: expected share of positives among the unlabelled cases; equal to the prior at the peak
+    positive: Floats  #: bin probabilities of positives
+    negative: Floats  #: bin probabilities of negatives
 
     def bin_probabilities(self, prior: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return probabilities of the bins in each class and where they are mixed at a prior."""
+        """Return the bin probabilities of positives, negatives and their mixture at a prior."""
         return self.positive, self.negative, self.mixture(prior)
 
     def mixture(self, prior: Floats) -> Floats:
-        """Return probabilities of the bins where the two classes are mixed at a prior."""
+        """Return the bin probabilities of the mixture of both classes at a prior."""
         return mix_classes(self.positive, self.negative, prior)
 
 
 def fit_classes(counts: BinCounts, prior: Floats) -> ClassFit:
-    """Return the likelihood at given priors, maximised over the two classes.
+    """Fit the two classes at given priors by maximum likelihood (the profile likelihood).
 
-    The multipliers of sum(p) = 1 and sum(q) = 1 are n1 + share N and n0 + (1 - share) N, and given these
-    every bin has its maximum in closed form; so one root in `share` is all that is sought.
+    The Lagrange multipliers of sum(p) = 1 and sum(q) = 1 are n1 + share N and n0 + (1 - share) N. Given
+    these, the maximum of every bin has a closed form, so only the root in `share` is iterative.
     """
     prior = np.broadcast_to(prior, np.broadcast_shapes(counts.shape, np.shape(prior)))
     share = find_roots(
@@ -106,19 +106,19 @@ def _multinomial_log_likelihood(counts: BinCounts, shares: Sequence[Floats]) -> 
 
 
 def mix_classes(positive: Floats, negative: Floats, prior: Floats) -> Floats:
-    """Return probabilities of the bins where the two classes are mixed."""
+    """Return the bin probabilities of the mixture of two classes at a prior."""
     pi = np.asarray(prior)[..., None]
     return np.asarray(pi * positive + (1 - pi) * negative)
 
 
 def log_odds_range(n_unlabelled: Floats) -> tuple[Floats, Floats]:
-    """Return the log-odds between which the prior is sought: a tenth of a case off 0 and 1."""
+    """Return the search limits of the prior in log-odds, a tenth of a case from 0 and 1."""
     low = np.asarray(scipy.special.logit(1 / (TENTHS * np.maximum(n_unlabelled, 1))))
     return low, -low
 
 
 def find_peak(counts: BinCounts) -> Peak:
-    """Return the prior at which the likelihood is at its maximum."""
+    """Return the maximum of the profile likelihood."""
     low, high = (np.broadcast_to(end, counts.shape) for end in log_odds_range(counts.totals[2]))
     places = low[..., None] + np.linspace(0, 1, N_GRID) * (high - low)[..., None]
     best = _index_grid_maximum(counts.add_axis(), places)
@@ -129,20 +129,20 @@ def find_peak(counts: BinCounts) -> Peak:
 
 
 def find_likeliest_prior(counts: BinCounts) -> Floats:
-    """Return the likeliest prior itself, 0 or 1 at the ends."""
+    """Return the likeliest prior, which is 0 or 1 if the peak is at a limit of the search."""
     best = find_peak(counts).log_odds
     low, high = log_odds_range(counts.totals[2])
     return np.asarray(np.where(best <= low, 0.0, np.where(best >= high, 1.0, scipy.special.expit(best))))
 
 
 def _share_excess(counts: BinCounts, log_odds: Floats) -> Floats:
-    """Return the excess of the share over the prior, negative where the likelihood increases."""
+    """Return a function of log-odds that is negative where the profile likelihood increases."""
     prior = np.asarray(scipy.special.expit(log_odds))
     return _total_excess(counts, prior, prior)
 
 
 def _index_grid_maximum(counts: BinCounts, places: Floats) -> Codes:
-    """Return the grid index nearest to the maximum, by the slope or, if it turns often, the height."""
+    """Return the grid index nearest to the maximum, by its sign changes or, if several, by its height."""
     falls = _share_excess(counts, places) >= 0
     turns = np.concatenate([falls[..., :1], falls[..., 1:] & ~falls[..., :-1], ~falls[..., -1:]], axis=-1)
     best = np.array(np.minimum(turns.argmax(axis=-1), N_GRID - 1))
@@ -155,14 +155,14 @@ def _index_grid_maximum(counts: BinCounts, places: Floats) -> Codes:
 
 
 def likelihood_ratio_statistic(counts: BinCounts, log_odds: Floats, top: Floats) -> Floats:
-    """Return the likelihood-ratio statistic, twice the fall from the maximum."""
+    """Return twice the fall of the profile log-likelihood from its maximum `top`."""
     return np.maximum(
         0.0, 2 * (top - fit_classes(counts, np.asarray(scipy.special.expit(log_odds))).log_likelihood)
     )
 
 
 def profile_slope(counts: BinCounts, prior: Floats) -> Floats:
-    """Return the slope of the profile likelihood along the prior."""
+    """Return the derivative of the profile log-likelihood in the prior."""
     fit = fit_classes(counts, prior)
     mixture = fit.mixture(prior)
     change = counts.unlabelled * (fit.positive - fit.negative)
@@ -170,7 +170,7 @@ def profile_slope(counts: BinCounts, prior: Floats) -> Floats:
 
 
 def interval_limits(counts: BinCounts, peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """Return the log-odds at which the ratio reaches its critical values; infinite beyond the ends."""
+    """Return the log-odds at which the ratio reaches its critical values; infinite if it does not."""
     low, high = (
         _interval_limit(counts, peak, end, value)
         for end, value in zip(log_odds_range(counts.totals[2]), critical, strict=True)
@@ -179,7 +179,7 @@ def interval_limits(counts: BinCounts, peak: Peak, critical: tuple[Floats, Float
 
 
 def _interval_limit(counts: BinCounts, peak: Peak, end: Floats, value: Floats) -> Floats:
-    """Return the log-odds between peak and end at which the ratio reaches a value."""
+    """Return the log-odds between the peak and a limit of the search at which the ratio reaches a value."""
     outer = np.broadcast_to(end, counts.shape).astype(np.float64)
     sign = np.sign(outer)
 
@@ -194,7 +194,7 @@ def _interval_limit(counts: BinCounts, peak: Peak, end: Floats, value: Floats) -
 
 
 def g2_statistic(counts: BinCounts, fit: ClassFit, prior: Floats) -> Floats:
-    """Return G2 of a fit against three unrelated samples."""
+    """Return the likelihood-ratio statistic G2 of a fit against the saturated model."""
     observed = [part / part.sum(axis=-1, keepdims=True) for part in counts]
     free, bound = (
         _multinomial_log_likelihood(counts, shares) for shares in (observed, fit.bin_probabilities(prior))
@@ -205,9 +205,9 @@ def g2_statistic(counts: BinCounts, fit: ClassFit, prior: Floats) -> Floats:
 def bootstrap_critical_value(
     counts: BinCounts, log_odds: Floats, level: float | Floats, *, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Return the bootstrap quantile of the ratio at a prior, at least that of chi2.
+    """Return the parametric bootstrap quantile of the ratio at a prior, at least that of chi2.
 
-    The i-th of n ratios is exceeded with probability 1 - i / (n + 1) by the next, hence Weibull's quantile.
+    A new ratio exceeds the i-th of n with probability 1 - i / (n + 1), hence Weibull's quantile.
     """
     prior = np.asarray(scipy.special.expit(log_odds))
     fit = fit_classes(counts, prior)
@@ -222,16 +222,17 @@ def bootstrap_critical_value(
 
 
 def _total_excess(counts: BinCounts, prior: Floats, share: Floats) -> Floats:
-    """Return the excess of the negatives' total probability, which increases with the share."""
+    """Return the total probability of negatives less that of positives, which increases with the share."""
     positive, negative = _class_probabilities(counts, prior, share)
     return np.asarray(negative.sum(axis=-1) - positive.sum(axis=-1))
 
 
 def _class_probabilities(counts: BinCounts, prior: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Return probabilities of the bins at given multipliers.
+    """Return the bin probabilities of both classes, given the multipliers lambda that `share` implies.
 
-    With x = c pi / lambda, A = a pi / lambda of the positives and y, B of the negatives, the mixture m of a
-    bin is the larger root of (m - x)(m - y) = A (m - y) + B (m - x), without a difference of near numbers.
+    A bin has a labelled and c unlabelled cases. With x = c pi / lambda, A = a pi / lambda for positives, and
+    y and B for negatives, the mixture m of the bin is the larger root of
+    (m - x)(m - y) = A (m - y) + B (m - x). It is computed without cancellation.
     """
     of_positive, of_negative, of_unlabelled = counts.totals
     pi = prior[..., None]
@@ -242,7 +243,7 @@ def _class_probabilities(counts: BinCounts, prior: Floats, share: Floats) -> tup
     size = np.sqrt(gap**2 + 4 * a * b)
     mixture = ((weight + other) * counts.unlabelled + a + b + size) / 2
     large = size + np.abs(gap)
-    class_counts = np.where(gap >= 0, b, a)  # of the class that has less of the bin
+    class_counts = np.where(gap >= 0, b, a)  # the class with the smaller part of the bin
     below = np.maximum(large + 2 * class_counts, np.finfo(np.float64).tiny)
     part = np.where(gap >= 0, large, 2 * class_counts) / below
     return mixture * part / pi, mixture * (1 - part) / (1 - pi)
@@ -251,10 +252,9 @@ def _class_probabilities(counts: BinCounts, prior: Floats, share: Floats) -> tup
 def find_roots(
     function: Callable[[Floats], Floats], low: Floats, high: Floats, *, close: float = TOLERANCE
 ) -> Floats:
-    """Return the root of an increasing function in each element, or the nearer end.
+    """Return the root of an increasing function in each element, or the end nearest to it.
 
-    Chandrupatla (1997): inverse quadratic steps where they are safe, else halving; scipy has it for arrays
-    from 1.15 on only.
+    This is Chandrupatla's (1997) method, which scipy has for arrays from 1.15 on only.
     """
     new, old = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
     at_new, at_old = function(new), function(old)
@@ -287,26 +287,26 @@ def _next_step(points: tuple[Floats, Floats, Floats], values: tuple[Floats, Floa
         return np.where(usable, bent + other, 0.5)
 
 
-#: Labelled cases of the rarer class that a bin should have on average.
+#: Mean number of labelled cases of the rarer class that a bin should have.
 CASES_PER_BIN = 10
 
 
-#: Bins, unless the cases are too few.
+#: Default number of bins; few cases have fewer.
 N_BINS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class BinnedScores:
-    """The two classes and the unlabelled scores in common bins."""
+    """Labelled and unlabelled scores in common bins."""
 
-    edges: NDArray[Any]  #: the largest labelled score in each bin but the last
+    edges: NDArray[Any]  #: largest labelled score of each bin but the last
     counts: BinCounts
-    positive: Floats  #: normal scores of the labelled cases, which do not change with the scale of the scores
-    negative: Floats
-    normal_edges: Floats  #: the edges among them
+    positive: Floats  #: normal scores of the positives, which do not depend on the scale of the scores
+    negative: Floats  #: normal scores of the negatives
+    normal_edges: Floats  #: edges of the bins on the scale of the normal scores
 
     def shift_classes(self, *, positive: float = 0.0, negative: float = 0.0) -> BinCounts:
-        """Return the counts with a class's labelled scores shifted by `by` standard deviations."""
+        """Return the counts after shifts of the labelled classes by these standard deviations."""
         return BinCounts(
             count_by_bin(self.positive + positive * self.positive.std(), self.normal_edges),
             count_by_bin(self.negative + negative * self.negative.std(), self.normal_edges),
@@ -315,7 +315,7 @@ class BinnedScores:
 
 
 def binned_auc(counts: BinCounts) -> float:
-    """Return the probability that a positive is in a higher bin than a negative, ties half."""
+    """Return the area under the ROC curve of binned scores."""
     positive, negative = counts.positive / counts.positive.sum(), counts.negative / counts.negative.sum()
     below = np.cumsum(negative) - negative / 2
     return float(positive @ below)
@@ -327,7 +327,7 @@ def count_by_bin(scores: NDArray[Any], edges: NDArray[Any]) -> Floats:
 
 
 def bin_scores(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n_bins: int) -> BinnedScores:
-    """Sort scores into at most `n_bins` bins, fewer if a class is small or scores are tied."""
+    """Return the scores in at most `n_bins` bins; small classes and ties have fewer."""
     rarer = int(min(positive.sum(), (~positive).sum()))
     edges = bin_edges(score, max(2, min(n_bins, rarer // CASES_PER_BIN)))
     normal = normal_scores(score)
@@ -343,12 +343,12 @@ def bin_scores(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n
 
 
 def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
-    """Return the largest score in each bin but the last, for bins of equal size as far as ties allow."""
+    """Return the largest score of each bin but the last, for bins of about equal size."""
     ordered = np.sort(score)
     if ordered[0] == ordered[-1]:
         raise InputError(
-            f"`y_score` must take at least two values for two bins, but all of them are {ordered[0]:g}; "
-            "give the scores, not decisions"
+            f"`y_score` must have at least two different values, but all are {ordered[0]:g}; give scores "
+            "rather than predicted classes"
         )
     places = np.ceil(len(ordered) * np.arange(1, n_bins) / n_bins).astype(int) - 1
     edges = np.unique(ordered[places])
@@ -358,12 +358,12 @@ def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
 
 
 def normal_scores(score: NDArray[Any]) -> Floats:
-    """Return the normal quantiles of the mid-ranks."""
+    """Return the normal quantiles of the mid-ranks of scores."""
     return np.asarray(scipy.special.ndtri(scipy.stats.rankdata(score) / (len(score) + 1)))
 
 
 def _edges_on_normal_scale(score: NDArray[Any], normal: Floats, edges: NDArray[Any]) -> Floats:
-    """Return the edges on the scale of normal scores, half-way to the next value."""
+    """Return the edges on the scale of normal scores, halfway to the next value."""
     order = np.argsort(score, kind="stable")
     last = np.searchsorted(score[order], edges, side="right")
     return np.asarray((normal[order][last - 1] + normal[order][last]) / 2)

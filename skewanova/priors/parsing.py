@@ -1,4 +1,4 @@
-"""Priors and deployment priors as the command line writes them."""
+"""Parsers of priors and deployment priors on the command line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skewanova.priors.weightings import BetaPrior, DeploymentPrior, UniformPrior
 
 
 def parse_deployment_prior(text: str) -> DeploymentPrior:
-    """Read a weighting from the form used on the command line.
+    """Parse a deployment prior, such as ``0.05:0.2``, ``beta:2:38`` or ``skew:4:19``.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
     kinds: dict[str, Callable[[float, float], DeploymentPrior]] = {"skew": UniformSkew, "beta": BetaPrior}
     kind, *rest = text.strip().split(":")
     form = (
-        "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
+        "a deployment prior must be LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
         f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
     )
     if kind == "quantiles":
@@ -34,32 +34,32 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
 
 
 def parse_priors(text: str) -> tuple[float, ...]:
-    """Read priors separated by commas."""
-    numbers = _parse_numbers(text.split(","), f"priors are numbers separated by commas, but got {text!r}")
+    """Parse priors separated by commas."""
+    numbers = _parse_numbers(text.split(","), f"priors must be numbers separated by commas, but got {text!r}")
     return tuple(check_priors(numbers, "priors").tolist())
 
 
 def parse_prior(text: str) -> float:
-    """Read one prior."""
+    """Parse one prior."""
     priors = parse_priors(text)
     if len(priors) > 1:
-        raise InputError(f"one prior is wanted, but got {text!r}")
+        raise InputError(f"the prior must be one number, but got {text!r}")
     return priors[0]
 
 
 def parse_priors_or_range(text: str) -> tuple[float, ...] | DeploymentPrior:
-    """Read priors separated by commas or, if there is a colon, a deployment prior."""
+    """Parse priors separated by commas or, if the text has a colon, a deployment prior."""
     return parse_deployment_prior(text) if ":" in text else parse_priors(text)
 
 
 def _parse_quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
-    """Read SHARE=PRIOR of each quantile; no share may stand twice."""
+    """Parse SHARE=PRIOR of each quantile; raise if a share is repeated."""
     sides = [text.split("=") for text in texts]
     if any(len(side) != 2 for side in sides):
         raise InputError(form)
     shares, priors = (_parse_numbers([side[i] for side in sides], form) for i in (0, 1))
     if len(set(shares)) < len(shares):
-        raise InputError(f"every share of `quantiles` must stand once, but got {':'.join(texts)}")
+        raise InputError(f"the shares of `quantiles` must be different, but got {':'.join(texts)}")
     return dict(zip(shares, priors, strict=True))
 
 

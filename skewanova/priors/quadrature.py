@@ -1,4 +1,4 @@
-"""Gauss rules, and nodes over the log of the skew."""
+"""Quadrature over the class prior: Gauss rules on panels in the log of the skew."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from numpy.polynomial.legendre import leggauss
 
 from skewanova.base.checks import SMALLEST_PRIOR, Floats
 
-#: Aim of the rules, below the spacing of doubles, so that rounding is all that is left.
+#: Error of the rules, below the spacing of doubles.
 QUADRATURE_TOLERANCE = 1e-18
 
 
-#: Widest panel in log skew: one rule of many nodes over a wide range has end weights good to 1e-13 only.
+#: Widest panel in log skew. Rules of many nodes on wider panels have end weights accurate to 1e-13 only.
 PANEL_WIDTH = 4.0
 
 
-#: The prior nearest to 1 that a node may have.
+#: Largest prior of a node.
 LARGEST_PRIOR = 1 - float(np.finfo(np.float64).epsneg)
 
 
@@ -31,14 +31,14 @@ RULES = {"legendre": leggauss, "hermite": hermgauss, "hermite_e": hermegauss}
 
 @cache
 def gauss_nodes(rule: str, size: int) -> tuple[Floats, Floats]:
-    """Return read-only nodes and weights of one of numpy's Gauss rules; they are eigenvalues, kept."""
+    """Return read-only nodes and weights of one of numpy's Gauss rules, cached."""
     node, weight = RULES[rule](size)
     node.flags.writeable = weight.flags.writeable = False
     return node, weight
 
 
 def log_skew(prior: float) -> float:
-    """Return the log of the skew at a prior, infinite at the ends."""
+    """Return the log of the skew at a prior; infinite at 0 and 1."""
     return float(-scipy.special.logit(prior))
 
 
@@ -48,11 +48,11 @@ def prior_from_log_odds(log_odds: Floats) -> Floats:
 
 
 def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return nodes and quadrature steps in v = log skew between two values of v; breaks are priors."""
-    if not low < high:  # neighbouring priors may share one log
+    """Return nodes and weights of quadrature over v = log skew between two values; `breaks` are priors."""
+    if not low < high:  # neighbouring doubles may have equal logarithms
         return np.array([low]), np.array([1.0])
     edges = _panel_edges(low, high, width=PANEL_WIDTH, cuts=[log_skew(p) for p in breaks])
-    # AUPREC is analytic for |Im log skew| < pi, so Gauss-Legendre gains rho^2 with every node.
+    # AUPREC is analytic for |Im log skew| < pi, so every node divides the error of Gauss-Legendre by rho^2
     ratio = 2 * np.pi / np.diff(edges).max()
     rho = ratio + np.hypot(1.0, ratio)
     n_nodes = int(np.ceil(-np.log(QUADRATURE_TOLERANCE) / (2 * np.log(rho)))) + 2
@@ -60,7 +60,7 @@ def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Fl
 
 
 def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return priors and weights for a beta distribution, on panels in the log-odds."""
+    """Return priors and weights of quadrature over a beta distribution."""
     centre = np.log(a) - np.log(b)
     spread = float(np.sqrt(scipy.special.polygamma(1, a) + scipy.special.polygamma(1, b)))
     tail = 3 - np.log(QUADRATURE_TOLERANCE)  # the tails fall like exp(-a v) and exp(-b v)
@@ -75,7 +75,7 @@ def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Flo
 
 
 def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return priors and quadrature steps in the log-odds on the panels between given priors and breaks."""
+    """Return priors and weights of quadrature over the log-odds, on panels that end at priors and breaks."""
     edges = np.unique(
         scipy.special.logit(np.concatenate([priors, [p for p in breaks if priors.min() < p < priors.max()]]))
     )
@@ -84,7 +84,7 @@ def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats
 
 
 def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]) -> Floats:
-    """Return ends of panels no wider than `width` from `low` to `high`, with an edge at every cut between."""
+    """Return panel edges from `low` to `high`, at most `width` apart, with an edge at every inner cut."""
     corners = [low, *sorted(c for c in cuts if low < c < high), high]
     pieces = [
         np.linspace(start, stop, int(np.ceil((stop - start) / width)) + 1)[:-1]
@@ -94,7 +94,7 @@ def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]
 
 
 def gauss_panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
-    """Return Gauss-Legendre nodes and weights on every panel."""
+    """Return Gauss-Legendre nodes and weights on all panels, concatenated."""
     node, weight = gauss_nodes("legendre", n_nodes)
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
     nodes = middle[:, None] + half[:, None] * node

@@ -1,8 +1,7 @@
-"""Class priors, skew and deployment priors.
+"""Deployment priors: distributions of the class prior, with quadrature, and conversions to the skew.
 
-The prior is the probability of the positive class where the classifier will be used; the skew is the number
-of negatives for each positive, ``(1 - prior) / prior``. A deployment prior is a distribution of the prior:
-every weighting here averages any function that is smooth between given breaks through its ``quadrature``.
+The prior is the probability of the positive class in deployment. The skew is the number of negatives for each
+positive, ``(1 - prior) / prior``.
 """
 
 from __future__ import annotations
@@ -47,16 +46,16 @@ from skewanova.priors.quadrature import (
 if TYPE_CHECKING:
     from scipy.stats._distn_infrastructure import rv_continuous_frozen
 
-#: Smallest shape a beta weighting may have: below it, skews beyond 1e150 carry weight.
+#: Smallest shape of a beta prior; with smaller ones, skews above 1e150 have weight.
 SMALLEST_SHAPE = 0.1
 
 
-#: Largest shape: beyond, the prior varies less than its last digits can say.
+#: Largest shape of a beta prior; with larger ones, the prior varies by less than rounding errors.
 LARGEST_SHAPE = 1e14
 
 
 class DeploymentPrior(Protocol):
-    """A distribution of the prior of the deployment."""
+    """Protocol of distributions of the deployment prior."""
 
     @property
     def low(self) -> float:
@@ -70,11 +69,11 @@ class DeploymentPrior(Protocol):
         """Return priors and weights (summing to 1) that average a function smooth between `breaks`."""
 
     def describe(self) -> str:
-        """Name the weighting in words."""
+        """Return a description of the deployment prior."""
 
 
 def _unwrap_scalar(values: Floats) -> float | Floats:
-    """Return a number where there is no dimension."""
+    """Return a 0-dimensional array as a float, other arrays unchanged."""
     return float(values) if values.ndim == 0 else values
 
 
@@ -87,7 +86,7 @@ def skew_from_prior(prior: ArrayLike) -> Floats: ...
 
 
 def skew_from_prior(prior: ArrayLike) -> float | Floats:
-    """Return negatives per positive at a prior: ``(1 - prior) / prior``.
+    """Return the skew (negatives per positive) at a prior, ``(1 - prior) / prior``.
 
     Parameters
     ----------
@@ -123,7 +122,7 @@ def prior_from_skew(skew: ArrayLike) -> Floats: ...
 
 
 def prior_from_skew(skew: ArrayLike) -> float | Floats:
-    """Return the prior at a skew: ``1 / (1 + skew)``.
+    """Return the prior at a skew, ``1 / (1 + skew)``.
 
     Parameters
     ----------
@@ -151,12 +150,12 @@ def prior_from_skew(skew: ArrayLike) -> float | Floats:
 
 @dataclass(frozen=True)
 class UniformPrior:
-    """Every prior between `low` and `high` is equally likely (the weighting behind Landgrebe's table 1).
+    """Uniform distribution of the prior between `low` and `high` (as in Landgrebe's table 1).
 
     Parameters
     ----------
     low, high : float
-        Limits of the prior; equal limits mean a known prior.
+        Limits of the prior; equal limits are a known prior.
 
     Raises
     ------
@@ -179,7 +178,7 @@ class UniformPrior:
         check_ordered(self.low, self.high, "deployment_prior")
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return Gauss-Legendre nodes in v = log skew, weighted by d prior = prior (1 - prior) dv."""
+        """Return Gauss-Legendre nodes over v = log skew, as d prior = prior (1 - prior) dv."""
         if self.low == self.high:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(log_skew(self.high), log_skew(self.low), breaks)
@@ -187,7 +186,7 @@ class UniformPrior:
         return priors, normalise_weights(step * priors * (1 - priors))
 
     def describe(self) -> str:
-        """Name the weighting in words."""
+        """Return a description of the deployment prior."""
         if self.low == self.high:
             return f"prior {self.low:g}"
         return f"uniform over priors {self.low:g} to {self.high:g}"
@@ -195,12 +194,12 @@ class UniformPrior:
 
 @dataclass(frozen=True)
 class UniformSkew:
-    """Every skew between `low_skew` and `high_skew` is equally likely (Landgrebe's eq. 5 as printed).
+    """Uniform distribution of the skew between `low_skew` and `high_skew` (Landgrebe's eq. 5 as printed).
 
     Parameters
     ----------
     low_skew, high_skew : float
-        Limits of the skew, negatives per positive.
+        Limits of the skew (negatives per positive).
 
     Raises
     ------
@@ -235,20 +234,20 @@ class UniformSkew:
         return min(1 / (1 + self.low_skew), LARGEST_PRIOR)
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return Gauss-Legendre nodes in the log of the skew, weighted by d skew = skew d log skew."""
+        """Return Gauss-Legendre nodes over the log skew, as d skew = skew d log skew."""
         if self.low_skew == self.high_skew:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(float(np.log(self.low_skew)), float(np.log(self.high_skew)), breaks)
         return prior_from_log_odds(-nodes), normalise_weights(step * np.exp(nodes))
 
     def describe(self) -> str:
-        """Name the weighting in words."""
+        """Return a description of the deployment prior."""
         return f"uniform over skews {self.low_skew:g} to {self.high_skew:g}"
 
 
 @dataclass(frozen=True)
 class BetaPrior:
-    """The prior follows a beta distribution.
+    """Beta distribution of the prior.
 
     Parameters
     ----------
@@ -278,8 +277,8 @@ class BetaPrior:
                 raise InputError(f"`{name}` must be finite and at least {SMALLEST_SHAPE}, but got {shape:g}")
             if shape > LARGEST_SHAPE:
                 raise InputError(
-                    f"`{name}` must be {LARGEST_SHAPE:g} or less, but got {shape:g}: that is one prior, "
-                    "which can be given as such"
+                    f"`{name}` must be at most {LARGEST_SHAPE:g}, but got {shape:g}; give one prior as a "
+                    "number instead"
                 )
 
     @classmethod
@@ -289,26 +288,26 @@ class BetaPrior:
         Parameters
         ----------
         quantiles : mapping
-            Prior at each of two or more shares of the distribution: ``{0.05: 0.02, 0.95: 0.15}`` says that
-            the prior is below 0.02 with probability 0.05, and below 0.15 with probability 0.95.
+            Prior at each of two or more probabilities. With ``{0.05: 0.02, 0.95: 0.15}``, the prior is below
+            0.02 with probability 0.05, and below 0.15 with probability 0.95.
 
         Returns
         -------
         BetaPrior
-            The one distribution with two quantiles exactly; closest to more of them by least squares in
-            their log-odds.
+            The distribution with exactly these two quantiles, or the least-squares fit to more of them in
+            log-odds.
 
         Raises
         ------
         ValueError
-            If a share or a quantile is not strictly between 0 and 1, there are fewer than two, they do not
-            rise together, no shapes of at least 0.1 have them, or the odds of a fitted quantile are off by
-            more than 25 %.
+            If a probability or a quantile is not strictly between 0 and 1, there are fewer than two,
+            quantiles do not increase, the shapes would be below 0.1, or the odds of a fitted quantile have an
+            error above 25 %.
 
         Warns
         -----
         SkewanovaWarning
-            If the odds of a fitted quantile are off by more than 5 %.
+            If the odds of a fitted quantile have an error above 5 %.
 
         References
         ----------
@@ -338,24 +337,24 @@ class BetaPrior:
         return float(np.clip(beta_quantile(self.a, self.b, share), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return Gauss-Legendre panels in the log-odds over all but 1e-18 of the weight."""
+        """Return Gauss-Legendre nodes over the log-odds, with all but 1e-18 of the weight."""
         return beta_nodes(self.a, self.b, breaks)
 
     def describe(self) -> str:
-        """Name the weighting in words."""
+        """Return a description of the deployment prior."""
         return f"beta({self.a:g}, {self.b:g}) over priors, mean {self.a / (self.a + self.b):.3g}"
 
 
 @dataclass(frozen=True)
 class DiscretePrior:
-    """The prior takes one of a few values.
+    """Discrete distribution of the prior.
 
     Parameters
     ----------
     priors : sequence of float
-        The values, each strictly between 0 and 1.
+        Values of the prior, each strictly between 0 and 1.
     weights : sequence of float, optional
-        Their relative weights; equal by default.
+        Relative weights of the values; equal by default.
 
     Raises
     ------
@@ -392,12 +391,12 @@ class DiscretePrior:
         return float(self._nodes[0][self._nodes[1] > 0].max())
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return the priors and their weights; a sum needs no breaks."""
+        """Return the priors and their weights; `breaks` are ignored."""
         priors, weights = self._nodes
         return priors.copy(), weights.copy()
 
     def describe(self) -> str:
-        """Name the weighting in words."""
+        """Return a description of the deployment prior."""
         values = ", ".join(f"{p:g} ({w:.3g})" for p, w in zip(*self._nodes, strict=True))
         return f"priors (weights) {values}"
 
@@ -408,24 +407,24 @@ FrozenDistribution: TypeAlias = "rv_continuous_frozen[Any, Any]"
 
 @dataclass(frozen=True)
 class ContinuousPrior:
-    """The prior follows a continuous distribution of scipy.stats.
+    """Distribution of the prior by a continuous distribution of scipy.stats.
 
     Parameters
     ----------
     distribution : frozen distribution
-        Such as ``scipy.stats.triang(0.3, 0.05, 0.2)``; its support must lie between 0 and 1.
+        Frozen distribution such as ``scipy.stats.triang(0.3, 0.05, 0.2)``, with support between 0 and 1.
 
     Raises
     ------
     TypeError
-        If it is no frozen continuous distribution.
+        If it is not a frozen continuous distribution.
     ValueError
-        If priors outside (0, 1) have weight.
+        If its support is not between 0 and 1.
 
     Notes
     -----
-    Averages are sums over Gauss-Legendre panels in the log-odds between close quantiles, good to nine digits
-    where the density is smooth and to about five where it has a kink.
+    Averages use Gauss-Legendre panels in the log-odds between close quantiles. Their relative error is about
+    1e-9 for smooth densities, and 1e-5 for densities with a kink.
 
     Examples
     --------
@@ -442,13 +441,13 @@ class ContinuousPrior:
         if not all(callable(getattr(self.distribution, name, None)) for name in _FROZEN):
             raise InputTypeError(
                 "`distribution` must be a frozen continuous distribution of scipy.stats, but got "
-                f"{self.distribution!r:.60}; several single priors go into a DiscretePrior"
+                f"{self.distribution!r:.60}; use DiscretePrior for several single priors"
             )
         low, high = self.distribution.support()
         if not 0 <= low < high <= 1:
             raise InputError(
                 f"`distribution` must have its support between 0 and 1, but has {low:g} to {high:g}; "
-                "scipy.stats.truncnorm cuts a normal one"
+                "use a truncated one, such as scipy.stats.truncnorm"
             )
 
     @property
@@ -462,7 +461,7 @@ class ContinuousPrior:
         return float(np.clip(self.distribution.isf(1e-3), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return Gauss-Legendre panels in the log-odds between quantiles."""
+        """Return Gauss-Legendre nodes over the log-odds, on panels between quantiles."""
         tails = np.geomspace(1e-15, 1e-2, 14)
         below, above = self.distribution.ppf(tails), self.distribution.isf(tails)
         quantiles = np.concatenate([below, self.distribution.ppf(np.linspace(0.02, 0.98, 49)), above])
@@ -472,7 +471,7 @@ class ContinuousPrior:
         return nodes, normalise_weights(weights)
 
     def describe(self) -> str:
-        """Name the weighting in words."""
+        """Return a description of the deployment prior."""
         name = getattr(getattr(self.distribution, "dist", None), "name", "distribution")
         return f"scipy's {name} over priors, mean {float(self.distribution.mean()):.3g}"
 
@@ -480,12 +479,12 @@ class ContinuousPrior:
 _FROZEN = ("support", "pdf", "ppf", "isf", "mean")
 
 
-#: What is taken for a deployment prior everywhere.
+#: Arguments that are accepted as a deployment prior everywhere.
 PriorLike: TypeAlias = "DeploymentPrior | FrozenDistribution | tuple[float, float] | float"
 
 
 def _convert_scipy(value: Any) -> DeploymentPrior:
-    """Convert a frozen scipy distribution; beta and uniform ones to their own classes."""
+    """Return the deployment prior of a frozen scipy distribution."""
     name = getattr(getattr(value, "dist", None), "name", "")
     if name == "beta" and len(value.args) == 2 and not value.kwds:
         return BetaPrior(*value.args)
@@ -495,19 +494,19 @@ def _convert_scipy(value: Any) -> DeploymentPrior:
 
 
 def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
-    """Turn ``(low, high)``, one prior or scipy's frozen distribution into a weighting; pass on weightings."""
+    """Return a deployment prior from ``(low, high)``, one prior, a scipy distribution or itself."""
     if not isinstance(value, tuple | list | float | int | np.ndarray):
         if hasattr(value, "quadrature"):
             return cast("DeploymentPrior", value)
         if not isinstance(value, type) and hasattr(value, "ppf"):
             return _convert_scipy(value)
     expected = InputTypeError(
-        "`deployment_prior` must be a pair (low, high), one prior, or a weighting such as UniformPrior, "
-        f"UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
+        "`deployment_prior` must be a pair (low, high), one prior, or a deployment prior such as "
+        f"UniformPrior, UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
     )
     try:
         limits = to_numbers(value, "deployment_prior", exact=False)
-    except InputTypeError as error:  # a limit that is no number
+    except InputTypeError as error:
         raise expected from error
     if limits.dtype.kind not in "biuf" or limits.size not in {1, 2}:
         raise expected
@@ -515,14 +514,14 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
 
 
 def truncate_below(weighting: DeploymentPrior, limit: float) -> DiscretePrior:
-    """Return the part of a weighting at priors of `limit` or more, on its quadrature nodes."""
+    """Return the part of a deployment prior at or above `limit`, on its quadrature nodes."""
     priors, weights = weighting.quadrature([limit])
     above = (priors >= limit * (1 - SLACK)) & (weights > 0)
     return DiscretePrior(priors[above].tolist(), weights[above].tolist())
 
 
 def mass_above(weighting: DeploymentPrior, limit: float) -> float:
-    """Return the weight at priors of `limit` or more."""
+    """Return the weight of a deployment prior at or above `limit`."""
     priors, weights = weighting.quadrature([limit])
     return float(weights[priors >= limit * (1 - SLACK)].sum())
 
@@ -536,36 +535,36 @@ def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: fl
 
 
 def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: float) -> float | Floats:
-    """Correct probabilities of the positive class to a prior that they were not learnt at.
+    """Correct probabilities of the positive class from the training prior to another prior.
 
-    A classifier trained on resampled or re-weighted classes (``class_weight="balanced"``, SMOTE) believes the
-    prior it was trained at. ROC, AUPREC and IAUPREC need no correction, since the ranking stays the same.
+    Use it for classifiers trained on resampled or re-weighted classes (``class_weight="balanced"``, SMOTE).
+    ROC curves, AUPREC and IAUPREC need no correction, because the ranking does not change.
 
     Parameters
     ----------
     probability : float or array_like
         Probabilities of the positive class, in [0, 1].
     train_prior : float
-        Prior they were learnt at: the share of positives (or of their weight) in training, 0.5 if balanced.
+        Training prior: the share of positives (or of their weight) in training, 0.5 if balanced.
     prior : float
-        Prior where they will be used.
+        Prior in deployment.
 
     Returns
     -------
     float or ndarray
-        Probabilities at `prior`, of the shape of `probability`; 0 and 1 stay as they are.
+        Probabilities at `prior`, of the shape of `probability`; 0 and 1 do not change.
 
     Raises
     ------
     ValueError
-        If a probability lies outside [0, 1], or a prior is not strictly between 0 and 1.
+        If a probability is outside [0, 1], or a prior is not strictly between 0 and 1.
     TypeError
         If probabilities are not real numbers.
 
     Notes
     -----
-    Elkan (2001), theorem 2; Saerens et al. (2002), eq. 4. In doubles, distinct probabilities can round to the
-    same value near 0 or 1, so rank by the uncorrected ones.
+    See Elkan (2001), theorem 2, and Saerens et al. (2002), eq. 4. Distinct probabilities near 0 or 1 can
+    round to the same value, so rank by the uncorrected ones.
 
     Examples
     --------

@@ -223,7 +223,7 @@ COMPARED = [
     ("--deployment-prior 4", r"did you mean skew=4, that is prior=0\.2\?$"),
     ("--deployment-prior 0.2:0.05", r"must be given as \(low, high\), but got low=0\.2 > high=0\.05$"),
     ("--deployment-prior x", "quantiles:SHARE=PRIOR:SHARE=PRIOR, but got 'x'$"),
-    ("--at-priors 0.5,", "priors are numbers separated by commas, but got '0.5,'$"),
+    ("--at-priors 0.5,", "priors must be numbers separated by commas, but got '0.5,'$"),
     ("--at-priors 0.5,0.5", r"`at_priors` must be distinct, but got 0\.5, 0\.5$"),
     ("--alpha nan", "`alpha` must lie strictly between 0 and 1, but got nan$"),
     ("--area-estimator auc", "'auc' is not one of 'trapezoid', 'exact'"),

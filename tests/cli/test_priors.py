@@ -59,8 +59,8 @@ def test_warnings_come_before_the_numbers(files):
     table.assign(y_score=0.3).to_csv("constant.csv", index=False)
     done = run("prior", "scores.csv", "constant.csv", "--out", "out")
     for text in (done.stdout, (files / "out" / "prior.md").read_text()):
-        assert text.startswith("warning: good: the unlabelled scores are no mixture")
-        assert text.index("label shift does not hold") < text.index("(all together)")
+        assert text.startswith("warning: good: label shift is rejected")
+        assert text.index("not a mixture") < text.index("(all together)")
 
 
 def test_prior_as_json_has_batches(files):
@@ -68,7 +68,7 @@ def test_prior_as_json_has_batches(files):
     found = json.loads(done.stdout)
     assert [row["batch"] for row in found["prior"]] == ["", "", "1", "2", "", "1", "2"]
     assert {row["model"] for row in found["bins"]} == {"good", "poor"}
-    assert any("do not tell how much the prior varies" in text for text in found["sentences"])
+    assert any("to estimate how the prior varies" in text for text in found["sentences"])
 
 
 @pytest.mark.slow

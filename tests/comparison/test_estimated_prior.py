@@ -154,7 +154,7 @@ def test_a_model_that_says_nothing_is_named():
     with pytest.raises(InputError, match=r"the prior cannot be estimated by model .B.: .* all of them are 1"):
         estimate_prior_from_tables(constant, unlabelled)
     far = unlabelled.assign(y_score=unlabelled["y_score"] + 99 * (unlabelled["model"] == "B"))
-    with pytest.raises(InputError, match=r"the prior cannot be estimated by model .B.: .* none overlap"):
+    with pytest.raises(InputError, match=r"the prior cannot be estimated by model .B.: .* give both on one scale"):
         estimate_prior_from_tables(labelled, far)
 
 

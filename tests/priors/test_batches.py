@@ -332,7 +332,7 @@ def drawn(n_batches, rng=0):
 
 def test_few_batches_are_pooled_with_a_note():
     labels, labelled, unlabelled, names = drawn(3)
-    with pytest.warns(SkewanovaWarning, match="3 batches do not tell how much the prior varies"):
+    with pytest.warns(SkewanovaWarning, match="3 batches are too few"):
         found = estimate_prior(labels, labelled, unlabelled, batch=names)
     pooled = estimate_prior(labels, labelled, unlabelled)
     assert (found.estimate, found.conf_low, found.method) == (pooled.estimate, pooled.conf_low, "chi2")

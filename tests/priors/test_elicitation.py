@@ -88,7 +88,7 @@ def test_more_quantiles_are_fitted_by_least_squares_in_the_log_odds():
 
 
 RISE = "`quantiles` must rise with their shares, but got "
-WIDE, RELATIVE_TOLERANCE = {0.05: 1e-12, 0.95: 0.999}, {0.05: 0.1, 0.95: 0.1 + 1e-13}
+WIDE, TIGHT = {0.05: 1e-12, 0.95: 0.999}, {0.05: 0.1, 0.95: 0.1 + 1e-13}
 LEAST = f"`quantiles` must leave shapes of at least 0.1, but {WIDE} would need beta(0.0978, 0.253); "
 NO_BETA = "`quantiles` are not those of a beta distribution: the closest has"
 
@@ -96,12 +96,16 @@ NO_BETA = "`quantiles` are not those of a beta distribution: the closest has"
 @each(
     ("quantiles", "message"),
     [
-        ({0.5: 0.1}, "`quantiles` must hold at least two, but got 1"),
+        ({0.5: 0.1}, "`quantiles` must have at least two entries, but got 1"),
         ({0.05: 0.2, 0.95: 0.1}, RISE + "{0.05: 0.2, 0.95: 0.1}"),
         ({0.05: 0.2, 0.95: 0.2}, RISE + "{0.05: 0.2, 0.95: 0.2}"),
         ({0: 0.1, 0.95: 0.2}, "`share of quantiles` must lie strictly between 0 and 1, but got 0"),
         (WIDE, LEAST + "narrow the quantiles"),
-        (RELATIVE_TOLERANCE, f"`quantiles` lie too close together for a beta prior: {RELATIVE_TOLERANCE}"),
+        (
+            TIGHT,
+            f"`quantiles` are too close together for a beta prior, but got {TIGHT}; "
+            "state quantiles further apart",
+        ),
         ({0.25: 0.02, 0.5: 0.05, 0.75: 0.4}, NO_BETA),
         ([(0.05, 0.02), (0.95, 0.15)], "`quantiles` must map shares to priors"),
     ],

@@ -25,7 +25,7 @@ def test_two_values_are_two_bins(scores):
 
 
 def test_scores_all_alike_are_refused():
-    with pytest.raises(InputError, match=r"at least two values .* but all of them are 0.5"):
+    with pytest.raises(InputError, match=r"at least two different values, but all are 0.5"):
         bin_edges(np.full(9, 0.5), 4)
 
 

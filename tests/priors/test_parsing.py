@@ -30,7 +30,7 @@ def test_parse_deployment_prior(text, weighting):
         ("nan:0.2", "`deployment_prior` must lie strictly between 0 and 1, but got nan"),
         ("skew:0:4", "`deployment_prior` must be positive and finite, but got 0"),
         ("beta:0:4", "`a` must be finite and at least 0.1, but got 0"),
-        ("quantiles:0.5=0.1:0.5=0.2", "every share of `quantiles` must stand once, but got 0.5=0.1:0.5=0.2"),
+        ("quantiles:0.5=0.1:0.5=0.2", "the shares of `quantiles` must be different, but got 0.5=0.1:0.5=0.2"),
     ],
 )
 def test_deployment_prior_out_of_range(text, message):
@@ -47,7 +47,7 @@ def test_deployment_prior_out_of_range(text, message):
 )
 def test_deployment_prior_of_another_form(text):
     message = (
-        "a deployment prior is LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
+        "a deployment prior must be LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
         f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
     )
     with pytest.raises(ValueError, match=exact(message)):
@@ -58,7 +58,7 @@ def test_parse_priors():
     assert parse_priors("0.5, 0.1,1e-2") == (0.5, 0.1, 0.01)
     for text in ("", "0.5,", "0.5;0.1", "half"):
         with pytest.raises(
-            ValueError, match=exact(f"priors are numbers separated by commas, but got {text!r}")
+            ValueError, match=exact(f"priors must be numbers separated by commas, but got {text!r}")
         ):
             parse_priors(text)
     with pytest.raises(ValueError, match=exact("`priors` must lie strictly between 0 and 1, but got 0")):
@@ -67,7 +67,7 @@ def test_parse_priors():
 
 def test_parse_prior():
     assert parse_prior(" 0.1") == 0.1
-    with pytest.raises(ValueError, match=exact("one prior is wanted, but got '0.1,0.2'")):
+    with pytest.raises(ValueError, match=exact("the prior must be one number, but got '0.1,0.2'")):
         parse_prior("0.1,0.2")
-    with pytest.raises(ValueError, match=exact("priors are numbers separated by commas, but got 'x'")):
+    with pytest.raises(ValueError, match=exact("priors must be numbers separated by commas, but got 'x'")):
         parse_prior("x")

@@ -298,8 +298,8 @@ def test_ranges_and_single_priors_become_uniform(value, limits):
 @each("value", [None, "0.05:0.2", ("a", "b"), (0.1, "x"), (0.1, 0.2, 0.3), {0.1: 1}, [], object])
 def test_no_deployment_prior(value):
     message = (
-        "`deployment_prior` must be a pair (low, high), one prior, or a weighting such as UniformPrior, "
-        f"UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
+        "`deployment_prior` must be a pair (low, high), one prior, or a deployment prior such as "
+        f"UniformPrior, UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
     )
     with pytest.raises(TypeError, match=exact(message)):
         as_deployment_prior(value)
@@ -331,7 +331,9 @@ def test_a_frozen_distribution_averages_as_scipys_quadrature(distribution, accur
 
 
 def test_a_frozen_distribution_must_stay_within_priors():
-    with pytest.raises(ValueError, match=r"support between 0 and 1, but has -inf to inf; scipy\.stats"):
+    with pytest.raises(
+        ValueError, match=r"support between 0 and 1, but has -inf to inf; use a truncated one"
+    ):
         as_deployment_prior(stats.norm(0.1, 0.02))
     with pytest.raises(ValueError, match=r"support between 0 and 1, but has -0\.5 to 0\.5"):
         as_deployment_prior(stats.triang(0.3, -0.5, 1.0))
