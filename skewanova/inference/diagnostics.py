@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import comb, exp, lgamma, prod
+from math import comb, exp, lgamma
 from typing import Any
 
 import numpy as np
@@ -287,12 +287,14 @@ def residual_quantiles(
     check_count(n_draws, "n_draws", minimum=99)
     frame, crossed = _residual_frame(result)
     residual = frame["residual"].to_numpy(dtype=np.float64)
-    sweep, spare = _build_sweep(frame, crossed)
+    basis, n = _effect_basis(frame, crossed), len(frame)
     square = float(residual @ residual)
-    if spare < 1 or square <= variation_limit(frame["fitted"].to_numpy(dtype=np.float64) + residual):
+    if n <= basis.shape[1] or square <= variation_limit(
+        frame["fitted"].to_numpy(dtype=np.float64) + residual
+    ):
         raise InputError("the residuals must vary, but the analysis leaves no residual variation")
-    draws, n = _standardized_draws(sweep, len(frame), spare, n_draws=n_draws, rng=rng), len(frame)
-    frame = frame.assign(standardized=residual / np.sqrt(square / spare))
+    draws = _standardized_draws(basis, n_draws=n_draws, rng=rng)
+    frame = frame.assign(standardized=residual / np.sqrt(square / (n - basis.shape[1])))
     theoretical = stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25))  # Blom 1958
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
     pointwise = _apply_by_column(draws, lambda part: np.quantile(part, tails, axis=0))
@@ -314,38 +316,23 @@ def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, b
     return frame[[*factors, "fitted", "residual"]], crossed
 
 
-def _build_sweep(frame: pd.DataFrame, crossed: bool) -> tuple[Callable[[Floats], Floats], int]:
-    """Return what takes the effects of the factors out of rows of values, and the degrees of freedom left."""
-    # where every cell stands, effects are means, and the cells come back in another order
+def _effect_basis(frame: pd.DataFrame, crossed: bool) -> Floats:
+    """Return an orthonormal basis (n, rank) of the effects of the factors."""
     terms = [[c] for c in ("model", "fold", "prior") if c in frame] + [["model", "prior"]] * crossed
     codes = [frame.groupby(term, sort=False, observed=True).ngroup().to_numpy() for term in terms]
-    shape = tuple(int(code.max()) + 1 for code in codes)
-    if crossed or len(frame) != prod(shape):
-        columns = np.hstack([np.eye(size)[code] for size, code in zip(shape, codes, strict=True)])
-        left, size, _ = np.linalg.svd(columns, full_matrices=False)
-        basis = left[:, size > 1e-10 * size[0]]
-        return lambda rows: rows - rows @ basis @ basis.T, len(frame) - basis.shape[1]
-    order = np.argsort(np.ravel_multi_index(tuple(codes), shape))
-
-    def sweep(rows: Floats) -> Floats:
-        cube = rows[:, order].reshape(-1, *shape)
-        for axis in range(1, cube.ndim):
-            others = tuple(i for i in range(1, cube.ndim) if i != axis)
-            cube -= cube.mean(axis=others, keepdims=True)
-        return cube.reshape(len(rows), -1)
-
-    return sweep, len(frame) - 1 - sum(size - 1 for size in shape)
+    columns = np.hstack([np.eye(int(code.max()) + 1)[code] for code in codes])
+    left, size, _ = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(left[:, size > 1e-10 * size[0]])
 
 
-def _standardized_draws(
-    sweep: Callable[[Floats], Floats], n: int, spare: int, *, n_draws: int, rng: Seed
-) -> Floats:
+def _standardized_draws(basis: Floats, *, n_draws: int, rng: Seed) -> Floats:
     """Return ordered, standardized residuals (n_draws, n) of normal samples."""
-    generator, draws = make_generator(rng), np.empty((n_draws, n))
-    rows = max(1, BLOCK_SIZE // n)
+    generator, n = make_generator(rng), len(basis)
+    draws, rows = np.empty((n_draws, n)), max(1, BLOCK_SIZE // n)
     for start in range(0, n_draws, rows):
-        part = sweep(generator.standard_normal((min(rows, n_draws - start), n)))
-        part /= np.sqrt((part**2).sum(axis=1, keepdims=True) / spare)
+        part = generator.standard_normal((min(rows, n_draws - start), n))
+        part -= part @ basis @ basis.T
+        part /= np.sqrt((part**2).sum(axis=1, keepdims=True) / (n - basis.shape[1]))
         draws[start : start + rows] = np.sort(part, axis=1)
     return draws
 

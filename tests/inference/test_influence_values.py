@@ -6,7 +6,6 @@ from case_values import jackknife_values
 
 from skewanova.curves.estimators import prior_averaged_precision
 from skewanova.inference import covariance
-from skewanova.inference.sampling import check_sample
 from skewanova.priors.weightings import DiscretePrior, UniformPrior
 
 POSITIVE = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 0], dtype=bool)
@@ -14,37 +13,6 @@ POSITIVE = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 0], dtype=bool)
 SCORE = np.array([5.0, 6.0, 4.0, 4.0, 4.0, 3.0, 2.0, 2.0, 1.0, 0.0, 3.5, 3.5])
 AT = UniformPrior(0.3, 0.3)
 TWO = DiscretePrior([0.1, 0.6], [0.75, 0.25])
-
-
-def average_precision(positive, score, weight, prior):
-    """Mean over the positives of the precision at the score of each, cases weighted."""
-    total = 0.0
-    for at, w in zip(score[positive], weight[positive], strict=True):
-        above = score >= at
-        tpr = weight[positive & above].sum() / weight[positive].sum()
-        fpr = weight[~positive & above].sum() / weight[~positive].sum()
-        total += w * prior * tpr / (prior * tpr + (1 - prior) * fpr)
-    return total / weight[positive].sum()
-
-
-def over(weighting, positive, score, weight=None):
-    weight = np.ones(len(score)) if weight is None else weight
-    points = [(0.3, 1.0)] if weighting is AT else [(0.1, 0.75), (0.6, 0.25)]
-    return sum(share * average_precision(positive, score, weight, prior) for prior, share in points)
-
-
-@pytest.mark.parametrize("weighting", [AT, TWO])
-def test_influence_is_the_derivative_in_the_weight_of_a_case(weighting):
-    theta, found = covariance.influence_values(POSITIVE, SCORE, weighting)
-    assert theta == pytest.approx(over(weighting, POSITIVE, SCORE))
-    for case in range(len(SCORE)):
-        ends = []
-        for step in (1e-5, -1e-5):
-            weight = np.ones(len(SCORE))
-            weight[case] += step
-            ends.append(over(weighting, POSITIVE, SCORE, weight))
-        size = (POSITIVE[case] == POSITIVE).sum()
-        assert found[case] == pytest.approx(size * (ends[0] - ends[1]) / 2e-5, abs=1e-7)
 
 
 @pytest.mark.parametrize("few", ["positive", "negative"])
@@ -67,15 +35,6 @@ def test_slopes_of_precision_are_its_derivatives():
     behind = prior_averaged_precision(tpr - step, fpr, TWO)
     assert by_tpr == pytest.approx((ahead[0] - behind) / (2 * step), rel=1e-6, abs=1e-9)
     assert by_fpr == pytest.approx((ahead[1] - value) / step, rel=1e-4)
-
-
-def test_cases_become_columns():
-    sample, columns = check_sample([1, 0, 1], [1, 2, 3])
-    assert sample.positive.tolist() == [True, False, True]
-    assert columns.tolist() == [[1], [2], [3]]
-    assert check_sample([1, 0, 1], np.ones((3, 2)))[1].shape == (3, 2)
-    named = check_sample(["a", "b", "a"], [1, 2, 3], pos_label="b")[0]
-    assert named.positive.tolist() == [False, True, False]
 
 
 def test_several_models_have_the_values_of_each_alone():

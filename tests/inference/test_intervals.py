@@ -237,21 +237,6 @@ def test_refused(options, error, message):
         confidence_interval(Y, np.ones((4, 1)))
 
 
-@pytest.mark.slow
-@pytest.mark.no_cover
-@each("setting", SETTINGS)
-@each(("n", "m", "prior"), [(50, 450, 0.5), (100, 1000, 0.1)])
-def test_influence_covers_and_is_narrower_than_logit(setting, n, m, prior):
-    truth = true_auprec(*SETTINGS[setting], prior)
-    cases = [sample(setting, n, m, seed) for seed in range(400)]
-    found = np.array([limits(confidence_interval(*c, prior=prior)) for c in cases])
-    # 400 replicates: three standard errors are 0.033
-    assert 0.915 <= np.mean((found[:, 0] <= truth) & (truth <= found[:, 1])) <= 0.985
-    boyd = np.array([limits(quiet(*c, prior=prior, method="logit")) for c in cases[:100]])
-    share = np.diff(found[:100]).mean() / np.diff(boyd).mean()
-    assert share < (0.75 if prior == 0.5 else 0.95)
-
-
 @pytest.mark.no_cover
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_auto_covers_where_trials_by_positives_fail(setting):
@@ -278,14 +263,6 @@ def test_auto_always_answers_within_the_unit_interval(n, m, prior, seed):
     found = quiet(labels, np.round(scores, 1), prior=prior)
     assert 0 <= found.conf_low <= found.estimate <= found.conf_high <= 1
     assert found.conf_low < found.conf_high
-
-
-@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
-def test_two_folds_are_enough_for_t_limits():
-    labels, scores = [1, 0, 1, 0, 1, 0, 0, 1], [0.9, 0.2, 0.4, 0.6, 0.7, 0.8, 0.1, 0.6]
-    options = {"method": "cross_validation", "folds": [0, 0, 0, 0, 1, 1, 1, 1]}
-    found = confidence_interval(labels, scores, prior=0.3, **options)
-    assert np.isfinite([found.conf_low, found.conf_high]).all()
 
 
 def test_folds_that_lack_a_class_are_named_up_to_five():

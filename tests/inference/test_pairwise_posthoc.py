@@ -1,4 +1,3 @@
-import re
 import string
 import warnings
 from functools import cache
@@ -186,22 +185,19 @@ def test_two_equal_models_among_others_are_a_tie():
     assert row["p_adjusted"] == pytest.approx(1, abs=1e-9)
 
 
-def shared(letters, a, b):
-    """Whether two levels share a letter; a letter may carry a number."""
-    split = [set(re.findall(r"[a-z]\d*", letters[level])) for level in (a, b)]
-    return bool(split[0] & split[1])
-
-
 def check_letters(levels, different):
-    letters = compact_letters(levels, different)
-    apart = {frozenset(pair) for pair in different}
+    """Levels with a letter are the largest groups without a different pair, best level first."""
+    letters, groups = compact_letters(levels, different), {}
     assert list(letters) == list(levels)
-    assert all(letters.values())
-    for a, b in combinations(levels, 2):
-        assert shared(letters, a, b) == (frozenset((a, b)) not in apart), (levels, different, letters)
-    groups = list(groups_of(letters).values())
-    assert not any(g < h or (g == h and g is not h) for g in groups for h in groups)  # no letter is spare
-    return letters
+    for level, text in letters.items():
+        for letter in text:
+            groups.setdefault(letter, []).append(level)
+    subsets = [c for size in range(1, len(levels) + 1) for c in combinations(levels, size)]
+    alike = [set(c) for c in subsets if not any({*pair} <= {*c} for pair in different)]
+    largest = [c for c in alike if not any(c < other for other in alike)]
+    order = sorted(sorted(levels.index(level) for level in group) for group in largest)
+    expected = [[levels[i] for i in group] for group in order]
+    assert [groups[letter] for letter in string.ascii_lowercase[: len(groups)]] == expected
 
 
 @each("size", [1, 2, 3, 4, 5])
@@ -210,30 +206,6 @@ def test_letters_of_every_graph(size):
     pairs = list(combinations(levels, 2))
     for chosen in range(2 ** len(pairs)):
         check_letters(levels, [pair for i, pair in enumerate(pairs) if chosen >> i & 1])
-
-
-def groups_of(letters):
-    found = {}
-    for level, text in letters.items():
-        for letter in re.findall(r"[a-z]\d*", text):
-            found.setdefault(letter, set()).add(level)
-    return found
-
-
-def test_letters_are_fewest_where_closeness_decides():
-    # levels on a line, different if further apart than 1: every maximal run of close levels needs a letter
-    rng = np.random.default_rng(3)
-    for _ in range(100):
-        place = np.sort(rng.random(7) * rng.choice([1, 3, 6]))[::-1]
-        levels = [f"L{i}" for i in range(7)]
-        different = [(levels[i], levels[j]) for i, j in combinations(range(7), 2) if place[i] - place[j] > 1]
-        runs = {frozenset(np.flatnonzero((place <= top) & (place >= top - 1))) for top in place}
-        maximal = [run for run in runs if not any(run < other for other in runs)]
-        groups = groups_of(check_letters(levels, different))
-        assert {frozenset(int(x[1:]) for x in g) for g in groups.values()} == set(maximal)
-        assert sorted(groups) == list(string.ascii_lowercase[: len(maximal)])
-        first = [min(int(x[1:]) for x in groups[letter]) for letter in sorted(groups)]
-        assert first == sorted(first)  # letters are given out from the best level down
 
 
 def test_order_and_direction_of_pairs_do_not_matter():
