@@ -85,15 +85,6 @@ def test_many_different_weights_go_one_by_one(monkeypatch):
     )
 
 
-def test_blocks_of_clusters_do_not_matter(monkeypatch):
-    rng = np.random.default_rng(3)
-    sample = Sample(np.arange(60) < 20, rng.permutation(60) // 3)
-    score = np.round(rng.normal(size=60), 1)
-    whole = unit_values(sample, score, WEIGHTINGS, "exact").select_units()
-    monkeypatch.setattr(case_resampling, "BLOCK_SIZE", 50)
-    assert unit_values(sample, score, WEIGHTINGS, "exact").select_units().tolist() == whole.tolist()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("block", [1, 12])
 @pytest.mark.parametrize("area_estimator", BY_STEPS)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import twins
+from case_values import jackknife_values
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
@@ -8,9 +9,23 @@ from messages import exact
 from scipy import stats
 from strategies import ranges, tie_groups
 
-from skewanova import InputError, SkewanovaWarning, UniformSkew, auprec_score, iauprec_score
+from skewanova import (
+    DiscretePrior,
+    InputError,
+    SkewanovaWarning,
+    UniformPrior,
+    UniformSkew,
+    auprec_score,
+    iauprec_score,
+)
 from skewanova.curves import ESTIMATORS
-from skewanova.inference.covariance import auprec_covariance, auprec_influence, auprec_variance
+from skewanova.curves.estimators import prior_averaged_precision
+from skewanova.inference.covariance import (
+    auprec_covariance,
+    auprec_influence,
+    auprec_variance,
+    precision_slopes,
+)
 from skewanova.inference.single_test_set import compare_test_set, max_z_value
 
 PRIORS = st.sampled_from([0.001, 0.05, 0.3, 0.5, 0.9])
@@ -225,3 +240,39 @@ def test_a_prior_too_small_to_compute_with_is_refused(target):
         compare_test_set(np.arange(60) % 3 == 0, scores, **target)
     found = compare_test_set(np.arange(60) % 3 == 0, scores, prior=1e-300)
     assert np.isfinite(found.std_error).all()
+
+
+POSITIVE = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 0], dtype=bool)
+#: Ties within and between the classes; a negative above and one below all positives.
+SCORE = np.array([5.0, 6.0, 4.0, 4.0, 4.0, 3.0, 2.0, 2.0, 1.0, 0.0, 3.5, 3.5])
+TWO = DiscretePrior([0.1, 0.6], [0.75, 0.25])
+
+
+@pytest.mark.parametrize("few", ["positive", "negative"])
+def test_a_class_of_one_case_has_the_value_0_and_one_of_two_has_not(few):
+    for count in (1, 2):
+        keep = np.flatnonzero((few == "positive") == POSITIVE)[:count]
+        rows = np.sort(np.append(keep, np.flatnonzero((few == "positive") != POSITIVE)))
+        positive, score = POSITIVE[rows], SCORE[rows]
+        _, found = jackknife_values(positive, score, UniformPrior(0.3, 0.3))
+        alone = positive if few == "positive" else ~positive
+        assert found[alone].any() == (count == 2)
+        assert found[~alone].any()
+
+
+def test_slopes_of_precision_are_its_derivatives():
+    tpr, fpr, step = np.array([0.2, 0.9]), np.array([0.0, 0.4]), 1e-6
+    value, by_tpr, by_fpr = precision_slopes(tpr, fpr, TWO)
+    assert value == pytest.approx(prior_averaged_precision(tpr, fpr, TWO))
+    ahead = (prior_averaged_precision(tpr + step, fpr, TWO), prior_averaged_precision(tpr, fpr + step, TWO))
+    behind = prior_averaged_precision(tpr - step, fpr, TWO)
+    assert by_tpr == pytest.approx((ahead[0] - behind) / (2 * step), rel=1e-6, abs=1e-9)
+    assert by_fpr == pytest.approx((ahead[1] - value) / step, rel=1e-4)
+
+
+def test_several_models_have_the_values_of_each_alone():
+    labels, other = POSITIVE.astype(int), SCORE[::-1]
+    both = auprec_influence(labels, np.stack([SCORE, other], axis=1), prior=0.3)
+    assert both.shape == (12, 2)
+    for column, score in zip(both.T, (SCORE, other), strict=True):
+        assert column.tolist() == auprec_influence(labels, score, prior=0.3).tolist()

@@ -1,12 +1,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import INPUTS, auprec_of, long_frame_of, means_of, r_number, recorded
+from fold_tables import INPUTS, auprec_of, long_frame_of, r_number, recorded
 from loops import each
 from scipy import stats
 
 from skewanova import SkewanovaWarning
-from skewanova.inference import omnibus_test, sphericity, split_plot_anova
+from skewanova.inference import sphericity, split_plot_anova
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL_MODELS, NO_RESIDUAL_VARIATION
 
 FILE = "r_repeated_measures.csv"
@@ -72,19 +72,6 @@ def test_the_ratio_divides_f_and_leaves_the_degrees_of_freedom(ratio):
     np.testing.assert_array_equal(found[["df", "df_error"]], plain[["df", "df_error"]])
     expected = stats.f.sf(found["statistic"], found["df"], found["df_error"])
     np.testing.assert_allclose(found["p_value"], expected, rtol=1e-12)
-
-
-def test_the_model_row_is_the_test_of_the_mean_over_priors():
-    frame = auprec_of("heteroscedastic")
-    row = split_plot_anova(frame, ratio=0).to_frame().iloc[0]
-    mean = frame.groupby(["model", "fold"], sort=False)["auprec"].mean().rename("iauprec").reset_index()
-    expected = omnibus_test(mean, method="repeated_measures").to_frame().iloc[0]
-    np.testing.assert_allclose(
-        row[["df", "df_error", "statistic", "p_value"]].astype(float),
-        expected[["df", "df_error", "statistic", "p_value"]].astype(float),
-        rtol=1e-9,
-    )
-    assert set(means_of("heteroscedastic")["fold"]) == set(frame["fold"])
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-16])
