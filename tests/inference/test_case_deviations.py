@@ -48,9 +48,8 @@ def test_what_is_left_of_two_areas_is_no_rounding():
     positive, (score, _) = scored(1200, 0.5)
     with mpmath.workdps(30):
         whole = area_without(positive, score, -1, 0.9)
-        found = unit_values(Sample(positive), score, [UniformPrior(0.9, 0.9)], "trapezoid").select_units()[
-            :, 0
-        ]
+        result = unit_values(Sample(positive), score, [UniformPrior(0.9, 0.9)], "trapezoid")
+        found = result.select_units()[:, 0]
         for side in (positive, ~positive):
             for case in np.flatnonzero(side)[::250].tolist():
                 value = (np.count_nonzero(side) - 1) * (whole - area_without(positive, score, case, 0.9))
@@ -58,9 +57,8 @@ def test_what_is_left_of_two_areas_is_no_rounding():
 
 
 def deviations(sample, scores, priors, area_estimator):
-    return CaseDeviations.from_models(
-        [SortedScores(sample, score) for score in scores], priors, area_estimator
-    )
+    models = [SortedScores(sample, score) for score in scores]
+    return CaseDeviations.from_models(models, priors, area_estimator)
 
 
 @each("area_estimator", BY_STEPS)

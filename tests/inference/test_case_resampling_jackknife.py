@@ -21,12 +21,8 @@ from skewanova.inference import auprec_covariance, case_resampling
 from skewanova.inference.case_resampling import CurvePositions, SortedScores, StepTable, number_occupied
 from skewanova.inference.sampling import Sample
 
-WEIGHTINGS = (
-    UniformPrior(0.05, 0.2),
-    UniformPrior(0.3, 0.3),
-    UniformSkew(4, 19),
-    DiscretePrior((0.1, 0.4), (3, 1)),
-)
+PRIORS = UniformPrior(0.05, 0.2), UniformPrior(0.3, 0.3)
+WEIGHTINGS = (*PRIORS, UniformSkew(4, 19), DiscretePrior((0.1, 0.4), (3, 1)))
 
 
 def brute_values(sample, score, weighting, area_estimator):
@@ -34,13 +30,8 @@ def brute_values(sample, score, weighting, area_estimator):
     weight = np.ones(len(score)) if sample.weight is None else sample.weight
 
     def area(rows):
-        return iauprec_score(
-            sample.positive[rows],
-            score[rows],
-            deployment_prior=weighting,
-            area_estimator=area_estimator,
-            sample_weight=weight[rows],
-        )
+        options = {"deployment_prior": weighting, "area_estimator": area_estimator}
+        return iauprec_score(sample.positive[rows], score[rows], sample_weight=weight[rows], **options)
 
     whole, found = area(np.full(len(score), True)), []
     for unit in range(sample.n_units):
@@ -80,9 +71,8 @@ def test_many_different_weights_go_one_by_one(monkeypatch):
     sample = Sample(positive, None, rng.choice([0.5, 1.0, 3.0], size=40))
     together = unit_values(sample, score, WEIGHTINGS, "trapezoid").select_units()
     monkeypatch.setattr(case_resampling, "FEW_WEIGHTS", 1)
-    assert unit_values(sample, score, WEIGHTINGS, "trapezoid").select_units() == pytest.approx(
-        together, abs=1e-12
-    )
+    alone = unit_values(sample, score, WEIGHTINGS, "trapezoid").select_units()
+    assert alone == pytest.approx(together, abs=1e-12)
 
 
 @pytest.mark.slow
@@ -118,9 +108,8 @@ def test_deviations_of_alike_units_sum_to_the_covariance():
     sample = Sample(positive)
     found = unit_values(sample, score, WEIGHTINGS[:2], "trapezoid")
     assert len(found.values) < 40
-    assert found.deviations(sample).select_units() == pytest.approx(
-        sample.deviations(found.select_units()), abs=1e-15
-    )
+    expected = sample.deviations(found.select_units())
+    assert found.deviations(sample).select_units() == pytest.approx(expected, abs=1e-15)
     pair = Sample(np.arange(4) < 2)  # two units a class: values over sqrt(2), about their mean
     few = unit_values(pair, np.array([3.0, 1.0, 2.0, 0.0]), WEIGHTINGS[:1], "trapezoid")
     apart = few.deviations(pair).select_units()[:, 0]
@@ -140,9 +129,8 @@ def test_a_unit_with_all_the_weight_of_a_class_is_the_only_one(area_estimator, c
     assert found.select_units()[3, 0] == 0
     assert np.isfinite(found.select_units()).all()
     assert (found.select_units()[:2, 0] != 0).all()
-    assert sample.single_unit_classes == (
-        f"the only {'cluster with negative cases' if clustered else 'negative case'}",
-    )
+    only = "cluster with negative cases" if clustered else "negative case"
+    assert sample.single_unit_classes == (f"the only {only}",)
 
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -179,9 +167,8 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area
     rng = np.random.default_rng(4)
     positive = rng.random(80) < 0.4
     score = rng.normal(size=80).round(1) + positive
-    weight = (
-        np.where(positive, rng.choice([1.0, 3.0], 80), rng.choice([0.5, 1.0, 2.0], 80)) if weighted else None
-    )
+    drawn = np.where(positive, rng.choice([1.0, 3.0], 80), rng.choice([0.5, 1.0, 2.0], 80))
+    weight = drawn if weighted else None
     sample, weightings = Sample(positive, None, weight), [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)]
     held = np.ones(80) if weight is None else weight
     slot = slots_among(np.unique(score[positive]), score)
@@ -196,9 +183,8 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area
     at = entry[places.locate_cases(positive, slot[positive] // 2, slot[~positive], weight)]
     expected = SortedScores(sample, score).jackknife_values(weightings, area_estimator)
     curve = curve_from_scores(positive, score, weight)
-    assert estimate == pytest.approx(
-        [iauprec(curve, one, area_estimator=area_estimator) for one in weightings]
-    )
+    areas = [iauprec(curve, one, area_estimator=area_estimator) for one in weightings]
+    assert estimate == pytest.approx(areas)
     assert values[at] == pytest.approx(expected.select_units(), rel=1e-9, abs=1e-12)
     assert set(at[positive]).isdisjoint(at[~positive])
     assert places.n_positive_positions == len(gain) * (2 if weighted else 1)

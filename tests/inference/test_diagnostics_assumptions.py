@@ -15,9 +15,7 @@ CHECKS = [
 
 
 def checked(values, **options):
-    frame = (
-        values if hasattr(values, "columns") else frame_of(values, n_positive=options.pop("n_positive", 50))
-    )
+    frame = values if hasattr(values, "columns") else frame_of(values, n_positive=50)
     found = assumptions(frame, **options)
     assert tuple(found.columns) == CHECK_COLUMNS
     assert found["check"].tolist() == CHECKS

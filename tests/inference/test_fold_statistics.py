@@ -142,18 +142,6 @@ def test_holm_equals_statsmodels_on_what_is_tested(seed):
         np.testing.assert_allclose(found[tested], expected, rtol=1e-14)
 
 
-def test_two_models_make_every_parametric_test_the_paired_t():
-    values = random_table(8, 2)
-    expected = stats.ttest_rel(*values.T)
-    for found in (
-        fold_statistics.blocked_test(values),
-        fold_statistics.gg_test(values),
-        fold_statistics.hotelling_test(values),
-    ):
-        close(found.statistic, expected.statistic**2)
-        close(found.p_value, expected.pvalue)
-
-
 @given(st.integers(2, 12), st.integers(2, 6), st.integers(0, 999))
 def test_epsilons_lie_within_their_bounds(n_folds, n_models, seed):
     values = np.random.default_rng(seed).normal(size=(n_folds, n_models))
@@ -213,9 +201,8 @@ def test_corrected_tests_hold_their_level_when_folds_correlate_as_assumed():
         assert rate(kernel(tables, inflation=inflation).p_value) == pytest.approx(0.05, abs=three_errors)
     # a little conservative
     assert 0.036 < rate(fold_statistics.gg_test(tables, inflation=inflation).p_value) < 0.05
-    family = fold_statistics.adjust_holm(fold_statistics.paired_t_p_values(tables, inflation=inflation)).min(
-        axis=-1
-    )
+    pairs = fold_statistics.paired_t_p_values(tables, inflation=inflation)
+    family = fold_statistics.adjust_holm(pairs).min(axis=-1)
     assert 0.03 < rate(family) < 0.05 + three_errors
 
 
@@ -227,40 +214,28 @@ def halved():
 
 
 def test_tests_with_halvings_by_hand(halved):
-    for values, halves in zip(*halved, strict=True):
+    """All tables at once."""
+    hotelling, gg, paired = (
+        test(halved[0], halves=halved[1])
+        for test in (fold_statistics.hotelling_test, fold_statistics.gg_test, fold_statistics.paired_t)
+    )
+    covariance = fold_statistics.split_half_covariance(*halved)
+    for at, (values, halves) in enumerate(zip(*halved, strict=True)):
         cov = halves.T @ halves / 9 + np.cov(values, rowvar=False) / 6
-        np.testing.assert_allclose(fold_statistics.split_half_covariance(values, halves), cov, rtol=1e-12)
+        np.testing.assert_allclose(covariance[at], cov, rtol=1e-12)
         ahead = values.mean(axis=0)[1:] - values.mean(axis=0)[0]
         centre = np.eye(4) - 1 / 4
         apart = np.column_stack([-np.ones(3), np.eye(3)])
         t2 = ahead @ np.linalg.solve(apart @ cov @ apart.T, ahead)
-        found = fold_statistics.hotelling_test(values, halves=halves)
-        assert (found.df, found.df_error) == (3, 7)
-        assert found.statistic == pytest.approx(t2 * 7 / (9 * 3))
+        assert (hotelling.df[at], hotelling.df_error[at]) == (3, 7)
+        assert hotelling.statistic[at] == pytest.approx(t2 * 7 / (9 * 3))
         spread = np.linalg.eigvalsh(centre @ cov @ centre)[1:]
         df = spread.sum() ** 2 / (spread**2).sum()
-        found = fold_statistics.gg_test(values, halves=halves)
-        assert found.statistic == pytest.approx(((centre @ values.mean(axis=0)) ** 2).sum() / spread.sum())
-        assert (found.df, found.df_error) == (pytest.approx(df), pytest.approx(9 * df))
-        paired = fold_statistics.paired_t(values, halves=halves)
+        square = ((centre @ values.mean(axis=0)) ** 2).sum()
+        assert gg.statistic[at] == pytest.approx(square / spread.sum())
+        assert (gg.df[at], gg.df_error[at]) == (pytest.approx(df), pytest.approx(9 * df))
         for k, (i, j) in enumerate(itertools.combinations(range(4), 2)):
             folds, between = values[:, i] - values[:, j], halves[:, i] - halves[:, j]
             error = np.sqrt(folds.var(ddof=1) / 6 + (between**2).mean())
-            assert paired.std_error[k] == pytest.approx(error)
-            assert paired.statistic[k] == pytest.approx(folds.mean() / error)
-
-
-def test_tables_with_halvings_are_tested_at_once_as_one_by_one(halved):
-    values, halves = halved
-    for test in (
-        fold_statistics.split_half_covariance,
-        lambda v, h: fold_statistics.hotelling_test(v, halves=h),
-        lambda v, h: fold_statistics.gg_test(v, halves=h),
-        lambda v, h: fold_statistics.paired_t(v, halves=h),
-    ):
-        alone = [test(*one) for one in zip(values, halves, strict=True)]
-        if isinstance(alone[0], tuple):
-            for at, column in enumerate(test(values, halves)):
-                np.testing.assert_allclose(column, [one[at] for one in alone], rtol=1e-10)
-        else:
-            np.testing.assert_allclose(test(values, halves), alone, rtol=1e-10)
+            assert paired.std_error[at, k] == pytest.approx(error)
+            assert paired.statistic[at, k] == pytest.approx(folds.mean() / error)

@@ -80,11 +80,8 @@ def test_every_method_answers(method, estimator):
 def test_named_methods_are_their_formulas():
     labels, scores = sample("bibeta", 60, 240)
     theta = auprec_score(labels, scores, prior=0.3)
-    for method, formula in (
-        ("binomial", binomial_limits),
-        ("logit", logit_limits),
-        ("wilson", wilson_limits),
-    ):
+    formulas = {"binomial": binomial_limits, "logit": logit_limits, "wilson": wilson_limits}
+    for method, formula in formulas.items():
         found = confidence_interval(labels, scores, prior=0.3, method=method, confidence_level=0.9)
         assert limits(found) == formula(theta, 60, 0.9)
     weighting = target_prior(0.3, None, Sample(labels == 1))
@@ -242,11 +239,10 @@ def test_refused(options, error, message):
 def test_auto_covers_where_trials_by_positives_fail(setting):
     truth = true_auprec(*SETTINGS[setting], 0.01)
     cases = [sample(setting, 266, 1021, seed) for seed in range(200)]
-    auto, logit = (
-        np.array([limits(quiet(*c, prior=0.01, method=method)) for c in cases])
-        for method in ("auto", "logit")
-    )
-    covered = [np.mean((low <= truth) & (truth <= high)) for low, high in (auto.T, logit.T)]
+    covered = []
+    for method in ("auto", "logit"):
+        low, high = np.transpose([limits(quiet(*c, prior=0.01, method=method)) for c in cases])
+        covered.append(np.mean((low <= truth) & (truth <= high)))
     assert covered[0] >= 0.96
     if setting != "offset_uniform":
         assert covered[1] < 0.85

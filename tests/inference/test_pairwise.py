@@ -224,15 +224,6 @@ def test_a_stricter_level_rejects_less_and_widens(test):
         assert (strict["conf_low"] < loose["conf_low"]).all()
 
 
-def test_dunnett_compares_with_the_control_alone():
-    frame = means_of("tiny_variance")
-    names = {"M1": "M1", "M2": "model_b", "M3": "C(m) 'x'", "M4": "", "M5": "a"}
-    frame["model"] = frame["model"].map(names)
-    found = compared(frame, "dunnett", control="C(m) 'x'", order=["a", "M1", "C(m) 'x'", "model_b", ""])
-    assert found["model_a"].tolist() == ["a", "M1", "model_b", ""]
-    assert set(found["model_b"]) == {"C(m) 'x'"}
-
-
 @each("test", OF_FRAMES)
 @each("n_models", [2, 4])
 def test_two_folds(test, n_models):
