@@ -17,8 +17,6 @@ from skewanova.inference.intervals import confidence_interval
 from skewanova.priors.weightings import DiscretePrior, as_deployment_prior, correct_class_prior
 from skewanova.scores.reading import read_scores
 
-# --- scalars ------------------------------------------------------------------------------------------------
-
 
 def test_errors_are_builtin_errors_too():
     assert issubclass(InputError, ValueError)
@@ -177,16 +175,13 @@ def test_the_part_that_is_bad_begins_the_message():
             raise kind("too few")
 
 
-def test_emit_warns_once_for_every_note():
+def test_each_note_is_one_warning():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         kept = checks.warn_each(["one", "two", "one"])
     assert kept == ("one", "two")
     assert [str(w.message) for w in caught] == ["one", "two"]
     assert all(w.category is SkewanovaWarning for w in caught)
-
-
-# --- vectors ------------------------------------------------------------------------------------------------
 
 
 @each(
@@ -206,32 +201,22 @@ def test_scores_keep_their_dtype(score):
     assert (checked == score).all()
 
 
-# --- labels -------------------------------------------------------------------------------------------------
-
-
-@each(
-    "labels",
-    [
-        [0, 1, 1],
-        [False, True, True],
-        [-1, 1, 1],
-        [0.0, 1.0, 1.0],
-        np.array([0, 1, 1], np.uint8),
-        np.array([-1, 1, 1], np.int8),
-        ["0", "1", "1"],
-        ["0.0", "1", " 1.0 "],
-        ["-1", "1", "1"],
-        ["False", "true", "TRUE"],
-        np.array([False, True, 1], dtype=object),
-        np.array([np.False_, np.True_, np.True_], dtype=object),
-        np.array([0, 1.0, "1"], dtype=object),
-        [-0.0, 1, 1],
-    ],
-)
-def test_labels_that_name_their_positive_class(labels):
-    positive = checks.check_labels(labels)
-    assert positive.dtype == bool
-    assert positive.tolist() == [False, True, True]
+PLAIN = [
+    [0, 1, 1],
+    [False, True, True],
+    [-1, 1, 1],
+    [0.0, 1.0, 1.0],
+    np.array([0, 1, 1], np.uint8),
+    np.array([-1, 1, 1], np.int8),
+    ["0", "1", "1"],
+    ["0.0", "1", " 1.0 "],
+    ["-1", "1", "1"],
+    ["False", "true", "TRUE"],
+    np.array([False, True, 1], dtype=object),
+    np.array([np.False_, np.True_, np.True_], dtype=object),
+    np.array([0, 1.0, "1"], dtype=object),
+    [-0.0, 1, 1],
+]
 
 
 def test_labels_of_few_kinds():
@@ -260,6 +245,7 @@ def test_labels_that_are_refused(labels, message):
 @each(
     ("labels", "pos_label"),
     [
+        *((labels, None) for labels in PLAIN),
         (["no", "yes", "yes"], "yes"),
         (["yes", "no", "no"], "no"),
         ([1, 2, 2], 2),
@@ -285,8 +271,10 @@ def test_labels_that_are_refused(labels, message):
         (np.array([(1), "x", "x"], dtype=object), "x"),
     ],
 )
-def test_labels_with_a_named_positive_class(labels, pos_label):
-    assert checks.check_labels(labels, pos_label=pos_label).tolist() == [False, True, True]
+def test_positive_classes_that_are_named_or_evident(labels, pos_label):
+    positive = checks.check_labels(labels, pos_label=pos_label)
+    assert positive.dtype == bool
+    assert positive.tolist() == [False, True, True]
 
 
 @each(
@@ -308,8 +296,6 @@ def test_missing_labels(labels):
     with pytest.raises(InputError, match=exact(message)):
         checks.check_labels(labels, pos_label="yes")
 
-
-# --- masked arrays and numbers of Python that numpy rounds --------------------------------------------------
 
 MASKED = np.ma.array([0.2, 0.9, 0.4], mask=[False, True, False])
 ROUNDED = [2**63 + 1, 2**63, -1]

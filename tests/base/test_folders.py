@@ -58,9 +58,6 @@ def earlier(tmp_path):
     return tmp_path / "out"
 
 
-# --- what it says of itself ---------------------------------------------------------------------------------
-
-
 def test_the_provenance_counts_its_files(earlier):
     assert set(read_manifest(earlier)) == {"figures/one.svg", "numbers.csv"}
     found = json.loads((earlier / "provenance.json").read_text())
@@ -101,9 +98,6 @@ def test_only_one_place_writes_files():
     calls = re.compile(r"\.to_csv\(|\.write_text\(|\.write_bytes\(")
     found = sorted(path.name for path in package.rglob("*.py") if calls.search(path.read_text()))
     assert found == ["folders.py", "table.py"]  # the second makes a fingerprint of it
-
-
-# --- what stands there --------------------------------------------------------------------------------------
 
 
 def test_a_file_that_was_edited_is_no_longer_ours(earlier):
@@ -187,9 +181,6 @@ def test_name_that_is_not_utf8_is_refused_whole(tmp_path):
     with pytest.raises(InputError, match=r"names must be text .* one holds '\\ud800'; rename it"):
         write(tmp_path / "out", "B\ud800")
     assert tree(tmp_path) == {}
-
-
-# --- what comes in the meantime -----------------------------------------------------------------------------
 
 
 def test_parents_are_made_in_place_and_keep_what_comes_into_them(tmp_path):
@@ -291,9 +282,6 @@ def test_an_earlier_output_survives_interrupts_while_it_comes_back(earlier, monk
     assert list(old.parent.iterdir()) == [old]
 
 
-# --- two runs at once ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("names", ["ab", "aaab"])
 def test_runs_at_once_under_a_parent_that_is_missing(tmp_path, names):
     for attempt in range(15):
@@ -313,9 +301,6 @@ def test_runs_at_once_under_a_parent_that_is_missing(tmp_path, names):
         assert all(read_manifest(place / "res" / name) for name in names)
         assert hidden(place) == []
         assert names != "ab" or errors == [None, None]
-
-
-# --- no room, no rights -------------------------------------------------------------------------------------
 
 
 def test_a_file_too_large_leaves_the_earlier_output(earlier):
@@ -353,8 +338,6 @@ def test_names_too_long_for_the_system(tmp_path):
     assert tree(tmp_path).keys() == {"a" * 255 + end for end in (
         "", "/figures", "/figures/one.svg", "/numbers.csv", "/provenance.json")}  # fmt: skip
 
-
-# --- runs that are ended ------------------------------------------------------------------------------------
 
 KILLS = """
 import os, random, shutil, signal, sys, time
@@ -407,9 +390,6 @@ def test_runs_that_are_ended_at_any_moment(tmp_path, signals):
     command = [sys.executable, "-c", KILLS, str(tmp_path), signals]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout == "done\n", done.stderr[-2000:]
-
-
-# --- commands -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -523,9 +503,6 @@ def test_an_interrupt_while_the_command_loads_is_quiet():
         process.send_signal(2)
         assert process.communicate(timeout=60)[1] == ""
     assert process.returncode == -2
-
-
-# --- help ---------------------------------------------------------------------------------------------------
 
 
 def commands(group=cli_commands.main, path=()):

@@ -87,9 +87,6 @@ def test_skew_draws_accuracy_solid_and_precision_dashed(result):
     assert legend_texts(ax)[3:5] == ["accuracy", "precision"]
 
 
-# --- surface ----------------------------------------------------------------------------------------------
-
-
 def test_contours_span_the_grid(result):
     ax = sp.plot_surface(result)
     assert ax.get_title(loc="left") == "P-ROC surface of C"

@@ -58,6 +58,7 @@ def test_it_is_made_and_drawn_like_scikit_learns(ax):
     )
     for name in ("ax_", "figure_", "line_", "chance_level_"):
         assert type(getattr(ours, name)) is type(getattr(theirs, name))
+    np.testing.assert_array_equal(ours.chance_level_.get_xdata(), ours.chance_level_.get_ydata())
     again = Figure().subplots()
     assert ours.plot(again) is ours
     assert ours.ax_ is again
@@ -102,11 +103,6 @@ def test_precision_and_recall_at_a_prior(ax):
     assert area == pytest.approx(sa.auprec_score(Y, SCORE, prior=0.02), abs=1e-12)
     assert display.chance_level_.get_ydata().tolist() == [0.02, 0.02]
     assert ax.get_title(loc="left") == "Precision-recall curve at prior 0.02"
-
-
-def test_chance_is_the_prior(ax):
-    chance = AUPRECDisplay.from_predictions(Y, SCORE, ax=ax, plot_chance_level=True).chance_level_
-    np.testing.assert_array_equal(chance.get_xdata(), chance.get_ydata())
 
 
 def test_names_are_literal_and_may_be_left_out(ax):

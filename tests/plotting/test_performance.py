@@ -28,8 +28,6 @@ from skewanova.inference import residual_quantiles, three_way_anova, two_way_ano
 from skewanova.plotting.performance import RESIDUAL_KINDS
 from skewanova.plotting.styling import PlainLogLocator, format_plain, model_markers
 
-# --- AUPREC -----------------------------------------------------------------------------------------------
-
 
 def test_auprec_lines_and_plain_log_axis(result):
     ax = sp.plot_auprec(result)
@@ -109,9 +107,6 @@ def test_legend_stands_beside_where_the_layout_makes_room(result):
     assert within.get_legend().get_window_extent().x1 < within.get_window_extent().x1
 
 
-# --- IAUPREC ----------------------------------------------------------------------------------------------
-
-
 def test_iauprec_draws_every_fold_and_the_ranking(result):
     ax = sp.plot_iauprec(result)
     folds, intervals, means = ax.lines[:3], ax.lines[3::2], ax.lines[4::2]
@@ -139,9 +134,6 @@ def test_iauprec_draws_the_folds_at_one_height_in_every_row_and_any_ranking(resu
     ax.figure.canvas.draw()
     assert list(ax.texts) == []
     assert not any("letter" in text for text in legend_texts(ax))
-
-
-# --- regions ----------------------------------------------------------------------------------------------
 
 
 def test_regions_are_a_strip_in_the_models_colours(result):
@@ -231,9 +223,6 @@ def test_regions_show_bands_and_changes_of_the_lead(result):
     assert {"simultaneous\nband", "change of the lead,\nwith interval"} <= set(legend_texts(ax))
 
 
-# --- interaction, regret ----------------------------------------------------------------------------------
-
-
 def test_interaction_draws_means_and_intervals_over_ascending_priors(result):
     frame = result.auprec_intervals
     ax = sp.plot_interaction(frame)
@@ -273,9 +262,6 @@ def test_regret_lines_are_the_frame(result):
     assert ax.get_ylim()[0] < 0 < ax.get_ylim()[1]
     assert len(ax.patches) == 0
     assert_fits(sp.plot_regret(frame.assign(regret=0.0)).figure)
-
-
-# --- residuals --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -37,9 +37,6 @@ def source(names=NAMES):
     return SimpleNamespace(**vars(make_result(names, 2)), settings=settings)
 
 
-# --- names, colours, numbers ------------------------------------------------------------------------------
-
-
 def test_names_are_drawn_literally():
     labels = model_labels(HOSTILE)
     assert labels["a_b%$"] == r"a_b%\$"
@@ -81,9 +78,6 @@ def test_ticks_thin_out_with_the_room_there_is():
     assert choose_tick_digits(0.01, 0.1, 300) == (1.0, 2.0, 5.0)
     assert choose_tick_digits(0.01, 0.1, 80) == (1.0, 3.0)
     assert choose_tick_digits(0.01, 0.1, 20) == (1.0,)
-
-
-# --- names beside lines -----------------------------------------------------------------------------------
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=12), st.integers(1, 80))
@@ -137,9 +131,6 @@ def test_without_room_a_legend_names_the_lines(ax, ends):
     label_lines(ax, ends, make_line_styles(list(ends)))
     assert list(ax.texts) == list(ax.lines) == []
     assert ax.get_legend() is not None
-
-
-# --- mean lines -------------------------------------------------------------------------------------------
 
 
 def rows(n_folds=5):
@@ -205,9 +196,6 @@ def test_bands_that_are_not_drawn_are_not_computed():
     sp.plot_regions(WithoutBands(10), ax=Figure().subplots())
     with pytest.raises(RuntimeError, match="bands are wanted"):
         sp.plot_regions(WithoutBands(9), ax=Figure().subplots())
-
-
-# --- legends, colours, style sheets, small axes -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("plot", [sp.plot_auprec, sp.plot_iauprec, sp.plot_regions])

@@ -6,6 +6,7 @@ import re
 import tomllib
 import zipfile
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,12 @@ def needs(group):
     return [need for need in GROUPS[group] if isinstance(need, str)]
 
 
+def bounded():
+    """Every requirement with a lowest version."""
+    extras = (EXTRAS[name] for name in EXTRAS if name != "all")
+    return [*PROJECT["dependencies"], *chain(*extras), *needs("test")]
+
+
 def text_of(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
@@ -61,14 +68,12 @@ def test_all_names_every_other_extra_but_the_one_that_needs_java():
 
 
 def test_every_requirement_has_a_lowest_version():
-    lists = [PROJECT["dependencies"], *(EXTRAS[name] for name in EXTRAS if name != "all"), needs("test")]
-    assert [need for needed in lists for need in needed if not re.search(r">=\d", need)] == []
+    assert [need for need in bounded() if not re.search(r">=\d", need)] == []
 
 
 @pytest.mark.skipif(not LOWEST, reason="the newest versions are installed")
 def test_the_lowest_versions_are_installed():
-    lists = [PROJECT["dependencies"], *(EXTRAS[name] for name in EXTRAS if name != "all"), needs("test")]
-    declared = {name_of(need): need.split(">=")[1] for needed in lists for need in needed}
+    declared = {name_of(need): need.split(">=")[1] for need in bounded()}
     release = re.compile(r"(\.0)*$")  # 14 is 14.0.0
     installed = {name: release.sub("", importlib.metadata.version(name)) for name in declared}
     assert installed == {name: release.sub("", version) for name, version in declared.items()}
