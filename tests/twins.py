@@ -18,9 +18,6 @@ DIGITS = 40
 GUARD = 40  # the closed form of an exact segment cancels; it is given this many digits to lose
 
 
-# --- ROC ----------------------------------------------------------------------------------------------------
-
-
 def vertices(groups: Groups) -> list[Vertex]:
     """Origin, and one vertex after each tie group."""
     n = sum(p for p, _ in groups)
@@ -82,9 +79,6 @@ def _turn(a: Vertex, b: Vertex, c: Vertex) -> Fraction:
 
 def area_under(curve: Sequence[Vertex]) -> Fraction:
     return sum(((b[1] - a[1]) * (a[0] + b[0]) / 2 for a, b in pairwise(curve)), Fraction(0))
-
-
-# --- AUPREC -------------------------------------------------------------------------------------------------
 
 
 def exactly(number: float | Fraction) -> mp.mpf:
@@ -193,9 +187,6 @@ def segment_by_quadrature(start: Vertex, end: Vertex, prior: float) -> mp.mpf:
             return t / (t + skew * f)
 
         return (t1 - t0) * mp.quad(precision, [0, 1])
-
-
-# --- IAUPREC ------------------------------------------------------------------------------------------------
 
 
 def mean_over_priors(

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 
 import joblib
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
-from damaged_files import damaged
 from loops import each
 from rows_elsewhere import (
     SET_OPTIONS,
@@ -128,6 +128,16 @@ def test_groups_in_pieces_come_from_dask():
     assert_alike(sa.read_scores(partitioned(frame)), sa.read_scores(frame))
 
 
+def damage(path, group, column):
+    """Overwrite the head of one column in one row group."""
+    metadata = pq.read_metadata(path).row_group(group)
+    chunks = [metadata.column(i) for i in range(metadata.num_columns)]
+    start = next(one.data_page_offset for one in chunks if one.path_in_schema == column)
+    content = bytearray(path.read_bytes())
+    content[start : start + 8] = b"\xff" * 8
+    path.write_bytes(content)
+
+
 #: A file of several row groups of which one is damaged.
 DAMAGED = r"'b å\.parquet' cannot be read: row group 2 \(rows 200 to 299\): \S"
 
@@ -137,7 +147,7 @@ def two_files(folder):
     frame = table().assign(vector=[[0.5]] * 480)
     for name in ("a", "b å"):
         frame.to_parquet(folder / f"{name}.parquet", index=False, row_group_size=100)
-    damaged(folder / "b å.parquet", 2, "y_score")
+    damage(folder / "b å.parquet", 2, "y_score")
     return str(folder)
 
 

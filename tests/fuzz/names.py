@@ -93,12 +93,7 @@ def on_terminal(arguments):
     listener = threading.Thread(target=listen)
     listener.start()
     stream = os.fdopen(theirs, "w", encoding="utf-8")
-    with (
-        suppress(SystemExit),
-        stream,
-        redirect_stdout(stream),
-        redirect_stderr(stream),
-    ):  # every command ends so
+    with suppress(SystemExit), stream, redirect_stdout(stream), redirect_stderr(stream):
         commands.main(list(arguments), prog_name="skewanova")
     listener.join(10)
     os.close(ours)
