@@ -59,7 +59,7 @@ class CasesAnalysis(DesignAnalysis):
     """Base class of the analyses over the cases of one test set."""
 
     @property
-    def test(self) -> str:
+    def primary_test(self) -> str:
         """Name of the primary test."""
         return "jackknife"
 
@@ -71,7 +71,7 @@ class CasesAnalysis(DesignAnalysis):
     def test_equality(self, result: CasesComparison) -> OmnibusResult:
         """Return the F test of equality of all models."""
         numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
-        return make_omnibus_result(self.test, "primary", FTest(*map(np.asarray, numbers)))
+        return make_omnibus_result(self.primary_test, "primary", FTest(*map(np.asarray, numbers)))
 
     def compare_families(
         self, result: CasesComparison, at_priors: Mapping[float, CasesComparison], sample: Sample
@@ -91,7 +91,7 @@ class CasesAnalysis(DesignAnalysis):
     def compare_family(self, result: CasesComparison) -> pd.DataFrame:
         """Compare all pairs, or those with the control, and adjust their p-values."""
         settings = self.options.family_options
-        test = name_family(self.test, settings["p_adjust"], control=self.options.control is not None)
+        test = name_family(self.primary_test, settings["p_adjust"], control=self.options.control is not None)
         self.options.check_pairwise_auto(test)
         return adjust_family(
             _build_difference_frame(result).assign(test=test, p_value=result.p_value), **settings
@@ -139,7 +139,7 @@ class TestSetAnalysis(CasesAnalysis):
         report_stage("pairs of models")
         at_priors = {prior: self.compare(prior) for prior in measures.priors}
         pairs = self.compare_families(result, at_priors, sample)
-        intervals = self._intervals()
+        intervals = self._compute_intervals()
         error = float(np.sqrt(np.diag(result.covariance))[0])
         frames = self.build_frames(
             decisions,
@@ -155,7 +155,7 @@ class TestSetAnalysis(CasesAnalysis):
         """Compare the pairs over another deployment prior."""
         return self.compare_families(self.compare(deployment_prior), {}, self.test_set.sample)
 
-    def _intervals(self) -> list[Interval]:
+    def _compute_intervals(self) -> list[Interval]:
         """Return the confidence interval of the IAUPREC of each model."""
         measures, level = self.evaluation, 1 - self.options.alpha
         areas = self.test_set.measure_areas(measures, measures.deployment_prior)
@@ -172,7 +172,7 @@ class RunsAnalysis(CasesAnalysis):
     """Analysis over runs and cases, with the published ANOVA over runs."""
 
     @property
-    def test(self) -> str:
+    def primary_test(self) -> str:
         """Name of the primary test."""
         return "jackknife" if self.evaluation.design.has_fixed_models else "obuchowski_rockette"
 

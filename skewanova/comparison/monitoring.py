@@ -68,7 +68,7 @@ class MonitorReport(FrameResult):
         return bool((self.table["state"] == "changed").any())
 
     @property
-    def level(self) -> str:
+    def level_text(self) -> str:
         """Level of the intervals in words."""
         return f"{100 * self.confidence_level:g} %"
 
@@ -78,7 +78,7 @@ class MonitorReport(FrameResult):
         result = []
         for row in iter_rows(self.table):
             batch = f"{row.batch}: " if row.batch else ""
-            prior = f"prior {row.estimate:.3g} ({self.level} {row.conf_low:.3g} to {row.conf_high:.3g})"
+            prior = f"prior {row.estimate:.3g} ({self.level_text} {row.conf_low:.3g} to {row.conf_high:.3g})"
             verdict, reason = STATES[row.state]
             result.append(f"{batch}{prior}: {verdict.format(shorten_name(self.chosen))}, since {reason}.")
         return tuple(result)
@@ -97,7 +97,7 @@ class MonitorReport(FrameResult):
                 "Batch": lambda row: row.batch or "(all)",
                 "Scores": lambda row: f"{row.n_unlabelled:,}",
                 "Prior": format_column("estimate"),
-                f"{self.level} interval": format_limits,
+                f"{self.level_text} interval": format_limits,
                 "May be the best": lambda row: row.leaders,
                 "State": lambda row: row.state,
             },

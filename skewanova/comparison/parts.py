@@ -48,7 +48,7 @@ from skewanova.report.parts import (
     HIERARCHICAL_TABLE,
     PartsResult,
 )
-from skewanova.report.source import format_level, get_control
+from skewanova.report.source import format_level, get_control, select_primary
 from skewanova.report.verdict_text import write_class_choice, write_datasets_verdict
 from skewanova.scores.multiclass import MulticlassScores
 from skewanova.scores.reading import read_datasets
@@ -275,7 +275,7 @@ def compare_datasets(
     priors = dict.fromkeys(tables, deployment_prior)
     comparisons = _compare_each("data set", tables, priors, alpha=alpha, rng=rng, **options)
     means = _measure_means(comparisons)
-    ranking = _rank_models(means)
+    ranking = _build_ranking(means)
     order, control, p_adjust = ranking["model"].tolist(), options.get("control"), options.get("p_adjust")
     few = count_compared_pairs(len(order), control) * 2.0 ** (1 - len(comparisons)) >= alpha
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
@@ -348,7 +348,7 @@ def _measure_means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _rank_models(means: pd.DataFrame) -> pd.DataFrame:
+def _build_ranking(means: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each model, sorted by mean rank and then by mean IAUPREC."""
     best = means["rank"] == means.groupby("dataset")["rank"].transform("min")
     groups = means.assign(best=best).groupby("model", sort=False, observed=True)
@@ -565,7 +565,7 @@ def compare_classes(
             )
     comparisons = _compare_each("class", scores.tables, priors, alpha=alpha, rng=rng, **options)
     pairs = adjust_family(
-        _stack_classes({name: _primary_pairs(result) for name, result in comparisons.items()}),
+        _stack_classes({name: select_primary(result.pairs) for name, result in comparisons.items()}),
         alpha=alpha,
         p_adjust=options.get("p_adjust") or "holm",
     )
@@ -585,10 +585,6 @@ def compare_classes(
         alpha=alpha,
         warnings=tuple(_merge_warnings("class", comparisons)),
     )
-
-
-def _primary_pairs(result: Comparison) -> pd.DataFrame:
-    return result.pairs[(result.pairs["role"] == "primary") & (result.pairs["response"] == "iauprec")]
 
 
 def _stack_classes(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -153,12 +153,12 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
     """Yield the name of each figure and its files by format."""
     selected = restrict_to_drawn(source)
 
-    def drawings() -> Iterator[tuple[str, Callable[[], Figure]]]:
+    def iter_drawings() -> Iterator[tuple[str, Callable[[], Figure]]]:
         for kind in list_figures(source):
             report_stage(f"figure {kind.replace('_', ' ')}")
             yield kind, partial(FIGURES[kind].draw, source if kind == "residuals" else selected)
 
-    return render_figures(drawings(), formats)
+    return render_figures(iter_drawings(), formats)
 
 
 # --- sizes and legends --------------------------------------------------------------------------------------

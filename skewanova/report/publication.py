@@ -145,7 +145,7 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
         layout = "".join(columns[j].layout for j in block)
         head = [r"\toprule", _join_cells(columns[j].latex_head for j in block), r"\midrule"]
         rows = [
-            _join_cells(columns[j].cell(i, bold=(i, j) in table.bold) for j in block)
+            _join_cells(columns[j].write_cell(i, bold=(i, j) in table.bold) for j in block)
             for i in range(len(table.rows))
         ]
         if is_long:
@@ -245,7 +245,7 @@ class _Column:
             return rf"\multicolumn{{2}}{{c}}{{{text}}}"
         return f"{{{text}}}" if self.aligned else text
 
-    def cell(self, row: int, *, bold: bool) -> str:
+    def write_cell(self, row: int, *, bold: bool) -> str:
         """Write one cell, or two for a number with brackets."""
         text = self.first[row]
         if not self.aligned:

@@ -168,7 +168,7 @@ def _format_prior_heads(priors: Iterable[float]) -> list[str]:
     return next(texts for texts in heads if len(set(texts)) == len(texts))
 
 
-def _build_performance(source: ReportSource) -> Table:
+def _build_performance_with_groups(source: ReportSource) -> Table:
     """Build the performance table, with the groups of the primary test."""
     table = build_performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
     if not source.verdict.is_trusted:
@@ -359,7 +359,7 @@ PAIRS = FrameTable(
 
 #: Tables by name, in the order of the report.
 TABLES: Mapping[str, TableSpec | FrameTable] = {
-    "performance": TableSpec(make=_build_performance, files=("auprec.csv", "iauprec.csv")),
+    "performance": TableSpec(make=_build_performance_with_groups, files=("auprec.csv", "iauprec.csv")),
     "ranking": TableSpec(make=build_ranking_table, files=("ranking.csv", "decisions.csv")),
     "choices": FrameTable(
         "choices",

@@ -215,20 +215,20 @@ def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
         writer.join_names(facts.order.candidates),
         writer.add_count(facts.rope, "rope", "equivalence"),
     )
-    behind = _others_behind(facts, writer)
+    behind = _write_others_behind(facts, writer)
     return f"{names} are practically equal (within {margin}): take the cheaper{behind}."
 
 
 def _choose_candidates(facts: Judgement, writer: LineWriter) -> str:
     order, candidates = facts.order, facts.order.candidates
     if len(candidates) > 1:
-        return f"Choose {writer.join_names(candidates, 'or')}{_others_behind(facts, writer)}."
+        return f"Choose {writer.join_names(candidates, 'or')}{_write_others_behind(facts, writer)}."
     beaten = {order_by_estimate(row)[1] for row in order.wins_of(*candidates)}
     rest = writer.join_names([model for model in order.models if model not in {*beaten, *candidates}])
     return f"{writer.names[candidates[0]]} is behind no other, yet not told from {rest} on average."
 
 
-def _others_behind(facts: Judgement, writer: LineWriter) -> str:
+def _write_others_behind(facts: Judgement, writer: LineWriter) -> str:
     """Write the models behind the candidates, and the candidates that they are behind."""
     order, candidates = facts.order, facts.order.candidates
     others = [model for model in order.models if model not in candidates]
