@@ -113,11 +113,9 @@ NAMES = [
 
 
 def test_cells_are_text_and_what_is_bold_stays_so():
-    rows, bold = (
-        tuple((name, f"{i}.5", "0.250 to 0.750") for i, name in enumerate(NAMES)),
-        frozenset({(1, 1)}),
-    )
-    table = Table("demo", "A 50% caption", ("Model", "Value", "Interval"), rows, bold, "100 %.")
+    rows = tuple((name, f"{i}.5", "0.250 to 0.750") for i, name in enumerate(NAMES))
+    heads = ("Model", "Value", "Interval")
+    table = Table("demo", "A 50% caption", heads, rows, frozenset({(1, 1)}), "100 %.")
     text = write_latex(table, siunitx=False)
     assert text.startswith("\\begin{table}[htbp]\n\\centering\\footnotesize\n")
     assert "\\caption{A 50\\% caption}\n\\label{tab:demo}\n" in text
