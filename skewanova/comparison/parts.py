@@ -277,17 +277,20 @@ def compare_datasets(
     means = _measure_means(comparisons)
     ranking = _build_ranking(means)
     order, control, p_adjust = ranking["model"].tolist(), options.get("control"), options.get("p_adjust")
-    few = count_compared_pairs(len(order), control) * 2.0 ** (1 - len(comparisons)) >= alpha
+    min_p_value = 2.0 ** (1 - len(comparisons))  # of the signed-rank test
+    few = count_compared_pairs(len(order), control) * min_p_value >= alpha
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
-    family_of: dict[str, Any] = {"alpha": alpha, "order": order}
+    family_options: dict[str, Any] = {"alpha": alpha, "order": order}
     method = "paired_t" if few else "wilcoxon"
-    primary = posthoc(blocks, method=method, role="primary", p_adjust=p_adjust, control=control, **family_of)
-    nemenyi = [] if control is not None else [posthoc(blocks, method="nemenyi", **family_of)]
+    primary = posthoc(
+        blocks, method=method, role="primary", p_adjust=p_adjust, control=control, **family_options
+    )
+    nemenyi = [] if control is not None else [posthoc(blocks, method="nemenyi", **family_options)]
     differences = _measure_differences(comparisons, primary, alpha)
     groups = group_models(order, primary, control)
     note = (
         f"with {len(comparisons)} data sets, signed ranks cannot reach p below "
-        f"{2.0 ** (1 - len(comparisons)):.2g}: pairs are compared by t tests of the data sets' means"
+        f"{min_p_value:.2g}: pairs are compared by t tests of the data sets' means"
     )
     return DatasetsComparison(
         comparisons=comparisons,
