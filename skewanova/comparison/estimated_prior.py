@@ -306,11 +306,13 @@ def _pool_models(
     log_odds, ratio = _compute_joint_ratio(parts, np.full(len(parts), 1 / len(parts)))
     bins = _bin_cases(estimates, cases, field_scores)
     n_bins = [len(item.bins.edges) + 1 for item in parts]
-    likeliest = float(expit(log_odds[ratio.argmin()]))
-    agreed = batches.assess_agreement(bins, n_bins, likeliest, rng=make_generator(rng))
-    if agreed.p_value < estimation.SHIFT_LEVEL:  # they are not estimates of one prior
-        return replace(_pool_widest(estimates, level), statistic=agreed.statistic, p_value=agreed.p_value)
-    log_odds, ratio = _compute_joint_ratio(parts, agreed.weights)
+    best_prior = float(expit(log_odds[ratio.argmin()]))
+    agreement = batches.assess_agreement(bins, n_bins, best_prior, rng=make_generator(rng))
+    if agreement.p_value < estimation.SHIFT_LEVEL:  # they are not estimates of one prior
+        return replace(
+            _pool_widest(estimates, level), statistic=agreement.statistic, p_value=agreement.p_value
+        )
+    log_odds, ratio = _compute_joint_ratio(parts, agreement.weights)
     best, last = int(ratio.argmin()), len(ratio) - 1
     conf_low, conf_high = expit(_invert_ratio(log_odds, ratio, level)).tolist()
     low, high = np.clip(_invert_ratio(log_odds, ratio, estimation.DENSITY_LEVEL), *log_odds[[0, -1]]).tolist()
@@ -322,15 +324,15 @@ def _pool_models(
         confidence_level=level,
         log_odds=grid,
         log_density=-np.interp(grid, log_odds, ratio) / 2,
-        weights=dict(zip(estimates, (agreed.weights / agreed.weights.sum()).tolist(), strict=True)),
-        statistic=agreed.statistic,
-        p_value=agreed.p_value,
+        weights=dict(zip(estimates, (agreement.weights / agreement.weights.sum()).tolist(), strict=True)),
+        statistic=agreement.statistic,
+        p_value=agreement.p_value,
         method="pooled",
     )
 
 
 def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
-    """Return log-odds of the prior and the likelihood ratio there, from weighted log-likelihoods."""
+    """Return log-odds of the prior and the likelihood ratio statistic there, from weighted likelihoods."""
     ratios = [estimation.make_likelihood_ratio(item) for item in parts]
     low, high = map(
         float, mixtures.log_odds_range(np.asarray(float(max(item.n_unlabelled for item in parts))))
@@ -344,12 +346,12 @@ def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tup
 
 
 def _invert_ratio(log_odds: Floats, ratio: Floats, level: float) -> Floats:
-    """Return the log-odds of the limits: the ratio is critical there; a limit off the grid is infinite."""
-    depth, bound = np.sqrt(ratio), np.sqrt(chi2.ppf(level, 1))
-    first, last = np.flatnonzero(depth <= bound)[[0, -1]]
-    low = np.interp(bound, depth[[first, first - 1]], log_odds[[first, first - 1]])
-    high = np.interp(bound, depth[last : last + 2], log_odds[last : last + 2])
-    return np.array([low if first else -np.inf, high if last + 1 < len(depth) else np.inf])
+    """Return the confidence limits in log-odds, where the ratio is critical; one off the grid is infinite."""
+    root, critical = np.sqrt(ratio), np.sqrt(chi2.ppf(level, 1))
+    first, last = np.flatnonzero(root <= critical)[[0, -1]]
+    low = np.interp(critical, root[[first, first - 1]], log_odds[[first, first - 1]])
+    high = np.interp(critical, root[last : last + 2], log_odds[last : last + 2])
+    return np.array([low if first else -np.inf, high if last + 1 < len(root) else np.inf])
 
 
 def _bin_cases(
