@@ -6,10 +6,9 @@ import pytest
 from loops import each
 from matplotlib.figure import Figure
 
-from skewanova import InputError, SkewanovaWarning, load_satellite_scores, read_scores
+from skewanova import InputError, SkewanovaWarning
 from skewanova.comparison.monitoring import MONITOR_COLUMNS, STATES, MonitorReport, _classify_state, monitor
 from skewanova.plotting import plot_monitor
-from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, collect_labelled_cases, score_bins
 
 LEADERS = pd.DataFrame(
     [(0.01, 0.1, "A", "A"), (0.1, 0.3, "A", "A"), (0.1, 0.3, "A", "B"), (0.3, 0.5, "B", "B")],
@@ -40,35 +39,6 @@ def test_every_state_is_said_and_drawn(state):
     ax = plot_monitor(found, ax=Figure().subplots())
     assert [label.get_text() for label in ax.get_xticklabels()] == ["week 1"]
     assert found.to_frame().equals(found.table)
-
-
-def test_cases_of_several_folds_count_once():
-    table = load_satellite_scores()
-    frame = score_bins(table)
-    assert tuple(frame.columns) == SCORE_BIN_COLUMNS
-    negative, positive = table.class_sizes()
-    for _, rows in frame.groupby("model"):
-        assert (rows["n_positive"].sum(), rows["n_negative"].sum()) == (positive, negative)
-    cases = collect_labelled_cases(table, "B")
-    rows = table.frame[table.frame["model"] == "B"]
-    means = rows.groupby("case", observed=True)["y_score"].mean()
-    assert np.sort(cases.score) == pytest.approx(np.sort(means.to_numpy()))
-
-
-def test_folds_without_cases_keep_no_bins():
-    table = load_satellite_scores()
-    bare = read_scores(table.frame.drop(columns="case"))
-    assert score_bins(bare).empty
-    assert tuple(score_bins(bare).columns) == SCORE_BIN_COLUMNS
-    with pytest.raises(InputError, match="must have a case column"):
-        collect_labelled_cases(bare, "A")
-    one = collect_labelled_cases(bare, "A", fold=3)
-    assert len(one.score) == 1287
-
-
-def test_scores_all_alike_keep_no_bins():
-    frame = pd.DataFrame({"model": ["A"] * 4, "fold": 1, "y_true": [0, 1, 0, 1], "y_score": 0.5})
-    assert score_bins(read_scores(frame)).empty
 
 
 def write_folder(folder, **edited):
