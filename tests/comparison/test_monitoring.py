@@ -11,7 +11,13 @@ from skewanova.comparison.monitoring import MONITOR_COLUMNS, STATES, MonitorRepo
 from skewanova.plotting import plot_monitor
 
 LEADERS = pd.DataFrame(
-    [(0.01, 0.1, "A", "A"), (0.1, 0.3, "A", "A"), (0.1, 0.3, "A", "B"), (0.3, 0.5, "B", "B")],
+    [
+        (0.01, 0.1, "A", "A"),
+        (0.1, 0.3, "A", "A"),
+        (0.1, 0.3, "A", "B"),
+        (0.3, 0.5, "B", "B"),
+        (0.5, 0.5, "B", "B"),
+    ],
     columns=["prior_low", "prior_high", "leader", "contender"],
 )
 
@@ -54,7 +60,8 @@ def write_folder(folder, **edited):
                 ("0", 1, 0.0, 1, 0),
                 ("0", 2, np.nan, 0, 1),
                 ("B", 1, 0.0, 9, 9),
-                ("B", 2, np.nan, 9, 9),
+                ("B", 2, 1.0, 0, 0),
+                ("B", 3, np.nan, 9, 9),
             ],
             columns=["model", "bin", "score_high", "n_positive", "n_negative"],
         ),

@@ -15,6 +15,7 @@ from skewanova import (
     scores_from_wide,
 )
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova.scores.reading import read_parts
 
 ROWS = [(m, f, y, s / 8) for m in "AB" for f in (1, 2) for y, s in ((0, 1), (0, 3), (1, 2), (1, 5))]
 LONG = pd.DataFrame(ROWS, columns=["model", "fold", "y_true", "y_score"])
@@ -315,3 +316,33 @@ def test_data_sets_of_json_lines_have_a_positive_class_too(tmp_path):
     path.write_text("\n".join(map(json.dumps, rows)))
     tables = read_datasets(path, pos_label="spam")
     assert [table.frame["y_score"].tolist() for table in tables.values()] == [[0.7, 0.7]] * 2
+
+
+def test_data_sets_come_from_a_column_or_a_mapping():
+    both = pd.concat([LONG.assign(dataset=name, y_score=LONG["y_score"] + name) for name in (7, 3)])
+    known = {str(name): both[both["dataset"] == name].drop(columns="dataset") for name in (7, 3)}
+    for tables in (read_datasets(both), read_datasets({int(name): known[name] for name in known})):
+        assert list(tables) == ["7", "3"]
+        for name, table in tables.items():
+            assert table.frame.equals(read_scores(known[name]).frame)
+    for empty in (None, " "):
+        names = both["dataset"].astype(object).where(both["dataset"] == 7, empty)
+        with pytest.raises(InputError, match=exact("`dataset` must not be empty in any row")):
+            read_datasets(both.assign(dataset=names))
+
+
+def test_a_part_and_the_rest_are_two_tables(tmp_path):
+    frame = pd.concat([LONG.assign(part=part, y_score=LONG["y_score"] + i) for i, part in enumerate("bac")])
+    frame = frame.sample(frac=1, random_state=0)
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    for source in (frame, tmp_path / "s.csv"):
+        first, rest = read_parts(source, "b")
+        for table, rows in ((first, frame["part"] == "b"), (rest, frame["part"] != "b")):
+            assert table.frame.equals(read_scores(frame[rows].drop(columns="part")).frame)
+    for odd in (LONG, frame.assign(halving=1)):
+        with pytest.raises(InputError, match=r"^`choose_on` needs a column part, which names the"):
+            read_parts(odd, "b")
+    with pytest.raises(InputError, match=r"^`choose_on` must be one of .*; but got 'z'"):
+        read_parts(frame, "z")
+    with pytest.raises(InputError, match=r"^`choose_on` must leave rows of another part, but all"):
+        read_parts(frame[frame["part"] == "b"], "b")

@@ -54,9 +54,11 @@ def test_both_columns_are_read_from_every_format_and_under_other_names(tmp_path)
             assert table.frame[column].tolist() == TABLE[column].tolist()
 
 
-def test_a_wide_table_takes_them_for_no_models():
+def test_a_wide_table_takes_them_for_no_models(tmp_path):
     wide = TABLE[TABLE["model"] == "A"].drop(columns="model").rename(columns={"y_score": "A"})
+    wide.to_csv(tmp_path / "wide.csv", index=False)
     table = scores_from_wide(wide)
+    pd.testing.assert_frame_equal(scores_from_wide(tmp_path / "wide.csv").frame, table.frame)
     assert table.models == ("A",)
     assert table.has_clusters
     assert table.has_weights
