@@ -89,7 +89,7 @@ def _changed(source, changes):
             if mutated and ast.dump(ast.parse(mutated)) != ast.dump(ast.parse(source)):
                 compile(mutated, "mutant", "exec")
                 return mutated
-        except SyntaxError:
+        except (SyntaxError, AttributeError):  # cosmic-ray knows no exceptions with a dot in their name
             continue
     return None
 

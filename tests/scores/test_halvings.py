@@ -82,6 +82,7 @@ def test_halvings_come_from_every_source(frame: pd.DataFrame, tmp_path: Path) ->
     ):
         rows = [x.to_frame().astype(str).sort_values(["model", *keys[:-1]]) for x in (again, table)]
         pd.testing.assert_frame_equal(*(x.reset_index(drop=True)[list(rows[0])] for x in rows))
+    assert table.to_frame().index.tolist() == list(range(len(frame)))
     changed = frame.copy()
     changed.loc[changed.index[-1], "y_score"] += 1
     assert table.sha256() != sa.read_scores(changed).sha256()

@@ -1,5 +1,6 @@
 import hashlib
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loops import each
 from messages import exact
+from sklearn.metrics import roc_auc_score
 
-from skewanova import read_scores
+from skewanova import auc, read_scores
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve
 from skewanova.priors.evidence import UnitSums
@@ -196,7 +198,8 @@ def test_a_cell_with_one_class(labels, word):
 
 
 def test_repeated_cases_show_the_first_five():
-    frame = pd.concat([cell(case=["x", "y"])] * 4, ignore_index=True)
+    others = [cell(m, f, case=["x", "y"]) for m in "BA" for f in (2, 3)]
+    frame = pd.concat([cell(case=["x", "y"])] * 4 + others, ignore_index=True)
     message = (
         "(model, fold, case) must be unique, but 6 rows repeat one: ('A', 1, 'x') at row 2, ('A', 1, 'y') at "
         "row 3, ('A', 1, 'x') at row 4, ('A', 1, 'y') at row 5, ('A', 1, 'x') at row 6; if folds are "
@@ -278,64 +281,83 @@ def stream(table):
     )
 
 
-@each("columns", [(), ("cluster", "weight")])
-@each(
-    "select",
-    [
+def each_selection(test):
+    """Run a test for tables without and with weighted clusters, and for several of their selections."""
+    selections = [
         lambda scores: scores,
         lambda scores: scores.select_folds([3, 1]),
         lambda scores: scores.select_models(["B", "C"]),
         lambda scores: scores.select_folds([0, 2]).select_models(["C"]),
-    ],
-)
-def test_selections_and_sums_are_those_of_plain_loops_with_and_without_rows(columns, select):
+    ]
+    return each("columns", [(), ("cluster", "weight")])(each("select", selections)(test))
+
+
+@each_selection
+def test_cells_of_selections_are_those_of_plain_loops(columns, select):
     table = build(make_cases(*columns))
-    streamed = stream(table)
-    assert repr(streamed).startswith(f"<StreamedScores: {len(table.frame)} rows, 3 models x 4 folds>")
-    chosen, other = select(table), select(streamed)
-    rows = chosen.frame
+    chosen = select(table)
+    rows, ties, curves = chosen.frame, [], chosen.curves()
     assert rows.index.tolist() == list(range(len(rows)))
-    assert (chosen.models, chosen.folds) == (other.models, other.folds)
+    assert list(rows) == ["model", "fold", "y_true", "y_score", "case", *columns]
+    assert chosen.n_clusters == (len(set(rows["cluster"])) if columns else 0)
     assert chosen.models == tuple(m for m in table.models if m in set(rows["model"]))
     assert chosen.folds == tuple(sorted(set(rows["fold"])))
-    ties, lacking = [], 0
-    sets = {cell: set(part["case"]) for cell, part in rows.groupby(["model", "fold"], observed=True)}
-    for i, m in enumerate(chosen.models):
-        for j, f in enumerate(chosen.folds):
-            part = rows[(rows["model"] == m) & (rows["fold"] == f)]
-            labels = part["y_true"].tolist()
-            assert chosen.counts[i, j].tolist() == [labels.count(False), labels.count(True)]
-            if labels:
-                score = part["y_score"].tolist()
-                ties.append((m, f, len(score), score.count(max(score)), len(set(score))))
-            for kind in (False, True):
-                own = part[part["y_true"] == kind]
-                by = own.groupby("cluster" if columns else "case", observed=True)
-                weight = by["weight"].sum() if columns else by.size()
-                equal = weight.sum() ** 2 / (weight**2).sum() if len(own) else 0
-                assert chosen.effective_counts[i, j, int(kind)] == pytest.approx(equal)
+    for (m, f), part in rows.groupby(["model", "fold"], observed=True):
+        labels, score = part["y_true"].tolist(), part["y_score"].tolist()
+        cell = chosen.models.index(m), chosen.folds.index(f)
+        assert chosen.counts[cell].tolist() == [labels.count(False), labels.count(True)]
+        area = roc_auc_score(labels, score, sample_weight=part["weight"] if columns else None)
+        assert auc(curves[m, f]) == pytest.approx(area)
+        ties.append((m, f, len(score), score.count(max(score)), len(set(score))))
+        for kind in (False, True):
+            own = part[part["y_true"] == kind].groupby("cluster" if columns else "case", observed=True)
+            weight = own["weight"].sum() if columns else own.size()
+            equal = weight.sum() ** 2 / (weight**2).sum()
+            assert chosen.effective_counts[cell][int(kind)] == pytest.approx(equal)
     assert [tuple(each) for each in chosen.ties()] == ties
+    assert chosen.counts.sum() == len(rows)
+
+
+@each_selection
+def test_cases_of_selections_are_those_of_plain_loops(columns, select):
+    table = build(make_cases(*columns))
+    chosen = select(table)
+    rows, lacking, unions = chosen.frame, 0, []
     for f in chosen.folds:
-        members = [sets[cell] for cell in sets if cell[1] == f]
-        lacking += len(set.union(*members) - set.intersection(*members))
-    unions = [set.union(*(sets[cell] for cell in sets if cell[1] == f)) for f in chosen.folds]
+        part = rows[rows["fold"] == f]
+        members = [set(cases) for _, cases in part.groupby("model", observed=True)["case"]]
+        unions.append(set.union(*members))
+        lacking += len(unions[-1] - set.intersection(*members))
     shared, n_cases = chosen.shared_cases()
     assert shared.tolist() == [[len(a & b) for b in unions] for a in unions]
     assert n_cases == table.frame["case"].nunique()  # those of dropped folds included
     assert chosen.count_unpaired()[0] == lacking
     labels = rows.drop_duplicates("case")["y_true"]
     assert chosen.class_sizes() == ((~labels).sum(), labels.sum())
-    for scores in (other, streamed if chosen is table else other):
-        np.testing.assert_array_equal(scores.counts, chosen.counts)
-        np.testing.assert_allclose(scores.effective_counts, chosen.effective_counts)
-        assert [tuple(each) for each in scores.ties()] == ties
-        assert scores.class_sizes() == table.class_sizes()
-        assert scores.n_clusters == (17 if columns else 0)
-        assert scores.has_clusters is scores.has_weights is bool(columns)
-        assert (scores.weights, scores.shared_clusters) == (table.weights, table.shared_clusters)
+
+
+@each_selection
+def test_scores_without_rows_have_the_same_sums(columns, select):
+    table = build(make_cases(*columns))
+    chosen, streamed = select(table), select(stream(table))
+    assert (streamed.models, streamed.folds) == (chosen.models, chosen.folds)
+    shape = f"{len(chosen.models)} models x {len(chosen.folds)} folds"
+    assert repr(streamed) == f"<StreamedScores: {len(chosen.frame)} rows, {shape}>"
+    np.testing.assert_array_equal(streamed.counts, chosen.counts)
+    np.testing.assert_allclose(streamed.effective_counts, chosen.effective_counts)
+    assert list(streamed.ties()) == list(chosen.ties())
+    assert streamed.class_sizes() == table.class_sizes()  # those of dropped folds included
+    assert streamed.n_clusters == table.n_clusters == (17 if columns else 0)
+    assert streamed.has_clusters is streamed.has_weights is bool(columns)
+    assert (streamed.weights, streamed.shared_clusters) == (table.weights, table.shared_clusters)
     if len(chosen.models) == 3:  # cases are counted over all models
-        assert other.count_unpaired() == chosen.count_unpaired()
-        assert other.shared_cases()[0].tolist() == shared.tolist()
+        assert streamed.count_unpaired() == chosen.count_unpaired()
+        assert streamed.shared_cases()[0].tolist() == chosen.shared_cases()[0].tolist()
+    bare = replace(streamed, cases=None)
+    assert bare.count_unpaired() == (0, ())
+    for missing in (bare.shared_cases, bare.class_sizes):
+        with pytest.raises(LookupError, match="there is no case column"):
+            missing()
 
 
 def test_fingerprint_of_a_frame_is_stable_and_tells_changes():
@@ -361,4 +383,6 @@ def test_fingerprint_of_a_frame_is_stable_and_tells_changes():
 def test_fingerprint_of_a_file_is_that_of_its_bytes(tmp_path):
     path = tmp_path / "s.csv"
     path.write_bytes(b"model,fold,y_true,y_score\r\nA,1,0,0.5\r\nA,1,1,0.50\r\n")
-    assert read_scores(path).sha256() == hashlib.sha256(path.read_bytes()).hexdigest()
+    expected = hashlib.sha256(path.read_bytes()).hexdigest()
+    streamed = replace(stream(build(make_cases())), source=path)
+    assert read_scores(path).sha256() == streamed.sha256() == expected
