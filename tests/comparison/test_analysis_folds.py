@@ -172,16 +172,3 @@ def test_two_models_and_two_folds():
     assert anova["test"].tolist() == ["corrected_gg"]
     assert posthoc["p_adjusted"].between(0, 1).all()
     assert anova["p_value"].item() == pytest.approx(posthoc["p_value"].item(), rel=1e-9)
-
-
-def test_without_cases_the_design_is_assumed_with_a_warning():
-    result = run(score_frame().drop(columns="case"))
-    assert result.design.reason == "assumed"
-    assert any(note.startswith("cannot tell how the folds were made") for note in result.warnings)
-    assert not any(note.startswith("cannot tell") for note in base().warnings)
-
-
-@pytest.mark.no_cover
-def test_the_seed_decides():
-    first, other = base(10, "independent"), run(score_frame(10), design="independent", rng=4)
-    assert not first.tables["difference_curves"].equals(other.tables["difference_curves"])

@@ -168,11 +168,6 @@ def test_refusals(frame: pd.DataFrame, result: sa.Comparison) -> None:
         omnibus_test(few, method="split_half_hotelling")
 
 
-def test_few_folds_in_the_halves_are_warned_of() -> None:
-    with pytest.warns(sa.SkewanovaWarning, match="cross-validated in 2 folds"):
-        assert sa.evaluate(halved_frame(inner_folds=2)).design.n_halvings == 4
-
-
 def test_models_that_are_the_same(frame: pd.DataFrame) -> None:
     twin = frame[frame["model"] == "A"].assign(model="twin")
     found = sa.compare(pd.concat([frame, twin]), PRIOR, at_priors=(0.5, 0.2))

@@ -6,15 +6,13 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from skewanova import InputError, SkewanovaWarning, compare, plan_comparison, read_scores
+from skewanova import SkewanovaWarning, compare, plan_comparison
 from skewanova.decision import auprec_bands, rank_models
 from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import auprec_covariance, compare_runs
 from skewanova.inference.runs import DegreesOfFreedom, run_mean_errors
 from skewanova.report.methods import write_methods
-from skewanova.scores import infer_design
-from skewanova.scores.pairing import describe_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 
@@ -193,28 +191,3 @@ def test_runs_that_are_all_the_same_model_leave_the_test_of_one_set():
     many, one = (each.pairs[each.pairs["role"] == "primary"] for each in (result, single))
     for column in ("estimate", "std_error", "df", "p_value", "p_adjusted", "conf_low"):
         assert many[column].to_numpy() == pytest.approx(one[column].to_numpy())
-
-
-def test_the_design_is_seen_in_the_cases_only():
-    labels, scores = seeds(n=20, m=40)
-    assert infer_design(read_scores(table(labels, scores))).kind == "runs"
-    rng = np.random.default_rng(1).permutation(60)
-    bare = table(labels[rng], scores[rng], case=False)
-    design = infer_design(read_scores(bare))
-    assert design.kind == "repeated_holdout"
-    assert design.warnings[0].startswith("the labels are the same, row by row, in every fold")
-    ordered = infer_design(read_scores(table(labels, scores, case=False)))
-    assert not any(note.startswith("the labels") for note in ordered.warnings)
-    with pytest.raises(InputError, match="design='runs' needs a case column"):
-        infer_design(read_scores(bare), design="runs")
-
-
-def test_one_cluster_of_a_class_is_refused():
-    """Without it cases would seem not to vary, and a model certain to be best."""
-    labels, scores = seeds(n=20, m=40)
-    frame = table(labels, scores).assign(cluster=lambda rows: rows["y_true"])
-    for asked in (lambda: compare(frame, **SETTINGS), lambda: describe_table(read_scores(frame))):
-        with pytest.raises(InputError, match="at least 2 clusters of each class"):
-            asked()
-    apart = frame.assign(cluster=lambda rows: rows["y_true"] + 2 * (rows["case"] % 3))
-    assert describe_table(read_scores(apart))[-1] == "The table can be compared."

@@ -11,8 +11,6 @@ from skewanova import InputError, SkewanovaWarning, auprec_score, compare, evalu
 from skewanova.decision.bands import difference_curves
 from skewanova.inference import compare_test_set
 from skewanova.inference.case_deviations import compute_r_factor, symmetric_root
-from skewanova.scores.pairing import pair_cases
-from skewanova.scores.reading import read_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 
@@ -163,18 +161,6 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
     assert any(text.endswith("trials, wide on purpose") for text in result.warnings)
 
 
-def test_rows_that_do_not_go_together_are_refused():
-    labels, scores = cases(n=60, m=300)
-    frame = table(labels, scores, case=False)
-    turned = pd.concat([frame[frame["model"] == "low"], frame[frame["model"] != "low"][::-1]])
-    message = "their rows do not match; add a case column"
-    with pytest.raises(InputError, match=message):
-        compare(turned, **SETTINGS)
-    two = read_scores(pd.concat([frame, frame.assign(fold=2)]))
-    with pytest.raises(InputError, match=r"^cases are paired within one fold, but the table has 2 folds$"):
-        pair_cases(two)
-
-
 def test_models_that_are_alike_have_no_test_and_equal_chances():
     labels, scores = cases(n=60, m=300, quality=(1.2,))
     with pytest.warns(SkewanovaWarning, match="change alike without each case"):
@@ -212,14 +198,6 @@ def test_few_positives_at_a_small_area_are_told():
     assert row["statistic"] == pytest.approx(60 * result.tables["iauprec"]["iauprec"].min())
     assert row["statistic"] < 10
     assert row["advice"].endswith("tests may reject too often")
-
-
-def test_what_needs_folds_is_said_not_to_be_used():
-    labels, scores = cases(n=60, m=300)
-    with pytest.warns(SkewanovaWarning) as caught:
-        result = compare(table(labels, scores), **SETTINGS, design="kfold")
-    assert result.warnings == ("design='kfold' not used, because there is only one fold",)
-    assert {str(w.message) for w in caught} == set(result.warnings)
 
 
 def test_summary_and_folder_of_one_set(found, undrawn, tmp_path):

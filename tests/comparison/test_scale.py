@@ -14,12 +14,9 @@ from skewanova import compare, load_satellite_scores
 from skewanova.base.text import MAX_ROWS, Table
 from skewanova.comparison.analysis import Options
 from skewanova.comparison.pipeline import build_decision_frames
-from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision import decision_table
 from skewanova.evaluation.points import precision_recall
-from skewanova.inference import two_way_anova
-from skewanova.inference.fold_statistics import _normal_range, _normal_range_sf
-from skewanova.inference.pairwise import tukey_by_prior, tukey_hsd
+from skewanova.inference.pairwise import tukey_by_prior
 from skewanova.report import figures as report_figures
 from skewanova.report import rendering
 from skewanova.report import source as report_source
@@ -34,32 +31,6 @@ def long(n_models=4, n_folds=6, n_priors=3, seed=0):
     frame = pd.MultiIndex.from_product(levels, names=["model", "fold", "prior"]).to_frame(index=False)
     frame["auprec"] = 0.6 + 0.2 * rng.random(len(frame)) + 0.02 * frame["model"].str[1:].astype(int)
     return frame.sample(frac=1, random_state=seed).reset_index(drop=True)
-
-
-@pytest.mark.parametrize("order", [None, ["m2", "m0", "m3", "m1"]])
-def test_all_priors_at_once_equal_one_by_one(order):
-    frame = long()
-    one_by_one = [
-        tukey_hsd(two_way_anova(group, response="auprec"), prior=prior, order=order).to_frame()
-        for prior, group in frame.groupby("prior", sort=False)
-    ]
-    found = tukey_by_prior(frame, order=order)
-    pd.testing.assert_frame_equal(found, pd.concat(one_by_one, ignore_index=True), rtol=1e-10, atol=1e-10)
-
-
-@pytest.mark.parametrize("n_levels", [2, 5, 60, 400])
-def test_pieces_of_the_normal_range_are_the_integral(n_levels):
-    width = np.concatenate([np.linspace(0, 12, 97), [16.9, 17, 40]])
-    np.testing.assert_allclose(
-        _normal_range(n_levels)(width), _normal_range_sf(width, n_levels), rtol=1e-11, atol=1e-14
-    )
-
-
-def test_some_curves_are_those_of_all():
-    curves = MeanCurves.fit(lambda p: np.array([p, p**2, np.sqrt(p)]), 0.01, 0.5)
-    priors = np.array([0.01, 0.03, 0.2, 0.5])
-    np.testing.assert_array_equal(curves.evaluate(priors, [2, 0]), curves.evaluate(priors)[[2, 0]])
-    np.testing.assert_allclose(curves.evaluate(priors, [1])[0], priors**2, rtol=1e-12)
 
 
 # --- tables that stay readable ------------------------------------------------------------------------------

@@ -465,23 +465,3 @@ def test_columns_of_several_values_a_row(tmp_path, name, values):
 def test_metadata_of_others_under_the_name_of_pandas(tmp_path, stored):
     path = write_parquet(tmp_path / "s.parquet", list(PAIRS.items()), {b"pandas": stored})
     assert len(read_scores(path).frame) == 4
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover
-@pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])
-def test_a_damaged_footer_is_bad_input_at_worst(tmp_path, flip):
-    frame = pd.DataFrame(PAIRS).astype({"fold": "category"}).set_index(pd.Index([3, 1, 2, 0], name="k"))
-    frame.to_parquet(tmp_path / "s.parquet")
-    data = bytearray((tmp_path / "s.parquet").read_bytes())
-    refused = 0
-    for place in range(data.index(b"PAR1", 4) - 1 - 2600, len(data), 11):
-        damaged = data.copy()
-        damaged[place] ^= flip
-        path = tmp_path / "damaged.parquet"
-        path.write_bytes(damaged)
-        try:
-            read_scores(path)
-        except (InputError, InputTypeError):
-            refused += 1
-    assert refused

@@ -124,13 +124,6 @@ def test_splits_that_cannot_be_made_are_refused_by_name(cv, told):
         sa.scores_from_estimators({"A": BAYES}, X, Y, cv=cv)
 
 
-@pytest.mark.slow
-def test_processes_change_nothing():
-    models = {"tree": DecisionTreeClassifier(random_state=3), "bayes": BAYES}
-    one, two = (sa.scores_from_estimators(models, X, Y, cv=HALVES, n_jobs=n).frame for n in (None, 2))
-    pd.testing.assert_frame_equal(one, two)
-
-
 @each(
     ("features", "labels"),
     [

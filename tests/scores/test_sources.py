@@ -131,13 +131,6 @@ def test_a_query_that_fails_is_told_in_one_line():
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("values", [[[1.0, 2.0]] * 36, [{"a": 1}] * 36])
-def test_several_values_a_row(values):
-    table = arrow(TABLE).set_column(4, "y_score", pa.array(values))
-    with pytest.raises(InputError, match=r"^the table must hold one value per row in 'y_score', but holds"):
-        sa.read_scores(Stream(table))
-
-
 # --- what does not fit -------------------------------------------------------------------------------------
 
 
@@ -222,15 +215,6 @@ def test_files_of_different_types_are_one_table(tmp_path):
         InputError, match=r"^`fold` must not be empty, but 12 rows are, the first at row 0 of 'd"
     ):
         sa.read_scores(tmp_path)
-
-
-def test_a_file_cut_short(tmp_path):
-    TABLE.to_parquet(tmp_path / "s.parquet")
-    data = (tmp_path / "s.parquet").read_bytes()
-    (tmp_path / "s.parquet").write_bytes(data[: len(data) // 2])
-    with pytest.raises(InputError, match=r"^'s\.parquet' cannot be read: .") as caught:
-        sa.read_scores(tmp_path / "s.parquet")
-    assert "\n" not in str(caught.value)
 
 
 def test_a_row_group_that_is_damaged_is_named(tmp_path):
