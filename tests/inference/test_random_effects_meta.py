@@ -81,3 +81,36 @@ def test_one_study_may_have_all_the_weight(spread):
     found = estimate_mean_effect(effects, np.array([float(variance) for variance in variances]))
     share = found.tau**2 / (found.tau**2 + float(typical))
     assert found.i_sq == pytest.approx(share, rel=1e-12)
+
+
+METAFOR_EFFECTS = np.array([0.03, 0.01, -0.02, 0.08, 0.05, 0.02])
+METAFOR_VARIANCES = np.array([4, 9, 1, 16, 2.5, 6]) * 1e-4
+#: R 4, metafor 3.8.1: rma(d, v, method="PM", test="adhoc", control=list(tol=1e-12, maxiter=10000)), for d as
+#: it stands and d / 3: b, se, zval, pval, sqrt(tau2), QE, QEp, I2 / 100.
+METAFOR = {
+    1: (0.0217128111372, 0.0135849683843, 1.59829677353, 0.170869730736, 0.025002689626, 19.5851942312,
+        0.00149465276364, 0.628634310232),
+    3: (0.00283786927192, 0.0070883173495, 0.40035866511, 0.705425385371, 0, 2.17613269236,
+        0.824275882755, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("divisor", METAFOR)
+def test_meta_analysis_against_metafor(divisor):
+    found = estimate_mean_effect(METAFOR_EFFECTS / divisor, METAFOR_VARIANCES, robust=False)
+    numbers = (found.estimate, found.std_error, found.statistic, found.p_value, found.tau, found.q)
+    assert (*numbers, found.q_p_value, found.i_sq) == pytest.approx(METAFOR[divisor], rel=1e-10, abs=1e-12)
+    assert found.df == 5
+
+
+@pytest.mark.no_cover
+def test_meta_analysis_holds_its_level():
+    """Equal models whose differences vary over data sets; 3,000 tables, Monte Carlo error .004."""
+    rng = np.random.default_rng(2)
+    rejected = 0
+    for _ in range(3000):
+        true_variances = rng.uniform(0.5, 2, size=8) * 1e-4
+        effects = rng.normal(0, 0.02, size=8) + rng.normal(size=8) * np.sqrt(true_variances)
+        estimated = true_variances * rng.chisquare(9, size=8) / 9
+        rejected += estimate_mean_effect(effects, estimated).p_value < 0.05
+    assert rejected / 3000 == pytest.approx(0.05, abs=0.015)
