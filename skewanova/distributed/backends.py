@@ -1,7 +1,7 @@
-"""Frames of Dask and Spark, whose rows are on workers, behind one protocol.
+"""Frames of Dask and Spark behind one protocol.
 
-A backend applies a function to the rows of each group (model and fold), of each partition, or of some cases.
-Errors of an engine become one clear line.
+A backend applies functions to the rows of groups (model and fold), of partitions, or of buckets of cases, on
+the workers. Errors of the engine become one-line input errors.
 """
 
 from __future__ import annotations
@@ -28,46 +28,46 @@ from numpy.typing import NDArray
 from skewanova.base.checks import DiskFullError, InputError, is_full_disk
 from skewanova.scores.sources import PARQUET_SUFFIXES, describe_damage
 
-#: What engines say of workers that are gone or out of reach, and what to do.
+#: Patterns in errors of lost or unreachable workers, and the hint for each.
 ERROR_HINTS = (
     (
         "KilledWorker|MemoryError|OutOfMemory|worker exited|Executor(Lost|Exited)",
-        "; if memory ran out: the rows of a group (one model in one fold) must fit in that of a worker",
+        "; if memory ran out, note that the rows of one model in one fold must fit in the memory of a worker",
     ),
     (
         "CancelledError|CommClosed|Connection|Py4JNetworkError|"
-        r"^Py4JError An error occurred while calling \S+$",  # a call that was cut off, as py4j tells it
+        r"^Py4JError An error occurred while calling \S+$",  # py4j, if a call is interrupted
         "; was the connection to the cluster lost?",
     ),
 )
 
 
-FULL_DISK = "; the disk where rows are kept meanwhile is full"
+FULL_DISK = "; the disk for temporary rows is full"
 
 
-#: Characters of what an engine says that are shown.
+#: Most characters of an error of the engine in a message.
 MAX_MESSAGE_LENGTH = 300
 
 
-#: What a worker makes of some rows.
+#: Function of some rows, which a worker calls.
 RowFunction = Callable[[pd.DataFrame], Any]
 
 
-#: Columns whose values make a group.
+#: Columns whose values define a group.
 GROUP_COLUMNS = ("model", "fold")
 
 
-#: How Spark sends pickled values.
+#: Schema of Spark for pickled values.
 RECORD_SCHEMA = "record binary"
 
 
 def group_columns(columns: Container[str]) -> list[str]:
-    """Return the columns that make groups: without one of folds, models."""
+    """Return the available columns of `GROUP_COLUMNS`."""
     return [key for key in GROUP_COLUMNS if key in columns]
 
 
 class Buckets(NamedTuple):
-    """Into how many parts the rows go, and by the names in which column."""
+    """Number of buckets of rows, and the column by whose hash rows are assigned to them."""
 
     number: int
     column: str
@@ -76,8 +76,8 @@ class Buckets(NamedTuple):
 class Backend(Protocol):
     """A frame whose rows are on the workers of an engine.
 
-    An engine selects and transforms rows. Its four verbs: `_partition` and `_group` apply a function to rows,
-    `_persist` leaves the results on the workers, and `_collect` brings them here.
+    The private methods are those of an engine. `_partition` and `_group` apply a function to rows, `_persist`
+    keeps the results on the workers, and `_collect` returns them to this process.
     """
 
     source: Any
@@ -85,52 +85,52 @@ class Backend(Protocol):
 
     @property
     def names(self) -> list[str]:
-        """Names of its columns."""
+        """Names of the columns."""
 
     def n_rows(self) -> int:
-        """Count its rows."""
+        """Return the number of rows."""
 
     def largest_group(self, columns: Mapping[str, str]) -> int:
-        """Count the rows of the model and fold that has most."""
+        """Return the number of rows of the largest (model, fold)."""
 
     def rows(self, columns: Mapping[str, str], select: RowFunction = pd.DataFrame.copy) -> pd.DataFrame:
-        """Return all rows of the columns, or those selected of every partition, in this process."""
+        """Return the rows of the columns, or what `select` makes of every partition, in this process."""
         parts = self.map_partitions(columns, select)
         return pd.concat(parts) if parts else pd.DataFrame(columns=[*columns])
 
     def map_partitions(self, columns: Mapping[str, str], function: RowFunction) -> list[Any]:
-        """Apply a function to every partition, or batch of rows."""
+        """Return the results of a function of every partition, or batch of rows."""
         with self._translate_errors():
             return self._collect(self._partition(self._select(columns), function))
 
     def map_groups(self, columns: Mapping[str, str], function: RowFunction) -> list[Any]:
-        """Apply a function to the rows of every model and fold."""
+        """Return the results of a function of the rows of every (model, fold)."""
         with self._translate_errors():
             return self._collect(self._group(self._select(columns), group_columns(columns), function))
 
     def map_pieces(self, columns: Mapping[str, str], count: RowFunction, function: RowFunction) -> list[Any]:
-        """Apply a function to the counts of every piece of a model and fold."""
+        """Return the results of a function of the counts of every piece of a (model, fold)."""
         with self._translate_errors():
             counts = self._transform(self._select(columns), count, ["piece", "n"])
             return self._collect(self._group(counts, [*group_columns(columns), "piece"], function))
 
     def map_buckets(self, columns: Mapping[str, str], function: RowFunction, by: Buckets) -> list[Any]:
-        """Apply a function to all rows of some of the cases."""
+        """Return the results of a function of the rows of every bucket."""
         with self._translate_errors():
             return self._collect(self._bucket(columns, function, by))
 
     def persist_buckets(self, columns: Mapping[str, str], function: RowFunction, by: Buckets) -> Persisted:
-        """Apply a function to all rows of some of the cases; the results stay on the workers."""
+        """Apply a function to the rows of every bucket; the results stay on the workers."""
         with self._translate_errors():
             return Persisted(self, self._persist(self._bucket(columns, function, by)))
 
     def map_results(self, results: Any, function: Callable[[Any], Any]) -> list[Any]:
-        """Apply a function to results that stay on the workers."""
+        """Return the results of a function of every result on the workers."""
         with self._translate_errors():
             return self._collect(self._continue(results, function))
 
     def release(self, results: Any) -> None:
-        """Let go of results on the workers, where an engine does not by itself."""
+        """Delete results on the workers, if the engine does not do so itself."""
         return
 
     def _bucket(self, columns: Mapping[str, str], function: RowFunction, by: Buckets) -> Any:
@@ -138,55 +138,57 @@ class Backend(Protocol):
         return self._group(rows, ["bucket"], function)
 
     def _select(self, columns: Mapping[str, str]) -> Any:
-        """Select and rename columns."""
+        """Return the columns under their new names."""
 
     def _transform(self, rows: Any, function: RowFunction, numbers: Sequence[str]) -> Any:
-        """Replace the rows of every partition; the new ones have these further columns of whole numbers."""
+        """Return the rows that a function makes of every partition, with more integer columns `numbers`."""
 
     def _partition(self, rows: Any, function: RowFunction) -> Any:
-        """Apply a function to every partition."""
+        """Apply a function to every partition, lazily."""
 
     def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> Any:
-        """Apply a function to the rows of every value of the keys."""
+        """Apply a function to the rows of every value of the keys, lazily."""
 
     def _continue(self, results: Any, function: Callable[[Any], Any]) -> Any:
-        """Apply a function to every result."""
+        """Apply a function to every result, lazily."""
 
     def _persist(self, results: Any) -> Any:
-        """Compute results that stay on the workers."""
+        """Compute results and keep them on the workers."""
 
     def _collect(self, results: Any) -> list[Any]:
-        """Compute results, in this process."""
+        """Compute results and return them to this process."""
 
     def _errors(self) -> tuple[type[BaseException], ...]:
-        """Return the errors of the engine."""
+        """Return the types of errors of the engine."""
 
     def _describe_damage(self) -> str | None:
-        """Describe damage of the Parquet files of this machine that the rows come from."""
+        """Return the error of the first damaged Parquet file behind the rows, on this machine, or None."""
 
     def _translate_errors(self) -> AbstractContextManager[None]:
-        """Turn errors of workers and of damaged files into one clear line."""
+        """Turn errors of workers and of damaged files into one-line input errors."""
         return translate_errors(self.name, self._errors(), self._describe_damage)
 
 
 @dataclass(frozen=True, eq=False)
 class Persisted:
-    """Results that stay on the workers until this is gone."""
+    """Results on the workers, deleted with this object."""
 
     backend: Backend
     results: Any
 
     def __post_init__(self) -> None:
-        weakref.finalize(self, self.backend.release, self.results).atexit = False  # the session ends before
+        weakref.finalize(
+            self, self.backend.release, self.results
+        ).atexit = False  # at exit the session has ended
 
     def map(self, function: Callable[[Any], Any]) -> list[Any]:
-        """Apply a function to each."""
+        """Return the results of a function of each."""
         return self.backend.map_results(self.results, function)
 
 
 def make_backend(source: object) -> Backend | None:
-    """Return the backend of a Dask or Spark frame; None of all else."""
-    kind = type(source)  # a frame of Spark would ask Java for its columns
+    """Return the backend of a Dask or Spark frame, or None."""
+    kind = type(source)  # attributes of a Spark frame itself may query Java
     homes = {item.__module__ for item in kind.__mro__}
     if hasattr(kind, "map_partitions") and any(home.startswith("dask") for home in homes):
         return DaskFrame(source)
@@ -199,7 +201,7 @@ def make_backend(source: object) -> Backend | None:
 
 @dataclass(frozen=True, eq=False)
 class DaskFrame(Backend):
-    """A Dask data frame; results are a list for each partition."""
+    """A Dask data frame, whose results are one list per partition."""
 
     source: Any
     name: str = "the Dask frame"
@@ -244,7 +246,7 @@ class DaskFrame(Backend):
         self, work: Callable[..., list[Any]], parts: Sequence[Any], function: RowFunction
     ) -> list[Any]:
         delayed = import_module("dask").delayed
-        sent = delayed(function)  # which may be large, so that it is sent once
+        sent = delayed(function)  # sent once, as it may be large
         return [delayed(work)(part, sent) for part in parts]
 
     def _persist(self, results: Any) -> Any:
@@ -257,7 +259,7 @@ class DaskFrame(Backend):
         errors = OSError, MemoryError, pa.ArrowException
         try:
             distributed = import_module("distributed")
-        except ImportError:  # Dask may run without it, in this process
+        except ImportError:  # Dask can run in this process without it
             return errors
         lost = distributed.CancelledError, distributed.comm.CommClosedError
         return (*errors, distributed.KilledWorker, *lost)
@@ -270,24 +272,24 @@ class DaskFrame(Backend):
 
 
 def apply_to_rows(frame: pd.DataFrame, function: RowFunction) -> list[Any]:
-    """Apply a function to the rows of a partition."""
+    """Return the result of a function of the rows of a partition, as a list."""
     return [function(frame)]
 
 
 def apply_to_groups(frame: pd.DataFrame, function: RowFunction, *, keys: Sequence[str]) -> list[Any]:
-    """Apply a function to every group of a partition."""
+    """Return the results of a function of every group of a partition."""
     groups = frame.groupby(list(keys), sort=False, observed=True, dropna=False)
     return [function(rows) for _, rows in groups]
 
 
 def apply_to_all(values: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
-    """Apply a function to each value."""
+    """Return the results of a function of each value."""
     return [function(value) for value in values]
 
 
 @dataclass(frozen=True, eq=False)
 class SparkFrame(Backend):
-    """A Spark frame of SQL; results are a frame of pickled values."""
+    """A Spark SQL frame, whose results are a frame of pickled values."""
 
     source: Any
     name: str = "the Spark frame"
@@ -316,7 +318,7 @@ class SparkFrame(Backend):
         return self.source.select(*(column(name).alias(new) for new, name in quoted.items()))
 
     def _transform(self, rows: Any, function: RowFunction, numbers: Sequence[str]) -> Any:
-        if "weight" in rows.columns:  # whose sums may be no numbers of its own type
+        if "weight" in rows.columns:  # sums of weights may exceed their type
             rows = rows.withColumn("weight", rows["weight"].cast("double"))
         types = import_module("pyspark.sql.types")
         added = [types.StructField(name, types.LongType()) for name in numbers]
@@ -339,7 +341,7 @@ class SparkFrame(Backend):
         return [pickle.loads(bytes(row["record"])) for row in results.collect()]
 
     def release(self, results: Any) -> None:
-        """Tell Spark that results need not stay; a session that is gone has none."""
+        """Unpersist results, unless the session has ended."""
         with suppress(ConnectionError, import_module("py4j.protocol").Py4JError):
             results.unpersist()
 
@@ -348,26 +350,26 @@ class SparkFrame(Backend):
         return (*errors, ConnectionError)
 
     def _describe_damage(self) -> str | None:
-        with suppress(*self._errors()):  # the session may be gone
+        with suppress(*self._errors()):  # the session may have ended
             return _describe_damaged_file(self.source.inputFiles(), list(self.source.columns))
         return None
 
 
 def _apply_to_records(function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield Arrow batches of what the function makes of pickled values."""
+    """Yield Arrow batches of the pickled results of a function of pickled values."""
     for batch in batches:
         values = map(pickle.loads, batch.column("record").to_pylist())
         yield from _pickle_values(map(function, values)).to_batches()
 
 
 def _apply_to_batches(function: RowFunction, batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield Arrow batches of what the function makes of each batch of rows."""
+    """Yield Arrow batches of the pickled results of a function of each batch of rows."""
     for batch in batches:
         yield from _pickle_values([function(batch.to_pandas())]).to_batches()
 
 
 def _apply_to_table(function: RowFunction) -> Callable[[Any], Any]:
-    """Return a function of an Arrow table that Spark takes, which looks at the types."""
+    """Return a function of an Arrow table for Spark, with the annotations that Spark inspects."""
 
     def apply(table: Any) -> Any:
         return _pickle_values([function(table.to_pandas())])
@@ -383,7 +385,7 @@ def _pickle_values(values: Iterable[Any]) -> pa.Table:
 def _transform_batches(
     function: RowFunction, numbers: Sequence[str], batches: Iterator[Any]
 ) -> Iterator[Any]:
-    """Yield Arrow batches of the rows that the function makes of each batch of rows."""
+    """Yield Arrow batches of the rows that a function makes of each batch, with integer columns `numbers`."""
     for batch in batches:
         schema = pa.schema([*batch.schema, *((name, pa.int64()) for name in numbers)])
         result = pa.Table.from_pandas(function(batch.to_pandas()), preserve_index=False)
@@ -391,12 +393,12 @@ def _transform_batches(
 
 
 def add_bucket(frame: pd.DataFrame, by: Buckets) -> pd.DataFrame:
-    """Return the rows of a partition with their buckets."""
+    """Return the rows of a partition with a column bucket."""
     return frame.assign(bucket=hash_buckets(frame[by.column], by.number))
 
 
 def hash_buckets(named: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
-    """Bucket of every case or cluster by a hash of its name; 3 and 3.0 share one."""
+    """Return the bucket of every case or cluster, by a hash of its name; 3 and 3.0 are equal."""
     codes, result = pd.factorize(named)
     names = np.array([str(value).removesuffix(".0") for value in [*result, ""]], dtype=object)
     hashed = pd.util.hash_array(names, categorize=False) % np.uint64(n_buckets)
@@ -404,9 +406,9 @@ def hash_buckets(named: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
 
 
 def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> str | None:
-    """Describe the first damaged Parquet file of this machine; engines tell neither file nor row group.
+    """Return the error of the first damaged Parquet file of this machine, which engines do not name, or None.
 
-    A path may be a URL, or a pattern that matches several.
+    A path may be a URL, or a pattern that matches several files.
     """
     files: list[Path] = []
     for path in map(str, paths):
@@ -420,8 +422,8 @@ def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> s
 def translate_errors(
     name: str, errors: tuple[type[BaseException], ...], damage: Callable[[], str | None] = lambda: None
 ) -> Iterator[None]:
-    """Turn the error of an engine that cannot go on into one clear line."""
-    # a shuffle of Dask wraps what went wrong, such as a disk that is full, in a RuntimeError
+    """Turn errors of an engine into one-line input errors."""
+    # a shuffle of Dask wraps errors, such as those of a full disk, in a RuntimeError
     caught: tuple[type[BaseException], ...] = (*errors, RuntimeError)
     try:
         yield
@@ -429,14 +431,14 @@ def translate_errors(
         raise
     except caught as error:
         cause = next((item for item in (error, error.__cause__) if isinstance(item, errors)), None)
-        if cause is None and "P2P" in str(error):  # the scheduler has only the words of what went wrong
+        if cause is None and "P2P" in str(error):  # the scheduler has only the text of the error
             cause = error.__cause__ or error
         if cause is None:
             raise
         lines = [line for line in str(cause).splitlines() if line.strip()] or [type(cause).__name__]
         is_full = is_full_disk(cause)
         advice = FULL_DISK if is_full else _find_hint(cause)
-        # errors of the system, which have a number, and lost workers are no damage of a file
+        # lost workers and errors of the system, which have a number, do not mean a damaged file
         is_explained = advice or getattr(cause, "errno", None) or "OSError(" in lines[0]
         if not is_explained and (description := damage()) is not None:
             raise InputError(f"{name}: {description}") from error
@@ -446,6 +448,6 @@ def translate_errors(
 
 
 def _find_hint(error: BaseException) -> str:
-    """Return what to do about lost workers."""
+    """Return the hint about lost workers, or ''."""
     text = f"{type(error).__name__} {error}"
     return next((advice for pattern, advice in ERROR_HINTS if re.search(pattern, text)), "")

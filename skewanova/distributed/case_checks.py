@@ -1,8 +1,7 @@
-"""Cases, clusters and weights checked on workers, by the rules of tables in memory, and placed on curves.
+"""Checks of cases, clusters and weights on workers, by the rules for tables in memory.
 
-All rows of some cases, or of some clusters, come together on a worker. The checks tell whether the models of
-a fold have the same cases, which folds share them, and whether each has one label, cluster and weight. Cases
-of one test set, or of runs on it, stay on the workers, each by its places on the curves of the models.
+All rows of a case, or of a cluster, are sent to one worker. The cases of one test set, or of runs on it, stay
+on the workers as positions on the curves of the models.
 """
 
 from __future__ import annotations
@@ -49,14 +48,14 @@ from skewanova.scores.validation import (
     validate_scores,
 )
 
-#: About how many rows of cases come together at a time.
+#: Approximate number of rows of a bucket.
 BUCKET_ROWS = 1 << 20
 
 
 class CaseFacts(NamedTuple):
-    """Summary of some cases, and how many break a rule, each with examples.
+    """Summary of the cases of a bucket.
 
-    Rows repeat a (model, fold, case), and cases have both labels.
+    `n_repeated` rows repeat a (model, fold, case), and `n_mixed` cases have both labels, each with examples.
     """
 
     summary: CaseSummary
@@ -67,7 +66,7 @@ class CaseFacts(NamedTuple):
 
 
 class WeightFacts(NamedTuple):
-    """Sums over weights, of shape (n_models, n_folds, 2), and the different ones, at most 65 of a class."""
+    """Sums of weights, of shape (n_models, n_folds, 2), and at most 65 distinct weights of each class."""
 
     sums: UnitSums
     negatives: Floats
@@ -75,10 +74,10 @@ class WeightFacts(NamedTuple):
 
 
 class ClusterFacts(NamedTuple):
-    """Facts about some clusters: the error of one that a fold cuts, if any, and a name.
+    """Summary of the clusters of a bucket: the error of a cluster that a fold splits, and one name.
 
-    `shared` are those in several folds, `kinds` the numbers of those with negatives, positives and both, and
-    `sums` what they weigh, of shape (n_models, n_folds, 2).
+    `shared` are the clusters in several folds, `kinds` the numbers of clusters with negatives only, positives
+    only and both, and `sums` their weights, of shape (n_models, n_folds, 2).
     """
 
     error: Exception | None
@@ -90,7 +89,7 @@ class ClusterFacts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RowChecks:
-    """Checks of all rows of some cases, clusters or weights, which are read as all groups together are."""
+    """Checks of the rows of a bucket, read by the models, folds and labels of the whole table."""
 
     models: tuple[str, ...]
     folds: tuple[Label, ...]
@@ -100,7 +99,7 @@ class RowChecks:
     pos_label: object
 
     def read(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows as a table in memory has them, cases and clusters in the order of names."""
+        """Return the rows as in a score table, with cases and clusters in the order of names."""
         frame = fill_fold(frame)
         rows = pd.DataFrame({"y_true": read_labels(frame["y_true"], self.labels, self.pos_label)})
         for column, levels in (("model", self.models), ("fold", self.folds)):
@@ -117,7 +116,7 @@ class RowChecks:
 
     @return_errors
     def check_cases(self, frame: pd.DataFrame) -> CaseFacts:
-        """Check all rows of some of the cases."""
+        """Check the rows of a bucket of cases, and summarize its cases."""
         rows = self.read(frame)
         if any(column in rows for column in SAMPLING_COLUMNS):
             self._check_same(rows)
@@ -133,7 +132,7 @@ class RowChecks:
         )
 
     def _summarize_cases(self, rows: pd.DataFrame) -> CaseSummary:
-        """Count cases, those that folds share, and those that some model of a fold lacks."""
+        """Return the summary of the cases of a bucket."""
         n_folds, names = len(self.folds), rows["case"].cat.categories.tolist()
         code = level_codes(rows, "case") * n_folds + level_codes(rows, "fold")
         pair, n_rows = np.unique(code, return_counts=True)
@@ -152,7 +151,7 @@ class RowChecks:
 
     @return_errors
     def check_clusters(self, frame: pd.DataFrame) -> ClusterFacts:
-        """Check all rows of some of the clusters."""
+        """Check the rows of a bucket of clusters, and summarize its clusters."""
         rows = self.read(frame)
         if "case" not in rows:
             self._check_same(rows.drop(columns="weight", errors="ignore"))
@@ -172,7 +171,7 @@ class RowChecks:
 
     @return_errors
     def check_weights(self, frame: pd.DataFrame) -> WeightFacts:
-        """Summarize weights; all rows of some weights show whether each model has as many in a fold."""
+        """Check the rows of a bucket of cases or weights, and summarize its weights."""
         rows = self.read(frame).drop(columns="cluster", errors="ignore")
         if "case" not in rows and len(self.folds) > 1:
             self._check_same(rows)
@@ -182,7 +181,7 @@ class RowChecks:
         return WeightFacts(sums, *(_distinct_weights([weight[side]]) for side in (~positive, positive)))
 
     def _sum_units(self, rows: pd.DataFrame, unit: NDArray[np.intp]) -> UnitSums:
-        """Sum what units weigh: sums of shape (n_models, n_folds, 2)."""
+        """Return the weights of units as sums of shape (n_models, n_folds, 2)."""
         shape = len(self.models), len(self.folds), 2
         columns = (
             level_codes(rows, "model"),
@@ -194,7 +193,7 @@ class RowChecks:
         return UnitSums.from_cases(kind, unit, weight, int(np.prod(shape))).reshape(*shape)
 
     def _check_same(self, rows: pd.DataFrame) -> None:
-        """Check one cluster and one weight a case, in every model and fold; rows have no numbers."""
+        """Check that a case has one cluster and one weight; messages name rows by their fold."""
 
         def check(rows: pd.DataFrame) -> None:
             folds = rows["fold"].tolist()
@@ -203,7 +202,7 @@ class RowChecks:
         _check_sorted(check, rows)
 
     def positive_scores(self, frame: pd.DataFrame) -> list[tuple[Any, NDArray[Any]]]:
-        """Return the different scores of the positives that a partition has of each group."""
+        """Return the distinct scores of the positives of every (model, fold) in a partition."""
         if not len(frame):
             return []
         rows = _drop_weightless(self.read(frame))
@@ -211,9 +210,9 @@ class RowChecks:
         return [(cell, scores.unique()) for cell, scores in groups]
 
     def place_cases(self, frame: pd.DataFrame, *, levels: Sequence[NDArray[Any]]) -> PlacedCases:
-        """Place some cases of one test set, the same for all models and runs, on the curves.
+        """Return the positions of the cases of a bucket on the curves of all models and runs.
 
-        The scores of the positives of each model in each run, in ascending order, tell the places.
+        `levels` are the distinct scores of the positives of each model in each run, in ascending order.
         """
         rows = _drop_weightless(self.read(frame)).sort_values(["model", "fold", "case"])
         scores = rows["y_score"].to_numpy().reshape(len(levels), -1)
@@ -227,7 +226,7 @@ class RowChecks:
 
 
 def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
-    """Return values as levels of all groups; a whole number may be spelled as a float is."""
+    """Return values as a categorical with the given levels; 3.0 is the level 3."""
     codes, names = pd.factorize(values)
     index = {str(level): i for i, level in enumerate(levels)}
     texts = [name if name in index else name.removesuffix(".0") for name in map(str, names)]
@@ -236,17 +235,17 @@ def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Catego
 
 
 def _drop_weightless(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of weight above 0."""
+    """Return the rows of positive weight."""
     return rows[rows["weight"] > 0].reset_index(drop=True) if "weight" in rows else rows
 
 
 def _distinct_weights(weights: Sequence[Floats]) -> Floats:
-    """Return the different weights, or one more than are told apart."""
+    """Return the distinct weights, at most `FEW_WEIGHTS` + 1."""
     return np.unique(np.concatenate(weights))[: FEW_WEIGHTS + 1]
 
 
 def _check_sorted(check: Callable[[pd.DataFrame], None], rows: pd.DataFrame) -> None:
-    """Check rows; an error names those that come first in an order that is the same on every engine."""
+    """Check rows; if they fail, check them again in sorted order, so that every engine names the same row."""
     try:
         check(rows)
     except InputError:
@@ -258,13 +257,13 @@ def _check_sorted(check: Callable[[pd.DataFrame], None], rows: pd.DataFrame) -> 
 
 @dataclass(frozen=True, eq=False)
 class PersistedCases:
-    """Placed cases of one test set that stay on the workers."""
+    """Positions of the cases of one test set, on the workers."""
 
     cells: tuple[Cell, ...]
     buckets: Persisted
 
     def map(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
-        """Apply a function to the cases of every bucket that has any."""
+        """Return the results of a function of the cases of every bucket that has any."""
         return [item for item in self.buckets.map(partial(_apply_if_any, function)) if item is not None]
 
 
@@ -275,7 +274,7 @@ def _apply_if_any(function: Callable[[PlacedCases], Any], cases: PlacedCases) ->
 def summarize_groups(
     engine: Backend, columns: Mapping[str, str], groups: Groups, pos_label: object
 ) -> tuple[CaseSummary | None, SamplingSummary | None, PersistedCases | None]:
-    """Check cases, clusters and weights of all groups; the cases of one test set stay on the workers."""
+    """Check cases, clusters and weights; return their summaries, and the cases of one test set on workers."""
     counts = groups.counts()
     packed = list(groups.packed.values())
     checks = RowChecks(
@@ -309,8 +308,8 @@ def summarize_groups(
 
 
 def _join_cases(parts: Sequence[CaseFacts], folds: Sequence[Label]) -> CaseSummary:
-    """Summarize the cases of all buckets, or raise for those that break a rule."""
-    if n_repeated := sum(part.n_repeated for part in parts):  # groups that came back whole have none
+    """Return the summary of all cases; raise for repeated cases and mixed labels."""
+    if n_repeated := sum(part.n_repeated for part in parts):  # only groups read in pieces can have some
         repeated = sorted(row for part in parts for row in part.repeated)
         raise_duplicates(n_repeated, ", ".join(map(str, repeated[:MAX_EXAMPLES])))
     if n_mixed := sum(part.n_mixed for part in parts):
@@ -329,7 +328,7 @@ def _join_cases(parts: Sequence[CaseFacts], folds: Sequence[Label]) -> CaseSumma
 def _summarize_sampling(
     check_buckets: Callable[[str, RowFunction], list[Any]], columns: Mapping[str, str], checks: RowChecks
 ) -> SamplingSummary:
-    """Check clusters and weights, and summarize them."""
+    """Check clusters and weights, and return their summary."""
     weights = shared = None
     negatives: Floats = np.ones(1)
     positives: Floats = np.ones(1)
@@ -355,6 +354,6 @@ def _summarize_sampling(
 
 
 def _join_shared_clusters(parts: Sequence[SharedClusters]) -> SharedClusters | None:
-    """Return the clusters of all buckets that are in several folds."""
+    """Return the clusters of all buckets that are in several folds, or None."""
     most = max(parts, key=lambda item: (item.n_folds, str(item.name)), default=None)
     return most and most._replace(n_clusters=sum(item.n_clusters for item in parts))

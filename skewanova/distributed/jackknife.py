@@ -1,10 +1,9 @@
-"""Jackknife of cases on workers: these return sums over their cases.
+"""Jackknife over cases on workers, which return sums.
 
-What leaving out a case changes depends only on the places of the case, or of its cluster, on the curves
-of the models. A worker knows the places of its cases, and is sent all curves. It returns a triangle with the
-same products as the deviations of its units, and sums of squares and fourth powers. Triangles are joined as
-blocks in memory are, so that models which are nearly alike lose no digits. Clusters and weighted cases take
-two passes, the first of them for their mean, which no curve tells.
+Leaving out a case changes an area by an amount that depends on the position of the case, or of its cluster,
+on the curve. Workers have the positions of their cases and receive all curves. Each returns a triangular
+factor of the cross-products of its deviations, which keeps the digits of nearly equal models, and sums of
+their squares and fourth powers. Clusters and weighted cases need a first pass for the means.
 """
 
 from __future__ import annotations
@@ -40,33 +39,33 @@ from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 
 NOT_BY_RISES = (
-    "area_estimator={!r} is measured anew without every case, which takes the scores in memory: read them by "
-    "read_scores(), or take one of {}"
+    "area_estimator={!r} needs the scores in memory: pass frame.compute() of Dask or frame.toPandas() of "
+    "Spark, or use one of {}"
 )
 
 
 MANY_WEIGHTS = (
-    "cases of a class have more than {} different weights, so that each is left out by itself, which takes "
-    "the scores in memory: round the weights, or read them by read_scores()"
+    "more than {} different weights in a class need the scores in memory: pass frame.compute() of Dask or "
+    "frame.toPandas() of Spark, or round the weights"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    """Jackknife values; curves are measured once in a process.
+    """Jackknife values of the cases of a worker.
 
     Attributes
     ----------
     curves, rows : sequence
         The curve of every model or run, and its row among the slots.
     weightings, area_estimator
-        What to measure.
+        Prior distributions and estimator of the areas.
     sample : SampleSummary
-        All units together.
+        Summary of all units.
     weights : (ndarray, ndarray)
-        Different weights of the negatives and of the positives.
+        Distinct weights of the negatives and of the positives.
     means : ndarray of shape (3, n_models, n_weightings), or None
-        Mean jackknife values of every stratum; None before they are known. Those of cases that weigh alike
+        Mean jackknife values of every stratum, None in the first pass. Without weights and clusters they
         follow from the curves.
     """
 
@@ -79,7 +78,7 @@ class _Values:
     means: Floats | None = None
 
     def deviations(self, cases: PlacedCases) -> CaseDeviations:
-        """Return the values of some units."""
+        """Return the deviations of the units of some cases."""
         columns = cases.positive, cases.cluster, cases.weight
         slots = (cases.slot[row].astype(np.intp) for row in self.rows)
         sides = [(slot[cases.positive] // 2, slot[~cases.positive]) for slot in slots]
@@ -100,7 +99,7 @@ class _Values:
 
     @cached_property
     def _tables(self) -> list[tuple[CurvePositions, Codes, Floats, Floats]]:
-        """Places on each curve, their entries, areas and values of entries, of cases drawn one by one."""
+        """Positions on each curve, their entries, areas, and values of entries, without clusters."""
         tables, sizes = [], self.sample.sizes[:2]
         for model, curve in enumerate(self.curves):
             gain, fall = curve.counts()
@@ -120,7 +119,7 @@ class _Values:
 
     @cached_property
     def _clustered(self) -> list[tuple[Floats, Floats, Floats]]:
-        """Weight of the positives at every rise, that of the negatives in every slot, and areas of curves."""
+        """Weights of positives by step and of negatives by slot, and areas, of each curve."""
         tables = []
         for curve in self.curves:
             gain, fall = (counts.astype(np.float64) for counts in curve.counts())
@@ -128,7 +127,7 @@ class _Values:
         return tables
 
     def _centre(self, values: Floats, stratum: Codes, means: Floats | None) -> Floats:
-        """Turn values into deviations, once the means of the strata are known."""
+        """Return the deviations of values from the means of their strata, or the values without means."""
         if means is None:
             return values
         size = self.sample.stratum_sizes[stratum]
@@ -136,7 +135,7 @@ class _Values:
         return np.asarray((values - means[stratum]) / scale)
 
     def sum_by_stratum(self, cases: PlacedCases) -> Floats:
-        """Sum the values of some units: an array of shape (3, n_models, n_weightings)."""
+        """Return the sums of the values of some units, of shape (3, n_models, n_weightings)."""
         result = self.deviations(cases)
         sums = np.zeros((3, len(result.tables), len(self.weightings)))
         for kind, (rows, _) in zip(result.sample.stratum_numbers, result.sample.strata, strict=True):
@@ -147,14 +146,14 @@ class _Values:
     def sum_powers(
         self, cases: PlacedCases, *, turns: Sequence[PriorProjection] | None, mix: Floats | None
     ) -> Sums:
-        """Sum powers of the deviations of some units for every turn.
+        """Return sums of powers of the deviations of some units for every turn.
 
-        By default these are those of the areas on the angular scale, and of the areas. A mix (n, n_models)
-        takes combinations in place of the models.
+        The default turns are those of the arcsine scale and of the areas. A `mix` (n, n_models) gives linear
+        combinations in place of the models.
         """
         result = self.deviations(cases)
         estimate = np.stack([table.estimate for table in result.tables])
-        root = result.r_factor if mix is None else np.empty((0, 0))  # known by then
+        root = result.r_factor if mix is None else np.empty((0, 0))  # not needed again
         powers = []
         for turn in _both_scales(estimate.ravel()) if turns is None else turns:
             unit = result.magnitude(turn)
@@ -166,24 +165,24 @@ class _Values:
 
 
 def _both_scales(area: Floats) -> list[PriorProjection]:
-    """Return turns of areas over one weighting: on the angular scale, and as they are."""
+    """Return the turns of areas over one prior distribution, on the arcsine scale and unscaled."""
     slopes = ArcsineScale.from_areas(area).slope, np.ones(len(area))
     return [PriorProjection(np.ones((1, 1)), 1 / slope[:, None]) for slope in slopes]
 
 
 class Sums(NamedTuple):
-    """Areas, and sums over the deviations of cases from them.
+    """Areas, and sums over the deviations of units.
 
     Attributes
     ----------
     sample : SampleSummary
-        The numbers of cases.
+        Summary of the units.
     estimate : ndarray of shape (n_models, n_weightings)
         Areas.
     root : ndarray
-        A triangle with the same products as the deviations at the weightings.
+        Triangular factor of the cross-products of the deviations.
     powers : list of (unit, sums)
-        For every turn: sums by stratum (3, 2, n_models + n_pairs, n_priors), over powers of the unit.
+        For every turn, sums of powers by stratum (3, 2, n_models + n_pairs, n_priors), in powers of the unit.
     """
 
     sample: SampleSummary
@@ -193,7 +192,7 @@ class Sums(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Sums]) -> Sums:
-        """Join the sums of all parts."""
+        """Return the sums over all parts."""
         powers = []
         for turn in zip(*(part.powers for part in parts), strict=True):
             # units of curves are the same in all parts, those of clusters are not
@@ -204,11 +203,11 @@ class Sums(NamedTuple):
         return cls(parts[0].sample, parts[0].estimate, compute_r_factor(part.root for part in parts), powers)
 
     def units(self, weight: Floats) -> Floats:
-        """Return deviations (n_rows, n_models * n_priors) at priors that follow by `weight`."""
+        """Return rows (n_rows, n_models * n_priors) with the products of deviations at these priors."""
         return project_r_factor(self.root, weight, len(self.estimate))
 
     def spreads(self, n_curves: int) -> list[VarianceEstimates]:
-        """Return the spreads of so many models, or combinations of them, for every turn."""
+        """Return the spreads of `n_curves` models or combinations for every turn."""
         stratum = self.sample.stratum
         return [
             VarianceEstimates.from_power_sums(self.sample, sums[stratum], n_curves, unit)
@@ -218,18 +217,18 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DistributedCases:
-    """Models, perhaps in several runs, on one test set whose cases are on workers.
+    """Curves of models or runs on one test set, and its cases on workers.
 
     Attributes
     ----------
     sample : SampleSummary
-        The numbers of cases.
+        Summary of the units.
     curves : mapping
         The curve of every (model, fold).
     parts : Parts
-        The cases.
+        The cases on the workers.
     weights : (ndarray, ndarray)
-        Different weights of the negatives and of the positives, or as many as are refused.
+        Distinct weights of the negatives and of the positives, up to one too many.
     """
 
     sample: SampleSummary
@@ -246,7 +245,7 @@ class DistributedCases:
         turns: Sequence[PriorProjection] | None = None,
         mix: Floats | None = None,
     ) -> Sums:
-        """Measure some models and runs on all workers."""
+        """Return the sums of some models and runs over all workers."""
         if area_estimator not in BY_STEPS:
             raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(BY_STEPS)))
         rows = [self.parts.cells.index(cell) for cell in cells]
@@ -263,7 +262,7 @@ class DistributedCases:
     def measure_areas(
         self, cells: Sequence[Cell], weighting: DeploymentPrior, area_estimator: str
     ) -> DistributedArcsine:
-        """Measure areas over a weighting, on the angular scale."""
+        """Return the areas over a prior distribution on the arcsine scale."""
         measure = partial(self.measure, cells, [weighting], area_estimator)
         sums = measure()
         return DistributedArcsine(
@@ -273,7 +272,7 @@ class DistributedCases:
     def project(
         self, cells: Sequence[Cell], nodes: Floats, area_estimator: str, turns: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return rows that represent the units, and spreads, for each turn from the nodes."""
+        """Return rows with the products of deviations, and spreads, for each turn from the nodes."""
         weightings = [UniformPrior(prior, prior) for prior in nodes.tolist()]
         sums = self.measure(cells, weightings, area_estimator, turns=turns)
         spreads = sums.spreads(len(cells))
@@ -282,9 +281,9 @@ class DistributedCases:
     def rows_along(
         self, cells: Sequence[Cell], weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> tuple[Floats, Floats]:
-        """Return areas (n_cells, n_weightings), and rows (n_rows, n_cells, n_weightings) for all units.
+        """Return areas (n_cells, n_weightings), and rows (n_rows, n_cells, n_weightings).
 
-        Their products are those of the deviations; many priors follow from those at some nodes.
+        The rows have the cross-products of the deviations. Many priors are interpolated from some nodes.
         """
         targets, weight = list(weightings), np.eye(len(weightings))
         if all(isinstance(item, UniformPrior) and item.low == item.high for item in weightings):
@@ -297,7 +296,7 @@ class DistributedCases:
 
 @dataclass(frozen=True, eq=False)
 class DistributedArcsine(ArcsineAreas):
-    """Areas on the angular scale, with rows for the values of all units; `measure` sums further turns."""
+    """Areas on the arcsine scale of distributed cases; `measure` returns the sums of further turns."""
 
     sums: Sums
     measure: Callable[..., Sums]
@@ -311,14 +310,14 @@ class DistributedArcsine(ArcsineAreas):
         return self._single_errors(self.sums.spreads(len(self.area))[1])
 
     def pair_stratum_variances(self) -> tuple[Floats, Floats]:
-        """Return what strata add to the variance of every difference (n_pairs, 3), and variances of these."""
+        """Return the variance of every difference by stratum (n_pairs, 3), and the variances of these."""
         (unit, sums), stratum = self.sums.powers[1], self.sample.stratum
         result = np.zeros((2, 3, sums.shape[2] - len(self.area)))
         result[:, stratum] = self.sample.variances_from_sums(sums[stratum])[:, :, len(self.area) :, 0]
         return result[0].T * unit**2, result[1].T * unit**4
 
     def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
-        """Return standard errors of contrasts (n, n_models) of the angles, and their degrees of freedom."""
+        """Return the standard errors of contrasts (n, n_models) and their degrees of freedom."""
         angular, _ = _both_scales(self.area)
         (spreads,) = self.measure(turns=[angular], mix=contrasts).spreads(len(contrasts))
         return self._single_errors(spreads)

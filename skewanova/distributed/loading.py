@@ -1,10 +1,8 @@
-"""Tables whose rows are on workers: the groups that come from there, and the test sets that stay.
+"""Tables and test sets of distributed scores, for the other packages.
 
-The engine brings rows together: those of a group (model and fold), which become a packed curve of one or two
-bits a case; and, where there are cases, clusters or weights, all rows of some of them. Neither rows nor cases
-reach this process. A group of more rows than a worker holds is counted by score level and comes in pieces.
-
-Tables with halvings, and small test sets, are read as a whole instead; see :mod:`skewanova.scores.reading`.
+Workers turn the rows of a group (model and fold) into a curve of one or two bits per case, and check cases,
+clusters and weights. Rows stay on the workers. Tables with halvings, and small test sets, are read into
+memory instead.
 """
 
 from __future__ import annotations
@@ -36,24 +34,24 @@ from skewanova.scores.reading import read_in_memory
 from skewanova.scores.table import ScoreTable, StreamedScores
 from skewanova.scores.validation import raise_multiple_datasets
 
-#: Rows of one test set, or of runs on it, that come here if they fit in memory: more stay on the workers.
+#: Most rows of one test set, or of runs on it, that are read into memory.
 MAX_LOCAL_ROWS = 1_000_000
 
 
-#: Bytes of a row at the worst moment of coming here, and the share of the free memory for that.
+#: Peak memory of a row that is read from workers, and the share of the free memory that rows may take.
 BYTES_PER_ROW, MEMORY_SHARE = 200, 0.5
 
 
 FIXED_RUNS = (
-    "fixed runs on one test set are compared by the tails of the changes over cases, which takes the scores "
-    "in memory: read them by read_scores(), or take the runs as crossed or nested"
+    "fixed runs on one test set need the scores in memory: pass frame.compute() of Dask or frame.toPandas() "
+    "of Spark, or state design='runs' or 'nested_runs'"
 )
 
 
 def read_distributed(
     source: object, columns: Mapping[str, str] | None, pos_label: object
 ) -> ScoreTable | StreamedScores:
-    """Read the curves of a frame or, where cases are compared one by one, the rows if they fit."""
+    """Return the scores of a Dask or Spark frame: small test sets and halvings in memory, else as curves."""
     engine = make_backend(source)
     if engine is None:
         raise TypeError(type(source).__name__)
@@ -71,20 +69,20 @@ def read_distributed(
         warn_each([NO_FOLD_WARNING])
     table = collect_curves(engine, present, pos_label=pos_label)
     n_rows, cases = int(table.counts.sum()), table.cases
-    over_cases = cases is not None and (cases.shared == cases.n_cases).all()  # named, as rows have no order
+    over_cases = cases is not None and (cases.shared == cases.n_cases).all()  # by name, as rows have no order
     if over_cases and _fits_in_memory(n_rows) and (table.parts is None or n_rows <= MAX_LOCAL_ROWS):
         return _read_in_memory(engine, present, pos_label)
     return table
 
 
 def _fits_in_memory(n_rows: int) -> bool:
-    """Return True if so many rows take up no more than their share of the free memory."""
+    """Return True if this many rows fit in their share of the free memory."""
     free = find_free_memory()
     return free is None or n_rows * BYTES_PER_ROW <= MEMORY_SHARE * free
 
 
 def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: object) -> ScoreTable:
-    """Read all rows into memory, in the order of names, which is the same on every engine."""
+    """Return the table of all rows, read into memory in an order that is the same on every engine."""
     datasets = (
         {DATASET_COLUMN: DATASET_COLUMN}
         if DATASET_COLUMN in engine.names and DATASET_COLUMN not in columns.values()
@@ -100,7 +98,7 @@ def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: obje
 
 
 def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
-    """Gather the packed curves of all groups, and what is known of the cases."""
+    """Return the checked curves of all groups, and the summaries of cases, clusters and weights."""
     groups = pack_groups(engine, columns, pos_label)
     cases, sampling, parts = summarize_groups(engine, columns, groups, pos_label)
     return StreamedScores(
@@ -119,7 +117,7 @@ def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: ob
 
 
 class DistributedTestSet(PairedTestSet):
-    """A test set whose cases are on workers, which return sums over them."""
+    """A test set whose cases are on workers, which return sums over cases."""
 
     def __init__(self, table: StreamedScores, parts: Parts) -> None:
         super().__init__()
@@ -152,7 +150,7 @@ def iter_distributed_areas(
     """Yield the areas of all runs over each deployment prior, as :func:`.paired_test_set.iter_run_areas`."""
     table = evaluation.scores
     if not isinstance(table, StreamedScores) or table.parts is None:
-        raise InputError("several runs on one test set need their cases")
+        raise InputError("several runs on one test set need a case column; add it to the frame")
     if evaluation.design.runs == "fixed":
         raise InputError(FIXED_RUNS)
     cases = distribute_cases(table, table.parts)
@@ -164,7 +162,7 @@ def iter_distributed_areas(
 
 
 def distribute_cases(table: StreamedScores, parts: Parts) -> DistributedCases:
-    """Return curves and cases of a distributed test set whose models have the same cases."""
+    """Return the curves and cases of a distributed test set, checked for the same cases in all models."""
     check_paired(table)
     if len(table.folds) > 1:
         check_clustered_runs(table)
@@ -173,7 +171,7 @@ def distribute_cases(table: StreamedScores, parts: Parts) -> DistributedCases:
 
 
 def summarize_sample(table: StreamedScores) -> SampleSummary:
-    """Return how the cases of a distributed test set were drawn."""
+    """Return the numbers, weights and clusters of the cases of a distributed test set."""
     sampling = table.sampling
     if sampling is None:
         return SampleSummary.from_sizes(table.counts[0, 0])

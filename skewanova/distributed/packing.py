@@ -1,8 +1,7 @@
-"""Groups checked and packed on workers, whole or, where they are larger than a worker, in pieces.
+"""ROC curves of groups (model and fold), checked and computed on workers.
 
-The rows of a large group are counted by score level, partition by partition. It is cut at some of its scores,
-and each piece of levels is packed as a whole group is. Joined pieces give the same curve to the last bit,
-whatever the cuts.
+A group too large for one worker is split at some of its scores, and its rows are counted by score in every
+partition. The curves of the pieces join to the same curve to the last bit.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ from skewanova.scores.validation import (
     validate_scores,
 )
 
-#: Rows of a group that a worker is expected to hold (80 bytes each).
+#: Most rows of a group that one worker holds (80 bytes each).
 MAX_GROUP_ROWS = 20_000_000
 
 
-#: Scores of a group in the sketch of a partition, by which it is cut.
+#: Scores of a group in the sample of a partition.
 SAMPLE_SIZE = 256
 
 
@@ -61,7 +60,7 @@ Arguments = ParamSpec("Arguments")
 
 
 def return_errors(function: Callable[Arguments, Any]) -> Callable[Arguments, Any]:
-    """Return errors of input instead of raising them, as not every engine brings an error back intact."""
+    """Make a function return input errors instead of raising them, which some engines would alter."""
 
     @wraps(function)
     def wrapper(*args: Arguments.args, **options: Arguments.kwargs) -> Any:
@@ -76,7 +75,7 @@ def return_errors(function: Callable[Arguments, Any]) -> Callable[Arguments, Any
 
 
 def raise_errors(results: Sequence[Any]) -> list[Any]:
-    """Raise the first error among the results in the order of messages, or return them all."""
+    """Return the results; raise if one is an error, of several the first by message."""
     for error in sorted((item for item in results if isinstance(item, Exception)), key=str):
         raise error
     return list(results)
@@ -84,18 +83,18 @@ def raise_errors(results: Sequence[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class PackedGroup:
-    """One group as a worker returns it: its curve, and what the checks of all groups together need.
+    """The curve of one group, and its properties for the checks across groups.
 
     Attributes
     ----------
     model, fold : str
-        As text.
+        Names, as text.
     curve : PackedCurve, WeightedCurve or None
-        Its curve; None of cases that all weigh 0.
+        The curve; None if all cases have weight 0.
     labels : (str, str)
-        A negative and a positive label, as they were written.
+        A negative and a positive label, as written.
     has_whole_cases : bool
-        Whether all its cases are whole numbers.
+        True if all cases are whole numbers.
     """
 
     model: str
@@ -107,7 +106,7 @@ class PackedGroup:
 
 @return_errors
 def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
-    """Check and pack all rows of one model and fold."""
+    """Return the checked curve of all rows of one group."""
     frame = fill_fold(frame.reset_index(drop=True))
     where = locate_group_row(frame)
     rows = _drop_clusters(frame, where)
@@ -131,7 +130,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
 
 
 def _drop_clusters(rows: pd.DataFrame, where: RowName) -> pd.DataFrame:
-    """Return the rows, each of which names a cluster if any does; all else about these takes other groups."""
+    """Return the rows without clusters, which must not be empty; other checks of clusters need all groups."""
     if "cluster" not in rows:
         return rows
     to_categorical(rows["cluster"], "cluster", where)
@@ -149,7 +148,7 @@ def _is_integer(levels: pd.Index[Any]) -> bool:
 
 
 def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object) -> Bools:
-    """Return which labels are positive, given a label of each class: these rows may have one class only."""
+    """Return a mask of positive labels, given one label of each class, which these rows may lack."""
     codes, levels = pd.factorize(values)
     return np.asarray(check_labels([*map(str, levels), *labels], pos_label=pos_label)[codes])
 
@@ -159,9 +158,9 @@ def read_labels(values: pd.Series[Any], labels: Sequence[str], pos_label: object
 
 @dataclass(frozen=True)
 class GroupSample:
-    """A first look at the rows that a partition has of one group.
+    """A sample of the scores that a partition has of one group.
 
-    Every score stands for as many rows; labels are the different ones, as they were written.
+    Every score represents equally many rows. `labels` are the distinct labels, as written.
     """
 
     group: Group
@@ -173,7 +172,7 @@ class GroupSample:
 
 @return_errors
 def sample_groups(frame: pd.DataFrame) -> list[GroupSample]:
-    """Sketch the groups of a partition; every rule about a single row is applied here."""
+    """Return a sample of every group of a partition, with all checks of single rows."""
     return [_sample_group(fill_fold(rows)) for rows in _split_groups(frame)]
 
 
@@ -196,7 +195,7 @@ def _split_groups(frame: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def read_group(rows: pd.DataFrame) -> Group:
-    """Return model and fold of the rows of a group, as text."""
+    """Return the model and the fold of the rows of a group, as text."""
     model, fold = (
         to_categorical(rows[key][:1], key, name_row, numeric=key == "fold").categories.item()
         for key in GROUP_COLUMNS
@@ -205,13 +204,13 @@ def read_group(rows: pd.DataFrame) -> Group:
 
 
 def group_parts(parts: Sequence[Part]) -> dict[Group, list[Part]]:
-    """Return the parts of every group, in the order of names."""
+    """Return the parts by group, in the order of names."""
     group = attrgetter("group")
     return {key: list(items) for key, items in groupby(sorted(parts, key=group), group)}
 
 
 def choose_cuts(sketches: Sequence[GroupSample], most: int) -> dict[Group, NDArray[Any]]:
-    """Return scores that cut the groups of more rows: no piece has many more than half of that."""
+    """Return the scores that split each group of more than `most` rows into pieces of about half as many."""
     result = {}
     for group, parts in group_parts(sketches).items():
         total = sum(item.n_rows for item in parts)
@@ -227,7 +226,7 @@ def choose_cuts(sketches: Sequence[GroupSample], most: int) -> dict[Group, NDArr
 
 
 def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.DataFrame:
-    """Count the rows of a partition by group, label and score, with the piece of each level.
+    """Return the numbers of rows of a partition by group, label and score, with the piece of each score.
 
     Weights are summed, and rows of weight 0 are left out.
     """
@@ -246,7 +245,7 @@ def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> 
 
 @dataclass(frozen=True)
 class Piece:
-    """Cases of a group between two scores, packed."""
+    """The curve of the cases of a group between two scores."""
 
     group: Group
     number: int
@@ -254,7 +253,7 @@ class Piece:
 
 
 def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: object) -> Piece:
-    """Pack the counted levels of one piece, by labels of the whole table."""
+    """Return the curve of one piece from its counts, with labels of the whole table."""
     score = validate_scores(frame["y_score"], "y_score", name_row)
     positive = read_labels(frame["y_true"], labels, pos_label)
     levels, level = np.unique(score, return_inverse=True)
@@ -270,7 +269,7 @@ def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: objec
 
 
 def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
-    """Return the curve of every group."""
+    """Return the curve of every group from its pieces."""
     result = {}
     for group, parts in group_parts(pieces).items():
         curves: Any = [item.curve for item in sorted(parts, key=attrgetter("number"), reverse=True)]
@@ -283,7 +282,7 @@ def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """All groups by the positions of their models and folds, models first and in the order of names."""
+    """All groups by the positions of model and fold, models first, in the order of names."""
 
     models: tuple[str, ...]
     folds: tuple[Label, ...]
@@ -291,7 +290,7 @@ class Groups:
 
     @classmethod
     def of(cls, packed: Sequence[PackedGroup], pos_label: object) -> Groups:
-        """Order the groups, and check that folds have one spelling and all groups the same two labels."""
+        """Return the groups in order, with one spelling of each fold and the same two labels in all."""
         groups = sorted(packed, key=attrgetter(*GROUP_COLUMNS))
         names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in GROUP_COLUMNS})
         model, fold = (
@@ -301,7 +300,7 @@ class Groups:
         result = dict(sorted(zip(cells, groups, strict=True), key=itemgetter(0)))
         if len(result) < len(groups):
             raise InputError(
-                "a fold must be spelled in one way, but some are both whole numbers and fractions"
+                "a fold must be spelled in one way, but some are whole numbers and fractions; convert them"
             )
         places = [f"model {item.model!r} in fold {item.fold!r}" for item in groups]
         labels = [label for item in groups for label in item.labels]
@@ -309,7 +308,7 @@ class Groups:
         return cls(tuple(model.categories.tolist()), tuple(fold.categories.tolist()), result)
 
     def counts(self) -> NDArray[np.int64]:
-        """Count negatives and positives: an array of shape (n_models, n_folds, 2)."""
+        """Return the numbers of negatives and positives, of shape (n_models, n_folds, 2)."""
         counts = np.zeros((len(self.models), len(self.folds), 2), dtype=np.int64)
         for cell, item in self.packed.items():
             if item.curve is not None:
@@ -317,7 +316,7 @@ class Groups:
         return counts
 
     def curves(self) -> dict[tuple[str, Label], CompactCurve]:
-        """Return the curves by the names of models and folds."""
+        """Return the curves by model and fold."""
         return {
             (self.models[model], self.folds[fold]): item.curve
             for (model, fold), item in self.packed.items()
@@ -326,7 +325,7 @@ class Groups:
 
 
 def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) -> Groups:
-    """Check and pack all groups, in pieces if one is larger than a worker."""
+    """Return the checked curves of all groups, read in pieces if a group is too large for a worker."""
     cuts, n_rows, sketches = {}, engine.n_rows(), []
     if n_rows > MAX_GROUP_ROWS and engine.largest_group(columns) > MAX_GROUP_ROWS:
         parts = raise_errors(engine.map_partitions(columns, sample_groups))
@@ -350,7 +349,7 @@ def _pack_pieces(
     cuts: Mapping[Group, NDArray[Any]],
     pos_label: object,
 ) -> list[PackedGroup]:
-    """Pack groups, of which some are larger than a worker, from counts by score level."""
+    """Return the curves of all groups from counts by score, with large groups in pieces."""
     groups = group_parts(sketches)
     written = [
         (label, "model {!r} in fold {!r}".format(*group))

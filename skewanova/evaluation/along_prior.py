@@ -1,4 +1,4 @@
-"""Means, intervals, regret and support by prior."""
+"""Mean AUPREC, its intervals, regret and support as functions of the prior."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from skewanova.scores.design import fold_mean_interval
 
 
 def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
-    """Compute AUPREC of every model and fold along a fine grid of priors.
+    """Compute AUPREC of every model and fold on a fine grid of priors.
 
     Parameters
     ----------
@@ -62,16 +62,15 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     evaluation : Evaluation
         The measured models.
     alpha : float, default 0.05
-        The intervals are at level ``1 - alpha``, each by itself.
+        The level of each interval is ``1 - alpha``; intervals are not simultaneous.
 
     Returns
     -------
     DataFrame
-        Columns of `INTERVAL_COLUMNS`. The variance of each mean is ``s^2 (1 / J + r)`` over J folds with r
-        test cases for each training case (Nadeau and Bengio 2003), or with halvings the split-half variance
-        added to ``s^2 / J``; limits beyond 0 and 1 are cut. With one fold the intervals are nan, and with
-        several runs on one test set, of which the spread over folds is not all:
-        :func:`~skewanova.decision.auprec_bands` has limits for both.
+        Columns of `INTERVAL_COLUMNS`. The variance of a mean over J folds is ``s^2 (1 / J + r)``, with r test
+        cases for each training case (Nadeau and Bengio 2003). With halvings it is ``s^2 / J`` plus the
+        split-half variance. Limits are clipped to 0 and 1. For one fold and for several runs on one test set
+        the intervals are nan; :func:`~skewanova.decision.auprec_bands` has limits for both.
 
     Raises
     ------
@@ -105,21 +104,21 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
 
 
 def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
-    """Compute what each model falls short of the best model's mean AUPREC, prior by prior.
+    """Compute the difference of each model's mean AUPREC from that of the best model, at every prior.
 
     Parameters
     ----------
     evaluation : Evaluation
         The measured models.
     priors : array_like, optional
-        By default 81 priors, evenly spaced in the log-odds, over all that the evaluation uses, and the limits
+        By default 81 priors, evenly spaced in the log-odds, over the range of the evaluation, and the limits
         of the deployment prior.
 
     Returns
     -------
     DataFrame
-        Columns of `REGRET_COLUMNS`: ``best`` is the model with the largest mean at that prior (the first in
-        order among equals), ``regret`` its mean minus the model's.
+        Columns of `REGRET_COLUMNS`. ``best`` is the model with the largest mean at that prior (of equal ones,
+        the first), ``regret`` its mean minus the model's mean.
 
     Raises
     ------
@@ -156,23 +155,22 @@ SUPPORT_COLUMNS = ("prior", "effective_negatives", "supported")
 
 
 def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
-    """Tell at which priors there are negatives enough to support the precision there.
+    """Compute at which priors the negatives are enough to estimate the precision.
 
     Parameters
     ----------
     evaluation : Evaluation
         The measured models.
     priors : array_like, optional
-        By default 81 priors, evenly spaced in the log-odds, over all that the evaluation uses, and the rarest
-        prior that is supported where it lies between them.
+        By default 81 priors, evenly spaced in the log-odds, over the range of the evaluation, and the rarest
+        supported prior if it lies in this range.
 
     Returns
     -------
     DataFrame
         Columns of `SUPPORT_COLUMNS`, in ascending priors. ``effective_negatives`` is the number of distinct
-        negatives over the skew (of clusters and weights: of as many equal ones as weigh the same), and
-        ``supported`` whether it is enough: 50 over folds, 100 on one test set and with several runs on one,
-        where the spread is estimated over these cases alone.
+        negatives over the skew; with clusters and weights, the effective number. ``supported`` is True from
+        50 on over folds, and from 100 on for one test set, also with several runs.
 
     Raises
     ------
@@ -181,10 +179,10 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
 
     Notes
     -----
-    At a skew of `s` the precision among `m` negatives is as uncertain as a proportion among ``m / s``: below
-    50 a single false alarm moves it by percents, whatever the estimator. Distinct negatives are those that
-    the cases show; without a case column, the largest fold's over the share of the data set that it tests,
-    and of independent folds the sum.
+    At a skew of `s` the precision among `m` negatives is as uncertain as a proportion among ``m / s``. Below
+    50, a single false positive changes it by percents, with any estimator. Distinct negatives are counted by
+    case. Without a case column they are those of the largest fold over the fraction of the data set that it
+    tests, or the sum over independent folds.
 
     Examples
     --------
@@ -210,9 +208,10 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
 
 
 def count_distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
-    """Count negatives and positives of all folds together, each case once.
+    """Return the numbers of distinct negatives and positives in all folds.
 
-    Without a case column these are all of independent folds, else the largest fold's over its share.
+    Without a case column they are the sum over independent folds, else those of the largest fold over the
+    fraction of the data set that it tests.
     """
     table, design = evaluation.scores, evaluation.design
     if table is not None and table.has_cases:
@@ -228,18 +227,18 @@ def count_distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def rarest_supported_prior(evaluation: Evaluation) -> float:
-    """Return the rarest prior that the distinct negatives support."""
+    """Return the rarest prior at which the negatives are enough."""
     return smallest_supported_prior(
         _count_effective_negatives(evaluation), _min_effective_negatives(evaluation)
     )
 
 
 def _min_effective_negatives(evaluation: Evaluation) -> float:
-    """Return how many effective negatives are enough for the design."""
+    """Return the smallest sufficient number of effective negatives for the design."""
     return MIN_NEGATIVES_OVER_FOLDS if evaluation.design.is_over_folds else MIN_NEGATIVES_OVER_CASES
 
 
 def _count_effective_negatives(evaluation: Evaluation) -> float:
-    """Return the distinct negatives, effective in the proportion of the smallest fold."""
+    """Return the effective number of distinct negatives, by the ratio in the smallest fold."""
     worth = evaluation.min_negatives / float(evaluation.iauprec["n_negative"].min())
     return count_distinct_cases(evaluation)[0] * min(worth, 1.0)

@@ -42,17 +42,17 @@ class Evaluation(FrameResult):
     auprec, iauprec : DataFrame
         Columns model, fold, prior, auprec; and model, fold, iauprec, auc, n_positive, n_negative.
     curves : mapping
-        ROC curve of every (model, fold); of streamed scores without thresholds.
+        ROC curve of every (model, fold); without thresholds for Dask and Spark.
     models, folds, priors : tuple
-        Their order in the frames.
+        Models, folds and priors, in their order in the frames.
     deployment_prior, area_estimator : DeploymentPrior, str
-        Weighting behind IAUPREC, and the estimator behind all areas.
+        Prior distribution of IAUPREC, and estimator of all areas.
     warnings : tuple of str
-        What to keep in mind when reading the numbers.
+        Reasons to read the numbers with care.
     scores : ScoreTable, optional
-        What was measured.
+        The scores behind the areas.
     stated_design : FoldDesign
-        How the folds came about, as stated: see :attr:`design`.
+        Design of the folds as stated; see :attr:`design`.
     cache : dict
         Matched cases of the scores, shared by all copies of an evaluation.
     """
@@ -72,10 +72,7 @@ class Evaluation(FrameResult):
 
     @cached_property
     def design(self) -> FoldDesign:
-        """Design of the folds, for every test and interval; inferred from the cases at first use.
-
-        A warning is emitted where it had to be assumed.
-        """
+        """Design of the folds, inferred from the cases at first use, with a warning if it is assumed."""
         if self.scores is None:
             design = design_without_cases(len(self.folds), self.stated_design)
         else:
@@ -85,20 +82,20 @@ class Evaluation(FrameResult):
 
     @property
     def min_negatives(self) -> float:
-        """Number of negatives in the smallest fold, effective where there are clusters or weights."""
+        """Number of negatives in the smallest fold; with clusters or weights, the effective number."""
         if self.scores is not None:
             return _min_negatives(self.scores)
         return min(roc.n_negative for roc in self.curves.values())
 
     @property
     def halvings(self) -> Halvings | None:
-        """Halvings of the data set, where the design uses them."""
+        """Halvings of the data set, if the design uses them."""
         is_split_half = self.design.kind == "split_half"
         return self.scores.halvings if is_split_half and isinstance(self.scores, ScoreTable) else None
 
     @cached_property
     def iauprec_half_differences(self) -> Floats | None:
-        """Half the difference of IAUPREC between halves: (n_halvings, n_models); None without halvings."""
+        """Half differences of IAUPREC between halves, (n_halvings, n_models); None without halvings."""
         if self.halvings is None:
             return None
         grid = np.array([self.deployment_prior.low])
@@ -106,7 +103,7 @@ class Evaluation(FrameResult):
         return self._half_differences(self.halvings, result.iauprec)
 
     def auprec_half_differences(self, priors: ArrayLike) -> Floats | None:
-        """Compute half differences of AUPREC at priors: (n_halvings, n_models, n_priors)."""
+        """Return half differences of AUPREC between halves, (n_halvings, n_models, n_priors), or None."""
         pi = check_prior_list(priors, "priors")
         if self.halvings is None:
             return None
@@ -114,12 +111,12 @@ class Evaluation(FrameResult):
         return self._half_differences(self.halvings, areas)
 
     def _half_differences(self, halvings: Halvings, areas: Floats) -> Floats:
-        """Return differences between halves, the models in the order of the evaluation."""
+        """Return half differences of areas between halves, with models in the order of the evaluation."""
         order = [halvings.scores.models.index(model) for model in self.models]
         return halvings.differences(areas)[:, order]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the long-form frame of AUPREC."""
+        """Return the frame of AUPREC by model, fold and prior."""
         return self.auprec
 
     def auprec_by_cell(self, priors: ArrayLike) -> Floats:
@@ -136,7 +133,7 @@ class Evaluation(FrameResult):
         return np.asarray(np.nanmean(self.auprec_by_cell(priors), axis=1))
 
     def reweight(self, weighting: DeploymentPrior) -> Evaluation:
-        """Return the evaluation with its curves averaged over another deployment prior."""
+        """Return the evaluation with IAUPREC over another deployment prior."""
         grid = np.array([weighting.low])
         result = measures_of_groups(self.curves, grid, weighting, self.area_estimator)
         cells = pd.MultiIndex.from_tuples(list(self.curves), names=["model", "fold"])
@@ -148,14 +145,14 @@ class Evaluation(FrameResult):
         return same
 
     def reorder_models(self, models: Sequence[str]) -> Evaluation:
-        """Return the evaluation with the models in the order given."""
+        """Return the evaluation with the models in another order."""
         position = {model: i for i, model in enumerate(models)}
 
         def sort(frame: pd.DataFrame) -> pd.DataFrame:
             return frame.sort_values("model", key=lambda m: m.map(position), kind="stable", ignore_index=True)
 
         same = replace(self, auprec=sort(self.auprec), iauprec=sort(self.iauprec), models=tuple(models))
-        if "design" in self.__dict__:  # found out already, and warned of
+        if "design" in self.__dict__:  # inferred already, so that no warning repeats
             same.__dict__["design"] = self.design
         return same
 
@@ -168,7 +165,7 @@ def evaluate(
     area_estimator: str = "trapezoid",
     design: str | FoldDesign = "auto",
 ) -> Evaluation:
-    """Measure every model in every fold at the priors and over the deployment prior.
+    """Compute AUPREC and IAUPREC of every model in every fold.
 
     Parameters
     ----------
@@ -177,12 +174,11 @@ def evaluate(
     at_priors : sequence of float, default (0.5, 0.1, 0.01)
         Distinct priors at which AUPREC is tabulated.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
-        Weighting over which AUPREC is averaged to IAUPREC.
+        Prior distribution over which AUPREC is averaged to IAUPREC.
     area_estimator : str, default "trapezoid"
         As for :func:`~skewanova.auprec`.
     design : str or FoldDesign, default "auto"
-        How the folds came about, as for :func:`~skewanova.compare`; the tests and intervals over folds
-        depend on it.
+        How the folds were made, as for :func:`~skewanova.compare`; tests and intervals depend on it.
 
     Returns
     -------
@@ -192,13 +188,13 @@ def evaluate(
     Raises
     ------
     ValueError, TypeError
-        As :func:`~skewanova.read_scores`; ValueError if a prior is out of range or stands twice.
+        As :func:`~skewanova.read_scores`; ValueError if a prior is out of range or repeats.
 
     Warns
     -----
     SkewanovaWarning
-        If a fold has fewer than 50 effective negatives (negatives / skew) at a prior in use, or the folds'
-        numbers of positives differ by more than a factor of 2.
+        If a fold has fewer than 50 effective negatives (negatives / skew) at a prior in use, or the numbers
+        of positives in folds differ by more than a factor of 2.
 
     Examples
     --------
@@ -241,7 +237,7 @@ def measure_group(
     area_estimator: str = "trapezoid",
     pos_label: object = None,
 ) -> pd.DataFrame:
-    """Measure one model in one fold, given all its rows: the function of a grouped map.
+    """Compute the areas of one model in one fold, as the function of a grouped map.
 
     Parameters
     ----------
@@ -256,8 +252,8 @@ def measure_group(
     Returns
     -------
     DataFrame
-        One row a prior, with the columns model and fold (as text), prior, auprec, iauprec, auc, n_positive,
-        n_negative. In Spark's words: ``"model string, fold string, prior double, auprec double, iauprec
+        One row per prior, with the columns model and fold (as text), prior, auprec, iauprec, auc, n_positive,
+        n_negative. The schema for Spark is ``"model string, fold string, prior double, auprec double, iauprec
         double, auc double, n_positive long, n_negative long"``.
 
     Raises
@@ -277,9 +273,8 @@ def measure_group(
     for column in SAMPLING_COLUMNS:
         if column in frame:
             raise InputError(
-                f"one group of a table with the column {column!r} cannot be measured by itself, since "
-                "clusters are left out together and curves are weighted: use evaluate() on the whole table, "
-                "or leave out the column"
+                f"one group of a table with the column {column!r} cannot be measured by itself; use "
+                "skewanova.evaluate(table) on the whole table, or leave out the column"
             )
     rows = fill_fold(frame.reset_index(drop=True))
     table = build_table(RawTable(rows, locate_group_row(rows)), pos_label)
@@ -306,21 +301,21 @@ def measure_group(
 def resolve_ratio(
     source: Evaluation | pd.DataFrame, frame: str, ratio: float | None, *, needed: str = ""
 ) -> tuple[pd.DataFrame, float]:
-    """Return a frame of an evaluation, or the frame itself, and the test cases for each training case.
+    """Return a frame of an evaluation, or the frame itself, and the ratio of test to training cases.
 
-    `needed` names what cannot do without the ratio; what can gets 0.
+    `needed` names the test that requires the ratio; if it is empty, the ratio may be missing and is then 0.
     """
     if isinstance(source, Evaluation):
         if ratio is not None:
             raise InputError(
-                "`ratio` goes with a frame: an Evaluation knows its design, which evaluate(design=) states"
+                "`ratio` is for frames only; leave it out, or state the design in evaluate(scores, design=)"
             )
         return getattr(source, frame), source.design.ratio if needed else 0.0
     if ratio is None and needed:
         raise InputError(
-            f"{needed} needs to know how the folds came about: pass the Evaluation instead of its frame, or "
-            "`ratio`, the test cases for each training case (0.25 for hold-outs of 20 %, 0 for independent "
-            "folds)"
+            f"{needed} depends on how the folds were made: pass the Evaluation instead of its frame, or "
+            "`ratio`, the number of test cases for each training case (0.25 for hold-outs of 20 %, 0 for "
+            "independent folds)"
         )
     return source, 0.0 if ratio is None else check_ratio(ratio)
 
@@ -328,20 +323,20 @@ def resolve_ratio(
 def half_differences(
     source: Evaluation | pd.DataFrame, models: Sequence[str], *, needed: str = ""
 ) -> Floats | None:
-    """Return half the differences of IAUPREC between halves; `needed` names what cannot do without them."""
+    """Return half differences of IAUPREC between halves; `needed` names the test that requires them."""
     if isinstance(source, Evaluation) and source.iauprec_half_differences is not None:
         order = [source.models.index(model) for model in models]
         return np.asarray(source.iauprec_half_differences[:, order])
     if needed:
         raise InputError(
             f"{needed} needs halvings of the data set: pass the Evaluation of a score table that has them "
-            "(columns part and halving), as compare_estimators(design='split_half') makes it"
+            "(columns part and halving), as compare_estimators(models, X, y, design='split_half') makes it"
         )
     return None
 
 
 def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
-    """Return priors evenly spaced in the log-odds over the grid and the deployment prior together."""
+    """Return priors evenly spaced in the log-odds over the range of the priors and the deployment prior."""
     low = min(*evaluation.priors, evaluation.deployment_prior.low)
     high = max(*evaluation.priors, evaluation.deployment_prior.high)
     logit = np.linspace(np.log(low) - np.log1p(-low), np.log(high) - np.log1p(-high), size)
@@ -350,7 +345,7 @@ def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
 
 
 def build_auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
-    """Return one row for each model, fold and prior."""
+    """Return areas as a frame with one row per model, fold and prior."""
     row = np.repeat(np.arange(len(cells)), len(grid))
     frame = pd.DataFrame(list(cells), columns=["model", "fold"]).take(row).reset_index(drop=True)
     return frame.assign(prior=np.tile(grid, len(cells)), auprec=areas.ravel())
@@ -365,12 +360,12 @@ def _build_iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: 
 
 
 def _min_negatives(table: Scores) -> float:
-    """Return the number of negatives of the smallest fold that has any cases."""
+    """Return the effective number of negatives in the smallest fold."""
     return float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 0].min())
 
 
 def _support_warnings(fewest: float, priors: Sequence[float]) -> list[str]:
-    """Name priors so rare that the smallest fold's negatives cannot support them."""
+    """Return a warning of priors too rare for the negatives of the smallest fold, or none."""
     size = f"{fewest:g}" if fewest == round(fewest) else f"{fewest:.4g} effective"
     effective = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
     thin = {
@@ -390,7 +385,7 @@ def _support_warnings(fewest: float, priors: Sequence[float]) -> list[str]:
 
 
 def _join_ends(texts: Sequence[str]) -> str:
-    """Return one or two texts, or the first and the last of several."""
+    """Return one or two texts, or the first and the last of several, as a phrase."""
     return (" to " if len(texts) > 2 else " and ").join(dict.fromkeys((texts[0], texts[-1])))
 
 

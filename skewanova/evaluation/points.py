@@ -1,4 +1,4 @@
-"""Points of ROC, precision-recall, the P-ROC surface, and one threshold by skew."""
+"""Points of ROC curves, precision-recall curves, the P-ROC surface, and a threshold by skew."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns model, fold, fpr, tpr; between vertices the curve is straight, and at a vertical step the
-        upper end counts.
+        Columns model, fold, fpr, tpr. Between vertices the curve is linear; on a vertical segment the upper
+        end is taken.
 
     Raises
     ------
@@ -76,8 +76,8 @@ def precision_recall(
     Returns
     -------
     DataFrame
-        Columns model, fold, prior, recall, precision; between vertices along the exact segment, as true and
-        false positives grow in proportion. Where precision falls at one recall, its best value stands.
+        Columns model, fold, prior, recall, precision. Between vertices true and false positives grow in
+        proportion. If several points have the same recall, the best precision is taken.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _check_rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
-    """Return rates from 0 to 1, of which 0 is one if `zero`."""
+    """Return rates from 0 to 1, with 0 only if `zero`."""
     result = np.atleast_1d(check_float_array(values, name))
     wrong = result[~((result >= 0 if zero else result > 0) & (result <= 1))]
     if wrong.size:
@@ -151,7 +151,7 @@ def _precision(roc: RocCurve, recall: Floats, priors: Floats) -> Floats:
     """Compute the precision at each prior (rows) and recall (columns)."""
     rises = np.diff(roc.tpr) > 0
     level, fewest = (side[np.insert(rises, 0, True)] for side in (roc.tpr, roc.fpr))
-    most = roc.fpr[np.append(rises, True)]  # at the same recall: where the next segment begins
+    most = roc.fpr[np.append(rises, True)]  # the next segment begins at the largest rate of a recall
     stop = np.searchsorted(level + TIE, recall)
     start = np.maximum(stop - 1, 0)
     share = (recall - level[start]) / np.where(stop > 0, level[stop] - level[start], 1)
@@ -200,7 +200,7 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _stack_points(evaluation: Evaluation, points: Callable[[RocCurve], dict[str, Floats]]) -> pd.DataFrame:
-    """Stack the points of each curve, behind the columns model and fold."""
+    """Return the points of every curve as one frame, with the columns model and fold first."""
     curves = _select_curves(evaluation)
     parts = [points(roc) for roc in curves.values()]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -210,7 +210,7 @@ def _stack_points(evaluation: Evaluation, points: Callable[[RocCurve], dict[str,
 
 
 def list_cells(evaluation: Evaluation) -> list[Cell]:
-    """Return the (model, fold) that were measured, in the order of models and folds."""
+    """Return every (model, fold) with a curve, in the order of models and folds."""
     cells = ((m, f) for m in evaluation.models for f in evaluation.folds)
     return [cell for cell in cells if cell in evaluation.curves]
 

@@ -378,7 +378,7 @@ def test_errors_of_java_are_no_lost_gateway_and_of_a_full_disk_told_as_such():
             backends.SparkFrame(GoneFrame(Py4JError(words))).n_rows()
         assert str(told.value) == f"the Spark frame cannot be read: {words.splitlines()[0]}"
     words = "An error occurred while calling o6.count.\n: java.io.IOException: No space left on device"
-    with pytest.raises(DiskFullError, match=r"o6\.count\.; the disk where rows are kept meanwhile is full$"):
+    with pytest.raises(DiskFullError, match=r"o6\.count\.; the disk for temporary rows is full$"):
         backends.SparkFrame(GoneFrame(Py4JError(words))).n_rows()
 
 

@@ -228,9 +228,9 @@ def test_a_ratio_goes_with_a_frame_and_an_evaluation_has_its_own():
     found, ratio = resolve_ratio(measures, "iauprec", None, needed="this")
     assert found is frame
     assert ratio == pytest.approx(0.25)
-    with pytest.raises(InputError, match=r"^this needs to know how the folds came about"):
+    with pytest.raises(InputError, match=r"^this depends on how the folds were made"):
         resolve_ratio(frame, "iauprec", None, needed="this")
-    with pytest.raises(InputError, match=r"^`ratio` goes with a frame"):
+    with pytest.raises(InputError, match=r"^`ratio` is for frames only"):
         resolve_ratio(measures, "iauprec", 0.25)
 
 

@@ -230,7 +230,7 @@ def test_an_evaluation_brings_its_design():
     measures = evaluation_of(random_table(10, 3), "repeated_holdout")
     known = omnibus_test(measures.iauprec, method="corrected_gg", ratio=0.25).to_frame()
     pd.testing.assert_frame_equal(omnibus_test(measures, method="corrected_gg").to_frame(), known)
-    with pytest.raises(ValueError, match=r"^`ratio` goes with a frame: an Evaluation knows its design"):
+    with pytest.raises(ValueError, match=r"^`ratio` is for frames only; leave it out"):
         omnibus_test(measures, method="corrected_gg", ratio=0.25)
 
 
@@ -254,5 +254,5 @@ def test_bad_options(options, message):
 
 @each("method", ["corrected_f", "corrected_gg", "corrected_hotelling"])
 def test_a_corrected_test_of_a_frame_needs_its_design(method):
-    with pytest.raises(ValueError, match=f"^{method} needs to know how the folds came about: pass the Eval"):
+    with pytest.raises(ValueError, match=f"^{method} depends on how the folds were made: pass the Eval"):
         omnibus_test(SMALL, method=method)

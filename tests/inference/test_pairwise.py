@@ -355,7 +355,7 @@ def test_bad_rope(rope, message):
 
 def test_a_corrected_test_of_a_frame_needs_its_design():
     for call, name in ((posthoc, "corrected_t"), (equivalence, "the correlated t test")):
-        with pytest.raises(ValueError, match=f"^{name} needs to know how the folds came about"):
+        with pytest.raises(ValueError, match=f"^{name} depends on how the folds were made"):
             call(THREE)
         for ratio in (-0.25, np.nan):
             with pytest.raises(ValueError, match=r"^`ratio` must be a number of test cases for each"):

@@ -172,5 +172,5 @@ def test_effective_counts_are_those_of_the_sample():
 @pytest.mark.parametrize("column", ["cluster", "weight"])
 def test_a_group_by_itself_is_refused_with_them(column):
     rows = TABLE.drop(columns={"cluster": "weight", "weight": "cluster"}[column]).query("model == 'A'")
-    with pytest.raises(InputError, match=rf"'{column}' cannot be measured by itself.*use evaluate\(\)"):
+    with pytest.raises(InputError, match=rf"'{column}' cannot be measured by itself; use skewanova.evaluate"):
         sa.evaluation.measure_group(rows)
