@@ -177,9 +177,8 @@ class Persisted:
     results: Any
 
     def __post_init__(self) -> None:
-        weakref.finalize(
-            self, self.backend.release, self.results
-        ).atexit = False  # at exit the session has ended
+        # at exit the session has ended
+        weakref.finalize(self, self.backend.release, self.results).atexit = False
 
     def map(self, function: Callable[[Any], Any]) -> list[Any]:
         """Return the results of a function of each."""

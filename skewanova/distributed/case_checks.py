@@ -20,12 +20,7 @@ from skewanova.base.checks import Floats, InputError, name_row
 from skewanova.curves.groups import Cell
 from skewanova.curves.sorting import FEW_WEIGHTS, PlacedCases, slots_among
 from skewanova.distributed.backends import Backend, Buckets, Persisted, RowFunction
-from skewanova.distributed.packing import (
-    Groups,
-    raise_errors,
-    read_labels,
-    return_errors,
-)
+from skewanova.distributed.packing import Groups, raise_errors, read_labels, return_errors
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.columns import SAMPLING_COLUMNS
 from skewanova.scores.table import CaseSummary
@@ -183,13 +178,9 @@ class RowChecks:
     def _sum_units(self, rows: pd.DataFrame, unit: NDArray[np.intp]) -> UnitSums:
         """Return the weights of units as sums of shape (n_models, n_folds, 2)."""
         shape = len(self.models), len(self.folds), 2
-        columns = (
-            level_codes(rows, "model"),
-            level_codes(rows, "fold"),
-            rows["y_true"].to_numpy().astype(np.intp),
-        )
+        model, fold = (level_codes(rows, key) for key in ("model", "fold"))
         weight = rows["weight"].to_numpy() if "weight" in rows else None
-        kind = np.ravel_multi_index(columns, shape)
+        kind = np.ravel_multi_index((model, fold, rows["y_true"].to_numpy().astype(np.intp)), shape)
         return UnitSums.from_cases(kind, unit, weight, int(np.prod(shape))).reshape(*shape)
 
     def _check_same(self, rows: pd.DataFrame) -> None:

@@ -173,7 +173,8 @@ class GroupSample:
 @return_errors
 def sample_groups(frame: pd.DataFrame) -> list[GroupSample]:
     """Return a sample of every group of a partition, with all checks of single rows."""
-    return [_sample_group(fill_fold(rows)) for rows in _split_groups(frame)]
+    groups = frame.groupby(group_columns(frame), sort=False, observed=True, dropna=False)
+    return [_sample_group(fill_fold(rows.reset_index(drop=True))) for _, rows in groups]
 
 
 def _sample_group(rows: pd.DataFrame) -> GroupSample:
@@ -187,11 +188,6 @@ def _sample_group(rows: pd.DataFrame) -> GroupSample:
     labels = tuple(dict.fromkeys(map(str, pd.factorize(rows["y_true"], use_na_sentinel=False)[1])))
     has_whole_cases = _has_whole_cases(rows, lambda _: location)
     return GroupSample((model, fold), len(rows), score[index], labels[:5], has_whole_cases)
-
-
-def _split_groups(frame: pd.DataFrame) -> list[pd.DataFrame]:
-    groups = frame.groupby(group_columns(frame), sort=False, observed=True, dropna=False)
-    return [rows.reset_index(drop=True) for _, rows in groups]
 
 
 def read_group(rows: pd.DataFrame) -> Group:

@@ -192,7 +192,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     >>> support(measures, [0.2, 0.001])["supported"].tolist()
     [False, True]
     """
-    negatives = _count_effective_negatives(evaluation)
+    negatives = _effective_negatives(evaluation)
     rarest = rarest_supported_prior(evaluation)
     if priors is None:
         grid = prior_grid(evaluation)
@@ -201,9 +201,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     else:
         grid = np.unique(check_priors(priors, "priors"))
     effective = effective_negatives(negatives, grid)
-    supported = is_sufficient(
-        effective, _min_effective_negatives(evaluation)
-    )  # the rarest prior itself counts
+    supported = is_sufficient(effective, _min_effective_negatives(evaluation))
     return pd.DataFrame({"prior": grid, "effective_negatives": effective, "supported": supported})
 
 
@@ -228,9 +226,7 @@ def count_distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
 
 def rarest_supported_prior(evaluation: Evaluation) -> float:
     """Return the rarest prior at which the negatives are enough."""
-    return smallest_supported_prior(
-        _count_effective_negatives(evaluation), _min_effective_negatives(evaluation)
-    )
+    return smallest_supported_prior(_effective_negatives(evaluation), _min_effective_negatives(evaluation))
 
 
 def _min_effective_negatives(evaluation: Evaluation) -> float:
@@ -238,7 +234,7 @@ def _min_effective_negatives(evaluation: Evaluation) -> float:
     return MIN_NEGATIVES_OVER_FOLDS if evaluation.design.is_over_folds else MIN_NEGATIVES_OVER_CASES
 
 
-def _count_effective_negatives(evaluation: Evaluation) -> float:
+def _effective_negatives(evaluation: Evaluation) -> float:
     """Return the effective number of distinct negatives, by the ratio in the smallest fold."""
     worth = evaluation.min_negatives / float(evaluation.iauprec["n_negative"].min())
     return count_distinct_cases(evaluation)[0] * min(worth, 1.0)

@@ -280,9 +280,7 @@ def measure_group(
     table = build_table(RawTable(rows, locate_group_row(rows)), pos_label)
     curves = table.curves()
     if len(curves) > 1:
-        raise InputError(
-            f"`frame` must hold the rows of one model in one fold, but holds {len(curves)} groups"
-        )
+        raise InputError(f"`frame` must hold one model in one fold, but holds {len(curves)} groups")
     ((model, fold), roc), *_ = curves.items()
     grid = np.asarray(at_priors, dtype=np.float64)
     measured: dict[str, Any] = {
@@ -307,9 +305,7 @@ def resolve_ratio(
     """
     if isinstance(source, Evaluation):
         if ratio is not None:
-            raise InputError(
-                "`ratio` is for frames only; leave it out, or state the design in evaluate(scores, design=)"
-            )
+            raise InputError("`ratio` is for frames only; state the design in evaluate(scores, design=)")
         return getattr(source, frame), source.design.ratio if needed else 0.0
     if ratio is None and needed:
         raise InputError(
@@ -367,26 +363,23 @@ def _min_negatives(table: Scores) -> float:
 def _support_warnings(fewest: float, priors: Sequence[float]) -> list[str]:
     """Return a warning of priors too rare for the negatives of the smallest fold, or none."""
     size = f"{fewest:g}" if fewest == round(fewest) else f"{fewest:.4g} effective"
-    effective = {prior: effective_negatives(fewest, prior) for prior in sorted(set(priors), reverse=True)}
-    thin = {
-        prior: few for prior, few in effective.items() if not is_sufficient(few, MIN_NEGATIVES_OVER_FOLDS)
-    }
-    if not thin:
+    descending = np.array(sorted(set(priors), reverse=True))
+    effective = effective_negatives(fewest, descending)
+    thin = ~np.asarray(is_sufficient(effective, MIN_NEGATIVES_OVER_FOLDS))
+    if not thin.any():
         return []
-    rare, weight = (
-        _join_ends([f"{prior:g}" for prior in thin]),
-        _join_ends([f"{few:.3g}" for few in thin.values()]),
-    )
+    rare, weight = _join_ends(descending[thin], "g"), _join_ends(effective[thin], ".3g")
     return [
-        f"at prior{'s' if len(thin) > 1 else ''} {rare} the smallest fold's {size} negatives weigh as much "
+        f"at prior{'s' if thin.sum() > 1 else ''} {rare} the smallest fold's {size} negatives weigh as much "
         f"as {weight} (negatives / skew, below {MIN_NEGATIVES_OVER_FOLDS}): AUPREC there rests on very few "
         "false positives"
     ]
 
 
-def _join_ends(texts: Sequence[str]) -> str:
-    """Return one or two texts, or the first and the last of several, as a phrase."""
-    return (" to " if len(texts) > 2 else " and ").join(dict.fromkeys((texts[0], texts[-1])))
+def _join_ends(numbers: Floats, spec: str) -> str:
+    """Return one or two numbers, or the first and the last of several, as a phrase."""
+    ends = dict.fromkeys((f"{numbers[0]:{spec}}", f"{numbers[-1]:{spec}}"))
+    return (" to " if len(numbers) > 2 else " and ").join(ends)
 
 
 def _imbalance_warnings(positives: pd.Series[int]) -> list[str]:

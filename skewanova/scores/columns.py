@@ -134,9 +134,7 @@ class ColumnMap:
         names = _map_names(columns, [name for name in allowed if name != "y_score" or not classes])
         taken = [name for name in classes if name in names.values()]
         if taken:
-            raise InputError(
-                f"`classes` must name columns of scores, but {taken[0]!r} is another column; rename it"
-            )
+            raise InputError(f"`classes` must name score columns, but {taken[0]!r} is another: rename it")
         used = [*names.values()]
         required = [
             name

@@ -216,9 +216,7 @@ def as_design(design: str | FoldDesign) -> FoldDesign:
     if isinstance(design, FoldDesign):
         return design
     if not isinstance(design, str):
-        raise InputTypeError(
-            f"`design` must be a name or a FoldDesign, but is of type {type(design).__name__}"
-        )
+        raise InputTypeError(f"`design` must be a name or a FoldDesign, but has type {type(design).__name__}")
     check_choice(design, DESIGNS, "design")
     return FoldDesign("runs", runs=RUNS[design]) if design in RUNS else FoldDesign(design)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Bools, InputError, check_count, check_fraction
@@ -50,7 +51,7 @@ def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
     for is_part, name in ((part == 0, HOLDOUT), (part > 0, PARTS[1])):
         if not is_part.any():
             raise InputError(
-                f"a table with halvings must hold hold-outs too, but has no row of part {name!r}"
+                f"a table with halvings needs hold-outs and halves, but has no row of part {name!r}"
             )
     columns = replace(raw, frame=raw.frame.drop(columns=list(HALVING_COLUMNS)))
     table = build_table(columns.take(np.flatnonzero(part == 0)), pos_label)
@@ -81,9 +82,7 @@ def _part_codes(raw: RawTable) -> Codes:
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         row = int(np.argmax(part == unknown[0]))
-        raise InputError(
-            f"`part` must be one of {', '.join(PARTS)}; but got {unknown[0]!r} at {raw.where(row)}"
-        )
+        raise InputError(f"`part` must be one of {', '.join(PARTS)}; not {unknown[0]!r} at {raw.where(row)}")
     return np.asarray(np.array([PARTS.index(name) for name in names], dtype=np.intp)[part.codes])
 
 
@@ -169,36 +168,29 @@ def _check_same_data(table: ScoreTable, halvings: Halvings) -> None:
     """Check that hold-outs and halvings have the same models and cases."""
     odd = sorted(set(table.models) ^ set(halvings.scores.models))
     if odd:
-        raise InputError(
-            f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one of them"
-        )
-    for column in SAMPLING_COLUMNS:
+        raise InputError(f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one")
+    for column in ("y_true", *SAMPLING_COLUMNS):
         if column in table.frame:
-            _check_same_sampling(table, halvings.scores, column)
-    held_out, halved = _values_of_cases(table, "y_true"), _values_of_cases(halvings.scores, "y_true")
-    absent = [case for case in held_out.index if case not in halved.index]
-    mixed = held_out[held_out.index.isin(halved.index) & (halved.reindex(held_out.index) != held_out)].index
-    if len(mixed):
-        raise InputError(
-            f"a case must have one label, but case {mixed[0]} has one in the hold-outs and another in the "
-            "halvings"
-        )
-    if absent:
+            _check_same_values(table, halvings.scores, column)
+    held_out, halved = (_values_of_cases(each, "y_true").index for each in (table, halvings.scores))
+    absent = held_out.difference(halved, sort=False)
+    if len(absent):
         raise InputError(
             f"every halving must hold the whole data set, but {len(absent)} cases of the hold-outs are in no "
             f"halving, the first: {absent[0]}"
         )
 
 
-def _check_same_sampling(table: ScoreTable, halves: ScoreTable, column: str) -> None:
-    """Check that a case has the same cluster or weight in hold-outs and halvings."""
+def _check_same_values(table: ScoreTable, halves: ScoreTable, column: str) -> None:
+    """Check that a case has the same label, cluster or weight in hold-outs and halvings."""
     held_out, halved = _values_of_cases(table, column), _values_of_cases(halves, column)
     both = [case for case in held_out.index if case in halved.index]
     odd = [case for case in both if str(held_out[case]) != str(halved[case])]
     if odd:
         raise InputError(
-            f"a case must have one {column}, but case {odd[0]!r:.40} has {held_out[odd[0]]!r:.40} in the "
-            f"hold-outs and {halved[odd[0]]!r:.40} in the halvings ({len(odd)} such cases in all)"
+            f"a case must have one {'label' if column == 'y_true' else column}, but case {odd[0]!r:.40} has "
+            f"{held_out[odd[0]]!r:.40} in the hold-outs and {halved[odd[0]]!r:.40} in the halvings "
+            f"({len(odd)} such cases in all)"
         )
 
 
@@ -224,7 +216,7 @@ def check_groups(groups: ArrayLike | None, n_cases: int) -> NDArray[Any] | None:
     result = None if groups is None else np.asarray(groups)
     if result is not None and result.shape != (n_cases,):
         raise InputError(
-            f"`groups` must name the group of each of the {n_cases} cases, but has shape {result.shape}"
+            f"`groups` must have a group for each of {n_cases} cases, but has shape {result.shape}"
         )
     return result
 
@@ -281,9 +273,7 @@ class Units:
                 )
 
 
-def draw_holdouts(
-    units: Units, n_splits: int, *, test_fraction: float, rng: np.random.Generator
-) -> list[Split]:
+def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Generator) -> list[Split]:
     """Draw random splits into training and test cases, stratified."""
     check_count(n_splits, "n_splits", minimum=2)
     fraction = check_fraction(test_fraction, "test_fraction")
@@ -294,9 +284,7 @@ def draw_holdouts(
     return _check_splits(result, units.positive)
 
 
-def draw_half_folds(
-    units: Units, n_halvings: int, *, inner_folds: int, rng: np.random.Generator
-) -> list[Split]:
+def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Generator) -> list[Split]:
     """Draw random halvings, and split each half into folds for cross-validation."""
     check_halvings(check_count(n_halvings, "n_halvings", minimum=1), "n_halvings")
     check_count(inner_folds, "inner_folds", minimum=2)
@@ -313,7 +301,7 @@ def draw_half_folds(
 
 
 def _shuffle_split(
-    stratum: Rows, n_splits: int, fraction: float, rng: np.random.Generator
+    stratum: Rows, n_splits: int, fraction: float, rng: Generator
 ) -> Iterator[tuple[Rows, Rows]]:
     """Yield the units for training and for testing of random stratified splits."""
     make = import_sklearn("model_selection").StratifiedShuffleSplit

@@ -196,9 +196,7 @@ def scores_from_wide(
         )
     chosen = [column for column in wide.columns.tolist() if column not in with_role]
     if not chosen:
-        raise InputError(
-            "`models` must name at least one column of scores, but the table has no other column"
-        )
+        raise InputError("`models` must name a column of scores, but the table has no other column")
     scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
     result = {role: wide[name] for role, name in named.items() if name in with_role and name in wide}
     labels = pd.DataFrame({"fold": 1, **result})

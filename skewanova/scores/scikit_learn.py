@@ -62,9 +62,7 @@ def score_cases(
     methods = RESPONSES if response_method == "auto" else (response_method,)
     method = next((getattr(estimator, name) for name in methods if hasattr(estimator, name)), None)
     if method is None:
-        raise InputTypeError(
-            f"{type(estimator).__name__} has no {' or '.join(methods)}, so it cannot score cases"
-        )
+        raise InputTypeError(f"{type(estimator).__name__} has no {' or '.join(methods)} to score cases with")
     score = to_array(method(rows), "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
@@ -466,9 +464,7 @@ def _make_scorer(measure: Callable[..., float], response_method: str, **options:
 def check_model_names(models: object, name: str) -> None:
     """Check that `models` is a mapping from names to models, and not empty."""
     if not isinstance(models, Mapping):
-        raise InputTypeError(
-            f"`{name}` must be a mapping from names to models, such as {{'A': ...}}, but got {models!r:.60}"
-        )
+        raise InputTypeError(f"`{name}` must be a mapping from names to models, but got {models!r:.60}")
     if not models:
         raise InputError(f"`{name}` must hold at least one model, but is empty")
     unnamed = [key for key in models if not isinstance(key, str)]
@@ -481,10 +477,9 @@ def check_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> Labelled
     check_response(**options)
     features, labels = to_rows(X), to_rows(y)
     positive = check_labels(labels, pos_label=pos_label, name="y")
-    if count_rows(features, "X") != len(positive):
-        raise InputError(
-            f"`X` and `y` must be equally long, but have {count_rows(features, 'X')} and {len(positive)}"
-        )
+    n_rows = count_rows(features, "X")
+    if n_rows != len(positive):
+        raise InputError(f"`X` and `y` must be equally long, but have {n_rows} and {len(positive)}")
     return LabelledData(features, labels, positive, pos_label, **options)
 
 

@@ -14,12 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skewanova.base.checks import (
-    Bools,
-    Floats,
-    RowName,
-    check_subset,
-)
+from skewanova.base.checks import Bools, Floats, RowName, check_subset
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
 from skewanova.curves.sorting import Parts
 from skewanova.priors.evidence import UnitSums, kish_effective_size

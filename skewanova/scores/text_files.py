@@ -10,9 +10,10 @@ import csv
 import gzip
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from io import TextIOWrapper
 from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -190,9 +191,8 @@ def _open_bytes(path: Path) -> IO[bytes]:
 @contextmanager
 def _open_lines(path: Path) -> Iterator[Iterator[str]]:
     """Open the lines of a file, compressed or not."""
-    opener: Callable[..., Any] = gzip.open if path.suffix.lower() == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as text:
+        with TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline="") as text:
             yield _iter_bounded_lines(text, path)
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name!r} is not UTF-8 text: {error}") from error

@@ -286,12 +286,9 @@ def _check_fold_by_fold(
     frame: pd.DataFrame, column: str, value: Codes, where: RowName, *, n_models: Codes | None
 ) -> None:
     """Check, without names of cases, that all models of a fold have equally many rows of each value."""
-    rows = pd.DataFrame(
-        {"fold": level_codes(frame, "fold"), "value": value, "model": level_codes(frame, "model")}
-    )
-    sizes = (
-        rows.groupby(["fold", "value", "model"]).size().groupby(["fold", "value"]).agg(["nunique", "size"])
-    )
+    rows = pd.DataFrame({key: level_codes(frame, key) for key in ("fold", "model")}).assign(value=value)
+    n_rows = rows.groupby(["fold", "value", "model"]).size()
+    sizes = n_rows.groupby(["fold", "value"]).agg(["nunique", "size"])
     models = rows.groupby("fold")["model"].nunique() if n_models is None else pd.Series(n_models)
     n_expected = models.loc[sizes.index.get_level_values(0)].to_numpy()
     odd = sizes[(sizes["nunique"] > 1) | (sizes["size"] != n_expected)]

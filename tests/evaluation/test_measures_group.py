@@ -21,7 +21,7 @@ def test_one_group_at_a_time():
         sa.evaluation.measure_group(pd.DataFrame({"model": "A", "fold": 1, **rows}))
     two = pd.DataFrame({"model": ["A", "A", "B", "B"], "fold": 1, "y_true": [0, 1, 0, 1], "y_score": 0.5})
     for frame, told in (
-        (two, "`frame` must hold the rows of one model in one fold, but holds 2"),
+        (two, "`frame` must hold one model in one fold, but holds 2"),
         (two[:0], "the score table must hold at least one row"),
     ):
         with pytest.raises(InputError, match=f"^{told}"):

@@ -101,7 +101,7 @@ def test_classes_may_be_numbers():
         ({}, ["cat", "dog"], "has the class 'owl', which is not one of cat, dog"),
         ({}, ["cat"], "at least 2 classes"),
         ({}, ["cat", "dog", "owl", "hen"], "hen"),
-        ({}, ["cat", "dog", "owl", "case"], "'case' is another column"),
+        ({}, ["cat", "dog", "owl", "case"], "'case' is another: rename it"),
         ({"y_true": [np.nan, *LABELS[1:]] * 2}, ["cat", "dog", "owl"], "^class 'cat': .*y_true.* row 0"),
         ({"owl": ["high"] * 16}, ["cat", "dog", "owl"], "owl"),
     ],

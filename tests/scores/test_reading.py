@@ -242,13 +242,9 @@ def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
 
 
 def test_wide_tables_without_models_or_with_one_twice():
-    with pytest.raises(
-        InputError, match=r"^`models` must name at least one column of scores, but the table has"
-    ):
+    with pytest.raises(InputError, match=r"^`models` must name a column of scores, but the table has"):
         scores_from_wide(WIDE[["y_true", "fold"]])
-    with pytest.raises(
-        InputError, match=r"^`models` must name at least one column of scores, but the table has"
-    ):
+    with pytest.raises(InputError, match=r"^`models` must name a column of scores, but the table has"):
         scores_from_wide(WIDE, models=[])
     with pytest.raises(InputError, match=exact("the column 'A' is mapped twice; map each column once")):
         scores_from_wide(WIDE, models=["A", "A"])

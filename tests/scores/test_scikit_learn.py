@@ -237,9 +237,7 @@ def test_scores_that_are_not_numbers_are_told_by_row_of_the_data():
 
 
 def test_a_response_that_is_not_there():
-    message = (
-        "model 'A' cannot be used in fold 1: GaussianNB has no decision_function, so it cannot score cases"
-    )
+    message = "model 'A' cannot be used in fold 1: GaussianNB has no decision_function to score cases with"
     with pytest.raises(TypeError, match=f"^{message}$"):
         sa.scores_from_estimators({"A": BAYES}, X, Y, response_method="decision_function")
 
@@ -294,7 +292,7 @@ def test_folds_that_lack_a_class_are_refused_before_anything_is_fitted():
             Y,
             {},
             TypeError,
-            "`estimators` must be a mapping from names to models, such as",
+            "`estimators` must be a mapping from names to models, but",
         ),
         ({}, Y, {}, ValueError, "`estimators` must hold at least one model, but is empty"),
         ({1: BAYES}, Y, {}, TypeError, "`estimators` must have names that are text, but has the name 1"),
