@@ -93,7 +93,7 @@ class Backend(Protocol):
     def largest_group(self, columns: Mapping[str, str]) -> int:
         """Return the number of rows of the largest (model, fold)."""
 
-    def rows(self, columns: Mapping[str, str], select: RowFunction = pd.DataFrame.copy) -> pd.DataFrame:
+    def read_rows(self, columns: Mapping[str, str], select: RowFunction = pd.DataFrame.copy) -> pd.DataFrame:
         """Return the rows of the columns, or what `select` makes of every partition, in this process."""
         parts = self.map_partitions(columns, select)
         return pd.concat(parts) if parts else pd.DataFrame(columns=[*columns])

@@ -192,7 +192,7 @@ class RowChecks:
 
         _check_sorted(check, rows)
 
-    def positive_scores(self, frame: pd.DataFrame) -> list[tuple[Any, NDArray[Any]]]:
+    def find_positive_scores(self, frame: pd.DataFrame) -> list[tuple[Any, NDArray[Any]]]:
         """Return the distinct scores of the positives of every (model, fold) in a partition."""
         if not len(frame):
             return []
@@ -290,7 +290,7 @@ def summarize_groups(
     if cases is None or cases.unpaired.any() or not (cases.shared == cases.n_cases).all():
         return cases, sampling, None
     needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
-    scores = [item for part in engine.map_partitions(needed, checks.positive_scores) for item in part]
+    scores = [item for part in engine.map_partitions(needed, checks.find_positive_scores) for item in part]
     cells = tuple(groups.curves())
     levels = [np.unique(np.concatenate([part for key, part in scores if key == cell])) for cell in cells]
     place_cases = partial(checks.place_cases, levels=levels)

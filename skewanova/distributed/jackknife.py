@@ -51,7 +51,7 @@ MANY_WEIGHTS = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Values:
+class _JackknifeValues:
     """Jackknife values of the cases of a worker.
 
     Attributes
@@ -84,13 +84,13 @@ class _Values:
         sides = [(slot[cases.positive] // 2, slot[~cases.positive]) for slot in slots]
         if not self.sample.clustered:
             tables = []
-            for (places, entry, estimate, values), side in zip(self._tables, sides, strict=True):
+            for (places, entry, estimate, values), side in zip(self._tables_of_cases, sides, strict=True):
                 position = places.locate_cases(cases.positive, *side, cases.weight)
                 tables.append(JackknifeValues(estimate, values, entry[position]))
             return CaseDeviations(Sample(cases.positive), tuple(tables))
         stratum = np.array(self.sample.stratum_of_kind)[classify_units(Sample(*columns))]
         sample, sizes, tables = Sample(*columns, stratum), self.sample.stratum_sizes[stratum], []
-        for model, ((gain, fall, area), side) in enumerate(zip(self._clustered, sides, strict=True)):
+        for model, ((gain, fall, area), side) in enumerate(zip(self._tables_of_clusters, sides, strict=True)):
             units = ClusterRanks(sample, *side, gain, fall)
             table = units.jackknife_values(area, sizes, self.weightings, self.area_estimator)
             means = None if self.means is None else self.means[:, model]
@@ -98,7 +98,7 @@ class _Values:
         return CaseDeviations(sample, tuple(tables))
 
     @cached_property
-    def _tables(self) -> list[tuple[CurvePositions, Codes, Floats, Floats]]:
+    def _tables_of_cases(self) -> list[tuple[CurvePositions, Codes, Floats, Floats]]:
         """Positions on each curve, their entries, areas, and values of entries, without clusters."""
         tables, sizes = [], self.sample.sizes[:2]
         for model, curve in enumerate(self.curves):
@@ -118,7 +118,7 @@ class _Values:
         return tables
 
     @cached_property
-    def _clustered(self) -> list[tuple[Floats, Floats, Floats]]:
+    def _tables_of_clusters(self) -> list[tuple[Floats, Floats, Floats]]:
         """Weights of positives by step and of negatives by slot, and areas, of each curve."""
         tables = []
         for curve in self.curves:
@@ -155,7 +155,7 @@ class _Values:
         estimate = np.stack([table.estimate for table in result.tables])
         root = result.r_factor if mix is None else np.empty((0, 0))  # not needed again
         powers = []
-        for turn in _both_scales(estimate.ravel()) if turns is None else turns:
+        for turn in _default_projections(estimate.ravel()) if turns is None else turns:
             unit = result.magnitude(turn)
             sums = result.sums(turn._replace(scale=turn.scale / unit), mix)
             by_stratum = np.zeros((3, *sums.shape[1:]))  # some units may lack a stratum
@@ -164,7 +164,7 @@ class _Values:
         return Sums(self.sample, estimate, root, powers)
 
 
-def _both_scales(area: Floats) -> list[PriorProjection]:
+def _default_projections(area: Floats) -> list[PriorProjection]:
     """Return the turns of areas over one prior distribution, on the arcsine scale and unscaled."""
     slopes = ArcsineScale.from_areas(area).slope, np.ones(len(area))
     return [PriorProjection(np.ones((1, 1)), 1 / slope[:, None]) for slope in slopes]
@@ -191,7 +191,7 @@ class Sums(NamedTuple):
     powers: list[tuple[Floats, Floats]]
 
     @classmethod
-    def joined(cls, parts: Sequence[Sums]) -> Sums:
+    def merge(cls, parts: Sequence[Sums]) -> Sums:
         """Return the sums over all parts."""
         powers = []
         for turn in zip(*(part.powers for part in parts), strict=True):
@@ -206,8 +206,8 @@ class Sums(NamedTuple):
         """Return rows (n_rows, n_models * n_priors) with the products of deviations at these priors."""
         return project_r_factor(self.root, weight, len(self.estimate))
 
-    def spreads(self, n_curves: int) -> list[VarianceEstimates]:
-        """Return the spreads of `n_curves` models or combinations for every turn."""
+    def estimate_variances(self, n_curves: int) -> list[VarianceEstimates]:
+        """Return the variances of `n_curves` models or combinations for every turn."""
         stratum = self.sample.stratum
         return [
             VarianceEstimates.from_power_sums(self.sample, sums[stratum], n_curves, unit)
@@ -250,14 +250,14 @@ class DistributedCases:
             raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(BY_STEPS)))
         rows = [self.parts.cells.index(cell) for cell in cells]
         curves = [self.curves[cell] for cell in cells]
-        values = _Values(curves, rows, weightings, area_estimator, self.sample, self.weights)
+        values = _JackknifeValues(curves, rows, weightings, area_estimator, self.sample, self.weights)
         if self.sample.sums is not None:  # else the means follow from the curves
             if not self.sample.clustered and max(map(len, self.weights)) > FEW_WEIGHTS:
                 raise InputError(MANY_WEIGHTS.format(FEW_WEIGHTS))
             sums = np.sum(self.parts.map(values.sum_by_stratum), axis=0)
             means = sums / np.maximum(self.sample.stratum_sizes, 1)[:, None, None]
             values = replace(values, means=means)
-        return Sums.joined(self.parts.map(partial(values.sum_powers, turns=turns, mix=mix)))
+        return Sums.merge(self.parts.map(partial(values.sum_powers, turns=turns, mix=mix)))
 
     def measure_areas(
         self, cells: Sequence[Cell], weighting: DeploymentPrior, area_estimator: str
@@ -272,13 +272,13 @@ class DistributedCases:
     def project(
         self, cells: Sequence[Cell], nodes: Floats, area_estimator: str, turns: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return rows with the products of deviations, and spreads, for each turn from the nodes."""
+        """Return rows with the products of deviations, and variances, for each turn from the nodes."""
         weightings = [UniformPrior(prior, prior) for prior in nodes.tolist()]
         sums = self.measure(cells, weightings, area_estimator, turns=turns)
-        spreads = sums.spreads(len(cells))
+        spreads = sums.estimate_variances(len(cells))
         return [(sums.units(turn.weight), each) for turn, each in zip(turns, spreads, strict=True)]
 
-    def rows_along(
+    def measure_rows(
         self, cells: Sequence[Cell], weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> tuple[Floats, Floats]:
         """Return areas (n_cells, n_weightings), and rows (n_rows, n_cells, n_weightings).
@@ -303,11 +303,11 @@ class DistributedArcsine(ArcsineAreas):
 
     def angle_variances(self) -> VarianceEstimates:
         """Return variances of the angles and of their differences."""
-        return self.sums.spreads(len(self.area))[0]
+        return self.sums.estimate_variances(len(self.area))[0]
 
     def model_errors(self) -> tuple[Floats, Floats]:
         """Return the standard error of every area, and its degrees of freedom."""
-        return self._single_errors(self.sums.spreads(len(self.area))[1])
+        return self._single_errors(self.sums.estimate_variances(len(self.area))[1])
 
     def pair_stratum_variances(self) -> tuple[Floats, Floats]:
         """Return the variance of every difference by stratum (n_pairs, 3), and the variances of these."""
@@ -318,8 +318,8 @@ class DistributedArcsine(ArcsineAreas):
 
     def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
         """Return the standard errors of contrasts (n, n_models) and their degrees of freedom."""
-        angular, _ = _both_scales(self.area)
-        (spreads,) = self.measure(turns=[angular], mix=contrasts).spreads(len(contrasts))
+        angular, _ = _default_projections(self.area)
+        (spreads,) = self.measure(turns=[angular], mix=contrasts).estimate_variances(len(contrasts))
         return self._single_errors(spreads)
 
     def _single_errors(self, spreads: VarianceEstimates) -> tuple[Floats, Floats]:

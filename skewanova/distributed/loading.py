@@ -63,7 +63,7 @@ def read_distributed(
             return _read_in_memory(engine, present, pos_label)
         raise InputError(HALVINGS_TOO_LARGE)
     if DATASET_COLUMN in selected and DATASET_COLUMN not in present.values():
-        datasets = engine.rows({DATASET_COLUMN: DATASET_COLUMN}, pd.DataFrame.drop_duplicates)
+        datasets = engine.read_rows({DATASET_COLUMN: DATASET_COLUMN}, pd.DataFrame.drop_duplicates)
         raise_multiple_datasets(DATASET_COLUMN, datasets[DATASET_COLUMN].nunique())
     if "fold" not in present:
         warn_each([NO_FOLD_WARNING])
@@ -88,7 +88,7 @@ def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: obje
         if DATASET_COLUMN in engine.names and DATASET_COLUMN not in columns.values()
         else {}
     )
-    frame = engine.rows({**columns, **datasets})
+    frame = engine.read_rows({**columns, **datasets})
     keys = [key for key in ("model", "fold", "case") if key in frame]
     if "case" not in keys and frame["fold"].nunique() < 2 and frame["model"].nunique() > 1:
         raise InputError(NEEDS_MEMORY)
@@ -155,7 +155,7 @@ def iter_distributed_areas(
         raise InputError(FIXED_RUNS)
     cases = distribute_cases(table, table.parts)
     cells = [(model, fold) for model in evaluation.models for fold in evaluation.folds]
-    areas, rows = cases.rows_along(cells, weightings, evaluation.area_estimator)
+    areas, rows = cases.measure_rows(cells, weightings, evaluation.area_estimator)
     for i in range(len(weightings)):
         area = areas[:, i].reshape(len(evaluation.models), -1)
         yield RunAreas(area, np.ascontiguousarray(rows[..., i]), cases.sample, evaluation.design.runs)

@@ -285,7 +285,7 @@ class Groups:
     packed: dict[tuple[int, int], PackedGroup]
 
     @classmethod
-    def of(cls, packed: Sequence[PackedGroup], pos_label: object) -> Groups:
+    def from_packed(cls, packed: Sequence[PackedGroup], pos_label: object) -> Groups:
         """Return the groups in order, with one spelling of each fold and the same two labels in all."""
         groups = sorted(packed, key=attrgetter(*GROUP_COLUMNS))
         names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in GROUP_COLUMNS})
@@ -332,7 +332,7 @@ def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) 
     else:
         packed = raise_errors(engine.map_groups(columns, partial(pack_group, pos_label=pos_label)))
     check_any_row(len(packed))
-    groups = Groups.of(packed, pos_label)
+    groups = Groups.from_packed(packed, pos_label)
     check_cell_classes(groups.models, groups.folds, groups.counts())
     return groups
 

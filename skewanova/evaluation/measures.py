@@ -113,7 +113,7 @@ class Evaluation(FrameResult):
     def _half_differences(self, halvings: Halvings, areas: Floats) -> Floats:
         """Return half differences of areas between halves, with models in the order of the evaluation."""
         order = [halvings.scores.models.index(model) for model in self.models]
-        return halvings.differences(areas)[:, order]
+        return halvings.half_differences(areas)[:, order]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the frame of AUPREC by model, fold and prior."""

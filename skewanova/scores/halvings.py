@@ -258,7 +258,7 @@ class Units:
         share = np.bincount(unit, weights=positive) / np.bincount(unit)
         return cls(unit, np.where(share == 0, 0, np.where(share == 1, 1, 2)), positive)
 
-    def cases(self, chosen: Rows) -> Rows:
+    def select_cases(self, chosen: Rows) -> Rows:
         """Return the positions of the cases of some units."""
         return np.flatnonzero(np.isin(self.unit, chosen)).astype(np.intp)
 
@@ -280,7 +280,10 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
     needed = max(2, int(np.ceil(1 / min(fraction, 1 - fraction))))
     units.check_units(needed, f"`test_fraction`={fraction:g}", "so that training and test have one each")
     cut = _shuffle_split(units.stratum, n_splits, fraction, rng)
-    result = [Split(units.cases(train), units.cases(test), fold) for fold, (train, test) in enumerate(cut, 1)]
+    result = [
+        Split(units.select_cases(train), units.select_cases(test), fold)
+        for fold, (train, test) in enumerate(cut, 1)
+    ]
     return _check_splits(result, units.positive)
 
 
@@ -296,7 +299,11 @@ def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Gen
             splitter = import_sklearn("model_selection").StratifiedKFold(inner_folds, **options)
             stratum = _merge_small_strata(units.stratum[half], inner_folds)
             for fold, (train, test) in enumerate(splitter.split(np.zeros(len(half)), stratum), 1):
-                result.append(Split(units.cases(half[train]), units.cases(half[test]), fold, part, halving))
+                result.append(
+                    Split(
+                        units.select_cases(half[train]), units.select_cases(half[test]), fold, part, halving
+                    )
+                )
     return _check_splits(result, units.positive)
 
 

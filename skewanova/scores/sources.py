@@ -83,7 +83,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
         )
     name = repr(path.name)
     if path.is_dir() or path.suffix.lower() in PARQUET_SUFFIXES:
-        parquet = ParquetSource.open(path)
+        parquet = ParquetSource.from_path(path)
         _check_memory(parquet.n_rows, name, f"dask.dataframe.read_parquet({str(path)!r})")
         names = columns.select(parquet.schema.names, name)
         schema = pa.schema([parquet.schema.field(column) for column in names])
@@ -147,7 +147,7 @@ class ParquetSource:
     schema: Any
 
     @classmethod
-    def open(cls, path: Path) -> ParquetSource:
+    def from_path(cls, path: Path) -> ParquetSource:
         """Return the source of a path, with the metadata of all its files."""
         sizes = {}
         for file in _list_parquet(path):
@@ -221,7 +221,7 @@ def describe_damage(paths: Iterable[Path], columns: Collection[str]) -> str | No
     """Return the error of the first file whose columns cannot be read, or None."""
     try:
         for path in paths:
-            parquet = ParquetSource.open(path)
+            parquet = ParquetSource.from_path(path)
             for _ in parquet.batches([name for name in parquet.schema.names if name in columns]):
                 pass
     except InputError as error:
@@ -294,7 +294,7 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
     backend = detect_backend(source)
     if backend is not None:
         names = columns.select(backend.names, backend.name)
-        rows: pd.DataFrame = backend.rows({name: name for name in names})
+        rows: pd.DataFrame = backend.read_rows({name: name for name in names})
         return rows.reset_index(drop=True)
     native: Any = nw.to_native(source, pass_through=True)
     if isinstance(native, pd.DataFrame):

@@ -327,7 +327,7 @@ class Halvings:
         """ROC curve of every model in every fold of every half, models first."""
         return self.scores.curves()
 
-    def differences(self, areas: Floats) -> Floats:
+    def half_differences(self, areas: Floats) -> Floats:
         """Return half the differences of the mean areas of halves, of shape (n_halvings, n_models, ...).
 
         The first axis of `areas` is that of `curves`.

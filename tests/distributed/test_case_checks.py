@@ -134,10 +134,10 @@ def test_scores_of_the_positives_are_those_of_weight_above_0():
     frame = sampled("weights").drop(columns=["case"])
     checks = checks_of("a", "b", "c")
     held = frame[(frame["weight"] > 0) & frame["y_true"]]
-    found = dict(checks.positive_scores(frame))
+    found = dict(checks.find_positive_scores(frame))
     for model in "abc":
         assert set(found[model, 1]) == set(held["y_score"][held["model"] == model])
-    assert checks.positive_scores(frame[:0]) == []
+    assert checks.find_positive_scores(frame[:0]) == []
 
 
 def test_rows_of_weight_0_are_left_out_group_by_group():
@@ -209,5 +209,5 @@ def test_what_weights_and_clusters_of_a_set_that_stays_cannot_show_is_told(monke
     runs["cluster"] = runs["cluster"].where(~runs["y_true"], "one")
     for read in (gathered, sa.read_scores):
         for look in (sa.compare, describe_table):
-            with pytest.raises(InputError, match="the only cluster with positive cases cannot show"):
+            with pytest.raises(InputError, match="only one cluster has positive cases"):
                 look(read(runs))

@@ -80,7 +80,7 @@ def test_deviations_along_the_prior_are_those_of_memory(cases):
 ])  # fmt: skip
 def test_rows_stand_for_the_units(cases, weightings):
     sample, scores, elsewhere = cases
-    area, rows = elsewhere.rows_along(CELLS, weightings, "trapezoid")
+    area, rows = elsewhere.measure_rows(CELLS, weightings, "trapezoid")
     assert (area.shape, rows.shape[1:]) == ((3, len(weightings)), (3, len(weightings)))
     assert len(rows) <= 3 * 36  # three models at a few nodes serve for 40 priors
     for k in (0, len(weightings) // 2, len(weightings) - 1):

@@ -222,7 +222,7 @@ def test_weighted_pieces_join_to_the_curve_of_all():
 def test_groups_stand_in_order_and_lack_what_has_no_curve():
     rows = {(m, f): weighted_rows(30).assign(model=m, fold=f) for m in "ba" for f in (10, 9)}
     rows["a", 10]["weight"] = 0.0
-    groups = Groups.of([packing.pack_group(frame, pos_label=None) for frame in rows.values()], None)
+    groups = Groups.from_packed([packing.pack_group(frame, pos_label=None) for frame in rows.values()], None)
     assert (groups.models, groups.folds) == (("a", "b"), (9, 10))
     assert [*groups.curves()] == [("a", 9), ("b", 9), ("b", 10)]
     kept = rows["b", 9][rows["b", 9]["weight"] > 0]["y_true"]
@@ -236,6 +236,6 @@ def test_what_is_wrong_across_groups_is_told_of_one():
 
     odd = [packed("a", "1"), packed("b", "1", ("0", "5")), packed("c", "1")]
     with pytest.raises(InputError, match="model 'b' in fold '1'"):
-        Groups.of(odd, None)
+        Groups.from_packed(odd, None)
     with pytest.raises(InputError, match=r"^a fold must be spelled in one way"):
-        Groups.of([packed("a", "1"), packed("a", "1.0")], None)
+        Groups.from_packed([packed("a", "1"), packed("a", "1.0")], None)

@@ -56,7 +56,9 @@ def test_differences_are_those_of_plain_loops(frame: pd.DataFrame, seed: int | N
         keys: sa.auprec_score(rows["y_true"], rows["y_score"], prior=0.1)
         for keys, rows in frame[frame["part"] != "holdout"].groupby(["model", "halving", "part", "fold"])
     }
-    result = halvings.differences(np.array([sa.auprec(curve, 0.1) for curve in halvings.curves.values()]))
+    result = halvings.half_differences(
+        np.array([sa.auprec(curve, 0.1) for curve in halvings.curves.values()])
+    )
     for m, model in enumerate(halvings.scores.models):
         for h in range(4):
             first, second = (
@@ -120,7 +122,7 @@ OTHER_HALF = {"half_a": "half_b", "half_b": "half_a"}
 WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "part misspelt": (
         lambda f: f.replace({"part": {"half_a": "hafl_a", "half_b": "hafl_b"}}),
-        r"`part` must be one of holdout, half_a, half_b; but got 'hafl_a' at row 378$",
+        r"`part` must be one of holdout, half_a, half_b; not 'hafl_a' at row 378$",
     ),
     "no case": (lambda f: f.drop(columns="case"), "needs the column case"),
     "no halving": (lambda f: f[f["part"] != "half_b"].drop(columns="halving"), "needs the column halving"),
@@ -237,7 +239,7 @@ def test_groups_are_stratified_by_the_classes_in_them(
     assert units.stratum.tolist() == stratum
     names = range(6) if groups is None else groups
     second = [case for case in range(6) if names[case] == sorted(set(names))[1]]
-    assert units.cases(np.array([1])).tolist() == second
+    assert units.select_cases(np.array([1])).tolist() == second
 
 
 @each("fraction", [0.5, 0.2, 0.8])
