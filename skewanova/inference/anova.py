@@ -205,7 +205,10 @@ class AnovaResult(HypothesisTest):
 def two_way_anova(
     iauprec: pd.DataFrame, *, response: str = "iauprec", sum_of_squares: int = 2, alpha: float = 0.05
 ) -> AnovaResult:
-    """Two-way ANOVA of IAUPREC with the factors model and fold, the folds as blocks.
+    """Analyse IAUPREC by a two-way ANOVA with the factors model and fold, folds as blocks.
+
+    This is the paper's test of the models. It assumes independent folds of equal variances; for folds that
+    share training data use :func:`omnibus_test`.
 
     Parameters
     ----------
@@ -259,7 +262,9 @@ def two_way_anova(
 def three_way_anova(
     auprec: pd.DataFrame, *, interaction: bool = False, sum_of_squares: int = 2, alpha: float = 0.05
 ) -> AnovaResult:
-    """Three-way ANOVA of AUPREC with the factors model, fold and prior, as published.
+    """Analyse AUPREC by the published three-way ANOVA with the factors model, fold and prior.
+
+    Priors of one fold are not independent, so use :func:`split_plot_anova` to test the models.
 
     Parameters
     ----------
@@ -275,7 +280,7 @@ def three_way_anova(
     Returns
     -------
     AnovaResult
-        Terms model, fold, prior, [model:prior,] residual; the p-values depend on how many priors there are.
+        Terms model, fold, prior, [model:prior,] residual; the p-values depend on the number of priors.
 
     Raises
     ------
@@ -309,7 +314,7 @@ def three_way_anova(
 
 
 def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: float = 0.05) -> AnovaResult:
-    """Three-way ANOVA of precision with the factors model, prior and recall, from the paper's introduction.
+    """Analyse precision by the three-way ANOVA of the paper's introduction: model, prior and recall.
 
     Do not use it as a test. It counts every point of a curve at every prior as an observation, so p decreases
     as the grid grows. Recall takes the place of the threshold, because models share no scale of scores.

@@ -91,8 +91,8 @@ def auprec_covariance(
 
     Notes
     -----
-    The jackknife, stratified by class (clusters: by the classes they hold). Without ties between classes it
-    equals the covariance from influence values but for O(1/n).
+    The covariance is the jackknife's, stratified by class (of clusters, by the classes they hold). Without
+    ties between classes it equals the covariance from influence values up to O(1/n).
 
     Examples
     --------
@@ -150,7 +150,7 @@ def auprec_influence(
     deployment_prior: PriorLike | None = None,
     pos_label: object = None,
 ) -> Floats:
-    """Influence value of every case on AUPREC at a prior, or on IAUPREC over a deployment prior.
+    """Compute the influence of every case on AUPREC at a prior, or on IAUPREC over a deployment prior.
 
     Parameters
     ----------
@@ -164,8 +164,8 @@ def auprec_influence(
     Returns
     -------
     ndarray of the shape of `y_score`
-        Influence values, summing to zero over the positives and over the negatives. Those of a difference
-        between models are the difference of theirs.
+        Influence values, which sum to zero over the positives and over the negatives. The influence on a
+        difference between models is the difference of their influence values.
 
     Raises
     ------
@@ -175,8 +175,8 @@ def auprec_influence(
 
     Notes
     -----
-    They are the derivatives of ``average_precision``, from which other estimators differ by O(1/n), in the
-    weight of each case, times the number of cases of its class.
+    A value is the derivative of ``average_precision`` in the weight of the case, times the number of cases of
+    its class. Other estimators differ from it by O(1/n).
 
     Examples
     --------
@@ -198,7 +198,7 @@ def auprec_variance(
     deployment_prior: PriorLike | None = None,
     pos_label: object = None,
 ) -> float:
-    """Return sampling variance of AUPREC at a prior, or of IAUPREC over a deployment prior.
+    """Estimate the sampling variance of AUPREC at a prior, or of IAUPREC over a deployment prior.
 
     Parameters
     ----------
@@ -217,7 +217,8 @@ def auprec_variance(
 
     Notes
     -----
-    Of first order: it is too small where ``n_negative * prior / (1 - prior)`` falls below about 100.
+    The variance is of first order. It is too small if ``n_negative * prior / (1 - prior)`` is below about
+    100.
 
     Examples
     --------

@@ -30,12 +30,12 @@ from skewanova.scores.pairing import check_rankings, check_score_values
 
 
 def residuals(result: AnovaResult) -> pd.DataFrame:
-    """Check what the F test assumes of the residuals: normality, and equal spread of the models.
+    """Test the residuals of an analysis of variance for normality and for equal variances of the models.
 
     Parameters
     ----------
     result : AnovaResult
-        Of :func:`two_way_anova` or :func:`three_way_anova`.
+        Result of :func:`two_way_anova` or :func:`three_way_anova`.
 
     Returns
     -------
@@ -91,14 +91,14 @@ CHECK_COLUMNS = ("check", "statistic", "p_value", "advice")
 
 
 def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
-    """Check what the tests of IAUPREC assume, and advise where it does not hold.
+    """Check the assumptions of the tests of IAUPREC, and advise if they fail.
 
     Parameters
     ----------
     iauprec : DataFrame
         Columns model, fold, iauprec, n_positive; every model in every fold.
     alpha : float, default 0.05
-        Level of the tests, for the check whether resampling can reach it.
+        Level of the tests, which resampling tests may be unable to reach.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns as of :func:`assumptions`, with the rows smallest_auc (below .5 scores may be turned around),
+        Columns as of :func:`assumptions`, with the rows smallest_auc (below .5 scores may be inverted),
         collapsed_folds (in how many folds a model alone ranks near chance), positives_a_fold, share_of_cases
         (60 to 99 % of all named cases in every fold look like bootstrap resamples), different_scores (of the
         model with the fewest, up to 100; two are decisions), share_at_best_score and, where a model's scores
@@ -243,12 +243,12 @@ ENVELOPES = ("theoretical", "pointwise_low", "pointwise_high", "simultaneous_low
 def residual_quantiles(
     result: AnovaResult | pd.DataFrame, *, confidence_level: float = 0.95, n_draws: int = 4999, rng: Seed = 0
 ) -> pd.DataFrame:
-    """Ordered residuals of an analysis of variance beside those of a normal sample.
+    """Compare the ordered residuals of an analysis of variance with those of normal samples.
 
     Parameters
     ----------
     result : AnovaResult or DataFrame
-        The analysis, or its ``residuals()`` where it has main effects alone.
+        The analysis, or its ``residuals()`` if it has main effects only.
     confidence_level : float, default 0.95
         Level of both envelopes.
     n_draws : int, default 4999
@@ -266,13 +266,14 @@ def residual_quantiles(
     Raises
     ------
     ValueError
-        If columns are missing, nothing is left to vary, or an option is out of range.
+        If columns are missing, the residuals do not vary, or an option is out of range.
 
     Notes
     -----
-    Residuals are correlated and share one estimate of their spread. So normal samples of the same layout are
-    swept by the same factors: under the model their standardized residuals are distributed as those observed.
-    The simultaneous envelope is the global rank envelope of Myllymaki et al. (2017).
+    Residuals are correlated and share one estimate of their variance. The same effects are therefore taken
+    out of normal samples of the same layout. Under the model their standardized residuals have the
+    distribution of those observed. The simultaneous envelope is the global rank envelope of Myllymaki et al.
+    (2017).
 
     Examples
     --------

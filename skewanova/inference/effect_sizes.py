@@ -16,15 +16,15 @@ from skewanova.inference.fold_statistics import MAX_NORMAL, deviation_nodes, pai
 from skewanova.inference.pairwise import adjust_p_values, build_ordered_table, orient_to_control
 from skewanova.priors.quadrature import gauss_nodes
 
-#: Of so many nodes of the deviation, this many of its own standard deviations are as fine as a normal's.
+#: With so many nodes of the deviation, t up to this many of its standard deviations is integrated over them.
 MAX_DEVIATIONS, MIN_NODES = 3.0, 96
 
 
-#: Halvings of the range that holds a noncentrality: to the last digits.
+#: Bisections of the range of a noncentrality, down to the last digits.
 N_BISECTIONS = 60
 
 
-#: Statistics whose limits are looked for together.
+#: Statistics whose limits are computed at once.
 STATISTICS_AT_ONCE = 256
 
 
@@ -36,7 +36,7 @@ def effects(
     ratio: float | None = None,
     order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Effect size of every pair: the difference of mean IAUPREC, and the same in standard deviations.
+    """Estimate the effect size of every pair, the difference of mean IAUPREC in standard deviations.
 
     Parameters
     ----------
@@ -95,18 +95,18 @@ def equivalence(
     ratio: float | None = None,
     order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Test whether models are practically equal: two one-sided t tests, and the Bayesian correlated t test.
+    """Test practical equality of models by two one-sided t tests and the Bayesian correlated t test.
 
     Parameters
     ----------
     iauprec : Evaluation or DataFrame
         Every model in every fold; a frame has the columns model, fold, iauprec, and no design.
     rope : float, default 0.01
-        Half-width of the region of practical equivalence: differences of IAUPREC that would not matter.
+        Half-width of the region of practical equivalence, the largest irrelevant difference of IAUPREC.
     alpha : float, default 0.05
         Family-wise level of the claims that pairs are practically equal.
     p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, default "holm"
-        How their p-values are adjusted.
+        Adjustment of the p-values.
     control : str, optional
         Model that the others are compared with; by default all pairs are.
     ratio : float, optional
@@ -127,8 +127,8 @@ def equivalence(
 
     Notes
     -----
-    The posterior of a difference is the t distribution of its corrected or split-half test. The p of either
-    one-sided test is the posterior probability of the side it speaks against.
+    The posterior of a difference is the t distribution of its corrected or split-half test. The p-value of a
+    one-sided test is the posterior probability of its null hypothesis.
 
     References
     ----------

@@ -254,20 +254,20 @@ def confidence_interval(
     sample_weight: ArrayLike | None = None,
     pos_label: object = None,
 ) -> Interval:
-    """Confidence interval for the AUPREC or IAUPREC of one model.
+    """Estimate a confidence interval for the AUPREC or IAUPREC of one model.
 
     Parameters
     ----------
     y_true, y_score, pos_label
         As for :func:`~skewanova.roc_curve`.
     prior : float, optional
-        Probability of the positive class in the deployment; by default the sample's own, taken as known.
+        Probability of the positive class in deployment; by default the sample's prior, taken as known.
     deployment_prior : (low, high) or deployment prior, optional
         As for :func:`~skewanova.iauprec`, in place of `prior`.
     method : str, default "auto"
         One of `INTERVALS`:
 
-        * ``jackknife``: from what leaving out each case changes, on the logit scale, with a t deviate;
+        * ``jackknife``: jackknife standard error on the logit scale, with a t quantile;
         * ``wilson``: Wilson's interval with the positives as trials;
         * ``binomial``, ``logit``: Boyd et al. (2013), with the positives as trials;
         * ``bootstrap``: percentiles over 2,000 samples of the positives and of the negatives; ``bca``: also
@@ -300,7 +300,7 @@ def confidence_interval(
     Warns
     -----
     SkewanovaWarning
-        If the estimate is 0 or 1, or the prior so rare that the method is not to be trusted.
+        If the estimate is 0 or 1, or the prior is too rare for the method.
 
     Notes
     -----
@@ -352,7 +352,7 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
         conf_low=low,
         conf_high=high,
         confidence_level=inputs.confidence_level,
-        method=_small_sample_method(inputs) if used == "thin" else used,
+        method=_small_sample_method(inputs) if used == "small_sample" else used,
         warning=notes[0] if notes else None,
         area_estimator=inputs.area_estimator,
         weighting=inputs.weighting.describe(),
@@ -362,7 +362,7 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
 def choose_method(n_positive: float, support: float) -> str:
     """Return the method that ``auto`` stands for."""
     enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_NEGATIVES_OVER_CASES)
-    return "jackknife" if enough else "thin"
+    return "jackknife" if enough else "small_sample"
 
 
 def _small_sample_method(inputs: IntervalInputs) -> str:
@@ -393,18 +393,18 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArr
 def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
     """Return the warning about an interval, or None."""
     support, size = inputs.support, inputs.effective_size
-    thin = f"m/lam = {support:.3g} (negatives over skew, at {inputs.weighting.describe()})"
+    text = f"m/lam = {support:.3g} (negatives over skew, at {inputs.weighting.describe()})"
     if used == "boundary":
         return (
             "the estimate is at its limit, where no method has a standard error: the limits are exact ones "
-            f"for min(n, m/lam) = {size:.4g} trials, with {thin}"
+            f"for min(n, m/lam) = {size:.4g} trials, with {text}"
         )
-    if used == "thin":
+    if used == "small_sample":
         few = f"{inputs.n_positive:.4g} positives are fewer than {MIN_POSITIVES_FOR_INTERVALS}"
         reason = (
             few
             if is_sufficient(support, MIN_NEGATIVES_OVER_CASES)
-            else f"{thin} is below {MIN_NEGATIVES_OVER_CASES:g}"
+            else f"{text} is below {MIN_NEGATIVES_OVER_CASES:g}"
         )
         name = {"wilson": "Wilson's", "clopper_pearson": "Clopper and Pearson's"}[
             _small_sample_method(inputs)
@@ -412,11 +412,11 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
         return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
     if method in _BY_TRIALS and not is_sufficient(support, inputs.n_positive):
         return (
-            f"{thin} is below the {inputs.n_positive:.4g} positives: the prior is rarer than the sample's, "
+            f"{text} is below the {inputs.n_positive:.4g} positives: the prior is rarer than the sample's, "
             f"and {method} with the positives as trials is too short; use auto"
         )
     if method in _BY_SPREAD and not is_sufficient(support, MIN_NEGATIVES_OVER_CASES):
-        return f"{thin} is below {MIN_NEGATIVES_OVER_CASES:g}, where {method} tends to be too short; use auto"
+        return f"{text} is below {MIN_NEGATIVES_OVER_CASES:g}, where {method} tends to be too short; use auto"
     return None
 
 
@@ -435,7 +435,7 @@ def _bca_limits(inputs: IntervalInputs) -> Limits:
 _LIMITS: dict[str, Callable[[IntervalInputs], Limits]] = {
     "jackknife": _jackknife_limits,
     "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.confidence_level),
-    "thin": lambda q: small_sample_limits(q.estimate, q.effective_size, q.confidence_level),
+    "small_sample": lambda q: small_sample_limits(q.estimate, q.effective_size, q.confidence_level),
     "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.confidence_level),
     "logit": lambda q: logit_limits(q.estimate, q.n_positive, q.confidence_level),
     "bootstrap": lambda q: percentile_limits(q.bootstrap_areas, q.confidence_level),
@@ -471,20 +471,20 @@ def interval_table(
     area_estimator: str = "trapezoid",
     rng: Seed = 0,
 ) -> pd.DataFrame:
-    """Confidence interval for every model in every fold, and over all cases where folds are disjoint.
+    """Tabulate confidence intervals for every model in every fold, and over the cases of disjoint folds.
 
     Parameters
     ----------
     scores : ScoreTable, path or frame
-        Held-out scores, as for :func:`~skewanova.read_scores`; one model or one fold will do.
+        Held-out scores, as for :func:`~skewanova.read_scores`; one model or one fold is enough.
     prior, deployment_prior, method, confidence_level, area_estimator, rng
         As for :func:`~skewanova.confidence_interval`.
 
     Returns
     -------
     DataFrame
-        Columns of `INTERVAL_COLUMNS`. If no case is in two folds, each model has one more row, with the level
-        "pooled" and no fold: its scores of all folds ranked together, as if they came from one model.
+        Columns of `INTERVAL_COLUMNS`. If no case is in two folds, each model has one more row with the level
+        "pooled" and no fold. It ranks the scores of all folds jointly, as if they came from one model.
 
     Raises
     ------

@@ -59,14 +59,14 @@ def tukey_hsd(
     prior: float = np.nan,
     order: Sequence[str] | None = None,
 ) -> PosthocResult:
-    """Tukey's honestly significant differences on the residual mean square of a blocked ANOVA.
+    """Compare all levels of a factor by Tukey's HSD, on the residual mean square of a blocked ANOVA.
 
     Parameters
     ----------
     result : AnovaResult
-        Of :func:`~skewanova.inference.two_way_anova` or :func:`~skewanova.inference.three_way_anova` without
-        interaction. Its residual mean square has the variation between folds taken out, which a one-way
-        Tukey test (statsmodels' ``pairwise_tukeyhsd``) would leave in.
+        Result of :func:`~skewanova.inference.two_way_anova`, or of
+        :func:`~skewanova.inference.three_way_anova` without interaction. Unlike a one-way Tukey test
+        (statsmodels' ``pairwise_tukeyhsd``), its residual mean square excludes the variation between folds.
     factor : {"model", "prior"}, default "model"
         Factor whose levels are compared.
     alpha : float, default 0.05
@@ -134,7 +134,7 @@ def tukey_hsd(
 def tukey_by_prior(
     auprec: pd.DataFrame, *, alpha: float = 0.05, order: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """Compare models at each prior by Tukey's test: one family a prior.
+    """Compare models at each prior by Tukey's test, with one family per prior.
 
     Parameters
     ----------
@@ -217,15 +217,15 @@ def posthoc(
         - ``nemenyi``: mean ranks by the studentized range (Demsar 2006);
         - ``dunnett``: against `control`, on the blocked residual mean square (Dunnett 1955).
     p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, optional
-        How the p-values of the first four are adjusted, by default as Holm (1979); "bh" limits the expected
-        share of false findings. The other methods adjust by themselves.
+        Adjustment of the p-values of the first four methods, by default Holm's (1979); "bh" controls the
+        false discovery rate. The other methods include an adjustment.
     ratio : float, optional
         Test cases for each training case, which ``corrected_t`` needs where a frame is given.
     alpha : float, default 0.05
         Family-wise level.
     control : str, optional
-        Model that the others are compared with, by the first four methods or ``dunnett``, which needs it.
-        Differences are the other model less the control.
+        Model that the others are compared with, by the first four methods or ``dunnett``, which requires it.
+        Differences are the other model minus the control.
     order : sequence of str, optional
         Order of the models; by default falling means. Differences are earlier minus later.
     role : str, default "secondary"
@@ -240,7 +240,8 @@ def posthoc(
     DataFrame
         Columns of `POSTHOC_COLUMNS`; ``test`` is the method with its adjustment, as ``corrected_t_holm``;
         ``estimate`` is always the difference of mean IAUPREC. An interval of the first three methods is at
-        the level of the step that decided its pair; those of the others hold together; rank tests have none.
+        the level of the step that decided its pair; those of the others are simultaneous; rank tests have
+        none.
 
     Raises
     ------

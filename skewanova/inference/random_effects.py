@@ -24,7 +24,7 @@ from skewanova.inference.sampling import Codes
 def split_plot_anova(
     auprec: Evaluation | pd.DataFrame, *, ratio: float | None = None, role: str = "secondary"
 ) -> OmnibusResult:
-    """Models, priors and their interaction within folds, each against its own interaction with folds.
+    """Analyse AUPREC by a split plot: models, priors and model:prior, each against its fold interaction.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def split_plot_anova(
 
 
 def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
-    """Sphericity of the contrasts behind :func:`~skewanova.inference.split_plot_anova`.
+    """Test the sphericity of the contrasts in :func:`~skewanova.inference.split_plot_anova`.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ VARIANCE_RATIOS = np.concatenate(([0.0], np.geomspace(1e-6, 1e12, 91)))
 
 
 def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> OmnibusResult:
-    """Test of the models where cells are missing: folds random, model:fold the residual.
+    """Test the models of an incomplete table by a mixed model with random folds.
 
     Parameters
     ----------
@@ -161,13 +161,13 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
     Raises
     ------
     ValueError
-        If there are fewer than 2 models or 2 folds, no residual degrees of freedom, a cell stands twice or is
+        If there are fewer than 2 models or 2 folds, no residual degrees of freedom, a cell occurs twice or is
         not finite.
 
     Notes
     -----
-    Restricted maximum likelihood, as R's ``lme4::lmer(iauprec ~ model + (1 | fold))``, with its one variance
-    ratio solved for exactly: general optimisers may stop so early that F is off by a percent.
+    The fit is by restricted maximum likelihood, as R's ``lme4::lmer(iauprec ~ model + (1 | fold))``. Its one
+    variance ratio is solved for exactly, because general optimisers may stop with F off by a percent.
 
     Examples
     --------

@@ -17,14 +17,14 @@ from skewanova.inference.omnibus import build_fold_table
 
 
 def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Letters such that two levels share one exactly if they were not found to differ.
+    """Assign letters so that two levels share one exactly if they do not differ significantly.
 
     Parameters
     ----------
     levels : sequence of str
-        Levels, best first: letters are given out in this order.
+        Levels, best first; letters are assigned in this order.
     different : iterable of (str, str)
-        Pairs found to differ.
+        Pairs that differ significantly.
 
     Returns
     -------
@@ -63,15 +63,15 @@ def _name_group(index: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RankComparison:
-    """Mean ranks, and the groups of models among which no difference was found.
+    """Mean ranks, and groups of models without a significant difference.
 
     Attributes
     ----------
     ranks : DataFrame
         Columns model, mean_rank, group, best first; rank 1 is the largest IAUPREC of a fold, and models that
-        share a letter of ``group`` were not found to differ.
+        share a letter of ``group`` do not differ significantly.
     cliques : tuple of tuple of str
-        Largest groups of two models or more, no two of which were found to differ.
+        Largest groups of two or more models without a significant difference.
     test : str
         Family of comparisons behind the groups.
     critical_difference, alpha : float
@@ -98,7 +98,7 @@ class RankComparison:
 def rank_comparison(
     iauprec: pd.DataFrame, pairs: pd.DataFrame | None = None, *, test: str = "nemenyi", alpha: float = 0.05
 ) -> RankComparison:
-    """Rank the models within every fold, and group those that a post-hoc test does not tell apart.
+    """Rank the models within every fold, and group those without a significant difference.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def rank_comparison(
     Returns
     -------
     RankComparison
-        What a critical-difference diagram shows.
+        The contents of a critical-difference diagram.
 
     Raises
     ------

@@ -103,7 +103,7 @@ class RunsComparison(ModelComparison):
     p_value, p_adjusted, conf_low, conf_high, critical_value
         As of :class:`~skewanova.inference.TestSetComparison`.
     model_low, model_high : ndarray of shape (n_models,)
-        Interval of every model's mean area, each by itself.
+        Interval of every model's mean area, not simultaneous.
     components : DataFrame
         Variance components of one area, as of :func:`~skewanova.inference.components`.
     """
@@ -131,24 +131,23 @@ def compare_runs(
     df: str = "banerjee",
     case_df: float = np.inf,
 ) -> RunsComparison:
-    """Compare models whose runs all test the same cases (Obuchowski and Rockette 1995, Hillis 2007).
+    """Compare models with several runs on the same cases (Obuchowski and Rockette 1995, Hillis 2007).
 
     Parameters
     ----------
     areas : array_like of shape (n_models, n_runs)
-        Area of every model in every run; any area that has a covariance over cases will do.
+        Area of every model in every run, of any kind that has a covariance over cases.
     covariance : array_like of shape (n_models * n_runs, n_models * n_runs)
         Covariance of these areas over cases, such as the jackknife's
         (:func:`~skewanova.inference.auprec_covariance`), the runs of the first model first.
     models : sequence of str, optional
         Names; by default their numbers from 0.
     confidence_level : float, default 0.95
-        Level at which the intervals of all pairs hold together (Bonferroni), and that of each model's.
+        Simultaneous level of the intervals of all pairs (Bonferroni), and the level of each model's interval.
     runs : {"crossed", "nested"}, default "crossed"
-        Whether run j of one model has something in common with run j of another, such as the training
-        sample, or each model has runs of its own.
+        Whether run j of all models shares something, such as the training sample, or nothing.
     df : {"banerjee", "hillis"}, default "banerjee"
-        Degrees of freedom: a bound by which the tests hold their level with few runs, or as published.
+        Degrees of freedom: a bound with which the tests have their level with few runs, or as published.
     case_df : float, default inf
         Degrees of freedom of `covariance`, for the bound: :func:`~skewanova.compare` takes the number of
         cases (or clusters) of the smaller class, less one.
@@ -170,17 +169,17 @@ def compare_runs(
     D = MS(TR) + J max(Cov2 - Cov3, 0), on K - 1 and D^2 / (MS(TR)^2 / ((K - 1)(J - 1))) degrees of freedom
     (Hillis 2007). Runs of some models may vary more than those of others: of more than two models both
     degrees of freedom are taken times Greenhouse and Geisser's (1959) factor over runs, and a pair is tested
-    on its two models alone. The claim is about further runs and further cases.
+    on its two models alone. The inference is about further runs and further cases.
 
-    With few runs that differ much, Hillis's degrees of freedom reject true equality far too often
-    (``docs/studies/runs-few.csv``). So by default t has those with which its critical value, at the level .02
-    shared by all pairs, is Banerjee's (1961): sqrt(R t1^2 + (1 - R) t2^2), where R is the share of MS(TR) in
-    D and t1 and t2 are critical values with the degrees of freedom of MS(TR) and of the covariance. These
-    never reject more often than their level, whatever R is.
+    With few runs of large variance, Hillis's degrees of freedom reject equal models far too often
+    (``docs/studies/runs-few.csv``). By default, t has the degrees of freedom for which its critical value, at
+    the level .02 shared by all pairs, is Banerjee's (1961): sqrt(R t1^2 + (1 - R) t2^2). R is the share of
+    MS(TR) in D; t1 and t2 are critical values with the degrees of freedom of MS(TR) and of the covariance.
+    The level then holds for every R.
 
-    Of nested runs, MS(R(T)), the mean variance over runs, takes the place of MS(TR), Cov3 is the mean over
-    all runs of two models, and the noise has (sum s_i^2)^2 / sum s_i^4 (J - 1) degrees of freedom
-    (Satterthwaite 1946).
+    For nested runs, MS(R(T)), the mean variance over runs, replaces MS(TR), and Cov3 is the mean over all
+    runs of two models. MS(R(T)) has (sum s_i^2)^2 / sum s_i^4 (J - 1) degrees of freedom (Satterthwaite
+    1946).
 
     References
     ----------
@@ -329,7 +328,7 @@ def run_mean_errors(values: Floats, covariance: Floats, degrees: DegreesOfFreedo
 
 
 def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed") -> pd.DataFrame:
-    """Estimate where the variance of one area comes from: runs, model x run, cases (Hillis 2007, table 1).
+    """Estimate the variance components of one area: runs, model x run, cases (Hillis 2007, table 1).
 
     Parameters
     ----------
@@ -339,9 +338,9 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
     Returns
     -------
     DataFrame
-        Columns of `COMPONENT_COLUMNS`: ``run`` is what all models have in common in a run (of nested runs,
-        what each has of its own), ``model x run`` what one model has besides; ``cases, ...`` is what the
-        sample of cases adds, by the areas that share it. Estimates below 0 are 0.
+        Columns of `COMPONENT_COLUMNS`. ``run`` is the variance shared by all models of a run (of nested runs,
+        the variance of each model's runs), and ``model x run`` the rest of the variance over runs. ``cases,
+        ...`` is the variance over samples of cases, by the areas that share it. Negative estimates are 0.
 
     Raises
     ------

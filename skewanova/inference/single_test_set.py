@@ -313,8 +313,8 @@ class TestSetComparison(ModelComparison):
         Difference, its jackknife standard error, their ratio, the degrees of freedom of its t distribution,
         its two-sided p-value, and that adjusted by Holm.
     conf_low, conf_high, critical_value : ndarray of shape (n_pairs,)
-        Intervals that hold together with probability `confidence_level` (singly, where `simultaneous`
-        is ``none``), and how many standard errors they reach to either side.
+        Simultaneous intervals at `confidence_level` (separate ones if `simultaneous` is ``none``), and their
+        half-widths in standard errors.
     confidence_level : float
         Level of the intervals.
     f_omnibus, df, df_omnibus, p_omnibus
@@ -354,7 +354,7 @@ def compare_test_set(
     confidence_level : float, default 0.95
         Level of the intervals.
     simultaneous : {"max_z", "bonferroni", "none"}, default "max_z"
-        How the intervals of all pairs hold together: by the largest deviate, by Bonferroni, or not at all.
+        Simultaneous intervals of all pairs, by the largest |z| or by Bonferroni, or separate intervals.
 
     Returns
     -------
@@ -370,15 +370,14 @@ def compare_test_set(
     Warns
     -----
     SkewanovaWarning
-        If models do not differ on any case, or all cases of a class are one unit: p is then nan.
+        If models do not differ on any case, or all cases of a class are one unit; p is then nan.
 
     Notes
     -----
-    The claim is about these fitted models, not the methods that fitted them. The tests compare
-    2 arcsin(sqrt(area)), or the areas themselves where one is 0 or 1, by the jackknife of the estimator in
-    use, which leaves out one case or, with clusters, one cluster. A difference is referred to t, with
-    Satterthwaite's degrees of freedom from the kurtosis of the jackknife values. The size of the test was
-    simulated: ``docs/studies/paired.md``.
+    The inference is about these fitted models, not about the methods that fitted them. The tests compare 2
+    arcsin(sqrt(area)), or the areas if one is 0 or 1, by the jackknife over cases or clusters. A difference
+    is tested by t with Satterthwaite's degrees of freedom, from the kurtosis of the jackknife values. The
+    size of the test was simulated in ``docs/studies/paired.md``.
 
     Examples
     --------

@@ -57,7 +57,12 @@ def test_arrays_keep_their_shape():
 
 def test_auto_takes_the_spread_where_both_classes_are_enough():
     chosen = {(n, m): choose_method(n, m) for n in (29, 30) for m in (99.9, 100.0)}
-    assert chosen == {(29, 99.9): "thin", (29, 100.0): "thin", (30, 99.9): "thin", (30, 100.0): "jackknife"}
+    assert chosen == {
+        (29, 99.9): "small_sample",
+        (29, 100.0): "small_sample",
+        (30, 99.9): "small_sample",
+        (30, 100.0): "jackknife",
+    }
 
 
 @each(
