@@ -1,8 +1,8 @@
 """Choose and run the tests of a comparison over folds.
 
 Simulations showed which test keeps its level under which design (docs/studies). Folds that share training
-data use Nadeau and Bengio's correction. Independent folds use Greenhouse and Geisser's test and, for pairs,
-the step-down max-T under sign flips, or paired t tests with Holm's adjustment if the folds are few.
+data use Nadeau and Bengio's correction. Independent folds use Greenhouse and Geisser's test. Their pairs are
+compared by step-down max-T under sign flips or, if folds are few, by paired t tests with Holm's adjustment.
 """
 
 from __future__ import annotations
@@ -231,8 +231,8 @@ def choose_pairwise_test(design: FoldDesign, alpha: float) -> str:
 
     It is ``split_half_t`` if there are halvings and ``corrected_t`` if folds share training data. For
     independent folds it is ``max_t``, or ``paired_t`` if the folds are fewer than nine or sign flips cannot
-    reach `alpha`. Tukey's test is never chosen, because it is liberal if the variances of models differ, and
-    a preliminary test of the variances does not mend that.
+    reach `alpha`. Tukey's test is never chosen, because it is liberal if the variances of models differ.
+    A preliminary test of the variances does not mend that.
     """
     if design.overlapping:
         return "split_half_t" if design.n_halvings else "corrected_t"

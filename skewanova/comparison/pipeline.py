@@ -104,9 +104,9 @@ def compare(
 
     The area under the precision-recall curve (AUPREC) depends on the prior, which is the probability of the
     positive class. The prior in deployment is often uncertain and differs from that of the test data.
-    IAUPREC is the mean of AUPREC over the deployment prior. `compare` ranks models by it, tests all models
-    and all pairs by tests that keep their level under the design of the folds, and finds the priors at which
-    the best model changes. The ANOVAs of Landgrebe et al. (2006) are reported too.
+    IAUPREC is the mean of AUPREC over the deployment prior. `compare` ranks the models by IAUPREC and tests
+    all models and all pairs, by tests that keep their level under the design of the folds. It also finds the
+    priors at which the best model changes. The ANOVAs of Landgrebe et al. (2006) are reported too.
 
     Use it if two or more models scored the same held-out cases of two classes. :func:`compare_estimators`
     also trains the models; :func:`compare_classes` takes several classes and :func:`compare_datasets` several
@@ -331,7 +331,7 @@ def compare_estimators(
     design : str or FoldDesign, default "repeated_holdout"
         ``repeated_holdout``: random stratified hold-outs, with tests corrected for shared training data.
         ``split_half``: also 20 random halvings of the data, with a 5-fold cross-validation of all models in
-        both halves, from which the variance is estimated for any learner.
+        both halves. They estimate the variance for any learner.
         ``FoldDesign("split_half", n_halvings=40, inner_folds=10)`` sets both numbers.
     n_splits : int, default 20
         Number of hold-outs.
@@ -364,11 +364,11 @@ def compare_estimators(
 
     Notes
     -----
-    In simulations with unstable learners at the level .05, the corrected test on 20 hold-outs of a fifth
-    rejected true equality in up to .11 of the studies. On 20 half splits it was .01 to .06, with the same
+    In simulations with unstable learners, at the level .05, the corrected test on 20 hold-outs of a fifth
+    rejected true equality at rates up to .11. On 20 half splits it was .01 to .06, with the same
     power, but the models are trained on half of the data. Halvings keep the hold-outs of a fifth and the
     level, and cost ``2 n_halvings inner_folds`` more fits of each model. The variance of a mean difference is
-    then ``V + s^2 / J``, where V is the mean square of half the difference between the halves and s the
+    then ``V + s^2 / J``. V is the mean square of half the difference between the halves, and s is the
     standard deviation over the J hold-outs. This assumes that halving the data doubles the variance.
 
     Examples

@@ -65,7 +65,7 @@ class Comparison(ReportSource):
         One row for each pair of models and test: estimate, interval, adjusted p-value and `reject`. The
         conclusions use the rows with role ``primary``; columns of `inference.POSTHOC_COLUMNS`.
     tests : DataFrame
-        One row for each term of each test of all models, such as the F tests of an ANOVA, with role
+        One row for each term of each test of all models, such as an F test of the ANOVA. The role is
         ``primary``, ``published`` or ``secondary``; columns of `inference.ANOVA_COLUMNS`.
     by_prior : DataFrame
         Rank, AUPREC, simultaneous band and regret of each model at each prior; `contender` is True if the

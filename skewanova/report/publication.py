@@ -130,8 +130,8 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
     r"""Write a table for the packages array and booktabs, and longtable if it is longer than a page.
 
     Long texts are wrapped, and columns that do not fit the line follow below the others. With `siunitx`
-    (version 3) a column of numbers has type S, and "mean (sd)" is two columns under one heading, which the
-    Styler of pandas cannot set.
+    (version 3) a column of numbers has type S, and "mean (sd)" is two columns under one heading. The Styler
+    of pandas cannot set such headings.
     """
     columns = [
         _Column(head, [row[j] for row in table.rows], siunitx=siunitx) for j, head in enumerate(table.header)
