@@ -247,10 +247,12 @@ def compare_datasets(
     -----
     The mean over folds is one observation. All models are tested by Friedman's test with Iman and Davenport's
     F (Demsar 2006). Pairs are tested by Wilcoxon's signed-rank test with Holm's adjustment (Benavoli, Corani
-    and Mangili 2016), or by paired t tests if the data sets are too few for it to reject. The frame `hierarchical`
-    is a random-effects meta-analysis of the paired differences. Their standard errors are corrected for
-    shared training data (Nadeau and Bengio 2003) or, with one fold, from the jackknife. The variance between
-    data sets is Paule and Mandel's (1982), the t test Hartung and Knapp's (2001).
+    and Mangili 2016), or by paired t tests if the data sets are too few for it to reject.
+
+    The frame `hierarchical` is a random-effects meta-analysis of the paired differences. Their standard
+    errors are corrected for shared training data (Nadeau and Bengio 2003) or, with one fold, from the
+    jackknife. The variance between data sets is Paule and Mandel's (1982), the t test Hartung and Knapp's
+    (2001).
 
     Examples
     --------

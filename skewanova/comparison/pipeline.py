@@ -365,7 +365,7 @@ def compare_estimators(
     Notes
     -----
     In simulations with unstable learners, at the level .05, the corrected test on 20 hold-outs of a fifth
-    rejected true equality at rates up to .11. On 20 half splits it was .01 to .06, with the same
+    rejected true equality at rates up to .11. On 20 half splits the rates were .01 to .06, with the same
     power, but the models are trained on half of the data. Halvings keep the hold-outs of a fifth and the
     level, and cost ``2 n_halvings inner_folds`` more fits of each model. The variance of a mean difference is
     then ``V + s^2 / J``. V is the mean square of half the difference between the halves, and s is the
