@@ -308,7 +308,7 @@ def satellite_tests() -> Mapping[str, object]:
 
 
 @functools.cache
-def printed_rows() -> Mapping[str, sa.curves.PossibleAreas]:
+def printed_rows() -> Mapping[str, sa.curves.FeasibilityReport]:
     """Return what complete curves allow of the printed table."""
     return example("satellite").printed_rows()
 
@@ -361,7 +361,7 @@ for _model in ("A", "B", "C"):
         LANDGREBE,
         f"table 1, model {_model}",
         "impossible on complete curves; the protocol is run",
-        "examples/satellite.py; curves.possible_areas",
+        "examples/satellite.py; curves.check_reported_areas",
     )(functools.partial(impossible, _model))
 
 

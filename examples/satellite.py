@@ -329,16 +329,16 @@ def largest_f(*, folds: bool = True) -> float:
 # --- what the printed rows allow ----------------------------------------------------------------------------
 
 
-def printed_rows() -> dict[str, sa.curves.PossibleAreas]:
+def printed_rows() -> dict[str, sa.curves.FeasibilityReport]:
     """Whether complete curves can have each row of table 1."""
     found = {}
     for place, model in enumerate(MODELS):
         areas = {prior: PAPER[f"AUPREC({prior:g})"][place][0] for prior in PRIORS}
-        found[model] = sa.curves.possible_areas(areas, auc=PAPER["AUC"][place][0])
+        found[model] = sa.curves.check_reported_areas(areas, auc=PAPER["AUC"][place][0])
     return found
 
 
-def table_possible(rows: dict[str, sa.curves.PossibleAreas]) -> str:
+def table_possible(rows: dict[str, sa.curves.FeasibilityReport]) -> str:
     """Return the printed AUPREC(0.5), the least that its row's other numbers allow, and missing recall."""
     layout = "{:5}{:>9}{:>15}{:>16}{:>16}{:>17}".format
     lines = [layout("Row", "printed", "least by AUC", "by AUPREC(.1)", "by all others", "recall missing")]
@@ -349,7 +349,7 @@ def table_possible(rows: dict[str, sa.curves.PossibleAreas]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def explain_possible(rows: dict[str, sa.curves.PossibleAreas]) -> str:
+def explain_possible(rows: dict[str, sa.curves.FeasibilityReport]) -> str:
     """Return what follows from the bounds."""
     constant = rows["A"].pairs[0].constant
     return filled(f"""
@@ -363,7 +363,7 @@ def explain_possible(rows: dict[str, sa.curves.PossibleAreas]) -> str:
 def table_row_a(figures: dict[str, Floats]) -> str:
     """Model A measured in several ways, above the paper's row and what its AUC allows."""
     paper = [PAPER[name][0][0] for name in (*ROW_A_COLUMNS, "AUC")]
-    given = sa.curves.possible_areas(dict(zip(PRIORS, paper, strict=False)), auc=paper[-1], rounding=0)
+    given = sa.curves.check_reported_areas(dict(zip(PRIORS, paper, strict=False)), auc=paper[-1], rounding=0)
     rows = {
         "log odds, complete curve": figures["complete"],
         "log odds, eq. 4 as printed": figures["complete_printed"],

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skewanova.curves.groups import PackedCurve
-from skewanova.curves.sorting import PlacedCases, slots_among
+from skewanova.curves.sorting import RankedCases, rank_among_positives
 from skewanova.inference.case_resampling import SortedScores
 from skewanova.inference.sampling import Sample
 from skewanova.scores.table import CaseSummary, StreamedScores
@@ -15,10 +15,10 @@ class Pieces:
     def __init__(self, positive, scores):
         """Place the scores of every (model, fold)."""
         self.cells = tuple(sorted(scores, key=str, reverse=True))
-        slots = [slots_among(np.unique(scores[cell][positive]), scores[cell]) for cell in self.cells]
+        slots = [rank_among_positives(np.unique(scores[cell][positive]), scores[cell]) for cell in self.cells]
         ordered, n = np.argsort(positive, kind="stable"), len(positive)
         cuts = np.split(ordered, [n // 5, 2 * n // 3, 2 * n // 3 + 1])
-        self.pieces = [PlacedCases(positive[rows], np.array(slots)[:, rows]) for rows in cuts]
+        self.pieces = [RankedCases(positive[rows], np.array(slots)[:, rows]) for rows in cuts]
 
     def map(self, function):
         """What a function makes of each piece."""
@@ -36,7 +36,7 @@ def moved_elsewhere(table):
         models=table.models,
         folds=table.folds,
         counts=table.counts,
-        packed={cell: PackedCurve.of(*columns) for cell, columns in cells.items()},
+        packed={cell: PackedCurve.from_cases(*columns) for cell, columns in cells.items()},
         cases=CaseSummary(shared, len(positive), int(positive.sum()), np.zeros(n_folds, dtype=int), ()),
         source=None,
         parts=Pieces(positive, scores),

@@ -10,7 +10,7 @@ from .distributions import true_roc as true_roc
 from .estimators import ESTIMATORS as ESTIMATORS
 from .possible import AreaPair as AreaPair
 from .possible import AreaRange as AreaRange
-from .possible import PossibleAreas as PossibleAreas
-from .possible import loss_ratio as loss_ratio
-from .possible import possible_areas as possible_areas
+from .possible import FeasibilityReport as FeasibilityReport
+from .possible import max_loss_ratio as max_loss_ratio
+from .possible import check_reported_areas as check_reported_areas
 from .roc import convex_hull as convex_hull

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from skewanova.base.checks import Floats, check_choice, check_prior, check_priors
 from skewanova.curves.estimators import (
-    BY_STEPS,
     ESTIMATORS,
+    STEP_ESTIMATORS,
     Kernel,
     area_kernel,
-    areas,
+    areas_from_steps,
     prior_averaged_area,
     vertex_precision,
 )
@@ -40,7 +40,7 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid"
     roc : RocCurve
         The curve.
     prior : float or array_like
-        Probability of the positive class in the deployment, strictly between 0 and 1.
+        Probability of the positive class in deployment, strictly between 0 and 1.
     area_estimator : str, default "trapezoid"
         One of `ESTIMATORS`: ``trapezoid`` (Landgrebe et al. 2006, eq. 4; Boyd's lower trapezoid), ``exact``
         (Davis and Goadrich 2006), ``average_precision`` (as scikit-learn), ``upper_trapezoid``,
@@ -50,7 +50,7 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid"
     Returns
     -------
     float or ndarray
-        AUPREC, of the shape of `prior`; a constant classifier scores its prior (but see Notes).
+        AUPREC, of the shape of `prior`; a constant classifier has the prior itself (but see Notes).
 
     Raises
     ------
@@ -59,9 +59,9 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid"
 
     Notes
     -----
-    Precision at recall 0 is 0/0. Its limit along the first ROC segment is constant, so it is set to the
-    precision of the first vertex. ``upper_trapezoid`` anchors at 1 there, as its definition has it, and so
-    exceeds the prior for a constant classifier.
+    Precision at recall 0 is 0/0. It is set to the precision of the first vertex, which is its limit along the
+    first ROC segment. ``upper_trapezoid`` is defined with precision 1 there, so it exceeds the prior for a
+    constant classifier.
 
     Examples
     --------
@@ -70,11 +70,11 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid"
     >>> auprec(curve, [0.5, 0.1]).round(4)
     array([0.7917, 0.5705])
     """
-    return _area_at(area_kernel(roc, check_choice(area_estimator, ESTIMATORS, "area_estimator")), prior)
+    return _evaluate_area(area_kernel(roc, check_choice(area_estimator, ESTIMATORS, "area_estimator")), prior)
 
 
-def _area_at(area: Kernel, prior: ArrayLike) -> float | Floats:
-    """Return the area at one prior as a number, at several in their shape."""
+def _evaluate_area(area: Kernel, prior: ArrayLike) -> float | Floats:
+    """Return the areas at priors, in the shape of the priors; one prior gives a float."""
     priors = check_priors(prior)
     values = area(priors.ravel()).reshape(priors.shape)
     return float(values) if values.ndim == 0 else values
@@ -93,15 +93,15 @@ def iauprec(
     roc : RocCurve
         The curve.
     deployment_prior : (low, high), float or deployment prior
-        ``(low, high)`` means `UniformPrior`, which is what reproduces the paper's table 1; `UniformSkew`
-        is its eq. 5 as printed. `BetaPrior` and `DiscretePrior` weigh the priors otherwise.
+        ``(low, high)`` is `UniformPrior`, which reproduces table 1 of the paper; `UniformSkew` is its eq. 5
+        as printed. `BetaPrior` and `DiscretePrior` are other distributions.
     area_estimator : str, default "trapezoid"
         As for :func:`auprec`.
 
     Returns
     -------
     float
-        The mean, on the scale of AUPREC: it does not grow with the width of the range.
+        The mean, on the scale of AUPREC.
 
     Raises
     ------
@@ -112,8 +112,8 @@ def iauprec(
 
     Notes
     -----
-    Closed form for the estimators that are linear in the precisions when the weighting is uniform in the
-    prior or in the skew; Gauss-Legendre in the log of the skew, to rounding, for the rest.
+    Estimators that are linear in the precisions have a closed form for uniform distributions of the prior or
+    the skew. Others use Gauss-Legendre quadrature in the log of the skew, exact up to rounding errors.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def iauprec(
     """
     weighting = as_deployment_prior(deployment_prior)
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    if area_estimator in BY_STEPS:
+    if area_estimator in STEP_ESTIMATORS:
         return prior_averaged_area(steps_from_curve(roc), weighting, area_estimator)
     priors, weights = weighting.quadrature()
     return float((weights * area_kernel(roc, area_estimator)(priors)).sum() / weights.sum())
@@ -163,7 +163,7 @@ def auprec_score(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
-    """Return AUPREC from labels and scores, in little more time and memory than a sort.
+    """Return AUPREC from labels and scores, in little more time and memory than sorting them.
 
     Parameters
     ----------
@@ -189,11 +189,11 @@ def auprec_score(
     0.5705
     """
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    if sample_weight is not None or area_estimator not in BY_STEPS:
+    if sample_weight is not None or area_estimator not in STEP_ESTIMATORS:
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return auprec(curve, prior, area_estimator=area_estimator)
     steps = steps_from_scores(*check_binary_scores(y_true, y_score, pos_label))
-    return _area_at(lambda priors: areas(steps, priors, area_estimator), prior)
+    return _evaluate_area(lambda priors: areas_from_steps(steps, priors, area_estimator), prior)
 
 
 def iauprec_score(
@@ -231,7 +231,7 @@ def iauprec_score(
     0.5861
     """
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    if sample_weight is not None or area_estimator not in BY_STEPS:
+    if sample_weight is not None or area_estimator not in STEP_ESTIMATORS:
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         return iauprec(curve, deployment_prior, area_estimator=area_estimator)
     steps = steps_from_scores(*check_binary_scores(y_true, y_score, pos_label))
@@ -246,22 +246,22 @@ def precision_recall_curve(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return precision and recall at every distinct threshold, at the sample's own or any other prior.
+    """Return precision and recall at every distinct threshold, at the sample prior or another prior.
 
     Parameters
     ----------
     y_true, y_score, pos_label, sample_weight
         As for :func:`~skewanova.roc_curve`.
     prior : float, optional
-        Probability of the positive class; by default the sample's own.
+        Probability of the positive class; by default the share of positives in the sample.
 
     Returns
     -------
     precision, recall : ndarray of shape (n_thresholds + 1,)
-        From (recall 0, precision 1) to (recall 1, precision = prior): scikit-learn's points in ascending
-        recall, and those of StatisticalMeasures.jl.
+        Points from (recall 0, precision 1) to (recall 1, precision = prior), as in scikit-learn but in
+        ascending recall.
     thresholds : ndarray of shape (n_thresholds,)
-        Distinct scores, descending; point ``i + 1`` belongs to threshold ``i``.
+        Distinct scores in descending order; point ``i + 1`` belongs to threshold ``i``.
 
     Raises
     ------
@@ -270,9 +270,9 @@ def precision_recall_curve(
 
     Notes
     -----
-    A threshold flags the scores at or above it. So point ``i + 1`` holds for thresholds in
-    ``(thresholds[i + 1], thresholds[i]]``, the last one from there down, and point 0, which flags nothing,
-    above the highest score.
+    A threshold flags the scores at or above it. Point ``i + 1`` is valid for thresholds in
+    ``(thresholds[i + 1], thresholds[i]]``, the last point for all lower ones, and point 0, which flags no
+    case, for those above the highest score.
 
     Examples
     --------

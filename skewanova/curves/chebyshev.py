@@ -1,7 +1,7 @@
-"""Chebyshev series of curves along the prior, panel by panel in its log-odds.
+"""Chebyshev series of curves on panels of the log-odds of the prior, with their roots and extremes.
 
-AUPREC is analytic for imaginary parts of the log-odds of the prior below pi. On panels of limited width a few
-dozen terms hold every digit, so crossings and extremes are roots of polynomials: no grid decides them.
+AUPREC is analytic for imaginary parts of the log-odds below pi. On panels of limited width, a few dozen terms
+are exact up to rounding errors. Crossings and extremes are roots of these polynomials, not of a grid.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scipy.special import expit, logit
 from skewanova.base.checks import Floats
 from skewanova.base.rounding import TIE, is_maximum
 
-#: Widest panel in the log-odds, and the degree that holds every digit on it.
+#: Widest panel in the log-odds, and the degree that is exact on it up to rounding errors.
 PANEL_WIDTH = 4.0
 
 
@@ -34,7 +34,7 @@ DEGREE = 32
 N_PARTS = 8
 
 
-#: Leader, lowest and highest prior of a range without a change of the lead.
+#: Index of the best model on a range of priors, and the limits of the range.
 Region = tuple[int, float, float]
 
 
@@ -49,7 +49,7 @@ def join_neighbours(intervals: Iterable[tuple[Key, float, float]]) -> list[tuple
 
 @cache
 def chebyshev_transform(count: int) -> Floats:
-    """Return the matrix from values at the Chebyshev nodes to coefficients: series are orthogonal there."""
+    """Return the matrix from values at Chebyshev nodes to coefficients."""
     transform = 2 * chebvander(chebpts1(count), count - 1) / count
     transform[:, 0] /= 2
     return np.asarray(transform)
@@ -85,7 +85,7 @@ def function_series(edges: Floats, values: Floats) -> list[Chebyshev]:
 
 
 def series_bounds(coefficients: Floats) -> tuple[Floats, Floats]:
-    """Return limits (n_functions, N_PARTS) of series (n_functions, DEGREE + 1) on each part of a panel."""
+    """Return lower and upper bounds (n_functions, N_PARTS) of series on each part of a panel."""
     parts = coefficients @ _transform_to_parts()
     middle, radius = parts[..., 0].T, np.abs(parts[..., 1:]).sum(axis=-1).T
     return middle - radius, middle + radius
@@ -100,18 +100,22 @@ def _transform_to_parts() -> Floats:
 
 
 def certain_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
-    """Return the sign of each function (n_functions, n_priors) if it is clear of zero throughout, else 0."""
+    """Return the sign of each function (row of values) if it has no zero on the range, else 0."""
     limits = [series_bounds(coefficients) for coefficients in _panel_coefficients(edges, values)]
     low, high = (np.stack(side) for side in zip(*limits, strict=True))
     return np.where(low.min(axis=(0, 2)) > TIE, 1, np.where(high.max(axis=(0, 2)) < -TIE, -1, 0))
 
 
 def sign_intervals(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int, float, float]]:
-    """Return the sign (-1, 0, 1) of a function between its changes of sign, in log-odds.
+    """Return (sign, low, high) of a function between its sign changes, in log-odds.
 
-    The pieces join at the edges. A value smaller than `TIE` counts as zero.
+    `pieces` are its series on the panels between `edges`. Values below `TIE` count as zero.
     """
-    ends = [edges[0], *sorted({*edges[1:-1], *(r for piece in pieces for r in _roots(piece))}), edges[-1]]
+    ends = [
+        edges[0],
+        *sorted({*edges[1:-1], *(r for piece in pieces for r in _find_roots(piece))}),
+        edges[-1],
+    ]
     signs = []
     for low, high in pairwise(map(float, ends)):
         middle = (low + high) / 2
@@ -122,7 +126,7 @@ def sign_intervals(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int
 
 @dataclass(frozen=True)
 class MeanCurves:
-    """Mean AUPREC of every model between two priors."""
+    """Mean AUPREC curves of all models between two priors."""
 
     low: float
     high: float
@@ -131,12 +135,12 @@ class MeanCurves:
 
     @classmethod
     def fit(cls, mean_auprec: Callable[[Floats], Floats], low: float, high: float) -> MeanCurves:
-        """Fit the series to a function from priors to values of shape (n_models, n_priors)."""
+        """Fit the series to a function from priors to values (n_models, n_priors)."""
         edges, priors = panel_priors(low, high)
         return cls(low, high, edges, panel_series(edges, mean_auprec(priors)))
 
     def evaluate(self, priors: Floats | float, models: Sequence[int] | None = None) -> Floats:
-        """Return mean AUPREC at priors, of shape (n_models, n_priors), of all models or of some."""
+        """Return mean AUPREC (n_models, n_priors) at priors, for all or some models."""
         x = np.atleast_1d(logit(priors))
         panel = self._panel_of(x)
         chosen = slice(None) if models is None else list(models)
@@ -154,13 +158,13 @@ class MeanCurves:
         return [_coefficients(panel) for panel in self.panels]
 
     def leader(self, prior: float) -> int:
-        """Return the first model in order whose value is the largest but for rounding."""
+        """Return the index of the best model at a prior; of models equal up to rounding, the first."""
         return int(np.argmax(is_maximum(self.evaluate(prior)[:, 0])))
 
     def regions(self) -> list[Region]:
-        """Return leader, lowest and highest prior of every range without a change of the lead."""
-        # the lead changes only where two curves that may lead meet, or a panel ends
-        meet = [_roots(a - b) for panel in self.panels for a, b in combinations(_contenders(panel), 2)]
+        """Return the ranges of priors with one best model."""
+        # the best model changes only where the curves of two contenders meet, or a panel ends
+        meet = [_find_roots(a - b) for panel in self.panels for a, b in combinations(_contenders(panel), 2)]
         changes = expit(np.concatenate([*meet, self.edges[1:-1]]))
         ends = [self.low, *sorted({float(p) for p in changes if self.low < p < self.high}), self.high]
         return join_neighbours(
@@ -169,20 +173,20 @@ class MeanCurves:
         )
 
     def largest_gap(self, model: int, region: Region, low: float, high: float) -> float:
-        """Return the largest shortfall of a model from the region's leader between two priors."""
+        """Return the largest shortfall of a model from the leader of a region between two priors."""
         leader, first, last = region
         first, last = max(first, low), min(last, high)
         if first > last:
             return 0.0
-        turns = [_roots((panel[leader] - panel[model]).deriv()) for panel in self.panels]
+        turns = [_find_roots((panel[leader] - panel[model]).deriv()) for panel in self.panels]
         x = np.array([logit(first), *self.edges[1:-1], *np.concatenate(turns), logit(last)])
         best, other = self.evaluate(expit(x[(x >= x[0]) & (x <= x[-1])]), [leader, model])
         return float((best - other).max())
 
     def smallest(self, model: int, low: float, high: float) -> tuple[float, float]:
-        """Return the smallest value of one curve between two priors, and the prior where it is reached."""
+        """Return the smallest value of one curve between two priors, and its prior."""
         first, last = float(logit(low)), float(logit(high))
-        turns = [root for panel in self.panels for root in _roots(panel[model].deriv())]
+        turns = [root for panel in self.panels for root in _find_roots(panel[model].deriv())]
         inside = [x for x in (*turns, *self.edges[1:-1]) if first < x < last]
         priors = np.array([low, *expit(inside), high])
         (values,) = self.evaluate(priors, [model])
@@ -190,13 +194,13 @@ class MeanCurves:
         return float(values[index]), float(priors[index])
 
     def slope(self, prior: float) -> Floats:
-        """Return the change of every curve with the log-odds of the prior."""
+        """Return the derivative of every curve in the log-odds of the prior."""
         x = np.asarray(logit(prior))
         return np.array([float(series.deriv()(x)) for series in self.panels[int(self._panel_of(x))]])
 
 
 def _contenders(panel: Sequence[Chebyshev]) -> list[Chebyshev]:
-    """Return the curves that are not below some other all over a part of the panel, for any of its parts."""
+    """Return the curves that may be the largest on some part of the panel, by their bounds."""
     low, high = series_bounds(_coefficients(panel))
     may_lead = (high >= low.max(axis=0) - TIE).any(axis=1)
     return [curve for curve, contends in zip(panel, may_lead, strict=True) if contends]
@@ -206,10 +210,10 @@ def _coefficients(panel: Sequence[Chebyshev]) -> Floats:
     return np.array([np.pad(c.coef, (0, DEGREE + 1 - len(c.coef))) for c in panel])
 
 
-def _roots(curve: Chebyshev) -> Floats:
-    """Return the real roots within the domain; none if the curve is rounding throughout."""
+def _find_roots(curve: Chebyshev) -> Floats:
+    """Return the real roots within the domain; none if the curve is zero up to rounding."""
     size = np.abs(curve.coef)
-    if size.max() <= TIE or size[0] > size[1:].sum():  # rounding, or nowhere near zero
+    if size.max() <= TIE or size[0] > size[1:].sum():
         return np.empty(0)
     roots = np.asarray(curve.trim(1e-17).roots())
     real = roots[np.abs(roots.imag) < 1e-9].real

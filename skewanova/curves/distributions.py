@@ -1,14 +1,14 @@
-"""True curves and areas of known distributions, samples from them, and the binormal model.
+"""True curves and areas of known score distributions, samples from them, and the binormal model.
 
-With S+ and S- the survival functions of the positives' and the negatives' scores, recall at a threshold is
-S+, the false positive rate S-, and AUPREC the mean over recall u of ``u / (u + skew S-(S+^-1(u)))``.
+Let S+ and S- be the survival functions of the scores of positives and negatives. Recall at a threshold is S+,
+the false positive rate is S-, and AUPREC is the mean over recall u of ``u / (u + skew S-(S+^-1(u)))``.
 
-In the alpha-binormal model of Brodersen et al. (2010), scores of either class are normal. The curves depend
-on ``a = (mu+ - mu-) / s-`` and ``b = s+ / s-``. A positive with standard score z stands at ``x = a + b z`` on
-the negatives' scale; recall there is Phi(-z), the false positive rate Phi(-x). The paper prints the recall as
-``1 - Phi-(t)``, and its eq. 7 without the negatives' distribution function; both are corrected here:
-precision at recall r is ``alpha r / (alpha r + (1 - alpha) (1 - Phi-(Phi+^-1(1 - r))))``, with alpha the
-share of positives.
+In the alpha-binormal model of Brodersen et al. (2010), the scores of each class are normal. The curves depend
+on ``a = (mu+ - mu-) / s-`` and ``b = s+ / s-``. A positive with standard score z has the standard score
+``x = a + b z`` among negatives; recall there is Phi(-z), and the false positive rate Phi(-x). The paper prints
+recall as ``1 - Phi-(t)``, and its eq. 7 without the distribution function of negatives. The correct precision
+at recall r is ``alpha r / (alpha r + (1 - alpha) (1 - Phi-(Phi+^-1(1 - r))))``, where alpha is the share of
+positives.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from skewanova.base.checks import (
 )
 from skewanova.base.text import write_p
 from skewanova.curves.estimators import vertex_precision
-from skewanova.curves.roc import RocCurve, without_repeats
+from skewanova.curves.roc import RocCurve, drop_repeated_vertices
 from skewanova.priors.quadrature import gauss_panels
 from skewanova.priors.weightings import FrozenDistribution, PriorLike, as_deployment_prior
 
-#: Logit of the recall beyond which nothing is left to integrate (4e-20 on either side).
-REACH = 44.5
+#: Limit of integration in the logit of recall; 4e-20 of recall is beyond it on either side.
+MAX_LOGIT = 44.5
 
 
 PANEL_NODES = 16
@@ -146,12 +146,12 @@ def true_roc(negative: FrozenDistribution, positive: FrozenDistribution, *, n_po
     negative, positive
         As for :func:`true_auprec`.
     n_points : int, default 2001
-        Thresholds taken from each class.
+        Number of thresholds from each class.
 
     Returns
     -------
     RocCurve
-        Class sizes are nan; joining its vertices by straight lines is an approximation of order
+        The curve, with unknown class sizes (nan). The error of its straight segments is of order
         ``n_points ** -2``.
 
     Examples
@@ -165,14 +165,14 @@ def true_roc(negative: FrozenDistribution, positive: FrozenDistribution, *, n_po
     _check_distributions(negative, positive)
     share = np.arange(1, check_count(n_points, "n_points", minimum=1) + 1) / (n_points + 1)
     thresholds = np.unique(np.concatenate([negative.isf(share), positive.isf(share)]))[::-1]
-    return curve_at(thresholds, negative.sf(thresholds), positive.sf(thresholds))
+    return curve_from_rates(thresholds, negative.sf(thresholds), positive.sf(thresholds))
 
 
-def curve_at(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
-    """Return the curve through rates at falling thresholds, without repeated points."""
+def curve_from_rates(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
+    """Return the curve through rates at descending thresholds, without repeated vertices."""
     ends = ((0.0, fpr, 1.0), (0.0, tpr, 1.0), (np.inf, thresholds, -np.inf))
     false, true, levels = (np.concatenate(([first], values, [last])) for first, values, last in ends)
-    return without_repeats(RocCurve(false, true, levels, np.nan, np.nan))
+    return drop_repeated_vertices(RocCurve(false, true, levels, np.nan, np.nan))
 
 
 def sample_scores(
@@ -184,7 +184,7 @@ def sample_scores(
     exact_counts: bool = True,
     rng: Seed = 0,
 ) -> tuple[Bools, Floats]:
-    """Draw labels and scores.
+    """Draw labels and scores from known distributions.
 
     Parameters
     ----------
@@ -195,15 +195,15 @@ def sample_scores(
     prior : float
         Share of positives, or their probability.
     exact_counts : bool, default True
-        Whether the number of negatives is ``(1 - prior) * n_cases``, rounded, or binomial. Neither class is
-        ever left empty.
+        If True, the number of negatives is ``(1 - prior) * n_cases``, rounded; else it is binomial. Neither
+        class is empty.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the draws.
 
     Returns
     -------
     positive : ndarray of bool, shape (n_cases,)
-        Labels, the positives first.
+        Labels, positives first.
     score : ndarray of shape (n_cases,)
         Scores.
 
@@ -230,24 +230,24 @@ def sample_scores(
 def _recall_nodes(
     negative: FrozenDistribution, positive: FrozenDistribution
 ) -> tuple[Floats, Floats, Floats]:
-    """Return nodes and weights over recall, and the false positive rate at each; finer towards kinks.
+    """Return quadrature nodes and weights over recall, and the false positive rate at each node.
 
-    In the logit of recall, tails are as smooth as the middle. A kink lies where the negatives end.
+    The panels are in the logit of recall, where the tails are smooth, and end at kinks of the curve.
     """
     _check_distributions(negative, positive)
-    log_odds, step = gauss_panels(_edges(negative, positive), PANEL_NODES)
+    log_odds, step = gauss_panels(_panel_edges(negative, positive), PANEL_NODES)
     recall = special.expit(log_odds)
     score = np.where(log_odds < 0, positive.isf(recall), positive.ppf(special.expit(-log_odds)))
     return recall, step * recall * special.expit(-log_odds), np.asarray(negative.sf(score))
 
 
-def _edges(negative: FrozenDistribution, positive: FrozenDistribution) -> Floats:
-    """Return ends of panels, even in the logit of either rate."""
-    even = np.arange(-REACH, REACH + 0.25, 0.5)
+def _panel_edges(negative: FrozenDistribution, positive: FrozenDistribution) -> Floats:
+    """Return the ends of panels, which are even in the logit of either rate."""
+    even = np.arange(-MAX_LOGIT, MAX_LOGIT + 0.25, 0.5)
     scores = np.where(even < 0, negative.isf(special.expit(even)), negative.ppf(special.expit(-even)))
     ends = _logit_recall(positive, np.array(negative.support(), dtype=np.float64))
     edges = np.concatenate([even, _logit_recall(positive, scores), ends])
-    return np.unique(edges[np.abs(edges) <= REACH])
+    return np.unique(edges[np.abs(edges) <= MAX_LOGIT])
 
 
 def _logit_recall(positive: FrozenDistribution, score: Floats) -> Floats:
@@ -263,7 +263,7 @@ def _check_distributions(negative: FrozenDistribution, positive: FrozenDistribut
                 f"but got {distribution!r}"
             )
         if hasattr(getattr(distribution, "dist", distribution), "pmf"):
-            raise InputTypeError(f"`{name}` must be continuous, but its scores would tie")
+            raise InputTypeError(f"`{name}` must be continuous, but got a discrete distribution")
         try:
             centre = distribution.isf(0.5)
         except TypeError as error:
@@ -272,7 +272,7 @@ def _check_distributions(negative: FrozenDistribution, positive: FrozenDistribut
             raise InputError(f"`{name}` must have valid parameters, but its median is {centre}")
 
 
-#: Standard scores of positives beyond which nothing is left to integrate (1e-19 on either side).
+#: Limit of integration in standard scores of positives; 1e-19 of them are beyond it on either side.
 LARGEST_Z = 9.0
 
 
@@ -283,11 +283,11 @@ LARGEST_NEGATIVE_Z = 40.0
 LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 
-#: Range in which the power of a Box-Cox transform is sought.
+#: Search range of the power of a Box-Cox transform.
 POWERS = (-5.0, 5.0)
 
 
-#: Lowest statistic, whether the exponential is the upper tail or the lower, and terms of its logarithm.
+#: Smallest statistic, True if the exponential is the upper tail (else the lower), coefficients of its log.
 ANDERSON_DARLING = (
     (-np.inf, False, (-13.436, 101.14, -223.73)),
     (0.2, False, (-8.318, 42.796, -59.938)),
@@ -297,29 +297,28 @@ ANDERSON_DARLING = (
 
 
 def positive_nodes(a: float, b: float) -> tuple[Floats, Floats]:
-    """Return the standard scores of positives and their weights, finer where these pass the negatives."""
+    """Return quadrature nodes and weights over the standard scores of positives."""
     edges = np.arange(-LARGEST_Z, LARGEST_Z + 0.25, 0.5)
-    if b > 1:  # else even panels are fine enough for x = a + b z as well
+    if b > 1:  # the scale of negatives, x = a + b z, needs finer panels
         crossing = (np.arange(-LARGEST_NEGATIVE_Z, LARGEST_NEGATIVE_Z + 0.25, 0.5) - a) / b
         edges = np.unique(np.concatenate([edges, crossing[np.abs(crossing) < LARGEST_Z]]))
     z, step = gauss_panels(edges, PANEL_NODES)
     return z, step * np.exp(-(z**2) / 2 - LOG_ROOT_TWO_PI)
 
 
-def precision_at(z: Floats, a: float, b: float, log_skew: float) -> Floats:
-    """Return precision at the threshold of a standard score z (Brodersen et al. 2010, eq. 6)."""
-    # log of alpha (1 - Phi+(t)) less log of (1 - alpha) (1 - Phi-(t))
+def precision_at_score(z: Floats, a: float, b: float, log_skew: float) -> Floats:
+    """Return precision at the standard scores z of positives (Brodersen et al. 2010, eq. 6)."""
     return np.asarray(special.expit(special.log_ndtr(-z) - special.log_ndtr(-(a + b * z)) - log_skew))
 
 
 def auprec_and_slopes(a: float, b: float, priors: Floats, shares: Floats) -> tuple[float, Floats]:
-    """Return AUPREC averaged over priors (eqs 7 and 8, corrected), and its derivatives in a and b."""
+    """Return AUPREC averaged over priors with weights `shares` (eqs 7 and 8), and derivatives in a and b."""
     z, weight = positive_nodes(a, b)
     x = a + b * z
     hazard = np.exp(-(x**2) / 2 - LOG_ROOT_TWO_PI - special.log_ndtr(-x))
     area, slopes = 0.0, np.zeros(2)
     for prior, share in zip(priors, shares, strict=True):
-        precision = precision_at(z, a, b, float(-special.logit(prior)))
+        precision = precision_at_score(z, a, b, float(-special.logit(prior)))
         changes = weight * precision * (1 - precision) * hazard
         area += float(share * (weight @ precision))
         slopes += share * np.array([changes.sum(), changes @ z])
@@ -336,7 +335,7 @@ def auc_and_slopes(a: float, b: float) -> tuple[float, Floats]:
 def shape_covariance(a: float, b: float, n_positive: int, n_negative: int) -> Floats:
     """Return the covariance of a and b, from Var(mean) = s^2 / n and Var(sd) = s^2 / (2 n)."""
     n, m = n_positive, n_negative
-    joint = a * b / (2 * m)  # through the negatives' standard deviation
+    joint = a * b / (2 * m)  # both depend on the standard deviation of negatives
     return np.array([[b**2 / n + 1 / m + a**2 / (2 * m), joint], [joint, b**2 * (1 / (2 * n) + 1 / (2 * m))]])
 
 
@@ -345,23 +344,23 @@ def box_cox(score: Floats, power: float) -> Floats:
     return np.asarray(special.boxcox(score, power))
 
 
-def best_power(positive: Floats, negative: Floats) -> float:
-    """Return power with the largest likelihood of two normal classes, each with its own mean and variance."""
+def find_best_power(positive: Floats, negative: Floats) -> float:
+    """Return the Box-Cox power with the largest likelihood of two normal classes with unequal variances."""
     log_sum = np.log(positive).sum() + np.log(negative).sum()
-    centre = np.exp(log_sum / (len(positive) + len(negative)))  # keeps powers of large scores finite
+    # with geometric mean 1, the Jacobian is 1 and powers of large scores are finite
+    centre = np.exp(log_sum / (len(positive) + len(negative)))
 
     def loss(power: float) -> float:
-        spread = sum(len(s) * np.log(box_cox(s / centre, power).std()) for s in (positive, negative))
-        return float(spread)  # the Jacobian of scores with geometric mean 1 is 1
+        return float(sum(len(s) * np.log(box_cox(s / centre, power).std()) for s in (positive, negative)))
 
     return float(minimize_scalar(loss, bounds=POWERS, method="bounded", options={"xatol": 1e-8}).x)
 
 
-def normality_p(values: Floats) -> float:
-    """Return the p-value of the Anderson-Darling test of normality, mean and variance estimated.
+def normality_p_value(values: Floats) -> float:
+    """Return the p-value of the Anderson-Darling test of normality; nan for fewer than 8 values.
 
-    D'Agostino and Stephens (1986), table 4.9; nan for fewer than 8 values. statsmodels' normal_ad agrees to
-    5e-14, but would bring pandas under the curves, which load without it.
+    See D'Agostino and Stephens (1986), table 4.9. statsmodels' normal_ad agrees to 5e-14, but would load
+    pandas, which curves do not need.
     """
     n = len(values)
     if n < 8:
@@ -377,26 +376,26 @@ def normality_p(values: Floats) -> float:
     return p if is_upper else 1 - p
 
 
-#: Chance of a warning when the model holds, over both classes.
+#: Level of the normality tests of both classes together.
 CHECK_LEVEL = 0.01
 
 
 @dataclass(frozen=True)
 class BinormalFit:
-    """Two normal distributions of scores, and the curves and areas they imply.
+    """Binormal model: normal scores of each class, with the curves and areas they imply.
 
     Attributes
     ----------
     mean_positive, mean_negative, std_positive, std_negative : float
-        Moments of the scores, transformed where `power` is a number.
+        Moments of the (transformed) scores.
     n_positive, n_negative : int
-        Class sizes the moments come from.
+        Class sizes.
     alpha : float
-        Prior where none is given: the share of positives, or the number the caller fixed.
+        Default prior: the share of positives, or the `alpha` of the fit.
     power : float or None
-        Power of the Box-Cox transform.
+        Power of the Box-Cox transform, if any.
     normality_positive, normality_negative : float
-        p-values of Anderson-Darling tests of the (transformed) scores; nan below 8 cases.
+        p-values of Anderson-Darling tests of the (transformed) scores; nan with fewer than 8 cases.
     """
 
     mean_positive: float
@@ -421,11 +420,11 @@ class BinormalFit:
         return self._std_error(auc_and_slopes(*self._shape)[1])
 
     def auprec(self, prior: float | None = None) -> float:
-        """Return AUPREC at a prior, by default `alpha`."""
+        """Return AUPREC at a prior (by default `alpha`)."""
         return self.iauprec(self._prior(prior))
 
     def auprec_std_error(self, prior: float | None = None) -> float:
-        """Return the standard error of AUPREC at a known prior, by the delta method."""
+        """Return the delta-method standard error of AUPREC at a known prior (by default `alpha`)."""
         return self.iauprec_std_error(self._prior(prior))
 
     def iauprec(self, deployment_prior: PriorLike) -> float:
@@ -433,17 +432,17 @@ class BinormalFit:
         return auprec_and_slopes(*self._shape, *as_deployment_prior(deployment_prior).quadrature())[0]
 
     def iauprec_std_error(self, deployment_prior: PriorLike) -> float:
-        """Return the standard error of the mean AUPREC, by the delta method."""
+        """Return the delta-method standard error of the mean AUPREC over a deployment prior."""
         nodes = as_deployment_prior(deployment_prior).quadrature()
         return self._std_error(auprec_and_slopes(*self._shape, *nodes)[1])
 
     def roc(self, *, n_points: int = 1001) -> RocCurve:
-        """Return the ROC curve at thresholds over both classes (Brodersen et al., eq. 5)."""
+        """Return the ROC curve at quantiles of both classes (Brodersen et al., eq. 5)."""
         check_count(n_points, "n_points", minimum=2)
         z = special.ndtri(np.arange(1, n_points + 1) / (n_points + 1))
         a, b = self._shape
         x = np.unique(np.concatenate([z, a + b * z]))[::-1]  # in units of the negatives
-        curve = curve_at(
+        curve = curve_from_rates(
             self.mean_negative + self.std_negative * x, special.ndtr(-x), special.ndtr((a - x) / b)
         )
         return RocCurve(curve.fpr, curve.tpr, curve.thresholds, self.n_positive, self.n_negative)
@@ -451,13 +450,13 @@ class BinormalFit:
     def precision_recall(
         self, prior: float | None = None, *, recall: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
-        """Return precision and recall at recalls in (0, 1], by default a thousand (eq. 7, corrected)."""
+        """Return precision and recall at recalls in (0, 1], by default 1,000 (eq. 7, corrected)."""
         recalls = np.arange(1, 1001) / 1000 if recall is None else np.asarray(recall, dtype=np.float64)
         invalid = recalls[~((recalls > 0) & (recalls <= 1))]
         if invalid.size:
             raise InputError(f"`recall` must lie in (0, 1], but got {invalid.flat[0]:g}")
         log_skew = float(-special.logit(self._prior(prior)))
-        return precision_at(-special.ndtri(recalls), *self._shape, log_skew), recalls
+        return precision_at_score(-special.ndtri(recalls), *self._shape, log_skew), recalls
 
     @property
     def _shape(self) -> tuple[float, float]:
@@ -481,32 +480,32 @@ def fit_binormal(
     boxcox: bool = False,
     pos_label: object = None,
 ) -> BinormalFit:
-    """Fit two normal distributions to the scores of either class.
+    """Fit the binormal model to scores by moments.
 
     Parameters
     ----------
     y_true, pos_label
-        As for :func:`~skewanova.roc_curve`; at least two cases of either class.
+        As for :func:`~skewanova.roc_curve`, with at least two cases of each class.
     y_score : array_like of shape (n_cases,)
         Finite scores, not all equal within a class.
     alpha : float, optional
-        Prior of the fit's curves: by default the share of positives (the paper's alpha-binormal model); 0.5
-        gives its binormal model.
+        Default prior of the curves: by default the share of positives (the alpha-binormal model of the
+        paper); 0.5 is its binormal model.
     ddof : int, default 0
-        Variances divide by n - ddof: 0 is maximum likelihood, as the paper states; its released code has 1.
+        Variances divide by n - ddof. 0 is maximum likelihood, as in the paper; its published code has 1.
     boxcox : bool, default False
-        Whether to transform positive scores first, by the power with the largest likelihood.
+        If True, transform the scores first, by the Box-Cox power with the largest likelihood.
 
     Returns
     -------
     BinormalFit
-        Moments, curves, areas and their standard errors.
+        Moments, with the curves and areas they imply and standard errors.
 
     Raises
     ------
     ValueError
-        If a score is NaN or infinite, a class has fewer than two cases or no spread, or `boxcox` is asked for
-        with scores that are not positive.
+        If a score is NaN or infinite, a class has fewer than two cases or equal scores only, or `boxcox` is
+        True and a score is not positive.
 
     Warns
     -----
@@ -515,9 +514,9 @@ def fit_binormal(
 
     Notes
     -----
-    The ROC curve, and precision-recall with it, does not change under an increasing transform of the scores,
-    but this fit by moments does: scores that fail the check may still have a binormal curve under another
-    transform. Standard errors take the power, `alpha` and the model itself as given.
+    ROC and precision-recall curves do not change under increasing transforms of the scores, but this fit by
+    moments does. So scores that fail the check may have a binormal curve after another transform. Standard
+    errors ignore the uncertainty of the power, of `alpha` and of the model.
 
     References
     ----------
@@ -535,11 +534,11 @@ def fit_binormal(
     """
     positive, score = _check_input(y_true, y_score, pos_label)
     check_count(ddof, "ddof", minimum=0)
-    power = _power(positive, score) if boxcox else None
+    power = _find_power(positive, score) if boxcox else None
     values = score if power is None else box_cox(score, power)
     classes = values[positive], values[~positive]
     _check_spreads(*classes, ddof)
-    checks = [normality_p(grouped) for grouped in classes]
+    checks = [normality_p_value(grouped) for grouped in classes]
     warn_each(_normality_notes(checks, power))
     return BinormalFit(
         mean_positive=float(classes[0].mean()),
@@ -578,13 +577,13 @@ def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
             )
 
 
-def _power(positive: Bools, score: Floats) -> float:
+def _find_power(positive: Bools, score: Floats) -> float:
     if not (score > 0).all():
         raise InputError(
             f"`boxcox` needs scores above 0, but the lowest is {score.min():g}; add a constant to all scores"
         )
     _check_spreads(score[positive], score[~positive], 0)
-    return best_power(score[positive], score[~positive])
+    return find_best_power(score[positive], score[~positive])
 
 
 def _normality_notes(p_values: list[float], power: float | None) -> list[str]:
@@ -596,6 +595,6 @@ def _normality_notes(p_values: list[float], power: float | None) -> list[str]:
     scale = "scores" if power is None else f"scores transformed by the Box-Cox power {power:.3g}"
     advice = "try boxcox=True, or use `auprec_score`" if power is None else "use `auprec_score`"
     return [
-        f"the binormal model does not hold: {scale} are not normal for {' and '.join(failed)}; areas may be "
-        f"off however many cases there are: {advice}, which needs no model"
+        f"the binormal model does not hold because {scale} are not normal for {' and '.join(failed)}; areas "
+        f"may be biased at any sample size: {advice}, which needs no model"
     ]

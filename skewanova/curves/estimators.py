@@ -1,15 +1,14 @@
-"""Kernels of the eight estimators of AUPREC, with their sums by moments.
+"""Kernels of the eight estimators of AUPREC, and fast sums of precisions by moments.
 
-With r = F / T the precision at skew lam is ``1 / (1 + lam r)``. Points whose r agrees in its exponent and
-first six binary digits share a bin; with c in its middle, ``r = c (1 + e)``, ``q = lam c / (1 + lam c) < 1``,
+With r = F / T, the precision at skew lam is ``1 / (1 + lam r)``. Points whose r has the same exponent and
+first six binary digits share a bin. With its centre c, ``r = c (1 + e)`` and ``q = lam c / (1 + lam c) < 1``,
 
     sum of w / (1 + lam r) = (1 - q) * sum over k of (-q)^k * (sum of w e^k).
 
-All terms on the left are positive and ``|e| <= 1/128``, so what `TERMS` moments leave out is below 128^-TERMS
-of the sum.
+All terms on the left are positive and ``|e| <= 1/128``, so the relative error of K moments is below 128^-K.
 
-Three estimators are linear in the precisions at operating points, which gives their integrals over the prior
-in closed form. The other five join points by exact segments, along which true and false positives grow in
+Three estimators are linear in the precisions at operating points, so their integrals over the prior have a
+closed form. The other five join points by exact segments, along which true and false positives grow in
 proportion (Davis and Goadrich 2006).
 """
 
@@ -28,80 +27,80 @@ from skewanova.base.checks import Floats
 from skewanova.curves.roc import RecallSteps, RocCurve, convex_hull, steps_from_curve
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
 
-#: Moments kept, the first included: 128^-8 is 1.4e-17.
-TERMS = 8
+#: Number of moments, the zeroth included; 128^-8 is 1.4e-17.
+N_MOMENTS = 8
 
 
-#: Bits of a double below those that tell bins apart.
+#: Low bits of a double that do not identify its bin.
 LOW_BITS = 46
 
 
-#: Neighbouring points that mostly share a bin, and are then summed at one go.
+#: Neighbouring points that are summed at once if they share a bin.
 ROW_LENGTH = 32
 
 
-#: Rates below this are not divided by, and have no bin.
-SMALLEST_RATE = 1e-150
+#: Points with smaller rates have no bin, because ratios could overflow.
+MIN_RATE = 1e-150
 
 
-#: Precisions computed at once.
-FEW_PRECISIONS = 1 << 15
+#: Most precisions computed at once.
+MAX_PRECISIONS = 1 << 15
 
 
 Codes = NDArray[np.int64]
 
 
 class MomentSums:
-    """Sum of weight times precision over all points added, at any prior, to rounding."""
+    """Sum of weight times precision over points, at any prior, exact up to rounding errors."""
 
     def __init__(self) -> None:
         self._perfect = self._height = 0.0
         self._codes: list[Codes] = [np.empty(0, dtype=np.int64)]
-        self._moments: list[Floats] = [np.empty((TERMS, 0))]
+        self._sum_moments: list[Floats] = [np.empty((N_MOMENTS, 0))]
         self._others: list[Floats] = [np.empty((3, 0))]
 
     def add(self, weight: Floats, tpr: Floats, fpr: Floats) -> None:
-        """Add points; those without false positives have precision 1."""
+        """Add points with weights; points without false positives have precision 1."""
         self._height += weight.sum()
-        binned = (tpr > SMALLEST_RATE) & (fpr > SMALLEST_RATE)
+        binned = (tpr > MIN_RATE) & (fpr > MIN_RATE)
         if binned.any():
-            code, moments = _bins(fpr[binned] / tpr[binned], weight[binned])
+            code, moments = _bin_moments(fpr[binned] / tpr[binned], weight[binned])
             self._codes.append(code)
-            self._moments.append(moments)
+            self._sum_moments.append(moments)
         perfect = fpr == 0
         self._perfect += weight[perfect].sum()
         left = ~(binned | perfect)
         self._others.append(np.array([weight[left], tpr[left], fpr[left]]))
 
     def mean(self, prior: Floats) -> Floats:
-        """Return the mean at every prior."""
+        """Return the weighted mean precision at every prior."""
         return self.evaluate(prior) / self._height
 
     def evaluate(self, prior: Floats) -> Floats:
-        """Return the sum at every prior."""
-        code, moments = self._together()
-        centre = _centres(code)
-        together = max(1, FEW_PRECISIONS // max(1, len(code)))
+        """Return the weighted sum of precisions at every prior."""
+        code, moments = self._merge_bins()
+        centre = _bin_centres(code)
+        together = max(1, MAX_PRECISIONS // max(1, len(code)))
         rows = (prior[i : i + together, None] for i in range(0, len(prior), together))
-        total = self._perfect + np.concatenate([_from_moments(centre, moments, row) for row in rows])
+        total = self._perfect + np.concatenate([_sums_from_moments(centre, moments, row) for row in rows])
         weight, tpr, fpr = np.concatenate(self._others, axis=1)
         others = [(weight * (pi * tpr / (pi * tpr + (1 - pi) * fpr))).sum() for pi in prior]
         return np.asarray(total + others)
 
-    def _together(self) -> tuple[Codes, list[Floats]]:
-        """Merge and store the bins of all points, a few hundred kilobytes at most."""
+    def _merge_bins(self) -> tuple[Codes, list[Floats]]:
+        """Return codes and moments of the bins of all points, merged and cached."""
         if len(self._codes) > 1:
             code, codes = np.unique(np.concatenate(self._codes), return_inverse=True)
-            parts = np.concatenate(self._moments, axis=1)
+            parts = np.concatenate(self._sum_moments, axis=1)
             self._codes = [code]
-            self._moments = [np.array([np.bincount(codes, weights=m) for m in parts], dtype=np.float64)]
-        return self._codes[0], list(self._moments[0])
+            self._sum_moments = [np.array([np.bincount(codes, weights=m) for m in parts], dtype=np.float64)]
+        return self._codes[0], list(self._sum_moments[0])
 
 
-def _bins(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
-    """Return codes of the bins that hold a point, and their moments, of shape (TERMS, n_bins)."""
+def _bin_moments(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
+    """Return the codes of occupied bins, and their moments (N_MOMENTS, n_bins)."""
     code = ratio.view(np.int64) >> LOW_BITS
-    centre = _centres(code)
+    centre = _bin_centres(code)
     offset = (ratio - centre) / centre
     first = code.min()
     code -= first
@@ -110,32 +109,34 @@ def _bins(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
     alike = rows.min(axis=1) == rows.max(axis=1)
     single = np.append(np.repeat(~alike, ROW_LENGTH), np.ones(len(code) % ROW_LENGTH, dtype=bool))
     n_bins = int(code.max()) + 1
-    by_row = _moments(rows[alike, 0], _rows(offset, single), _rows(weight, single), n_bins)
-    moments = by_row + _moments(code[single], offset[single, None], weight[single, None], n_bins)
+    by_row = _sum_moments(
+        rows[alike, 0], _reshape_rows(offset, single), _reshape_rows(weight, single), n_bins
+    )
+    moments = by_row + _sum_moments(code[single], offset[single, None], weight[single, None], n_bins)
     occupied = np.flatnonzero(moments[0])
     return occupied + first, moments[:, occupied]
 
 
-def _rows(values: Floats, single: NDArray[np.bool_]) -> Floats:
+def _reshape_rows(values: Floats, single: NDArray[np.bool_]) -> Floats:
     return values[~single].reshape(-1, ROW_LENGTH)
 
 
-def _moments(code: Codes, offset: Floats, weight: Floats, n_bins: int) -> Floats:
-    """Return sums of weight times powers of the offset by bin, for points in rows that share a bin."""
-    moments = np.empty((TERMS, n_bins))
+def _sum_moments(code: Codes, offset: Floats, weight: Floats, n_bins: int) -> Floats:
+    """Return the sums of weight times powers of the offset by bin; points of a row share a bin."""
+    moments = np.empty((N_MOMENTS, n_bins))
     term = weight
-    for power in range(TERMS):
+    for power in range(N_MOMENTS):
         moments[power] = np.bincount(code, weights=term.sum(axis=1), minlength=n_bins)
         term = term * offset
     return moments
 
 
-def _centres(code: Codes) -> Floats:
-    """Return the middle of the numbers that share these high bits."""
+def _bin_centres(code: Codes) -> Floats:
+    """Return the centres of bins."""
     return ((code << LOW_BITS) + (1 << (LOW_BITS - 1))).view(np.float64)
 
 
-def _from_moments(centre: Floats, moments: list[Floats], prior: Floats) -> Floats:
+def _sums_from_moments(centre: Floats, moments: list[Floats], prior: Floats) -> Floats:
     precision = prior / (prior + (1 - prior) * centre)
     series = np.broadcast_to(moments[-1], precision.shape)
     for moment in moments[-2::-1]:
@@ -155,31 +156,32 @@ ESTIMATORS = (
 )
 
 
-#: Below this |u| the series of the closed forms replaces the logarithm, which would cancel.
+#: For smaller |u| the closed forms use a series, because the logarithm would cancel.
 SERIES_LIMIT = 0.05
 
 
-#: The next term would be below half of the last digit at that limit.
+#: Terms of the series; the next one is below rounding errors at that limit.
 SERIES_TERMS = 12
 
 
-#: A segment that begins at less than this share of its growth begins at the origin, to the last digit.
-NOTHING = 1e-30
+#: Segments that start at less than this share of their growth are taken to start at the origin.
+NEGLIGIBLE_SHARE = 1e-30
 
 
-MANY_PRIORS = 12
+#: Sums by moments are faster from these numbers of priors and of steps on.
+MIN_PRIORS_FOR_MOMENTS = 12
 
 
-MANY_STEPS = 1 << 11
+MIN_STEPS_FOR_MOMENTS = 1 << 11
 
 
 Kernel = Callable[[Floats], Floats]
 
 
 def vertex_precision(tpr: Floats, fpr: Floats, prior: float | Floats) -> Floats:
-    """Return the precision at operating points with a positive rate of alarms (Landgrebe et al. 2006, eq. 3).
+    """Return the precision at operating points that flag some cases (Landgrebe et al. 2006, eq. 3).
 
-    Written with the prior instead of the skew, so that a rule that flags everything scores exactly the prior.
+    It is computed from the prior rather than the skew, so a rule that flags all cases has exactly the prior.
     """
     true = prior * tpr
     return np.asarray(true / (true + (1 - prior) * fpr))
@@ -187,14 +189,14 @@ def vertex_precision(tpr: Floats, fpr: Floats, prior: float | Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Points:
-    """AUPREC as the weighted mean of precisions, over rises and over the points that speak for each rise."""
+    """Operating points whose weighted mean precision is AUPREC; every step has the same number of points."""
 
-    weight: Floats  #: gain in recall of every rise
-    tpr: tuple[Floats, ...]  #: rates at each rise's points, one array a point
-    fpr: tuple[Floats, ...]
+    weight: Floats  #: gain in recall of every step
+    tpr: tuple[Floats, ...]  #: true positive rates, one array (n_steps,) for each point of a step
+    fpr: tuple[Floats, ...]  #: false positive rates in the same form
 
     def mean(self, precision: Callable[[Floats, Floats], Floats]) -> Floats:
-        """Return the weight of each rise times the mean of a function of the rates over its points."""
+        """Return the weight of each step times the mean of a function of the rates over its points."""
         total = precision(self.tpr[0], self.fpr[0])
         for true, false in zip(self.tpr[1:], self.fpr[1:], strict=True):
             total = total + precision(true, false)
@@ -202,7 +204,7 @@ class Points:
 
 
 def _trapezoid(steps: RecallSteps) -> Points:
-    # Landgrebe et al. 2006, eq. 4, the sum taken from i = 1; the origin shares the first vertex's precision
+    # Landgrebe et al. 2006, eq. 4 (sum from i = 1); the origin has the precision of the first vertex
     start_tpr, start_fpr = steps.start_tpr, steps.start_fpr
     origin = (start_tpr == 0) & (start_fpr == 0)
     if origin.any():
@@ -215,8 +217,8 @@ def _average_precision(steps: RecallSteps) -> Points:
 
 
 def _upper_trapezoid(steps: RecallSteps) -> Points:
-    # sum of (R_i - R_{i-1}) (pmax_{i-1} + pmax_i) / 2; pmax is at the vertex that first reaches a recall, and
-    # pmax_0 = 1 is the precision at any recall without false positives
+    # sum of (R_i - R_{i-1}) (pmax_{i-1} + pmax_i) / 2, where pmax is the precision at the first vertex with a
+    # recall, and pmax_0 = 1
     start_tpr = np.where(steps.start_tpr == 0, 1.0, steps.start_tpr)
     return Points(steps.height, (start_tpr, steps.tpr), (steps.fpr_at_first_reach, steps.fpr))
 
@@ -229,16 +231,16 @@ LINEAR: dict[str, Callable[[RecallSteps], Points]] = {
 
 
 def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Floats]:
-    """Return a function from priors to every step's term in the area, by an estimator of `BY_STEPS`."""
+    """Return a function from priors to the terms of all steps in the area."""
     if area_estimator not in LINEAR:
-        return partial(segment_areas, _segments(steps, area_estimator))
+        return partial(segment_areas, _select_segments(steps, area_estimator))
     points = LINEAR[area_estimator](steps)
     return lambda prior: points.mean(partial(vertex_precision, prior=prior))
 
 
-def _along(prior: Floats, size: int, sums: Kernel) -> Floats:
+def _evaluate_in_chunks(prior: Floats, size: int, sums: Kernel) -> Floats:
     """Evaluate `sums` at each prior, in chunks that fit in cache."""
-    n_rows = max(1, FEW_PRECISIONS // max(1, size))
+    n_rows = max(1, MAX_PRECISIONS // max(1, size))
     values = np.empty(len(prior))
     for i in range(0, len(prior), n_rows):
         values[i : i + n_rows] = sums(prior[i : i + n_rows, None])
@@ -246,7 +248,7 @@ def _along(prior: Floats, size: int, sums: Kernel) -> Floats:
 
 
 def prior_averaged_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> Floats:
-    """Return the precision averaged over the weighting at every point."""
+    """Return the precision at every point, averaged over a deployment prior."""
     if isinstance(weighting, UniformSkew):
         return _mean_over_skew(tpr, fpr, weighting)
     if isinstance(weighting, UniformPrior) and weighting.low < weighting.high:
@@ -269,9 +271,9 @@ def _mean_over_prior(tpr: Floats, fpr: Floats, weighting: UniformPrior) -> Float
 
 
 def log1p_over_u(u: Floats, grown: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return g = log(1 + u) / u and h = (1 - g) / u, by series near 0 where they would cancel.
+    """Return g = log(1 + u) / u and h = (1 - g) / u, by series near 0 to avoid cancellation.
 
-    `grown` is 1 + u, to be given where u may come near -1 and has lost the digits of the sum.
+    Pass `grown`, an accurate 1 + u, if u may be near -1.
     """
     near = np.abs(u) < SERIES_LIMIT
     safe = np.where(near, 1.0, u)
@@ -279,12 +281,12 @@ def log1p_over_u(u: Floats, grown: Floats | None = None) -> tuple[Floats, Floats
     g = log / safe
     h = (1 - g) / safe
     small = u[near]
-    h[near] = _series(small)
+    h[near] = _log_series(small)
     g[near] = 1 - small * h[near]
     return g, h
 
 
-def _series(u: Floats) -> Floats:
+def _log_series(u: Floats) -> Floats:
     """Return h = (1 - log(1 + u) / u) / u as the sum of (-u)^k / (k + 2), by Horner's rule."""
     total = np.full(u.shape, 1 / (SERIES_TERMS + 1))
     for k in range(SERIES_TERMS - 2, -1, -1):
@@ -293,54 +295,56 @@ def _series(u: Floats) -> Floats:
     return total
 
 
-def _segments(steps: RecallSteps, area_estimator: str) -> RecallSteps:
-    """Return the segments of ``exact`` areas or, for ``interpolated_max``, from the first reach.
+def _select_segments(steps: RecallSteps, area_estimator: str) -> RecallSteps:
+    """Return the segments of ``exact`` or ``interpolated_max`` areas.
 
-    The largest precision at a recall is where the recall is first reached.
+    The largest precision at a recall is at the first vertex that reaches it.
     """
     return steps if area_estimator == "exact" else replace(steps, start_fpr=steps.fpr_at_first_reach)
 
 
 def segment_areas(steps: RecallSteps, prior: float | Floats) -> Floats:
-    """Return the exact area under precision along every step."""
+    """Return the exact area under the precision-recall curve along every step."""
     start_fp, fp = (1 - prior) * steps.start_fpr, (1 - prior) * steps.fpr
-    return _segment_areas(steps, start_fp, fp, prior)
+    return _areas_between_points(steps, start_fp, fp, prior)
 
 
-def _segment_areas(steps: RecallSteps, start_fp: Floats, fp: Floats, prior: float | Floats) -> Floats:
-    """Return these areas for false positives in units of the prior: precision is t / (t + fp), t = pi T."""
+def _areas_between_points(steps: RecallSteps, start_fp: Floats, fp: Floats, prior: float | Floats) -> Floats:
+    """Return the areas along steps, given false positives with precision t / (t + fp), t = prior T."""
     rise, start = steps.height, prior * steps.start_tpr
-    growth = prior * rise + (fp - start_fp)  # dD, positive however small the prior
-    start_total = start + start_fp  # D0
-    from_origin = start_total <= NOTHING * growth
+    growth = prior * rise + (fp - start_fp)  # increase of t + fp
+    start_total = start + start_fp
+    from_origin = start_total <= NEGLIGIBLE_SHARE * growth
     safe = np.where(from_origin, 1.0, start_total)
-    grown = np.where(growth == 0, 1.0, growth)  # 0: below doubles
+    grown = np.where(growth == 0, 1.0, growth)  # 0 by underflow
     g, h = log1p_over_u(growth / safe)
     area = rise * np.where(from_origin, prior * rise / grown, (start * g + prior * rise * h) / safe)
     return np.where(fp == 0, rise, area)
 
 
 def _interpolated_kernel(aggregate: str) -> Callable[[RocCurve], Kernel]:
-    """Return the exact segments between the aggregated precisions of distinct recalls (Boyd et al. 2013)."""
+    """Return the kernel of areas between aggregated precisions of distinct recalls (Boyd et al. 2013)."""
 
     def kernel(roc: RocCurve) -> Kernel:
-        reached = _first_reached(roc)
+        reached = _find_first_reaches(roc)
 
         def sums(priors: Floats) -> Floats:
-            return _interpolated_areas(roc.tpr[reached], _aggregated(roc, reached, priors, aggregate), priors)
+            return _interpolated_areas(
+                roc.tpr[reached], _aggregate_precision(roc, reached, priors, aggregate), priors
+            )
 
-        return lambda prior: _along(prior, len(roc.tpr), sums)
+        return lambda prior: _evaluate_in_chunks(prior, len(roc.tpr), sums)
 
     return kernel
 
 
-def _first_reached(roc: RocCurve) -> NDArray[np.intp]:
-    """Return the vertex that first reaches each distinct recall above 0."""
+def _find_first_reaches(roc: RocCurve) -> NDArray[np.intp]:
+    """Return the index of the first vertex with each distinct recall above 0."""
     return np.flatnonzero(np.diff(roc.tpr) > 0) + 1
 
 
-def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: Floats, aggregate: str) -> Floats:
-    """Return the mean or median precision of vertices that share a recall, a row a prior."""
+def _aggregate_precision(roc: RocCurve, reached: NDArray[np.intp], prior: Floats, aggregate: str) -> Floats:
+    """Return the mean or median precision (n_priors, n_recalls) of vertices with the same recall."""
     precision = vertex_precision(roc.tpr[reached[0] :], roc.fpr[reached[0] :], prior)
     first = reached - reached[0]
     size = np.diff(np.append(first, precision.shape[-1]))
@@ -350,18 +354,18 @@ def _aggregated(roc: RocCurve, reached: NDArray[np.intp], prior: Floats, aggrega
 
 
 def _interpolated_areas(recall: Floats, precision: Floats, prior: Floats) -> Floats:
-    """Return the rectangle up to the first recall plus exact segments, a row a prior."""
+    """Return the area at each prior: the rectangle up to the first recall plus exact segments."""
     fp = prior * recall * (1 - precision) / precision
     start, end = fp[:, :-1], fp[:, 1:]
     steps = RecallSteps(recall[:-1], start, recall[1:], end, start)
-    areas = recall[0] * precision[:, 0] + _segment_areas(steps, start, end, prior).sum(axis=-1)
+    areas = recall[0] * precision[:, 0] + _areas_between_points(steps, start, end, prior).sum(axis=-1)
     return np.asarray(areas / (recall[0] + np.diff(recall).sum()))
 
 
-#: Estimators that depend on the rises of the curve only, and can be summed block by block.
-BY_STEPS = (*LINEAR, "exact", "interpolated_max")
-#: Those of them that ask where a recall was first reached.
-BY_REACHED = ("upper_trapezoid", "interpolated_max")
+#: Estimators that depend on the recall steps of the curve only, and can be summed block by block.
+STEP_ESTIMATORS = (*LINEAR, "exact", "interpolated_max")
+#: Estimators that use the first vertex with a recall.
+FIRST_REACH_ESTIMATORS = ("upper_trapezoid", "interpolated_max")
 
 
 _KERNELS: dict[str, Callable[[RocCurve], Kernel]] = {
@@ -372,31 +376,35 @@ _KERNELS: dict[str, Callable[[RocCurve], Kernel]] = {
 
 
 def area_kernel(roc: RocCurve, area_estimator: str) -> Kernel:
-    """Return a function from priors to areas, with all that does not depend on the prior done once."""
-    if area_estimator in BY_STEPS:
+    """Return a function from priors to areas of one curve."""
+    if area_estimator in STEP_ESTIMATORS:
         blocks = list(steps_from_curve(roc))
-        return lambda prior: areas(blocks, prior, area_estimator)
+        return lambda prior: areas_from_steps(blocks, prior, area_estimator)
     return _KERNELS[area_estimator](roc)
 
 
-def areas(blocks: Iterable[RecallSteps], prior: Floats, area_estimator: str) -> Floats:
-    """Return the area at every prior by an estimator of `BY_STEPS`, from blocks of steps."""
+def areas_from_steps(blocks: Iterable[RecallSteps], prior: Floats, area_estimator: str) -> Floats:
+    """Return the area at every prior, from blocks of the steps of one curve."""
     blocks = iter(blocks)
     first = next(blocks)
     blocks = chain([first], blocks)
-    if area_estimator in LINEAR and len(prior) >= MANY_PRIORS and len(first.tpr) >= MANY_STEPS:
+    if (
+        area_estimator in LINEAR
+        and len(prior) >= MIN_PRIORS_FOR_MOMENTS
+        and len(first.tpr) >= MIN_STEPS_FOR_MOMENTS
+    ):
         return moment_sums(blocks, area_estimator).mean(prior)
-    return np.asarray(_over_height(blocks, lambda steps: area_sums(steps, prior, area_estimator)))
+    return np.asarray(_divide_by_height(blocks, lambda steps: area_sums(steps, prior, area_estimator)))
 
 
 def area_sums(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
-    """Return the sum of the steps' terms at every prior."""
+    """Return the sum of the terms of all steps at every prior."""
     terms = terms_kernel(steps, area_estimator)
-    return _along(prior, steps.tpr.size, lambda priors: terms(priors).sum(axis=-1))
+    return _evaluate_in_chunks(prior, steps.tpr.size, lambda priors: terms(priors).sum(axis=-1))
 
 
 def moment_sums(blocks: Iterable[RecallSteps], area_estimator: str) -> MomentSums:
-    """Return moment sums of a curve for an estimator of `LINEAR`, valid at any prior."""
+    """Return the moment sums of a curve for an estimator of `LINEAR`, which give its area at any prior."""
     sums = MomentSums()
     for steps in blocks:
         points = LINEAR[area_estimator](steps)
@@ -408,22 +416,23 @@ def moment_sums(blocks: Iterable[RecallSteps], area_estimator: str) -> MomentSum
 def prior_averaged_area(
     blocks: Iterable[RecallSteps], weighting: DeploymentPrior, area_estimator: str
 ) -> float:
-    """Return the area averaged over a weighting, in closed form if there is one."""
+    """Return the area averaged over a deployment prior, in closed form if there is one."""
     if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        return float(_over_height(blocks, lambda steps: step_terms(steps, weighting, area_estimator).sum()))
+        return float(
+            _divide_by_height(blocks, lambda steps: step_terms(steps, weighting, area_estimator).sum())
+        )
     priors, weights = weighting.quadrature()
-    return float((weights * areas(blocks, priors, area_estimator)).sum() / weights.sum())
+    return float((weights * areas_from_steps(blocks, priors, area_estimator)).sum() / weights.sum())
 
 
 def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_estimator: str) -> Floats:
-    """Return every step's term in the area averaged over a weighting.
+    """Return the terms of all steps in the area averaged over a deployment prior.
 
-    In place of a weighting, a column of priors gives the parts at each in a row. A rise without height has no
-    part.
+    A column of priors instead gives the terms (n_priors, n_steps) at each. Steps without height have term 0.
     """
     rising = steps.tpr > steps.start_tpr
     if not rising.all():
-        rising_terms = step_terms(steps.part(rising), weighting, area_estimator)
+        rising_terms = step_terms(steps.select(rising), weighting, area_estimator)
         terms = np.zeros(rising_terms.shape[:-1] + rising.shape)
         terms[..., rising] = rising_terms
         return terms
@@ -435,8 +444,8 @@ def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_est
     return np.asarray(sum(weight * terms_at(prior) for prior, weight in nodes))
 
 
-def _over_height(blocks: Iterable[RecallSteps], part: Callable[[RecallSteps], Any]) -> Any:
-    """Return the sum over the blocks divided by their total height, which is 1 up to rounding."""
+def _divide_by_height(blocks: Iterable[RecallSteps], part: Callable[[RecallSteps], Any]) -> Any:
+    """Return the sum of a function over blocks, divided by their total height to remove rounding errors."""
     total, height = 0.0, 0.0
     for steps in blocks:
         total = total + part(steps)

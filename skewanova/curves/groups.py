@@ -1,4 +1,4 @@
-"""Curves and measures of all (model, fold), in memory or two bits a case."""
+"""ROC curves and areas of all models and folds, in memory or packed into two bits for each case."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, Floats
 from skewanova.curves.estimators import (
-    BY_STEPS,
     LINEAR,
-    MANY_PRIORS,
-    MANY_STEPS,
+    MIN_PRIORS_FOR_MOMENTS,
+    MIN_STEPS_FOR_MOMENTS,
+    STEP_ESTIMATORS,
     Kernel,
     area_kernel,
-    areas,
+    areas_from_steps,
     moment_sums,
     prior_averaged_area,
     step_terms,
@@ -35,18 +35,18 @@ from skewanova.curves.roc import (
     iter_blocks,
     steps_from_vertices,
 )
-from skewanova.curves.sorting import BLOCK_SIZE, Counts, rising_runs, run_ends, sort_cases
+from skewanova.curves.sorting import BLOCK_SIZE, Counts, find_run_ends, iter_runs_with_positives, sort_cases
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
 
 
 def curves_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
-    """Return the curve of every group of clean cases, `sizes` rows after one another, with both classes."""
-    parts = (_curves_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes))
+    """Return the curve of every group of validated cases; groups are consecutive rows of these sizes."""
+    parts = (_compute_curves(positive[rows], score[rows], part) for rows, part in _iter_batches(sizes))
     return [curve for part in parts for curve in part]
 
 
-def _batches(sizes: Counts) -> Iterator[tuple[slice, Counts]]:
-    """Yield rows and sizes of as many groups at a time as fit the cache."""
+def _iter_batches(sizes: Counts) -> Iterator[tuple[slice, Counts]]:
+    """Yield rows and sizes of batches of groups that fit in the cache."""
     stops = np.cumsum(sizes)
     batch = (stops - 1) // BLOCK_SIZE
     cuts = np.flatnonzero(np.diff(batch, prepend=-1, append=batch[-1] + 1))
@@ -54,9 +54,9 @@ def _batches(sizes: Counts) -> Iterator[tuple[slice, Counts]]:
         yield slice(stops[i] - sizes[i], stops[j - 1]), sizes[i:j]
 
 
-def _curves_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
+def _compute_curves(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
     cases = sort_cases(positive, score, sizes)
-    last = run_ends(cases.keys, sizes)
+    last = find_run_ends(cases.keys, sizes)
     ends = np.cumsum(sizes)
     edge = np.append(0, np.searchsorted(last, ends))  # first run of every group
     group = np.repeat(np.arange(len(sizes)), np.diff(edge))
@@ -65,7 +65,7 @@ def _curves_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> lis
     n_negative = sizes - n_positive
     true = true[last] - (np.cumsum(n_positive) - n_positive)[group]
     false = last + 1 - (ends - sizes)[group] - true
-    index = np.arange(len(last)) + group + 1  # behind the origins of this group and those before
+    index = np.arange(len(last)) + group + 1  # every group has an origin too
     fpr, tpr, thresholds = np.zeros((3, len(last) + len(sizes)))
     fpr[index], tpr[index] = false / n_negative[group], true / n_positive[group]
     thresholds[:] = np.inf
@@ -76,7 +76,7 @@ def _curves_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> lis
 
 
 class GroupMeasures(NamedTuple):
-    """AUPREC of shape (n_groups, n_priors), and IAUPREC and the area under ROC of every group."""
+    """AUPREC (n_groups, n_priors), IAUPREC (n_groups,) and AUC (n_groups,) of all groups."""
 
     auprec: Floats
     iauprec: Floats
@@ -84,18 +84,20 @@ class GroupMeasures(NamedTuple):
 
 
 def steps_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[RecallSteps]:
-    """Yield the steps of all groups, of as many at a time as fit the cache."""
-    return (_steps_of_batch(positive[rows], score[rows], part) for rows, part in _batches(sizes))
+    """Yield the steps of all groups, in batches that fit in the cache."""
+    return (_compute_steps(positive[rows], score[rows], part) for rows, part in _iter_batches(sizes))
 
 
-def _steps_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> RecallSteps:
-    """Return the steps of all groups; runs of ties are numbered through, so that groups stay apart."""
+def _compute_steps(positive: Bools, score: NDArray[Any], sizes: Counts) -> RecallSteps:
+    """Return the concatenated steps of all groups."""
     keys = sort_cases(positive, score, sizes).keys
     run = np.zeros(len(keys), dtype=np.intp)
-    run[run_ends(keys, sizes)[:-1] + 1] = 2
+    run[find_run_ends(keys, sizes)[:-1] + 1] = 2
     np.cumsum(run, out=run)
     run |= keys & 1
-    true_before, false_before, true, false = map(np.concatenate, zip(*rising_runs(run), strict=True))
+    true_before, false_before, true, false = map(
+        np.concatenate, zip(*iter_runs_with_positives(run), strict=True)
+    )
     stops = np.cumsum(sizes)
     starts = stops - sizes
     group = np.searchsorted(stops, true + false)
@@ -108,11 +110,11 @@ def _steps_of_batch(positive: Bools, score: NDArray[Any], sizes: Counts) -> Reca
     return RecallSteps(start_tpr, start_fpr, tpr, fpr, np.where(start_tpr == 0, 0.0, np.roll(fpr, 1)))
 
 
-def _step_batches(curves: Iterable[RocCurve]) -> Iterator[RecallSteps]:
-    """Yield the steps of as many curves at a time as have vertices that fit the cache."""
+def _iter_step_batches(curves: Iterable[RocCurve]) -> Iterator[RecallSteps]:
+    """Yield the steps of all curves, in batches that fit in the cache."""
     rocs = list(curves)
     start = 0
-    for _, part in _batches(np.array([len(roc.fpr) for roc in rocs])):
+    for _, part in _iter_batches(np.array([len(roc.fpr) for roc in rocs])):
         batch = rocs[start : start + len(part)]
         start += len(part)
         yield steps_from_vertices(
@@ -120,65 +122,67 @@ def _step_batches(curves: Iterable[RocCurve]) -> Iterator[RecallSteps]:
         )
 
 
-def _areas(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
-    """Return AUPREC of the curves of a batch at every prior by an estimator of `BY_STEPS`."""
-    first = _first_steps(steps)
-    if _has_long(steps, first):
+def _auprec_of_batch(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
+    """Return AUPREC of the curves of a batch at every prior by an estimator of `STEP_ESTIMATORS`."""
+    first = _index_first_steps(steps)
+    if _has_long_curve(steps, first):
         if len(first) == 1:
-            return areas(iter_blocks(steps), prior, area_estimator)[None]
-        return np.concatenate([_areas(part, prior, area_estimator) for part in _split_curves(steps, first)])
+            return areas_from_steps(iter_blocks(steps), prior, area_estimator)[None]
+        return np.concatenate(
+            [_auprec_of_batch(part, prior, area_estimator) for part in _split_curves(steps, first)]
+        )
     terms = terms_kernel(steps, area_estimator)
-    sums = [_sums(terms(pi), first) for pi in prior]
-    return np.stack(sums, axis=1) / _sums(steps.height, first)[:, None]
+    sums = [_sum_by_curve(terms(pi), first) for pi in prior]
+    return np.stack(sums, axis=1) / _sum_by_curve(steps.height, first)[:, None]
 
 
-def _mean_areas(steps: RecallSteps, weighting: DeploymentPrior, area_estimator: str) -> Floats:
-    """Return IAUPREC of the curves of a batch by an estimator of `BY_STEPS`."""
-    first = _first_steps(steps)
-    if _has_long(steps, first):
+def _iauprec_of_batch(steps: RecallSteps, weighting: DeploymentPrior, area_estimator: str) -> Floats:
+    """Return IAUPREC of the curves of a batch by an estimator of `STEP_ESTIMATORS`."""
+    first = _index_first_steps(steps)
+    if _has_long_curve(steps, first):
         if len(first) == 1:
             return np.array([prior_averaged_area(iter_blocks(steps), weighting, area_estimator)])
         parts = _split_curves(steps, first)
-        return np.concatenate([_mean_areas(part, weighting, area_estimator) for part in parts])
+        return np.concatenate([_iauprec_of_batch(part, weighting, area_estimator) for part in parts])
     if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
         terms = step_terms(steps, weighting, area_estimator)
-        return np.asarray(_sums(terms, first) / _sums(steps.height, first))
+        return np.asarray(_sum_by_curve(terms, first) / _sum_by_curve(steps.height, first))
     priors, weights = weighting.quadrature()
-    return _average(_areas(steps, priors, area_estimator), weights)
+    return _weighted_mean(_auprec_of_batch(steps, priors, area_estimator), weights)
 
 
-def _first_steps(steps: RecallSteps) -> NDArray[np.intp]:
-    """Return where each curve begins: it has one step that starts from recall 0."""
+def _index_first_steps(steps: RecallSteps) -> NDArray[np.intp]:
+    """Return the index of the first step of each curve, which starts at recall 0."""
     return np.flatnonzero(steps.start_tpr == 0)
 
 
-def _has_long(steps: RecallSteps, first: NDArray[np.intp]) -> bool:
-    """Return True if any curve is long enough to be measured by itself, by moments and blocks."""
-    return bool(np.diff(first, append=len(steps.tpr)).max() >= MANY_STEPS)
+def _has_long_curve(steps: RecallSteps, first: NDArray[np.intp]) -> bool:
+    """Return True if any curve is long enough for sums by moments or blocks."""
+    return bool(np.diff(first, append=len(steps.tpr)).max() >= MIN_STEPS_FOR_MOMENTS)
 
 
 def _split_curves(steps: RecallSteps, first: NDArray[np.intp]) -> Iterator[RecallSteps]:
     cuts = pairwise([*first.tolist(), len(steps.tpr)])
-    return (steps.part(slice(start, stop)) for start, stop in cuts)
+    return (steps.select(slice(start, stop)) for start, stop in cuts)
 
 
-def _average(areas: Floats, weights: Floats) -> Floats:
+def _weighted_mean(areas: Floats, weights: Floats) -> Floats:
     return np.asarray((areas * weights).sum(axis=1) / weights.sum())
 
 
-def _aucs(steps: RecallSteps) -> Floats:
-    first, height = _first_steps(steps), steps.height
+def _auc_of_batch(steps: RecallSteps) -> Floats:
+    first, height = _index_first_steps(steps), steps.height
     area = height * (1 - (steps.start_fpr + steps.fpr) / 2)
-    return np.asarray(_sums(area, first) / _sums(height, first))
+    return np.asarray(_sum_by_curve(area, first) / _sum_by_curve(height, first))
 
 
 def aucs_of_curves(curves: Iterable[RocCurve]) -> Floats:
     """Return the area under every ROC curve, by the trapezoidal rule."""
-    return np.concatenate([_aucs(steps) for steps in _step_batches(curves)])
+    return np.concatenate([_auc_of_batch(steps) for steps in _iter_step_batches(curves)])
 
 
-def _sums(values: Floats, first: NDArray[np.intp]) -> Floats:
-    """Sum every part, equal in the last bit to that of the part alone, to which a zero is added first."""
+def _sum_by_curve(values: Floats, first: NDArray[np.intp]) -> Floats:
+    """Return the sum of each curve, bitwise equal to that of the curve alone because of a leading zero."""
     padded = np.insert(values, first, 0.0)
     return np.asarray(np.add.reduceat(padded, first + np.arange(len(first))))
 
@@ -186,12 +190,12 @@ def _sums(values: Floats, first: NDArray[np.intp]) -> Floats:
 Cell = tuple[str, str | int]
 
 
-#: Curves whose sums are cached, a tenth of a megabyte each.
+#: Most curves whose sums are cached; each needs about 0.1 MB.
 MAX_CACHED_CURVES = 512
 
 
 class MeasuredCurves(Mapping[Cell, RocCurve]):
-    """ROC curve of every (model, fold), with its steps; sums over long curves at many priors are cached."""
+    """ROC curves of all (model, fold); sums over long curves at many priors are cached."""
 
     def __init__(self, cells: Mapping[Cell, Any]) -> None:
         self._cells = cells
@@ -211,9 +215,9 @@ class MeasuredCurves(Mapping[Cell, RocCurve]):
 
     @abstractmethod
     def batches(self) -> Sequence[Callable[[], RecallSteps]]:
-        """Return functions that compute the steps of all curves in order, a few curves each."""
+        """Return functions, each of which returns the steps of a batch of curves."""
 
-    def areas(self, prior: Floats, area_estimator: str) -> Floats:
+    def areas_from_steps(self, prior: Floats, area_estimator: str) -> Floats:
         """Return AUPREC of every curve at every prior by an estimator of `LINEAR`."""
         parts = enumerate(self.batches())
         return np.concatenate([self._areas_of_batch(i, load, prior, area_estimator) for i, load in parts])
@@ -224,25 +228,25 @@ class MeasuredCurves(Mapping[Cell, RocCurve]):
         kernels = self._kernels.get((area_estimator, index))
         if kernels is None:
             steps = load()
-            first = _first_steps(steps)
-            if not _has_long(steps, first):
-                return _areas(steps, prior, area_estimator)
-            kernels = [_kernel(part, area_estimator) for part in _split_curves(steps, first)]
+            first = _index_first_steps(steps)
+            if not _has_long_curve(steps, first):
+                return _auprec_of_batch(steps, prior, area_estimator)
+            kernels = [_make_kernel(part, area_estimator) for part in _split_curves(steps, first)]
             if sum(map(len, self._kernels.values())) + len(kernels) <= MAX_CACHED_CURVES:
                 self._kernels[area_estimator, index] = kernels
         return np.array([kernel(prior) for kernel in kernels])
 
 
-def _kernel(steps: RecallSteps, area_estimator: str) -> Kernel:
+def _make_kernel(steps: RecallSteps, area_estimator: str) -> Kernel:
     """Return a function from many priors to the areas of one curve by an estimator of `LINEAR`."""
-    if len(steps.tpr) >= MANY_STEPS:
+    if len(steps.tpr) >= MIN_STEPS_FOR_MOMENTS:
         return moment_sums(iter_blocks(steps), area_estimator).mean
-    copy = concatenate_steps([steps])  # a view would keep the whole batch in memory
-    return lambda prior: np.asarray(_areas(copy, prior, area_estimator)[0])
+    copy = concatenate_steps([steps])  # a view would hold the complete batch in memory
+    return lambda prior: np.asarray(_auprec_of_batch(copy, prior, area_estimator)[0])
 
 
 class GroupCurves(MeasuredCurves):
-    """ROC curve of every (model, fold), of clean cases of all groups after one another."""
+    """ROC curves of all (model, fold), from validated cases of all groups in consecutive rows."""
 
     def __init__(
         self,
@@ -261,7 +265,7 @@ class GroupCurves(MeasuredCurves):
         return self._curves[cell]
 
     def batches(self) -> list[Callable[[], RecallSteps]]:
-        """Return functions that look up the steps of all curves in order, a few curves each."""
+        """Return functions, each of which looks up the steps of a batch of curves."""
         return [partial(self._steps.__getitem__, i) for i in range(len(self._steps))]
 
     @cached_property
@@ -284,7 +288,7 @@ Bits = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class CompactCurve:
-    """A curve without its thresholds."""
+    """ROC curve without thresholds."""
 
     n_positive: int
     n_negative: int
@@ -296,10 +300,10 @@ class CompactCurve:
 
     @abstractmethod
     def _totals(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return true and false positives, or their weight, at every distinct score, the best first."""
+        """Return (weights of) true and false positives at every distinct score, the highest first."""
 
     def curve(self) -> RocCurve:
-        """Return the curve, its thresholds unknown (nan)."""
+        """Return the curve with unknown thresholds (nan)."""
         true, false = (np.append(0, totals) for totals in self._totals())
         unknown = np.broadcast_to(np.nan, len(true))
         return RocCurve(false / false[-1], true / true[-1], unknown, float(true[-1]), float(false[-1]))
@@ -311,23 +315,23 @@ class CompactCurve:
 
     @abstractmethod
     def counts(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return (the weight of) positives at every step, and negatives above, at each, and below all."""
+        """Return weights of positives at every step, and of negatives above and at each step and below all."""
 
     @abstractmethod
     def ties(self) -> tuple[int, int]:
-        """Return the number of cases at the best score, and of different scores."""
+        """Return the number of cases at the highest score, and the number of distinct scores."""
 
     @abstractmethod
     def tobytes(self) -> bytes:
-        """Return the content, for a fingerprint."""
+        """Return the content as bytes, for a fingerprint."""
 
 
 @dataclass(frozen=True, eq=False)
 class PackedCurve(CompactCurve):
-    """A curve as its cases in descending order of score, in bits."""
+    """ROC curve as bits of its cases in descending order of score."""
 
-    labels: Bits  #: whether each case is positive; within a tie, negatives first
-    ends: Bits | None  #: whether each case is the last of its tie; None where no scores are tied
+    labels: Bits  #: 1 for positives; within a tie, negatives come first
+    ends: Bits | None  #: 1 for the last case of each tie; None without ties
 
     @classmethod
     def _pack(cls, labels: NDArray[Any], ends: NDArray[Any]) -> Self:
@@ -336,24 +340,24 @@ class PackedCurve(CompactCurve):
         return cls(n_positive, len(labels) - n_positive, np.packbits(labels), packed_ends)
 
     @classmethod
-    def of(cls, positive: Bools, score: NDArray[Any]) -> Self:
-        """Pack the curve of clean cases of both classes."""
+    def from_cases(cls, positive: Bools, score: NDArray[Any]) -> Self:
+        """Pack the curve of validated cases of both classes."""
         keys = sort_cases(positive, score).keys
         ends = np.zeros(len(keys), dtype=bool)
-        ends[run_ends(keys)] = True
+        ends[find_run_ends(keys)] = True
         return cls._pack((keys & 1).astype(bool), ends)
 
     @classmethod
-    def of_counts(cls, counts: Counts) -> Self:
-        """Pack so many negatives and positives (n_levels, 2) at each score, the best first."""
+    def from_counts(cls, counts: Counts) -> Self:
+        """Pack counts of negatives and positives (n_scores, 2) at each score, the highest first."""
         labels = np.repeat(np.tile([False, True], len(counts)), counts.ravel())
         ends = np.zeros(len(labels), dtype=bool)
         ends[np.cumsum(counts.sum(axis=1)) - 1] = True
         return cls._pack(labels, ends)
 
     @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """Join the cases of parts, those of the best scores first; no part is tied with another."""
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """Concatenate parts in descending order of score; ties do not cross parts."""
         return cls._pack(*map(np.concatenate, zip(*(part._unpack() for part in parts), strict=True)))
 
     def _unpack(self) -> tuple[Bits, Bits]:
@@ -363,7 +367,7 @@ class PackedCurve(CompactCurve):
         )
 
     def steps(self) -> RecallSteps:
-        """Return the steps of the curve; unless scores are tied, only positives are looked at."""
+        """Return the steps of the curve; without ties, these are the positives."""
         if self.ends is not None:
             return super().steps()
         index = np.flatnonzero(np.unpackbits(self.labels, count=self.n_cases))
@@ -397,30 +401,33 @@ class PackedCurve(CompactCurve):
 
 @dataclass(frozen=True, eq=False)
 class WeightedCurve(CompactCurve):
-    """A curve of cases that stand for unequal numbers."""
+    """ROC curve of weighted cases."""
 
-    weights: Floats  #: of the negatives and of the positives (n_scores, 2) at every score, the best first
-    n_best: int  #: cases at the best score
+    weights: Floats  #: weights of negatives and positives (n_scores, 2) at every score, the highest first
+    n_best: int  #: number of cases at the highest score
 
     @classmethod
-    def of(cls, positive: Bools, score: NDArray[Any], weight: Floats) -> Self:
-        """Pack the curve of clean cases of both classes."""
+    def from_cases(cls, positive: Bools, score: NDArray[Any], weight: Floats) -> Self:
+        """Pack the curve of validated cases of both classes."""
         levels, index = np.unique(score, return_inverse=True)
         slot = 2 * (len(levels) - 1 - index.reshape(-1)) + positive
         counts = np.bincount(slot, minlength=2 * len(levels)).reshape(-1, 2)
-        return cls.of_counts(counts, slot=slot, weight=weight)
+        return cls.from_counts(counts, slot=slot, weight=weight)
 
     @classmethod
-    def of_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> Self:
-        """Sum weights by size, as rows have any order; slots 2 k are negatives, 2 k + 1 positives."""
+    def from_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> Self:
+        """Return the curve of weighted cases; slot 2 k has the negatives, slot 2 k + 1 the positives of score k.
+
+        Weights are summed in ascending order, so that the result does not depend on the order of rows.
+        """
         order = np.lexsort((weight, slot))
         sums = np.bincount(slot[order], weights=weight[order], minlength=counts.size).reshape(-1, 2)
         n_negative, n_positive = counts.sum(axis=0).tolist()
         return cls(n_positive, n_negative, sums.astype(np.float64), int(counts[0].sum()))
 
     @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """Join cases in parts, those of the best scores first; no part is tied with another."""
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """Concatenate parts in descending order of score; ties do not cross parts."""
         n_positive, n_negative = (sum(getattr(p, n) for p in parts) for n in ("n_positive", "n_negative"))
         return cls(n_positive, n_negative, np.concatenate([p.weights for p in parts]), parts[0].n_best)
 
@@ -444,13 +451,13 @@ class WeightedCurve(CompactCurve):
         return true, false
 
 
-def _unpacked(curves: Sequence[CompactCurve]) -> RecallSteps:
-    """Compute the steps of some curves in a row."""
+def _unpack_steps(curves: Sequence[CompactCurve]) -> RecallSteps:
+    """Return the concatenated steps of some curves."""
     return concatenate_steps([curve.steps() for curve in curves])
 
 
 class PackedCurves(MeasuredCurves):
-    """ROC curve of every (model, fold), unpacked when it is looked up."""
+    """ROC curves of all (model, fold), unpacked on access."""
 
     _cells: Mapping[Cell, CompactCurve]
 
@@ -461,50 +468,54 @@ class PackedCurves(MeasuredCurves):
         return f"{super().__repr__()[:-1]}, packed>"
 
     def batches(self) -> list[Callable[[], RecallSteps]]:
-        """Return functions that unpack the steps of all curves in order, a few curves each."""
+        """Return functions, each of which unpacks the steps of a batch of curves."""
         curves = list(self._cells.values())
-        stops = np.cumsum([curve.n_positive for curve in curves])  # no fewer than its steps
+        stops = np.cumsum([curve.n_positive for curve in curves])  # at least the number of steps
         cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
-        return [partial(_unpacked, curves[i:j]) for i, j in pairwise(cuts.tolist())]
+        return [partial(_unpack_steps, curves[i:j]) for i, j in pairwise(cuts.tolist())]
 
 
 Curves = Mapping[Cell, RocCurve]
 
 
 def select_curves(curves: Curves, cells: Sequence[Cell]) -> Curves:
-    """Return some of the curves, in the order given; packed ones stay packed."""
+    """Return the curves of some cells in this order, without unpacking them."""
     if isinstance(curves, PackedCurves):
         return PackedCurves({cell: curves._cells[cell] for cell in cells})
     return {cell: curves[cell] for cell in cells}
 
 
-def _steps_of(curves: Curves) -> Iterator[RecallSteps]:
-    """Yield the steps of all curves in order, a few curves at a time."""
+def _iter_steps(curves: Curves) -> Iterator[RecallSteps]:
+    """Yield the steps of all curves, in batches."""
     if isinstance(curves, MeasuredCurves):
         return (load() for load in curves.batches())
-    return _step_batches(curves.values())
+    return _iter_step_batches(curves.values())
 
 
 def areas_of_groups(curves: Curves, priors: Floats, area_estimator: str) -> Floats:
-    """Return AUPREC of every curve at every prior, of shape (n_curves, n_priors)."""
-    if area_estimator not in BY_STEPS:
+    """Return AUPREC (n_curves, n_priors) of every curve at every prior."""
+    if area_estimator not in STEP_ESTIMATORS:
         return np.array([area_kernel(roc, area_estimator)(priors) for roc in curves.values()])
-    if area_estimator in LINEAR and len(priors) >= MANY_PRIORS and isinstance(curves, MeasuredCurves):
+    if (
+        area_estimator in LINEAR
+        and len(priors) >= MIN_PRIORS_FOR_MOMENTS
+        and isinstance(curves, MeasuredCurves)
+    ):
         return curves.areas(priors, area_estimator)
-    return np.concatenate([_areas(steps, priors, area_estimator) for steps in _steps_of(curves)])
+    return np.concatenate([_auprec_of_batch(steps, priors, area_estimator) for steps in _iter_steps(curves)])
 
 
 def measures_of_groups(
     curves: Curves, priors: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:
-    """Return AUPREC at every prior, IAUPREC and AUC of every curve, each curve being looked at once."""
-    if area_estimator in BY_STEPS:
-        return measures_of_steps(_steps_of(curves), priors, weighting, area_estimator)
+    """Return AUPREC at every prior, IAUPREC and AUC of every curve, in one pass over the curves."""
+    if area_estimator in STEP_ESTIMATORS:
+        return measures_of_steps(_iter_steps(curves), priors, weighting, area_estimator)
     nodes, weights = weighting.quadrature()
     measures = []
     for roc in curves.values():
         area = area_kernel(roc, area_estimator)
-        mean = _average(area(nodes)[None], weights)
+        mean = _weighted_mean(area(nodes)[None], weights)
         measures.append((area(priors)[None], mean, aucs_of_curves([roc])))
     return GroupMeasures(*map(np.concatenate, zip(*measures, strict=True)))
 
@@ -512,9 +523,13 @@ def measures_of_groups(
 def measures_of_steps(
     batches: Iterable[RecallSteps], prior: Floats, weighting: DeploymentPrior, area_estimator: str
 ) -> GroupMeasures:
-    """Return the measures of every curve by an estimator of `BY_STEPS`, a batch of curves at a time."""
+    """Return the measures of every curve by an estimator of `STEP_ESTIMATORS`, from batches of steps."""
     parts = [
-        (_areas(steps, prior, area_estimator), _mean_areas(steps, weighting, area_estimator), _aucs(steps))
+        (
+            _auprec_of_batch(steps, prior, area_estimator),
+            _iauprec_of_batch(steps, weighting, area_estimator),
+            _auc_of_batch(steps),
+        )
         for steps in batches
     ]
     return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))

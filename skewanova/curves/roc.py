@@ -1,7 +1,7 @@
-"""ROC curves, the area under them, and the rises of a curve.
+"""ROC curves, the area under them, and their recall steps.
 
-Every other number of the package is a function of this curve: recall is the true positive rate, and the
-precision at any skew is ``tpr / (tpr + skew * fpr)`` (Landgrebe et al. 2006, eq. 3).
+Recall is the true positive rate, and the precision at any skew is ``tpr / (tpr + skew * fpr)`` (Landgrebe et
+al. 2006, eq. 3).
 """
 
 from __future__ import annotations
@@ -24,20 +24,19 @@ from skewanova.base.checks import (
     check_weights,
     to_array,
 )
-from skewanova.curves.sorting import rising_runs, runs, sort_cases
+from skewanova.curves.sorting import iter_runs, iter_runs_with_positives, sort_cases
 
 
 @dataclass(frozen=True, eq=False)
 class RocCurve:
-    """Vertices of an empirical ROC curve, one for each distinct score, behind the origin.
+    """Vertices of an empirical ROC curve: the origin and one vertex for each distinct score.
 
     Attributes
     ----------
     fpr, tpr : ndarray of shape (n_vertices,)
-        False and true positive rate of the rule ``score >= threshold``; the first vertex is (0, 0), the last
-        (1, 1).
+        False and true positive rate of the rule ``score >= threshold``, from (0, 0) to (1, 1).
     thresholds : ndarray of shape (n_vertices,)
-        Distinct scores in descending order, behind ``inf`` for the origin.
+        ``inf`` for the origin, then the distinct scores in descending order.
     n_positive, n_negative : float
         Number (or total weight) of the positive and negative cases.
     """
@@ -52,19 +51,19 @@ class RocCurve:
     def from_rates(
         cls, fpr: ArrayLike, tpr: ArrayLike, *, n_positive: float = np.nan, n_negative: float = np.nan
     ) -> RocCurve:
-        """Wrap known rates, such as a published curve, as a `RocCurve`.
+        """Make a `RocCurve` from known rates, such as a published curve.
 
         Parameters
         ----------
         fpr, tpr : array_like of shape (n_vertices,)
-            Rates from (0, 0) to (1, 1), neither ever falling; repeated vertices are dropped.
+            Non-decreasing rates from (0, 0) to (1, 1); repeated vertices are dropped.
         n_positive, n_negative : float, optional
-            Class sizes, where they are known.
+            Class sizes, if known.
 
         Returns
         -------
         RocCurve
-            The curve, its thresholds unknown (nan).
+            The curve, with unknown thresholds (nan).
 
         Raises
         ------
@@ -81,10 +80,10 @@ class RocCurve:
         false, true = _check_rates(fpr, "fpr"), _check_rates(tpr, "tpr")
         check_same_length(fpr=false, tpr=true)
         unknown = np.full(len(false), np.nan)
-        return without_repeats(cls(false, true, unknown, float(n_positive), float(n_negative)))
+        return drop_repeated_vertices(cls(false, true, unknown, float(n_positive), float(n_negative)))
 
 
-def without_repeats(roc: RocCurve) -> RocCurve:
+def drop_repeated_vertices(roc: RocCurve) -> RocCurve:
     """Return the curve without repeated vertices."""
     changes = np.append(True, (np.diff(roc.fpr) > 0) | (np.diff(roc.tpr) > 0))
     return replace(roc, fpr=roc.fpr[changes], tpr=roc.tpr[changes], thresholds=roc.thresholds[changes])
@@ -99,24 +98,24 @@ def roc_curve(
 ) -> RocCurve:
     """Return the ROC curve of scores; higher scores must indicate the positive class.
 
-    Cases with exactly equal scores form one vertex, so the curve does not depend on the order of the rows.
-    Scores are compared in their own dtype: nothing is cast, so 64-bit integers keep every digit.
+    Cases with equal scores form one vertex, so the curve does not depend on the order of the rows. Scores are
+    compared in their own dtype, so large 64-bit integers are not rounded.
 
     Parameters
     ----------
     y_true : array_like of shape (n_cases,)
-        Labels: {0, 1}, booleans or {-1, 1}; any other pair needs `pos_label`.
+        Labels {0, 1}, booleans or {-1, 1}; any other pair needs `pos_label`.
     y_score : array_like of shape (n_cases,)
-        Real scores; infinities are accepted as ranks.
+        Real scores; infinities are allowed.
     pos_label : object, optional
-        The label of the positive class.
+        Label of the positive class.
     sample_weight : array_like of shape (n_cases,), optional
-        Non-negative weights; a weight of 2 equals two identical rows, a weight of 0 a row left out.
+        Non-negative weights; weight 2 equals two identical rows, and weight 0 no row.
 
     Returns
     -------
     RocCurve
-        All vertices, collinear ones included.
+        The curve with all vertices, including collinear ones.
 
     Raises
     ------
@@ -149,14 +148,14 @@ def roc_curve(
 
 
 def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | None = None) -> RocCurve:
-    """Return the ROC curve of clean labels and scores of both classes."""
+    """Return the ROC curve of validated labels and scores of both classes."""
     if weight is not None:
         return _weighted_curve(positive, score, weight)
     cases, n_positive = sort_cases(positive, score), int(np.count_nonzero(positive))
     n_negative = len(positive) - n_positive
     fpr, tpr, thresholds = np.zeros((3, len(positive) + 1))
     thresholds[0], done = np.inf, 1
-    for run in runs(cases):
+    for run in iter_runs(cases):
         rows = slice(done, done + len(run.true))
         np.divide(run.true, n_positive, out=tpr[rows])
         np.divide(run.false, n_negative, out=fpr[rows])
@@ -172,7 +171,7 @@ def _weighted_curve(positive: Bools, score: NDArray[Any], weight: Floats) -> Roc
     order = np.argsort(score, kind="stable")[::-1]
     ranked, label = score[order], positive[order]
     last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))  # lowest-ranked row of each tie
-    # Summed from the best score, so that small rates keep their digits.
+    # sums from the highest score on, so that small rates are accurate
     true = np.cumsum(np.where(label, weight[order], 0.0))[last]
     false = np.cumsum(np.where(label, 0.0, weight[order]))[last]
     fpr, tpr = np.append(0.0, false / false[-1]), np.append(0.0, true / true[-1])
@@ -181,22 +180,22 @@ def _weighted_curve(positive: Bools, score: NDArray[Any], weight: Floats) -> Roc
 
 
 def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalised: bool = False) -> float:
-    """Return the area under the ROC curve by the trapezoidal rule, whole or over a limited range.
+    """Return the area under the ROC curve by the trapezoidal rule, in total or over a range.
 
     Parameters
     ----------
     roc : RocCurve
         The curve.
     fpr_range : (low, high), optional
-        False positive rates between which the area is taken; by default all.
+        Range of false positive rates; by default all.
     normalised : bool, default False
-        Whether to divide by the width of the range, which gives the mean true positive rate there.
+        If True, divide by the width of the range, which gives the mean true positive rate there.
 
     Returns
     -------
     float
-        Without a range, the probability that a random positive scores above a random negative, ties counting
-        one half.
+        The area. Without a range, it is the probability that a random positive scores above a random
+        negative, where ties count one half.
 
     Raises
     ------
@@ -205,8 +204,8 @@ def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalis
 
     Notes
     -----
-    Landgrebe et al. (2006), eq. 2, with the first term corrected to the previous vertex: as printed, it gives
-    1.5 for a diagonal of one segment. A range ends between vertices on the segment there.
+    This is Landgrebe et al. (2006), eq. 2, with the first term corrected to the previous vertex. As printed,
+    it gives 1.5 for a diagonal of one segment. Limits between vertices are interpolated.
 
     Examples
     --------
@@ -224,13 +223,13 @@ def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalis
         low, high = map(float, limits)
         return _area_between(roc, low, high) / (high - low if normalised else 1.0)
     up = np.flatnonzero(roc.tpr[1:] > roc.tpr[:-1])
-    height = roc.tpr[up + 1] - roc.tpr[up]  # strips to the right of the curve, mostly few
+    height = roc.tpr[up + 1] - roc.tpr[up]
     area = np.sum(height * (1 - (roc.fpr[up] + roc.fpr[up + 1]) / 2))
-    return float(area / height.sum())  # the heights sum to 1 but for rounding, which the division takes out
+    return float(area / height.sum())  # the heights sum to 1 up to rounding errors
 
 
 def _area_between(roc: RocCurve, low: float, high: float) -> float:
-    """Return the trapezoids of the segments, cut at both limits."""
+    """Return the area between two false positive rates."""
     width = np.diff(roc.fpr)
     across = np.flatnonzero(width > 0)
     start, rise = roc.fpr[across], np.diff(roc.tpr)[across] / width[across]
@@ -240,7 +239,7 @@ def _area_between(roc: RocCurve, low: float, high: float) -> float:
 
 
 def convex_hull(roc: RocCurve) -> RocCurve:
-    """Return the upper convex hull of the curve: the best reachable by mixing thresholds at random.
+    """Return the upper convex hull of the curve, which randomised mixtures of thresholds attain.
 
     Parameters
     ----------
@@ -250,12 +249,12 @@ def convex_hull(roc: RocCurve) -> RocCurve:
     Returns
     -------
     RocCurve
-        The hull's vertices, a subset of the curve's.
+        The hull, whose vertices are a subset of those of the curve.
 
     Notes
     -----
-    The hull of a cumulative curve is its antitonic regression: segments are pooled until their slopes fall.
-    The slope is taken against ``fpr + tpr``, which keeps vertical segments finite.
+    The hull of a cumulative curve is its antitonic regression: segments are pooled until slopes decrease. The
+    slopes are relative to ``fpr + tpr``, so they are finite for vertical segments.
 
     Examples
     --------
@@ -278,7 +277,7 @@ def convex_hull(roc: RocCurve) -> RocCurve:
 def check_binary_scores(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: object
 ) -> tuple[Bools, NDArray[Any]]:
-    """Return labels of both classes, and a score for each."""
+    """Return a boolean label and a score for each case; raise if they are invalid or a class is missing."""
     positive, score = check_labelled_scores(y_true, y_score, pos_label)
     check_both_classes(positive)
     return positive, score
@@ -292,27 +291,27 @@ def _check_rates(values: ArrayLike, name: str) -> Floats:
     return rates
 
 
-#: Rises handled at once, so that a few arrays of them stay in the second-level cache.
+#: Steps processed at once, so that a few arrays fit in the second-level cache.
 BLOCK_SIZE = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
 class RecallSteps:
-    """Rates at the start and at the end of every segment that rises, of one curve or of several in a row."""
+    """Rates at the start and the end of every segment that increases recall, of one or several curves."""
 
-    start_tpr: Floats  #: from the best score down
+    start_tpr: Floats  #: in ascending order within a curve
     start_fpr: Floats
     tpr: Floats
     fpr: Floats
-    fpr_at_first_reach: Floats  #: where the recall at the start was first reached; 0 at the origin
+    fpr_at_first_reach: Floats  #: false positive rate at the first vertex with the recall `start_tpr`
 
     @property
     def height(self) -> Floats:
         """Gain in recall."""
         return self.tpr - self.start_tpr
 
-    def part(self, rows: slice | Bools) -> RecallSteps:
-        """Return some of the steps."""
+    def select(self, rows: slice | Bools) -> RecallSteps:
+        """Return the steps in a slice or mask."""
         return RecallSteps(*(getattr(self, entry.name)[rows] for entry in fields(self)))
 
 
@@ -329,13 +328,13 @@ def steps_from_curve(roc: RocCurve) -> Iterator[RecallSteps]:
 
 
 def iter_blocks(steps: RecallSteps) -> Iterator[RecallSteps]:
-    """Yield the steps of a curve in blocks that fit the cache."""
+    """Yield steps in blocks that fit in the cache."""
     starts = range(0, len(steps.tpr), BLOCK_SIZE)
-    return (steps.part(slice(start, start + BLOCK_SIZE)) for start in starts)
+    return (steps.select(slice(start, start + BLOCK_SIZE)) for start in starts)
 
 
 def batch_steps(curves: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
-    """Yield concatenated steps of whole curves, in batches that fit the cache."""
+    """Yield concatenated steps of complete curves, in batches that fit in the cache."""
     parts: list[RecallSteps] = []
     for steps in curves:
         parts.append(steps)
@@ -347,17 +346,17 @@ def batch_steps(curves: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
 
 
 def concatenate_steps(parts: Sequence[RecallSteps]) -> RecallSteps:
-    """Concatenate the steps of whole curves."""
+    """Concatenate the steps of complete curves."""
     names = [entry.name for entry in fields(RecallSteps)]
     return RecallSteps(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def steps_from_scores(positive: Bools, score: NDArray[Any]) -> Iterator[RecallSteps]:
-    """Yield the steps of the curve of clean scores in blocks, without storing the curve."""
+    """Yield the steps of the curve of validated scores in blocks, without storing the curve."""
     n_positive = np.count_nonzero(positive)
     n_negative = len(positive) - n_positive
     reached = 0.0
-    for run in rising_runs(sort_cases(positive, score).keys):
+    for run in iter_runs_with_positives(sort_cases(positive, score).keys):
         start_tpr, tpr = run.true_before / n_positive, run.true / n_positive
         fpr = np.append(reached, run.false / n_negative)
         yield RecallSteps(start_tpr, run.false_before / n_negative, tpr, fpr[1:], fpr[:-1])

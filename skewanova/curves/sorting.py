@@ -1,8 +1,8 @@
-"""Cases sorted by one integer key, and their places among the scores of positives.
+"""Fast sorting of cases by score, and ranks of cases among the scores of positives.
 
-Sorting integers in place is vectorised; sorting positions (``argsort``) or splitting the classes first costs
-several times as much. A score becomes an integer ``v`` that keeps its order, ties included, and its key is
-``-2 v + label``, so that ascending keys are descending scores and, of equal scores, the negatives come first.
+A score is mapped to an integer ``v`` with the same order and ties, and the case to the key ``-2 v + label``.
+Ascending keys are descending scores, with negatives before positives of the same score. In-place sorting of
+integers is vectorised, and several times faster than ``argsort`` or sorting each class.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools
 
-#: Cases handled at once: a few arrays of so many stay in the second-level cache.
+#: Cases processed at once, so that a few arrays fit in the second-level cache.
 BLOCK_SIZE = 1 << 15
 
 
-#: Where infinities stand among finite scores scaled into (-1, 1).
-INFINITE = 1.5
+#: Value of infinity among finite scores scaled into (-1, 1).
+SCALED_INFINITY = 1.5
 
 
 Ints = NDArray[np.signedinteger[Any]]
@@ -30,8 +30,8 @@ Ints = NDArray[np.signedinteger[Any]]
 Counts = NDArray[np.intp]
 
 
-class RisingRuns(NamedTuple):
-    """True and false positives before and after every run of equal scores that holds a positive."""
+class RunsWithPositives(NamedTuple):
+    """Counts of true and false positives before and after every run of equal scores with a positive."""
 
     true_before: Counts
     false_before: Counts
@@ -41,21 +41,21 @@ class RisingRuns(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SortedCases:
-    """Keys of all cases in ascending order, the best score first, and how to read scores from them."""
+    """Ascending keys of all cases (the highest score first), with the packing that decodes their scores."""
 
     keys: Ints
     packing: _FloatPacking | _IntegerPacking
 
     def scores(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Return scores of some cases, in their own dtype."""
+        """Return the scores of some cases in their original dtype."""
         return self.packing.decode(-(self.keys[rows] >> 1))
 
 
 def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | None = None) -> SortedCases:
-    """Sort clean cases by descending score; with `sizes`, each part of so many rows by itself."""
-    packing, values = _packing_of(score)
+    """Sort validated cases by descending score, within consecutive parts of these sizes if given."""
+    packing, values = _choose_packing(score)
     keys = np.empty(len(score), packing.key_type)
-    for block in _blocks(len(score)):
+    for block in _iter_slices(len(score)):
         packing.encode(values[block], keys[block])
         keys[block] *= -2
         keys[block] += positive[block]
@@ -63,8 +63,8 @@ def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | N
     return SortedCases(keys, packing)
 
 
-def run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-    """Return the last row of every run of equal scores; runs end with their part."""
+def find_run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+    """Return the last row of every run of equal scores; runs do not cross parts of these sizes."""
     ends = np.ones(len(keys), dtype=bool)
     rank = keys >> 1
     np.not_equal(rank[1:], rank[:-1], out=ends[:-1])
@@ -73,18 +73,18 @@ def run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.in
     return np.flatnonzero(ends)
 
 
-class Runs(NamedTuple):
-    """True and false positives down to the end of some runs of equal scores, and these scores."""
+class ScoreRuns(NamedTuple):
+    """Counts of true and false positives at the end of runs of equal scores, and these scores."""
 
     true: Counts
     false: Counts
     score: NDArray[Any]
 
 
-def runs(cases: SortedCases) -> Iterator[Runs]:
-    """Yield all runs of equal scores in blocks, the best first."""
+def iter_runs(cases: SortedCases) -> Iterator[ScoreRuns]:
+    """Yield all runs of equal scores in blocks, the highest first."""
     keys, seen = cases.keys, 0
-    for block in _blocks(len(keys)):
+    for block in _iter_slices(len(keys)):
         key = keys[block]
         rank = key >> 1
         true = np.cumsum(key & 1, dtype=np.intp)
@@ -95,23 +95,23 @@ def runs(cases: SortedCases) -> Iterator[Runs]:
         ends = np.append(rank[1:] != rank[:-1], not goes_on)
         if not ends.all():
             true, row, rank = true[ends], row[ends], rank[ends]
-        yield Runs(true, row - true, cases.packing.decode(-rank))
+        yield ScoreRuns(true, row - true, cases.packing.decode(-rank))
 
 
-def rising_runs(keys: Ints) -> Iterator[RisingRuns]:
-    """Yield the runs with a positive in blocks, the best first; only positives are scanned."""
+def iter_runs_with_positives(keys: Ints) -> Iterator[RunsWithPositives]:
+    """Yield the runs of equal scores with a positive in blocks, the highest first."""
     seen = 0
-    for rows in _rows_of_positives(keys):
-        runs = _runs_ending_at(rows, keys, seen)
+    for rows in _iter_positive_rows(keys):
+        runs = _find_runs_ending_at(rows, keys, seen)
         seen += len(rows)
-        if len(runs.true):  # else all of one run that goes on in the next block
+        if len(runs.true):  # empty if one run continues in the next block
             yield runs
 
 
-def _rows_of_positives(keys: Ints) -> Iterator[NDArray[np.intp]]:
-    """Yield the rows of positives in blocks; only the last may be small."""
+def _iter_positive_rows(keys: Ints) -> Iterator[NDArray[np.intp]]:
+    """Yield the rows of positives in blocks, all but the last of a minimum size."""
     rows: list[NDArray[np.intp]] = []
-    for block in _blocks(len(keys)):
+    for block in _iter_slices(len(keys)):
         rows.append(block.start + np.flatnonzero((keys[block] & 1).astype(bool)))
         if sum(map(len, rows)) > BLOCK_SIZE // 3:
             yield np.concatenate(rows)
@@ -120,7 +120,7 @@ def _rows_of_positives(keys: Ints) -> Iterator[NDArray[np.intp]]:
         yield np.concatenate(rows)
 
 
-def _runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RisingRuns:
+def _find_runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RunsWithPositives:
     """Return the runs whose last positive is in `rows`, after `seen` positives."""
     key, last, true = keys[rows], rows, np.arange(seen + 1, seen + 1 + len(rows))
     goes_on = rows[-1] + 1 < len(keys) and keys[rows[-1] + 1] == key[-1]
@@ -128,14 +128,14 @@ def _runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RisingRuns
     if not ends.all():
         key, last, true = key[ends], last[ends], true[ends]
     start, true_before = last.copy(), true - 1
-    tied = np.flatnonzero(keys[last - 1] >= key - 1)  # row -1 is the last one: looked up in vain, if at all
+    tied = np.flatnonzero(keys[last - 1] >= key - 1)  # row -1, before the first, does no harm
     if len(tied):
         start[tied] = np.searchsorted(keys, key[tied] - 1)
         true_before[tied] -= last[tied] - np.searchsorted(keys, key[tied])
-    return RisingRuns(true_before, start - true_before, true, last + 1 - true)
+    return RunsWithPositives(true_before, start - true_before, true, last + 1 - true)
 
 
-def _blocks(n: int) -> Iterator[slice]:
+def _iter_slices(n: int) -> Iterator[slice]:
     return (slice(start, min(start + BLOCK_SIZE, n)) for start in range(0, n, BLOCK_SIZE))
 
 
@@ -151,7 +151,7 @@ def _sort_parts(keys: Ints, sizes: NDArray[np.intp] | None) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _FloatPacking:
-    """Bits of floats scaled by a power of two into (-2, 2), as two's complement: they leave two bits free."""
+    """Packing by the bits of floats, scaled by a power of two into (-2, 2), which leaves two bits free."""
 
     dtype: np.dtype[Any]
     exponent: int
@@ -168,7 +168,7 @@ class _FloatPacking:
         if self.exponent:
             scaled *= 2.0**-self.exponent
         if self.infinite:
-            np.clip(scaled, -INFINITE, INFINITE, out=scaled)
+            np.clip(scaled, -SCALED_INFINITY, SCALED_INFINITY, out=scaled)
         if self.signed:
             _flip_negative(out)
 
@@ -179,19 +179,19 @@ class _FloatPacking:
             _flip_negative(bits)
         scaled: NDArray[Any] = bits.view(_FLOAT_OF[self.key_type])
         if self.infinite:
-            scaled = np.where(np.abs(scaled) == INFINITE, np.copysign(np.inf, scaled), scaled)
+            scaled = np.where(np.abs(scaled) == SCALED_INFINITY, np.copysign(np.inf, scaled), scaled)
         return np.asarray(np.ldexp(scaled, self.exponent) if self.exponent else scaled, dtype=self.dtype)
 
     def loses_bits(self, score: NDArray[Any]) -> bool:
-        """Return True if the scaling takes a score below the normal numbers."""
+        """Return True if scaling makes a score subnormal."""
         least = np.ldexp(float(np.finfo(_FLOAT_OF[self.key_type]).tiny), self.exponent)
-        blocks = (np.abs(score[block]) for block in _blocks(len(score)))
+        blocks = (np.abs(score[block]) for block in _iter_slices(len(score)))
         return self.exponent > 0 and any(((size < least) & (size > 0)).any() for size in blocks)
 
 
 @dataclass(frozen=True, eq=False)
 class _IntegerPacking:
-    """Integers above their minimum; or, where `ranks` are given, places among those distinct scores."""
+    """Packing of integers relative to their minimum; with `ranks`, of ranks among these distinct scores."""
 
     low: np.integer[Any]
     span: int
@@ -202,7 +202,7 @@ class _IntegerPacking:
         return np.int32 if self.span < 2**30 else np.int64
 
     def encode(self, score: NDArray[Any], out: Ints) -> None:
-        np.copyto(out, score, casting="unsafe")  # modulo the key's width, as is the subtraction
+        np.copyto(out, score, casting="unsafe")  # both steps are modulo the width of the key
         out -= np.asarray(self.low).astype(self.key_type)
 
     def decode(self, value: Ints) -> NDArray[Any]:
@@ -221,8 +221,8 @@ def _flip_negative(bits: Ints) -> None:
     bits -= sign
 
 
-def _packing_of(score: NDArray[Any]) -> tuple[_FloatPacking | _IntegerPacking, NDArray[Any]]:
-    """Return a packing and the values to pack: ranks if packing would merge or overflow."""
+def _choose_packing(score: NDArray[Any]) -> tuple[_FloatPacking | _IntegerPacking, NDArray[Any]]:
+    """Return a packing and the values to pack, which are ranks if scores would merge or overflow."""
     if score.dtype.kind == "b":
         return _IntegerPacking(np.uint8(0), 1, np.array([False, True])), score.view(np.uint8)
     packing = _float_packing(score) if score.dtype.kind == "f" else _integer_packing(score)
@@ -251,24 +251,23 @@ def _integer_packing(score: NDArray[Any]) -> _IntegerPacking | None:
     return _IntegerPacking(low, span) if span < 2**62 else None
 
 
-#: Different weights of a class that are told apart; with more, cases are left out one by one.
-FEW_WEIGHTS = 64
+#: Most distinct weights of a class by which jackknife cases are grouped.
+MAX_DISTINCT_WEIGHTS = 64
 
 
-def slots_among(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
-    """Return the slots of scores among the different ones of positives, which ascend.
+def rank_among_positives(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
+    """Return the slots of scores among the distinct scores of positives, `levels`, which are ascending.
 
-    Slot 2 k is above rise k and below the one before, slot 2 k + 1 is tied with rise k; rise 0 is the best.
+    Step 0 has the highest level. Slot 2 k is between steps k - 1 and k, and slot 2 k + 1 is tied with step k.
     """
     below, at_or_below = (np.searchsorted(levels, score, side=side) for side in ("left", "right"))
     return np.asarray(2 * (len(levels) - at_or_below) + (at_or_below > below))
 
 
-class PlacedCases(NamedTuple):
-    """Labels of some cases (n_cases,), and the slots (n_cells, n_cases) where their scores stand.
+class RankedCases(NamedTuple):
+    """Labels (n_cases,) of some cases, and slots (n_cells, n_cases) of their scores.
 
-    Where cases come in clusters, these are numbered from 0, and all cases of each are here; where they stand
-    for unequal numbers of the population, by weights.
+    Clusters, if any, are numbered from 0 and complete.
     """
 
     positive: Bools
@@ -277,12 +276,12 @@ class PlacedCases(NamedTuple):
     weight: NDArray[np.float64] | None = None
 
 
-class Parts(Protocol):
-    """Placed cases in several parts, each where its rows are."""
+class CasePartitions(Protocol):
+    """Ranked cases in several partitions of distributed data."""
 
     @property
     def cells(self) -> tuple[tuple[str, str | int], ...]:
-        """Every (model, fold) in the order of the slots."""
+        """All (model, fold) in the order of the slots."""
 
-    def map(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
-        """Return the result of the function for each part."""
+    def map(self, function: Callable[[RankedCases], Any]) -> list[Any]:
+        """Return the result of the function for each partition."""

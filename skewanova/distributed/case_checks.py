@@ -18,7 +18,7 @@ from scipy import sparse
 
 from skewanova.base.checks import Floats, InputError, name_row
 from skewanova.curves.groups import Cell
-from skewanova.curves.sorting import FEW_WEIGHTS, PlacedCases, slots_among
+from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS, RankedCases, rank_among_positives
 from skewanova.distributed.backends import Backend, Buckets, Persisted, RowFunction
 from skewanova.distributed.packing import Groups, raise_errors, read_labels, return_errors
 from skewanova.priors.evidence import UnitSums
@@ -200,20 +200,20 @@ class RowChecks:
         groups = rows[rows["y_true"]].groupby(["model", "fold"], observed=True)["y_score"]
         return [(cell, scores.unique()) for cell, scores in groups]
 
-    def place_cases(self, frame: pd.DataFrame, *, levels: Sequence[NDArray[Any]]) -> PlacedCases:
+    def place_cases(self, frame: pd.DataFrame, *, levels: Sequence[NDArray[Any]]) -> RankedCases:
         """Return the positions of the cases of a bucket on the curves of all models and runs.
 
         `levels` are the distinct scores of the positives of each model in each run, in ascending order.
         """
         rows = _drop_weightless(self.read(frame)).sort_values(["model", "fold", "case"])
         scores = rows["y_score"].to_numpy().reshape(len(levels), -1)
-        slot = [slots_among(*columns) for columns in zip(levels, scores, strict=True)]
+        slot = [rank_among_positives(*columns) for columns in zip(levels, scores, strict=True)]
         cases, cluster = rows[: scores.shape[1]], None
         if "cluster" in cases:
             cluster = np.unique(level_codes(cases, "cluster"), return_inverse=True)[1]
         weight = cases["weight"].to_numpy() if "weight" in cases else None
         small = np.min_scalar_type(2 * max(map(len, levels)) + 1)
-        return PlacedCases(cases["y_true"].to_numpy(), np.array(slot, dtype=small), cluster, weight)
+        return RankedCases(cases["y_true"].to_numpy(), np.array(slot, dtype=small), cluster, weight)
 
 
 def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
@@ -231,8 +231,8 @@ def _drop_weightless(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _distinct_weights(weights: Sequence[Floats]) -> Floats:
-    """Return the distinct weights, at most `FEW_WEIGHTS` + 1."""
-    return np.unique(np.concatenate(weights))[: FEW_WEIGHTS + 1]
+    """Return the distinct weights, at most `MAX_DISTINCT_WEIGHTS` + 1."""
+    return np.unique(np.concatenate(weights))[: MAX_DISTINCT_WEIGHTS + 1]
 
 
 def _check_sorted(check: Callable[[pd.DataFrame], None], rows: pd.DataFrame) -> None:
@@ -253,12 +253,12 @@ class PersistedCases:
     cells: tuple[Cell, ...]
     buckets: Persisted
 
-    def map(self, function: Callable[[PlacedCases], Any]) -> list[Any]:
+    def map(self, function: Callable[[RankedCases], Any]) -> list[Any]:
         """Return the results of a function of the cases of every bucket that has any."""
         return [item for item in self.buckets.map(partial(_apply_if_any, function)) if item is not None]
 
 
-def _apply_if_any(function: Callable[[PlacedCases], Any], cases: PlacedCases) -> Any:
+def _apply_if_any(function: Callable[[RankedCases], Any], cases: RankedCases) -> Any:
     return function(cases) if len(cases.positive) else None
 
 

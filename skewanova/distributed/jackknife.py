@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from skewanova.base.checks import Floats, InputError
-from skewanova.curves.estimators import BY_STEPS
+from skewanova.curves.estimators import STEP_ESTIMATORS
 from skewanova.curves.groups import Cell, CompactCurve
-from skewanova.curves.sorting import FEW_WEIGHTS, Parts, PlacedCases
+from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS, CasePartitions, RankedCases
 from skewanova.inference.case_deviations import (
     CaseDeviations,
     PriorProjection,
@@ -77,7 +77,7 @@ class _JackknifeValues:
     weights: tuple[Floats, Floats]
     means: Floats | None = None
 
-    def deviations(self, cases: PlacedCases) -> CaseDeviations:
+    def deviations(self, cases: RankedCases) -> CaseDeviations:
         """Return the deviations of the units of some cases."""
         columns = cases.positive, cases.cluster, cases.weight
         slots = (cases.slot[row].astype(np.intp) for row in self.rows)
@@ -134,7 +134,7 @@ class _JackknifeValues:
         scale = np.sqrt(size * np.maximum(size - 1, 1))[:, None]
         return np.asarray((values - means[stratum]) / scale)
 
-    def sum_by_stratum(self, cases: PlacedCases) -> Floats:
+    def sum_by_stratum(self, cases: RankedCases) -> Floats:
         """Return the sums of the values of some units, of shape (3, n_models, n_weightings)."""
         result = self.deviations(cases)
         sums = np.zeros((3, len(result.tables), len(self.weightings)))
@@ -144,7 +144,7 @@ class _JackknifeValues:
         return sums
 
     def sum_powers(
-        self, cases: PlacedCases, *, turns: Sequence[PriorProjection] | None, mix: Floats | None
+        self, cases: RankedCases, *, turns: Sequence[PriorProjection] | None, mix: Floats | None
     ) -> Sums:
         """Return sums of powers of the deviations of some units for every turn.
 
@@ -225,7 +225,7 @@ class DistributedCases:
         Summary of the units.
     curves : mapping
         The curve of every (model, fold).
-    parts : Parts
+    parts : CasePartitions
         The cases on the workers.
     weights : (ndarray, ndarray)
         Distinct weights of the negatives and of the positives, up to one too many.
@@ -233,7 +233,7 @@ class DistributedCases:
 
     sample: SampleSummary
     curves: Mapping[Cell, CompactCurve]
-    parts: Parts
+    parts: CasePartitions
     weights: tuple[Floats, Floats] = (np.ones(1), np.ones(1))
 
     def measure(
@@ -246,14 +246,14 @@ class DistributedCases:
         mix: Floats | None = None,
     ) -> Sums:
         """Return the sums of some models and runs over all workers."""
-        if area_estimator not in BY_STEPS:
-            raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(BY_STEPS)))
+        if area_estimator not in STEP_ESTIMATORS:
+            raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(STEP_ESTIMATORS)))
         rows = [self.parts.cells.index(cell) for cell in cells]
         curves = [self.curves[cell] for cell in cells]
         values = _JackknifeValues(curves, rows, weightings, area_estimator, self.sample, self.weights)
         if self.sample.sums is not None:  # else the means follow from the curves
-            if not self.sample.clustered and max(map(len, self.weights)) > FEW_WEIGHTS:
-                raise InputError(MANY_WEIGHTS.format(FEW_WEIGHTS))
+            if not self.sample.clustered and max(map(len, self.weights)) > MAX_DISTINCT_WEIGHTS:
+                raise InputError(MANY_WEIGHTS.format(MAX_DISTINCT_WEIGHTS))
             sums = np.sum(self.parts.map(values.sum_by_stratum), axis=0)
             means = sums / np.maximum(self.sample.stratum_sizes, 1)[:, None, None]
             values = replace(values, means=means)

@@ -15,7 +15,7 @@ import pandas as pd
 from skewanova.base.checks import Floats, InputError, warn_each
 from skewanova.base.folders import find_free_memory
 from skewanova.curves.groups import Cell
-from skewanova.curves.sorting import Parts
+from skewanova.curves.sorting import CasePartitions
 from skewanova.distributed.backends import Backend, make_backend
 from skewanova.distributed.case_checks import summarize_groups
 from skewanova.distributed.jackknife import DistributedCases
@@ -119,7 +119,7 @@ def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: ob
 class DistributedTestSet(PairedTestSet):
     """A test set whose cases are on workers, which return sums over cases."""
 
-    def __init__(self, table: StreamedScores, parts: Parts) -> None:
+    def __init__(self, table: StreamedScores, parts: CasePartitions) -> None:
         super().__init__()
         self._cases, self._fold = distribute_cases(table, parts), table.folds[0]
         self.sample = self._cases.sample
@@ -161,7 +161,7 @@ def iter_distributed_areas(
         yield RunAreas(area, np.ascontiguousarray(rows[..., i]), cases.sample, evaluation.design.runs)
 
 
-def distribute_cases(table: StreamedScores, parts: Parts) -> DistributedCases:
+def distribute_cases(table: StreamedScores, parts: CasePartitions) -> DistributedCases:
     """Return the curves and cases of a distributed test set, checked for the same cases in all models."""
     check_paired(table)
     if len(table.folds) > 1:

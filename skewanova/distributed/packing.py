@@ -121,9 +121,9 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
     (model, fold, positive, score), *_ = table.groups()
     curve: CompactCurve
     if table.has_weights:
-        curve = WeightedCurve.of(positive, score, table.frame["weight"].to_numpy())
+        curve = WeightedCurve.from_cases(positive, score, table.frame["weight"].to_numpy())
     else:
-        curve = PackedCurve.of(positive, score)
+        curve = PackedCurve.from_cases(positive, score)
     names = [str(labels[np.argmin(positive)]), str(labels[np.argmax(positive)])]
     has_whole_cases = table.has_cases and _is_integer(table.frame["case"].cat.categories)
     return PackedGroup(str(model), str(fold), curve, (names[0], names[1]), has_whole_cases)
@@ -258,9 +258,11 @@ def pack_piece(frame: pd.DataFrame, *, labels: tuple[str, str], pos_label: objec
     np.add.at(counts.ravel(), slot, frame["n"].to_numpy())
     curve: CompactCurve
     if "weight" in frame:
-        curve = WeightedCurve.of_counts(counts, slot=slot, weight=frame["weight"].to_numpy(dtype=np.float64))
+        curve = WeightedCurve.from_counts(
+            counts, slot=slot, weight=frame["weight"].to_numpy(dtype=np.float64)
+        )
     else:
-        curve = PackedCurve.of_counts(counts)
+        curve = PackedCurve.from_counts(counts)
     return Piece(read_group(fill_fold(frame)), int(frame["piece"].iloc[0]), curve)
 
 
@@ -269,7 +271,7 @@ def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
     result = {}
     for group, parts in group_parts(pieces).items():
         curves: Any = [item.curve for item in sorted(parts, key=attrgetter("number"), reverse=True)]
-        result[group] = type(curves[0]).joined(curves)
+        result[group] = type(curves[0]).concatenate(curves)
     return result
 
 

@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 
 from skewanova.base.checks import Floats
 from skewanova.curves.chebyshev import chebyshev_transform
-from skewanova.curves.estimators import BY_STEPS
+from skewanova.curves.estimators import STEP_ESTIMATORS
 from skewanova.inference.case_resampling import JackknifeValues, SortedScores
 from skewanova.inference.sampling import Sample, VarianceEstimates, ceil_power_of_two, power_sums
 from skewanova.priors.weightings import UniformPrior
@@ -49,7 +49,7 @@ class ChebyshevNodes(NamedTuple):
 def choose_nodes(priors: Floats, low: float, high: float, area_estimator: str) -> ChebyshevNodes:
     """Return Chebyshev nodes over a range of priors, or the priors themselves if they are as few."""
     first, last = float(logit(low)), float(logit(high))
-    if area_estimator in BY_STEPS and first < last:
+    if area_estimator in STEP_ESTIMATORS and first < last:
         edges = np.linspace(first, last, int(np.ceil((last - first) / PANEL_WIDTH)) + 1)
         count = _count_panel_nodes(float(edges[1] - edges[0]) / 2)
         if count * (len(edges) - 1) < len(priors):

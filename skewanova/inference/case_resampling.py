@@ -21,9 +21,15 @@ from scipy import sparse
 
 from skewanova.base.checks import Bools, Floats, Seed, make_generator
 from skewanova.curves.areas import iauprec
-from skewanova.curves.estimators import BY_REACHED, BY_STEPS, step_terms
+from skewanova.curves.estimators import FIRST_REACH_ESTIMATORS, STEP_ESTIMATORS, step_terms
 from skewanova.curves.roc import RecallSteps, RocCurve, curve_from_scores
-from skewanova.curves.sorting import FEW_WEIGHTS, Counts, run_ends, slots_among, sort_cases
+from skewanova.curves.sorting import (
+    MAX_DISTINCT_WEIGHTS,
+    Counts,
+    find_run_ends,
+    rank_among_positives,
+    sort_cases,
+)
 from skewanova.inference.sampling import Codes, Sample, is_entire_class
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 
@@ -85,7 +91,7 @@ class SortedScores:
             return None
         positive, weight = self.sample.positive, self.sample.weight
         distinct = [np.ones(1) if weight is None else np.unique(weight[positive == side]) for side in (0, 1)]
-        if max(map(len, distinct)) > FEW_WEIGHTS:
+        if max(map(len, distinct)) > MAX_DISTINCT_WEIGHTS:
             return None
         steps, rise, slot = rank_cases(self.sample, self.score)
         positions = CurvePositions(steps, (distinct[0], distinct[1]), (len(slot), len(rise)))
@@ -106,7 +112,7 @@ class SortedScores:
         return values
 
     def _leave_one_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
-        if area_estimator not in BY_STEPS or self.layout is None:
+        if area_estimator not in STEP_ESTIMATORS or self.layout is None:
             return _recompute_areas(self, weightings, area_estimator)
         positions, entry, entry_of_unit = self.layout
         return JackknifeValues(*positions.leave_one_out(entry, weightings, area_estimator), entry_of_unit)
@@ -245,7 +251,7 @@ def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
     positive, weight = sample.positive, sample.weight
     distinct, group = np.unique(score[positive], return_inverse=True)
     rise = len(distinct) - 1 - group.reshape(-1)
-    slot = slots_among(distinct, score[~positive])
+    slot = rank_among_positives(distinct, score[~positive])
     weights = (None, None) if weight is None else (weight[positive], weight[~positive])
     n_pos = np.bincount(rise, weights=weights[0], minlength=len(distinct))
     n_neg = np.bincount(slot, weights=weights[1], minlength=2 * len(distinct) + 1)
@@ -378,7 +384,7 @@ def _recompute_areas(
     sample, score = model.sample, model.score
     curve = curve_from_scores(sample.positive, score, sample.weight)
     estimate = compute_areas(curve, weightings, area_estimator)
-    if area_estimator in BY_STEPS:
+    if area_estimator in STEP_ESTIMATORS:
         units = ClusterRanks.from_sample(sample, score)
         return units.jackknife_values(estimate, sample.stratum_size, weightings, area_estimator)
     first, entry = _find_exchangeable_units(sample, score)
@@ -478,7 +484,7 @@ def steps_from_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estim
     true, false = (np.cumsum(counts, axis=1, dtype=np.float64) for counts in (n_pos, n_neg))
     with np.errstate(invalid="ignore"):
         fpr, start_fpr = false[:, 1::2] / false[:, -1:], false[:, :-1:2] / false[:, -1:]
-        reached = _previous_hit_fpr(n_pos, fpr) if area_estimator in BY_REACHED else fpr
+        reached = _previous_hit_fpr(n_pos, fpr) if area_estimator in FIRST_REACH_ESTIMATORS else fpr
         return RecallSteps((true - n_pos) / true[:, -1:], start_fpr, true / true[:, -1:], fpr, reached)
 
 
@@ -521,7 +527,7 @@ def bootstrap_estimates(
     if sample.cluster is not None or sample.weight is not None:
         measure = _resample_units
     else:
-        measure = _resample_steps if area_estimator in BY_STEPS else _resample_curves
+        measure = _resample_steps if area_estimator in STEP_ESTIMATORS else _resample_curves
     estimates = measure(SortedScores(sample, score), weighting, area_estimator)
     streams = map(np.random.default_rng, block_seeds(rng, len(sizes)))
     results = np.concatenate([estimates(size, stream) for size, stream in zip(sizes, streams, strict=True)])
@@ -566,7 +572,9 @@ def _resample_units(model: SortedScores, weighting: DeploymentPrior, area_estima
 def _resample_curves(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Resampler:
     """Return a resampler that applies an estimator to whole curves."""
     keys = sort_cases(model.sample.positive, model.score).keys
-    counts = np.diff([np.cumsum(label)[run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0)
+    counts = np.diff(
+        [np.cumsum(label)[find_run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0
+    )
     classes = [_ClassSlots(np.repeat(np.arange(len(count)), count), len(count)) for count in counts]
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:

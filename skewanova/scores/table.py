@@ -16,7 +16,7 @@ from scipy import sparse
 
 from skewanova.base.checks import Bools, Floats, RowName, check_subset
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
-from skewanova.curves.sorting import Parts
+from skewanova.curves.sorting import CasePartitions
 from skewanova.priors.evidence import UnitSums, kish_effective_size
 from skewanova.scores.columns import HOLDOUT, PARTS, RawTable, iter_chunks, values_or_codes
 from skewanova.scores.validation import (
@@ -491,7 +491,7 @@ class StreamedScores:
         Summary of the cases, if rows name them.
     source : Path or None
         The file or folder that was read; None for a frame.
-    parts : Parts or None
+    parts : CasePartitions or None
         Cases of a test set on the workers, if all models and runs have the same cases.
     sampling : SamplingSummary or None
         Summary of clusters and weights, if there are any.
@@ -503,7 +503,7 @@ class StreamedScores:
     packed: dict[tuple[str, Label], CompactCurve]
     cases: CaseSummary | None
     source: Path | None
-    parts: Parts | None = None
+    parts: CasePartitions | None = None
     sampling: SamplingSummary | None = None
 
     def __repr__(self) -> str:

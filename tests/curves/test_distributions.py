@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from skewanova.curves import distributions
-from skewanova.curves.distributions import curve_at, sample_scores, true_roc
+from skewanova.curves.distributions import curve_from_rates, sample_scores, true_roc
 
 
 def test_thresholds_are_even_quantiles_of_both_classes():
@@ -18,10 +18,12 @@ def test_thresholds_are_even_quantiles_of_both_classes():
 
 
 def test_points_that_repeat_are_left_out():
-    curve = curve_at(np.array([3.0, 2.0, 1.0, 0.0]), np.array([0, 0.5, 0.5, 1]), np.array([0.2, 0.2, 0.2, 1]))
+    curve = curve_from_rates(
+        np.array([3.0, 2.0, 1.0, 0.0]), np.array([0, 0.5, 0.5, 1]), np.array([0.2, 0.2, 0.2, 1])
+    )
     assert curve.thresholds.tolist() == [np.inf, 3.0, 2.0, 0.0]
     assert (curve.fpr.tolist(), curve.tpr.tolist()) == ([0, 0, 0.5, 1], [0, 0.2, 0.2, 1])
-    risen = curve_at(np.array([3.0, 2.0]), np.array([0.5, 0.5]), np.array([0.2, 0.4]))
+    risen = curve_from_rates(np.array([3.0, 2.0]), np.array([0.5, 0.5]), np.array([0.2, 0.4]))
     assert risen.tpr.tolist() == [0, 0.2, 0.4, 1]
 
 
@@ -39,7 +41,7 @@ def test_of_equal_classes_both_rates_agree_to_the_last_tail():
 
 
 def test_panels_are_even_in_the_logit_of_either_rate():
-    edges = distributions._edges(stats.logistic(), stats.logistic(1))
+    edges = distributions._panel_edges(stats.logistic(), stats.logistic(1))
     even = np.arange(-44.5, 44.75, 0.5)
     assert np.abs(edges).max() == 44.5
     for wanted in (even, even[even <= 43.5] + 1):  # the logit of recall is that of the alarms, and 1

@@ -22,10 +22,10 @@ from skewanova.curves.distributions import (
     _normality_notes,
     auc_and_slopes,
     auprec_and_slopes,
-    best_power,
     box_cox,
+    find_best_power,
     fit_binormal,
-    normality_p,
+    normality_p_value,
     sample_scores,
     shape_covariance,
     true_auc,
@@ -131,7 +131,9 @@ NO_MEDIAN = "`positive` must have valid parameters, but its median is nan"
 REFUSED = {
     NO_PRIOR + "0": lambda: true_auprec(NORMAL, NORMAL, 0),
     NO_PRIOR + "4": lambda: sample_scores(NORMAL, NORMAL, 10, prior=4),
-    "`negative` must be continuous, but its scores would tie": lambda: true_auc(stats.poisson(3), NORMAL),
+    "`negative` must be continuous, but got a discrete distribution": lambda: true_auc(
+        stats.poisson(3), NORMAL
+    ),
     "`negative` must be frozen with its parameters": lambda: true_auc(stats.beta, NORMAL),
     FROZEN: lambda: true_auc(NORMAL, 1.0),
     NO_MEDIAN: lambda: true_roc(NORMAL, stats.norm(0, -1)),
@@ -288,14 +290,14 @@ def test_boxcox_finds_the_power(power):
     fit = fit_binormal(labels, scores, boxcox=True)
     assert fit.power == pytest.approx(power, abs=0.15 if power else 0.05)
     assert fit.auc == pytest.approx(stats.norm.cdf((1 if power > -1 else -1) / 2**0.5), abs=0.02)
-    scaled = best_power(scores[labels == 1] * 1e3, scores[labels == 0] * 1e3)
+    scaled = find_best_power(scores[labels == 1] * 1e3, scores[labels == 0] * 1e3)
     assert scaled == pytest.approx(fit.power, abs=1e-4)
 
 
 def test_power_is_that_of_scipy_in_one_class():
     scores = np.exp(np.random.default_rng(0).normal(size=200)) + 1
     # two copies of one class have the likelihood of one
-    assert best_power(scores, scores) == pytest.approx(stats.boxcox(scores)[1], abs=1e-5)
+    assert find_best_power(scores, scores) == pytest.approx(stats.boxcox(scores)[1], abs=1e-5)
     assert box_cox(scores, 0.3) == pytest.approx(stats.boxcox(scores, 0.3))
 
 
@@ -315,11 +317,11 @@ def test_boxcox_mends_skewed_scores():
 
 @each("size", [8, 30, 300])
 def test_normality_test_is_that_of_statsmodels_from_eight_cases_on(size):
-    assert np.isnan(normality_p(np.arange(7.0)))
+    assert np.isnan(normality_p_value(np.arange(7.0)))
     rng = np.random.default_rng(size)
     for draw in (rng.normal, rng.exponential, rng.uniform, rng.standard_cauchy):
         values = draw(size=size)
-        assert normality_p(values) == pytest.approx(normal_ad(values)[1], abs=1e-9)
+        assert normality_p_value(values) == pytest.approx(normal_ad(values)[1], abs=1e-9)
 
 
 def test_check_names_the_class_and_the_transform():
@@ -373,8 +375,8 @@ def test_checks_are_of_either_class_and_stay_out_of_the_repr():
     labels = np.repeat([0, 1], [60, 40])
     scores = np.random.default_rng(0).normal(2.0 * labels, 2)
     fit = fit_binormal(labels, scores)
-    assert fit.normality_positive == normality_p(scores[60:])
-    assert fit.normality_negative == normality_p(scores[:60])
+    assert fit.normality_positive == normality_p_value(scores[60:])
+    assert fit.normality_negative == normality_p_value(scores[:60])
     assert "normality" not in repr(fit)
 
 

@@ -82,8 +82,8 @@ def test_sums_over_blocks_take_out_rounding():
     start = np.arange(10) / 10
     rises = [RecallSteps(s, 0 * ones, s + 0.1, 0 * ones, 0 * ones) for s in (start[:5], start[5:])]
     assert sum(r.height.sum() for r in rises) != 1.0
-    for estimator in estimators.BY_STEPS:
-        assert estimators.areas(rises, np.array([0.1]), estimator).tolist() == [1.0]
+    for estimator in estimators.STEP_ESTIMATORS:
+        assert estimators.areas_from_steps(rises, np.array([0.1]), estimator).tolist() == [1.0]
 
 
 @given(
@@ -172,7 +172,7 @@ class Twice:
         return np.array([0.1, 0.4]), np.array([1.5, 0.5])
 
 
-@each("estimator", estimators.BY_STEPS)
+@each("estimator", estimators.STEP_ESTIMATORS)
 def test_only_the_relative_size_of_weights_matters(estimator):
     rises = [rises_of(curve_of(CURVES["mixed"]))]
     once = estimators.prior_averaged_area(rises, DiscretePrior([0.1, 0.4], [3, 1]), estimator)
@@ -183,7 +183,7 @@ def test_only_the_relative_size_of_weights_matters(estimator):
 def test_how_many_precisions_are_held_at_once_changes_nothing(held, monkeypatch):
     steps, at = rises_of(curve_of(CURVES["steps"])), np.linspace(0.01, 0.9, 7)
     each = [estimators.area_sums(steps, at[i : i + 1], "trapezoid")[0] for i in range(7)]
-    monkeypatch.setattr(estimators, "FEW_PRECISIONS", held)
+    monkeypatch.setattr(estimators, "MAX_PRECISIONS", held)
     assert estimators.area_sums(steps, at, "trapezoid").tolist() == each
 
 
@@ -196,8 +196,8 @@ def long_curve(n_rises):
 @each("estimator", estimators.LINEAR)
 def test_areas_by_moments_equal_those_one_by_one(estimator):
     rises, at = long_curve(2048), np.geomspace(1e-4, 0.9, 12)
-    found = estimators.areas(rises, at, estimator)
-    each = [estimators.areas(rises, at[i : i + 1], estimator)[0] for i in range(12)]
+    found = estimators.areas_from_steps(rises, at, estimator)
+    each = [estimators.areas_from_steps(rises, at[i : i + 1], estimator)[0] for i in range(12)]
     assert found == pytest.approx(each, rel=1e-13)
     blocks = [rises[0].part(slice(0, 900)), rises[0].part(slice(900, None))]
     assert estimators.moment_sums(blocks, estimator).mean(at) == pytest.approx(each, rel=1e-13)
@@ -209,13 +209,13 @@ def test_areas_by_moments_equal_those_one_by_one(estimator):
 def test_moments_serve_from_12_priors_on_2048_rises(n_rises, n_priors, moments, monkeypatch):
     used, sums = [], estimators.moment_sums
     monkeypatch.setattr(estimators, "moment_sums", lambda *of: used.append(True) or sums(*of))
-    estimators.areas(long_curve(n_rises), np.full(n_priors, 0.1), "trapezoid")
+    estimators.areas_from_steps(long_curve(n_rises), np.full(n_priors, 0.1), "trapezoid")
     assert bool(used) == moments
-    estimators.areas(long_curve(2048), np.full(2, 0.1), "exact")
+    estimators.areas_from_steps(long_curve(2048), np.full(2, 0.1), "exact")
     assert len(used) == moments  # exact segments have no moments
 
 
-@each("estimator", estimators.BY_STEPS)
+@each("estimator", estimators.STEP_ESTIMATORS)
 def test_parts_over_several_priors_are_the_weighted_parts_at_each(estimator):
     curve = curve_of([(2, 1), (0, 2), (1, 1), (3, 4)])
     rises = steps_from_vertices(curve.tpr, curve.fpr)
@@ -233,20 +233,22 @@ def test_parts_over_several_priors_are_the_weighted_parts_at_each(estimator):
 
 def test_a_sum_by_moments_errs_by_the_term_left_out():
     offset, weight, pi = 0.1, 3.0, 0.2
-    moments = [np.array([weight * offset**power]) for power in range(estimators.TERMS)]
-    found = estimators._from_moments(np.array([0.5]), moments, np.array([[pi]]))[0]
+    moments = [np.array([weight * offset**power]) for power in range(estimators.N_MOMENTS)]
+    found = estimators._sums_from_moments(np.array([0.5]), moments, np.array([[pi]]))[0]
     truth = weight * pi / (pi + (1 - pi) * 0.5 * (1 + offset))
     shrink = offset * 2 / 3  # of a term to the next: the offset times 1 - precision in the middle
-    assert abs(found - truth) <= weight * shrink**estimators.TERMS + 1e-15
+    assert abs(found - truth) <= weight * shrink**estimators.N_MOMENTS + 1e-15
 
 
 @pytest.mark.parametrize(("n_points", "rows"), [(1, [3, 3, 1]), (2, [1] * 7), (5, [1] * 7)])
 def test_a_sum_by_moments_holds_as_many_precisions_at_once_as_it_may(n_points, rows, monkeypatch):
-    sums, held, one_block = estimators.MomentSums(), [], estimators._from_moments
+    sums, held, one_block = estimators.MomentSums(), [], estimators._sums_from_moments
     tpr, fpr, at = np.full(n_points, 0.5), np.geomspace(0.01, 0.9, n_points), np.linspace(0.1, 0.7, 7)
     sums.add(np.ones(n_points), tpr, fpr)
-    monkeypatch.setattr(estimators, "FEW_PRECISIONS", 3)
-    monkeypatch.setattr(estimators, "_from_moments", lambda *of: held.append(len(of[-1])) or one_block(*of))
+    monkeypatch.setattr(estimators, "MAX_PRECISIONS", 3)
+    monkeypatch.setattr(
+        estimators, "_sums_from_moments", lambda *of: held.append(len(of[-1])) or one_block(*of)
+    )
     truth = estimators.vertex_precision(tpr, fpr, at[:, None]).sum(axis=1)
     assert sums.evaluate(at) == pytest.approx(truth, rel=1e-14)
     assert held == rows

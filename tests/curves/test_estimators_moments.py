@@ -55,7 +55,7 @@ def test_many_priors_of_a_large_sample(estimator, monkeypatch):
         assert area == pytest.approx(math.fsum(v for t in terms for v in t.tolist()) / weight, rel=2e-15)
     curve = roc_curve(positive, score)
     assert auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
-    monkeypatch.setattr(estimators, "MANY_PRIORS", np.inf)
+    monkeypatch.setattr(estimators, "MIN_PRIORS_FOR_MOMENTS", np.inf)
     assert auprec(curve, grid, area_estimator=estimator) == pytest.approx(found, rel=2e-15)
 
 
@@ -63,13 +63,13 @@ def test_perfect_and_constant_scores_stay_exact_in_many_blocks():
     positive = np.arange(300_000) < 100_000
     grid = np.linspace(0.01, 0.99, 20)
     perfect, constant = positive + np.arange(len(positive)) * 1e-9, np.ones(len(positive))
-    for estimator in estimators.BY_STEPS:
+    for estimator in estimators.STEP_ESTIMATORS:
         assert (auprec_score(positive, perfect, prior=grid, area_estimator=estimator) == 1.0).all()
         chance = auprec_score(positive, constant, prior=grid, area_estimator=estimator)
         assert chance.tolist() == ((1 + grid) / 2 if estimator == "upper_trapezoid" else grid).tolist()
 
 
-@each("estimator", estimators.BY_STEPS)
+@each("estimator", estimators.STEP_ESTIMATORS)
 def test_blocks_of_scores_are_those_of_the_curve(estimator):
     rng = np.random.default_rng(6)
     positive = rng.random(150_000) < 0.4
@@ -87,14 +87,14 @@ def test_a_centre_is_the_middle_of_its_bin_and_near_all_of_it():
     ratio = np.exp(np.random.default_rng(7).uniform(-300, 300, 5000))
     code = ratio.view(np.int64) >> estimators.LOW_BITS
     low, high = ((code + k << estimators.LOW_BITS).view(np.float64) for k in (0, 1))
-    centre = estimators._centres(code)
+    centre = estimators._bin_centres(code)
     assert centre == pytest.approx((low + high) / 2, rel=1e-15)
     assert (np.abs(ratio - centre) <= centre / 128).all()  # eight terms then reach 128^-8 = 1.4e-17
 
 
 @each("n", [1, 31, 32, 33, 100])
 def test_points_at_the_very_centre_of_a_bin_count(n):
-    centre = float(estimators._centres(np.array([1.7]).view(np.int64) >> estimators.LOW_BITS)[0])
+    centre = float(estimators._bin_centres(np.array([1.7]).view(np.int64) >> estimators.LOW_BITS)[0])
     sums = MomentSums()
     sums.add(np.full(n, 0.5), np.full(n, 0.5), np.full(n, 0.5 * centre))
     truth = 0.5 * n * PRIORS / (PRIORS + (1 - PRIORS) * centre)

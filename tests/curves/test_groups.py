@@ -11,7 +11,7 @@ from twins import labels_and_scores
 from skewanova.curves import groups as curves_groups
 from skewanova.curves import sorting
 from skewanova.curves.areas import auprec, iauprec
-from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
+from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
 from skewanova.curves.groups import PackedCurve, PackedCurves, WeightedCurve
 from skewanova.curves.roc import auc, curve_from_scores, steps_from_vertices
 from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
@@ -54,7 +54,7 @@ def test_curves_are_those_of_each_group(table, block_size):
 
 def group_measures(table, weighting, estimator):
     """Measures of every group, from its rises where these are enough."""
-    if estimator in BY_STEPS:
+    if estimator in STEP_ESTIMATORS:
         return curves_groups.measures_of_steps(
             curves_groups.steps_of_groups(*table), PRIORS, weighting, estimator
         )
@@ -92,7 +92,7 @@ def test_measures_are_those_of_each_curve(estimator, table, weighting, block_siz
 def test_groups_that_end_in_the_same_block_are_taken_together(block, sizes, batches):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(curves_groups, "BLOCK_SIZE", block)
-        cut = list(curves_groups._batches(np.array(sizes)))
+        cut = list(curves_groups._iter_batches(np.array(sizes)))
     assert [(part.start, part.stop, some.tolist()) for part, some in cut] == batches
 
 
@@ -141,9 +141,9 @@ def test_only_the_relative_size_of_weights_matters(estimator):
 def test_a_curve_of_2048_rises_is_long(n_rises, expected):
     curve = curve_from_scores(np.arange(2 * n_rises) % 2 == 0, -np.arange(2 * n_rises))
     short = curve_from_scores(np.array([True, False]), np.array([1.0, 0.0]))
-    (steps,) = curves_groups._step_batches([short, curve])
+    (steps,) = curves_groups._iter_step_batches([short, curve])
     assert len(steps.tpr) == n_rises + 1
-    assert curves_groups._has_long(steps, curves_groups._first_steps(steps)) == expected
+    assert curves_groups._has_long_curve(steps, curves_groups._index_first_steps(steps)) == expected
 
 
 LABELS = np.array([1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0]) == 1
@@ -153,7 +153,7 @@ TIED = np.array([5, 5, 5, 4, 3, 3, 2, 2, 1, 1, 1.0])
 
 @each("score", [APART, APART[::-1], TIED, np.zeros(11)])
 def test_a_packed_curve_is_the_curve_without_thresholds(score):
-    packed, whole = PackedCurve.of(LABELS, score), curve_from_scores(LABELS, score)
+    packed, whole = PackedCurve.from_cases(LABELS, score), curve_from_scores(LABELS, score)
     found = packed.curve()
     assert (found.tpr.tolist(), found.fpr.tolist()) == (whole.tpr.tolist(), whole.fpr.tolist())
     assert (found.n_positive, found.n_negative) == (4.0, 7.0)
@@ -167,7 +167,7 @@ def test_a_packed_curve_is_the_curve_without_thresholds(score):
 
 def packed_and_plain():
     scores = {("a", 1): APART, ("a", 2): TIED, ("b", 1): APART[::-1]}
-    packed = PackedCurves({cell: PackedCurve.of(LABELS, score) for cell, score in scores.items()})
+    packed = PackedCurves({cell: PackedCurve.from_cases(LABELS, score) for cell, score in scores.items()})
     return packed, {cell: curve_from_scores(LABELS, score) for cell, score in scores.items()}
 
 
@@ -207,7 +207,9 @@ def long_and_short(sizes=(6000, 40, 5000, 30)):
     score = (rng.normal(size=len(positive)) + positive).round(4)
     cells = [("a", fold) for fold in range(len(sizes))]
     each = parts(positive, score, np.array(sizes))
-    packed = PackedCurves({cell: PackedCurve.of(*part) for cell, part in zip(cells, each, strict=True)})
+    packed = PackedCurves(
+        {cell: PackedCurve.from_cases(*part) for cell, part in zip(cells, each, strict=True)}
+    )
     return packed, curves_groups.GroupCurves(cells, positive, score=score, sizes=np.array(sizes))
 
 
@@ -229,8 +231,8 @@ def test_long_curves_are_looked_at_once(most, looks, monkeypatch):
     monkeypatch.setattr(curves_groups, "MAX_CACHED_CURVES", most)
     packed, _ = long_and_short()
     seen = []
-    unpacked = curves_groups._unpacked
-    monkeypatch.setattr(curves_groups, "_unpacked", lambda some: seen.append(len(some)) or unpacked(some))
+    unpacked = curves_groups._unpack_steps
+    monkeypatch.setattr(curves_groups, "_unpack_steps", lambda some: seen.append(len(some)) or unpacked(some))
     for _ in range(2):
         curves_groups.areas_of_groups(packed, MANY, "trapezoid")
     assert sum(seen) == looks - (most == 1)
@@ -247,12 +249,15 @@ def test_a_weighted_curve_is_that_of_its_cases(table, random, cut):
     positive, score, sizes = table
     positive, score = positive[: sizes[0]], score[: sizes[0]]
     weight = np.array([random.choice(WEIGHTS) for _ in positive])
-    whole, expected = WeightedCurve.of(positive, score, weight), curve_from_scores(positive, score, weight)
+    whole, expected = (
+        WeightedCurve.from_cases(positive, score, weight),
+        curve_from_scores(positive, score, weight),
+    )
     assert whole.curve().tpr == pytest.approx(expected.tpr, rel=1e-15)
     assert whole.curve().fpr == pytest.approx(expected.fpr, rel=1e-15)
     assert (whole.curve().n_positive, whole.curve().n_negative) == (expected.n_positive, expected.n_negative)
     order = random.sample(range(len(score)), len(score))
-    assert WeightedCurve.of(positive[order], score[order], weight[order]).tobytes() == whole.tobytes()
+    assert WeightedCurve.from_cases(positive[order], score[order], weight[order]).tobytes() == whole.tobytes()
     assert (whole.n_positive, whole.n_negative) == (positive.sum(), (~positive).sum())
     assert whole.ties() == (np.count_nonzero(score == score.max()), len(np.unique(score)))
     areas = PackedCurves({("a", 1): whole, ("b", 1): whole})
@@ -261,17 +266,17 @@ def test_a_weighted_curve_is_that_of_its_cases(table, random, cut):
     below = score < np.unique(score)[cut % len(np.unique(score))]
     if below.any():
         rows = (~below, below)
-        some = [WeightedCurve.of(positive[part], score[part], weight[part]) for part in rows]
-        assert WeightedCurve.joined(some).tobytes() == whole.tobytes()
-        assert WeightedCurve.joined(some).ties() == whole.ties()
+        some = [WeightedCurve.from_cases(positive[part], score[part], weight[part]) for part in rows]
+        assert WeightedCurve.concatenate(some).tobytes() == whole.tobytes()
+        assert WeightedCurve.concatenate(some).ties() == whole.ties()
 
 
 @given(tables())
 def test_weights_of_rises_and_slots_are_those_of_equal_cases(table):
     positive, score, sizes = table
     positive, score = positive[: sizes[0]], score[: sizes[0]]
-    packed, weight = PackedCurve.of(positive, score), np.full(sizes[0], 2.0)
-    weighted = WeightedCurve.of(positive, score, weight)
+    packed, weight = PackedCurve.from_cases(positive, score), np.full(sizes[0], 2.0)
+    weighted = WeightedCurve.from_cases(positive, score, weight)
     for ours, theirs in zip(weighted.counts(), packed.counts(), strict=True):
         assert ours.tolist() == (2.0 * theirs).tolist()
     assert len(weighted.steps().tpr) <= weighted.n_positive

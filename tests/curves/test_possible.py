@@ -9,8 +9,8 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 import skewanova as sa
-from skewanova.curves import ESTIMATORS, loss_ratio, possible_areas
-from skewanova.curves.possible import LEAST_MISSING, _estimator_error, _pairs, _Search
+from skewanova.curves import ESTIMATORS, check_reported_areas, max_loss_ratio
+from skewanova.curves.possible import MIN_MISSING_RECALL, _compare_pairs, _CurveSearch, _estimator_error
 
 PAIRS = [(0.5, 0.1), (0.1, 0.01), (0.9, 0.8), (0.99, 0.2)]
 # Landgrebe et al. 2006, table 1
@@ -23,7 +23,7 @@ ROWS = {
 
 @pytest.fixture(scope="module")
 def rows():
-    return {name: possible_areas(areas, auc=auc) for name, (areas, auc) in ROWS.items()}
+    return {name: check_reported_areas(areas, auc=auc) for name, (areas, auc) in ROWS.items()}
 
 
 # --- the constants ------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def largest_sum(estimator, value, points, levels):
 @each(("prior", "rarer"), PAIRS)
 def test_constant_with_ties_against_dynamic_programming(estimator, prior, rarer):
     skews = (1 - prior) / prior, (1 - rarer) / rarer
-    constant = loss_ratio(prior, rarer, area_estimator=estimator, ties=True)
+    constant = max_loss_ratio(prior, rarer, area_estimator=estimator, ties=True)
     few = estimator == "exact"
     points = np.append([0, 1e-8], np.geomspace(1e-3, 1, 7 if few else 25))
     levels = np.append(0, np.geomspace(1e-5, 1, 6))
@@ -144,7 +144,7 @@ SHARES = {
 @each(("prior", "rarer"), [*PAIRS, (0.99, 0.9)])
 def test_constant_of_interpolated_areas_against_dynamic_programming(estimator, prior, rarer):
     skews = (1 - prior) / prior, (1 - rarer) / rarer
-    constant = loss_ratio(prior, rarer, area_estimator=estimator, ties=True)
+    constant = max_loss_ratio(prior, rarer, area_estimator=estimator, ties=True)
     lattice = np.geomspace(1e-5, 1, 4), np.array([0, 0.1, 1])
 
     def excess(price):
@@ -171,8 +171,10 @@ def curve_of_vertices(points):
 def test_means_of_vertices_exceed_the_constant_of_distinct_scores(estimator, points):
     pair = (0.99, 0.9)
     losses = 1 - sa.auprec(curve_of_vertices(points), np.array(pair), area_estimator=estimator)
-    distinct = loss_ratio(*pair, area_estimator=estimator)
-    assert distinct * 1.02 < losses[0] / losses[1] < loss_ratio(*pair, area_estimator=estimator, ties=True)
+    distinct = max_loss_ratio(*pair, area_estimator=estimator)
+    assert (
+        distinct * 1.02 < losses[0] / losses[1] < max_loss_ratio(*pair, area_estimator=estimator, ties=True)
+    )
 
 
 def test_no_constant_below_1_holds_for_means_of_vertices():
@@ -190,9 +192,9 @@ def test_no_constant_below_1_holds_for_means_of_vertices():
     vertices = [(first, 0), *((first, rate) for rate in np.linspace(0.999999, 1, 99))]
     area = sa.auprec(curve_of_vertices(vertices), 0.1, area_estimator="interpolated_mean")
     assert 1 - area == pytest.approx(loss_from(skew, 0.01 / first, 1.0), rel=1e-3)
-    assert ratio(0, 1.0) == pytest.approx(loss_ratio(0.5, 0.1))
+    assert ratio(0, 1.0) == pytest.approx(max_loss_ratio(0.5, 0.1))
     assert ratio(1.0, 1e-3) < ratio(4.0, 1e-30) < ratio(10.0, 1e-300) < 1
-    assert ratio(10.0, 1e-300) > 0.8 > loss_ratio(0.5, 0.1)
+    assert ratio(10.0, 1e-300) > 0.8 > max_loss_ratio(0.5, 0.1)
 
 
 def adversary(rng, n_steps):
@@ -206,7 +208,7 @@ def adversary(rng, n_steps):
 @each("estimator", ESTIMATORS)
 def test_no_random_curve_exceeds_the_constant(estimator):
     rng = np.random.default_rng(0)
-    constants = [loss_ratio(*pair, area_estimator=estimator, ties=True) for pair in PAIRS]
+    constants = [max_loss_ratio(*pair, area_estimator=estimator, ties=True) for pair in PAIRS]
     for _ in range(40):
         roc = adversary(rng, rng.integers(1, 9))
         losses = 1 - sa.auprec(roc, np.array(PAIRS), area_estimator=estimator)
@@ -217,13 +219,15 @@ def test_no_random_curve_exceeds_the_constant(estimator):
 def test_all_negatives_first_meet_the_constant_in_the_limit(estimator):
     roc = sa.roc_curve(np.repeat([0, 1], [50, 4000]), -np.arange(4050))
     losses = 1 - sa.auprec(roc, [0.5, 0.1], area_estimator=estimator)
-    assert losses[0] / losses[1] == pytest.approx(loss_ratio(0.5, 0.1, area_estimator=estimator), abs=1e-3)
+    assert losses[0] / losses[1] == pytest.approx(
+        max_loss_ratio(0.5, 0.1, area_estimator=estimator), abs=1e-3
+    )
 
 
 def test_constant_of_the_published_table():
-    assert loss_ratio(0.5, 0.1) == pytest.approx(np.log(2) / (9 * np.log(10 / 9)), rel=1e-14)
-    assert loss_ratio(0.5, 0.1, area_estimator="convex_hull") == pytest.approx(5 / 9)
-    assert all(loss_ratio(0.3, 0.3, area_estimator=e, ties=True) == 1 for e in ESTIMATORS)
+    assert max_loss_ratio(0.5, 0.1) == pytest.approx(np.log(2) / (9 * np.log(10 / 9)), rel=1e-14)
+    assert max_loss_ratio(0.5, 0.1, area_estimator="convex_hull") == pytest.approx(5 / 9)
+    assert all(max_loss_ratio(0.3, 0.3, area_estimator=e, ties=True) == 1 for e in ESTIMATORS)
     diagonal = 1 - sa.auprec(sa.roc_curve([0, 1], [1, 1]), [0.5, 0.1], area_estimator="convex_hull")
     assert diagonal[0] / diagonal[1] == pytest.approx(5 / 9)
 
@@ -239,12 +243,12 @@ def test_constant_of_steps_by_the_best_of_here_and_the_end(pair):
 
         return quad(lambda t: max(worth(t), worth(1)), 0, 1, limit=200, epsabs=1e-11)[0]
 
-    found = loss_ratio(*pair, area_estimator="average_precision", ties=True)
+    found = max_loss_ratio(*pair, area_estimator="average_precision", ties=True)
     assert found == pytest.approx(brentq(excess, 0.01, 1), abs=1e-6)
-    assert found > loss_ratio(*pair)
+    assert found > max_loss_ratio(*pair)
     for low in ((0.5, 0.1), (0.1, 0.01)):  # there the constant of distinct scores holds
-        found = loss_ratio(*low, area_estimator="average_precision", ties=True)
-        assert found == pytest.approx(loss_ratio(*low), rel=1e-8)
+        found = max_loss_ratio(*low, area_estimator="average_precision", ties=True)
+        assert found == pytest.approx(max_loss_ratio(*low), rel=1e-8)
 
 
 # --- tables -------------------------------------------------------------------------------------------------
@@ -277,10 +281,10 @@ def lowest_auprec(auc, prior):
 @each(("auc", "prior"), [(0.943, 0.5), (0.943, 0.01), (0.6, 0.3)])
 def test_lowest_area_given_the_auc_equals_the_closed_form(auc, prior):
     twin = lowest_auprec(auc, prior)
-    area = possible_areas({prior: twin}, auc=auc, rounding=0).range_of(f"AUPREC({prior:g})")
+    area = check_reported_areas({prior: twin}, auc=auc, rounding=0).find_range(f"AUPREC({prior:g})")
     assert [area.low, area.low_given_auc] == pytest.approx([twin, twin], abs=2e-4)
-    assert possible_areas({prior: twin + 2e-4}, auc=auc, rounding=0).possible
-    assert not possible_areas({prior: twin - 2e-3}, auc=auc, rounding=0).possible
+    assert check_reported_areas({prior: twin + 2e-4}, auc=auc, rounding=0).possible
+    assert not check_reported_areas({prior: twin - 2e-3}, auc=auc, rounding=0).possible
 
 
 def test_areas_of_curves_and_their_means_are_possible():
@@ -291,20 +295,20 @@ def test_areas_of_curves_and_their_means_are_possible():
         roc = adversary(rng, 20)
         areas.append(sa.auprec(roc, priors, area_estimator="exact"))
         aucs.append(sa.auc(roc))
-        assert possible_areas(dict(zip(priors, areas[-1], strict=True)), auc=aucs[-1]).possible
+        assert check_reported_areas(dict(zip(priors, areas[-1], strict=True)), auc=aucs[-1]).possible
     mean = dict(zip(priors, np.mean(areas, axis=0), strict=True))
-    found = possible_areas(mean, auc=np.mean(aucs))
+    found = check_reported_areas(mean, auc=np.mean(aucs))
     assert found.possible
     assert found.missing_recall == 0
     assert str(found) == "possible on complete curves"
-    auc = found.range_of("AUC")
+    auc = found.find_range("AUC")
     assert auc.low - 1e-6 <= auc.value <= auc.high + 1e-6
 
 
 def test_recall_cut_out_of_a_curve_is_found_missing():
     areas, missing = np.array([0.97, 0.95]), 0.25
     printed = dict(zip((0.5, 0.1), areas - missing, strict=True))
-    found = possible_areas(printed)
+    found = check_reported_areas(printed)
     assert not found.possible
     assert 0 < found.missing_recall <= missing
     assert f"at least {found.missing_recall:.3f} is missing" in str(found)
@@ -314,24 +318,24 @@ def test_landgrebes_rows(rows):
     assert not any(row.possible for row in rows.values())
     missing = [row.missing_recall for row in rows.values()]
     assert missing == pytest.approx([0.435, 0.021, 0.136], abs=1e-3)
-    lowest = rows["A"].range_of("AUPREC(0.5)").low_given_auc
+    lowest = rows["A"].find_range("AUPREC(0.5)").low_given_auc
     assert lowest == pytest.approx(0.8324, abs=2e-4)  # at .943 + .0005
     assert [pair.holds for pair in rows["A"].pairs] == [False, False, False]
     assert [pair.holds for pair in rows["B"].pairs] == [True, True, True]
     assert not rows["C"].pairs[0].holds
-    assert rows["C"].range_of("AUPREC(0.5)").low == pytest.approx(0.877, abs=1e-3)
-    assert rows["B"].range_of("AUPREC(0.5)").low == pytest.approx(0.788, abs=1e-3)
+    assert rows["C"].find_range("AUPREC(0.5)").low == pytest.approx(0.877, abs=1e-3)
+    assert rows["B"].find_range("AUPREC(0.5)").low == pytest.approx(0.788, abs=1e-3)
 
 
 def test_the_constant_is_met_at_any_auc_and_not_exceeded():
     auc, skews = 0.7, (1, 9)  # a share of 0.3 with all negatives first, the rest perfect
     common, rare = (1 - (1 - auc) * skew * np.log1p(1 / skew) for skew in skews)
-    assert possible_areas({0.5: common, 0.1: rare}, auc=auc, rounding=1e-4).possible
-    assert not possible_areas({0.5: common - 3e-3, 0.1: rare}, auc=auc, rounding=1e-4).possible
+    assert check_reported_areas({0.5: common, 0.1: rare}, auc=auc, rounding=1e-4).possible
+    assert not check_reported_areas({0.5: common - 3e-3, 0.1: rare}, auc=auc, rounding=1e-4).possible
 
 
 def test_an_area_that_rises_with_rarer_priors_cannot_be_explained():
-    found = possible_areas({0.5: 0.4, 0.1: 0.6})
+    found = check_reported_areas({0.5: 0.4, 0.1: 0.6})
     assert np.isnan(found.missing_recall)
     assert str(found) == "impossible, even with recall missing"
     assert not found.possible
@@ -339,11 +343,11 @@ def test_an_area_that_rises_with_rarer_priors_cannot_be_explained():
 
 def test_curves_above_the_diagonal_have_less_room():
     below = {0.5: 0.40, 0.1: 0.07}
-    assert possible_areas(below).possible
-    assert not possible_areas(below, area_estimator="convex_hull").possible
+    assert check_reported_areas(below).possible
+    assert not check_reported_areas(below, area_estimator="convex_hull").possible
     diagonal = {0.5: 0.5, 0.1: 0.1}
-    assert possible_areas(diagonal, area_estimator="convex_hull").possible
-    without_auc = [possible_areas(areas).possible for areas, _ in ROWS.values()]
+    assert check_reported_areas(diagonal, area_estimator="convex_hull").possible
+    without_auc = [check_reported_areas(areas).possible for areas, _ in ROWS.values()]
     assert without_auc == [False, True, False]
 
 
@@ -364,19 +368,20 @@ def test_pairs_by_hand():
     # the constant of hulls is 0.5 / 0.9, so the rarer loss 0.36 allows 0.2, and the digits 0.0005 (1 + 5 / 9)
     allowed = 0.2 + 0.0005 * 14 / 9
     for loss_, holds in ((0.2, True), (allowed - 1e-9, True), (allowed + 1e-9, False)):
-        (pair,) = _pairs({0.5: 1 - loss_, 0.1: 0.64}, 0.0005, "convex_hull")
+        (pair,) = _compare_pairs({0.5: 1 - loss_, 0.1: 0.64}, 0.0005, "convex_hull")
         assert pair[:2] == (0.5, 0.1)
         assert pair[2:5] == pytest.approx((5 / 9, loss_, 0.2))
         assert pair.holds == holds
-    assert _pairs({0.5: 1.0, 0.1: 1.0}, 0.0, "exact")[0].holds  # neither loses anything
+    assert _compare_pairs({0.5: 1.0, 0.1: 1.0}, 0.0, "exact")[0].holds  # neither loses anything
 
 
 @pytest.mark.parametrize(
-    ("least", "told"), [(LEAST_MISSING / 2, 0.0), (LEAST_MISSING, 0.0), (0.0006, 0.0006), (np.nan, np.nan)]
+    ("least", "told"),
+    [(MIN_MISSING_RECALL / 2, 0.0), (MIN_MISSING_RECALL, 0.0), (0.0006, 0.0006), (np.nan, np.nan)],
 )
 def test_recall_missing_within_the_error_of_the_grid_is_none(least, told, monkeypatch):
-    monkeypatch.setattr(_Search, "solve", lambda *_: least)
-    found = possible_areas({0.5: 0.8})
+    monkeypatch.setattr(_CurveSearch, "solve", lambda *_: least)
+    found = check_reported_areas({0.5: 0.8})
     assert found.missing_recall == pytest.approx(told, abs=0, nan_ok=True)
     assert found.possible == (told == 0)
 
@@ -385,8 +390,8 @@ def test_few_positives_leave_more_room():
     assert _estimator_error(1) == 1.5
     assert _estimator_error(55) == pytest.approx(0.045488, abs=1e-6)
     areas, auc = ROWS["B"]
-    assert possible_areas(areas, auc=auc, n_positive=30).possible
-    assert not possible_areas(areas, auc=auc, n_positive=100_000).possible
+    assert check_reported_areas(areas, auc=auc, n_positive=30).possible
+    assert not check_reported_areas(areas, auc=auc, n_positive=100_000).possible
 
 
 HALF = {0.5: 0.5}
@@ -395,17 +400,20 @@ HALF = {0.5: 0.5}
 @each(
     ("call", "message"),
     [
-        (lambda: possible_areas([0.5]), "`auprec` must map priors to areas"),
-        (lambda: possible_areas({}), "is empty"),
-        (lambda: possible_areas({0.5: 1.2}), r"`auprec\[0.5\]` must lie between 0 and 1, but got 1.2"),
-        (lambda: possible_areas({4.0: 0.5}), "did you mean skew=4"),
-        (lambda: possible_areas(HALF, auc=-1), "`auc` must lie between 0 and 1"),
-        (lambda: possible_areas(HALF, n_positive=0), "`n_positive`"),
-        (lambda: possible_areas(HALF, rounding=-1), "`rounding` must be half a unit"),
-        (lambda: possible_areas(HALF, rounding=0.6), "`rounding` must be half a unit"),
-        (lambda: possible_areas(HALF, area_estimator="exakt"), "did you mean 'exact'"),
-        (lambda: possible_areas(HALF).range_of("AUC"), r"must be one of AUPREC\(0.5\); but got 'AUC'"),
-        (lambda: loss_ratio(0.1, 0.5), "`rarer_prior` must not be above `prior`, but got"),
+        (lambda: check_reported_areas([0.5]), "`auprec` must map priors to areas"),
+        (lambda: check_reported_areas({}), "is empty"),
+        (lambda: check_reported_areas({0.5: 1.2}), r"`auprec\[0.5\]` must lie between 0 and 1, but got 1.2"),
+        (lambda: check_reported_areas({4.0: 0.5}), "did you mean skew=4"),
+        (lambda: check_reported_areas(HALF, auc=-1), "`auc` must lie between 0 and 1"),
+        (lambda: check_reported_areas(HALF, n_positive=0), "`n_positive`"),
+        (lambda: check_reported_areas(HALF, rounding=-1), "`rounding` must be half a unit"),
+        (lambda: check_reported_areas(HALF, rounding=0.6), "`rounding` must be half a unit"),
+        (lambda: check_reported_areas(HALF, area_estimator="exakt"), "did you mean 'exact'"),
+        (
+            lambda: check_reported_areas(HALF).find_range("AUC"),
+            r"must be one of AUPREC\(0.5\); but got 'AUC'",
+        ),
+        (lambda: max_loss_ratio(0.1, 0.5), "`rarer_prior` must not be above `prior`, but got"),
     ],
 )
 def test_bad_input_is_named(call, message):

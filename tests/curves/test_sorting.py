@@ -9,7 +9,7 @@ from loops import each
 
 from skewanova.curves import sorting
 from skewanova.curves.roc import curve_from_scores
-from skewanova.curves.sorting import rising_runs, run_ends, sort_cases
+from skewanova.curves.sorting import find_run_ends, iter_runs_with_positives, sort_cases
 
 INTEGERS = [np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")]
 FLOATS = [np.dtype(t) for t in ("f2", "f4", "f8")]
@@ -74,9 +74,10 @@ def test_curve_and_rises_equal_the_plain_twin(pair, block_size):
         sorted_cases = sort_cases(positive, score)
         curve = curve_from_scores(positive, score)
         found = [
-            np.concatenate(parts).tolist() for parts in zip(*rising_runs(sorted_cases.keys), strict=True)
+            np.concatenate(parts).tolist()
+            for parts in zip(*iter_runs_with_positives(sorted_cases.keys), strict=True)
         ]
-    recovered = sorted_cases.scores(run_ends(sorted_cases.keys))
+    recovered = sorted_cases.scores(find_run_ends(sorted_cases.keys))
     assert recovered.dtype == score.dtype
     assert recovered.tolist() == values
     assert curve.tpr.tolist() == [0.0, *(true / true[-1]).tolist()]
@@ -97,7 +98,7 @@ def test_groups_are_sorted_each_apart(groups, of_one_size):
     sizes = np.array([len(score) for _, score in groups])
     positive, score = (np.concatenate(column) for column in zip(*groups, strict=True))
     found = sort_cases(positive, score, sizes)
-    last = run_ends(found.keys, sizes)
+    last = find_run_ends(found.keys, sizes)
     assert found.scores(last).tolist() == [v for group in groups for v in plain_vertices(*group)[0]]
     labels = np.split(found.keys & 1, np.cumsum(sizes)[:-1])
     assert [part.sum() for part in labels] == [p.sum() for p, _ in groups]

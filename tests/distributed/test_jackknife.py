@@ -9,9 +9,9 @@ from loops import each
 
 import skewanova as sa
 from skewanova.base.checks import InputError
-from skewanova.curves.estimators import BY_STEPS
+from skewanova.curves.estimators import STEP_ESTIMATORS
 from skewanova.curves.groups import PackedCurve, WeightedCurve
-from skewanova.curves.sorting import PlacedCases, slots_among
+from skewanova.curves.sorting import RankedCases, rank_among_positives
 from skewanova.distributed.jackknife import DistributedCases
 from skewanova.inference.case_deviations import CaseDeviations, PriorProjection, choose_nodes
 from skewanova.inference.case_resampling import SortedScores
@@ -29,13 +29,13 @@ def cases():
     positive = rng.random(150) < 0.4
     scores = {"x": rng.normal(size=150).round(1) + positive, "y": rng.integers(0, 3, 150) + 2 * positive}
     scores["z"] = scores["x"] + 1e-7 * rng.normal(size=150)
-    curves = {(name, 1): PackedCurve.of(positive, score) for name, score in scores.items()}
+    curves = {(name, 1): PackedCurve.from_cases(positive, score) for name, score in scores.items()}
     sizes = SampleSummary.from_sizes([(~positive).sum(), positive.sum()])
     pieces = Pieces(positive, {(name, 1): score for name, score in scores.items()})
     return Sample(positive), scores, DistributedCases(sizes, curves, pieces)
 
 
-@each("area_estimator", BY_STEPS)
+@each("area_estimator", STEP_ESTIMATORS)
 @each("weighting", [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)])
 def test_angles_are_those_of_memory(cases, area_estimator, weighting):
     sample, scores, elsewhere = cases
@@ -108,7 +108,9 @@ class Sampled:
     def __init__(self, sample, scores):
         self.cells = tuple(sorted(scores))
         positive = sample.positive
-        slots = np.array([slots_among(np.unique(scores[c][positive]), scores[c]) for c in self.cells])
+        slots = np.array(
+            [rank_among_positives(np.unique(scores[c][positive]), scores[c]) for c in self.cells]
+        )
         part = np.where(sample.unit < 4, 0, np.where(sample.unit % 3 == 0, 1, 2))
         self.pieces = [self.piece(sample, slots, part == k) for k in range(3)]
 
@@ -116,7 +118,7 @@ class Sampled:
     def piece(sample, slots, rows):
         cluster = None if sample.cluster is None else np.unique(sample.cluster[rows], return_inverse=True)[1]
         weight = None if sample.weight is None else sample.weight[rows]
-        return PlacedCases(sample.positive[rows], slots[:, rows], cluster, weight)
+        return RankedCases(sample.positive[rows], slots[:, rows], cluster, weight)
 
     def map(self, function):
         return [function(piece) for piece in self.pieces]
@@ -126,7 +128,9 @@ def as_elsewhere(sample, scores, kinds=None):
     """Sums of the cases in place of the cases."""
     positive, weight = sample.positive, sample.weight
     curves = {
-        cell: PackedCurve.of(positive, score) if weight is None else WeightedCurve.of(positive, score, weight)
+        cell: PackedCurve.from_cases(positive, score)
+        if weight is None
+        else WeightedCurve.from_cases(positive, score, weight)
         for cell, score in scores.items()
     }
     sums = UnitSums.from_cases(positive.astype(int), sample.unit, weight, 2)

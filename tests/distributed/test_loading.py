@@ -142,7 +142,7 @@ def test_groups_in_pieces_have_the_curves_of_memory(kind, monkeypatch):
         assert cut[0] > 24
     for (model, fold), packed in found.packed.items():
         rows = frame[(frame["model"] == model) & (frame["fold"] == fold)]
-        whole = PackedCurve.of(rows["y_true"].to_numpy() == 1, rows["y_score"].to_numpy())
+        whole = PackedCurve.from_cases(rows["y_true"].to_numpy() == 1, rows["y_score"].to_numpy())
         assert packed.labels.tolist() == whole.labels.tolist()
         assert (packed.ends is None) == (whole.ends is None)
         assert packed.ends is None or packed.ends.tolist() == whole.ends.tolist()

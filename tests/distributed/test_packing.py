@@ -40,7 +40,7 @@ def test_a_whole_group_is_packed_with_a_label_of_each_class():
     frame = rows_of(y_true=np.where(np.arange(200) % 3 == 0, "yes", "no"), case=range(200))
     found = packing.pack_group(frame[::-1], pos_label="yes")
     assert (found.model, found.fold, found.labels, found.has_whole_cases) == ("a", "2", ("no", "yes"), True)
-    expected = PackedCurve.of((frame["y_true"] == "yes").to_numpy(), frame["y_score"].to_numpy())
+    expected = PackedCurve.from_cases((frame["y_true"] == "yes").to_numpy(), frame["y_score"].to_numpy())
     assert [part.tolist() for part in found.curve.counts()] == [part.tolist() for part in expected.counts()]
     assert not packing.pack_group(frame.assign(case=frame["case"] + 0.5), pos_label="yes").has_whole_cases
     assert not packing.pack_group(frame.drop(columns="case"), pos_label="yes").has_whole_cases
@@ -136,7 +136,7 @@ def test_pieces_join_to_the_curve_of_the_whole(digits):
     assert list(found) == [("a", "2"), ("b", "2")]
     curve = found["a", "2"]
     positive, score = frame["y_true"].to_numpy() == 1, frame["y_score"].to_numpy()
-    whole = PackedCurve.of(positive, score)
+    whole = PackedCurve.from_cases(positive, score)
     assert [part.tolist() for part in curve.counts()] == [part.tolist() for part in whole.counts()]
 
 
@@ -170,7 +170,7 @@ def test_a_weighted_group_is_packed_without_cases_of_weight_0():
     kept = frame[frame["weight"] > 0]
     positive, score, weight = (kept["y_true"] == "yes").to_numpy(), kept["y_score"].to_numpy(), kept["weight"]
     found = packing.pack_group(frame[::-1], pos_label="yes")
-    expected = WeightedCurve.of(positive, score, weight.to_numpy())
+    expected = WeightedCurve.from_cases(positive, score, weight.to_numpy())
     assert found.curve.tobytes() == expected.tobytes()
     assert (found.curve.n_positive, found.curve.n_negative) == (positive.sum(), (~positive).sum())
     assert (found.labels, found.has_whole_cases) == (("no", "yes"), True)
@@ -213,7 +213,7 @@ def test_weighted_pieces_join_to_the_curve_of_all():
     for (model, _), curve in packing.join_pieces(pieces).items():
         kept = frame[(frame["model"] == model) & (frame["weight"] > 0)]
         positive, score = kept["y_true"].to_numpy() == 1, kept["y_score"].to_numpy()
-        expected = WeightedCurve.of(positive, score, kept["weight"].to_numpy())
+        expected = WeightedCurve.from_cases(positive, score, kept["weight"].to_numpy())
         assert curve.weights == pytest.approx(expected.weights, rel=1e-15)
         for name in ("n_positive", "n_negative", "n_best"):
             assert getattr(curve, name) == getattr(expected, name)

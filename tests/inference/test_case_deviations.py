@@ -7,7 +7,7 @@ from case_values import unit_values
 from loops import each
 from scipy.special import expit, logit
 
-from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
+from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
 from skewanova.inference import case_deviations
 from skewanova.inference.case_deviations import CaseDeviations, PriorProjection, choose_nodes
 from skewanova.inference.case_resampling import SortedScores
@@ -61,7 +61,7 @@ def deviations(sample, scores, priors, area_estimator):
     return CaseDeviations.from_models(models, priors, area_estimator)
 
 
-@each("area_estimator", BY_STEPS)
+@each("area_estimator", STEP_ESTIMATORS)
 @each(("low", "high"), [(0.05, 0.2), (0.001, 0.5), (1e-4, 0.9)])
 def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     positive, scores = scored(300, 0.3, digits=2)
@@ -81,7 +81,7 @@ def test_nodes_say_the_same_as_the_priors_themselves(low, high, area_estimator):
     np.testing.assert_allclose(units.T @ units, rows.T @ rows, rtol=1e-10)
 
 
-@pytest.mark.parametrize("area_estimator", sorted(set(ESTIMATORS) - set(BY_STEPS)))
+@pytest.mark.parametrize("area_estimator", sorted(set(ESTIMATORS) - set(STEP_ESTIMATORS)))
 def test_estimators_that_are_no_sums_of_precisions_are_measured_at_every_prior(area_estimator):
     priors = np.linspace(0.1, 0.3, 200)
     assert choose_nodes(priors, 0.1, 0.3, area_estimator).priors.tolist() == priors.tolist()

@@ -14,9 +14,9 @@ from strategies import tie_groups
 
 from skewanova import DiscretePrior, UniformPrior, UniformSkew, iauprec_score
 from skewanova.curves.areas import iauprec
-from skewanova.curves.estimators import BY_STEPS, ESTIMATORS
+from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
-from skewanova.curves.sorting import slots_among
+from skewanova.curves.sorting import rank_among_positives
 from skewanova.inference import auprec_covariance, case_resampling
 from skewanova.inference.case_resampling import CurvePositions, SortedScores, StepTable, number_occupied
 from skewanova.inference.sampling import Sample
@@ -70,14 +70,14 @@ def test_many_different_weights_go_one_by_one(monkeypatch):
     positive, score = np.arange(40) < 12, np.round(rng.normal(size=40), 1)
     sample = Sample(positive, None, rng.choice([0.5, 1.0, 3.0], size=40))
     together = unit_values(sample, score, WEIGHTINGS, "trapezoid").select_units()
-    monkeypatch.setattr(case_resampling, "FEW_WEIGHTS", 1)
+    monkeypatch.setattr(case_resampling, "MAX_DISTINCT_WEIGHTS", 1)
     alone = unit_values(sample, score, WEIGHTINGS, "trapezoid").select_units()
     assert alone == pytest.approx(together, abs=1e-12)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", [1, 12])
-@pytest.mark.parametrize("area_estimator", BY_STEPS)
+@pytest.mark.parametrize("area_estimator", STEP_ESTIMATORS)
 def test_values_by_blocks_of_rises_are_those_of_areas_without_each_case(area_estimator, block, monkeypatch):
     monkeypatch.setattr(case_resampling, "BLOCK_SIZE", block)
     rng = np.random.default_rng(3)
@@ -159,7 +159,7 @@ def test_clusters_and_weights_as_the_r_package_survey_has_them(name):
         assert error[model] == pytest.approx(known[model, "std_error"], rel=one_stratum)
 
 
-@each("area_estimator", BY_STEPS)
+@each("area_estimator", STEP_ESTIMATORS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area_estimator, monkeypatch):
     """Of weights that only one class has, too; the curve is looked at in blocks."""
@@ -171,7 +171,7 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area
     weight = drawn if weighted else None
     sample, weightings = Sample(positive, None, weight), [UniformPrior(0.1, 0.1), UniformPrior(0.05, 0.2)]
     held = np.ones(80) if weight is None else weight
-    slot = slots_among(np.unique(score[positive]), score)
+    slot = rank_among_positives(np.unique(score[positive]), score)
     gain = np.bincount(slot[positive] // 2, weights=held[positive])
     fall = np.bincount(slot[~positive], weights=held[~positive], minlength=2 * len(gain) + 1)
     weights = np.unique(held[~positive]), np.unique(held[positive])

@@ -268,7 +268,7 @@ def stream(table):
         models=table.models,
         folds=table.folds,
         counts=table.counts,
-        packed={(m, f): PackedCurve.of(y, s) for m, f, y, s in table.groups()},
+        packed={(m, f): PackedCurve.from_cases(y, s) for m, f, y, s in table.groups()},
         cases=CaseSummary(
             shared,
             n_cases,
