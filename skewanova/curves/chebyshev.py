@@ -111,11 +111,8 @@ def sign_intervals(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int
 
     `pieces` are its series on the panels between `edges`. Values below `TIE` count as zero.
     """
-    ends = [
-        edges[0],
-        *sorted({*edges[1:-1], *(r for piece in pieces for r in _find_roots(piece))}),
-        edges[-1],
-    ]
+    roots = (root for piece in pieces for root in _find_roots(piece))
+    ends = [edges[0], *sorted({*edges[1:-1], *roots}), edges[-1]]
     signs = []
     for low, high in pairwise(map(float, ends)):
         middle = (low + high) / 2

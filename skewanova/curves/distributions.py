@@ -5,10 +5,10 @@ the false positive rate is S-, and AUPREC is the mean over recall u of ``u / (u 
 
 In the alpha-binormal model of Brodersen et al. (2010), the scores of each class are normal. The curves depend
 on ``a = (mu+ - mu-) / s-`` and ``b = s+ / s-``. A positive with standard score z has the standard score
-``x = a + b z`` among negatives; recall there is Phi(-z), and the false positive rate Phi(-x). The paper prints
-recall as ``1 - Phi-(t)``, and its eq. 7 without the distribution function of negatives. The correct precision
-at recall r is ``alpha r / (alpha r + (1 - alpha) (1 - Phi-(Phi+^-1(1 - r))))``, where alpha is the share of
-positives.
+``x = a + b z`` among negatives; recall there is Phi(-z), and the false positive rate Phi(-x). The paper
+prints recall as ``1 - Phi-(t)``, and its eq. 7 without the distribution function of negatives. The correct
+precision at recall r is ``alpha r / (alpha r + (1 - alpha) (1 - Phi-(Phi+^-1(1 - r))))``, for the share
+alpha of positives.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ class MeasuredCurves(Mapping[Cell, RocCurve]):
     def batches(self) -> Sequence[Callable[[], RecallSteps]]:
         """Return functions, each of which returns the steps of a batch of curves."""
 
-    def areas_from_steps(self, prior: Floats, area_estimator: str) -> Floats:
+    def areas(self, prior: Floats, area_estimator: str) -> Floats:
         """Return AUPREC of every curve at every prior by an estimator of `LINEAR`."""
         parts = enumerate(self.batches())
         return np.concatenate([self._areas_of_batch(i, load, prior, area_estimator) for i, load in parts])
@@ -315,7 +315,7 @@ class CompactCurve:
 
     @abstractmethod
     def counts(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return weights of positives at every step, and of negatives above and at each step and below all."""
+        """Return weights of positives at each step, and of negatives above and at each and below all."""
 
     @abstractmethod
     def ties(self) -> tuple[int, int]:
@@ -416,7 +416,7 @@ class WeightedCurve(CompactCurve):
 
     @classmethod
     def from_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> Self:
-        """Return the curve of weighted cases; slot 2 k has the negatives, slot 2 k + 1 the positives of score k.
+        """Return the curve of weighted cases; slots 2 k and 2 k + 1 have negatives and positives of score k.
 
         Weights are summed in ascending order, so that the result does not depend on the order of rows.
         """

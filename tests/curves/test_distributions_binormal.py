@@ -328,7 +328,7 @@ def test_check_names_the_class_and_the_transform():
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], [500, 500])
     scores = np.where(labels == 1, rng.normal(8, 1, 1000), 4 + 2 * rng.beta(0.5, 0.5, 1000))
-    message = r"does not hold: scores are not normal for negatives \(p <0\.0001\); "
+    message = r"does not hold because scores are not normal for negatives \(p <0\.0001\); "
     with pytest.warns(SkewanovaWarning, match=message):
         fit_binormal(labels, scores)
     with pytest.warns(SkewanovaWarning, match="scores transformed by the Box-Cox power .* are not normal"):

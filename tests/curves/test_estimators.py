@@ -199,7 +199,7 @@ def test_areas_by_moments_equal_those_one_by_one(estimator):
     found = estimators.areas_from_steps(rises, at, estimator)
     each = [estimators.areas_from_steps(rises, at[i : i + 1], estimator)[0] for i in range(12)]
     assert found == pytest.approx(each, rel=1e-13)
-    blocks = [rises[0].part(slice(0, 900)), rises[0].part(slice(900, None))]
+    blocks = [rises[0].select(slice(0, 900)), rises[0].select(slice(900, None))]
     assert estimators.moment_sums(blocks, estimator).mean(at) == pytest.approx(each, rel=1e-13)
 
 

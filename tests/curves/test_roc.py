@@ -252,6 +252,6 @@ def test_rises_in_blocks_are_those_at_once(monkeypatch):
         assert columns(concatenate_steps(list(steps_from_scores(labels, scores)))) == columns(rises)
         np.testing.assert_array_equal(rises.height, rises.tpr - rises.start_tpr)
     assert [columns(part) for part in batch_steps(iter(whole))] == [columns(rises) for rises in whole]
-    small = [rises.part(slice(9)) for rises in whole]
+    small = [rises.select(slice(9)) for rises in whole]
     joined = [concatenate_steps(small[:2]), small[2]]
     assert [columns(part) for part in batch_steps(small)] == [columns(part) for part in joined]
