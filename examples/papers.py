@@ -347,7 +347,7 @@ def impossible(model: str) -> str:
     """Return what rules a printed row out."""
     row = printed_rows()[model]
     sure(not row.possible, f"row {model} is impossible")
-    span = row.range_of("AUPREC(0.5)")
+    span = row.find_range("AUPREC(0.5)")
     least = span.low if np.isfinite(span.low) else span.low_given_auc
     by = "its other numbers force" if np.isfinite(span.low) else "its AUC forces"
     return (

@@ -343,7 +343,7 @@ def table_possible(rows: dict[str, sa.curves.FeasibilityReport]) -> str:
     layout = "{:5}{:>9}{:>15}{:>16}{:>16}{:>17}".format
     lines = [layout("Row", "printed", "least by AUC", "by AUPREC(.1)", "by all others", "recall missing")]
     for model, row in rows.items():
-        span, pair = row.range_of("AUPREC(0.5)"), row.pairs[0]
+        span, pair = row.find_range("AUPREC(0.5)"), row.pairs[0]
         values = (span.value, span.low_given_auc, 1 - pair.largest_loss, span.low, row.missing_recall)
         lines.append(layout(model, *(short(v) if np.isfinite(v) else "none" for v in values)))
     return "\n".join(lines) + "\n"
@@ -371,7 +371,7 @@ def table_row_a(figures: dict[str, Floats]) -> str:
         "posterior, eq. 4 as printed": figures["saturated_printed"],
         "the paper's row A": paper,
         "lowest possible with that AUC": [
-            *(given.range_of(name).low_given_auc for name in ROW_A_COLUMNS),
+            *(given.find_range(name).low_given_auc for name in ROW_A_COLUMNS),
             paper[-1],
         ],
     }
