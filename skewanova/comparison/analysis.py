@@ -39,9 +39,9 @@ from skewanova.inference.effect_sizes import effects, equivalence
 from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, build_fold_table, omnibus_test
 from skewanova.inference.pairwise import (
     PAIRWISE_TESTS,
+    PRIOR_PAIR_COLUMNS,
     choose_adjustment,
     posthoc,
-    prior_pair_columns,
     tukey_by_prior,
     tukey_hsd,
 )
@@ -140,7 +140,7 @@ class DesignAnalysis(ABC):
         """Compare the pairs of priors by the 3-way ANOVA; the frame is empty if there is one prior."""
         three_way = self.published[1]
         if three_way.residuals()["prior"].nunique() < 2:
-            return pd.DataFrame(columns=prior_pair_columns())
+            return pd.DataFrame(columns=PRIOR_PAIR_COLUMNS)
         return tukey_hsd(three_way, factor="prior", alpha=self.options.alpha).to_frame()
 
     def build_frames(
@@ -162,7 +162,7 @@ class DesignAnalysis(ABC):
             ranking = ranking.assign(conf_low=limits[0], conf_high=limits[1])
         curves = difference_curves(measures, alpha=options.alpha, control=options.control, rng=options.rng)
         empty = {
-            "prior_pairs": pd.DataFrame(columns=prior_pair_columns()),
+            "prior_pairs": pd.DataFrame(columns=PRIOR_PAIR_COLUMNS),
             "residuals": pd.DataFrame(columns=["model", "fold", "fitted", "residual"]),
             "components": component_frame({}),
         }

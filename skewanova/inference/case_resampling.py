@@ -324,42 +324,43 @@ class _LeaveOneOut:
 
     def _drop_positives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Write the values of positives; a step that loses its only positive is no longer reached."""
-        above, below = np.zeros((2, self.size, 1))
+        carry_above, carry_below = np.zeros((2, self.size, 1))
         for start, steps in self._blocks(1):
             baseline = self._terms(steps.drop_negative(0.0))
-            unmoved, tied, fewer, skip = (
+            if_below, if_tied, if_above, if_skipped = (
                 self._terms(steps.drop_positive(weight, **where)) - baseline
                 for where in (BELOW, TIED, ABOVE, ABOVE | {"skip": True})
             )
             n = min(self.step, len(self.steps.n_pos) - start)
-            behind = np.zeros((2, self.size, n))  # the next rise; the last rise has none
-            behind[:, :, : fewer.shape[1] - 1] = fewer[:, 1:], skip[:, 1:]
-            below = below if start else fewer[:, :1]
-            upto = below + np.cumsum(behind[0], axis=1)
-            over = above + np.cumsum(unmoved[:, :n], axis=1)
-            after = np.where(steps.n_pos[:n] <= weight, behind[1], behind[0])
-            change = (over - unmoved[:, :n]) + tied[:, :n] + after - upto
-            above, below = over[:, -1:], upto[:, -1:]
+            next_step = np.zeros((2, self.size, n))  # the next rise; the last rise has none
+            next_step[:, :, : if_above.shape[1] - 1] = if_above[:, 1:], if_skipped[:, 1:]
+            carry_below = carry_below if start else if_above[:, :1]
+            sum_below = carry_below + np.cumsum(next_step[0], axis=1)
+            sum_above = carry_above + np.cumsum(if_below[:, :n], axis=1)
+            after = np.where(steps.n_pos[:n] <= weight, next_step[1], next_step[0])
+            change = (sum_above - if_below[:, :n]) + if_tied[:, :n] + after - sum_below
+            carry_above, carry_below = sum_above[:, -1:], sum_below[:, -1:]
             _write_changes(values, entry[start : start + n], change)
-        _add_total(values, entry, below.ravel(), factor)
+        _add_total(values, entry, carry_below.ravel(), factor)
 
     def _drop_negatives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
         """Write the values of negatives, slot by slot."""
-        above, below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
+        carry_above, carry_below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
         for start, steps in self._blocks(0):
             baseline = self._terms(steps.drop_negative(0.0))
-            unmoved, tied, between, fewer = (
+            if_below, if_tied, if_between, if_above = (
                 self._terms(steps.drop_negative(weight, **where)) - baseline
                 for where in (BELOW, TIED, ABOVE, ABOVE | {"reached": True})
             )
-            over, upto = above + np.cumsum(unmoved, axis=1), below + np.cumsum(fewer, axis=1)
-            beside = over - unmoved - upto
-            slots = slice(2 * start, 2 * (start + unmoved.shape[1]))
-            change = np.stack([beside + between, beside + tied], axis=2)
+            sum_above = carry_above + np.cumsum(if_below, axis=1)
+            sum_below = carry_below + np.cumsum(if_above, axis=1)
+            elsewhere = sum_above - if_below - sum_below
+            slots = slice(2 * start, 2 * (start + if_below.shape[1]))
+            change = np.stack([elsewhere + if_between, elsewhere + if_tied], axis=2)
             _write_changes(values, entry[slots], change.reshape(self.size, -1))
-            above, below = over[:, -1:], upto[:, -1:]
-        _add_total(values, entry[:-1], below.ravel(), factor)
-        _write_changes(values, entry[-1:], factor * above)
+            carry_above, carry_below = sum_above[:, -1:], sum_below[:, -1:]
+        _add_total(values, entry[:-1], carry_below.ravel(), factor)
+        _write_changes(values, entry[-1:], factor * carry_above)
 
 
 def _write_changes(values: Floats, entry: Codes, changes: Floats) -> None:

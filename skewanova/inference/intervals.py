@@ -345,6 +345,7 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
     used = "boundary" if at_boundary else method
     if used == "auto":
         used = choose_method(inputs.n_positive, inputs.support)
+    exact_or_wilson = "clopper_pearson" if inputs.effective_size < MIN_WILSON_TRIALS else "wilson"
     low, high = _LIMITS[used](inputs)
     notes = warn_each(note for note in (_warning_text(inputs, method, used),) if note)
     return Interval(
@@ -352,7 +353,7 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
         conf_low=low,
         conf_high=high,
         confidence_level=inputs.confidence_level,
-        method=_small_sample_method(inputs) if used == "small_sample" else used,
+        method=exact_or_wilson if used == "small_sample" else used,
         warning=notes[0] if notes else None,
         area_estimator=inputs.area_estimator,
         weighting=inputs.weighting.describe(),
@@ -363,11 +364,6 @@ def choose_method(n_positive: float, support: float) -> str:
     """Return the method that ``auto`` stands for."""
     enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_NEGATIVES_OVER_CASES)
     return "jackknife" if enough else "small_sample"
-
-
-def _small_sample_method(inputs: IntervalInputs) -> str:
-    """Return the name of the method of `small_sample_limits`."""
-    return "clopper_pearson" if inputs.effective_size < MIN_WILSON_TRIALS else "wilson"
 
 
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
@@ -400,15 +396,10 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
             f"for min(n, m/lam) = {size:.4g} trials, with {text}"
         )
     if used == "small_sample":
-        few = f"{inputs.n_positive:.4g} positives are fewer than {MIN_POSITIVES_FOR_INTERVALS}"
-        reason = (
-            few
-            if is_sufficient(support, MIN_NEGATIVES_OVER_CASES)
-            else f"{text} is below {MIN_NEGATIVES_OVER_CASES:g}"
-        )
-        name = {"wilson": "Wilson's", "clopper_pearson": "Clopper and Pearson's"}[
-            _small_sample_method(inputs)
-        ]
+        reason = f"{text} is below {MIN_NEGATIVES_OVER_CASES:g}"
+        if is_sufficient(support, MIN_NEGATIVES_OVER_CASES):
+            reason = f"{inputs.n_positive:.4g} positives are fewer than {MIN_POSITIVES_FOR_INTERVALS}"
+        name = "Clopper and Pearson's" if size < MIN_WILSON_TRIALS else "Wilson's"
         return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
     if method in _BY_TRIALS and not is_sufficient(support, inputs.n_positive):
         return (

@@ -31,6 +31,10 @@ POSTHOC_COLUMNS = (
 )
 
 
+#: Columns of the frame of differences between priors.
+PRIOR_PAIR_COLUMNS = [c.replace("model_", "prior_") for c in POSTHOC_COLUMNS if c != "prior"]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PosthocResult(HypothesisTest):
     """All pairwise differences between the levels of one factor.
@@ -168,12 +172,6 @@ def tukey_by_prior(
         result = two_way_anova(group, response="auprec", alpha=alpha)
         parts.append(tukey_hsd(result, alpha=alpha, prior=float(str(prior)), order=order).to_frame())
     return pd.concat(parts, ignore_index=True)
-
-
-def prior_pair_columns() -> list[str]:
-    """Return the columns of a frame of differences between priors."""
-    names = {"model_a": "prior_a", "model_b": "prior_b"}
-    return [names.get(column, column) for column in POSTHOC_COLUMNS if column != "prior"]
 
 
 def _order_levels(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
@@ -387,7 +385,7 @@ def _name_pairs(
 ) -> pd.DataFrame:
     """Return pairs with the names of their levels and the decisions, in the columns of post-hoc frames."""
     names = {f"{factor}_{side}": [levels[i] for i in frame[side]] for side in ("a", "b")}
-    order = list(POSTHOC_COLUMNS) if factor == "model" else prior_pair_columns()
+    order = list(POSTHOC_COLUMNS) if factor == "model" else PRIOR_PAIR_COLUMNS
     frame = frame.assign(**names, reject=frame["p_adjusted"] < alpha, **columns)
     return frame[order].reset_index(drop=True)
 

@@ -201,7 +201,10 @@ def compare_runs(
     names = check_model_names(models, len(values))
     check_fraction(confidence_level, "confidence_level")
     nested = check_choice(runs, RUN_DESIGNS, "runs") == "nested"
-    degrees = DegreesOfFreedom(check_choice(df, DF_METHODS, "df"), _check_df(case_df))
+    number = check_one_number(check_float_array(case_df, "case_df"), "case_df")
+    if not number > 0:
+        raise InputError(f"`case_df` must be degrees of freedom above 0, or inf, but got {number:g}")
+    degrees = DegreesOfFreedom(check_choice(df, DF_METHODS, "df"), number)
     f_omnibus, df_models, df_omnibus = _test_models(values, case_covariance, degrees, nested=nested)
     difference, std_error, df_error = compare_run_pairs(values, case_covariance, degrees, nested=nested)
     a, b = pair_indices(len(values))
@@ -242,14 +245,6 @@ def _check_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Float
     if not (np.isfinite(values).all() and np.isfinite(cov).all()):
         raise InputError("`areas` and `covariance` must be finite")
     return values, cov
-
-
-def _check_df(case_df: float) -> float:
-    """Return degrees of freedom above 0, or inf."""
-    number = check_one_number(check_float_array(case_df, "case_df"), "case_df")
-    if not number > 0:
-        raise InputError(f"`case_df` must be degrees of freedom above 0, or inf, but got {number:g}")
-    return number
 
 
 def _test_models(

@@ -10,7 +10,7 @@ from skewanova.decision.choice import CHOICE_COLUMNS
 from skewanova.decision.leads import CROSSING_COLUMNS, DIFFERING_COLUMNS, LEADER_COLUMNS, REGION_COLUMNS
 from skewanova.evaluation.along_prior import SUPPORT_COLUMNS
 from skewanova.inference.anova import ANOVA_COLUMNS
-from skewanova.inference.pairwise import POSTHOC_COLUMNS, prior_pair_columns
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, PRIOR_PAIR_COLUMNS
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 
@@ -23,7 +23,7 @@ COLUMNS = {
     "iauprec": ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"],
     "tests": list(ANOVA_COLUMNS),
     "pairs": list(POSTHOC_COLUMNS),
-    "prior_pairs": prior_pair_columns(),
+    "prior_pairs": PRIOR_PAIR_COLUMNS,
     "ranking": f"{RANKING} max_regret p_best".split(),
     "regions": list(REGION_COLUMNS),
     "crossings": list(CROSSING_COLUMNS),

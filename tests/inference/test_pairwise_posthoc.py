@@ -13,7 +13,7 @@ from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning
 from skewanova.inference.anova import IDENTICAL_MODELS, NO_RESIDUAL_VARIATION, three_way_anova, two_way_anova
-from skewanova.inference.pairwise import POSTHOC_COLUMNS, prior_pair_columns, tukey_by_prior, tukey_hsd
+from skewanova.inference.pairwise import POSTHOC_COLUMNS, PRIOR_PAIR_COLUMNS, tukey_by_prior, tukey_hsd
 from skewanova.inference.ranks import compact_letters
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -103,7 +103,7 @@ def test_columns_order_and_labels():
 def test_comparisons_of_priors():
     result = tukey_hsd(analyse("three_way", "balanced"), factor="prior")
     frame = result.to_frame()
-    assert list(frame) == prior_pair_columns() == PRIOR_COLUMNS
+    assert list(frame) == PRIOR_PAIR_COLUMNS == PRIOR_COLUMNS
     assert frame[["prior_a", "prior_b"]].to_numpy().tolist() == [[0.5, 0.1], [0.5, 0.01], [0.1, 0.01]]
     numbers = tukey_hsd(analyse("three_way", "balanced"), factor="prior", order=(0.01, 0.5, 0.1)).to_frame()
     assert numbers["prior_a"].tolist() == [0.01, 0.01, 0.5]
