@@ -115,6 +115,12 @@ def test_without_pairs_there_is_no_diagram(wrong):
     assert plt.get_fignums() == []
 
 
+def test_mean_ranks_need_folds():
+    result = SimpleNamespace(iauprec=fold_frame("AB").drop(columns="fold"), pairs=posthoc())
+    with pytest.raises(InputError, match="draws the columns model, fold, iauprec, but the frame lacks fold"):
+        plot_critical_difference(result)
+
+
 def cells(ax):
     """Colour of each cell by (column, row)."""
     return {
