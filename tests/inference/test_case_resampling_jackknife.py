@@ -141,13 +141,8 @@ def test_clusters_and_weights_as_the_r_package_survey_has_them(name):
     data = pd.read_csv(REFERENCE / "r_clusters_inputs.csv").query("input == @name")
     known = pd.read_csv(REFERENCE / "r_clusters.csv").query("input == @name")
     known = known.set_index(["model", "quantity"])["value"]
-    found = auprec_covariance(
-        data["positive"],
-        data[["a", "b"]].to_numpy(),
-        prior=0.3,
-        cluster=data["cluster"],
-        sample_weight=data["weight"],
-    )
+    options = {"prior": 0.3, "cluster": data["cluster"], "sample_weight": data["weight"]}
+    found = auprec_covariance(data["positive"], data[["a", "b"]].to_numpy(), **options)
     contrast = np.array([1, -1])
     estimate = dict(zip("ab", found.estimate, strict=True)) | {"difference": contrast @ found.estimate}
     error = dict(zip("ab", found.std_error, strict=True))

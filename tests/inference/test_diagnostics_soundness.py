@@ -17,19 +17,12 @@ def table(quality, n=240):
     """Folds of models whose quality is given by model and fold."""
     rng = np.random.default_rng(3)
     label = np.arange(n) % 2
-    parts = [
-        pd.DataFrame(
-            {
-                "model": model,
-                "fold": fold,
-                "case": fold * n + np.arange(n),
-                "y_true": label,
-                "y_score": label * value + rng.normal(size=n),
-            }
-        )
-        for model, values in quality.items()
-        for fold, value in enumerate(values)
-    ]
+    parts = []
+    for model, values in quality.items():
+        for fold, value in enumerate(values):
+            cases = {"case": fold * n + np.arange(n), "y_true": label}
+            score = label * value + rng.normal(size=n)
+            parts.append(pd.DataFrame({"model": model, "fold": fold, **cases, "y_score": score}))
     return pd.concat(parts, ignore_index=True)
 
 

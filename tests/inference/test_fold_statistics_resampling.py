@@ -208,13 +208,6 @@ def test_shares_by_hand():
     np.testing.assert_allclose(fraction_best(means) * 4, expected, rtol=1e-14)
 
 
-def test_identical_models_share_alike():
-    for models in range(2, 18):
-        column = np.random.default_rng(models).random((999, 1))
-        share = fraction_best(np.tile(column, models))
-        np.testing.assert_allclose(share, 1 / models, rtol=1e-12)
-
-
 def test_rounding_does_not_break_a_tie():
     sums = [0.1 + 0.2 + 0.3, 0.2 + 0.3 + 0.1, 0.3 + 0.1 + 0.2]  # the same, summed in another order
     np.testing.assert_allclose(fraction_best(np.array([sums])), 1 / 3)

@@ -248,12 +248,10 @@ def test_auto_covers_where_trials_by_positives_fail(setting):
         assert covered[1] < 0.85
 
 
-@given(
-    st.integers(1, 40),
-    st.integers(1, 40),
-    st.sampled_from([1e-300, 1e-12, 0.001, 0.1, 0.5, 0.99]),
-    st.integers(0, 99),
-)
+SIZE, PRIORS = st.integers(1, 40), st.sampled_from([1e-300, 1e-12, 0.001, 0.1, 0.5, 0.99])
+
+
+@given(SIZE, SIZE, PRIORS, st.integers(0, 99))
 def test_auto_always_answers_within_the_unit_interval(n, m, prior, seed):
     labels, scores = sample("bibeta", n, m, seed)
     found = quiet(labels, np.round(scores, 1), prior=prior)

@@ -224,13 +224,6 @@ def test_a_stricter_level_rejects_less_and_widens(test):
         assert (strict["conf_low"] < loose["conf_low"]).all()
 
 
-@each("test", OF_FRAMES)
-@each("n_models", [2, 4])
-def test_two_folds(test, n_models):
-    found = compared(frame_of(random_table(2, n_models)), test, alpha=0.005)
-    assert found["p_adjusted"].between(0, 1).all()
-
-
 @each("offset", [0.0, 1e-16])
 @each("test", FAMILIES)
 def test_identical_models_are_never_told_apart(test, offset):

@@ -1,7 +1,7 @@
 """Several runs on one test set: recorded numbers of R, plain loops, and rates on equal learners."""
 
 import json
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -43,15 +43,9 @@ def test_all_models_and_pairs_by_plain_loops():
     entries = {(i, j): i * n_runs + j for i in range(n_models) for j in range(n_runs)}
 
     def cov(models, same_model):
-        picked = [
-            covariance[entries[i, j], entries[k, m]]
-            for i in models
-            for k in models
-            for j in range(n_runs)
-            for m in range(n_runs)
-            if j != m and (i == k) == same_model
-        ]
-        return np.mean(picked)
+        every = product(models, range(n_runs), models, range(n_runs))
+        entry = [p for p in every if p[1] != p[3] and (p[0] == p[2]) == same_model]
+        return np.mean([covariance[entries[i, j], entries[k, m]] for i, j, k, m in entry])
 
     def d_of(models):
         part = areas[list(models)]
@@ -174,12 +168,8 @@ def test_nested_runs_by_plain_loops():
     assert found.df == pytest.approx(eigen.sum() ** 2 / (eigen**2).sum())
     df = variances.sum() ** 2 / (variances**2).sum() * (n_runs - 1)
     assert found.df_omnibus == pytest.approx(spread**2 / (variances.mean() ** 2 / df))
-    assert found.components["component"].tolist() == [
-        "run",
-        "cases, all runs and models",
-        "cases, all runs of a model",
-        "cases, one area",
-    ]
+    names = ["run", "cases, all runs and models", "cases, all runs of a model", "cases, one area"]
+    assert found.components["component"].tolist() == names
 
 
 def test_two_models_with_runs_of_their_own_are_compared_as_by_welch():
