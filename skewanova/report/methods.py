@@ -146,7 +146,7 @@ def write_methods(source: ReportSource) -> list[str]:
 
 def _write_setup(source: ReportSource) -> str:
     """Write the paragraph on design, sizes of folds, software and seed."""
-    sizes = [_format_range(source.tables["iauprec"][column]) for column in ("n_positive", "n_negative")]
+    sizes = [_format_sizes(source.tables["iauprec"][column]) for column in ("n_positive", "n_negative")]
     each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
     seed = source.settings["seed"]
     generator = "a random generator" if seed is None else f"seed {seed}"
@@ -157,7 +157,7 @@ def _write_setup(source: ReportSource) -> str:
     )
 
 
-def _format_range(values: pd.Series[float]) -> str:
+def _format_sizes(values: pd.Series[float]) -> str:
     """Format the smallest and the largest value, or one if they are equal."""
     low, high = values.min(), values.max()
     return f"{low:,.6g}" if low == high else f"{low:,.6g} to {high:,.6g}"

@@ -134,13 +134,14 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
     of pandas cannot set such headings.
     """
     columns = [
-        _Column(head, [row[j] for row in table.rows], siunitx=siunitx) for j, head in enumerate(table.header)
+        _LatexColumn(head, [row[j] for row in table.rows], siunitx=siunitx)
+        for j, head in enumerate(table.header)
     ]
     blocks = [[0, *block] for block in pack_columns([column.width for column in columns], LINE_WIDTH)]
     label = rf"\label{{{f'tab:{table.name}' if label is None else label}}}"
     is_long = len(blocks) * sum(_count_lines(columns, i) for i in range(len(table.rows))) > MAX_PAGE_LINES
     start, end = (_START_LONG, r"\par\endgroup") if is_long else (_START_FLOAT, r"\end{table}")
-    lines = [*start] if is_long else [*start, _write_caption(table), label, r"\smallskip"]
+    lines = [*start] if is_long else [*start, _write_latex_caption(table), label, r"\smallskip"]
     for number, block in enumerate(blocks):
         layout = "".join(columns[j].layout for j in block)
         head = [r"\toprule", _join_cells(columns[j].latex_head for j in block), r"\midrule"]
@@ -149,8 +150,8 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
             for i in range(len(table.rows))
         ]
         if is_long:
-            repeated = rf"{_write_caption(table, continued=True)}\\"
-            caption = repeated if number else rf"{_write_caption(table)}{label}\\"
+            repeated = rf"{_write_latex_caption(table, continued=True)}\\"
+            caption = repeated if number else rf"{_write_latex_caption(table)}{label}\\"
             lines += [r"\addtocounter{table}{-1}"] if number else []
             lines += [rf"\begin{{longtable}}{{{layout}}}", caption, *head, r"\endfirsthead"]
             lines += [repeated, *head, r"\endhead", r"\bottomrule", r"\endfoot", *rows]
@@ -171,7 +172,7 @@ _START_FLOAT = (r"\begin{table}[htbp]", r"\centering\footnotesize", r"\setlength
 _START_LONG = (r"\begingroup\footnotesize", r"\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}")
 
 
-def _write_caption(table: Table, *, continued: bool = False) -> str:
+def _write_latex_caption(table: Table, *, continued: bool = False) -> str:
     text = escape_latex(table.caption)
     return rf"\caption[]{{{text} (continued)}}" if continued else rf"\caption{{{text}}}"
 
@@ -180,7 +181,7 @@ def _join_cells(cells: Iterable[str]) -> str:
     return rf"{' & '.join(cells)} \\"
 
 
-def _count_lines(columns: Sequence[_Column], row: int) -> int:
+def _count_lines(columns: Sequence[_LatexColumn], row: int) -> int:
     """Return the number of printed lines of a row."""
     texts = (column.texts[row] for column in columns if column.wrapped)
     return max((len(text) // (MAX_TEXT - MAX_WORD // 2) + 1 for text in texts), default=1)
@@ -196,7 +197,7 @@ def check_label(label: object) -> str:
 
 
 @dataclass
-class _Column:
+class _LatexColumn:
     """One column of a table in LaTeX: text, numbers, or numbers followed by numbers in brackets."""
 
     head: str
