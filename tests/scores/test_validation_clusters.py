@@ -74,7 +74,10 @@ def test_a_wide_table_takes_them_for_no_models(tmp_path):
 @each(
     ("change", "message"),
     [
-        ({"weight": [None, -1.0] * 6}, "`weight` must be finite and not negative, but row 0 has nan"),
+        (
+            {"weight": pd.Series([None, -1.0] * 6, dtype=object)},
+            "`weight` must be finite and not negative, but row 0 has nan",
+        ),
         ({"weight": 0}, "`weight` must be above 0 in some row, but is 0 in all"),
         ({"cluster": "p"}, "`cluster` must name at least 2 clusters, but all cases are in 'p'; leave out"),
         ({"weight": 1 - TABLE["y_true"]}, "every model needs both classes in every fold, but model 'A' has"),
@@ -91,10 +94,10 @@ def test_clusters_and_weights_that_cannot_be(change, message):
 def test_a_case_has_one_cluster_and_one_weight(column, value):
     frame = TABLE.copy()
     first = frame[column].tolist()[1]
-    frame.loc[7, column] = value
+    frame.loc[[7, 11], column] = value
     told = (
         f"a case must have one {column} in every model and fold, but case 1 has {first!r} in model 'A' at "
-        f"row 1 and {value!r} in model 'B' at row 7 (1 such rows in all)"
+        f"row 1 and {value!r} in model 'B' at row 7 (2 such rows in all)"
     )
     with pytest.raises(InputError, match=re.escape(told)):
         read_scores(frame)
