@@ -86,7 +86,7 @@ def test_priors_by_class_and_a_control(found):
     assert (result.pairs["model_b"] == "m2").all()
     assert len(result.pairs) == 6
     assert result.comparisons["2"].evaluation.deployment_prior.low == 0.5
-    with pytest.raises(sa.InputError, match="has none for '2'; it has '0', '1'"):
+    with pytest.raises(sa.InputError, match="has none for '2'; it has those of '0', '1'"):
         sa.compare_classes(scores, {"0": 0.3, "1": 0.2}, **OPTIONS)
 
 
