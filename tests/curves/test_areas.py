@@ -281,8 +281,6 @@ NO_PRIOR = "`prior` must lie strictly between 0 and 1, but got "
 REFUSED = {
     NO_PRIOR + "4; did you mean skew=4, that is prior=0.2?": lambda c: auprec(c, 4),
     NO_PRIOR + "0": lambda c: precision_recall_curve([0, 1], [1, 2], prior=0),
-    "`prior` must hold at least one prior, but is empty": lambda c: auprec(c, []),
-    "`prior` must be a number or numbers, but got '0.5'": lambda c: auprec(c, "0.5"),
     "`prior` must be one number, but got 2 in shape (2,)": lambda c: precision_recall_curve(
         [0, 1], [1, 2], prior=[0.1, 0.2]
     ),

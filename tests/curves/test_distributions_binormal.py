@@ -301,17 +301,6 @@ def test_power_is_that_of_scipy_in_one_class():
     assert box_cox(scores, 0.3) == pytest.approx(stats.boxcox(scores, 0.3))
 
 
-def test_boxcox_mends_skewed_scores():
-    labels = np.repeat([0, 1], [600, 400])
-    scores = np.exp(np.random.default_rng(0).normal(labels, 1))
-    message = "scores are not normal for positives .* and negatives .*try boxcox"
-    with pytest.warns(SkewanovaWarning, match=message):
-        raw = fit_binormal(labels, scores)
-    mended = fit_binormal(labels, scores, boxcox=True)
-    assert abs(mended.auc - 0.76025) < 0.03 < abs(raw.auc - 0.76025)
-    assert raw.normality_positive < 1e-6 < mended.normality_positive
-
-
 # --- check --------------------------------------------------------------------------------------------------
 
 
@@ -328,7 +317,7 @@ def test_check_names_the_class_and_the_transform():
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], [500, 500])
     scores = np.where(labels == 1, rng.normal(8, 1, 1000), 4 + 2 * rng.beta(0.5, 0.5, 1000))
-    message = r"does not hold because scores are not normal for negatives \(p <0\.0001\); "
+    message = r"does not hold because scores are not normal for negatives \(p <0\.0001\); .*: try boxcox"
     with pytest.warns(SkewanovaWarning, match=message):
         fit_binormal(labels, scores)
     with pytest.warns(SkewanovaWarning, match="scores transformed by the Box-Cox power .* are not normal"):

@@ -205,16 +205,6 @@ def adversary(rng, n_steps):
     return sa.RocCurve.from_rates(false / false[-1], true / true[-1])
 
 
-@each("estimator", ESTIMATORS)
-def test_no_random_curve_exceeds_the_constant(estimator):
-    rng = np.random.default_rng(0)
-    constants = [max_loss_ratio(*pair, area_estimator=estimator, ties=True) for pair in PAIRS]
-    for _ in range(40):
-        roc = adversary(rng, rng.integers(1, 9))
-        losses = 1 - sa.auprec(roc, np.array(PAIRS), area_estimator=estimator)
-        assert (losses[:, 0] <= constants * losses[:, 1] + 1e-12).all()
-
-
 @each("estimator", [name for name in ESTIMATORS if name != "convex_hull"])
 def test_all_negatives_first_meet_the_constant_in_the_limit(estimator):
     roc = sa.roc_curve(np.repeat([0, 1], [50, 4000]), -np.arange(4050))
@@ -406,7 +396,6 @@ HALF = {0.5: 0.5}
         (lambda: check_reported_areas({4.0: 0.5}), "did you mean skew=4"),
         (lambda: check_reported_areas(HALF, auc=-1), "`auc` must lie between 0 and 1"),
         (lambda: check_reported_areas(HALF, n_positive=0), "`n_positive`"),
-        (lambda: check_reported_areas(HALF, rounding=-1), "`rounding` must be half a unit"),
         (lambda: check_reported_areas(HALF, rounding=0.6), "`rounding` must be half a unit"),
         (lambda: check_reported_areas(HALF, area_estimator="exakt"), "did you mean 'exact'"),
         (

@@ -1,3 +1,4 @@
+from inspect import signature
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import stats
 
 from skewanova import evaluate, load_satellite_scores
 from skewanova.decision import auprec_bands, difference_curves, find_differing_priors
-from skewanova.decision.bands import critical_value, draw_max_t_of_columns
+from skewanova.decision.bands import critical_value, draw_max_t_of_columns, pair_critical_value
 from skewanova.evaluation import auprec_by_prior
 from skewanova.evaluation.measures import prior_grid
 from skewanova.inference import fold_statistics
@@ -60,11 +61,13 @@ def test_estimates_and_standard_errors_equal_a_loop(satellite):
     assert next(rows, None) is None
 
 
-def test_default_grid_spans_all_priors_in_use(satellite):
-    found = difference_curves(satellite, n_draws=99)
-    np.testing.assert_array_equal(found["prior"].unique(), prior_grid(satellite, 41))
-    assert (found["prior"].min(), found["prior"].max()) == (0.05, 0.5)
-    assert len(found) == 3 * 41
+def test_defaults_are_41_priors_level_5_percent_4999_draws_and_seed_0(satellite):
+    for found in (difference_curves(satellite, n_draws=99), auprec_bands(satellite, n_draws=99)):
+        assert found["prior"].tolist() == [*prior_grid(satellite, 41)] * 3
+    for function in (difference_curves, auprec_bands, pair_critical_value):
+        defaults = {name: option.default for name, option in signature(function).parameters.items()}
+        assert (defaults["n_draws"], defaults["rng"]) == (4999, 0)
+        assert defaults["alpha"] in (0.05, signature(function).empty)
 
 
 @each("alpha", [0.05, 0.005, 0.37])

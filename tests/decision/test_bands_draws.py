@@ -236,13 +236,6 @@ def test_over_folds_the_value_is_that_of_the_pairs_that_move():
     assert bands.pair_critical_value(joint, 0.05, n_draws=99) == bands.critical_value(draws, 0.05)
 
 
-def test_seed_0_and_4999_draws_unless_stated(one_set):
-    grid = [0.5]
-    stated = bands.difference_curves(one_set, grid, alpha=0.05, n_draws=4999, rng=0)
-    assert bands.difference_curves(one_set, grid).equals(stated)
-    assert not bands.difference_curves(one_set, grid, rng=1).equals(stated)
-
-
 def test_the_grid_that_is_decided_begins_at_the_rarest_prior(one_set, monkeypatch):
     whole, decided = bands.difference_grid(one_set), bands.testable_grid(one_set)
     assert len(whole) == bands.BAND_PRIORS == 41

@@ -218,22 +218,13 @@ def test_an_evaluation_knows_its_folds():
         ({"recall": 0.8, "chosen_prior": 0.1}, "`chosen_prior` has no effect on .* by recall; remove it"),
         ({"recall": 0.8, "at_priors": [2]}, "`at_priors` must lie strictly between 0 and 1"),
         ({"recall": 0.8, "confidence_level": 95}, "`confidence_level` must lie strictly between 0 and 1"),
-    ],
-)
-def test_options_out_of_range(options, message):
-    with pytest.raises(ValueError, match=message):
-        sa.threshold_table(one_fold(), **options)
-
-
-@each(
-    ("options", "message"),
-    [
         ({"costs": 3}, "`costs` must be a pair"),
         ({"threshold": "x"}, "`threshold` must be a number, but got 'x'"),
     ],
 )
-def test_options_of_another_kind(options, message):
-    with pytest.raises(TypeError, match=message):
+def test_options_out_of_range(options, message):
+    kind = TypeError if "a pair" in message or "'x'" in message else ValueError
+    with pytest.raises(kind, match=message):
         sa.threshold_table(one_fold(), **options)
 
 

@@ -305,15 +305,6 @@ def test_a_further_batch_is_spread_like_those_seen():
     assert low < centre[0] < middle < centre[1] < high  # where a mean lies is surer than where a batch does
 
 
-def test_more_spread_between_batches_is_a_wider_prediction():
-    alike, apart = (batches.predict_batch(mixed(expit(-2 + by * np.linspace(-1, 1, 6)))) for by in (0.0, 1.5))
-    widths = [
-        np.diff([batches.density_quantile(t.log_odds, t.density, s) for s in (0.025, 0.975)])[0]
-        for t in (alike, apart)
-    ]
-    assert 2 * widths[0] < widths[1]
-
-
 def test_quantile_of_a_density():
     at = np.linspace(-6, 6, 2001)
     assert batches.density_quantile(at, norm.pdf(at), 0.975) == pytest.approx(1.96, abs=1e-3)

@@ -50,8 +50,7 @@ def test_skew_survives_the_round_trip(skew):
     assert skew_from_prior(prior) == pytest.approx(skew, rel=1e-14, abs=2e-16 * (1 + skew))
 
 
-def test_one_number_is_a_float_and_an_array_keeps_its_shape():
-    assert type(skew_from_prior(0.5)) is type(prior_from_skew(0.5)) is float
+def test_an_array_keeps_its_shape():
     assert skew_from_prior([[0.5, 0.2]]).tolist() == [[1.0, 4.0]]
     assert prior_from_skew([[1.0, 4.0]]).tolist() == [[0.5, 0.2]]
 
@@ -240,35 +239,19 @@ EQUAL = "arguments must be equally long, but "
 REFUSED = {
     f"`prior`{BETWEEN}0": lambda: skew_from_prior(0),
     f"`prior`{BETWEEN}{HINT}": lambda: skew_from_prior(4),
-    "`prior` must hold at least one prior, but is empty": lambda: skew_from_prior([]),
-    f"`prior`{NUMBER}'0.5'": lambda: skew_from_prior("0.5"),
     f"`skew`{POSITIVE}0": lambda: prior_from_skew(0),
-    f"`skew`{POSITIVE}inf": lambda: prior_from_skew(np.inf),
-    f"`skew`{NUMBER}'4'": lambda: prior_from_skew("4"),
     f"`deployment_prior` {ORDER}low=0.2 > high=0.05": lambda: UniformPrior(0.2, 0.05),
     f"`deployment_prior`{BETWEEN}0": lambda: UniformPrior(0, 0.5),
-    f"`deployment_prior`{BETWEEN}1": lambda: UniformPrior(0.5, 1),
-    f"`deployment_prior`{BETWEEN}nan": lambda: UniformPrior(np.nan, 0.5),
     f"`deployment_prior`{BETWEEN}{HINT}": lambda: as_deployment_prior(4),
-    f"`deployment_prior`{NUMBER}'0.1'": lambda: UniformPrior("0.1", "0.2"),
     f"`deployment_prior` {ORDER}low=19 > high=4": lambda: UniformSkew(19, 4),
     f"`deployment_prior`{POSITIVE}0": lambda: UniformSkew(0, 4),
-    f"`deployment_prior`{POSITIVE}inf": lambda: UniformSkew(4, np.inf),
-    f"`deployment_prior`{POSITIVE}nan": lambda: UniformSkew(4, np.nan),
-    f"`deployment_prior`{NUMBER}'4'": lambda: UniformSkew("4", "19"),
     f"`a`{SHAPE}0.09": lambda: BetaPrior(0.09, 1),
-    f"`b`{SHAPE}0": lambda: BetaPrior(1, 0),
-    f"`a`{SHAPE}nan": lambda: BetaPrior(np.nan, 1),
     f"`b`{SHAPE}inf": lambda: BetaPrior(1, np.inf),
     f"`a`{NUMBER}None": lambda: BetaPrior(None, 1),
-    "`priors` must hold at least one prior, but is empty": lambda: DiscretePrior(()),
     f"`priors`{BETWEEN}1": lambda: DiscretePrior((0.1, 1.0)),
     f"{EQUAL}`priors` has 1, `weights` has 2": lambda: DiscretePrior((0.1,), (1, 2)),
     "`weights` must be finite and not negative, but row 1 has -1": lambda: DiscretePrior((0.1, 0.2), (1, -1)),
     "`weights` must not all be zero, but got [0. 0.]": lambda: DiscretePrior((0.1, 0.2), (0, 0)),
-    "`priors` must be one-dimensional, but has shape (1, 2)": lambda: DiscretePrior(((0.1, 0.2),)),
-    f"`priors`{NUMBER}('0.1',)": lambda: DiscretePrior(("0.1",)),
-    f"`weights`{NUMBER}('1',)": lambda: DiscretePrior((0.1,), ("1",)),
 }
 
 
