@@ -339,11 +339,6 @@ def shape_covariance(a: float, b: float, n_positive: int, n_negative: int) -> Fl
     return np.array([[b**2 / n + 1 / m + a**2 / (2 * m), joint], [joint, b**2 * (1 / (2 * n) + 1 / (2 * m))]])
 
 
-def box_cox(score: Floats, power: float) -> Floats:
-    """Transform scores by (score^power - 1) / power, the logarithm at power 0 (Box and Cox 1964)."""
-    return np.asarray(special.boxcox(score, power))
-
-
 def find_best_power(positive: Floats, negative: Floats) -> float:
     """Return the Box-Cox power with the largest likelihood of two normal classes with unequal variances."""
     log_sum = np.log(positive).sum() + np.log(negative).sum()
@@ -351,7 +346,9 @@ def find_best_power(positive: Floats, negative: Floats) -> float:
     centre = np.exp(log_sum / (len(positive) + len(negative)))
 
     def loss(power: float) -> float:
-        return float(sum(len(s) * np.log(box_cox(s / centre, power).std()) for s in (positive, negative)))
+        return float(
+            sum(len(s) * np.log(special.boxcox(s / centre, power).std()) for s in (positive, negative))
+        )
 
     return float(minimize_scalar(loss, bounds=POWERS, method="bounded", options={"xatol": 1e-8}).x)
 
@@ -535,7 +532,7 @@ def fit_binormal(
     positive, score = _check_input(y_true, y_score, pos_label)
     check_count(ddof, "ddof", minimum=0)
     power = _find_power(positive, score) if boxcox else None
-    values = score if power is None else box_cox(score, power)
+    values: Floats = score if power is None else np.asarray(special.boxcox(score, power))
     classes = values[positive], values[~positive]
     _check_spreads(*classes, ddof)
     checks = [normality_p_value(grouped) for grouped in classes]

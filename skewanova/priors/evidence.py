@@ -89,11 +89,6 @@ class UnitSums(NamedTuple):
         return np.asarray(self.total**2 / np.maximum(self.squares, 1.0))  # squares are 0 or at least 1
 
 
-def kish_effective_size(kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> Floats:
-    """Return the effective number of units of every kind (Kish 1965), from codes of the cases."""
-    return UnitSums.from_cases(kind, unit, weight, n_kinds).effective_number()
-
-
 def effective_negatives(n_negative: ArrayLike, prior: ArrayLike) -> Floats:
     """Return the effective number of negatives at a prior, which is their number divided by the skew."""
     pi = np.asarray(prior, dtype=np.float64)

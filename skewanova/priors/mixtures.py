@@ -330,7 +330,7 @@ def bin_scores(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n
     """Return the scores in at most `n_bins` bins; small classes and ties have fewer."""
     rarer = int(min(positive.sum(), (~positive).sum()))
     edges = bin_edges(score, max(2, min(n_bins, rarer // CASES_PER_BIN)))
-    normal = normal_scores(score)
+    normal = scipy.special.ndtri(scipy.stats.rankdata(score) / (len(score) + 1))
     return BinnedScores(
         edges=edges,
         counts=BinCounts(
@@ -355,11 +355,6 @@ def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
     edges = edges[edges < ordered[-1]]
     chosen: NDArray[Any] = edges if len(edges) else ordered[ordered < ordered[-1]][-1:]
     return chosen
-
-
-def normal_scores(score: NDArray[Any]) -> Floats:
-    """Return the normal quantiles of the mid-ranks of scores."""
-    return np.asarray(scipy.special.ndtri(scipy.stats.rankdata(score) / (len(score) + 1)))
 
 
 def _edges_on_normal_scale(score: NDArray[Any], normal: Floats, edges: NDArray[Any]) -> Floats:

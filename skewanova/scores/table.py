@@ -17,7 +17,7 @@ from scipy import sparse
 from skewanova.base.checks import Bools, Floats, RowName, check_subset
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
 from skewanova.curves.sorting import CasePartitions
-from skewanova.priors.evidence import UnitSums, kish_effective_size
+from skewanova.priors.evidence import UnitSums
 from skewanova.scores.columns import HOLDOUT, PARTS, RawTable, iter_chunks, values_or_codes
 from skewanova.scores.validation import (
     MAX_EXAMPLES,
@@ -127,7 +127,7 @@ class ScoreTable:
         kind = 2 * self._cell_codes.astype(np.intp) + self.frame["y_true"].to_numpy()
         unit = self.codes("cluster") if self.has_clusters else np.arange(len(kind))
         weight = self.frame["weight"].to_numpy() if self.has_weights else None
-        result = kish_effective_size(kind, unit, weight, self.counts.size)
+        result = UnitSums.from_cases(kind, unit, weight, self.counts.size).effective_number()
         return np.asarray(result.reshape(self.counts.shape))
 
     @property

@@ -18,7 +18,6 @@ from skewanova.priors.evidence import (
     UnitSums,
     effective_negatives,
     is_sufficient,
-    kish_effective_size,
     scarce_class,
     smallest_supported_prior,
 )
@@ -95,7 +94,7 @@ def test_units_in_parts_weigh_what_all_do(cases, cut):
     first = unit < cut
     parts = [UnitSums.from_cases(kind[rows], unit[rows], weight[rows], 3) for rows in (first, ~first)]
     found = UnitSums.merge(parts).reshape(3, 1).effective_number()[:, 0]
-    assert found == pytest.approx(kish_effective_size(kind, unit, weight, 3), rel=1e-12)
+    assert found == pytest.approx(UnitSums.from_cases(kind, unit, weight, 3).effective_number(), rel=1e-12)
     for k in range(3):
         held = [Fraction(0)] * 6
         for of, at, size in cases:
