@@ -26,7 +26,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.rounding import TIE
 from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, pair_indices
-from skewanova.inference.sampling import check_model_names
+from skewanova.inference.sampling import name_models
 from skewanova.inference.single_test_set import LARGEST_DF, ModelComparison, make_pair_tests
 
 #: Designs of runs: run j of all models shares something, such as the training sample, or nothing.
@@ -197,8 +197,8 @@ def compare_runs(
     >>> result.difference.round(3).tolist(), bool(result.p_omnibus < 0.05)
     ([0.093], True)
     """
-    values, case_covariance = _check_areas(areas, covariance)
-    names = check_model_names(models, len(values))
+    values, case_covariance = _check_run_areas(areas, covariance)
+    names = name_models(models, len(values))
     check_fraction(confidence_level, "confidence_level")
     nested = check_choice(runs, RUN_DESIGNS, "runs") == "nested"
     number = check_one_number(check_float_array(case_df, "case_df"), "case_df")
@@ -233,7 +233,7 @@ def compare_runs(
     )
 
 
-def _check_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
+def _check_run_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
     """Return areas (n_models, n_runs) and their covariance, finite and of matching shapes."""
     values, cov = check_float_array(areas, "areas"), check_float_array(covariance, "covariance")
     if values.ndim != 2 or min(values.shape) < 2:
@@ -350,7 +350,7 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
     >>> components(areas, 0.00001 * np.eye(6) + 0.00002)["share"].round(2).tolist()
     [0.8, 0.04, 0.11, 0.0, 0.0, 0.05]
     """
-    values, case_covariance = _check_areas(areas, covariance)
+    values, case_covariance = _check_run_areas(areas, covariance)
     nested = check_choice(runs, RUN_DESIGNS, "runs") == "nested"
     return _build_components(values, case_covariance, nested=nested)
 

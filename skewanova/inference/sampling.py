@@ -388,7 +388,7 @@ def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
     return codes.reshape(-1)
 
 
-def check_model_names(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
+def name_models(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
     """Return distinct names of at least two models, by default their numbers."""
     if n_models < 2:
         raise InputError(f"`y_score` must hold at least 2 models, one a column, but has {n_models}")

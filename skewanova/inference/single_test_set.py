@@ -25,8 +25,8 @@ from skewanova.inference.sampling import (
     Sample,
     VarianceEstimates,
     ceil_power_of_two,
-    check_model_names,
     check_sample,
+    name_models,
     power_sums,
     target_prior,
 )
@@ -396,7 +396,7 @@ def compare_test_set(
     sample, columns = check_sample(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
-    names = check_model_names(models, columns.shape[1])
+    names = name_models(models, columns.shape[1])
     weighting = target_prior(prior, deployment_prior, sample)
     return compare_areas(
         measure_arcsine_areas(sample, columns.T, weighting, area_estimator),

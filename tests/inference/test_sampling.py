@@ -13,9 +13,9 @@ from skewanova.inference.sampling import (
     Sample,
     SampleSummary,
     VarianceEstimates,
-    check_model_names,
     check_sample,
     is_entire_class,
+    name_models,
     power_sums,
     target_prior,
 )
@@ -186,13 +186,13 @@ def test_columns_are_checked_by_name():
 
 
 def test_names_of_models():
-    assert check_model_names(None, 2) == ("0", "1")
-    assert check_model_names(["a", 3], 2) == ("a", "3")
+    assert name_models(None, 2) == ("0", "1")
+    assert name_models(["a", 3], 2) == ("a", "3")
     with pytest.raises(InputError, match=r"must hold at least 2 models, one a column, but has 1$"):
-        check_model_names(None, 1)
+        name_models(None, 1)
     for names in (["a", "a"], ["a"], ["a", "b", "c"], ["1", 1]):
         with pytest.raises(InputError, match="`models` must hold 2 different names, but got"):
-            check_model_names(names, 2)
+            name_models(names, 2)
 
 
 def test_the_prior_is_that_of_the_weighted_sample_unless_stated():
