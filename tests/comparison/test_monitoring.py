@@ -95,7 +95,7 @@ def test_a_folder_is_read(tmp_path):
     columns = list(MONITOR_COLUMNS[2:])
     pd.testing.assert_frame_equal(weeks.table[columns][:1], found.table[columns])
     assert len(weeks.warnings) == 2
-    assert weeks.summary().count("\nwarning: week 1: the unlabelled scores ") == 2
+    assert weeks.summary().count("\nwarning: week 1: ") == 2
     fits, wide = (MonitorReport("A", 0.95, found.table.assign(leaders="A" * n), LEADERS) for n in (34, 35))
     assert fits.summary() == fits.summary(100) != fits.summary(79)
     assert wide.summary() != wide.summary(81) == wide.summary(100)
