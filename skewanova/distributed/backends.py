@@ -10,7 +10,7 @@ import pickle
 import re
 import weakref
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from glob import glob
@@ -164,9 +164,32 @@ class Backend(Protocol):
     def _describe_damage(self) -> str | None:
         """Return the error of the first damaged Parquet file behind the rows, on this machine, or None."""
 
-    def _translate_errors(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
         """Turn errors of workers and of damaged files into one-line input errors."""
-        return translate_errors(self.name, self._errors(), self._describe_damage)
+        errors = self._errors()
+        # a shuffle of Dask wraps errors, such as those of a full disk, in a RuntimeError
+        caught: tuple[type[BaseException], ...] = (*errors, RuntimeError)
+        try:
+            yield
+        except InputError:
+            raise
+        except caught as error:
+            cause = next((item for item in (error, error.__cause__) if isinstance(item, errors)), None)
+            if cause is None and "P2P" in str(error):  # the scheduler has only the text of the error
+                cause = error.__cause__ or error
+            if cause is None:
+                raise
+            lines = [line for line in str(cause).splitlines() if line.strip()] or [type(cause).__name__]
+            is_full = is_full_disk(cause)
+            advice = FULL_DISK if is_full else _find_hint(cause)
+            # lost workers and errors of the system, which have a number, do not mean a damaged file
+            is_explained = advice or getattr(cause, "errno", None) or "OSError(" in lines[0]
+            if not is_explained and (description := self._describe_damage()) is not None:
+                raise InputError(f"{self.name}: {description}") from error
+            line = shorten(lines[0], MAX_MESSAGE_LENGTH, placeholder=" ...")
+            kind = DiskFullError if is_full else InputError
+            raise kind(f"{self.name} cannot be read: {line}{advice}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,10 +242,8 @@ class DaskFrame(Backend):
         """Count the rows of the model and fold that has most."""
         with self._translate_errors():
             keys = group_columns(columns)
-            groups = self._select({key: columns[key] for key in keys}).groupby(
-                keys, observed=True, dropna=False
-            )
-            return int(groups.size().max().compute())
+            rows = self._select({key: columns[key] for key in keys})
+            return int(rows.groupby(keys, observed=True, dropna=False).size().max().compute())
 
     def _select(self, columns: Mapping[str, str]) -> Any:
         columns_by_name = {name: column for column, name in columns.items()}
@@ -415,35 +436,6 @@ def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> s
         files += map(Path, [local] if Path(local).exists() else sorted(glob(local)))
     tables = [path for path in files if path.is_dir() or path.suffix in PARQUET_SUFFIXES]
     return describe_damage(tables, columns)
-
-
-@contextmanager
-def translate_errors(
-    name: str, errors: tuple[type[BaseException], ...], damage: Callable[[], str | None] = lambda: None
-) -> Iterator[None]:
-    """Turn errors of an engine into one-line input errors."""
-    # a shuffle of Dask wraps errors, such as those of a full disk, in a RuntimeError
-    caught: tuple[type[BaseException], ...] = (*errors, RuntimeError)
-    try:
-        yield
-    except InputError:
-        raise
-    except caught as error:
-        cause = next((item for item in (error, error.__cause__) if isinstance(item, errors)), None)
-        if cause is None and "P2P" in str(error):  # the scheduler has only the text of the error
-            cause = error.__cause__ or error
-        if cause is None:
-            raise
-        lines = [line for line in str(cause).splitlines() if line.strip()] or [type(cause).__name__]
-        is_full = is_full_disk(cause)
-        advice = FULL_DISK if is_full else _find_hint(cause)
-        # lost workers and errors of the system, which have a number, do not mean a damaged file
-        is_explained = advice or getattr(cause, "errno", None) or "OSError(" in lines[0]
-        if not is_explained and (description := damage()) is not None:
-            raise InputError(f"{name}: {description}") from error
-        line = shorten(lines[0], MAX_MESSAGE_LENGTH, placeholder=" ...")
-        kind = DiskFullError if is_full else InputError
-        raise kind(f"{name} cannot be read: {line}{advice}") from error
 
 
 def _find_hint(error: BaseException) -> str:

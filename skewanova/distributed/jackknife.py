@@ -265,9 +265,8 @@ class DistributedCases:
         """Return the areas over a prior distribution on the arcsine scale."""
         measure = partial(self.measure, cells, [weighting], area_estimator)
         sums = measure()
-        return DistributedArcsine(
-            ArcsineScale.from_areas(sums.estimate.ravel()), sums.root, self.sample, sums, measure
-        )
+        scale = ArcsineScale.from_areas(sums.estimate.ravel())
+        return DistributedArcsine(scale, sums.root, self.sample, sums, measure)
 
     def project(
         self, cells: Sequence[Cell], nodes: Floats, area_estimator: str, turns: Sequence[PriorProjection]

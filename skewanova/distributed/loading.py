@@ -31,7 +31,7 @@ from skewanova.scores.columns import DATASET_COLUMN, HALVING_COLUMNS, NO_FOLD_WA
 from skewanova.scores.halvings import HALVINGS_TOO_LARGE
 from skewanova.scores.pairing import NEEDS_MEMORY, check_clustered_runs, check_paired
 from skewanova.scores.reading import read_in_memory
-from skewanova.scores.table import ScoreTable, StreamedScores
+from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 from skewanova.scores.validation import raise_multiple_datasets
 
 #: Most rows of one test set, or of runs on it, that are read into memory.
@@ -48,9 +48,7 @@ FIXED_RUNS = (
 )
 
 
-def read_distributed(
-    source: object, columns: Mapping[str, str] | None, pos_label: object
-) -> ScoreTable | StreamedScores:
+def read_distributed(source: object, columns: Mapping[str, str] | None, pos_label: object) -> Scores:
     """Return the scores of a Dask or Spark frame: small test sets and halvings in memory, else as curves."""
     engine = make_backend(source)
     if engine is None:

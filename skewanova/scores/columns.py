@@ -39,6 +39,10 @@ PARTS = (HOLDOUT, "half_a", "half_b")
 OPTIONAL_COLUMNS = ("case", *SAMPLING_COLUMNS, *HALVING_COLUMNS)
 
 
+#: Columns that a table may lack; the last is one of unlabelled scores.
+MISSING_ALLOWED = (*OPTIONAL_COLUMNS, "fold", "batch")
+
+
 ALL_COLUMNS = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
 
 
@@ -131,15 +135,22 @@ class ColumnMap:
         pos_label: object = None,
     ) -> ColumnMap:
         """Return the map for user-given names; the columns `classes` are read in place of y_score."""
-        names = _map_names(columns, [name for name in allowed if name != "y_score" or not classes])
+        stated = columns or {}
+        names = {column: column for column in allowed if column != "y_score" or not classes}
+        for column, name in stated.items():
+            names[check_choice(column, tuple(names), "columns")] = name
+        used = [*names.values()]
+        for column in [name for name in OPTIONAL_COLUMNS if name in names and name not in stated]:
+            if used.count(column) > 1:  # another column has this name
+                del names[column]
+        used = [*names.values()]
         taken = [name for name in classes if name in names.values()]
         if taken:
             raise InputError(f"`classes` must name score columns, but {taken[0]!r} is another: rename it")
-        used = [*names.values()]
         required = [
             name
             for column, name in names.items()
-            if column not in (*OPTIONAL_COLUMNS, "fold") or column in (columns or {}) or used.count(name) > 1
+            if column not in MISSING_ALLOWED or column in stated or used.count(name) > 1
         ]
         datasets = [DATASET_COLUMN] if DATASET_COLUMN not in used else []
         text = [name for column, name in names.items() if column not in NUMERIC_COLUMNS]
@@ -180,17 +191,6 @@ class ColumnMap:
     def rename(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with the column names of a score table."""
         return frame.rename(columns={name: column for column, name in self.names.items()})
-
-
-def _map_names(columns: Mapping[str, str] | None, allowed: Sequence[str] = ALL_COLUMNS) -> dict[str, str]:
-    """Return the name in the source of each column; optional columns whose name is taken are dropped."""
-    names = {column: column for column in allowed}
-    for column, name in (columns or {}).items():
-        names[check_choice(column, tuple(allowed), "columns")] = name
-    for column in OPTIONAL_COLUMNS:
-        if column not in (columns or {}) and [*names.values()].count(names[column]) > 1:
-            del names[column]
-    return names
 
 
 def add_fold(frame: pd.DataFrame) -> pd.DataFrame:
@@ -299,9 +299,8 @@ class _Column:
         if self._is_label and not is_number:
             numbers = _parse_whole_numbers(column) if len(self._codes) == 1 else None
             if numbers is None:
-                self._append_labels(
-                    column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-                )
+                is_encoded = pa.types.is_dictionary(column.type)
+                self._append_labels(column if is_encoded else column.dictionary_encode())
                 return
             column = numbers
         elif pa.types.is_dictionary(column.type):

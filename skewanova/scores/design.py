@@ -67,7 +67,7 @@ NOT_USED = "the table's halvings are not used, since design={design!r} was state
 SAME_CASES = (
     "all folds test the same cases, as runs with several seeds do, so the variation between folds says "
     "nothing about other cases; the tests hold for these cases alone; test runs and cases together with "
-    "skewanova.inference.compare_runs(scores)"
+    "design='runs' (--design runs)"
 )
 
 

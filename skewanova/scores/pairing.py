@@ -171,14 +171,13 @@ def describe_table(table: Scores) -> list[str]:
     halvings = table.halvings if isinstance(table, ScoreTable) else None
     if test_set and (isinstance(table, ScoreTable) or table.parts is None):
         pair_cases(table)
-    elif _has_clustered_runs(table):
+    elif table.has_clusters and table.has_cases and np.ptp(table.shared_cases()[0]) == 0:  # runs
         check_clustered_runs(table)
     negative, positive = table.counts[..., 0], table.counts[..., 1]
     folds = "1 fold" if test_set else f"{len(table.folds)} folds"
     auc = auc_frame(table)
-    suspicions = [
-        result.advice for result in (*check_rankings(auc), *check_score_values(table, auc)) if result.advice
-    ]
+    checks = (*check_rankings(auc), *check_score_values(table, auc))
+    suspicions = [check.advice for check in checks if check.advice]
     return [
         f"{table.counts.sum():,} rows: {len(table.models)} models x {folds}",
         f"models: {', '.join(map(escape_text, table.models))}",
@@ -191,11 +190,6 @@ def describe_table(table: Scores) -> list[str]:
         *(["one fold: models are compared by the variation of their areas over cases"] if test_set else []),
         "The table can be compared.",
     ]
-
-
-def _has_clustered_runs(table: Scores) -> bool:
-    """Return True if every fold tests the same cases, and cases are in clusters."""
-    return table.has_clusters and table.has_cases and bool(np.ptp(table.shared_cases()[0]) == 0)
 
 
 def _describe_sampling(table: Scores) -> list[str]:

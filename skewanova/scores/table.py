@@ -413,9 +413,8 @@ def build_table(raw: RawTable, pos_label: object) -> ScoreTable:
 def _check_cases(table: ScoreTable, where: RowName) -> None:
     """Check that no (model, fold, case) repeats and that each case has one label."""
     if _has_repeated_cases(table):
-        key = table._cell_codes.astype(np.int64) * len(table.frame["case"].cat.categories) + table.codes(
-            "case"
-        )
+        n_cases = len(table.frame["case"].cat.categories)
+        key = table._cell_codes.astype(np.int64) * n_cases + table.codes("case")
         repeated = np.flatnonzero(pd.Series(key).duplicated())
         columns = table.frame[["model", "fold", "case"]].iloc[repeated[:MAX_EXAMPLES]]
         displayed = ", ".join(

@@ -116,13 +116,9 @@ def _read_plain_csv(path: Path, names: Sequence[str], columns: ColumnMap) -> pd.
     options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES)
     labels = [name for name in names if name not in fractions]
     try:
-        with (
-            _open_bytes(path) as file,
-            arrow_csv.open_csv(file, convert_options=convert, read_options=options) as batches,
-        ):
-            frame = read_batches(
-                (batch.columns for batch in batches), schema, labels=labels, source="the file"
-            )
+        with _open_bytes(path) as file, arrow_csv.open_csv(file, options, convert_options=convert) as batches:
+            columns_read = (batch.columns for batch in batches)
+            frame = read_batches(columns_read, schema, labels=labels, source="the file")
     except pa.ArrowInvalid:
         return None  # the csv module will name the error
     return frame if (frame[fractions].abs() < FIRST_INEXACT).all(axis=None) else None
@@ -332,9 +328,8 @@ def _format_column(
             if name not in row:
                 raise ValueError("is missing in one object but present in others")
             cell = row[name]
-            texts.append(
-                _format_cell(cell if name in columns.text else _positive_score(cell, columns.pos_label))
-            )
+            value = cell if name in columns.text else _positive_score(cell, columns.pos_label)
+            texts.append(_format_cell(value))
         except ValueError as error:
             raise InputError(f"`{name}` {error}, at {where(i)}") from error
     return texts

@@ -101,19 +101,7 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     >>> scores.models, scores.has_batches
     (('A',), True)
     """
-    names = {column: column for column in UNLABELLED_COLUMNS}
-    for column, name in (columns or {}).items():
-        names[check_choice(column, UNLABELLED_COLUMNS, "columns")] = name
-    required = {"model", "y_score", *(columns or {})}
-    raw = load_table(
-        source,
-        ColumnMap(
-            required=[name for column, name in names.items() if column in required],
-            optional=[*names.values()],
-            text=[name for column, name in names.items() if column != "y_score"],
-            names=names,
-        ),
-    )
+    raw = load_table(source, ColumnMap.from_names(columns, allowed=UNLABELLED_COLUMNS))
     check_any_row(len(raw.frame), "table of unlabelled scores")
     frame = pd.DataFrame(
         {

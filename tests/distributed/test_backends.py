@@ -172,7 +172,7 @@ def test_a_file_that_is_gone_is_told_in_one_line(tmp_path):
 
 
 #: What is said of workers that ended.
-ROOM = r"the rows of a group \(one model in one fold\) must fit in that of a worker"
+ROOM = "the rows of one model in one fold must fit in the memory of a worker"
 
 
 def end_process(part):
@@ -206,9 +206,10 @@ def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(tmp
 def test_a_shuffle_that_tells_only_words_is_told_and_a_fault_of_ours_is_not_hidden():
     inner = RuntimeError("Unexpected error encountered: OSError(28, 'No space left on device')")
     full = r"^it cannot be read: Unexpected error .*; the disk where .* full$"
-    with pytest.raises(DiskFullError, match=full), backends.translate_errors("it", (OSError,)):
+    engine = SimpleNamespace(name="it", _errors=lambda: (OSError,), _describe_damage=lambda: None)
+    with pytest.raises(DiskFullError, match=full), backends.Backend._translate_errors(engine):
         raise RuntimeError("P2P 1 failed during barrier phase") from inner
-    with pytest.raises(RuntimeError, match="a bug"), backends.translate_errors("it", (OSError,)):
+    with pytest.raises(RuntimeError, match="a bug"), backends.Backend._translate_errors(engine):
         raise RuntimeError("a bug")
 
 
@@ -302,7 +303,7 @@ def test_what_does_not_fit_is_refused_with_what_to_do(monkeypatch):
 def test_cases_without_names_are_not_matched_by_an_order_that_engines_lack():
     for design in ("one test set", "clusters, weights"):
         rows = partitioned(cases_of(design).drop(columns="case"))
-        with told_in_one_line("with a column case, since its rows have no order"), dask_here():
+        with told_in_one_line("rows of Dask and Spark have no order; add a column case"), dask_here():
             sa.compare(rows)
 
 

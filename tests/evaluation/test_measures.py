@@ -154,18 +154,6 @@ def test_thin_support_and_unequal_folds_are_told_with_their_numbers():
 
 
 @quiet
-def test_constant_and_perfect_classifiers():
-    frame = sized((3, 7))
-    measures = evaluate(frame.assign(y_score=0.3), at_priors=PRIORS)
-    assert measures.auprec["auprec"].tolist() == list(PRIORS)
-    assert measures.iauprec["auc"].tolist() == [0.5]
-    assert measures.iauprec["iauprec"].tolist() == pytest.approx([0.125], rel=1e-15)
-    measures = evaluate(frame.assign(y_score=frame["y_true"]), at_priors=PRIORS)
-    assert measures.auprec["auprec"].tolist() == [1.0] * 3
-    assert measures.iauprec[["iauprec", "auc"]].to_numpy().tolist() == [[1.0, 1.0]]
-
-
-@quiet
 def test_reordering_keeps_the_numbers():
     measures = evaluate(random_frame(5))
     other = measures.reorder_models(["m2", "m0", "m1"])
