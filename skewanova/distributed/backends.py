@@ -182,7 +182,9 @@ class Backend(Protocol):
                 raise
             lines = [line for line in str(cause).splitlines() if line.strip()] or [type(cause).__name__]
             is_full = is_full_disk(cause)
-            advice = FULL_DISK if is_full else _find_hint(cause)
+            text = f"{type(cause).__name__} {cause}"
+            hints = [hint for pattern, hint in ERROR_HINTS if re.search(pattern, text)]
+            advice = FULL_DISK if is_full else "".join(hints[:1])
             # lost workers and errors of the system, which have a number, do not mean a damaged file
             is_explained = advice or getattr(cause, "errno", None) or "OSError(" in lines[0]
             if not is_explained and (description := self._describe_damage()) is not None:
@@ -436,9 +438,3 @@ def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> s
         files += map(Path, [local] if Path(local).exists() else sorted(glob(local)))
     tables = [path for path in files if path.is_dir() or path.suffix in PARQUET_SUFFIXES]
     return describe_damage(tables, columns)
-
-
-def _find_hint(error: BaseException) -> str:
-    """Return the hint about lost workers, or ''."""
-    text = f"{type(error).__name__} {error}"
-    return next((advice for pattern, advice in ERROR_HINTS if re.search(pattern, text)), "")

@@ -1,8 +1,8 @@
-"""Measures of every model, in every fold, at every prior.
+"""AUPREC and related measures of every model in every fold.
 
-- along_prior: Means, intervals, regret and support by prior.
-- measures: Every model in every fold, measured at every prior.
-- points: Points of ROC, precision-recall, the P-ROC surface, and one threshold by skew.
+- along_prior: Mean AUPREC, its intervals, regret and support as functions of the prior.
+- measures: AUPREC and IAUPREC of every model in every fold.
+- points: Points of ROC and precision-recall curves, the P-ROC surface, and a threshold by skew.
 """
 
 import lazy_loader

@@ -1,17 +1,17 @@
 """Held-out scores, from a file or an estimator to a checked table.
 
-- columns: The columns of a table of scores: their names, and their values as arrays.
+- columns: Names of the columns of a score table, and their values as arrays.
 - design: The design of the folds, and the ratio of test to training cases.
-- halvings: Hold-outs and halvings of a data set, drawn and checked.
+- halvings: Random hold-outs and halvings of a data set, and score tables with halvings.
 - kinds: Names of designs.
-- multiclass: Each class of several against the rest.
+- multiclass: One-vs-rest score tables of several classes.
 - pairing: Checks before a comparison: complete folds, the same cases for all models, sanity of the scores.
-- reading: Score tables read from files and frames.
-- scikit_learn: Score tables from scikit-learn's estimators and cross_validate; scorers.
-- sources: Sources of scores: files, folders, frames of any library, Arrow streams and queries.
-- table: A checked table of held-out scores.
-- text_files: CSV and JSON lines to columns.
-- unlabelled: Scores of cases without labels, and bins of labelled scores beside them.
+- reading: Score tables read from files, frames and queries.
+- scikit_learn: Score tables from estimators and cross_validate of scikit-learn, and scorers.
+- sources: Tables read from files, folders, frames of any library, Arrow streams and queries.
+- table: Checked tables of held-out scores.
+- text_files: Columns read from CSV files and JSON lines.
+- unlabelled: Scores of unlabelled cases, and labelled cases to estimate their prior with.
 - validation: Checks of columns, of counts, and of clusters and weights.
 """
 

@@ -196,14 +196,14 @@ class FoldDesign:
         if self.is_test_set:
             return f"one test set ({reason})"
         if self.has_runs:
-            kinds = {"crossed": "runs", "nested": "runs of its own of each model", "fixed": "fixed runs"}
+            kinds = {"crossed": "runs", "nested": "separate runs of each model", "fixed": "fixed runs"}
             return f"{self.n_folds} {kinds[self.runs]} on one test set ({reason})"
         names = {
             "independent": "independent folds",
             "kfold": "one cross-validation",
             "repeated_kfold": "repeated cross-validation",
             "repeated_holdout": "repeated hold-out",
-            "split_half": f"repeated hold-out beside {self.n_halvings} halvings of the data",
+            "split_half": f"repeated hold-out and {self.n_halvings} halvings of the data",
         }
         text = f"{names[self.kind]}, {self.n_folds} folds"
         if self.overlapping:

@@ -62,6 +62,13 @@ class TieCounts(NamedTuple):
     n_distinct: int
 
 
+def _describe_scores(scores: Scores) -> str:
+    """Return the number of rows, models and folds, and the file, as a representation."""
+    shape = f"{len(scores.models)} models x {len(scores.folds)} folds"
+    source = "" if scores.source is None else f", of {scores.source.name!r}"
+    return f"<{type(scores).__name__}: {scores.counts.sum():,} rows, {shape}{source}>"
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
     """Checked held-out scores of several models over folds.
@@ -83,6 +90,8 @@ class ScoreTable:
     source: Path | None = None
     halvings: Halvings | None = None
     n_cases: int | None = None
+
+    __repr__ = _describe_scores
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -505,10 +514,7 @@ class StreamedScores:
     parts: CasePartitions | None = None
     sampling: SamplingSummary | None = None
 
-    def __repr__(self) -> str:
-        shape = f"{len(self.models)} models x {len(self.folds)} folds"
-        source = "" if self.source is None else f", of {self.source.name!r}"
-        return f"<StreamedScores: {self.counts.sum():,} rows, {shape}{source}>"
+    __repr__ = _describe_scores
 
     @property
     def has_cases(self) -> bool:

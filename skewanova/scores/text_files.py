@@ -75,7 +75,10 @@ def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
         frame = _frame_from_texts(names, [[_format_column(name, rows, where, columns) for name in names]])
     else:
         where = partial(_find_line, path)
-        names = columns.select(_read_header(path), repr(path.name))
+        _, header = next(_iter_records(path), (0, []))
+        if not header:
+            raise InputError(f"{path.name!r} is empty")
+        names = columns.select(header, repr(path.name))
         frame = _read_plain_csv(path, names, columns)
         if frame is None:
             frame = _frame_from_texts(names, _iter_blocks(path, names, BLOCK_ROWS))
@@ -137,14 +140,6 @@ def _is_plain_csv(path: Path) -> bool:
             if not block.endswith(b"\n"):
                 return not file.read(1)
     return True
-
-
-def _read_header(path: Path) -> list[str]:
-    """Return the names of the columns of a CSV file."""
-    _, header = next(_iter_records(path), (0, []))
-    if not header:
-        raise InputError(f"{path.name!r} is empty")
-    return header
 
 
 def _iter_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list[list[str]]]:

@@ -177,7 +177,7 @@ def test_every_number_of_other_kinds_of_runs_goes_by_one_variance(runs):
     assert plan["n_folds"].isna().all() == (runs == "fixed")  # more runs are no part of the claim
     areas = sorted(areas.mean(axis=1), reverse=True)
     assert result.ranking["iauprec"].tolist() == pytest.approx(areas)
-    words = "4 runs of its own of each model" if runs == "nested" else "4 fixed runs"
+    words = "4 separate runs of each model" if runs == "nested" else "4 fixed runs"
     assert f"{words} on one test set" in result.summary(full=True)
 
 

@@ -205,7 +205,7 @@ def test_a_cluster_that_is_gone_and_a_disk_that_is_full_are_told_in_one_line(tmp
 
 def test_a_shuffle_that_tells_only_words_is_told_and_a_fault_of_ours_is_not_hidden():
     inner = RuntimeError("Unexpected error encountered: OSError(28, 'No space left on device')")
-    full = r"^it cannot be read: Unexpected error .*; the disk where .* full$"
+    full = r"^it cannot be read: Unexpected error .*; the disk for .* full$"
     engine = SimpleNamespace(name="it", _errors=lambda: (OSError,), _describe_damage=lambda: None)
     with pytest.raises(DiskFullError, match=full), backends.Backend._translate_errors(engine):
         raise RuntimeError("P2P 1 failed during barrier phase") from inner

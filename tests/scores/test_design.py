@@ -181,7 +181,7 @@ NEW, A_CASE = "methods trained anew on data like these", "test cases for each tr
          "test_fraction as stated)", NEW, ()),
         (RUNS, "auto", "6 runs on one test set (every fold tests the same cases)",
          "learners over further runs and cases", ()),
-        (RUNS, "nested_runs", "6 runs of its own of each model on one test set (every fold tests the same "
+        (RUNS, "nested_runs", "6 separate runs of each model on one test set (every fold tests the same "
          "cases)", "learners over further runs and cases", ()),
         (RUNS, "fixed_runs", "6 fixed runs on one test set (every fold tests the same cases)",
          "these fitted models on further cases", ()),
@@ -221,7 +221,7 @@ def test_halvings_make_a_split_half_design():
     assert design.ratio == pytest.approx(21 / 39)
     assert design.warnings == (module.FEW_INNER_FOLDS.format(fewest=2),)
     assert design.describe() == (
-        "repeated hold-out beside 4 halvings of the data, 6 folds, 0.538 test cases for each training case "
+        "repeated hold-out and 4 halvings of the data, 6 folds, 0.538 test cases for each training case "
         "(folds overlap at random)"
     )
     assert infer_design(table, design="split_half") == design

@@ -343,6 +343,7 @@ def test_scores_without_rows_have_the_same_sums(columns, select):
     assert (streamed.models, streamed.folds) == (chosen.models, chosen.folds)
     shape = f"{len(chosen.models)} models x {len(chosen.folds)} folds"
     assert repr(streamed) == f"<StreamedScores: {len(chosen.frame)} rows, {shape}>"
+    assert repr(chosen) == f"<ScoreTable: {len(chosen.frame)} rows, {shape}>"
     np.testing.assert_array_equal(streamed.counts, chosen.counts)
     np.testing.assert_allclose(streamed.effective_counts, chosen.effective_counts)
     assert list(streamed.ties()) == list(chosen.ties())
