@@ -122,11 +122,11 @@ def test_missing_scores_are_nan(tmp_path, text):
     "text",
     [
         "abc", "1_000", "\uff11", "0x10", "1d5", "1,5", "#N/A", "--1", "1e", "1 2", "\u0663", "True",
-        "x" * 5000,
+        "x" * 38, "x" * 39, "x" * 5000,
     ],
 )  # fmt: skip
 def test_text_among_the_numbers_is_shown_with_its_line(tmp_path, text):
-    shown = re.escape(repr(text) if len(text) < 38 else repr(text)[:36] + "...")
+    shown = re.escape(repr(text) if len(text) <= 38 else repr(text)[:36] + "...")
     message = f"^`y_score` must hold real numbers, but 'scores.csv' has {shown} at line 3$"
     with pytest.raises(InputError, match=message):
         scores_of(tmp_path, ["0.5", text, "2"])
@@ -214,6 +214,8 @@ def test_all_other_columns_with_a_name(tmp_path):
     [
         ("", "'scores.csv' is empty"),
         ("\n \n\r\n", "'scores.csv' is empty"),
+        (f"{HEAD}\nA,1,0,1\n,\n", "line 3 of 'scores.csv' has 2 fields, but its header 4"),
+        ('"model"x,fold\nA,1\n', f"{UNREADABLE} from line 1 on: ',' expected after '\"'"),
         (f"{HEAD}\nA,1,0,1,9\n", "line 2 of 'scores.csv' has 5 fields, but its header 4"),
         (f"{HEAD}\nA,1,0,1\n\nA,1,1\n", "line 4 of 'scores.csv' has 3 fields, but its header 4"),
         (f'{HEAD}\nA,1,0,1\n"A,1,0,1\n', f"{UNREADABLE} from line 3 on: unexpected end of data"),
