@@ -70,7 +70,9 @@ COLUMN_OPTIONS = tuple(f"{word}_column" for word in COLUMN_WORDS)
 SHELL_WORDS = {
     "with `pos_label`": "with --positive",
     "missing='drop'": "--missing drop",
-    "a test_fraction, as in FoldDesign('repeated_kfold', test_fraction=0.1)": "--test-fraction, 0.1",
+    "test_fraction, as in design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1)": (
+        "--test-fraction, 0.1 for 10 folds"
+    ),
     "`directory`": "--out",
 }
 

@@ -170,7 +170,7 @@ def test_options_about_columns(folder):
 TABLES = [
     (["absent.csv"], r"^Error: there is no file 'absent\.csv'$"),
     (["scores.txt"], r"^Error: 'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, "),
-    (["wide.csv"], r"must have the columns 'model', 'y_score', but has .*\(--wide\)$"),
+    (["wide.csv"], r"must have the columns 'model', 'y_score', but has .*or --wide$"),
     (["scores.csv", "--wide"], r"`model` must hold real numbers, but 'scores\.csv' has 'm0' at line 2$"),
     (["wide.csv", "--wide", "--score-column", "m0"], "leave out --model-column, --score-column$"),
     (["wide.csv", "--wide", "--part-column", "part"], "leave out --part-column"),
@@ -228,7 +228,7 @@ COMPARED = [
     ("--alpha nan", "`alpha` must lie strictly between 0 and 1, but got nan$"),
     ("--area-estimator auc", "'auc' is not one of 'trapezoid', 'exact'"),
     ("--missing ignore", "'ignore' is not one of 'raise', 'drop'"),
-    ("--design repeated_kfold", "design='repeated_kfold' needs --test-fraction, 0.1 for 10-fold"),
+    ("--design repeated_kfold", "state --test-fraction, 0.1 for 10 folds, or add a case column"),
     ("--seed -1", "-1 is not in the range x>=0"),
     ("--out scores.csv", "'scores.csv' is a file"),
     ("--figures svg,gif", "must be some of svg, png, pdf, or none, but got 'gif'"),
