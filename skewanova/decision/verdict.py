@@ -40,6 +40,25 @@ LINE_TITLES = {
 VERDICT_COLUMNS = ("line", "quantity", "value", "text", "table")
 
 
+#: Columns of the evidence of a verdict.
+EVIDENCE_COLUMNS = (
+    "model_a",
+    "model_b",
+    "estimate",
+    "conf_low",
+    "conf_high",
+    "p_adjusted",
+    "test",
+    "prior_low",
+    "prior_high",
+    "decisive",
+)
+
+
+#: Checks of the scores that could reverse the choice if they fail.
+REVERSING_CHECKS = ("smallest_auc", "perfect_auc", "identifiers", "different_scores", "share_of_cases")
+
+
 #: With fewer positives in total, no test is reliable.
 MIN_POSITIVES = 10
 
@@ -82,6 +101,11 @@ class Verdict(FrameResult):
         The candidates, which no test or band puts behind another model.
     choose, how_sure, where_it_changes, weakest_point : str
         The four lines, with shortened model names.
+    warnings : tuple of str
+        Reasons that could reverse the choice, such as inverted scores.
+    evidence : DataFrame
+        One row for each comparison that the choice rests on, with its adjusted p-value, or with its
+        simultaneous band at one prior. One row is `decisive`, the least certain one.
     part_state : str
         State over the supported priors, if `state` is ``unsupported``.
     numbers : tuple of VerdictNumber
@@ -103,6 +127,10 @@ class Verdict(FrameResult):
     how_sure: str
     where_it_changes: str
     weakest_point: str
+    warnings: tuple[str, ...] = ()
+    evidence: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=list(EVIDENCE_COLUMNS)), repr=False, compare=False
+    )
     part_state: str = ""
     numbers: tuple[VerdictNumber, ...] = field(default=(), repr=False)
 
@@ -112,12 +140,19 @@ class Verdict(FrameResult):
         return self.state != "untrusted" and (self.state != "unsupported" or self.part_state != "")
 
     def __str__(self) -> str:
-        """Return the four lines."""
-        return "\n".join(f"{title}: {text}" for title, text, _ in self.lines())
+        """Return the warnings and the four lines."""
+        return "\n".join(f"{title}: {text}" for title, text in self._paragraphs())
+
+    def _paragraphs(self) -> list[tuple[str, str]]:
+        """Return title and text of each warning and line."""
+        return [
+            *(("Warning", text) for text in self.warnings),
+            *((title, text) for title, text, _ in self.lines()),
+        ]
 
     def _repr_html_(self) -> str:
         """Return the four lines as HTML for a notebook."""
-        lines = (f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text, _ in self.lines())
+        lines = (f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text in self._paragraphs())
         return f"<dl>{''.join(lines)}</dl>"
 
     def lines(self) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -129,7 +164,7 @@ class Verdict(FrameResult):
         return [(title, str(getattr(self, name)), tables[name]) for name, title in LINE_TITLES.items()]
 
     def to_text(self, width: int = 80) -> str:
-        """Return the four lines as text, wrapped to `width` columns.
+        """Return the warnings and the four lines as text, wrapped to `width` columns.
 
         Parameters
         ----------
@@ -139,7 +174,7 @@ class Verdict(FrameResult):
         Returns
         -------
         str
-            One indented paragraph for each line.
+            One indented paragraph for each warning and line.
         """
         margin = max(map(len, LINE_TITLES.values())) + 2
         return "\n".join(
@@ -150,7 +185,7 @@ class Verdict(FrameResult):
                 subsequent_indent=" " * margin,
                 break_on_hyphens=False,
             )
-            for title, text, _ in self.lines()
+            for title, text in self._paragraphs()
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -195,6 +230,23 @@ class PairwiseOrder:
         above = {better for better, worse, _ in self.wins if worse == control}
         return tuple(model for model in self.models if model in above)
 
+    def wins_over_others(self) -> list[Any]:
+        """Return the rows that put the other models behind the candidates, as the choice states it."""
+        others = {model for model in self.models if model not in self.candidates}
+        above_all = self.candidates_above_all
+        if above_all:
+            stated = self.candidates if len(above_all) == len(self.candidates) else above_all[:1]
+            return [row for row in self.wins_of(*stated) if order_by_estimate(row)[1] in others]
+        rows = [[row for _, worse, row in self.wins if worse == model] for model in others]
+        return [min(wins, key=rank_certainty) for wins in rows if wins]
+
+    @property
+    def candidates_above_all(self) -> tuple[str, ...]:
+        """Candidates that a test puts above every model that is no candidate."""
+        others = {model for model in self.models if model not in self.candidates}
+        beaten = {model: {order_by_estimate(row)[1] for row in self.wins_of(model)} for model in self.models}
+        return tuple(model for model in self.candidates if beaten[model] >= others)
+
     def wins_of(self, *models: str) -> list[Any]:
         """Return the rows of the pairs that these models win, model by model."""
         return [row for model in models for better, _, row in self.wins if better == model]
@@ -208,6 +260,12 @@ def order_by_estimate(row: Any) -> tuple[str, str]:
     """Return the two models of a pair, the one with the larger value first."""
     a, b = str(row.model_a), str(row.model_b)
     return (a, b) if row.estimate >= 0 else (b, a)
+
+
+def rank_certainty(row: Any) -> tuple[float, float]:
+    """Return a key that sorts the rows of pairs from certain to uncertain."""
+    error = row.std_error
+    return (np.nan_to_num(row.p_adjusted, nan=1.0), -abs(row.estimate) / error if error > 0 else -np.inf)
 
 
 class Judgement:
@@ -288,6 +346,53 @@ class Judgement:
         if len(order.wins_of(candidates[0])) == len(order.models) - 1:
             return "choose"
         return "undecided" if len(candidates) == len(order.models) else "tie"
+
+    @cached_property
+    def evidence(self) -> list[Any]:
+        """Rows of the comparisons that the choice rests on, the least certain one first."""
+        order = self.order
+        if self.state == "untrusted" or self.supported_mass == 0:
+            return []
+        if self.state == "by_prior":
+            return sorted(self._compare_at_ends(), key=lambda row: abs(row.statistic))
+        wins = [row for *_, row in order.wins] if self.state == "control" else order.wins_over_others()
+        if wins:
+            return sorted(wins, key=rank_certainty, reverse=True)
+        pairs = order.pairs if self.state == "control" else order.pairs_among(order.candidates)
+        return sorted(pairs, key=abs_estimate, reverse=True)
+
+    def _compare_at_ends(self) -> list[Any]:
+        """Return the rows of the simultaneous bands that separate two contenders farthest at each end."""
+        order, frame = self.order, self.frames["difference_curves"]
+        ends = [min(order.bands, key=lambda band: band[2]), max(order.bands, key=lambda band: band[3])]
+        rows = []
+        for better, worse, low, high in dict.fromkeys(ends):
+            pair = frame["model_a"].isin([better, worse]) & frame["model_b"].isin([better, worse])
+            inside = frame[pair & (frame["prior"] >= low) & (frame["prior"] <= high) & frame["reject"]]
+            rows += list(iter_rows(inside.loc[[inside["statistic"].abs().idxmax()]])) if len(inside) else []
+        return rows
+
+    def evidence_frame(self) -> pd.DataFrame:
+        """Return the evidence with the columns of `EVIDENCE_COLUMNS`."""
+        at_one_prior = self.state == "by_prior"
+        rows = [
+            {
+                **{name: getattr(row, name) for name in EVIDENCE_COLUMNS[:6]},
+                "test": "simultaneous_bands" if at_one_prior else row.test,
+                "prior_low": row.prior if at_one_prior else self.order.low,
+                "prior_high": row.prior if at_one_prior else self.order.high,
+                "decisive": row is self.evidence[0],
+            }
+            for row in self.evidence
+        ]
+        return pd.DataFrame(rows, columns=list(EVIDENCE_COLUMNS))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Advice of the checks that could reverse the choice, and of an assumed design."""
+        frame = self.frames["assumptions"]
+        advice = frame.loc[frame["check"].isin(REVERSING_CHECKS) & (frame["advice"] != ""), "advice"]
+        return (*advice, *self.evaluation.design.warnings)
 
     def are_equivalent(self, models: Collection[str]) -> bool:
         """Return True if two one-sided tests (TOST) show equivalence of every pair."""

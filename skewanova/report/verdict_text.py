@@ -33,6 +33,7 @@ from skewanova.decision.verdict import (
     abs_estimate,
     contender_ranges,
     order_by_estimate,
+    rank_certainty,
 )
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.diagnostics import pivot_auc
@@ -44,8 +45,8 @@ from skewanova.scores.pairing import find_collapsed
 MAX_WORDS = 60
 
 
-#: Phrases that are left out of longer verdicts, in this order.
-OPTIONAL_PHRASES = ("tail", "p_best", "claim", "names", "tied", "detectable")
+#: Phrases that are left out of longer texts, in this order.
+OPTIONAL_PHRASES = ("tail", "p_best", "test", "claim", "names", "tied", "detectable")
 
 
 #: Names in a list; the rest are counted.
@@ -103,31 +104,26 @@ class LineWriter:
         """Format a fraction as percent and record it."""
         return self.add_number(100 * fraction, quantity, table, format_percent)
 
-    def write_difference(self, row: Any) -> str:
-        """Write the size of a difference, with its interval and adjusted p-value."""
+    def write_difference(self, row: Any, table: str = "pairs") -> str:
+        """Write the size of a difference, its interval and adjusted p; the larger model first."""
         sign = 1 if row.estimate >= 0 else -1
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
         form = partial(format_number, digits=count_decimals(limits))
-        text = self.add_number(abs(row.estimate), "estimate", "pairs", form)
+        text = self.add_number(abs(row.estimate), "estimate", table, form)
         if not np.isnan(limits).any():
             low, high = (
-                self.add_number(limit, name, "pairs", form)
+                self.add_number(limit, name, table, form)
                 for limit, name in zip(limits, ("low", "high"), strict=True)
             )
             text += f" ({low} to {high})"
         if np.isnan(row.p_adjusted):
             return f"{text}, not tested"
-        return f"{text}, adjusted p {self.add_number(row.p_adjusted, 'p_adjusted', 'pairs', format_p)}"
+        return f"{text}, adjusted p {self.add_number(row.p_adjusted, 'p_adjusted', table, format_p)}"
 
-    def write_lead(self, row: Any, verb: str = "over") -> str:
-        """Write the larger model of a pair, the smaller one, and their difference."""
+    def write_lead(self, row: Any, table: str = "pairs") -> str:
+        """Write which model of a pair is above the other, and by how much."""
         first, second = (self.names[model] for model in order_by_estimate(row))
-        return f"{first} {verb} {second} by {self.write_difference(row)}"
-
-    def write_largest_difference(self, rows: Collection[Any]) -> str:
-        """Write the largest of several differences, or the only one."""
-        title = "Largest difference" if len(rows) > 1 else "Difference"
-        return f"{title}: {self.write_lead(max(rows, key=abs_estimate))}"
+        return f"{first} over {second} by {self.write_difference(row, table)}"
 
     def join_names(self, models: Iterable[str], word: str = "and") -> str:
         """Join the names of models; many are cut and counted."""
@@ -136,13 +132,14 @@ class LineWriter:
             texts = [*texts[:MAX_NAMES], f"{len(texts) - MAX_NAMES} more"]
         return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
-    def write_behind(self, models: Sequence[str]) -> str:
-        """Write that models are behind."""
-        return f"{self.join_names(models)} {'is' if len(models) == 1 else 'are'} behind"
+    def write_worse(self, models: Sequence[str], than: str = "") -> str:
+        """Write that these models are worse than another."""
+        text = f"{self.join_names(models)} {'is' if len(models) == 1 else 'are'} worse"
+        return f"{text} than {than}" if than else text
 
     def write_undecided(self, data: str) -> str:
-        """Write that the best model is not known."""
-        return f"The {data} cannot tell which of {self.join_names(self.names)} is best."
+        """Write that no model is known to be the best."""
+        return f"The {data} do not separate {self.join_names(self.names)}."
 
 
 def format_percent(value: float) -> str:
@@ -167,6 +164,8 @@ def write_verdict(facts: Judgement) -> Verdict:
         state="unsupported" if unsupported else facts.state,
         models=facts.models,
         **lines,
+        warnings=facts.warnings,
+        evidence=facts.evidence_frame(),
         part_state=facts.state if unsupported and facts.supported_mass > 0 else "",
         numbers=tuple(writer.numbers),
     )
@@ -182,19 +181,20 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
         for row in islice(iter_rows(facts.frames["decisions"]), MAX_NAMES):
             mean = writer.add_number(row.expected_auprec, "expected_auprec", "decisions")
             means.append(f"{writer.names[str(row.model)]} {mean}")
-        return f"No test can be trusted here: {facts.distrust}. Highest means: {', '.join(means)}."
+        reason = f"the tests are not reliable here ({facts.distrust})"
+        return f"No choice: {reason}. Mean IAUPREC: {', '.join(means)}."
     if facts.supported_mass == 0:
         rarest = _write_rarest(facts, writer)
-        return f"These data can judge no prior of the deployment: below prior {rarest} negatives are too few."
+        return f"No choice: the data are too few at every deployment prior (negatives, below prior {rarest})."
     text = CHOICES[facts.state](facts, writer)
     if facts.supported_mass > 1 - SMALL_MASS:
         return text
     rarest = _write_rarest(facts, writer)
     if not facts.is_partial:
-        return f"{text.removesuffix('.')} (judged above prior {rarest})."
-    percent = writer.add_percent(facts.supported_mass, "share", "support")
-    part = f"priors above {rarest} only ({percent} % of the deployment prior)"
-    return f"These data can judge {part}. There: {text}"
+        return f"{text.removesuffix('.')} (supported above prior {rarest})."
+    percent = writer.add_percent(1 - facts.supported_mass, "share", "support")
+    part = f"priors below {rarest} ({percent} % of the deployment prior)"
+    return f"These data cannot judge {part}. Above it: {text}"
 
 
 def _write_rarest(facts: Judgement, writer: LineWriter) -> str:
@@ -206,8 +206,8 @@ def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
     nearest = min(facts.order.wins_of(best), key=abs_estimate)
     if facts.are_equivalent(order_by_estimate(nearest)):
         margin = writer.add_count(facts.rope, "rope", "equivalence")
-        return f"Choose {writer.names[best]}; its lead is within {margin}."
-    return f"Choose {writer.names[best]}{' on average' if facts.lead_changes else ''}."
+        return f"Use {writer.names[best]}; its lead is within {margin}."
+    return f"Use {writer.names[best]}{' on average' if facts.lead_changes else ''}."
 
 
 def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
@@ -216,16 +216,16 @@ def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
         writer.add_count(facts.rope, "rope", "equivalence"),
     )
     behind = _write_others_behind(facts, writer)
-    return f"{names} are practically equal (within {margin}): take the cheaper{behind}."
+    return f"{names} are practically equal (within {margin}): use the cheaper one{behind}."
 
 
 def _choose_candidates(facts: Judgement, writer: LineWriter) -> str:
     order, candidates = facts.order, facts.order.candidates
     if len(candidates) > 1:
-        return f"Choose {writer.join_names(candidates, 'or')}{_write_others_behind(facts, writer)}."
+        return f"Use {writer.join_names(candidates, 'or')}{_write_others_behind(facts, writer)}."
     beaten = {order_by_estimate(row)[1] for row in order.wins_of(*candidates)}
     rest = writer.join_names([model for model in order.models if model not in {*beaten, *candidates}])
-    return f"{writer.names[candidates[0]]} is behind no other, yet not told from {rest} on average."
+    return f"Use {writer.names[candidates[0]]}; a lead over {rest} on average is not shown."
 
 
 def _write_others_behind(facts: Judgement, writer: LineWriter) -> str:
@@ -234,12 +234,11 @@ def _write_others_behind(facts: Judgement, writer: LineWriter) -> str:
     others = [model for model in order.models if model not in candidates]
     if not others:
         return ""
-    beaten = {model: {order_by_estimate(row)[1] for row in order.wins_of(model)} for model in candidates}
-    above_all = [model for model in candidates if beaten[model].issuperset(others)]
-    ahead = writer.names[above_all[0]] if above_all else "another model at some prior"
+    above_all = order.candidates_above_all
+    whom = writer.names[above_all[0]] if above_all else "another model at some priors"
     if len(above_all) == len(candidates) > 1:
-        ahead = "both" if len(candidates) == 2 else "all of these"
-    return f"; {writer.write_behind(others)} {ahead}"
+        whom = "both" if len(candidates) == 2 else "all of these"
+    return f"; {writer.write_worse(others, whom)}"
 
 
 def _choose_by_prior(facts: Judgement, writer: LineWriter) -> str:
@@ -248,19 +247,19 @@ def _choose_by_prior(facts: Judgement, writer: LineWriter) -> str:
     (first, _, end), (last, start, _) = ranges[0], ranges[-1]
     limits = [writer.add_prior(v, "prior_high", "leaders") for v in dict.fromkeys((end, start))]
     below, above = writer.join_names(first, "or"), writer.join_names(last, "or")
-    text = f"{below} below {limits[0]}, {above} above {limits[-1]}"
-    if len(ranges) == 1 or set(first) == set(last):  # equal candidates at both ends
+    text = f"{below} below prior {limits[0]} and {above} above {limits[-1]}"
+    if len(ranges) == 1 or set(first) == set(last):  # the same models may be the best at both ends
         best, *ends = min(ranges, key=lambda part: len(part[0]))
         low, high = (writer.add_prior(end, "prior_low", "leaders") for end in ends)
-        text = f"{writer.join_names(best, 'or')} from {low} to {high}, elsewhere open"
+        text = f"{writer.join_names(best, 'or')} from prior {low} to {high}; elsewhere the data do not decide"
     elif len(limits) > 1:
         both = len(ranges) == 3 and len(ranges[1][0]) == 2
-        text += "; between, " + ("either" if both else "open")
+        text += "; in between, " + ("either" if both else "the data do not decide")
     for better, worse, _ in order.wins:
         if {better, worse} <= {*first, *last}:
-            text += f"; on average {names[better]} is ahead of {names[worse]}"
+            text += f"; on average {names[better]} is better than {names[worse]}"
             break
-    return f"It depends on the prior: {text}."
+    return f"Use {text}."
 
 
 CHOICES: dict[str, Callable[[Judgement, LineWriter], str]] = {
@@ -277,78 +276,52 @@ def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control:
     """Write the models ahead of the control and behind it; other pairs are not tested."""
     above, name = order.models_above(control), writer.names[control]
     below = [worse for better, worse, _ in order.wins if better == control]
-    rest = f"; {writer.write_behind(below)} it" if below else ""
+    rest = f"; {writer.write_worse(below, 'it')}" if below else ""
     if above:
         verb = "is" if len(above) == 1 else "are"
-        return f"{writer.join_names(above)} {verb} ahead of {name}, the control{rest}."
+        return f"{writer.join_names(above)} {verb} better than {name}, the control{rest}."
     if below:
-        return f"Keep {name}, the control: none is ahead of it{rest}."
-    return f"No model was found to differ from {name}, the control."
+        return f"Keep {name}, the control: no model is shown to be better{rest}."
+    return f"No difference from {name}, the control, was found."
 
 
 # --- how sure -----------------------------------------------------------------------------------------------
 
 
 def write_certainty(facts: Judgement, writer: LineWriter) -> str:
-    """Write the difference that supports the state, and optional phrases."""
-    if facts.state == "untrusted" or facts.supported_mass == 0:
-        return "No test is trusted."
-    phrases = [CERTAINTIES[facts.state](facts, writer)]
-    optional = {"detectable": _write_detectable, "tied": _write_tied, "p_best": _write_p_best}
+    """Write the least certain comparison that the choice needs, then optional phrases."""
+    if not facts.evidence:
+        return "No test is reliable here."
+    phrases = [_write_decisive(facts, writer)]
+    optional = {"detectable": _write_detectable, "tied": _write_open_rival, "p_best": _write_p_best}
     phrases += [write(facts, writer) for name, write in optional.items() if name not in writer.omit]
     text = f"{'; '.join(filter(None, phrases))}."
     return text if "claim" in writer.omit else f"{text} For {facts.evaluation.design.population}."
 
 
-def _write_lead_of_winner(facts: Judgement, writer: LineWriter) -> str:
-    nearest = min(facts.order.wins_of(facts.order.candidates[0]), key=abs_estimate)
-    return f"Ahead of {writer.names[order_by_estimate(nearest)[1]]} by {writer.write_difference(nearest)}"
+def _write_decisive(facts: Judgement, writer: LineWriter) -> str:
+    row, *others = facts.evidence
+    if facts.state == "by_prior":
+        prior = writer.add_prior(row.prior, "prior", "difference_curves")
+        title = "Less certain end: at" if others else "At"
+        return f"{title} prior {prior}, {writer.write_lead(row, table='difference_curves')}"
+    return write_evidence(row, len(others), writer)
 
 
-def _write_smallest_lead(facts: Judgement, writer: LineWriter) -> str:
-    wins = facts.order.wins_of(*facts.order.candidates)
-    if not wins:
-        return "Told apart at some priors only, by simultaneous bands"
-    return f"Smallest lead: {writer.write_lead(min(wins, key=abs_estimate))}"
+def write_evidence(row: Any, n_others: int, writer: LineWriter) -> str:
+    """Write the least certain lead with its test, or else the largest difference."""
+    test = "" if "test" in writer.omit else f" ({get_test(str(row.test)).name})"
+    if row.reject:
+        return f"{'Least certain: ' if n_others else ''}{writer.write_lead(row)}{test}"
+    return f"{'Largest difference' if n_others else 'Difference'}: {writer.write_lead(row)}{test}"
 
 
-def _write_lead_by_prior(facts: Judgement, writer: LineWriter) -> str:
-    ends = {model for better, worse, _, _ in facts.order.bands for model in (better, worse)}
-    largest = max(facts.order.pairs_among(ends), key=abs_estimate)
-    return f"By simultaneous bands; on average {writer.write_lead(largest)}"
-
-
-def _get_candidate_pairs(facts: Judgement) -> list[Any]:
-    return facts.order.pairs_among(facts.order.candidates)
-
-
-def _write_leads(order: PairwiseOrder, writer: LineWriter) -> str:
-    """Write the smallest significant lead, or else the largest difference."""
-    wins = [row for *_, row in order.wins]
-    if not wins:
-        return writer.write_largest_difference(order.pairs)
-    row = min(wins, key=abs_estimate)
-    return (
-        f"Smallest lead: {writer.write_lead(row)}" if len(wins) > 1 else writer.write_lead(row, "is ahead of")
-    )
-
-
-CERTAINTIES: dict[str, Callable[[Judgement, LineWriter], str]] = {
-    "choose": _write_lead_of_winner,
-    "control": lambda facts, writer: _write_leads(facts.order, writer),
-    "tie": _write_smallest_lead,
-    "undecided": lambda facts, writer: writer.write_largest_difference(_get_candidate_pairs(facts)),
-    "equal": lambda facts, writer: writer.write_largest_difference(_get_candidate_pairs(facts)),
-    "by_prior": _write_lead_by_prior,
-}
-
-
-def _write_tied(facts: Judgement, writer: LineWriter) -> str:
-    """Write the largest difference between the candidates of a tie."""
-    pairs = _get_candidate_pairs(facts)
+def _write_open_rival(facts: Judgement, writer: LineWriter) -> str:
+    """Write the difference between candidates that is nearest to being shown."""
+    pairs = facts.order.pairs_among(facts.order.candidates)
     if facts.state != "tie" or not pairs:
         return ""
-    return f"not told apart: {writer.write_lead(max(pairs, key=abs_estimate))}"
+    return f"not shown: {writer.write_lead(min(pairs, key=rank_certainty))}"
 
 
 def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
@@ -374,15 +347,15 @@ def _write_p_best(facts: Judgement, writer: LineWriter) -> str:
 
 
 def write_changes(facts: Judgement, writer: LineWriter) -> str:
-    """Write the prior at which the highest mean changes, in the deployment prior or else nearest to it."""
+    """Write where the highest mean changes: inside of the deployment prior, or else the nearest outside."""
     order = facts.order
     if facts.supported_mass == 0 or facts.state == "untrusted":
-        return f"Not judged: {writer.names[order.models[0]]} has the highest mean seen."
+        return f"Not facts: {writer.names[order.models[0]]} has the highest observed mean."
     regions = list(iter_rows(facts.frames["regions"]))
     regions = [region for region in regions if region.prior_high > facts.rarest] or regions[-1:]
-    low, high = (max(regions[0].prior_low, min(facts.rarest, regions[0].prior_high)), regions[-1].prior_high)
+    low, high = max(regions[0].prior_low, min(facts.rarest, regions[0].prior_high)), regions[-1].prior_high
     if low == high:
-        return f"Only prior {writer.add_prior(low, 'prior_low', 'regions')} was looked at."
+        return f"Only prior {writer.add_prior(low, 'prior_low', 'regions')} was evaluated."
     if inside := facts.lead_changes:
         largest = max(inside, key=lambda change: change[0].margin + change[1].margin)
         others = f", and at {len(inside) - 1} more" if len(inside) > 1 else ""
@@ -390,7 +363,7 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
     changes = list(pairwise(regions))
     if not changes:
         first, last = (writer.add_prior(v, "prior_low", "regions") for v in (low, high))
-        span = f"{first}{' (lowest judged)' if low == facts.rarest else ''} to {last}"
+        span = f"{first}{' (the lowest that the data support)' if low == facts.rarest else ''} to {last}"
         if facts.state in {"undecided", "equal"}:
             return f"No change seen from prior {span}."
         leader = writer.names[str(regions[0].model)]
@@ -419,11 +392,11 @@ def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
         writer.add_prior(crossing.conf_high, "conf_high", "crossings")
         interval = f" (interval {format_open_interval(crossing)})"
     models = f" from {writer.names[str(below.model)]} to {writer.names[str(above.model)]}"
-    return f"The highest mean passes{'' if 'names' in writer.omit else models} at prior {prior}{interval}"
+    return f"The highest mean changes{'' if 'names' in writer.omit else models} at prior {prior}{interval}"
 
 
 def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
-    """Return the distance of a prior from the judged range, in log-odds."""
+    """Return the distance of a prior from the facts range, in log-odds."""
     return float(max(logit(order.low) - logit(prior), logit(prior) - logit(order.high)))
 
 
@@ -468,19 +441,19 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     if design.reason == "assumed":
         yield "How the folds were made is assumed: add a case column."
     elif not design.is_test_set and design.warnings:
-        yield "What was stated about the folds is in doubt: see the warnings."
+        yield "The stated design does not fit the cases: see the warnings."
     if few is not None:
         count = writer.add_count(few.statistic, "statistic", "assumptions")
         scores = "distinct score" if few.statistic == 1 else "distinct scores"
-        yield f"{facts.most_tied_model} has only {count} {scores}: give finer ones."
+        yield f"{facts.most_tied_model} has only {count} {scores}: provide unrounded scores."
     elif top is not None and top.advice:
         percent = writer.add_percent(top.statistic, "statistic", "assumptions")
-        yield f"Of a fold, {percent} % share a model's best score: give finer ones."
+        yield f"In one fold {percent} % of cases tie at the top score: provide unrounded scores."
     auc = pivot_auc(facts.evaluation)
     for row, column in np.argwhere(find_collapsed(auc))[:1].tolist():
         low, model = float(auc.iloc[row, column]), writer.names[str(auc.columns[column])]
         text = writer.add_number(low, "auc", "iauprec")
-        yield f"{model} ranks near chance in a fold (AUC {text}): look there."
+        yield f"{model} ranks near chance in a fold (AUC {text}): find out why."
 
 
 def _write_more_data(facts: Judgement, writer: LineWriter) -> Iterator[str]:
@@ -493,23 +466,23 @@ def _write_more_data(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     for row in iter_rows(rows[rows["case_factor"] > 1]):
         pair = f"{writer.names[best]} from {writer.names[str(row.model_b)]}"
         if row.case_factor >= MAX_CASE_FACTOR:
-            yield f"No feasible number of {units} would tell {pair}."
+            yield f"No feasible number of {units} would separate {pair}."
         else:
             factor = writer.add_number(row.case_factor, "case_factor", "plans", format_factor)
-            yield f"Too few data: telling {pair} takes about {factor} times the {units}."
+            yield f"Too few data: separating {pair} would need about {factor} times as many {units}."
 
 
 def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
     """Write the weakness of a design itself."""
     if design.is_test_set:
-        return "Each model was trained once: nothing is known about training anew."
+        return "Each model was trained once, so retraining is not covered."
     if design.n_folds < MIN_FOLDS:
         folds = "runs" if design.has_runs else "folds"
         return f"Only {writer.add_count(design.n_folds, 'n_folds', 'design')} {folds}: add some."
     if design.overlapping and not design.n_halvings:
         return (
             "Folds share training data; the correction may not hold for unstable learners: "
-            "splits into halves would tell."
+            "splits into halves would settle this."
         )
     return "None found for the deployment."
 
@@ -528,7 +501,7 @@ def write_datasets_verdict(
         state,
         order.candidates if control is None else order.models_above(control) or (control,),
         choose=choice,
-        how_sure=_write_certainty_across(order, writer.begin("how_sure")),
+        how_sure=_write_certainty_across(order, writer.begin("how_sure"), control),
         where_it_changes=_write_winners_across(ranking, n_datasets, writer.begin("where_it_changes")),
         weakest_point=_write_weakness_across(n_datasets, writer.begin("weakest_point")),
         numbers=tuple(writer.numbers),
@@ -542,7 +515,7 @@ def write_class_choice(
     if verdict.state == "untrusted":
         return verdict.choose
     if verdict.state == "unsupported":
-        return "These data can judge little of its deployment prior, or none of it: see its report."
+        return "These data support little of its deployment prior, or none of it: see its report."
     order = PairwiseOrder(tuple(models), list(pairs))
     return _choose_by_pairs(order, LineWriter(shorten_names(models)), "data", control)[1]
 
@@ -558,16 +531,15 @@ def _choose_by_pairs(
     if not others or not candidates:
         return "undecided", writer.write_undecided(data)
     if len(order.wins_of(candidates[0])) == len(order.models) - 1:
-        return "choose", f"Choose {writer.names[candidates[0]]}."
-    return "tie", f"Choose {writer.join_names(candidates, 'or')}; {writer.write_behind(others)}."
+        return "choose", f"Use {writer.names[candidates[0]]}."
+    return "tie", f"Use {writer.join_names(candidates, 'or')}; {writer.write_worse(others)}."
 
 
-def _write_certainty_across(order: PairwiseOrder, writer: LineWriter) -> str:
-    """Write the smallest significant lead of a candidate, or else the largest difference."""
-    wins = order.wins_of(*order.candidates)
-    row = min(wins, key=abs_estimate) if wins else max(order.pairs, key=abs_estimate)
-    text = _write_leads(PairwiseOrder(order.models, wins or order.pairs), writer)
-    return f"{text} ({get_test(str(row.test)).name}). For further data sets like these."
+def _write_certainty_across(order: PairwiseOrder, writer: LineWriter, control: str | None) -> str:
+    """Write the least certain lead that the choice needs, or else the largest difference."""
+    wins = [row for *_, row in order.wins] if control else order.wins_over_others()
+    rows = sorted(wins, key=rank_certainty) or sorted(order.pairs, key=abs_estimate)
+    return f"{write_evidence(rows[-1], len(rows) - 1, writer)}. For further data sets like these."
 
 
 def _write_winners_across(ranking: pd.DataFrame, n_datasets: int, writer: LineWriter) -> str:
@@ -583,5 +555,5 @@ def _write_winners_across(ranking: pd.DataFrame, n_datasets: int, writer: LineWr
 
 def _write_weakness_across(n_datasets: int, writer: LineWriter) -> str:
     if n_datasets > MIN_FOLDS:
-        return "The data sets count as a sample of those to come."
+        return "The data sets are taken as a sample of those to come."
     return f"Only {writer.add_count(n_datasets, 'dataset', 'iauprec')} data sets: add some."

@@ -12,9 +12,9 @@ from loops import each
 from verdict_tables import KINDS, compared, drawn, scores
 
 from skewanova.base.frames import iter_rows
-from skewanova.decision.verdict import LINE_TITLES, VERDICT_COLUMNS, Verdict
+from skewanova.decision.verdict import EVIDENCE_COLUMNS, LINE_TITLES, VERDICT_COLUMNS, Verdict
 from skewanova.report.tables import TABLES
-from skewanova.report.verdict_text import MAX_WORDS, LineWriter, format_percent
+from skewanova.report.verdict_text import MAX_WORDS, LineWriter, format_percent, write_evidence
 
 STATES = {
     "clear": "choose",
@@ -149,8 +149,8 @@ def assert_words_agree(result):
         best = verdict.models[0]
         assert f" is ahead of {best} " not in told.split("simultaneous")[0]
         passes = not verdict.where_it_changes.startswith(("Nowhere ", "Not ", "Only "))
-        assert (f"Choose {best} on average" in verdict.choose) == (passes and "within" not in verdict.choose)
-    words = f"{verdict} {told}"
+        assert (f"Use {best} on average" in verdict.choose) == (passes and "within" not in verdict.choose)
+    words = " ".join(getattr(verdict, line) for line in LINE_TITLES) + told
     if result.design.kind == "test_set":
         assert not re.search(r"\bfolds?\b|\bhold-out", words)
     if result.design.kind == "runs":
@@ -159,7 +159,34 @@ def assert_words_agree(result):
     assert len(said) <= MAX_WORDS, (len(said), str(verdict))
 
 
+def assert_evidence_decides(result):
+    """The quoted comparison is the least certain of those that the choice needs."""
+    verdict, rows = result.verdict, result.verdict.evidence
+    state = verdict.part_state or verdict.state
+    assert tuple(rows) == EVIDENCE_COLUMNS
+    if state in {"untrusted", "unsupported"}:
+        assert rows.empty
+        assert verdict.how_sure == "No test is reliable here."
+        return
+    (decisive,) = rows[rows["decisive"]].itertuples()
+    first = {n.quantity: n.value for n in reversed(verdict.numbers) if n.line == "how_sure"}
+    assert first["estimate"] == abs(decisive.estimate)
+    assert np.isnan(decisive.p_adjusted) or first["p_adjusted"] == decisive.p_adjusted
+    if state == "choose":
+        partly = result.pairs["response"] == "iauprec_supported"
+        pairs = result.pairs[partly] if verdict.part_state else pairs_of(result)
+        leads = pairs[(pairs["model_a"] == verdict.models[0]) | (pairs["model_b"] == verdict.models[0])]
+        assert decisive.p_adjusted == leads["p_adjusted"].max() < result.alpha
+    if state in {"choose", "tie"}:
+        assert decisive.p_adjusted == rows["p_adjusted"].max()
+    if state in {"undecided", "equal"}:
+        assert abs(decisive.estimate) == rows["estimate"].abs().max()
+    if state == "by_prior":
+        assert ((rows["conf_low"] > 0) | (rows["conf_high"] < 0)).all()
+
+
 def check(result):
+    assert_evidence_decides(result)
     assert_numbers_have_tables(result)
     assert_bands_agree(result)
     assert_pairs_agree(result)
@@ -200,15 +227,15 @@ def test_where_no_test_is_trusted_no_group_stands_in_the_tables(results, state):
 def test_words_for_pairs_names_and_numbers(results):
     pairs, writer = list(iter_rows(pairs_of(results["clear"]))), LineWriter({c: c for c in "abcde"})
     named = LineWriter({model: model for model in results["clear"].evaluation.models})
-    assert named.write_largest_difference(pairs[:1]).startswith("Difference: ")
-    assert named.write_largest_difference(pairs).startswith("Largest difference: ")
+    for row, n_others, start in ((pairs[0], 0, "m"), (pairs[0], 1, "Least certain: m")):
+        assert write_evidence(row, n_others, named).startswith(start)
+        assert write_evidence(row, n_others, named).endswith(" (corrected paired t, Holm)")
     assert [writer.join_names("a"), writer.join_names("abc", "or")] == ["a", "a, b or c"]
     assert writer.join_names("abcde") == "a, b, c and 2 more"
     assert [format_percent(value) for value in (0.4, 37.6, 99.7, 100.0)] == ["<1", "38", ">99", "100"]
     row = SimpleNamespace(estimate=-0.00152, conf_low=-0.0033, conf_high=0.00031, p_adjusted=0.1)
-    assert (
-        writer.write_difference(row) == "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"
-    )  # limits keep their sign
+    difference = "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"  # limits keep their sign
+    assert writer.write_difference(row) == difference
 
 
 def test_a_verdict_shows_itself(results):
@@ -233,9 +260,11 @@ def test_a_flat_table_is_not_trusted():
     frame["y_score"] = np.where(frame["model"] == "m0", frame["y_true"].astype(float), 0.0)
     result = compared(frame, "independent")
     assert result.verdict.state == "untrusted"
-    assert result.verdict.choose.startswith("No test can be trusted here: their difference does not vary.")
+    assert result.verdict.choose.startswith(
+        "No choice: the tests are not reliable here (their difference does not vary)."
+    )
     assert "is ahead of" not in " ".join(result.conclusions)
-    assert result.verdict.weakest_point == "m1 has only 1 distinct score: give finer ones."
+    assert result.verdict.weakest_point == "m1 has only 1 distinct score: provide unrounded scores."
 
 
 def test_a_tie_tells_the_difference_of_those_tied(results):
@@ -243,7 +272,7 @@ def test_a_tie_tells_the_difference_of_those_tied(results):
     a, b = result.verdict.models
     pairs = pairs_of(result)
     (row,) = pairs[pairs["model_a"].isin([a, b]) & pairs["model_b"].isin([a, b])].itertuples()
-    assert f"; not told apart: {a} over {b} by {abs(row.estimate):.3f} (" in result.verdict.how_sure
+    assert f"; not shown: {a} over {b} by {abs(row.estimate):.3f} (" in result.verdict.how_sure
     assert not row.reject
 
 
@@ -254,7 +283,7 @@ def test_ties_are_those_of_the_checks():
     most = result.scores.to_frame().groupby(["model", "fold"])["y_score"].nunique().groupby("model").max()
     least = most.idxmin()
     assert most[least] == row["statistic"]
-    said = f"{least} has only {row['statistic']:g} distinct scores: give finer ones."
+    said = f"{least} has only {row['statistic']:g} distinct scores: provide unrounded scores."
     assert result.verdict.weakest_point == said
     (number,) = [n for n in result.verdict.numbers if n.line == "weakest_point"]
     assert (number.table, number.value) == ("assumptions", row["statistic"])
@@ -264,7 +293,7 @@ def test_many_cases_at_the_best_score_are_ties_too():
     frame = scores("independent", [2.5, 1.0], n_folds=5)
     result = compared(frame.assign(y_score=frame["y_score"].clip(upper=1.0)), "independent")
     share = result.tables["assumptions"].set_index("check").loc["share_at_best_score", "statistic"]
-    said = f"Of a fold, {100 * share:.0f} % share a model's best score: give finer ones."
+    said = f"In one fold {100 * share:.0f} % of cases tie at the top score: provide unrounded scores."
     assert result.verdict.weakest_point == said
 
 
@@ -275,17 +304,17 @@ def test_a_collapse_is_that_of_the_checks():
     result = compared(frame, "independent")
     assert result.tables["assumptions"].set_index("check").loc["collapsed_folds", "statistic"] == 1
     auc = result.tables["iauprec"].query("model == 'm1' and fold == 3")["auc"].item()
-    assert result.verdict.weakest_point == f"m1 ranks near chance in a fold (AUC {auc:.3f}): look there."
+    assert result.verdict.weakest_point == f"m1 ranks near chance in a fold (AUC {auc:.3f}): find out why."
 
 
-@each(("high", "told"), [(0.01, "can judge no prior of the deployment"), (0.04, "above 0.027 only (33 %")])
+@each(("high", "told"), [(0.01, "too few at every deployment prior"), (0.04, "priors below 0.027 (67 %")])
 def test_a_deployment_prior_out_of_reach_is_said_first(high, told):
     frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=300, n_positive=100)
     result = compared(frame, "independent", (0.001, high))
     assert result.verdict.state == "unsupported"
     assert told in result.verdict.choose
     part = result.pairs[result.pairs["response"] == "iauprec_supported"]
-    assert len(part) == (1 if "33" in told else 0)
+    assert len(part) == (1 if "67" in told else 0)
     assert result.verdict.part_state == ("choose" if len(part) else "")
     assert_state_holds(result)
 
@@ -294,8 +323,10 @@ def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choi
     frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=300, n_positive=100)
     result = compared(frame, "independent", (0.015, 0.15))
     limit = result.verdict.to_frame().query("line == 'choose'")["text"].item()
-    assert result.verdict.choose == f"Choose m0 (judged above prior {limit})."
-    assert result.verdict.where_it_changes.startswith(f"Nowhere from prior {limit} (lowest judged) to ")
+    assert result.verdict.choose == f"Use m0 (supported above prior {limit})."
+    assert result.verdict.where_it_changes.startswith(
+        f"Nowhere from prior {limit} (the lowest that the data support) to "
+    )
     assert result.verdict.weakest_point.startswith(f"Below prior {limit} (")
     assert_numbers_have_tables(result)
 
@@ -304,16 +335,16 @@ def test_two_models_that_swap_are_named_with_their_limits(results):
     verdict, leaders = results["swap"].verdict, results["swap"].tables["leaders"]
     alone = leaders[~leaders.duplicated(["prior_low", "prior_high"], keep=False)]
     low, high = alone["prior_high"].min(), alone["prior_low"].max()
-    assert f"m1 below {low:.3g}, m0 above {high:.3g}; between, either" in verdict.choose
-    assert "passes from m1 to m0 at prior" in verdict.where_it_changes
+    assert f"Use m1 below prior {low:.3g} and m0 above {high:.3g}; in between, either" in verdict.choose
+    assert "changes from m1 to m0 at prior" in verdict.where_it_changes
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("control", "told", "models"),
     [
-        ("m0", "Keep m0, the control: none is ahead of it; m2 is behind it.", ("m0",)),
-        ("m2", "m0 and m1 are ahead of m2, the control.", ("m0", "m1")),
+        ("m0", "Keep m0, the control: no model is shown to be better; m2 is worse than it.", ("m0",)),
+        ("m2", "m0 and m1 are better than m2, the control.", ("m0", "m1")),
     ],
 )
 def test_a_control_is_what_the_others_are_held_against(control, told, models):
@@ -346,4 +377,4 @@ def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, pri
     verdict = compared(pd.concat(parts), "test_set", prior, at_priors=(prior,)).verdict
     assert (verdict.state == "untrusted") == bool(why)
     if why:
-        assert verdict.choose.startswith(f"No test can be trusted here: {why}.")
+        assert verdict.choose.startswith(f"No choice: the tests are not reliable here ({why}).")
