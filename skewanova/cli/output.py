@@ -77,9 +77,11 @@ def colour_summary(text: str) -> str:
 
     displayed, colour = [], None
     for line in escape_lines(text).split("\n"):
-        title = next((title for title in LINE_TITLES.values() if line.startswith(f"{title} ")), "")
+        titles = ("Warning", *LINE_TITLES.values())
+        title = next((title for title in titles if line.startswith(f"{title} ")), "")
         if title:
-            displayed.append(click.style(title, bold=True) + line.removeprefix(title))
+            colour = "yellow" if title == "Warning" else None
+            displayed.append(click.style(title, bold=True, fg=colour) + line.removeprefix(title))
         elif line in SECTIONS:
             colour = SECTIONS[line]
             displayed.append(click.style(line, bold=True))

@@ -7,7 +7,7 @@ averaged, but p-values are adjusted over all classes and pairs, which is valid u
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -126,7 +126,9 @@ class DatasetsComparison(PartsResult):
         """Verdict across data sets."""
         pairs = self.pairs[self.pairs["role"] == "primary"]
         control = get_control(next(iter(self.comparisons.values())))
-        return write_datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
+        verdict = write_datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
+        notes = {name: result.verdict.warnings for name, result in self.comparisons.items()}
+        return replace(verdict, warnings=tuple(merge_notes("data set", notes)))
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -200,6 +202,7 @@ class DatasetsComparison(PartsResult):
         }
         return {
             "title": f"Comparison of {len(self.ranking)} classifiers on {len(self.comparisons)} data sets",
+            "reversing": self.verdict.warnings,
             "verdict": self.verdict.lines(),
             "deployment_prior": self.deployment_prior,
             "figures": {n: build_picture(n, svg, texts[n], self.FILES[n]) for n, svg in drawings.items()},

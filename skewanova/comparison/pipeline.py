@@ -35,7 +35,7 @@ from skewanova.decision.choice import choose_models, decision_table, ranking_ord
 from skewanova.decision.joint_curves import joint_curves, panel_curves
 from skewanova.decision.leads import crossings_frame, differing_frame, find_regions, leaders_frame
 from skewanova.decision.planning import count_compared_pairs, plan_sample_sizes
-from skewanova.decision.verdict import select_supported_part
+from skewanova.decision.verdict import REVERSING_CHECKS, select_supported_part
 from skewanova.evaluation.along_prior import support
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.diagnostics import soundness
@@ -50,7 +50,7 @@ from skewanova.scores.scikit_learn import check_data, check_model_names, draw_sp
 from skewanova.scores.table import Scores
 
 #: Checks of the scores whose advice is also issued as a warning.
-SUSPICIOUS_CHECKS = ("smallest_auc", "collapsed_folds", "share_of_cases", "different_scores")
+SUSPICIOUS_CHECKS = (*REVERSING_CHECKS, "collapsed_folds")
 
 
 def build_decision_frames(

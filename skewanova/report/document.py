@@ -131,6 +131,7 @@ def render_page(source: ReportSource, drawings: Mapping[str, bytes], provenance:
         **_build_slider(source),
         "figures": _build_pictures(source, drawings),
         "warnings": source.warnings,
+        "reversing": source.verdict.warnings,
         "verdict": [
             (heading, text, [(name, TABLE_ANCHORS[name]) for name in tables])
             for heading, text, tables in source.verdict.lines()

@@ -363,7 +363,7 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
     changes = list(pairwise(regions))
     if not changes:
         first, last = (writer.add_prior(v, "prior_low", "regions") for v in (low, high))
-        span = f"{first}{' (the lowest that the data support)' if low == facts.rarest else ''} to {last}"
+        span = f"{first}{' (lower ones lack support)' if low == facts.rarest else ''} to {last}"
         if facts.state in {"undecided", "equal"}:
             return f"No change seen from prior {span}."
         leader = writer.names[str(regions[0].model)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -247,8 +247,8 @@ def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
 
 
 def check_rankings(auc: pd.DataFrame) -> list[SanityCheck]:
-    """Check AUC by fold and model for inverted rankings and for models that collapse in some folds."""
-    return [_check_inverted(auc), _check_collapsed(auc)]
+    """Check AUC by fold and model for inverted rankings, leaking labels, and models that collapse."""
+    return [_check_inverted(auc), *_check_perfect(auc), _check_collapsed(auc)]
 
 
 def auc_frame(table: Scores) -> pd.DataFrame:
@@ -266,15 +266,34 @@ def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
     return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
 
 
+def _list_models(models: Iterable[str], details: Iterable[str]) -> str:
+    """Return the names of models, each with a detail; of many, the first and how many more."""
+    items = [f"{escape_text(model)!r} ({detail})" for model, detail in zip(models, details, strict=True)]
+    more = [f"{len(items) - MAX_EXAMPLES} more"] if len(items) > MAX_EXAMPLES else []
+    return ", ".join([*items[:MAX_EXAMPLES], *more])
+
+
 def _check_inverted(auc: pd.DataFrame) -> SanityCheck:
     """Check for rankings worse than chance, whose scores are probably inverted."""
     means = auc.mean()
-    model, least = str(means.idxmin()), float(means.min())
+    low = means[means < 0.5]
+    models = _list_models(map(str, low.index), (f"AUC {value:.3f}" for value in low))
     advice = (
-        f"model {escape_text(model)!r} ranks worse than chance (AUC {least:.3f}): if higher scores mean more "
-        "likely negative, negate them, or name the positive class (pos_label, --positive)"
+        f"worse than chance: {models}: are these scores inverted? If higher scores mean more likely "
+        "negative, negate them, or name the positive class (pos_label, --positive)"
     )
-    return SanityCheck("smallest_auc", least, advice if least < 0.5 else "")
+    return SanityCheck("smallest_auc", float(means.min()), advice if len(low) else "")
+
+
+def _check_perfect(auc: pd.DataFrame) -> Iterator[SanityCheck]:
+    """Yield a check for models that separate the classes perfectly in every fold, as a leaking label does."""
+    perfect = auc.columns[(auc == 1).all()]
+    if len(perfect):
+        advice = (
+            f"perfect in every fold: {_list_models(map(str, perfect), ['AUC 1'] * len(perfect))}: make sure "
+            "that the label does not leak into the scores"
+        )
+        yield SanityCheck("perfect_auc", float(len(perfect)), advice)
 
 
 def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
@@ -320,24 +339,33 @@ def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
     yield SanityCheck("share_of_cases", float(share.min()), advice if looks else "")
 
 
-def find_fewest_distinct(ties: Sequence[TieCounts]) -> TieCounts:
-    """Return the fold with most distinct scores of the model with fewest."""
+def _find_most_distinct(ties: Sequence[TieCounts]) -> list[TieCounts]:
+    """Return the fold with most distinct scores of each model."""
     most: dict[str, TieCounts] = {}
     for counts in ties:
         most[counts.model] = max(most.get(counts.model, counts), counts, key=lambda fold: fold.n_distinct)
-    return min(most.values(), key=lambda counts: counts.n_distinct)
+    return list(most.values())
+
+
+def find_fewest_distinct(ties: Sequence[TieCounts]) -> TieCounts:
+    """Return the fold with most distinct scores of the model with fewest."""
+    return min(_find_most_distinct(ties), key=lambda counts: counts.n_distinct)
 
 
 def _check_decisions(ties: Sequence[TieCounts]) -> SanityCheck:
     """Check for models with at most two distinct scores, which are hard predictions."""
-    least = find_fewest_distinct(ties)
-    fewest = least.n_distinct
-    advice = (
-        f"model {escape_text(least.model)!r} has only {fewest} different "
-        f"score{'s' if fewest > 1 else ''} in any fold: hard predictions give a one-point curve; provide "
-        "probabilities or the decision function"
+    most = _find_most_distinct(ties)
+    few = [counts for counts in most if counts.n_distinct <= 2 < counts.n_cases]
+    models = _list_models(
+        [counts.model for counts in few],
+        [f"{counts.n_distinct} distinct score{'s' * (counts.n_distinct > 1)}" for counts in few],
     )
-    return SanityCheck("different_scores", float(fewest), advice if fewest <= 2 < least.n_cases else "")
+    advice = (
+        f"hard predictions instead of scores: {models}: they give a one-point curve; provide probabilities "
+        "or the decision function"
+    )
+    fewest = min(counts.n_distinct for counts in most)
+    return SanityCheck("different_scores", float(fewest), advice if few else "")
 
 
 def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:

@@ -325,7 +325,7 @@ def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choi
     limit = result.verdict.to_frame().query("line == 'choose'")["text"].item()
     assert result.verdict.choose == f"Use m0 (supported above prior {limit})."
     assert result.verdict.where_it_changes.startswith(
-        f"Nowhere from prior {limit} (the lowest that the data support) to "
+        f"Nowhere from prior {limit} (lower ones lack support) to "
     )
     assert result.verdict.weakest_point.startswith(f"Below prior {limit} (")
     assert_numbers_have_tables(result)
