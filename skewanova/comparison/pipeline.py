@@ -181,7 +181,7 @@ def compare(
     >>> from skewanova import compare, load_satellite_scores
     >>> result = compare(load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.2), alpha=0.005)
     >>> result.verdict.choose
-    'The data cannot tell which of A, C and B is best.'
+    'The data do not separate A, C and B.'
     >>> result.ranking[["rank", "model", "group"]].to_string(index=False).split("\n")
     [' rank model group', '    1     A     a', '    2     C     a', '    3     B     a']
     """

@@ -118,7 +118,7 @@ class Verdict(FrameResult):
     >>> verdict.state, verdict.models
     ('undecided', ('A', 'C', 'B'))
     >>> verdict.choose
-    'The data cannot tell which of A, C and B is best.'
+    'The data do not separate A, C and B.'
     """
 
     state: str

@@ -33,7 +33,7 @@ def test_demo_as_a_process(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, told, warned = run_process("demo", "--alpha", "0.005", "--at-priors", "0.5,0.1")
     assert (status, warned) == (0, "")
-    assert told.startswith("Choose            The data cannot tell which of A, C and B is best.\n")
+    assert told.startswith("Choose            The data do not separate A, C and B.\n")
     assert all(line.isprintable() and len(line) <= 80 for line in told.split("\n"))
     assert list(tmp_path.iterdir()) == []
 

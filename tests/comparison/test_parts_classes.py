@@ -107,20 +107,20 @@ def test_what_to_deploy_goes_by_the_joint_family(found):
         pairs = result.pairs[result.pairs["class"] == name]
         behind = [f"m{k}" for k in range(3) if (pairs["reject"] & (pairs["model_b"] == f"m{k}")).any()]
         assert behind == ["m2"]
-        assert choice in {"Choose m0 or m1; m2 is behind.", "Choose m1 or m0; m2 is behind."}
+        assert choice in {"Use m0 or m1; m2 is worse.", "Use m1 or m0; m2 is worse."}
     none = replace(result, pairs=result.pairs.assign(reject=False))
-    assert none.choices["0"].startswith("The data cannot tell which of ")
+    assert none.choices["0"].startswith("The data do not separate ")
     assert result.summary(full=True).startswith(result.summary())
 
 
 def test_what_a_class_says_goes_by_its_verdict_and_the_control(found):
     _, result = found
     rows, models = list(result.pairs.itertuples()), ["m0", "m1", "m2"]
-    for state, said in (("untrusted", "No test holds."), ("unsupported", "can judge little of its")):
+    for state, said in (("untrusted", "No test holds."), ("unsupported", "support little of its")):
         assert said in write_class_choice(models, rows[:3], Verdict(state, (), "No test holds.", "", "", ""))
     pairs = [row for row in rows if row.model_b == "m2"][:2]
     said = write_class_choice(models, pairs, Verdict("control", (), "", "", "", ""), control="m2")
-    assert said == "m0 and m1 are ahead of m2, the control."
+    assert said == "m0 and m1 are better than m2, the control."
 
 
 @pytest.mark.usefixtures("quick_parts")

@@ -100,7 +100,7 @@ def test_processes_change_nothing(halved: sa.Comparison) -> None:
         pd.testing.assert_frame_equal(again.tables[name], halved.tables[name])
 
 
-@pytest.mark.filterwarnings("ignore:model .* has only 2 different scores")
+@pytest.mark.filterwarnings("ignore:hard predictions")
 def test_seeds() -> None:
     loose = {"one": DecisionTreeClassifier(max_features=1), "bayes": GaussianNB()}
     first, same, other = (_compared(models=loose, rng=seed).scores.frame for seed in (1, 1, 2))
@@ -110,7 +110,7 @@ def test_seeds() -> None:
     assert generator is None
 
 
-@pytest.mark.filterwarnings("ignore:model .* has only 2 different scores")
+@pytest.mark.filterwarnings("ignore:hard predictions")
 def test_a_seed_inside_a_pipeline_is_given_too_and_a_fixed_one_is_kept() -> None:
     inside = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=1))
     fixed = DecisionTreeClassifier(max_features=1, random_state=5)

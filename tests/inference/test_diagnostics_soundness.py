@@ -33,7 +33,7 @@ def checked(quality):
 def test_a_ranking_turned_around_is_told():
     checks = checked({"good": [1.5] * 5, "turned": [-1.0] * 5})
     assert checks.loc["smallest_auc", "statistic"] == pytest.approx(0.24, abs=0.05)
-    assert "'turned' ranks worse than chance" in checks.loc["smallest_auc", "advice"]
+    assert "worse than chance: 'turned' (AUC 0.2" in checks.loc["smallest_auc", "advice"]
     assert checks.loc["collapsed_folds", "advice"] == ""
 
 
@@ -57,12 +57,12 @@ def test_one_of_two_models_may_collapse():
 
 def test_compare_warns_and_says_each_once():
     frame = table({"good": [1.5] * 5, "turned": [-1.0] * 5})
-    with pytest.warns(SkewanovaWarning, match="ranks worse than chance"):
+    with pytest.warns(SkewanovaWarning, match="worse than chance"):
         result = compare(frame, **SETTINGS)
-    told = [note for note in result.warnings if "ranks worse than chance" in note]
+    told = [note for note in result.warnings if "worse than chance" in note]
     assert len(told) == 1
     assert "smallest_auc" in result.tables["assumptions"]["check"].tolist()
-    assert result.summary(10_000, full=True).count("ranks worse than chance") == 1
+    assert result.summary(10_000, full=True).count("worse than chance") == 1
 
 
 @pytest.mark.parametrize(("columns", "claim"), [

@@ -317,13 +317,13 @@ def test_different_scores_are_those_of_a_fold_counted_up_to_a_hundred():
     assert len(frame.loc[frame["model"] == "B", "y_score"].unique()) == 6
     finding = check(frame)["different_scores"]
     assert finding.statistic == 2
-    assert "model 'B' has only 2 different scores in any fold" in finding.advice
+    assert "'B' (2 distinct scores)" in finding.advice
 
 
 def test_the_advice_of_a_description_is_that_of_the_checks():
     for score, text in [
-        (lambda noise: (noise > 0).astype(int), "model 'B' has only 2 different scores"),
-        (lambda noise: -noise, r"model 'B' ranks worse than chance \(AUC 0.2"),
+        (lambda noise: (noise > 0).astype(int), r"hard predictions instead of scores: 'B' \(2 distinct"),
+        (lambda noise: -noise, r"worse than chance: 'B' \(AUC 0.2"),
         (lambda noise: np.minimum(noise, 1.0), r"\d\d% of the cases tie at the best score of model 'B' in"),
     ]:
         lines = describe_table(read_scores(make_frame(score=score)))
@@ -404,8 +404,8 @@ def test_ten_cases_and_a_twentieth_at_the_best_score_are_many(n_cases, n_best, t
 @each(
     ("n_distinct", "n_cases", "text"),
     [
-        (1, 5, "only 1 different score in any fold"),
-        (2, 5, "only 2 different scores in any"),
+        (1, 5, "(1 distinct score)"),
+        (2, 5, "(2 distinct scores)"),
         (3, 5, ""),
         (2, 2, ""),
     ],
