@@ -96,7 +96,8 @@ def render_summary(result: Any, *, full: bool) -> str:
     """Return verdict and ranking of a comparison of any kind, and what else there is, or all findings."""
     if full:
         return str(result.summary(screen_width(), full=True))
-    number = len(result.warnings)
+    printed = result.verdict.warnings if hasattr(result, "verdict") else ()
+    number = len(set(result.warnings).difference(printed))
     counted = {0: "", 1: "1 warning, "}.get(number, f"{number} warnings, ")
     rest = wrap_line(f"With --full: {counted}conclusions, tests, tables.")
     return f"{result.summary(screen_width())}\n\n{rest}"

@@ -152,6 +152,7 @@ class Comparison(ReportSource):
     def _format_details(self, width: int) -> list[str]:
         short, frames = shorten_names(self.evaluation.models), self.tables
         performance = build_performance_table(frames["auprec"], frames["iauprec"], self.ranking)
+        rest = [text for text in self.warnings if text not in self.verdict.warnings]
         checks = frames["assumptions"][~frames["assumptions"]["advice"].isin(["", *self.warnings])]
         advice = [f"{check}: {text}" for check, text in zip(checks["check"], checks["advice"], strict=True)]
         return [
@@ -161,7 +162,7 @@ class Comparison(ReportSource):
             *self._format_published(short, width),
             TABLES["regions"].make(self).to_text(width, names=short),
             *([format_section("Assumptions", advice, width)] if advice else []),
-            *([format_section("Warnings", self.warnings, width)] if self.warnings else []),
+            *([format_section("Warnings", rest, width)] if rest else []),
         ]
 
     def to_latex(
