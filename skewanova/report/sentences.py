@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from skewanova.base.frames import iter_rows
-from skewanova.base.text import escape_text, format_interval, format_number, write_p
+from skewanova.base.text import escape_text, format_interval, format_number, shorten_name, write_p
 from skewanova.decision.verdict import explain_missing_test, order_by_estimate
 from skewanova.inference.catalogue import get_test, name_response, name_test
-from skewanova.report.source import ReportSource, format_level, get_effect_unit, select_primary
+from skewanova.report.source import ReportSource, format_level, get_control, get_effect_unit, select_primary
 
 #: Pairs that were not found to differ and have a sentence each; more have one sentence together.
 MAX_LISTED_PAIRS = 3
@@ -59,11 +59,11 @@ def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFram
         return f"{text} ({line})."
     differ = bool((primary["p_value"] < alpha).any())
     if differ == bool(pairs["reject"].any()):
-        return f"The models {'differ' if differ else 'were not found to differ'} at {alpha:g} ({line})."
+        return f"The models {'differ' if differ else 'were not found to differ'} at level {alpha:g} ({line})."
     if differ:
-        return f"The models are not all equal at {alpha:g} ({line}), but the pairs do not tell which differ."
+        return f"The models are not all equal at level {alpha:g} ({line}), but the pairs do not tell which differ."
     return (
-        f"All models at once were not found to differ at {alpha:g} ({line}). The tests of pairs hold their "
+        f"All models at once were not found to differ at level {alpha:g} ({line}). The tests of pairs hold their "
         "level without that test, and find more."
     )
 
@@ -107,7 +107,7 @@ def _write_pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> st
     if np.isnan(row.p_adjusted):
         return f"{a} and {b} could not be tested, because {explain_missing_test([row])}."
     if not row.reject and row.std_error != 0:
-        return f"{a} and {b} were not found to differ in {measure} at {alpha:g} ({p})."
+        return f"{a} and {b} were not found to differ in {measure} at level {alpha:g} ({p})."
     ahead, behind = (names[model] for model in order_by_estimate(row))
     size = f"{abs(row.estimate):.3f} in {measure}"
     if row.std_error == 0:
@@ -134,7 +134,7 @@ def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str,
             if get_test(posthoc["test"].iloc[0]).needs_control:
                 subject = f"No model was found to differ from the control, {control},"
         measure = name_response(posthoc["response"].iloc[0])
-        result.append(f"{subject} in {measure} at {alpha:g} (smallest {smallest}).")
+        result.append(f"{subject} in {measure} at level {alpha:g} (smallest {smallest}).")
     if len(untested):
         subject = f"{len(untested)} of the {len(posthoc)} pairs could not" if result else "No pair could"
         result.append(f"{subject} be tested, because {explain_missing_test(iter_rows(untested))}.")
@@ -191,7 +191,7 @@ def write_hierarchical_sentences(
     untested = list(iter_rows(hierarchical[hierarchical["p_adjusted"].isna()]))
     if not result and len(untested) < len(hierarchical):
         subject = "no two models" if not untested else "no two of the models it could test"
-        result.append(f"Meta-analysis: {subject} were found to differ on average at {alpha:g}.")
+        result.append(f"Meta-analysis: {subject} were found to differ on average at level {alpha:g}.")
     if untested:
         listed = [f"{names[row.model_a]} and {names[row.model_b]}" for row in untested[:MAX_UNTESTED]]
         listed += [f"{len(untested) - MAX_UNTESTED} more"] if len(untested) > MAX_UNTESTED else []
@@ -216,9 +216,32 @@ def write_results(source: ReportSource) -> str:
             ),
             *_write_pairs(source, list(iter_rows(select_primary(source.pairs)))),
             f"These statements are about {source.design.population}.",
-            source.verdict.choose,
+            _write_outcome(source),
         ]
     )
+
+
+#: Outcome of a comparison in the past tense, by the state of its verdict.
+OUTCOMES = {
+    "untrusted": "No test was reliable for these data.",
+    "unsupported": "The data do not support most of the deployment prior.",
+    "by_prior": "The best model depended on the prior.",
+    "equal": "{models} were practically equal.",
+    "choose": "{models} was better than every other model.",
+    "undecided": "The tests did not separate {models}.",
+    "tie": "No model was found to be better than {models}.",
+    "control": "No model was found to be better than the control, {control}.",
+}
+
+
+def _write_outcome(source: ReportSource) -> str:
+    """Write the outcome in the past tense, without advice."""
+    verdict, control = source.verdict, get_control(source)
+    models = [shorten_name(model) for model in verdict.models]
+    names = " and ".join(filter(None, [", ".join(models[:-1]), *models[-1:]]))
+    if control is not None and verdict.state == "control" and control not in verdict.models:
+        return f"{names} {'was' if len(models) == 1 else 'were'} better than the control, {shorten_name(control)}."
+    return OUTCOMES[verdict.state].format(models=names, control=shorten_name(control or ""))
 
 
 def _join_texts(texts: list[str], max_texts: int, separator: str) -> str:

@@ -128,13 +128,13 @@ _POSTERIORS = {
 
 #: Explains P(best), which is not 1 - p, and need not be in the order of the means.
 P_BEST_NOTE = (
-    "probability that the true IAUPREC is the largest; it takes models as alike until the data tell them "
-    "apart, so it is more cautious than p, and a mean that varies more counts for less"
+    "model-based probability of the largest true IAUPREC; it shrinks models towards each other, so it is "
+    "more cautious than p"
 )
 
 
 #: Replaces the note on groups if no test is reliable.
-NO_GROUPS = "No test is trusted here, so there are no groups"
+NO_GROUPS = "No test is reliable here, so there are no groups"
 
 
 def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
@@ -211,9 +211,9 @@ def build_ranking_table(source: ReportSource) -> Table:
         note=(
             f"{write_sizes(source.tables['iauprec'], design)}. "
             f"IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the deployment prior, {prior}. "
-            f"Interval: {method}, about {design.population}; whether two overlap is no test. {groups}. "
-            f"At rarest: AUPREC at prior {ranking['rarest_prior'].iloc[0]:g}, the rarest of the deployment. "
-            "Regret: mean shortfall from the best model at each prior of the deployment; max: the largest."
+            f"Interval: {method}, for {design.population}; overlap of two intervals is not a test. {groups}. "
+            f"At rarest: AUPREC at prior {ranking['rarest_prior'].iloc[0]:g}. "
+            "Regret, max regret: mean and largest shortfall from the best model over the deployment prior."
         ),
     )
     return table if trusted else drop_column(drop_column(table, "Group"), "P(best)")

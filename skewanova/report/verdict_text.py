@@ -65,8 +65,8 @@ SMALL_MASS = 0.05
 MIN_FOLDS = 5
 
 
-#: A larger factor of cases is not feasible.
-MAX_CASE_FACTOR = 1000.0
+#: A larger factor of cases is not worth collecting.
+MAX_CASE_FACTOR = 10.0
 
 
 class LineWriter:
@@ -466,10 +466,18 @@ def _write_more_data(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     for row in iter_rows(rows[rows["case_factor"] > 1]):
         pair = f"{writer.names[best]} from {writer.names[str(row.model_b)]}"
         if row.case_factor >= MAX_CASE_FACTOR:
-            yield f"No feasible number of {units} would separate {pair}."
+            yield _write_hidden_difference(facts, (best, str(row.model_b)), writer)
         else:
             factor = writer.add_number(row.case_factor, "case_factor", "plans", format_factor)
             yield f"Too few data: separating {pair} would need about {factor} times as many {units}."
+
+
+def _write_hidden_difference(facts: Judgement, pair: tuple[str, str], writer: LineWriter) -> str:
+    """Write the largest difference of a pair that its interval does not exclude."""
+    names = " and ".join(writer.names[model] for model in pair)
+    (row,) = facts.order.pairs_among(pair)
+    largest = float(np.nanmax(np.abs([row.conf_low, row.conf_high, row.estimate])))
+    return f"The data do not exclude a difference of {writer.add_number(largest, 'limit', 'pairs')} between {names}."
 
 
 def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:

@@ -179,7 +179,7 @@ class FoldDesign:
         elif self.has_runs:
             about = f"learners over further runs and {self.units}"
         elif self.overlapping:
-            about = "methods trained anew on data like these"
+            about = "methods retrained on data like these"
         else:
             about = "methods on further independent folds"
         return f"{about} of the population that the weights stand for" if self.weighted else about

@@ -269,8 +269,8 @@ def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
 def _list_models(models: Iterable[str], details: Iterable[str]) -> str:
     """Return the names of models, each with a detail; of many, the first and how many more."""
     items = [f"{escape_text(model)!r} ({detail})" for model, detail in zip(models, details, strict=True)]
-    more = [f"{len(items) - MAX_EXAMPLES} more"] if len(items) > MAX_EXAMPLES else []
-    return ", ".join([*items[:MAX_EXAMPLES], *more])
+    others = [f"{len(items) - MAX_EXAMPLES} more"] if len(items) > MAX_EXAMPLES else []
+    return ", ".join([*items[:MAX_EXAMPLES], *others])
 
 
 def _check_inverted(auc: pd.DataFrame) -> SanityCheck:

@@ -220,7 +220,7 @@ def test_where_no_test_is_trusted_no_group_stands_in_the_tables(results, state):
     for name in ("ranking", "performance"):
         table = TABLES[name].make(source)
         assert not {"Group", "P(best)"} & set(table.header)
-        assert "No test is trusted here" in table.note
+        assert "No test is reliable here" in table.note
         assert len({len(row) for row in (table.header, *table.rows)}) == 1
 
 

@@ -42,14 +42,14 @@ def test_anova_in_a_line():
 @each(
     ("p_value", "rejected", "begins", "ends"),
     [
-        (0.04, True, "The models differ at 0.05", " = 0.040)."),
+        (0.04, True, "The models differ at level 0.05", " = 0.040)."),
         (
             0.04, False, "The models are not all equal at 0.05",
             " = 0.040), but the pairs do not tell which differ.",
         ),
-        (0.06, False, "The models were not found to differ at 0.05", " = 0.060)."),
+        (0.06, False, "The models were not found to differ at level 0.05", " = 0.060)."),
         (
-            0.06, True, "All models at once were not found to differ at 0.05",
+            0.06, True, "All models at once were not found to differ at level 0.05",
             " = 0.060). The tests of pairs hold their level without that test, and find more.",
         ),
         (
@@ -87,7 +87,7 @@ def test_pairs_in_words():
     assert write_pair_sentences(frame, 0.05, NAMES) == [
         "A is ahead of B by 0.123 in IAUPREC (adjusted p <0.0001).",
         "C is ahead of A by 0.050 in IAUPREC (adjusted p = 0.040).",
-        "B and C were not found to differ in IAUPREC at 0.05 (adjusted p = 0.20).",
+        "B and C were not found to differ in IAUPREC at level 0.05 (adjusted p = 0.20).",
         "B and D could not be tested, because their values are the same.",
     ]
     assert write_pair_sentences(frame.iloc[:0], 0.05, NAMES) == []
@@ -108,7 +108,7 @@ def test_pairs_without_p_are_not_said_to_be_alike(estimate, std_error, why):
     assert write_pair_findings(every, 0.05, NAMES) == [f"No pair could be tested, because {why}."]
     tested = posthoc(("A", "C", 0.2, 0.3, False), ("A", "D", 0.2, 0.2, False))
     assert write_pair_findings(pd.concat([every, tested], ignore_index=True), 0.05, NAMES) == [
-        "The other 2 pairs were not found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.20).",
+        "The other 2 pairs were not found to differ in IAUPREC at level 0.05 (smallest adjusted p = 0.20).",
         f"4 of the 6 pairs could not be tested, because {why}.",
     ]
 
@@ -134,12 +134,14 @@ def test_many_pairs_alike_are_said_once():
     pairs = [(a, b, 0.1, 0.4, False) for a, b in ("ab", "ac", "ad", "bc", "bd", "cd")]
     frame = posthoc(*pairs)
     none = write_pair_findings(frame, 0.05, NAMES)
-    assert none == ["No two models were found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.40)."]
+    assert none == [
+        "No two models were found to differ in IAUPREC at level 0.05 (smallest adjusted p = 0.40)."
+    ]
     frame["reject"] = [True, *[False] * 5]
     first, rest = write_pair_findings(frame, 0.05, NAMES)
     assert first.startswith("a is ahead of b")
     assert rest == (
-        "The other 5 pairs were not found to differ in IAUPREC at 0.05 (smallest adjusted p = 0.40)."
+        "The other 5 pairs were not found to differ in IAUPREC at level 0.05 (smallest adjusted p = 0.40)."
     )
     assert len(write_pair_findings(frame.iloc[: 1 + MAX_LISTED_PAIRS], 0.05, NAMES)) == 1 + MAX_LISTED_PAIRS
 

@@ -153,7 +153,7 @@ def test_clusters_may_recur_where_folds_overlap_only():
 RECUR = "cases occur in several folds, but the folds were stated to be independent"
 
 
-NEW, A_CASE = "methods trained anew on data like these", "test cases for each training case"
+NEW, A_CASE = "methods retrained on data like these", "test cases for each training case"
 
 
 @each(
