@@ -61,10 +61,11 @@ def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFram
     if differ == bool(pairs["reject"].any()):
         return f"The models {'differ' if differ else 'were not found to differ'} at level {alpha:g} ({line})."
     if differ:
-        return f"The models are not all equal at level {alpha:g} ({line}), but the pairs do not tell which differ."
+        claim = f"The models are not all equal at level {alpha:g} ({line})"
+        return f"{claim}, but the pairs do not tell which differ."
     return (
-        f"All models at once were not found to differ at level {alpha:g} ({line}). The tests of pairs hold their "
-        "level without that test, and find more."
+        f"All models at once were not found to differ at level {alpha:g} ({line}). The tests of pairs hold "
+        "their level without that test, and find more."
     )
 
 
@@ -240,7 +241,8 @@ def _write_outcome(source: ReportSource) -> str:
     models = [shorten_name(model) for model in verdict.models]
     names = " and ".join(filter(None, [", ".join(models[:-1]), *models[-1:]]))
     if control is not None and verdict.state == "control" and control not in verdict.models:
-        return f"{names} {'was' if len(models) == 1 else 'were'} better than the control, {shorten_name(control)}."
+        verb = "was" if len(models) == 1 else "were"
+        return f"{names} {verb} better than the control, {shorten_name(control)}."
     return OUTCOMES[verdict.state].format(models=names, control=shorten_name(control or ""))
 
 

@@ -477,7 +477,8 @@ def _write_hidden_difference(facts: Judgement, pair: tuple[str, str], writer: Li
     names = " and ".join(writer.names[model] for model in pair)
     (row,) = facts.order.pairs_among(pair)
     largest = float(np.nanmax(np.abs([row.conf_low, row.conf_high, row.estimate])))
-    return f"The data do not exclude a difference of {writer.add_number(largest, 'limit', 'pairs')} between {names}."
+    limit = writer.add_number(largest, "limit", "pairs")
+    return f"The data do not exclude a difference of {limit} between {names}."
 
 
 def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
