@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from skewanova.report.sentences import (
     MAX_LISTED_PAIRS,
     MAX_MEANS,
     MAX_PAIRS,
+    OUTCOMES,
     write_curve_sentences,
     write_omnibus_sentence,
     write_pair_findings,
@@ -44,7 +46,7 @@ def test_anova_in_a_line():
     [
         (0.04, True, "The models differ at level 0.05", " = 0.040)."),
         (
-            0.04, False, "The models are not all equal at 0.05",
+            0.04, False, "The models are not all equal at level 0.05",
             " = 0.040), but the pairs do not tell which differ.",
         ),
         (0.06, False, "The models were not found to differ at level 0.05", " = 0.060)."),
@@ -162,7 +164,7 @@ def test_the_primary_test_comes_first_numbers_are_those_of_frames_and_names_are_
     assert f"{format_number(first.estimate)} ({format_number(first.conf_low)} to" in text
     assert f"t({first.df:.4g}) = {first.statistic:.2f}, adjusted p" in text
     assert f"d = {effect:.2f}" in text
-    assert text.index("The models ") < text.index("Differences (") < text.index(hostile.verdict.choose)
+    assert text.index("The models ") < text.index("Differences (") < text.index("These statements")
     assert f"about {hostile.design.population}." in text
     assert text.count(" minus ") == MAX_PAIRS
     assert f"{len(pairs) - MAX_PAIRS} more in the table" in text
@@ -228,3 +230,15 @@ def test_a_paper_of_words_tables_and_references_compiles(hostile, tmp_path):
     compiled(text, "", tmp_path)
     log = compiled(text, "", tmp_path)
     assert not re.search("undefined|Citation .* on page", log)
+
+
+def test_the_outcome_for_a_paper_is_told_in_the_past_without_advice(hostile):
+    source = replace(hostile, settings={**hostile.settings, "control": None})
+    for state in OUTCOMES:
+        source.__dict__["verdict"] = replace(hostile.verdict, state=state, models=("a", "b"))
+        last = str(source.results_paragraph).split("These statements")[1]
+        assert not re.search(r"\b(Use|Choose|Keep|take|collect)\b|\{", last)
+        assert re.search(r"\b(was|were|depended|did|do)\b", last)
+    source.__dict__["verdict"] = replace(hostile.verdict, state="control", models=("a",))
+    source.__dict__["settings"] = {**hostile.settings, "control": "c"}
+    assert "a was better than the control, c." in str(source.results_paragraph)

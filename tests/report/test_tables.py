@@ -102,7 +102,7 @@ def test_ranking_and_sizes():
         ("A", "0.500", "0.400 to 0.600", "b", "0.01", "0.400", "0.250", "0.300"),
     )
     assert found.header[4:6] == ("P(best)", "At rarest")
-    assert "At rarest: AUPREC at prior 0.05, the rarest of the deployment" in found.note
+    assert "At rarest: AUPREC at prior 0.05. Regret" in found.note
     assert "more cautious than p" in found.note
     row = build_ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.05).rows[0]
     assert (row[2], row[4]) == ("", "")
