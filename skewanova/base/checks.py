@@ -446,9 +446,10 @@ def _find_positive(distinct: NDArray[Any], pos_label: object, name: str) -> int:
         return _find_label(pos_label, distinct)
     if distinct.dtype.kind == "f" and (set(distinct.tolist()) <= {0.0, 1.0} or set(distinct) <= {-1.0, 1.0}):
         return int(np.searchsorted(distinct, 1.0)) if 1.0 in distinct else -1
+    labels = _list_labels(distinct)
     raise InputError(
-        f"`{name}` has the labels {', '.join(_list_labels(distinct))}: say which is the positive class with "
-        "`pos_label` (labels 0/1, -1/1 and booleans need none)"
+        f"`{name}` has the labels {', '.join(labels)}: name the positive class, as in "
+        f"skewanova.read_scores(table, pos_label={labels[-1]}), or --positive {labels[-1]}"
     )
 
 

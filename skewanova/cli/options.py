@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import signal
 import sys
 import threading
@@ -66,15 +67,14 @@ COLUMN_WORDS = {
 COLUMN_OPTIONS = tuple(f"{word}_column" for word in COLUMN_WORDS)
 
 
-#: Arguments of Python in messages, and the same in the shell.
-SHELL_WORDS = {
-    "with `pos_label`": "with --positive",
-    "missing='drop'": "--missing drop",
-    "test_fraction, as in design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1)": (
-        "--test-fraction, 0.1 for 10 folds"
-    ),
-    "`directory`": "--out",
-}
+#: Remedies of messages that name Python and the shell, and the names of arguments: pattern, in the shell.
+SHELL_WORDS = (
+    (r"[\w.=]+\((?:[^()]|\([^()]*\))*\), or (?=--)", ""),  # f(...), or --option
+    (r"\w+=(?:'[^']*'|\{[^}]*\}) \((--[^)]*)\)", r"\1"),  # argument=value (--option value)
+    (r"\(\w+=?, (--[^)]*)\)", r"(\1)"),  # (argument, --option)
+    ("`directory`", "--out"),
+    ("`pos_label`", "--positive"),
+)
 
 
 # --- errors and signals -------------------------------------------------------------------------------------
@@ -196,8 +196,8 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
             message = str(error)
-            for argument, option in SHELL_WORDS.items():
-                message = message.replace(argument, option)
+            for pattern, text in SHELL_WORDS:
+                message = re.sub(pattern, text, message)
             kind = Failure if isinstance(error, DiskFullError) else Refusal
             raise kind(message) from error
 

@@ -68,8 +68,8 @@ ONE_DIMENSION, REAL = (
 WEIGHT = "`sample_weight` must be finite and not negative, but row "
 SUM = "`sample_weight` must have a finite sum, but has 1e+308; divide all by the same number"
 LABEL = (
-    "`y_true` has the labels {}: say which is the positive class with `pos_label` "
-    "(labels 0/1, -1/1 and booleans need none)"
+    "`y_true` has the labels {0}: name the positive class, as in skewanova.read_scores(table, "
+    "pos_label={1}), or --positive {1}"
 )
 THREE = "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 2), 2 (row 1)"
 SUM_TYPE = "`sum_of_squares` must be 1, 2 or 3, but got "
@@ -116,8 +116,8 @@ VALUES = {
     ],
     checks.check_labels: [
         *(([[0, 1]], f"`y_true`{ONE_DIMENSION}(1, 2)"), ([], f"`y_true`{EMPTY}"), ([0, 2, 1], THREE)),
-        *(([1, 2], LABEL.format("1, 2")), (["no", "yes"], LABEL.format("'no', 'yes'"))),
-        *(([5, 5], LABEL.format("5")), (["rest", "1"], LABEL.format("'1', 'rest'"))),
+        *(([1, 2], LABEL.format("1, 2", "2")), (["no", "yes"], LABEL.format("'no', 'yes'", "'yes'"))),
+        *(([5, 5], LABEL.format("5", "5")), (["rest", "1"], LABEL.format("'1', 'rest'", "'rest'"))),
     ],
     of_x: [
         (["n", "y"], "`pos_label` must be one of the labels 'n', 'y', but got 'x'"),

@@ -170,12 +170,15 @@ def test_options_about_columns(folder):
 TABLES = [
     (["absent.csv"], r"^Error: there is no file 'absent\.csv'$"),
     (["scores.txt"], r"^Error: 'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, "),
-    (["wide.csv"], r"must have the columns 'model', 'y_score', but has .*or --wide$"),
+    (
+        ["wide.csv"],
+        r"must have the columns 'model', 'y_score', but has .*; read one column per model with --wide$",
+    ),
     (["scores.csv", "--wide"], r"`model` must hold real numbers, but 'scores\.csv' has 'm0' at line 2$"),
     (["wide.csv", "--wide", "--score-column", "m0"], "leave out --model-column, --score-column$"),
     (["wide.csv", "--wide", "--part-column", "part"], "leave out --part-column"),
     (["scores.csv", "--case-column", "id"], r"must have the column 'id', but has 'model'"),
-    (["scores.csv", "--positive", "yes"], r"`pos_label` must be one of the labels 0, 1, but got 'yes'$"),
+    (["scores.csv", "--positive", "yes"], r"--positive must be one of the labels 0, 1, but got 'yes'$"),
     ([], r"^Error: Missing argument 'SCORES'\.$"),
 ]
 
@@ -192,7 +195,7 @@ ROWS = [
     (lambda f: f.assign(y_score=f["y_score"].astype(str).mask(f.index == 7, "\x1b[31m\nx")),
      r"has '\\x1b\[31m\\nx' at line 9$"),
     (lambda f: f.rename(columns={"model": "a\nb"}), r"must have the column 'model', but has 'a\\nb'"),
-    (lambda f: f.replace({"y_true": {0: "ok", 1: "fraud"}}), "say which is the positive .* with --positive "),
+    (lambda f: f.replace({"y_true": {0: "ok", 1: "fraud"}}), "name the positive class, as in --positive 'ok'$"),
 ]  # fmt: skip
 
 
@@ -228,7 +231,10 @@ COMPARED = [
     ("--alpha nan", "`alpha` must lie strictly between 0 and 1, but got nan$"),
     ("--area-estimator auc", "'auc' is not one of 'trapezoid', 'exact'"),
     ("--missing ignore", "'ignore' is not one of 'raise', 'drop'"),
-    ("--design repeated_kfold", "state --test-fraction, 0.1 for 10 folds, or add a case column"),
+    (
+        "--design repeated_kfold",
+        "needs the size of the folds: state test_fraction, as in --test-fraction 0.1",
+    ),
     ("--seed -1", "-1 is not in the range x>=0"),
     ("--out scores.csv", "'scores.csv' is a file"),
     ("--figures svg,gif", "must be some of svg, png, pdf, or none, but got 'gif'"),
@@ -259,7 +265,8 @@ def test_compare_prints_the_summary_and_drops_folds_if_asked(folder):
     assert_refused(["compare", "scores.csv", *QUICK], "--missing drop$", folder)
     done = run("compare", "scores.csv", *QUICK, "--missing", "drop", "--full")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.output.startswith("Choose  ")
+    assert done.output.startswith("Warning  ")
+    assert "\nChoose  " in done.output
     assert "dropped 1 of 3 folds for all models" in " ".join(done.output.split())
 
 

@@ -75,7 +75,7 @@ def test_without_a_column_of_folds_all_rows_are_one_test_set():
 def test_the_positive_label_is_one_for_all_groups():
     words = table().assign(y_true=lambda f: f["y_true"].map({0: "ill", 1: "well"}))
     assert_alike(gathered(words, pos_label="ill"), sa.read_scores(words, pos_label="ill"))
-    with pytest.raises(InputError, match=r"has the labels 'ill', 'well': say which is the positive class"):
+    with pytest.raises(InputError, match=r"has the labels 'ill', 'well': name the positive class"):
         gathered(words)
     other = table().assign(y_true=lambda f: f["y_true"] - (f["y_true"] == 0) * (f["model"] == "c"))
     with pytest.raises(InputError, match=r"two classes, but has 3, first seen: -1 \(model 'c' in fold '1'"):
@@ -179,7 +179,7 @@ def test_rules_hold_for_groups_in_pieces():
         (frame.assign(y_true=frame["y_true"] + 5 * group), r"but has 4, first seen: .*model 'b' in fold '2'"),
         (frame.assign(y_true=frame["y_true"].where(~group)), r"not have missing labels, .* 'b' in fold '2'$"),
         (frame.assign(model=frame["model"].where(~group)), r"`model` must not be empty"),
-        (words, r"has the labels 'ill', 'well': say which is the positive class"),
+        (words, r"has the labels 'ill', 'well': name the positive class"),
     ):
         with pytest.raises(InputError, match=message):
             gathered(broken)

@@ -137,7 +137,7 @@ def test_the_positive_label(tmp_path, positive):
     for source in every_source(tmp_path, frame):
         labels = read_scores(source, pos_label=positive).frame["y_true"]
         assert labels.tolist() == (frame["y_true"] == positive).tolist()
-    with pytest.raises(InputError, match=r"has the labels 'ill', 'well': say which is the positive class"):
+    with pytest.raises(InputError, match=r"has the labels 'ill', 'well': name the positive class"):
         read_scores(frame)
 
 

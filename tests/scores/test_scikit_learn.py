@@ -285,7 +285,7 @@ def test_folds_that_lack_a_class_are_refused_before_anything_is_fitted():
             ValueError,
             "`y` must hold two classes, but has 3, first seen: 0",
         ),
-        ({"A": BAYES}, WORDS, {}, ValueError, "`y` has the labels 'no', 'yes': say which is the positive"),
+        ({"A": BAYES}, WORDS, {}, ValueError, "`y` has the labels 'no', 'yes': name the positive"),
         ({"A": BAYES}, Y[:-1], {}, ValueError, "`X` and `y` must be equally long, but have 200 and 199"),
         (
             [BAYES],

@@ -163,7 +163,7 @@ def test_labels_that_need_no_word(labels):
 @each(
     ("labels", "message"),
     [
-        (["no", "yes"], "`y_true` has the labels 'no', 'yes': say which is the positive class with"),
+        (["no", "yes"], "`y_true` has the labels 'no', 'yes': name the positive class"),
         (["0", None], "`y_true` must not have missing labels, but has 1, the first at row 1"),
         ([None, None], "`y_true` must not have missing labels, but has 2, the first at row 0"),
     ],
