@@ -393,8 +393,8 @@ def design_without_cases(n_folds: int, stated: FoldDesign) -> FoldDesign:
     if kind == "repeated_kfold":
         raise InputError(
             "design='repeated_kfold' needs the size of the folds: state test_fraction, as in "
-            "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1; or add "
-            "a case column"
+            "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1; or "
+            "add a case column"
         )
     fraction = max(ASSUMED_TEST_FRACTION, 1 / n_folds)
     unknown = "how the folds were made" if stated.kind == "auto" else "how large the folds are"
