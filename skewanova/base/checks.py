@@ -299,7 +299,7 @@ def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: RowName = 
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
         row = where(int(bad[0]))
-        raise InputError(f"`{name}` must not hold NaN, but has {len(bad)} NaN, the first at {row}")
+        raise InputError(f"`{name}` must not hold NaN or blanks, but has {len(bad)}, the first at {row}")
     return score
 
 
@@ -420,7 +420,10 @@ def _check_two_classes(distinct: NDArray[Any], rows: Sequence[str], name: str) -
     if distinct.dtype.kind == "f" and (distinct != np.floor(distinct)).any():
         raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {labels}")
     if len(distinct) > 2:
-        raise InputError(f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {labels}")
+        raise InputError(
+            f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {labels}; for several "
+            "classes use skewanova.scores_from_multiclass(...) with compare_classes(), or --classes LIST"
+        )
 
 
 def _format_label(value: object) -> str:

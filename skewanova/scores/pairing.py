@@ -14,7 +14,7 @@ from skewanova.base.text import escape_text
 from skewanova.curves.groups import aucs_of_curves
 from skewanova.priors.evidence import MIN_POSITIVES_PER_FOLD, UnitSums
 from skewanova.scores.table import Scores, ScoreTable, TieCounts
-from skewanova.scores.validation import MAX_EXAMPLES
+from skewanova.scores.validation import MAX_EXAMPLES, Label
 
 NOT_PAIRED = (
     "all models of a test set must be scored on the same cases, but their rows do not match; add a case "
@@ -141,14 +141,27 @@ def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tu
     return table.select_folds(retained), warn_each([note])
 
 
+def _name_absent(table: Scores, case: Label, fold: Label) -> str:
+    """Return the models that did not score a case, as a remark."""
+    if not isinstance(table, ScoreTable):
+        return ""
+    rows = table.frame[table.frame["fold"] == fold]
+    present = set(rows.loc[rows["case"] == case, "model"])
+    absent = [escape_text(model) for model in rows["model"].unique().tolist() if model not in present]
+    return f" (not scored by {', '.join(map(repr, absent[:MAX_EXAMPLES]))})"
+
+
 def check_paired(table: Scores) -> tuple[str, ...]:
     """Check that all models of a fold have the same cases; without cases, warn of unequal numbers."""
     n_pairs, examples = table.count_unpaired() if table.has_cases else (0, ())
     if n_pairs:
-        displayed = ", ".join(f"case {case!r} in fold {fold!r}" for case, fold in examples)
+        displayed = ", ".join(
+            f"case {case!r} in fold {fold!r}{_name_absent(table, case, fold)}" for case, fold in examples
+        )
+        keep = f"rows[rows.groupby(['fold', 'case'])['model'].transform('nunique') == {len(table.models)}]"
         raise InputError(
-            f"all models of a fold must be scored on the same cases, but {n_pairs} (fold, case) pairs lack a "
-            f"model, the first: {displayed}; score these cases by all models, or leave them out"
+            f"all models of a fold must be scored on the same cases, but {n_pairs} cases lack a model, the "
+            f"first: {displayed}; score them by all models, or keep the others, as in {keep}"
         )
     # without cases, unequal numbers of the classes are the only evidence
     odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))

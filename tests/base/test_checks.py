@@ -60,7 +60,7 @@ of_x = partial(checks.check_labels, pos_label="x")
 BETWEEN, NUMBER = " must lie strictly between 0 and 1, but got ", " must be a number or numbers, but got "
 TINY = "`prior` must be 1e-300 or more, as the skew of less cannot be computed with, but got "
 POSITIVE = "`skew` must be positive and finite, but got "
-NAN, EMPTY = " must not hold NaN, but has ", " must hold at least one value, but is empty"
+NAN, EMPTY = " must not hold NaN or blanks, but has ", " must hold at least one value, but is empty"
 ONE_DIMENSION, REAL = (
     " must be one-dimensional, but has shape ",
     "`y_score` must hold real numbers, but has dtype ",
@@ -71,7 +71,10 @@ LABEL = (
     "`y_true` has the labels {0}: name the positive class, as in skewanova.read_scores(table, "
     "pos_label={1}), or --positive {1}"
 )
-THREE = "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 2), 2 (row 1)"
+THREE = (
+    "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 2), 2 (row 1); for several "
+    "classes use skewanova.scores_from_multiclass(...) with compare_classes(), or --classes LIST"
+)
 SUM_TYPE = "`sum_of_squares` must be 1, 2 or 3, but got "
 ROPE = "`rope` must be a difference that would not matter, 0 or more"
 VALUES = {
@@ -97,9 +100,9 @@ VALUES = {
     ],
     named(checks.check_choice, "x", choices=("a", "b")): [("c", "`x` must be one of a, b; but got 'c'")],
     named(checks.check_count, "n", minimum=2): [(1, "`n` must be at least 2, but got 1")],
-    named(checks.check_scores, "s", where=line): [([np.nan], f"`s`{NAN}1 NaN, the first at line 2")],
+    named(checks.check_scores, "s", where=line): [([np.nan], f"`s`{NAN}1, the first at line 2")],
     checks.check_scores: [
-        ([0.5, np.nan, 1, np.nan], f"`y_score`{NAN}2 NaN, the first at row 1"),
+        ([0.5, np.nan, 1, np.nan], f"`y_score`{NAN}2, the first at row 1"),
         ([], f"`y_score`{EMPTY}"),
         *((np.zeros(shape), f"`y_score`{ONE_DIMENSION}{shape}") for shape in ((1, 2), (), (2, 0))),
     ],
@@ -229,12 +232,12 @@ def test_labels_of_few_kinds():
 @each(
     ("labels", "message"),
     [
-        (range(9), r"has 9, first seen: 0 .* 4 [^,]*$"),
+        (range(9), r"has 9, first seen: 0 .* 4 [^,]*; for several"),
         ([0, 0.5], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
         (["0", "0.5"], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
         ([0.5, 0.5], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
         ([0, None], r"the first at line 3$"),
-        ([0, 1, 2], r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\)$"),
+        ([0, 1, 2], r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\); for"),
     ],
 )
 def test_labels_that_are_refused(labels, message):

@@ -86,7 +86,7 @@ WEIGHT = "`sample_weight` must be "
 @each(
     ("arguments", "message"),
     [
-        (([0, 1], [1, np.nan]), "`y_score` must not hold NaN, but has 1 NaN, the first at row 1"),
+        (([0, 1], [1, np.nan]), "`y_score` must not hold NaN or blanks, but has 1, the first at row 1"),
         (([0, 1], ["a", "b"]), "`y_score` must hold real numbers, but has dtype <U1"),
         (([0, 1], [1j, 1]), "`y_score` must hold real numbers, but has dtype complex128"),
         (([0, 1], [[1], [2]]), "`y_score` must be one-dimensional, but has shape (2, 1)"),

@@ -235,7 +235,7 @@ def dask_here():
 
 
 @each(("change", "message"), [
-    (lambda f: f.assign(y_score=f["y_score"].where(f.index != 5)), "`y_score` must not hold NaN, but has 1"),
+    (lambda f: f.assign(y_score=f["y_score"].where(f.index != 5)), "`y_score` must not hold NaN or blanks"),
     (lambda f: pd.concat([f, f[:1]]), r"^\(model, fold, case\) must be unique, but 1 rows repeat one"),
     (lambda f: f.drop(columns=["y_score"]), "^the Dask frame must have the column 'y_score', but has 'mod"),
     (lambda f: f.assign(dataset=f["fold"] % 2), r"^the table holds 2 data sets \(column 'dataset'\), whose"),

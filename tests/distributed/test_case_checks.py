@@ -70,7 +70,7 @@ def test_what_a_set_that_stays_cannot_be_asked_is_told():
         sa.compare(gathered(cases_of("runs")), design="fixed_runs")
     with pytest.raises(InputError, match=r"^area_estimator='convex_hull' needs the scores in memory"):
         sa.compare(gathered(frame), area_estimator="convex_hull")
-    with pytest.raises(InputError, match=r"pairs lack a model, the first: case 7 in fold 1"):
+    with pytest.raises(InputError, match=r"cases lack a model, the first: case 7 in fold 1"):
         sa.compare(gathered(frame.drop(index=7)))
 
 

@@ -178,7 +178,10 @@ def test_scores_that_could_mean_several_things(tmp_path, score, pos_label, messa
             ROW | {"y_score": "high"},
             "`y_score` must hold real numbers, but 'scores.jsonl' has 'high' at line 3",
         ),
-        (ROW | {"y_score": None}, "`y_score` must not hold NaN, but has 1 NaN, the first at line 3"),
+        (
+            ROW | {"y_score": None},
+            "`y_score` must not hold NaN or blanks, but has 1, the first at line 3",
+        ),
         (ROW | {"model": None}, "`model` must not be empty, but 1 row is, the first at line 3"),
         (ROW | {"model": {"name": "A"}}, "`model` must hold one value, but has {'name': 'A'}, at line 3"),
         (

@@ -140,11 +140,14 @@ def test_cases_must_be_the_same_for_all_models():
     frame = CASES.copy()
     frame.loc[15, "case"] = 99
     message = (
-        "all models of a fold must be scored on the same cases, but 2 (fold, case) pairs lack a model, the "
-        "first: case 23 in fold 2, case 99 in fold 2; score these cases by all models, or leave them out"
+        "all models of a fold must be scored on the same cases, but 2 cases lack a model, the first: case 23 "
+        "in fold 2 (not scored by 'B'), case 99 in fold 2 (not scored by 'A'); score them by all models, or "
+        "keep the others, as in rows[rows.groupby(['fold', 'case'])['model'].transform('nunique') == 2]"
     )
     with pytest.raises(InputError, match=exact(message)):
         check_paired(read_scores(frame))
+    rows = frame[frame.groupby(["fold", "case"])["model"].transform("nunique") == 2]
+    assert check_paired(read_scores(rows)) == ()
     assert check_paired(without_cells(("B", 2), frame=CASES)) == ()
 
 

@@ -146,7 +146,7 @@ BROKEN = {
     "label": (("y_true", 5, np.nan), "`y_true` must not have missing labels, but has 1, the first at {}"),
     "fraction": (("y_true", 5, 0.5), "`y_true` must hold class labels, but has fractions"),
     "third label": (("y_true", 5, 2), "`y_true` must hold two classes, but has 3, first seen: "),
-    "nan": (("y_score", 5, np.nan), "`y_score` must not hold NaN, but has 1 NaN, the first at {}"),
+    "nan": (("y_score", 5, np.nan), "`y_score` must not hold NaN or blanks, but has 1, the first at {}"),
     "no positive": (
         ("y_true", slice(4, 7), 0),
         "every model needs both classes in every fold, but model 'A' has no positive case in fold 2",
@@ -227,7 +227,7 @@ def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
     broken = WIDE.astype({"y_true": float, "fold": object})
     cases = [("y_true", np.nan, "`y_true` must not have missing labels, but has 1, the first at line 5"),
              ("fold", "", "`fold` must not be empty, but 1 row is, the first at line 5"),
-             ("B", np.nan, "`B` must not hold NaN, but has 1 NaN, the first at line 5")]  # fmt: skip
+             ("B", np.nan, "`B` must not hold NaN or blanks, but has 1, the first at line 5")]  # fmt: skip
     for column, value, message in cases:
         frame = broken.copy()
         frame.loc[3, column] = value

@@ -107,7 +107,9 @@ def test_every_source_gives_the_table_of_pandas(kind, more):
 @each("kind", KINDS)
 def test_what_is_wrong_is_told_alike(kind):
     frame = TABLE.assign(y_score=TABLE["y_score"].mask(TABLE.index == 7))
-    with pytest.raises(InputError, match=r"^`y_score` must not hold NaN, but has 1 NaN, the first at row 7$"):
+    with pytest.raises(
+        InputError, match=r"^`y_score` must not hold NaN or blanks, but has 1, the first at row 7$"
+    ):
         sa.read_scores(KINDS[kind](frame))
     name = "the query" if "DuckDB" in kind or "lazy" in kind else "the table"
     with pytest.raises(
