@@ -138,8 +138,8 @@ def format_interval(low: float, high: float) -> str:
     return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
 
 
-def format_open_interval(row: Any) -> str:
-    """Format the interval of a prior, and mark ends beyond the range of the search."""
+def format_prior_interval(row: Any) -> str:
+    """Format the interval of a prior as "LOW to HIGH or above" where an end is open; empty without one."""
     if np.isnan(row.conf_low):
         return ""
     low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")

@@ -104,7 +104,7 @@ def demo(**options: Any) -> None:
         type=click.Choice(["raise", "drop"]),
         metavar="NAME",
         default="raise",
-        help="If a fold is missing: raise or drop.",
+        help="If a model lacks a fold: raise, drop.",
     ),
     shared.CLASSES_OPTION,
     *shared.TABLE_OPTIONS,
@@ -113,9 +113,8 @@ def compare(scores: Path, **options: Any) -> None:
     """Compare the models in SCORES and say which one to deploy.
 
     SCORES is a CSV, JSON lines (also .gz) or Parquet file, or a folder of Parquet files. It has one row per
-    model and held-out case with the columns model, fold, y_true, y_score and, ideally, case (an identifier of
-    the case). Higher scores mean more likely positive. With a column dataset, each data set is compared, then
-    all together.
+    model and held-out case with the columns model, y_true, y_score (higher means more likely positive) and,
+    if there are any, fold, case (which case it is), cluster, weight and dataset.
 
     \b
     Example:

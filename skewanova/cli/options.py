@@ -315,15 +315,15 @@ DESIGN_OPTIONS = (
     click.option(
         "--test-fraction",
         type=float,
-        help="Share of the data that a fold tests.",
+        help="Share of the cases tested by a fold.",
     ),
 )
 
 
 COMPARISON_OPTIONS = (
     deployment_option(
-        "Prior where the model will run: LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B, "
-        "quantiles:0.05=LOW:0.95=HIGH or estimate:FILE (unlabelled scores)."
+        "Prior where the model will run: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per positive), "
+        "beta:A:B, quantiles:0.05=LOW:0.95=HIGH or estimate:FILE (of unlabelled scores)."
     ),
     parsed_option(
         "--at-priors",
@@ -343,8 +343,14 @@ COMPARISON_OPTIONS = (
         multiple=True,
         callback=_join_names,
     ),
-    choice_option("--pairwise", PAIRWISE_CHOICES, "Test of pairs of models", default="auto"),
-    choice_option("--p-adjust", ADJUSTMENTS, "P-value adjustment"),
+    choice_option(
+        "--pairwise",
+        PAIRWISE_CHOICES,
+        "Test of pairs of models",
+        "; auto takes the one valid for the design",
+        default="auto",
+    ),
+    choice_option("--p-adjust", ADJUSTMENTS, "P-value adjustment", "; else holm"),
     click.option(
         "--control",
         metavar="MODEL",
@@ -368,7 +374,7 @@ CLASSES_OPTION = parsed_option(
     "--classes",
     "LIST",
     split_names,
-    "Score columns, one per class and named as in y_true; each class is compared with the rest.",
+    "Columns of class scores, named by the labels in y_true; each class is tested against the rest.",
 )
 
 
@@ -389,7 +395,7 @@ TABLE_OPTIONS = (
         for word, column in COLUMN_WORDS.items()
     ),
     click.option("--positive", metavar="LABEL", help="Label of the positive class, if it is not 1."),
-    click.option("--wide", is_flag=True, help="The table has one column of scores per model."),
+    click.option("--wide", is_flag=True, help="Each model has its own score column, named after it."),
 )
 
 

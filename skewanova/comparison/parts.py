@@ -446,7 +446,7 @@ class ClassesComparison(PartsResult):
 
     @property
     def choices(self) -> dict[str, str]:
-        """Sentence on the choice for each class, by the joint adjustment."""
+        """Model to choose for each class in a sentence, by p-values adjusted over all classes."""
         return {
             name: write_class_choice(
                 [str(model) for model in result.ranking["model"]],

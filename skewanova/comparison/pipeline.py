@@ -104,9 +104,10 @@ def compare(
 
     The area under the precision-recall curve (AUPREC) depends on the prior, which is the probability of the
     positive class. The prior in deployment is often uncertain and differs from that of the test data.
-    IAUPREC is the mean of AUPREC over the deployment prior. `compare` ranks the models by IAUPREC and tests
-    all models and all pairs, by tests that keep their level under the design of the folds. It also finds the
-    priors at which the best model changes. The ANOVAs of Landgrebe et al. (2006) are reported too.
+    IAUPREC is the mean of AUPREC over the distribution of priors expected in deployment. `compare` ranks the
+    models by IAUPREC and tests all models and all pairs, by tests whose type I error rate holds for the way
+    the folds were made. It also finds the priors at which the best model changes. The ANOVAs of Landgrebe et
+    al. (2006) are reported too.
 
     Use it if two or more models scored the same held-out cases of two classes. :func:`compare_estimators`
     also trains the models; :func:`compare_classes` takes several classes and :func:`compare_datasets` several
@@ -117,30 +118,34 @@ def compare(
     scores : ScoreTable, path or frame
         Held-out scores, one row for each model and case. The columns are ``model``, ``y_true`` (labels 0 and
         1), ``y_score`` (higher means more likely positive) and, optionally, ``fold``, ``case``, ``cluster``
-        and ``weight``. For other names or labels pass
+        and ``weight``; random half splits also need ``part`` and ``halving`` (:func:`read_scores`). For other
+        names or labels pass
         ``read_scores(table, columns={"y_score": "probability"}, pos_label="yes")``.
         Without ``fold``, all rows are one test set, and the fitted models are compared by jackknife tests.
     deployment_prior : (low, high), float or deployment prior, default (0.05, 0.20)
         Prior expected in deployment: a range in which every prior is equally likely, one value, or a
         distribution such as ``BetaPrior(2, 18)`` or the result of :func:`estimate_prior`.
     at_priors : sequence of float, default (0.5, 0.1, 0.01)
-        Priors at which AUPREC is tabulated. The primary tests do not depend on them.
+        Priors at which AUPREC is tabulated. The ranking and the tests of IAUPREC do not depend on them.
     alpha : float, default 0.05
-        Level of each test; confidence intervals have the level ``1 - alpha``.
+        Significance level of the test of all models, and of all pairs together. Confidence intervals have the
+        level ``1 - alpha``.
     area_estimator : str, default "trapezoid"
-        Estimator of the area: ``trapezoid`` (as published), ``exact``, ``average_precision``,
+        Estimator of the area: ``trapezoid`` (as in Landgrebe et al.), ``exact``, ``average_precision``,
         ``upper_trapezoid``, ``interpolated_max``, ``interpolated_mean``, ``interpolated_median`` or
         ``convex_hull``; see :func:`auprec`.
     design : str or FoldDesign, default "auto"
         How the folds were made: ``independent`` (folds share no data), ``kfold``,
-        ``repeated_kfold``, ``repeated_holdout``, ``split_half``, ``runs`` (several trainings, one test set)
-        or ``test_set``. With "auto" it is inferred from the column ``case``. Without that column state it, as
+        ``repeated_kfold``, ``repeated_holdout``, ``split_half``, ``test_set`` or ``runs`` (several trainings,
+        one test set; ``nested_runs`` if run j of two models shares nothing, ``fixed_runs`` for these trained
+        models only). With "auto" it is inferred from the column ``case``. Without that column state it, as
         in ``FoldDesign("repeated_holdout", test_fraction=0.2)``.
     pairwise : str, default "auto"
-        Test of pairs that the conclusions use. "auto" takes the valid one: ``max_t`` or ``paired_t`` for
-        independent folds, ``corrected_t`` for folds that share training data, ``split_half_t`` with halvings.
-        Another is ``tukey``, as published; see :func:`skewanova.inference.posthoc`. Designs with one test set
-        have one test.
+        Test of pairs that the conclusions use. "auto" takes the valid one: ``max_t`` (with few folds
+        ``paired_t``) for independent folds, ``corrected_t`` for folds that share training data,
+        ``split_half_t`` with random half splits. Others are ``tukey`` (as published), ``wilcoxon``,
+        ``games_howell``, ``nemenyi`` and ``dunnett``; see :func:`skewanova.inference.posthoc`. Leave it at
+        "auto" with one test set, which has one test only.
     p_adjust : {"holm", "bonferroni", "hochberg", "bh"}, optional
         Adjustment of the p-values of pairs, by default Holm's. Tests that adjust by themselves, such as
         ``max_t`` and ``tukey``, take none.
@@ -148,9 +153,10 @@ def compare(
         Name of a model, such as the one in use. The others are compared with it only.
     rope : float, default 0.01
         Largest difference in IAUPREC that does not matter in practice (region of practical equivalence).
+        Models within it by two one-sided tests are called practically equal.
     missing : {"raise", "drop"}, default "raise"
-        If a model lacks a fold: raise an error, or drop the fold for all models and add a mixed-model test
-        of all folds.
+        If a model lacks a fold: raise an error, or drop the fold for all models, and also report a
+        mixed-model test that uses the incomplete folds.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of all resampling. With an integer, two runs give the same numbers.
 
@@ -163,8 +169,8 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        If the scores or an argument are invalid; ValueError if there is one model only, a model lacks a fold,
-        or the models of a fold scored different cases.
+        If the scores or an argument are invalid; ValueError if there is one model only, a model lacks a fold
+        and ``missing="raise"``, or the models of a fold scored different cases.
 
     Warns
     -----

@@ -84,8 +84,8 @@ def function_series(edges: Floats, values: Floats) -> list[Chebyshev]:
     return [series for (series,) in panel_series(edges, values[None])]
 
 
-def series_bounds(coefficients: Floats) -> tuple[Floats, Floats]:
-    """Return lower and upper bounds (n_functions, N_PARTS) of series on each part of a panel."""
+def bound_chebyshev_series(coefficients: Floats) -> tuple[Floats, Floats]:
+    """Return lower and upper bounds (n_functions, N_PARTS) of Chebyshev series on equal parts of a panel."""
     parts = coefficients @ _transform_to_parts()
     middle, radius = parts[..., 0].T, np.abs(parts[..., 1:]).sum(axis=-1).T
     return middle - radius, middle + radius
@@ -101,7 +101,7 @@ def _transform_to_parts() -> Floats:
 
 def certain_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
     """Return the sign of each function (row of values) if it has no zero on the range, else 0."""
-    limits = [series_bounds(coefficients) for coefficients in _panel_coefficients(edges, values)]
+    limits = [bound_chebyshev_series(coefficients) for coefficients in _panel_coefficients(edges, values)]
     low, high = (np.stack(side) for side in zip(*limits, strict=True))
     return np.where(low.min(axis=(0, 2)) > TIE, 1, np.where(high.max(axis=(0, 2)) < -TIE, -1, 0))
 
@@ -198,7 +198,7 @@ class MeanCurves:
 
 def _contenders(panel: Sequence[Chebyshev]) -> list[Chebyshev]:
     """Return the curves that may be the largest on some part of the panel, by their bounds."""
-    low, high = series_bounds(_coefficients(panel))
+    low, high = bound_chebyshev_series(_coefficients(panel))
     may_lead = (high >= low.max(axis=0) - TIE).any(axis=1)
     return [curve for curve, contends in zip(panel, may_lead, strict=True) if contends]
 

@@ -245,7 +245,7 @@ LeaderInterval = tuple[int, tuple[int, ...], float, float]
 
 
 def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) -> pd.DataFrame:
-    """Find the models that may be the best at each prior (a confidence set).
+    """Find, by ranges of the prior, the leader and all models that may be the best (a confidence set).
 
     Parameters
     ----------

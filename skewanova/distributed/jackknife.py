@@ -32,7 +32,7 @@ from skewanova.inference.case_resampling import (
     JackknifeValues,
     StepTable,
     compute_areas,
-    number_occupied,
+    number_occupied_positions,
 )
 from skewanova.inference.sampling import Codes, Sample, SampleSummary, VarianceEstimates, classify_units
 from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale
@@ -106,7 +106,7 @@ class _JackknifeValues:
             places = CurvePositions(StepTable.from_counts(gain, fall), self.weights, sizes)
             repeats = zip((gain, fall), map(len, self.weights[::-1]), strict=True)
             counts = np.concatenate([np.tile(side, n_weights) for side, n_weights in repeats])
-            entry = number_occupied(counts > 0)
+            entry = number_occupied_positions(counts > 0)
             estimate, values = places.leave_one_out(entry, self.weightings, self.area_estimator)
             present = np.flatnonzero(entry >= 0)
             stratum = (present < places.n_positive_positions).astype(np.intp)

@@ -97,7 +97,7 @@ class SortedScores:
         positions = CurvePositions(steps, (distinct[0], distinct[1]), (len(slot), len(rise)))
         position = positions.locate_cases(positive, rise, slot, weight)
         occupied = np.bincount(position, minlength=positions.n_positions) > 0
-        entry = number_occupied(occupied).astype(position.dtype)
+        entry = number_occupied_positions(occupied).astype(position.dtype)
         return positions, entry, entry[position]
 
     def jackknife_values(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
@@ -161,8 +161,8 @@ class CurvePositions(NamedTuple):
         return estimate, values
 
 
-def number_occupied(present: Bools) -> Codes:
-    """Return the number from 0 of each position that holds cases, -1 for the others."""
+def number_occupied_positions(present: Bools) -> Codes:
+    """Return 0, 1, 2, ... for the positions that hold cases, in order, and -1 for the others."""
     return np.asarray(np.where(present, np.cumsum(present) - 1, -1))
 
 
@@ -458,7 +458,7 @@ class ClusterRanks:
                 np.maximum(total - weights[start : start + step].toarray(), 0.0)
                 for total, weights in zip((self.n_pos, self.n_neg), self._unit_weights, strict=True)
             )
-            rises = steps_from_counts(n_pos, n_neg, area_estimator)
+            rises = recall_steps_from_counts(n_pos, n_neg, area_estimator)
             areas = [step_terms(rises, weighting, area_estimator).sum(axis=1) for weighting in weightings]
             blocks.append(np.stack(areas, axis=1))
             for rest, total in ((n_pos, self.n_pos.sum()), (n_neg, self.n_neg.sum())):
@@ -477,8 +477,10 @@ class ClusterRanks:
         return tables
 
 
-def steps_from_counts(n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str) -> RecallSteps:
-    """Return the steps of curves from counts of positives at rises and of negatives in slots, row by row.
+def recall_steps_from_counts(
+    n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str
+) -> RecallSteps:
+    """Return recall steps of each row from positives at its rises and negatives at or between them.
 
     A rise without positives has no height, and a class without cases has rates of nan.
     """
@@ -600,7 +602,7 @@ def _resample_steps(model: SortedScores, weighting: DeploymentPrior, area_estima
     negatives = _ClassSlots(np.sort(slot), 2 * len(steps.n_pos) + 1)
 
     def estimates(size: int, rng: np.random.Generator) -> Floats:
-        rises = steps_from_counts(positives.draw(size, rng), negatives.draw(size, rng), area_estimator)
+        rises = recall_steps_from_counts(positives.draw(size, rng), negatives.draw(size, rng), area_estimator)
         return np.asarray(step_terms(rises, weighting, area_estimator).sum(axis=1))
 
     return estimates

@@ -74,7 +74,7 @@ class Sample:
 
     @cached_property
     def stratum(self) -> Codes:
-        """Stratum of every unit: negatives, positives or both; a lone cluster joins the largest stratum."""
+        """Resampling stratum of each unit, as given or by its classes; a lone unit joins the largest."""
         if self.unit_stratum is not None:
             return self.unit_stratum
         if self.cluster is None:

@@ -134,7 +134,7 @@ class ArcsineAreas:
 
     @property
     def area(self) -> Floats:
-        """Areas of the models."""
+        """Areas of the models on the original scale, not the arcsine scale."""
         return self.scale.area
 
     @cached_property

@@ -159,7 +159,7 @@ def plot_critical_difference(
     """
     comparison = _compare_ranks(result, test)
     rank = dict(zip(comparison.ranks["model"], comparison.ranks["mean_rank"], strict=True))
-    levels = _stack_bars(comparison, rank)
+    levels = _assign_bar_rows(comparison, rank)
     first = 0.75 + BAR_STEP * (1 + max(levels.values(), default=-1))
     depth = first + NAME_STEP * (-(-len(rank) // 2) - 1)
     ax = styling.make_axes(ax, (7.2, 1.5 + 0.26 * (depth + 2)))
@@ -357,8 +357,8 @@ def _find_family(pairs: pd.DataFrame) -> str:
     return "nemenyi"
 
 
-def _stack_bars(comparison: RankComparison, rank: dict[str, float]) -> dict[tuple[str, ...], int]:
-    """Return the row of each bar, so that no two bars of a row touch."""
+def _assign_bar_rows(comparison: RankComparison, rank: dict[str, float]) -> dict[tuple[str, ...], int]:
+    """Return the row of each bar of models that do not differ, so that bars in a row do not touch."""
     ends: list[float] = []
     levels = {}
     for clique in comparison.cliques:

@@ -15,7 +15,13 @@ from skewanova.curves.areas import auprec
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.roc import RocCurve, roc_curve
 from skewanova.plotting import styling
-from skewanova.scores.scikit_learn import check_response, find_test_rows, score_cases, select_rows, to_rows
+from skewanova.scores.scikit_learn import (
+    check_response_method,
+    find_test_rows,
+    score_cases,
+    select_rows,
+    to_rows,
+)
 
 #: Default priors: 0.001 to 0.5, evenly spaced in the log-odds.
 DEFAULT_PRIORS = 1 / (1 + np.exp(np.linspace(np.log(999), 0, 61)))
@@ -226,7 +232,7 @@ class AUPRECDisplay:
         AUPRECDisplay
             The display, drawn.
         """
-        check_response(response_method, None)
+        check_response_method(response_method, None)
         score = score_cases(estimator, to_rows(X), response_method=response_method, pos_label=pos_label)
         full = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, score, pos_label=pos_label, name=full, **options)
@@ -270,7 +276,7 @@ class AUPRECDisplay:
         AUPRECDisplay
             The display, drawn.
         """
-        check_response(response_method, None)
+        check_response_method(response_method, None)
         features, labels = to_rows(X), np.asarray(y)
         tests = find_test_rows(cv_results, len(labels), "the model")
         curves = []

@@ -81,7 +81,7 @@ class UnitSums(NamedTuple):
         return cls(largest, total, squares)
 
     def reshape(self, *shape: int) -> UnitSums:
-        """Return the sums with the axis of kinds reshaped."""
+        """Return the same sums, each array reshaped to `shape`."""
         return UnitSums(*(part.reshape(shape) for part in self))
 
     def effective_number(self) -> Floats:

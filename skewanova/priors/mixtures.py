@@ -50,7 +50,7 @@ class BinCounts(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the leading axes."""
+        """Common shape of the arrays without their last axis, the bins."""
         return np.broadcast_shapes(*(part.shape[:-1] for part in self))
 
     def add_axis(self) -> Self:

@@ -27,7 +27,7 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
     )
     if kind == "quantiles":
         return BetaPrior.from_quantiles(_parse_quantiles(rest, form))
-    numbers = _parse_numbers(rest if kind in kinds else [kind, *rest], form)
+    numbers = _parse_floats(rest if kind in kinds else [kind, *rest], form)
     if len(numbers) > 2 or (kind in kinds and len(numbers) < 2):
         raise InputError(form)
     return kinds[kind](*numbers) if kind in kinds else UniformPrior(numbers[0], numbers[-1])
@@ -35,7 +35,7 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
 
 def parse_priors(text: str) -> tuple[float, ...]:
     """Parse priors separated by commas."""
-    numbers = _parse_numbers(text.split(","), f"priors must be numbers separated by commas, but got {text!r}")
+    numbers = _parse_floats(text.split(","), f"priors must be numbers separated by commas, but got {text!r}")
     return tuple(check_priors(numbers, "priors").tolist())
 
 
@@ -57,14 +57,15 @@ def _parse_quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
     sides = [text.split("=") for text in texts]
     if any(len(side) != 2 for side in sides):
         raise InputError(form)
-    shares, priors = (_parse_numbers([side[i] for side in sides], form) for i in (0, 1))
+    shares, priors = (_parse_floats([side[i] for side in sides], form) for i in (0, 1))
     if len(set(shares)) < len(shares):
         raise InputError(f"the shares of `quantiles` must be different, but got {':'.join(texts)}")
     return dict(zip(shares, priors, strict=True))
 
 
-def _parse_numbers(texts: Sequence[str], form: str) -> list[float]:
+def _parse_floats(texts: Sequence[str], message: str) -> list[float]:
+    """Return the texts as floats, or raise InputError with this message."""
     try:
         return [float(text) for text in texts]
     except ValueError as error:
-        raise InputError(form) from error
+        raise InputError(message) from error

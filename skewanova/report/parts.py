@@ -47,14 +47,14 @@ class PartsResult(Result):
         """Draw the figures in each format."""
         return {}
 
-    def _name_folders(self) -> dict[str, str]:
-        """Return the name of each part by its folder, which is numbered, as names may be unsafe in paths."""
+    def _map_folders(self) -> dict[str, str]:
+        """Map numbered folders to the names of parts, which may be unsafe in paths."""
         return {f"{self.PART}-{i:03d}": name for i, name in enumerate(self.comparisons, start=1)}
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str]) -> Path:
         from skewanova.report.folder import write_figures, write_part  # imports matplotlib
 
-        formats, folders = check_formats(figures), self._name_folders()
+        formats, folders = check_formats(figures), self._map_folders()
         results = list(self.comparisons.values())
         inputs = [result.source for result in results]
         with replace_folder(directory, self._build_provenance(results), inputs=inputs) as output:
@@ -95,7 +95,7 @@ class PartsResult(Result):
             "warnings": self.warnings,
             "alpha": f"{self.alpha:g}",
             "views": [build_view(table, *self.FILES[table.name]) for table in self._build_tables()],
-            self.PARTS: [{"folder": f, "name": n, **phrases[n]} for f, n in self._name_folders().items()],
+            self.PARTS: [{"folder": f, "name": n, **phrases[n]} for f, n in self._map_folders().items()],
             **items,
             **load_script(),
         }

@@ -211,7 +211,7 @@ def write_results(source: ReportSource) -> str:
     """Write the results paragraph: means, primary test, pairs and choice."""
     return " ".join(
         [
-            _write_means(source),
+            _write_iauprec(source),
             write_omnibus_sentence(
                 source.tests, source.alpha, source.pairs[source.pairs["role"] == "primary"]
             ),
@@ -257,8 +257,8 @@ def _format_brackets(row: Any) -> str:
     return "" if np.isnan(row.conf_low) else f" ({format_interval(row.conf_low, row.conf_high)})"
 
 
-def _write_means(source: ReportSource) -> str:
-    """Write the IAUPREC of the first models, with intervals if all have one."""
+def _write_iauprec(source: ReportSource) -> str:
+    """Write the IAUPREC of the first MAX_MEANS models, with intervals if every model has one."""
     ranking = source.ranking
     has_limits = bool(ranking["conf_low"].notna().all())
     means = [

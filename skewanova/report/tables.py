@@ -24,8 +24,8 @@ from skewanova.base.text import (
     format_factor,
     format_limits,
     format_number,
-    format_open_interval,
     format_p,
+    format_prior_interval,
     format_with_error,
     truncate_rows,
 )
@@ -83,7 +83,7 @@ class FrameTable:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Files with the numbers."""
+        """Names of the CSV files that hold the numbers of the table."""
         return (f"{self.frame or self.name}.csv", *self.extra_files)
 
     def make(self, source: ReportSource) -> Table:
@@ -282,6 +282,7 @@ def _format_growth(factor: float) -> str:
 
 
 def _format_n_folds(row: Any) -> str:
+    """Format the number of folds; empty for a single test set or an unknown number."""
     return f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "test_set" else ""
 
 
@@ -389,7 +390,7 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
         "crossings",
         {
             "Prior": lambda row: f"{row.prior:.3g}",
-            "{level} interval": format_open_interval,
+            "{level} interval": format_prior_interval,
             "Higher below it": attrgetter("model_below"),
             "Higher above it": attrgetter("model_above"),
             "Changes the lead": lambda row: "yes" if row.lead else "no",

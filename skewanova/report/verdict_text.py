@@ -20,8 +20,8 @@ from skewanova.base.text import (
     count_decimals,
     format_factor,
     format_number,
-    format_open_interval,
     format_p,
+    format_prior_interval,
     shorten_names,
 )
 from skewanova.decision.verdict import (
@@ -390,7 +390,7 @@ def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
     if crossing is not None:
         writer.add_prior(crossing.conf_low, "conf_low", "crossings")
         writer.add_prior(crossing.conf_high, "conf_high", "crossings")
-        interval = f" (interval {format_open_interval(crossing)})"
+        interval = f" (interval {format_prior_interval(crossing)})"
     models = f" from {writer.names[str(below.model)]} to {writer.names[str(above.model)]}"
     return f"The highest mean changes{'' if 'names' in writer.omit else models} at prior {prior}{interval}"
 

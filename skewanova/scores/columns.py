@@ -96,7 +96,7 @@ class RawTable:
     source: Path | None = None
 
     def take(self, rows: NDArray[np.intp]) -> RawTable:
-        """Return the rows at these positions; messages name them as before."""
+        """Return the table of the rows at these positions; messages still name their place in the source."""
         frame = self.frame.iloc[rows].reset_index(drop=True)
         return RawTable(frame, lambda row: self.where(int(rows[row])), self.source)
 

@@ -222,7 +222,7 @@ def as_design(design: str | FoldDesign) -> FoldDesign:
 
 
 def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDesign:
-    """Infer how the folds were made, from the case column and the user's statement.
+    """Return how the folds were made, as stated by the user or else inferred from the cases.
 
     Parameters
     ----------

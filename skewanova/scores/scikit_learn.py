@@ -36,8 +36,8 @@ RESPONSES = ("decision_function", "predict_proba")
 RESPONSE_METHODS = ("auto", *RESPONSES)
 
 
-def check_response(response_method: str, class_prior: float | None) -> None:
-    """Check the method, and that a class prior goes with probabilities."""
+def check_response_method(response_method: str, class_prior: float | None) -> None:
+    """Raise if the method is unknown, or if a class prior is given without predict_proba."""
     check_choice(response_method, RESPONSE_METHODS, "response_method")
     if class_prior is None:
         return
@@ -455,7 +455,7 @@ def iauprec_scorer(
 
 
 def _make_scorer(measure: Callable[..., float], response_method: str, **options: Any) -> Any:
-    check_response(response_method, None)
+    check_response_method(response_method, None)
     check_choice(options["area_estimator"], ESTIMATORS, "area_estimator")
     method = RESPONSES if response_method == "auto" else response_method
     return import_sklearn("metrics").make_scorer(measure, response_method=method, **options)
@@ -474,7 +474,7 @@ def check_model_names(models: object, name: str) -> None:
 
 def check_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> LabelledData:
     """Return checked features and labels; `options` are the response method and the class prior."""
-    check_response(**options)
+    check_response_method(**options)
     features, labels = to_rows(X), to_rows(y)
     positive = check_labels(labels, pos_label=pos_label, name="y")
     n_rows = count_rows(features, "X")

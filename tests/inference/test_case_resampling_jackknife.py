@@ -18,7 +18,12 @@ from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.curves.sorting import rank_among_positives
 from skewanova.inference import auprec_covariance, case_resampling
-from skewanova.inference.case_resampling import CurvePositions, SortedScores, StepTable, number_occupied
+from skewanova.inference.case_resampling import (
+    CurvePositions,
+    SortedScores,
+    StepTable,
+    number_occupied_positions,
+)
 from skewanova.inference.sampling import Sample
 
 PRIORS = UniformPrior(0.05, 0.2), UniformPrior(0.3, 0.3)
@@ -173,7 +178,7 @@ def test_values_at_places_are_those_of_the_cases_that_stand_there(weighted, area
     sizes = int((~positive).sum()), int(positive.sum())
     places = CurvePositions(StepTable.from_counts(gain, fall), weights, sizes)
     present = [np.tile(gain > 0, len(weights[1])), np.tile(fall > 0, len(weights[0]))]
-    entry = number_occupied(np.concatenate(present))
+    entry = number_occupied_positions(np.concatenate(present))
     estimate, values = places.leave_one_out(entry, weightings, area_estimator)
     at = entry[places.locate_cases(positive, slot[positive] // 2, slot[~positive], weight)]
     expected = SortedScores(sample, score).jackknife_values(weightings, area_estimator)
