@@ -238,8 +238,8 @@ def escape_latex(text: str) -> str:
 
     Examples
     --------
-    >>> from skewanova.base.text import latex_escape
-    >>> print(latex_escape("a_b%$"))
+    >>> from skewanova.base.text import escape_latex
+    >>> print(escape_latex("a_b%$"))
     a\_b\%\$
     """
     escaped = "".join(_LATEX_ESCAPES.get(sign, sign) for sign in normalize("NFC", escape_text(text)))
@@ -251,8 +251,8 @@ def escape_markdown(text: str) -> str:
 
     Examples
     --------
-    >>> from skewanova.base.text import markdown_escape
-    >>> print(markdown_escape("<script>|a_b"))
+    >>> from skewanova.base.text import escape_markdown
+    >>> print(escape_markdown("<script>|a_b"))
     \<script\>\|a\_b
     """
     return re.sub(r"([\\`*_{}\[\]<>|#~$&!])", r"\\\1", escape_text(text))
@@ -316,8 +316,8 @@ def shorten_names(names: Iterable[str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> from skewanova.base.text import short_names
-    >>> list(short_names(["forest", "a" * 40 + "x", "a" * 30 + "x"]).values())
+    >>> from skewanova.base.text import shorten_names
+    >>> list(shorten_names(["forest", "a" * 40 + "x", "a" * 30 + "x"]).values())
     ['forest', 'aaaaaaaaaaaaa...aaaaaaax', 'aaaaaaaaaaa...aaaaax (2)']
     """
     short: dict[str, str] = {}
@@ -366,8 +366,8 @@ def merge_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
 
     Examples
     --------
-    >>> from skewanova.base.text import shared_notes
-    >>> shared_notes("data set", {"x": ["5 cases are few"], "y": [], "z": ["7 cases are few"]})
+    >>> from skewanova.base.text import merge_notes
+    >>> merge_notes("data set", {"x": ["5 cases are few"], "y": [], "z": ["7 cases are few"]})
     ['data set x: 5 cases are few (and likewise z)']
     """
     pairs = [(name, note) for name, several in notes.items() for note in several]

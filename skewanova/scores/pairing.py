@@ -130,7 +130,7 @@ def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tu
     if missing == "raise":
         raise InputError(
             f"every model must be scored in every fold, but these are missing: {absences}. Score them, or "
-            "drop the folds for all models with missing='drop'"
+            "drop the folds for all models with missing='drop' (--missing drop)"
         )
     dropped = {table.folds[f] for _, f in absent}
     retained = [fold for fold in table.folds if fold not in dropped]

@@ -181,11 +181,11 @@ def test_diff_tells_what_changed_by_its_exit_status(folder):
 
 
 def test_what_is_coloured():
-    text = "Choose  a\n\nConclusions\n- a is ahead of b.\n- c\n\nWarnings\n- few\n\nlast"
+    text = "Warning  w\nChoose  a\n\nConclusions\n- a is ahead of b.\n- c\n\nWarnings\n- few\n\nlast"
     red = cli_output.colour_summary(text).split("\n")
-    assert red[0] == "\x1b[1mChoose\x1b[0m  a"
-    assert red[3:5] == ["\x1b[32m- a is ahead of b.\x1b[0m", "- c"]
-    assert red[7:] == ["\x1b[33m- few\x1b[0m", "", "last"]
+    assert red[:2] == ["\x1b[33m\x1b[1mWarning\x1b[0m  w", "\x1b[1mChoose\x1b[0m  a"]
+    assert red[4:6] == ["\x1b[32m- a is ahead of b.\x1b[0m", "- c"]
+    assert red[8:] == ["\x1b[33m- few\x1b[0m", "", "last"]
 
 
 # --- progress ---------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def test_progress_on_a_terminal_leaves_the_output_clean(folder):
     assert "measures" in shown
     assert shown.endswith("\r")
     assert b"measures  " not in done.stdout
-    assert done.stdout.startswith(b"Choose  ")
+    assert done.stdout.startswith(b"Warning  ")
 
 
 # --- report, completion -----------------------------------------------------------------------------------

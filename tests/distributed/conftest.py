@@ -38,4 +38,4 @@ def stays(monkeypatch):
     monkeypatch.setattr("skewanova.distributed.loading.MAX_LOCAL_ROWS", 0)
     monkeypatch.setattr(case_checks, "BUCKET_ROWS", 500)
     for engine in (backends.DaskFrame, backends.SparkFrame):
-        monkeypatch.setattr(engine, "rows", None)
+        monkeypatch.setattr(engine, "read_rows", None)

@@ -66,7 +66,7 @@ def test_without_a_column_of_folds_all_rows_are_one_test_set():
     found = gathered(frame.drop(columns="fold"))
     assert_alike(found, sa.read_scores(frame))
     assert list(found.ties()) == sorted(sa.read_scores(frame).ties())
-    message = r"^`y_score` must not hold NaN, .* row 2 of model 'A' in fold 1$"
+    message = r"^`y_score` must not hold NaN or blanks, .* row 2 of model 'A' in fold 1$"
     rows = pd.DataFrame({"model": "A", "y_true": [0, 1, 1], "y_score": [0.1, 0.2, np.nan]})
     with pytest.raises(InputError, match=message):
         gathered(rows)
@@ -91,7 +91,7 @@ def test_what_is_wrong_across_groups_is_told_as_in_memory():
     ):
         said = []
         for read in (sa.read_scores, gathered):
-            with pytest.raises(InputError, match=r"cases have both, the first: 7, 11|pairs lack a m") as told:
+            with pytest.raises(InputError, match=r"cases have both, the first: 7, 11|cases lack a m") as told:
                 check(read(broken))
             said.append(str(told.value))
         assert said[0] == said[1]
@@ -170,7 +170,10 @@ def test_rules_hold_for_groups_in_pieces():
     assert_alike(gathered(words, pos_label="ill"), sa.read_scores(words, pos_label="ill"))
     group = (frame["model"] == "b") & (frame["fold"] == 2)
     for broken, message in (
-        (frame.assign(y_score=frame["y_score"].where(~group)), r"NaN, .* a row of model 'b' in fold '2'$"),
+        (
+            frame.assign(y_score=frame["y_score"].where(~group)),
+            r"NaN or blanks, .* a row of model 'b' in fold '2'$",
+        ),
         (
             pd.concat([frame, frame[group][:1]]),
             r"^\(model, fold, case\) must be unique, .*: \('b', 2, \d+\)",

@@ -106,7 +106,7 @@ def test_a_complete_table_is_left_alone():
 def test_a_missing_cell_is_named():
     message = (
         "every model must be scored in every fold, but these are missing: model 'B' in fold 2. Score them, "
-        "or drop the folds for all models with missing='drop'"
+        "or drop the folds for all models with missing='drop' (--missing drop)"
     )
     with pytest.raises(InputError, match=exact(message)):
         complete_table(without_cells(("B", 2)))
