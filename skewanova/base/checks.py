@@ -391,7 +391,7 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
         text = np.array([_format_label(value) for value in distinct], dtype=str)
         absent = np.isin(np.char.lower(text), list(MISSING_TEXT))
         missing = absent[codes]
-        comparable = (text if absent.any() else _parse_numbers(text))[codes]
+        comparable = (text if absent.any() else _parse_labels(text))[codes]
     if missing.any():
         raise InputError(
             f"`{name}` must not have missing labels, but has {int(missing.sum())}, "
@@ -432,7 +432,7 @@ def _format_label(value: object) -> str:
     return "" if value is None else str(value).strip()
 
 
-def _parse_numbers(text: NDArray[Any]) -> NDArray[Any]:
+def _parse_labels(text: NDArray[Any]) -> NDArray[Any]:
     """Return floats if every label is the text of a number or a truth value, else the text."""
     truth = {"true": "1", "false": "0"}
     names = [truth.get(label.lower(), label) for label in text.tolist()]
@@ -458,7 +458,7 @@ def _find_positive(distinct: NDArray[Any], pos_label: object, name: str) -> int:
 
 def _find_label(pos_label: object, distinct: NDArray[Any]) -> int:
     text = _format_label(pos_label)
-    number = _parse_numbers(np.array([text]))[0]
+    number = _parse_labels(np.array([text]))[0]
     spellings = {number} if distinct.dtype.kind == "f" else {text, str(pos_label).strip()}
     code = next((code for code, label in enumerate(distinct.tolist()) if label in spellings), -1)
     if code < 0 and len(distinct) == 2:

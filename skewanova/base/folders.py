@@ -218,7 +218,7 @@ def _unknown_files(folder: Path) -> list[str]:
     """Return the relative names of files, links and empty folders that the manifest does not list."""
     manifest = read_manifest(folder)
     unknown = []
-    for parent, folders, names in os.walk(folder, onerror=_raise):
+    for parent, folders, names in os.walk(folder, onerror=raise_error):
         links = [name for name in folders if Path(parent, name).is_symlink()]
         for path in (Path(parent, name) for name in [*names, *links]):
             name = path.relative_to(folder).as_posix()
@@ -238,7 +238,8 @@ def _is_listed(path: Path, name: str, manifest: Mapping[str, str]) -> bool:
     return hashlib.sha256(path.read_bytes()).hexdigest() == manifest.get(name)
 
 
-def _raise(error: OSError) -> None:
+def raise_error(error: OSError) -> None:
+    """Raise an error that `os.walk` would otherwise ignore."""
     raise error
 
 

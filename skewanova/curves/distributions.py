@@ -235,13 +235,13 @@ def _recall_nodes(
     The panels are in the logit of recall, where the tails are smooth, and end at kinks of the curve.
     """
     _check_distributions(negative, positive)
-    log_odds, step = gauss_panels(_panel_edges(negative, positive), PANEL_NODES)
+    log_odds, step = gauss_panels(_find_rate_panels(negative, positive), PANEL_NODES)
     recall = special.expit(log_odds)
     score = np.where(log_odds < 0, positive.isf(recall), positive.ppf(special.expit(-log_odds)))
     return recall, step * recall * special.expit(-log_odds), np.asarray(negative.sf(score))
 
 
-def _panel_edges(negative: FrozenDistribution, positive: FrozenDistribution) -> Floats:
+def _find_rate_panels(negative: FrozenDistribution, positive: FrozenDistribution) -> Floats:
     """Return the ends of panels, which are even in the logit of either rate."""
     even = np.arange(-MAX_LOGIT, MAX_LOGIT + 0.25, 0.5)
     scores = np.where(even < 0, negative.isf(special.expit(even)), negative.ppf(special.expit(-even)))

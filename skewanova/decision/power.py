@@ -179,10 +179,10 @@ def noncentrality_for_power(df: ArrayLike, power: float, alpha: float, pilot_df:
         normal = special.ndtri(np.minimum(expected_power(noncentrality, degrees, alpha, pilot_df), MAX_POWER))
         return np.asarray(normal - special.ndtri(power))
 
-    return _find_roots(excess, np.asarray(stats.t.isf(alpha / 2, degrees) + 1.0))[()]
+    return _find_increasing_roots(excess, np.asarray(stats.t.isf(alpha / 2, degrees) + 1.0))[()]
 
 
-def _find_roots(rising: Callable[[Floats], Floats], high: Floats) -> Floats:
+def _find_increasing_roots(rising: Callable[[Floats], Floats], high: Floats) -> Floats:
     """Return the positive roots of increasing functions, elementwise, by false position (Illinois)."""
     low, below, last = np.zeros(high.shape), rising(np.zeros(high.shape)), np.zeros(high.shape)
     while ((above := rising(high)) < 0).any():

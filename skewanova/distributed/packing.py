@@ -30,7 +30,7 @@ from skewanova.base.checks import (
 from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
 from skewanova.distributed.backends import GROUP_COLUMNS, Backend, group_columns
 from skewanova.scores.columns import RawTable
-from skewanova.scores.table import build_table
+from skewanova.scores.table import build_score_table
 from skewanova.scores.validation import (
     Label,
     check_any_row,
@@ -117,7 +117,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
             names = [str(label) for label in pd.unique(labels)]
             return PackedGroup(*read_group(rows), None, (names[0], names[-1]), _has_whole_cases(rows, where))
         labels = labels[weighted]
-    table = build_table(RawTable(rows, where), pos_label)
+    table = build_score_table(RawTable(rows, where), pos_label)
     (model, fold, positive, score), *_ = table.groups()
     curve: CompactCurve
     if table.has_weights:

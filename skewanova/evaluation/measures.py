@@ -29,7 +29,7 @@ from skewanova.scores.design import (
     infer_design,
 )
 from skewanova.scores.reading import read_scores
-from skewanova.scores.table import Halvings, Scores, ScoreTable, build_table
+from skewanova.scores.table import Halvings, Scores, ScoreTable, build_score_table
 from skewanova.scores.validation import Label, fill_fold, locate_group_row
 
 
@@ -277,7 +277,7 @@ def measure_group(
                 "skewanova.evaluate(table) on the whole table, or leave out the column"
             )
     rows = fill_fold(frame.reset_index(drop=True))
-    table = build_table(RawTable(rows, locate_group_row(rows)), pos_label)
+    table = build_score_table(RawTable(rows, locate_group_row(rows)), pos_label)
     curves = table.curves()
     if len(curves) > 1:
         raise InputError(f"`frame` must hold one model in one fold, but holds {len(curves)} groups")

@@ -50,7 +50,7 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
     >>> roc(measures).columns.tolist()
     ['model', 'fold', 'fpr', 'tpr']
     """
-    rates = _check_rates(fpr, "fpr", zero=True)
+    rates = _check_operating_rates(fpr, "fpr", zero=True)
 
     def points(roc: RocCurve) -> dict[str, Floats]:
         last = np.append(np.diff(roc.fpr) > 0, True)
@@ -93,7 +93,7 @@ def precision_recall(
     120
     """
     grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors, "priors")
-    rates = _check_rates(recall, "recall", zero=False)
+    rates = _check_operating_rates(recall, "recall", zero=False)
     columns = {"prior": np.repeat(grid, len(rates)), "recall": np.tile(rates, len(grid))}
     return _stack_points(
         evaluation, lambda roc: {**columns, "precision": _precision(roc, rates, grid).ravel()}
@@ -137,7 +137,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     )
 
 
-def _check_rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
+def _check_operating_rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
     """Return rates from 0 to 1, with 0 only if `zero`."""
     result = np.atleast_1d(check_float_array(values, name))
     wrong = result[~((result >= 0 if zero else result > 0) & (result <= 1))]

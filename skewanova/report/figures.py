@@ -133,7 +133,7 @@ def write_caption(kind: str, source: ReportSource) -> str:
 
 def list_drawn_models(source: ReportSource) -> list[str]:
     """List the models that are drawn, in ranking order."""
-    models, leaders = _list_models(source), set(source.tables["regions"]["model"])
+    models, leaders = _list_ranked_models(source), set(source.tables["regions"]["model"])
     return [model for i, model in enumerate(models) if i < MAX_MODELS or model in leaders]
 
 
@@ -193,13 +193,13 @@ def _fit_width(names: Iterable[str]) -> float:
     return FIGURE_WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
 
 
-def _list_models(source: ReportSource) -> list[str]:
+def _list_ranked_models(source: ReportSource) -> list[str]:
     return [str(model) for model in source.ranking["model"]]
 
 
 def _fit_size(source: ReportSource, height: float) -> tuple[float, float]:
     """Return width and height of a figure, in inches, with room for a legend of all models."""
-    labels = model_labels(_list_models(source))
+    labels = model_labels(_list_ranked_models(source))
     return _fit_width(labels.values()), max(height, 1.6 + 0.2 * min(len(labels), 20))
 
 
@@ -246,14 +246,16 @@ def _draw_regret(source: ReportSource) -> Figure:
 def _draw_p_values(source: ReportSource) -> Figure:
     """Draw the matrix of p-values, with cells that fit their numbers, or else the page."""
     side = min(max(0.6 * len(source.ranking), 3.2), MAX_MATRIX_SIZE)
-    names = _fit_width(model_labels(_list_models(source), width=20).values()) - FIGURE_WIDTH
+    names = _fit_width(model_labels(_list_ranked_models(source), width=20).values()) - FIGURE_WIDTH
     size = max(FIGURE_WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
     pairs, alpha = select_primary(source.pairs), source.settings.get("alpha")
     return draw_single(comparisons.plot_p_values, pairs, size, alpha=alpha)
 
 
 def _draw_critical_difference(source: ReportSource) -> Figure:
-    return draw_single(comparisons.plot_critical_difference, source, _fit_rank_size(_list_models(source)))
+    return draw_single(
+        comparisons.plot_critical_difference, source, _fit_rank_size(_list_ranked_models(source))
+    )
 
 
 def _draw_components(source: ReportSource) -> Figure:
@@ -280,7 +282,7 @@ def _draw_residuals(source: ReportSource) -> Figure:
 
 def _draw_pairs(source: ReportSource) -> Figure:
     pairs = _select_drawn_pairs(source)
-    labels = model_labels(_list_models(source), width=20)
+    labels = model_labels(_list_ranked_models(source), width=20)
     width = _fit_width(
         f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy()
     )
@@ -293,14 +295,14 @@ def _select_drawn_pairs(source: ReportSource) -> pd.DataFrame:
     pairs = select_primary(source.pairs)
     if len(pairs) <= MAX_PAIRS or get_control(source) is not None:
         return pairs
-    best = _list_models(source)[0]
+    best = _list_ranked_models(source)[0]
     return pairs[(pairs["model_a"] == best) | (pairs["model_b"] == best)]
 
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
     """Draw one panel for each pair."""
     pairs = _select_curve_pairs(source)
-    labels = model_labels(_list_models(source), width=18)
+    labels = model_labels(_list_ranked_models(source), width=18)
     figure, panels = _make_panels(len(pairs), 2.7, columns=2, sharey=True)
     for pair, ax in zip(pairs, panels, strict=True):
         comparisons.plot_difference_curves(source, pair=pair, legend=False, ax=ax)
@@ -317,7 +319,7 @@ def _select_curve_pairs(source: ReportSource) -> list[tuple[str, str]]:
     pairs = list(dict.fromkeys(zip(frame["model_a"], frame["model_b"], strict=True)))
     if len(pairs) <= MAX_PANELS:
         return pairs
-    best = _list_models(source)[0]
+    best = _list_ranked_models(source)[0]
     return [pair for pair in pairs if best in pair][:MAX_PANELS]
 
 
@@ -341,8 +343,8 @@ def _draw_precision_recall(source: ReportSource) -> Figure:
 
 def _draw_surface(source: ReportSource) -> Figure:
     """Draw one panel for each model."""
-    models = _list_models(source)[:MAX_PANELS]
-    labels = model_labels(_list_models(source), width=24)
+    models = _list_ranked_models(source)[:MAX_PANELS]
+    labels = model_labels(_list_ranked_models(source), width=24)
     figure, panels = _make_panels(len(models), 2.9, columns=2)
     for model, ax in zip(models, panels, strict=True):
         curves.plot_surface(source.tables["surface"], model=model, legend=False, ax=ax).set_ylabel("Prior")

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Bools, InputError, check_count, check_fraction
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, PARTS, SAMPLING_COLUMNS, RawTable
-from skewanova.scores.table import Halvings, ScoreTable, build_table
+from skewanova.scores.table import Halvings, ScoreTable, build_score_table
 from skewanova.scores.validation import INTEGER_TEXT, Codes, Label, to_categorical
 
 Rows = NDArray[np.intp]
@@ -46,7 +46,9 @@ def name_fold(fold: Label, part: str, halving: Label) -> str:
 def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
     """Build a checked score table from raw columns, with its halvings if there are any."""
     if not _has_halvings(raw.frame):
-        return build_table(replace(raw, frame=raw.frame.drop(columns=["part"], errors="ignore")), pos_label)
+        return build_score_table(
+            replace(raw, frame=raw.frame.drop(columns=["part"], errors="ignore")), pos_label
+        )
     part = _part_codes(raw)
     for is_part, name in ((part == 0, HOLDOUT), (part > 0, PARTS[1])):
         if not is_part.any():
@@ -54,7 +56,7 @@ def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
                 f"a table with halvings needs hold-outs and halves, but has no row of part {name!r}"
             )
     columns = replace(raw, frame=raw.frame.drop(columns=list(HALVING_COLUMNS)))
-    table = build_table(columns.take(np.flatnonzero(part == 0)), pos_label)
+    table = build_score_table(columns.take(np.flatnonzero(part == 0)), pos_label)
     halved = np.flatnonzero(part > 0)
     halvings = _build_halvings(raw.take(halved), part[halved] - 1, pos_label)
     _check_same_data(table, halvings)
@@ -102,7 +104,7 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
     labels = [name_fold(numbers[f], PARTS[1 + s], names[h]) for h, s, f in keys]
     frame = raw.frame.drop(columns=list(HALVING_COLUMNS))
     frame["fold"] = pd.Categorical.from_codes(code, dtype=pd.CategoricalDtype(labels))
-    table = build_table(replace(raw, frame=frame, source=None), pos_label)
+    table = build_score_table(replace(raw, frame=frame, source=None), pos_label)
     order = np.array([labels.index(label) for label in map(str, table.folds)])
     fold_numbers = tuple(numbers[f] for f in of_fold[order])
     result = Halvings(table, of_halving[order], of_half[order], fold_numbers, tuple(names))

@@ -279,7 +279,7 @@ def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
     return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
 
 
-def _list_models(models: Iterable[str], details: Iterable[str]) -> str:
+def _list_model_details(models: Iterable[str], details: Iterable[str]) -> str:
     """Return the names of models, each with a detail; of many, the first and how many more."""
     items = [f"{escape_text(model)!r} ({detail})" for model, detail in zip(models, details, strict=True)]
     others = [f"{len(items) - MAX_EXAMPLES} more"] if len(items) > MAX_EXAMPLES else []
@@ -290,7 +290,7 @@ def _check_inverted(auc: pd.DataFrame) -> SanityCheck:
     """Check for rankings worse than chance, whose scores are probably inverted."""
     means = auc.mean()
     low = means[means < 0.5]
-    models = _list_models(map(str, low.index), (f"AUC {value:.3f}" for value in low))
+    models = _list_model_details(map(str, low.index), (f"AUC {value:.3f}" for value in low))
     advice = (
         f"worse than chance: {models}: are these scores inverted? If higher scores mean more likely "
         "negative, negate them, or name the positive class (pos_label, --positive)"
@@ -302,10 +302,8 @@ def _check_perfect(auc: pd.DataFrame) -> Iterator[SanityCheck]:
     """Yield a check for models that separate the classes perfectly in every fold, as a leaking label does."""
     perfect = auc.columns[(auc == 1).all()]
     if len(perfect):
-        advice = (
-            f"perfect in every fold: {_list_models(map(str, perfect), ['AUC 1'] * len(perfect))}: make sure "
-            "that the label does not leak into the scores"
-        )
+        models = _list_model_details(map(str, perfect), ["AUC 1"] * len(perfect))
+        advice = f"perfect in every fold: {models}: make sure that the label does not leak into the scores"
         yield SanityCheck("perfect_auc", float(len(perfect)), advice)
 
 
@@ -369,7 +367,7 @@ def _check_decisions(ties: Sequence[TieCounts]) -> SanityCheck:
     """Check for models with at most two distinct scores, which are hard predictions."""
     most = _find_most_distinct(ties)
     few = [counts for counts in most if counts.n_distinct <= 2 < counts.n_cases]
-    models = _list_models(
+    models = _list_model_details(
         [counts.model for counts in few],
         [f"{counts.n_distinct} distinct score{'s' * (counts.n_distinct > 1)}" for counts in few],
     )

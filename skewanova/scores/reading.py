@@ -24,7 +24,7 @@ from skewanova.scores.columns import (
 )
 from skewanova.scores.halvings import build_scores
 from skewanova.scores.sources import detect_backend, load_table
-from skewanova.scores.table import Scores, ScoreTable, build_table
+from skewanova.scores.table import Scores, ScoreTable, build_score_table
 from skewanova.scores.validation import check_any_row, raise_multiple_datasets, validate_scores
 
 
@@ -131,7 +131,7 @@ def read_parts(
         raise InputError(f"`choose_on` must leave rows of another part, but all rows are of part {part!r}")
     rest = replace(raw, frame=raw.frame.drop(columns="part"))
     first, second = (rest.take(np.flatnonzero(rows)) for rows in (chosen, ~chosen))
-    return build_table(first, pos_label), build_table(second, pos_label)
+    return build_score_table(first, pos_label), build_score_table(second, pos_label)
 
 
 def scores_from_wide(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import unquote
 
 import narwhals as nw
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from skewanova.base.checks import InputError, InputTypeError, RowName, name_row
-from skewanova.base.folders import find_free_memory
+from skewanova.base.folders import find_free_memory, raise_error
 from skewanova.scores.columns import ColumnMap, RawTable, read_batches, value_type
 from skewanova.scores.text_files import is_text, read_text
 
@@ -269,16 +269,14 @@ def _list_parquet(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     with _parquet_errors(path):  # a folder that cannot be entered is an error, as its rows would be missing
-        walked = [Path(folder, name) for folder, _, names in os.walk(path, onerror=_raise) for name in names]
+        walked = [
+            Path(folder, name) for folder, _, names in os.walk(path, onerror=raise_error) for name in names
+        ]
     below = (file for file in sorted(walked) if file.suffix.lower() in PARQUET_SUFFIXES and file.is_file())
     files = [f for f in below if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)]
     if not files:
         raise InputError(f"the folder {str(path)!r} has no file that ends in .parquet or .pq")
     return files
-
-
-def _raise(error: OSError) -> NoReturn:
-    raise error
 
 
 def _folder_keys(file: Path, folder: Path) -> dict[str, str | None]:

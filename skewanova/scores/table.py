@@ -389,7 +389,7 @@ def hash_path(path: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def build_table(raw: RawTable, pos_label: object) -> ScoreTable:
+def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
     """Build a score table from raw columns, and check its rows, cases, clusters and weights."""
     columns, where = raw.frame, raw.where
     check_any_row(len(columns))

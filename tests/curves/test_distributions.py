@@ -41,7 +41,7 @@ def test_of_equal_classes_both_rates_agree_to_the_last_tail():
 
 
 def test_panels_are_even_in_the_logit_of_either_rate():
-    edges = distributions._panel_edges(stats.logistic(), stats.logistic(1))
+    edges = distributions._find_rate_panels(stats.logistic(), stats.logistic(1))
     even = np.arange(-44.5, 44.75, 0.5)
     assert np.abs(edges).max() == 44.5
     for wanted in (even, even[even <= 43.5] + 1):  # the logit of recall is that of the alarms, and 1

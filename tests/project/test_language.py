@@ -42,3 +42,14 @@ def test_docstrings_begin_with_what_the_function_does(file):
     documented = (ast.FunctionDef, ast.ClassDef, ast.Module)
     texts = [ast.get_docstring(node) or "" for node in ast.walk(TREES[file]) if isinstance(node, documented)]
     assert [text.partition("\n")[0] for text in texts if text.startswith(OPENINGS)] == []
+
+
+def test_a_function_name_has_one_meaning():
+    """Top-level functions of two files share a name only where a command calls its namesake."""
+    files = {}
+    for file, tree in TREES.items():
+        for name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}:
+            files.setdefault(name, set()).add(file)
+    shared = {name: where for name, where in files.items() if len(where) > 1}
+    commands = {"cli/commands.py", "cli/__main__.py"}
+    assert {name: where for name, where in shared.items() if not where & commands} == {}

@@ -22,7 +22,7 @@ from skewanova.scores.validation import SamplingSummary
 
 
 def build(frame, pos_label=None):
-    return scores_table.build_table(RawTable(frame), pos_label)
+    return scores_table.build_score_table(RawTable(frame), pos_label)
 
 
 def cell(model="A", fold=1, **columns):
