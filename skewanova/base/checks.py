@@ -223,7 +223,7 @@ def check_count(value: int, name: str, *, minimum: int) -> int:
 
 
 def name_row(row: int) -> str:
-    """Name a row by its number from 0."""
+    """Return the text "row N", where N counts from 0."""
     return f"row {row}"
 
 

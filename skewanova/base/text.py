@@ -124,7 +124,7 @@ def build_table(
 
 
 def format_column(column: str, digits: int | None = None) -> Callable[[Any], str]:
-    """Return the formatter of the numbers in a column."""
+    """Return a function of a row that formats the number in this column of it."""
     return lambda row: format_number(getattr(row, column), digits)
 
 

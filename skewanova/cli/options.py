@@ -276,7 +276,7 @@ def seed_option(use: str) -> Option:
 
 
 def level_option(text: str) -> Option:
-    """Declare the confidence level of a command."""
+    """Declare the option --confidence-level, with this help text."""
     return click.option("--confidence-level", type=float, default=0.95, help=text)
 
 

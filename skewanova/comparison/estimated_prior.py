@@ -399,6 +399,7 @@ def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> Pooled
 
 
 def _list_assumptions(table: ScoreTable, fold: str | int | None) -> tuple[str, ...]:
+    """List, as phrases, what inference at an estimated prior assumes for this table and fold."""
     label_shift = (
         "the scores of each class are spread where the models run as among the labelled cases (label shift)"
     )

@@ -33,7 +33,7 @@ from skewanova.decision.bands import (
 )
 from skewanova.decision.choice import choose_models, decision_table, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
-from skewanova.decision.leads import crossings_frame, differing_frame, find_regions, leaders_frame
+from skewanova.decision.leads import crossings_frame, differing_priors_frame, find_regions, leaders_frame
 from skewanova.decision.planning import count_compared_pairs, plan_sample_sizes
 from skewanova.decision.verdict import REVERSING_CHECKS, select_supported_part
 from skewanova.evaluation.along_prior import support
@@ -46,7 +46,7 @@ from skewanova.scores.design import FoldDesign, as_design
 from skewanova.scores.halvings import Units, check_groups, draw_half_folds, draw_holdouts
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_scores
-from skewanova.scores.scikit_learn import check_data, check_model_names, draw_splits, score_splits, to_rows
+from skewanova.scores.scikit_learn import check_data, check_named_models, draw_splits, score_splits, to_rows
 from skewanova.scores.table import Scores
 
 #: Checks of the scores whose advice is also issued as a warning.
@@ -77,7 +77,9 @@ def build_decision_frames(
     return {
         "crossings": crossings_frame(panel, models, options.alpha),
         "leaders": leaders_frame(panel, models, critical_all, rarest=rarest),
-        "differing_priors": differing_frame(panel, models, critical_compared, rarest=rarest, control=control),
+        "differing_priors": differing_priors_frame(
+            panel, models, critical_compared, rarest=rarest, control=control
+        ),
         "decisions": decision_table,
         "choices": choose_models(decision_table),
         "support": support(measures),
@@ -420,7 +422,7 @@ def name_estimators(estimators: object) -> dict[str, Any]:
             kind = type(estimator).__name__
             n_before = sum(type(other).__name__ == kind for other in result.values())
             result[f"{kind} {n_before + 1}" if n_before else kind] = estimator
-    check_model_names(result, "estimators")
+    check_named_models(result, "estimators")
     if len(result) < 2:
         raise InputError(f"`estimators` must hold at least 2 models to compare, but has {len(result)}")
     return dict(result)

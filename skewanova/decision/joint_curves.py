@@ -209,7 +209,7 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
 
 
 def panel_curves(evaluation: Evaluation) -> PanelCurves:
-    """Return the curves over the range of the evaluated priors and the deployment prior."""
+    """Return the joint curves of all models over the evaluated priors and the deployment prior."""
     low, high = _prior_range(evaluation)
     edges, priors = panel_priors(low, high)
     return PanelCurves(low, high, edges, joint_curves(evaluation, priors))

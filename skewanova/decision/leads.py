@@ -480,10 +480,10 @@ def find_differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: S
     True
     """
     panel, critical, rarest = _simultaneous_bands(evaluation, alpha, rng)
-    return differing_frame(panel, evaluation.models, critical, rarest=rarest)
+    return differing_priors_frame(panel, evaluation.models, critical, rarest=rarest)
 
 
-def differing_frame(
+def differing_priors_frame(
     panel: PanelCurves,
     models: tuple[str, ...],
     critical: float,

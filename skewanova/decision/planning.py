@@ -251,7 +251,7 @@ class _RunVariances:
 
 
 def _plan_over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
-    """Return the columns of the plan for all pairs, over runs and cases."""
+    """Return the numbers of runs and cases that each pair needs, as columns of the plan."""
     mean, (error, _) = areas.area.mean(axis=1), areas.pair_errors()
     rows = [
         _plan_runs_of_pair(
@@ -341,7 +341,7 @@ class _CaseVariances(NamedTuple):
 
 def _plan_over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
     """Return the columns of the plan for all pairs, over the cases of one test set."""
-    pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_stratum_variances(), strict=True)
+    pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_variances_by_stratum(), strict=True)
     rows = [_plan_cases_of_pair(_CaseVariances(a - b, *strata), target) for (a, b), *strata in pairs]
     return dict(pd.DataFrame(rows))
 

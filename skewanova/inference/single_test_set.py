@@ -177,7 +177,7 @@ class ArcsineAreas:
         """Return standard errors and degrees of freedom of all areas."""
         return self.sample.estimate_errors(self.values)
 
-    def pair_stratum_variances(self) -> tuple[Floats, Floats]:
+    def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
         """Return stratum contributions (n_pairs, 3) to the variance of differences, and their variances."""
         pairs = combinations(range(len(self.area)), 2)
         strata = [self.sample.stratum_variances(self.values[:, i] - self.values[:, j]) for i, j in pairs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from skewanova.base.checks import InputError, check_priors
@@ -25,6 +26,9 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
         "a deployment prior must be LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
         f"quantiles:SHARE=PRIOR:SHARE=PRIOR, but got {text!r}"
     )
+    if "%" in text:
+        fractions = re.sub(r"(\d*\.?\d+)\s*%", lambda match: f"{float(match[1]) / 100:g}", text)
+        raise InputError(form if "%" in fractions else f"{form}; did you mean {fractions}?")
     if kind == "quantiles":
         return BetaPrior.from_quantiles(_parse_quantiles(rest, form))
     numbers = _parse_floats(rest if kind in kinds else [kind, *rest], form)

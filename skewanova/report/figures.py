@@ -132,7 +132,7 @@ def write_caption(kind: str, source: ReportSource) -> str:
 
 
 def list_drawn_models(source: ReportSource) -> list[str]:
-    """List the models that are drawn, in ranking order."""
+    """List, in ranking order, the first MAX_MODELS models and those that lead in some region."""
     models, leaders = _list_ranked_models(source), set(source.tables["regions"]["model"])
     return [model for i, model in enumerate(models) if i < MAX_MODELS or model in leaders]
 
@@ -462,7 +462,7 @@ def _describe_points(values: pd.Series[float]) -> str:
 
 
 def _has_ranks(source: ReportSource) -> bool:
-    """Return True if there are ranks over folds and groups; with a control there are no groups."""
+    """Return True if ranks are drawn: several folds, no control, and not too many models."""
     several = not source.design.is_test_set and get_control(source) is None
     return several and len(source.ranking) <= MAX_MODELS
 

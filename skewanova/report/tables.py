@@ -243,7 +243,7 @@ def write_group_note(ranking: pd.DataFrame) -> str:
 
 
 def format_pair(row: Any) -> str:
-    """Format the models of a pair."""
+    """Format the models of a pair as "A - B"."""
     return f"{row.model_a} - {row.model_b}"
 
 
@@ -590,13 +590,16 @@ def build_thresholds_table(operating: pd.DataFrame) -> Table:
         rows.append((label, *map(_format_threshold, result)))
     several = max(map(len, rows)) > 2
     header = ("Model", *(("Smallest", "Median", "Largest") if several else ("Threshold",)))
-    note = "A case that scores at least the threshold is flagged."
+    note = "A case that scores at least the threshold is flagged; threshold.csv and JSON have all digits."
     if several:
-        note += " Each fold has its own threshold: these are the smallest, the median and the largest."
+        note += (
+            " Each fold has its own threshold: these are the smallest, the median and the largest. For a "
+            "model that is trained anew on all data, choose it on cases held out from that training."
+        )
     return Table("thresholds", "Thresholds", header, tuple(rows), note=note)
 
 
 def _format_threshold(value: float) -> str:
     if np.isnan(value):
         return "out of reach"
-    return "none is flagged" if value == np.inf else repr(float(value))
+    return "none is flagged" if value == np.inf else f"{value:.4g}"

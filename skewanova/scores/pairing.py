@@ -336,7 +336,7 @@ def _check_positives(table: Scores) -> SanityCheck:
 
 
 def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
-    """Yield a check for bootstrap resamples, each of which tests about 63 % of all cases."""
+    """Yield a check that fails if every fold tests about 63 % of all cases, as bootstrap resamples do."""
     if not table.has_cases or len(table.folds) < 2:
         return
     shared, n_cases = table.shared_cases()

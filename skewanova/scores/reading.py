@@ -303,5 +303,6 @@ def load_satellite_scores() -> ScoreTable:
 
 @cache
 def _read_satellite() -> ScoreTable:
+    """Read the Satellite scores of models A, B and C that the package ships."""
     with as_file(files("skewanova.scores") / "data" / "satellite_scores.csv.gz") as path:
         return scores_from_wide(path, fold="fold", case="case", models=("A", "B", "C"))

@@ -242,7 +242,7 @@ def scores_from_estimators(
     >>> table.models, table.folds, len(table.frame)
     (('naive Bayes', 'logistic'), (1, 2, 3), 1138)
     """
-    check_model_names(estimators, "estimators")
+    check_named_models(estimators, "estimators")
     data = check_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
     groups = check_groups(to_rows(groups), len(data.positive))
     splits = draw_splits(cv, data, groups)
@@ -353,7 +353,7 @@ def scores_from_cv_results(
     >>> scores_from_cv_results({"naive Bayes": results}, X, y).folds
     (1, 2, 3, 4, 5)
     """
-    check_model_names(cv_results, "cv_results")
+    check_named_models(cv_results, "cv_results")
     data = check_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
     tests = {name: find_test_rows(result, len(data.positive), name) for name, result in cv_results.items()}
     _check_same_splits(tests)
@@ -461,8 +461,8 @@ def _make_scorer(measure: Callable[..., float], response_method: str, **options:
     return import_sklearn("metrics").make_scorer(measure, response_method=method, **options)
 
 
-def check_model_names(models: object, name: str) -> None:
-    """Check that `models` is a mapping from names to models, and not empty."""
+def check_named_models(models: object, name: str) -> None:
+    """Raise unless `models` is a mapping, not empty, whose keys are all text."""
     if not isinstance(models, Mapping):
         raise InputTypeError(f"`{name}` must be a mapping from names to models, but got {models!r:.60}")
     if not models:

@@ -130,7 +130,7 @@ class ScoreTable:
 
     @cached_property
     def effective_counts(self) -> Floats:
-        """Effective numbers of negatives and positives: equal clusters of the same total weight."""
+        """Effective numbers of negatives and positives by model and fold, shaped as `counts`."""
         if not (self.has_clusters or self.has_weights):
             return self.counts.astype(np.float64)
         kind = 2 * self._cell_codes.astype(np.intp) + self.frame["y_true"].to_numpy()
@@ -548,7 +548,7 @@ class StreamedScores:
 
     @property
     def effective_counts(self) -> Floats:
-        """Effective numbers of negatives and positives: equal clusters of the same total weight."""
+        """Effective numbers of negatives and positives by model and fold, shaped as `counts`."""
         sampling = self.sampling
         return self.counts.astype(np.float64) if sampling is None else sampling.sums.effective_number()
 

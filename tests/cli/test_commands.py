@@ -225,6 +225,7 @@ def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
 COMPARED = [
     ("--deployment-prior 4", r"did you mean skew=4, that is prior=0\.2\?$"),
     ("--deployment-prior 0.2:0.05", r"must be given as \(low, high\), but got low=0\.2 > high=0\.05$"),
+    ("--deployment-prior 1%:5%", r"but got '1%:5%'; did you mean 0\.01:0\.05\?$"),
     ("--deployment-prior x", "quantiles:SHARE=PRIOR:SHARE=PRIOR, but got 'x'$"),
     ("--at-priors 0.5,", "priors must be numbers separated by commas, but got '0.5,'$"),
     ("--at-priors 0.5,0.5", r"`at_priors` must be distinct, but got 0\.5, 0\.5$"),

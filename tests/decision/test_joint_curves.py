@@ -310,7 +310,7 @@ def test_a_set_elsewhere_has_the_curves_of_memory(single):
     )
     for found, expected in (
         (joint_curves.iauprec_covariance(away), joint_curves.iauprec_covariance(measures)),
-        (sums.pair_stratum_variances(), cases.pair_stratum_variances()),
+        (sums.pair_variances_by_stratum(), cases.pair_variances_by_stratum()),
         (sums.model_errors(), cases.model_errors()),
     ):
         for one, other in zip(found, expected, strict=True):

@@ -15,7 +15,7 @@ from skewanova.decision.leads import (
     ROOT_TOLERANCE,
     by_prior_frame,
     crossings_frame,
-    differing_frame,
+    differing_priors_frame,
     intervals_covering_zero,
     leader_intervals,
     leaders_frame,
@@ -223,7 +223,7 @@ def test_a_gap_of_rounding_ends_no_stretch(monkeypatch):
 )
 def test_differing_pairs_of_all_or_with_the_control(control, pairs):
     panel = panel_of([0.0, 0.0, 0.0], [0.7, 0.6, 0.5])
-    found = differing_frame(panel, ("A", "B", "C"), 2.0, control=control)
+    found = differing_priors_frame(panel, ("A", "B", "C"), 2.0, control=control)
     assert (found["better"] + found["worse"]).tolist() == pairs
     assert found[["prior_low", "prior_high"]].to_numpy().tolist() == [[LOW, HIGH]] * len(pairs)
 

@@ -243,9 +243,9 @@ def test_table_of_text():
 
 
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
-def test_thresholds_are_shown_in_full():
+def test_thresholds_have_four_digits():
     table = build_thresholds_table(sa.threshold_table(one_fold(), recall=0.8, at_priors=[0.4, 0.01]))
-    assert (table.header, *table.rows) == (("Model", "Threshold"), ("A", "5.0"))
+    assert (table.header, *table.rows) == (("Model", "Threshold"), ("A", "5"))
     frame = sa.threshold_table(several_folds(), costs=(1, 20), at_priors=[0.4, 0.01], design="independent")
     table = build_thresholds_table(frame)
     assert table.header == ("Model", "Smallest", "Median", "Largest")
@@ -254,7 +254,8 @@ def test_thresholds_are_shown_in_full():
     ]
     folds = frame[(frame["model"] == "A") & (frame["chosen_prior"] == 0.4) & (frame["fold"] != "mean")]
     smallest, median, largest = map(float, table.rows[0][1:])
-    assert (smallest, largest) == (folds["threshold"].min(), folds["threshold"].max())
+    ends = folds["threshold"].min(), folds["threshold"].max()
+    assert (smallest, largest) == tuple(float(f"{end:.4g}") for end in ends)
     assert smallest <= median <= largest
 
 

@@ -52,7 +52,7 @@ def test_angles_are_those_of_memory(cases, area_estimator, weighting):
         (found.model_errors(), here.model_errors()),
     ):
         assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-7)  # of x and z half the digits go
-    for ours, theirs in zip(found.pair_stratum_variances(), here.pair_stratum_variances(), strict=True):
+    for ours, theirs in zip(found.pair_variances_by_stratum(), here.pair_variances_by_stratum(), strict=True):
         assert ours == pytest.approx(theirs, rel=1e-7)
         assert ours.shape == (3, 3)
 
@@ -179,7 +179,7 @@ def test_angles_of_clusters_and_weights_are_those_of_memory(kind, area_estimator
         (found.model_errors(), here.model_errors()),
     ):
         assert np.array(ours) == pytest.approx(np.array(theirs), rel=1e-9)
-    for ours, theirs in zip(found.pair_stratum_variances(), here.pair_stratum_variances(), strict=True):
+    for ours, theirs in zip(found.pair_variances_by_stratum(), here.pair_variances_by_stratum(), strict=True):
         assert ours == pytest.approx(np.array(theirs), rel=1e-9, abs=1e-20)
 
 
