@@ -309,7 +309,7 @@ class DistributedArcsine(ArcsineAreas):
         return self._single_errors(self.sums.estimate_variances(len(self.area))[1])
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return variances (n_pairs, 3) of each difference by stratum, and the variances of these estimates."""
+        """Return variances (n_pairs, 3) of each difference by stratum, and the variances of these."""
         (unit, sums), stratum = self.sums.powers[1], self.sample.stratum
         result = np.zeros((2, 3, sums.shape[2] - len(self.area)))
         result[:, stratum] = self.sample.variances_from_sums(sums[stratum])[:, :, len(self.area) :, 0]

@@ -49,8 +49,6 @@ ENTRIES_AT_ONCE = 1 << 12
 class JackknifeValues:
     """Areas over some weightings (n_weightings,), and the jackknife values of all units.
 
-    The jackknife value of a unit is its stratum's size minus 1, times the area minus the area without it.
-
     Units that are exchangeable share an entry of `values` (n_entries, n_weightings); `entry` is that of each.
     A value is (G - 1) (estimate - estimate without the unit), with G units in its stratum.
     """
