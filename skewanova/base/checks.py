@@ -338,8 +338,8 @@ def check_weights(
         raise InputError(f"`{name}` must be finite and not negative, but {row} has {weight[bad[0]]:g}")
     largest = float(weight.max())
     if not np.isfinite(largest * len(weight)):
-        rule = f"`{name}` must have a finite sum, but has {largest:g}"
-        raise InputError(f"{rule}; divide all by the same number")
+        rule = f"`{name}` must have a finite sum, but its largest value is {largest:g}"
+        raise InputError(f"{rule}; divide all by it")
     return weight
 
 
@@ -451,8 +451,8 @@ def _find_positive(distinct: NDArray[Any], pos_label: object, name: str) -> int:
         return int(np.searchsorted(distinct, 1.0)) if 1.0 in distinct else -1
     labels = _list_labels(distinct)
     raise InputError(
-        f"`{name}` has the labels {', '.join(labels)}: name the positive class, as in "
-        f"skewanova.read_scores(table, pos_label={labels[-1]}), or --positive {labels[-1]}"
+        f"`{name}` has the labels {', '.join(labels)}: name the positive class by pos_label={labels[-1]} (of "
+        f"a table: skewanova.read_scores(table, pos_label={labels[-1]})), or --positive {labels[-1]}"
     )
 
 

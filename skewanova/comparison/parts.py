@@ -337,7 +337,7 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
         if unmatched:
             raise InputError(
                 f"every data set must have the same models, but {unmatched[0]!r} is in only one of the data "
-                f"sets {first!r} and {name!r}"
+                f"sets {first!r} and {name!r}; score it there, or select the others (select_models, --models)"
             )
 
 

@@ -267,7 +267,9 @@ def _check_distributions(negative: FrozenDistribution, positive: FrozenDistribut
         try:
             centre = distribution.isf(0.5)
         except TypeError as error:
-            raise InputTypeError(f"`{name}` must be frozen with its parameters") from error
+            raise InputTypeError(
+                f"`{name}` must have its parameters, such as scipy.stats.gamma(2)"
+            ) from error
         if not np.isfinite(centre):
             raise InputError(f"`{name}` must have valid parameters, but its median is {centre}")
 

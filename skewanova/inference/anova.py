@@ -375,6 +375,9 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
     """Return the columns of the factors and the response, with one finite value a cell."""
     columns = [*factors, response]
+    kind = type(frame).__name__
+    if kind != "DataFrame":
+        raise InputTypeError(f"the frame must be a DataFrame such as evaluation.{response}, but is {kind}")
     missing = [column for column in columns if column not in frame]
     if missing:
         raise InputError(f"the frame needs the columns {', '.join(columns)}, but lacks {', '.join(missing)}")
@@ -413,7 +416,10 @@ def _check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
     repeated = frame[frame.duplicated(list(factors))].astype(object)
     if len(repeated):
         cell = ", ".join(f"{f}={repeated.iloc[0][f]!r}" for f in factors)
-        raise InputError(f"every cell must occur once, but {len(repeated)} rows repeat one, such as {cell}")
+        raise InputError(
+            f"the frame must have one row for each {' and '.join(factors)}, but {len(repeated)} more rows "
+            f"repeat one, the first {cell}; keep one row of each"
+        )
 
 
 def _fit_anova(

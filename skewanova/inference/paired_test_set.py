@@ -185,7 +185,10 @@ def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
     """Return the cases that all runs share, and the scores of every run, model by model."""
     table = evaluation.scores
     if not isinstance(table, ScoreTable):
-        raise InputError("several runs on one test set are compared with the scores in memory only")
+        raise InputError(
+            "several runs on one test set need the scores in memory: pass frame.compute() of Dask or "
+            "frame.toPandas() of Spark"
+        )
     runs = pair_runs(table)
     sample = Sample(runs[0].positive, runs[0].cluster, runs[0].weight)
     return sample, [run.scores[table.models.index(model)] for model in evaluation.models for run in runs]

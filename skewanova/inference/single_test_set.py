@@ -264,7 +264,7 @@ def bonferroni_value(n_pairs: int, level: float) -> float:
 
 
 def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
-    """Return the quantile of the largest |z| over contrasts of jointly normal estimates.
+    """Return the quantile of the largest ``abs(z)`` over contrasts of jointly normal estimates.
 
     Unscrambled Sobol points make the value reproducible, whatever the order of the models.
     """
@@ -354,7 +354,7 @@ def compare_test_set(
     confidence_level : float, default 0.95
         Level of the intervals.
     simultaneous : {"max_z", "bonferroni", "none"}, default "max_z"
-        Simultaneous intervals of all pairs, by the largest |z| or by Bonferroni, or separate intervals.
+        Simultaneous intervals of all pairs by the largest ``abs(z)`` or by Bonferroni, or separate ones.
 
     Returns
     -------

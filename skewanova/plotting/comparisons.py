@@ -423,7 +423,9 @@ def _list_cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, in
         estimate = pair.estimate if column == index[pair.model_a] else -pair.estimate
         cells.append((column, row, float(pair.p_adjusted), float(estimate)))
     if len({cell[:2] for cell in cells}) < len(cells):
-        raise InputError("`pairs` must hold every pair of a test once, but repeats some")
+        raise InputError(
+            "`result` must have one row for each pair of a test, but repeats some; drop these rows"
+        )
     return cells
 
 

@@ -82,7 +82,7 @@ class Tables(Mapping[str, pd.DataFrame]):
     def __getitem__(self, name: str) -> pd.DataFrame:
         """Return a frame."""
         if name not in FRAMES:
-            raise KeyError(f"there is no table {name!r}{suggest_name(name, FRAMES)}")
+            raise KeyError(f"no table {name!r}{suggest_name(name, FRAMES)}; list(result.tables) names all")
         if name not in self._frames:
             self._frames[name] = self._makers[name]()
         return self._frames[name]

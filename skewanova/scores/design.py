@@ -50,8 +50,8 @@ NO_HALVINGS = (
 
 
 NEEDS_SAME_CASES = (
-    "design={design!r} needs a case column (in memory, or with Dask or Spark) with the same cases in "
-    "every fold: several runs of each model on one test set"
+    "design={design!r} needs a column case with the same cases in every fold, as several runs of each model "
+    "on one test set have; add the column, or leave design='auto'"
 )
 
 
@@ -216,7 +216,9 @@ def as_design(design: str | FoldDesign) -> FoldDesign:
     if isinstance(design, FoldDesign):
         return design
     if not isinstance(design, str):
-        raise InputTypeError(f"`design` must be a name or a FoldDesign, but has type {type(design).__name__}")
+        raise InputTypeError(
+            f"`design` must be a name such as 'kfold' or a FoldDesign, but has type {type(design).__name__}"
+        )
     check_choice(design, DESIGNS, "design")
     return FoldDesign("runs", runs=RUNS[design]) if design in RUNS else FoldDesign(design)
 

@@ -62,7 +62,8 @@ def score_cases(
     methods = RESPONSES if response_method == "auto" else (response_method,)
     method = next((getattr(estimator, name) for name in methods if hasattr(estimator, name)), None)
     if method is None:
-        raise InputTypeError(f"{type(estimator).__name__} has no {' or '.join(methods)} to score cases with")
+        kind, missing = type(estimator).__name__, " or ".join(methods)
+        raise InputTypeError(f"{kind} has no {missing} to score cases with; leave response_method='auto'")
     score = to_array(method(rows), "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])

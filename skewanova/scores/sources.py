@@ -93,8 +93,16 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     if not is_text(path):
         raise InputError(f"{name} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
     n_bytes = path.stat().st_size * (GZIP_FACTOR if path.suffix.lower() == ".gz" else 1)
-    reader = "read_csv" if ".csv" in path.name.lower() else "read_json"
-    _check_memory(n_bytes // MIN_LINE_BYTES, name, f"dask.dataframe.{reader}({str(path)!r})")
+    zipped = path.suffix.lower() == ".gz"  # Dask reads a zipped file, and JSON without a block size, as one
+    plain = str(path.with_suffix("") if zipped else path)
+    is_csv = ".csv" in path.name.lower()
+    reader = f"read_csv({plain!r})" if is_csv else f"read_json({plain!r}, lines=True, blocksize=2**26)"
+    _check_memory(
+        n_bytes // MIN_LINE_BYTES,
+        name,
+        f"dask.dataframe.{reader}",
+        first="unpack it, then " if zipped else "",
+    )
     return read_text(path, columns)
 
 
@@ -113,14 +121,14 @@ def _file_errors(path: Path) -> Iterator[None]:
         raise InputError(f"{path.name[:60]!r} cannot be read: {reason}") from error
 
 
-def _check_memory(n_rows: int, name: str, frame: str) -> None:
+def _check_memory(n_rows: int, name: str, frame: str, *, first: str = "") -> None:
     """Raise for a table that does not fit in memory; `frame` is the code that reads it with Dask."""
     free = find_free_memory()
     if free is not None and n_rows * BYTES_PER_ROW > MEMORY_SHARE * free:
         raise InputError(
             f"{name} holds about {n_rows:,} rows, which take {n_rows * BYTES_PER_ROW / 1e9:.2g} GB of "
-            f"memory, but {free / 1e9:.2g} GB are free; compare it in parts with Dask (pip install "
-            f"'skewanova[dask]'): compare({frame})"
+            f"memory, but {free / 1e9:.2g} GB are free; {first}compare it in parts with Dask (pip install "
+            f"'skewanova[dask]'): import dask.dataframe; skewanova.compare({frame})"
         )
 
 

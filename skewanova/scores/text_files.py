@@ -220,7 +220,7 @@ def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArra
         raise InputError(
             f"`{column.name}` must keep its order in 64 bits, but {source!r} has {texts[lossy]:.40} at "
             f"{where(int(np.argmax(codes == lossy)))}, which would be rounded, and may tie with another; "
-            "write the ranks"
+            + ("write it as a decimal, such as 1e21" if column.name == "weight" else "write the ranks")
         )
     return np.asarray(values[codes])
 
@@ -305,7 +305,7 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
         )
     except (json.JSONDecodeError, RecursionError) as error:
         reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
-        raise InputError(f"{line} is not JSON: {reason}") from error
+        raise InputError(f"{line} is not JSON: {reason}; write one object on each line") from error
     if not isinstance(row, dict):
         raise InputError(
             f'{line} must be a JSON object such as {{"model": "A", ...}}, but is {content.strip():.40}'

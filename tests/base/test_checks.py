@@ -66,10 +66,10 @@ ONE_DIMENSION, REAL = (
     "`y_score` must hold real numbers, but has dtype ",
 )
 WEIGHT = "`sample_weight` must be finite and not negative, but row "
-SUM = "`sample_weight` must have a finite sum, but has 1e+308; divide all by the same number"
+SUM = "`sample_weight` must have a finite sum, but its largest value is 1e+308; divide all by it"
 LABEL = (
-    "`y_true` has the labels {0}: name the positive class, as in skewanova.read_scores(table, "
-    "pos_label={1}), or --positive {1}"
+    "`y_true` has the labels {0}: name the positive class by pos_label={1} (of a table: "
+    "skewanova.read_scores(table, pos_label={1})), or --positive {1}"
 )
 THREE = (
     "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 2), 2 (row 1); for several "

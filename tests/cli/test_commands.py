@@ -195,7 +195,7 @@ ROWS = [
     (lambda f: f.assign(y_score=f["y_score"].astype(str).mask(f.index == 7, "\x1b[31m\nx")),
      r"has '\\x1b\[31m\\nx' at line 9$"),
     (lambda f: f.rename(columns={"model": "a\nb"}), r"must have the column 'model', but has 'a\\nb'"),
-    (lambda f: f.replace({"y_true": {0: "ok", 1: "fraud"}}), "the positive class, as in --positive 'ok'$"),
+    (lambda f: f.replace({"y_true": {0: "ok", 1: "fraud"}}), "the positive class by --positive 'ok'$"),
 ]  # fmt: skip
 
 

@@ -337,5 +337,5 @@ def test_runs_elsewhere_have_the_curves_of_memory(runs):
         )
     without = replace(away, scores=replace(away.scores, parts=None))
     for ask in (paired_test_set.get_run_sample, paired_test_set.match_runs):
-        with pytest.raises(InputError, match="with the scores in memory only"):
+        with pytest.raises(InputError, match="need the scores in memory"):
             ask(without)

@@ -435,7 +435,8 @@ def without(column, row, value=np.nan):
     (GOOD[GOOD["model"] == "M1"], "a comparison needs at least 2 models, but there is 1"),
     (GOOD[:0], "a comparison needs at least 2 models, but there is 0"), (GOOD[GOOD["fold"] == 1], TWO_FOLDS),
     (pd.concat([GOOD, GOOD[6:8]]),
-     "every cell must occur once, but 2 rows repeat one, such as model='M1', fold=1"),
+     "the frame must have one row for each model and fold, but 2 more rows repeat one, the first "
+     "model='M1', fold=1; keep one row of each"),
     (GOOD.drop(columns=["model", "fold"]),
      "the frame needs the columns model, fold, iauprec, but lacks model, fold"),
     (without("iauprec", 3), "`iauprec` must be finite in every row"),
@@ -463,7 +464,8 @@ def test_interaction_without_all_its_cells():
     (lambda: three_way_anova(GOOD),
      "the frame needs the columns model, fold, prior, auprec, but lacks prior, auprec"),
     (lambda: three_way_anova(pd.concat([BY_PRIOR, BY_PRIOR[:1]])),
-     "every cell must occur once, but 1 rows repeat one, such as model='M1', fold='F01', prior=0.5"),
+     "the frame must have one row for each model and fold and prior, but 1 more rows repeat one, the first "
+     "model='M1', fold='F01', prior=0.5; keep one row of each"),
     (lambda: two_way_anova(GOOD, sum_of_squares=4), "`sum_of_squares` must be 1, 2 or 3, but got 4"),
     (lambda: two_way_anova(GOOD, alpha=0), "`alpha` must lie strictly between 0 and 1, but got 0"),
     (lambda: analyse("three_way_interaction", "balanced").effects("model"),
@@ -478,5 +480,9 @@ def test_numbers_must_be_numbers():
     for values in (list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15, [pd.Timestamp(2026, 1, 1)] * 15):
         with pytest.raises(InputTypeError, match=r"^`iauprec` must hold real numbers, but has dtype "):
             two_way_anova(GOOD.assign(iauprec=pd.Series(values)))
+    with pytest.raises(
+        InputTypeError, match=exact("the frame must be a DataFrame such as evaluation.iauprec, but is list")
+    ):
+        two_way_anova([GOOD])
     with pytest.raises(InputTypeError, match=exact("`alpha` must be a number or numbers, but got '0.05'")):
         two_way_anova(GOOD, alpha="0.05")

@@ -204,7 +204,12 @@ def test_options_are_checked(result):
     for plot, source, options, message in (
         (plot_p_values, posthoc(), {"alpha": 2.0}, "`alpha` must"),
         (plot_p_values, posthoc(), {"test": "nemenyi"}, "`test` must be one of tukey; but got 'nemenyi'"),
-        (plot_p_values, pd.concat([posthoc(), posthoc()]), {}, "every pair of a test once, but repeats some"),
+        (
+            plot_p_values,
+            pd.concat([posthoc(), posthoc()]),
+            {},
+            "one row for each pair of a test, but repeats some",
+        ),
         (plot_pairs, result, {"test": "scheffe"}, "`test` must be one of tukey; but got 'scheffe'"),
         (plot_pairs, result, {"prior": 0.3}, "one of the priors in the frame, which has none; but got 0.3"),
     ):

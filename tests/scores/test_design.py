@@ -331,7 +331,9 @@ def test_fractions_and_types_that_cannot_be():
         message = f"`test_fraction` must lie strictly between 0 and 1, but got {fraction:g}"
         with pytest.raises(ValueError, match=exact(message)):
             FoldDesign("auto", fraction)
-    with pytest.raises(TypeError, match="`design` must be a name or a FoldDesign, but has type int"):
+    with pytest.raises(
+        TypeError, match="`design` must be a name such as 'kfold' or a FoldDesign, but has type int"
+    ):
         infer(FOLDS, design=3)
 
 

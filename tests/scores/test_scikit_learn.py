@@ -237,7 +237,10 @@ def test_scores_that_are_not_numbers_are_told_by_row_of_the_data():
 
 
 def test_a_response_that_is_not_there():
-    message = "model 'A' cannot be used in fold 1: GaussianNB has no decision_function to score cases with"
+    message = (
+        "model 'A' cannot be used in fold 1: GaussianNB has no decision_function to score cases with; leave "
+        "response_method='auto'"
+    )
     with pytest.raises(TypeError, match=f"^{message}$"):
         sa.scores_from_estimators({"A": BAYES}, X, Y, response_method="decision_function")
 
