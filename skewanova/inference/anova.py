@@ -375,8 +375,8 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
     """Return the columns of the factors and the response, with one finite value a cell."""
     columns = [*factors, response]
-    kind = type(frame).__name__
-    if kind != "DataFrame":
+    if not hasattr(frame, "reset_index"):
+        kind = type(frame).__name__
         raise InputTypeError(f"the frame must be a DataFrame such as evaluation.{response}, but is {kind}")
     missing = [column for column in columns if column not in frame]
     if missing:
