@@ -353,11 +353,15 @@ class Judgement:
         order = self.order
         if self.state == "untrusted" or self.supported_mass == 0:
             return []
-        if self.state == "by_prior":
-            return sorted(self._compare_at_ends(), key=lambda row: abs(row.statistic))
-        wins = [row for *_, row in order.wins] if self.state == "control" else order.wins_over_others()
+        wins: list[Any] = []
+        if self.state in {"choose", "tie"}:
+            wins = order.wins_over_others()
+        elif self.state == "control":
+            wins = [row for *_, row in order.wins]
         if wins:
             return sorted(wins, key=rank_certainty, reverse=True)
+        if self.state in {"by_prior", "tie"}:
+            return sorted(self._compare_at_ends(), key=lambda row: abs(row.statistic))
         pairs = order.pairs if self.state == "control" else order.pairs_among(order.candidates)
         return sorted(pairs, key=abs_estimate, reverse=True)
 
@@ -374,13 +378,12 @@ class Judgement:
 
     def evidence_frame(self) -> pd.DataFrame:
         """Return the evidence with the columns of `EVIDENCE_COLUMNS`."""
-        at_one_prior = self.state == "by_prior"
         rows = [
             {
                 **{name: getattr(row, name) for name in EVIDENCE_COLUMNS[:6]},
-                "test": "simultaneous_bands" if at_one_prior else row.test,
-                "prior_low": row.prior if at_one_prior else self.order.low,
-                "prior_high": row.prior if at_one_prior else self.order.high,
+                "test": getattr(row, "test", "simultaneous_bands"),
+                "prior_low": self.order.low if hasattr(row, "test") else row.prior,
+                "prior_high": self.order.high if hasattr(row, "test") else row.prior,
                 "decisive": row is self.evidence[0],
             }
             for row in self.evidence

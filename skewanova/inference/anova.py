@@ -389,7 +389,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
     if cells["fold"].nunique() < 2:
         raise InputError(
             "an ANOVA needs at least 2 folds, but there is 1: compare models on a single test set by "
-            "compare_test_set(), which uses the jackknife over cases"
+            "skewanova.compare(scores), which uses the variation over cases"
         )
     return cells
 

@@ -79,7 +79,10 @@ def get_test_set(evaluation: Evaluation) -> PairedTestSet:
     """Return the single test set of an evaluation, which copies of the evaluation share."""
     table = evaluation.scores
     if table is None:
-        raise InputError("the cases of a test set come from its scores, which this evaluation lacks")
+        raise InputError(
+            "the cases of a test set come from its scores, which this evaluation lacks; make it by "
+            "skewanova.evaluate(scores)"
+        )
     if table not in evaluation.cache:
         if isinstance(table, ScoreTable) or table.parts is None:
             evaluation.cache[table] = InMemoryTestSet(table)

@@ -339,8 +339,9 @@ def _compare_ranks(result: object, test: str | None) -> RankComparison:
     iauprec, pairs = styling.get_table(result, "iauprec"), styling.get_table(result, "pairs")
     if not isinstance(iauprec, pd.DataFrame) or not isinstance(pairs, pd.DataFrame):
         raise InputTypeError(
-            "`plot_critical_difference` takes a RankComparison or a result that has `iauprec` and `pairs`, "
-            f"but got {type(result).__name__}"
+            "`plot_critical_difference` takes what skewanova.compare(scores) or "
+            "skewanova.inference.rank_comparison(evaluation.iauprec) returns, but got "
+            f"{type(result).__name__}"
         )
     frame = styling.find_frame(iauprec, "iauprec", "model fold iauprec", "plot_critical_difference")
     family = _find_family(pairs) if test is None else test

@@ -193,8 +193,8 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
     if not facts.is_partial:
         return f"{text.removesuffix('.')} (supported above prior {rarest})."
     percent = writer.add_percent(1 - facts.supported_mass, "share", "support")
-    part = f"priors below {rarest} ({percent} % of the deployment prior)"
-    return f"These data cannot judge {part}. Above it: {text}"
+    part = f"Priors below {rarest} ({percent} % of the deployment prior)"
+    return f"{part} cannot be judged. Above: {text}"
 
 
 def _write_rarest(facts: Judgement, writer: LineWriter) -> str:
@@ -290,7 +290,7 @@ def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control:
 
 def write_certainty(facts: Judgement, writer: LineWriter) -> str:
     """Write the least certain comparison that the choice needs, then optional phrases."""
-    if not facts.evidence:
+    if facts.state == "untrusted" or facts.supported_mass == 0:
         return "No test is reliable here."
     phrases = [_write_decisive(facts, writer)]
     optional = {"detectable": _write_detectable, "tied": _write_open_rival, "p_best": _write_p_best}
@@ -300,12 +300,15 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_decisive(facts: Judgement, writer: LineWriter) -> str:
+    """Write the least certain comparison, on average or at one prior by a simultaneous band."""
+    if not facts.evidence:
+        return "Separated at some priors only, by simultaneous bands"
     row, *others = facts.evidence
-    if facts.state == "by_prior":
-        prior = writer.add_prior(row.prior, "prior", "difference_curves")
-        title = "Less certain end: at" if others else "At"
-        return f"{title} prior {prior}, {writer.write_lead(row, table='difference_curves')}"
-    return write_evidence(row, len(others), writer)
+    if hasattr(row, "test"):
+        return write_evidence(row, len(others), writer)
+    prior = writer.add_prior(row.prior, "prior", "difference_curves")
+    title = "Less certain end: at" if others else "At"
+    return f"{title} prior {prior}, {writer.write_lead(row, table='difference_curves')}"
 
 
 def write_evidence(row: Any, n_others: int, writer: LineWriter) -> str:
@@ -350,7 +353,7 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
     """Write where the highest mean changes: inside of the deployment prior, or else the nearest outside."""
     order = facts.order
     if facts.supported_mass == 0 or facts.state == "untrusted":
-        return f"Not facts: {writer.names[order.models[0]]} has the highest observed mean."
+        return f"Not judged: {writer.names[order.models[0]]} has the highest observed mean."
     regions = list(iter_rows(facts.frames["regions"]))
     regions = [region for region in regions if region.prior_high > facts.rarest] or regions[-1:]
     low, high = max(regions[0].prior_low, min(facts.rarest, regions[0].prior_high)), regions[-1].prior_high
@@ -363,7 +366,8 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
     changes = list(pairwise(regions))
     if not changes:
         first, last = (writer.add_prior(v, "prior_low", "regions") for v in (low, high))
-        span = f"{first}{' (lower ones lack support)' if low == facts.rarest else ''} to {last}"
+        is_cut = low == facts.rarest and not facts.is_partial
+        span = f"{first}{' (lower ones lack support)' if is_cut else ''} to {last}"
         if facts.state in {"undecided", "equal"}:
             return f"No change seen from prior {span}."
         leader = writer.names[str(regions[0].model)]
@@ -374,6 +378,8 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
     limits = " to ".join(writer.add_prior(v, "prior_low", "leaders") for v in ends)
     nearest = min(changes, key=lambda change: _log_odds_distance(change[0].prior_high, order))
     text = _write_change(facts, nearest, writer)
+    if "names" in writer.omit:
+        text = text.removeprefix("The highest mean changes ")
     return f"Not {'at' if len(ends) == 1 else 'from'} prior {limits}; outside, {text[0].lower()}{text[1:]}."
 
 
@@ -396,7 +402,7 @@ def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
 
 
 def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
-    """Return the distance of a prior from the facts range, in log-odds."""
+    """Return the distance of a prior from the supported range, in log-odds."""
     return float(max(logit(order.low) - logit(prior), logit(prior) - logit(order.high)))
 
 
@@ -416,12 +422,11 @@ def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     unsupported = 1 - facts.supported_mass
     if facts.is_partial:
         part = "all" if facts.supported_mass == 0 else "most"
-        yield f"Negatives are too few for {part} of the deployment prior: collect more."
+        yield f"Too few negatives for {part} deployment priors."
     elif unsupported >= SMALL_MASS:
         rarest = _write_rarest(facts, writer)
         percent = writer.add_percent(unsupported, "share", "support")
-        priors = f"Below prior {rarest} ({percent} % of the deployment prior)"
-        yield f"{priors} negatives are too few: collect more."
+        yield f"Too few negatives below prior {rarest} ({percent} % of the deployment prior)."
     if facts.n_positive < MIN_POSITIVES_FOR_TESTS:
         count = writer.add_count(facts.n_positive, "n_positive", "iauprec")
         yield f"Only {count} positives: collect more."

@@ -45,13 +45,13 @@ FEW_INNER_FOLDS = (
 
 NO_HALVINGS = (
     "design='split_half' needs a table with halvings (columns part, halving and case); make one with "
-    "compare_estimators(models, X, y, design='split_half'), or leave design='auto'"
+    "compare_estimators(models, X, y, design='split_half'), or leave design='auto' (--design auto)"
 )
 
 
 NEEDS_SAME_CASES = (
     "design={design!r} needs a column case with the same cases in every fold, as several runs of each model "
-    "on one test set have; add the column, or leave design='auto'"
+    "on one test set have; add the column, or leave design='auto' (--design auto)"
 )
 
 

@@ -303,7 +303,7 @@ def _check_perfect(auc: pd.DataFrame) -> Iterator[SanityCheck]:
     perfect = auc.columns[(auc == 1).all()]
     if len(perfect):
         models = _list_model_details(map(str, perfect), ["AUC 1"] * len(perfect))
-        advice = f"perfect in every fold: {models}: make sure that the label does not leak into the scores"
+        advice = f"perfect ranking: {models}: make sure that the label does not leak into the scores"
         yield SanityCheck("perfect_auc", float(len(perfect)), advice)
 
 

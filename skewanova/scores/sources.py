@@ -283,7 +283,10 @@ def _list_parquet(path: Path) -> list[Path]:
     below = (file for file in sorted(walked) if file.suffix.lower() in PARQUET_SUFFIXES and file.is_file())
     files = [f for f in below if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)]
     if not files:
-        raise InputError(f"the folder {str(path)!r} has no file that ends in .parquet or .pq")
+        raise InputError(
+            f"the folder {str(path)!r} has no file that ends in .parquet or .pq (names that start with _ or "
+            ". are skipped); give a file of another kind by its own path"
+        )
     return files
 
 

@@ -194,7 +194,10 @@ def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
     for number in count(1):
         line = text.readline(MAX_LINE_LENGTH)
         if len(line) == MAX_LINE_LENGTH:
-            raise InputError(f"line {number} of {path.name!r} is longer than {MAX_LINE_LENGTH:,} characters")
+            raise InputError(
+                f"line {number} of {path.name!r} is longer than {MAX_LINE_LENGTH:,} characters; write one "
+                "row (of JSON, one object) on each line"
+            )
         if not line:
             return
         yield line

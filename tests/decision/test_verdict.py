@@ -168,6 +168,10 @@ def assert_evidence_decides(result):
         assert rows.empty
         assert verdict.how_sure == "No test is reliable here."
         return
+    if rows.empty:  # ranges between two priors of the grid
+        assert verdict.how_sure.startswith("Separated at some priors only, by simultaneous bands")
+        assert state in {"by_prior", "tie"}
+        return
     (decisive,) = rows[rows["decisive"]].itertuples()
     first = {n.quantity: n.value for n in reversed(verdict.numbers) if n.line == "how_sure"}
     assert first["estimate"] == abs(decisive.estimate)
@@ -177,12 +181,15 @@ def assert_evidence_decides(result):
         pairs = result.pairs[partly] if verdict.part_state else pairs_of(result)
         leads = pairs[(pairs["model_a"] == verdict.models[0]) | (pairs["model_b"] == verdict.models[0])]
         assert decisive.p_adjusted == leads["p_adjusted"].max() < result.alpha
-    if state in {"choose", "tie"}:
+    by_band = rows["test"] == "simultaneous_bands"
+    assert by_band.all() or not by_band.any()
+    if by_band.any():
+        assert ((rows["conf_low"] > 0) | (rows["conf_high"] < 0)).all()
+    elif state in {"choose", "tie"}:
         assert decisive.p_adjusted == rows["p_adjusted"].max()
     if state in {"undecided", "equal"}:
+        assert set(rows["model_a"]) | set(rows["model_b"]) == set(verdict.models)
         assert abs(decisive.estimate) == rows["estimate"].abs().max()
-    if state == "by_prior":
-        assert ((rows["conf_low"] > 0) | (rows["conf_high"] < 0)).all()
 
 
 def check(result):
@@ -307,7 +314,7 @@ def test_a_collapse_is_that_of_the_checks():
     assert result.verdict.weakest_point == f"m1 ranks near chance in a fold (AUC {auc:.3f}): find out why."
 
 
-@each(("high", "told"), [(0.01, "too few at every deployment prior"), (0.04, "priors below 0.027 (67 %")])
+@each(("high", "told"), [(0.01, "too few at every deployment prior"), (0.04, "Priors below 0.027 (67 %")])
 def test_a_deployment_prior_out_of_reach_is_said_first(high, told):
     frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=300, n_positive=100)
     result = compared(frame, "independent", (0.001, high))
@@ -327,7 +334,7 @@ def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choi
     assert result.verdict.where_it_changes.startswith(
         f"Nowhere from prior {limit} (lower ones lack support) to "
     )
-    assert result.verdict.weakest_point.startswith(f"Below prior {limit} (")
+    assert result.verdict.weakest_point.startswith(f"Too few negatives below prior {limit} (")
     assert_numbers_have_tables(result)
 
 

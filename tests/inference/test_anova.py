@@ -422,7 +422,7 @@ BY_PRIOR = LONG["balanced"].drop(columns="input")
 APART = cells(random_cells(0, (6, 6))).query("(model < 'M3') == (fold < 3)")
 TWO_FOLDS = (
     "an ANOVA needs at least 2 folds, but there is 1: compare models on a single test set by "
-    "compare_test_set(), which uses the jackknife over cases"
+    "skewanova.compare(scores), which uses the variation over cases"
 )
 UNTOLD = "a residual variance: leave out folds or models with missing cells"
 
