@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import evaluation_of, frame_of, random_table
+from fold_tables import correlated_folds, evaluation_of, frame_of, random_table
 from scipy import stats
 
 from skewanova.inference import effect_sizes, effects
@@ -95,3 +95,15 @@ def test_a_control_turns_the_pairs_and_alike_models_have_no_effect():
     assert (below["effect_low"], below["effect_high"]) == pytest.approx(limits, rel=1e-9)
     same = effects(evaluation_of(np.repeat(values[:, :1], 2, axis=1), "independent"))
     assert same[["effect", "effect_low", "effect_high", "conf_low"]].isna().all(axis=None)
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover
+def test_intervals_cover_the_effect_of_correlated_folds():
+    tables = correlated_folds(200, 10, 2, rho=0.2, rng=np.random.default_rng(5))
+    tables += np.array([0.0, 0.6 * np.sqrt(2)])
+    held = 0
+    for table in tables:
+        row = effects(frame_of(table), ratio=0.25, order=["M1", "M0"]).iloc[0]
+        held += row["effect_low"] <= 0.6 <= row["effect_high"]
+    assert 0.905 <= held / len(tables) <= 0.99

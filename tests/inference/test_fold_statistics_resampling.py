@@ -3,7 +3,7 @@ from math import factorial
 
 import numpy as np
 import pytest
-from fold_tables import random_table
+from fold_tables import correlated_folds, random_table
 from loops import each
 
 from skewanova.inference import fold_statistics
@@ -216,3 +216,13 @@ def test_rounding_does_not_break_a_tie():
 
 def test_a_small_lead_is_a_lead():
     assert fraction_best(np.array([[0.5, 0.5 + 1e-9]])).tolist() == [0.0, 1.0]
+
+
+def test_sign_flips_hold_their_level_whatever_the_spreads():
+    rng = np.random.default_rng(21)
+    tables = correlated_folds(4000, 10, 4, rho=0.0, rng=rng) * (1, 1, 1, 2.3)
+    three_errors = 3 * np.sqrt(0.05 * 0.95 / 4000)
+    p = np.concatenate([sign_flip_test(part).p_value for part in np.split(tables, 8)])
+    assert (p <= 0.05).mean() == pytest.approx(0.05, abs=three_errors)
+    family = np.concatenate([max_t_test(part).p_value.min(axis=-1) for part in np.split(tables, 8)])
+    assert (family <= 0.05).mean() == pytest.approx(0.05, abs=three_errors)

@@ -276,3 +276,16 @@ def test_several_models_have_the_values_of_each_alone():
     assert both.shape == (12, 2)
     for column, score in zip(both.T, (SCORE, other), strict=True):
         assert column.tolist() == auprec_influence(labels, score, prior=0.3).tolist()
+
+
+@pytest.mark.no_cover
+def test_omnibus_holds_its_level_and_sees_a_better_model():
+    def p_values(quality, n_sets):
+        sets = (simulated(150, 300, quality, seed=seed) for seed in range(n_sets))
+        found = [compare_test_set(*cases, prior=0.3, simultaneous="none") for cases in sets]
+        return np.array([[r.p_omnibus, r.p_adjusted.min()] for r in found])
+
+    under_null = (p_values([1.0] * 3, 200) < 0.05).mean(axis=0)
+    assert (under_null <= 0.096).all()  # 0.05 and three standard errors
+    assert under_null[0] >= 0.02
+    assert ((p_values([1.0, 1.0, 1.5], 25) < 0.05).mean(axis=0) > 0.9).all()
