@@ -282,21 +282,13 @@ def compare_datasets(
     means = _measure_means(comparisons)
     ranking = _build_ranking(means)
     order, control, p_adjust = ranking["model"].tolist(), options.get("control"), options.get("p_adjust")
-    min_p_value = 2.0 ** (1 - len(comparisons))  # of the signed-rank test
-    few = count_compared_pairs(len(order), control) * min_p_value >= alpha
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
-    family_options: dict[str, Any] = {"alpha": alpha, "order": order}
-    method = "paired_t" if few else "wilcoxon"
-    primary = posthoc(
-        blocks, method=method, role="primary", p_adjust=p_adjust, control=control, **family_options
-    )
-    nemenyi = [] if control is not None else [posthoc(blocks, method="nemenyi", **family_options)]
+    family: dict[str, Any] = {"alpha": alpha, "order": order}
+    method, notes = _choose_method(len(comparisons), count_compared_pairs(len(order), control), alpha)
+    primary = posthoc(blocks, method=method, role="primary", p_adjust=p_adjust, control=control, **family)
+    nemenyi = [] if control is not None else [posthoc(blocks, method="nemenyi", **family)]
     differences = _measure_differences(comparisons, primary, alpha)
     groups = group_models(order, primary, control)
-    note = (
-        f"with {len(comparisons)} data sets, signed ranks cannot reach p below "
-        f"{min_p_value:.2g}: pairs are compared by t tests of the data sets' means"
-    )
     return DatasetsComparison(
         comparisons=comparisons,
         iauprec=means,
@@ -307,8 +299,20 @@ def compare_datasets(
         ranking=ranking.assign(group=ranking["model"].map(groups))[list(ACROSS_RANKING_COLUMNS)],
         alpha=alpha,
         deployment_prior=next(iter(comparisons.values())).evaluation.deployment_prior.describe(),
-        warnings=(*warn_each([note] if few else ()), *_merge_warnings("data set", comparisons)),
+        warnings=(*warn_each(notes), *_merge_warnings("data set", comparisons)),
     )
+
+
+def _choose_method(n_datasets: int, n_pairs: int, alpha: float) -> tuple[str, list[str]]:
+    """Return the primary test of pairs, and a note if the data sets are too few for signed ranks."""
+    min_p_value = 2.0 ** (1 - n_datasets)  # of the signed-rank test
+    if n_pairs * min_p_value < alpha:
+        return "wilcoxon", []
+    note = (
+        f"with {n_datasets} data sets, signed ranks cannot reach p below {min_p_value:.2g}: pairs are "
+        "compared by t tests of the data sets' means"
+    )
+    return "paired_t", [note]
 
 
 def _compare_each(
@@ -560,17 +564,7 @@ def compare_classes(
             "`scores` must be the result of scores_from_multiclass(), but is a " + type(scores).__name__
         )
     check_alpha(alpha)
-    priors = (
-        deployment_prior
-        if isinstance(deployment_prior, Mapping)
-        else dict.fromkeys(scores.classes, deployment_prior)
-    )
-    for name in scores.classes:
-        if name not in priors:
-            raise InputError(
-                f"`deployment_prior` must have a prior for each class, but has none for {name!r}; it has "
-                f"those of {', '.join(map(repr, priors))}"
-            )
+    priors = _check_class_priors(deployment_prior, scores.classes)
     comparisons = _compare_each("class", scores.tables, priors, alpha=alpha, rng=rng, **options)
     pairs = adjust_family(
         _stack_classes({name: select_primary(result.pairs) for name, result in comparisons.items()}),
@@ -593,6 +587,21 @@ def compare_classes(
         alpha=alpha,
         warnings=tuple(_merge_warnings("class", comparisons)),
     )
+
+
+def _check_class_priors(
+    deployment_prior: PriorLike | Mapping[str, PriorLike], classes: Sequence[str]
+) -> Mapping[str, PriorLike]:
+    """Return the deployment prior of every class."""
+    if not isinstance(deployment_prior, Mapping):
+        return dict.fromkeys(classes, deployment_prior)
+    for name in classes:
+        if name not in deployment_prior:
+            raise InputError(
+                f"`deployment_prior` must have a prior for each class, but has none for {name!r}; it has "
+                f"those of {', '.join(map(repr, deployment_prior))}"
+            )
+    return deployment_prior
 
 
 def _stack_classes(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

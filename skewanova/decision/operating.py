@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -317,20 +318,15 @@ def threshold_table(
         chosen_prior = mean_prior
     pairs = _prior_pairs(rule, grid, chosen_prior)
     if isinstance(choose_on, str):
-        if isinstance(scores, ScoreTable | Evaluation):
-            raise InputTypeError(
-                "`choose_on` can name a part of a path or frame only, but `scores` is a "
-                f"{type(scores).__name__}; pass the table to choose on as `choose_on`"
-            )
-        choose_on, scores = read_parts(scores, choose_on)
+        choose_on, scores = _split_parts(scores, choose_on)
     measured = _read_curves(scores, design)
     _check_thresholds(rule, measured.models)
     choosing = measured.curves if choose_on is None else _curves_for_choice(rule, choose_on, measured)
     chosen_on = ON_SAME_CASES if choose_on is None and rule.name != "threshold" else ON_OTHER_CASES
+    cells = [cell for cell in product(measured.models, measured.folds) if cell in measured.curves]
     rows = [
         (*row, confidence_level, "wilson" if row[-4] in {"recall", "fpr"} else "mover", chosen_on)
-        for cell in ((m, f) for m in measured.models for f in measured.folds)
-        if cell in measured.curves
+        for cell in cells
         for row in _iter_cell_rows(
             rule, cell, measured.curves[cell], choosing[cell], pairs=pairs, level=confidence_level
         )
@@ -345,6 +341,17 @@ def threshold_table(
         frame = pd.concat([frame, means], ignore_index=True)
     warn_each(notes)
     return frame
+
+
+def _split_parts(scores: object, part: str) -> tuple[Any, Any]:
+    """Return the table of one part, on which the threshold is chosen, and that of all others."""
+    if isinstance(scores, ScoreTable | Evaluation):
+        kind = type(scores).__name__
+        raise InputTypeError(
+            f"`choose_on` can name a part of a path or frame only, but `scores` is a {kind}; pass the table "
+            "to choose on as `choose_on`"
+        )
+    return read_parts(scores, part)
 
 
 def _choose_rule(

@@ -7,7 +7,7 @@ omnibus test is not used.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from html import escape
@@ -129,7 +129,7 @@ class Verdict(FrameResult):
     weakest_point: str
     warnings: tuple[str, ...] = ()
     evidence: pd.DataFrame = field(
-        default_factory=lambda: pd.DataFrame(columns=list(EVIDENCE_COLUMNS)), repr=False, compare=False
+        default_factory=lambda: build_evidence_frame([]), repr=False, compare=False
     )
     part_state: str = ""
     numbers: tuple[VerdictNumber, ...] = field(default=(), repr=False)
@@ -151,7 +151,7 @@ class Verdict(FrameResult):
         ]
 
     def _repr_html_(self) -> str:
-        """Return the four lines as HTML for a notebook."""
+        """Return the warnings and the four lines as HTML for a notebook."""
         lines = (f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text in self._paragraphs())
         return f"<dl>{''.join(lines)}</dl>"
 
@@ -219,6 +219,13 @@ class PairwiseOrder:
         return tuple(model for model in self.models if model not in behind)
 
     @property
+    def state(self) -> str:
+        """State of the verdict by these pairs and bands alone: ``choose``, ``tie`` or ``undecided``."""
+        if not self.candidates or not self.others:
+            return "undecided"
+        return "choose" if len(self.wins_of(self.candidates[0])) == len(self.models) - 1 else "tie"
+
+    @property
     def reverses(self) -> bool:
         """Return True if bands put two models above each other at different priors."""
         behind = {worse for _, worse, _ in self.wins}
@@ -230,20 +237,38 @@ class PairwiseOrder:
         above = {better for better, worse, _ in self.wins if worse == control}
         return tuple(model for model in self.models if model in above)
 
-    def wins_over_others(self) -> list[Any]:
-        """Return the rows that put the other models behind the candidates, as the choice states it."""
-        others = {model for model in self.models if model not in self.candidates}
-        above_all = self.candidates_above_all
+    def rank_evidence(self, state: str) -> list[Any]:
+        """Return the tested pairs that the choice of a state rests on, the least certain one first.
+
+        These are the leads that the choice states or, where no model is better, the differences that it
+        leaves open, the largest first.
+        """
+        leads = [row for *_, row in self.wins] if state == "control" else []
+        if state in {"choose", "tie"}:
+            leads = self._leads_over_others()
+        if leads or state in {"by_prior", "tie"}:
+            return sorted(leads, key=rank_certainty, reverse=True)
+        pairs = [] if state == "control" else self.pairs_among(self.candidates)
+        return sorted(pairs or self.pairs, key=abs_estimate, reverse=True)
+
+    def _leads_over_others(self) -> list[Any]:
+        """Return the leads that put the other models behind the candidates, as the choice states it."""
+        above_all, others = self.candidates_above_all, self.others
         if above_all:
             stated = self.candidates if len(above_all) == len(self.candidates) else above_all[:1]
             return [row for row in self.wins_of(*stated) if order_by_estimate(row)[1] in others]
-        rows = [[row for _, worse, row in self.wins if worse == model] for model in others]
-        return [min(wins, key=rank_certainty) for wins in rows if wins]
+        leads = [[row for _, worse, row in self.wins if worse == model] for model in others]
+        return [min(rows, key=rank_certainty) for rows in leads if rows]
+
+    @property
+    def others(self) -> list[str]:
+        """Models that a test or band puts behind another, in ranking order."""
+        return [model for model in self.models if model not in self.candidates]
 
     @property
     def candidates_above_all(self) -> tuple[str, ...]:
         """Candidates that a test puts above every model that is no candidate."""
-        others = {model for model in self.models if model not in self.candidates}
+        others = set(self.others)
         beaten = {model: {order_by_estimate(row)[1] for row in self.wins_of(model)} for model in self.models}
         return tuple(model for model in self.candidates if beaten[model] >= others)
 
@@ -343,52 +368,36 @@ class Judgement:
             return "by_prior"
         if len(candidates) > 1 and self.are_equivalent(candidates):
             return "equal"
-        if len(order.wins_of(candidates[0])) == len(order.models) - 1:
-            return "choose"
-        return "undecided" if len(candidates) == len(order.models) else "tie"
+        return order.state
 
     @cached_property
     def evidence(self) -> list[Any]:
-        """Rows of the comparisons that the choice rests on, the least certain one first."""
-        order = self.order
+        """Rows of the pairs and bands that the choice rests on, the least certain one first."""
         if self.state == "untrusted" or self.supported_mass == 0:
             return []
-        wins: list[Any] = []
-        if self.state in {"choose", "tie"}:
-            wins = order.wins_over_others()
-        elif self.state == "control":
-            wins = [row for *_, row in order.wins]
-        if wins:
-            return sorted(wins, key=rank_certainty, reverse=True)
-        if self.state in {"by_prior", "tie"}:
-            return sorted(self._compare_at_ends(), key=lambda row: abs(row.statistic))
-        pairs = order.pairs if self.state == "control" else order.pairs_among(order.candidates)
-        return sorted(pairs, key=abs_estimate, reverse=True)
+        rows = self.order.rank_evidence(self.state)
+        if self.state not in {"by_prior", "tie"}:
+            return rows
+        return sorted([*rows, *self._band_evidence()], key=rank_certainty, reverse=True)
 
-    def _compare_at_ends(self) -> list[Any]:
-        """Return the rows of the simultaneous bands that separate two contenders farthest at each end."""
-        order, frame = self.order, self.frames["difference_curves"]
-        ends = [min(order.bands, key=lambda band: band[2]), max(order.bands, key=lambda band: band[3])]
-        rows = []
-        for better, worse, low, high in dict.fromkeys(ends):
-            pair = frame["model_a"].isin([better, worse]) & frame["model_b"].isin([better, worse])
-            inside = frame[pair & (frame["prior"] >= low) & (frame["prior"] <= high) & frame["reject"]]
-            rows += list(iter_rows(inside.loc[[inside["statistic"].abs().idxmax()]])) if len(inside) else []
-        return rows
+    def _band_evidence(self) -> list[Any]:
+        """Return a row of the bands at each end or, in a tie, for each model that only bands put behind."""
+        bands = self.order.bands
+        if self.state == "by_prior":
+            ends = min(bands, key=lambda band: band[2]), max(bands, key=lambda band: band[3])
+            groups = [[band] for band in dict.fromkeys(ends)]
+        else:
+            tested = {worse for _, worse, _ in self.order.wins}
+            groups = [[band for band in bands if band[1] == m] for m in self.order.others if m not in tested]
+        rows = [[row for band in group for row in self._separated_priors(band)] for group in groups]
+        return [min(group, key=rank_certainty) for group in rows if group]
 
-    def evidence_frame(self) -> pd.DataFrame:
-        """Return the evidence with the columns of `EVIDENCE_COLUMNS`."""
-        rows = [
-            {
-                **{name: getattr(row, name) for name in EVIDENCE_COLUMNS[:6]},
-                "test": getattr(row, "test", "simultaneous_bands"),
-                "prior_low": self.order.low if hasattr(row, "test") else row.prior,
-                "prior_high": self.order.high if hasattr(row, "test") else row.prior,
-                "decisive": row is self.evidence[0],
-            }
-            for row in self.evidence
-        ]
-        return pd.DataFrame(rows, columns=list(EVIDENCE_COLUMNS))
+    def _separated_priors(self, band: BandRange) -> Iterator[Any]:
+        """Yield the rows of the simultaneous bands at the priors where one of them separates two models."""
+        better, worse, low, high = band
+        frame = self.frames["difference_curves"]
+        pair = frame["model_a"].isin([better, worse]) & frame["model_b"].isin([better, worse])
+        return iter_rows(frame[pair & frame["reject"] & frame["prior"].between(low, high)])
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -426,6 +435,21 @@ class Judgement:
         """Changes of the best model within the range of `order`."""
         changes = pairwise(iter_rows(self.frames["regions"]))
         return [change for change in changes if self.order.low <= change[0].prior_high <= self.order.high]
+
+
+def build_evidence_frame(rows: Sequence[Any], low: float = np.nan, high: float = np.nan) -> pd.DataFrame:
+    """Return the evidence as a frame; rows of bands hold at one prior, the others from `low` to `high`."""
+    records = [
+        {
+            **{name: getattr(row, name) for name in EVIDENCE_COLUMNS[:6]},
+            "test": getattr(row, "test", "simultaneous_bands"),
+            "prior_low": low if hasattr(row, "test") else row.prior,
+            "prior_high": high if hasattr(row, "test") else row.prior,
+            "decisive": i == 0,
+        }
+        for i, row in enumerate(rows)
+    ]
+    return pd.DataFrame(records, columns=list(EVIDENCE_COLUMNS))
 
 
 def select_supported_part(evaluation: Evaluation) -> DeploymentPrior | None:

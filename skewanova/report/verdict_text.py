@@ -31,6 +31,7 @@ from skewanova.decision.verdict import (
     Verdict,
     VerdictNumber,
     abs_estimate,
+    build_evidence_frame,
     contender_ranges,
     order_by_estimate,
     rank_certainty,
@@ -165,7 +166,7 @@ def write_verdict(facts: Judgement) -> Verdict:
         models=facts.models,
         **lines,
         warnings=facts.warnings,
-        evidence=facts.evidence_frame(),
+        evidence=build_evidence_frame(facts.evidence, facts.order.low, facts.order.high),
         part_state=facts.state if unsupported and facts.supported_mass > 0 else "",
         numbers=tuple(writer.numbers),
     )
@@ -231,14 +232,13 @@ def _choose_candidates(facts: Judgement, writer: LineWriter) -> str:
 def _write_others_behind(facts: Judgement, writer: LineWriter) -> str:
     """Write the models behind the candidates, and the candidates that they are behind."""
     order, candidates = facts.order, facts.order.candidates
-    others = [model for model in order.models if model not in candidates]
-    if not others:
+    if not order.others:
         return ""
     above_all = order.candidates_above_all
     whom = writer.names[above_all[0]] if above_all else "another model at some priors"
     if len(above_all) == len(candidates) > 1:
         whom = "both" if len(candidates) == 2 else "all of these"
-    return f"; {writer.write_worse(others, whom)}"
+    return f"; {writer.write_worse(order.others, whom)}"
 
 
 def _choose_by_prior(facts: Judgement, writer: LineWriter) -> str:
@@ -292,31 +292,25 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
     """Write the least certain comparison that the choice needs, then optional phrases."""
     if facts.state == "untrusted" or facts.supported_mass == 0:
         return "No test is reliable here."
-    phrases = [_write_decisive(facts, writer)]
+    phrases = [write_evidence(facts.evidence, writer)]
     optional = {"detectable": _write_detectable, "tied": _write_open_rival, "p_best": _write_p_best}
     phrases += [write(facts, writer) for name, write in optional.items() if name not in writer.omit]
     text = f"{'; '.join(filter(None, phrases))}."
     return text if "claim" in writer.omit else f"{text} For {facts.evaluation.design.population}."
 
 
-def _write_decisive(facts: Judgement, writer: LineWriter) -> str:
-    """Write the least certain comparison, on average or at one prior by a simultaneous band."""
-    if not facts.evidence:
+def write_evidence(rows: Sequence[Any], writer: LineWriter) -> str:
+    """Write the least certain comparison: a lead with its test or at one prior, or the largest difference."""
+    if not rows:
         return "Separated at some priors only, by simultaneous bands"
-    row, *others = facts.evidence
-    if hasattr(row, "test"):
-        return write_evidence(row, len(others), writer)
-    prior = writer.add_prior(row.prior, "prior", "difference_curves")
-    title = "Less certain end: at" if others else "At"
-    return f"{title} prior {prior}, {writer.write_lead(row, table='difference_curves')}"
-
-
-def write_evidence(row: Any, n_others: int, writer: LineWriter) -> str:
-    """Write the least certain lead with its test, or else the largest difference."""
+    row, *others = rows
+    several, single = ("Least certain: ", "") if row.reject else ("Largest difference: ", "Difference: ")
+    title = several if others else single
+    if not hasattr(row, "test"):  # a band
+        prior = writer.add_prior(row.prior, "prior", "difference_curves")
+        return f"{title}{writer.write_lead(row, 'difference_curves')} at prior {prior}"
     test = "" if "test" in writer.omit else f" ({get_test(str(row.test)).name})"
-    if row.reject:
-        return f"{'Least certain: ' if n_others else ''}{writer.write_lead(row)}{test}"
-    return f"{'Largest difference' if n_others else 'Difference'}: {writer.write_lead(row)}{test}"
+    return f"{title}{writer.write_lead(row)}{test}"
 
 
 def _write_open_rival(facts: Judgement, writer: LineWriter) -> str:
@@ -510,14 +504,16 @@ def write_datasets_verdict(
     """Return the verdict across data sets, from the primary test of pairs."""
     names, n_datasets = shorten_names(map(str, ranking["model"])), iauprec["dataset"].nunique()
     order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
-    state, choice = _choose_by_pairs(order, writer, "data sets", control)
+    state = "control" if control is not None else order.state
+    evidence = order.rank_evidence(state)
     return Verdict(
         state,
         order.candidates if control is None else order.models_above(control) or (control,),
-        choose=choice,
-        how_sure=_write_certainty_across(order, writer.begin("how_sure"), control),
+        choose=_choose_by_pairs(order, writer, "data sets", control),
+        how_sure=f"{write_evidence(evidence, writer.begin('how_sure'))}. For further data sets like these.",
         where_it_changes=_write_winners_across(ranking, n_datasets, writer.begin("where_it_changes")),
         weakest_point=_write_weakness_across(n_datasets, writer.begin("weakest_point")),
+        evidence=build_evidence_frame(evidence),
         numbers=tuple(writer.numbers),
     )
 
@@ -531,29 +527,17 @@ def write_class_choice(
     if verdict.state == "unsupported":
         return "These data support little of its deployment prior, or none of it: see its report."
     order = PairwiseOrder(tuple(models), list(pairs))
-    return _choose_by_pairs(order, LineWriter(shorten_names(models)), "data", control)[1]
+    return _choose_by_pairs(order, LineWriter(shorten_names(models)), "data", control)
 
 
-def _choose_by_pairs(
-    order: PairwiseOrder, writer: LineWriter, data: str, control: str | None
-) -> tuple[str, str]:
-    """Return the state and the line "choose" from the tests of pairs alone."""
+def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
+    """Write the choice by the pairs alone."""
     if control is not None:
-        return "control", write_choice_with_control(order, writer, control)
-    candidates = order.candidates
-    others = [model for model in order.models if model not in candidates]
-    if not others or not candidates:
-        return "undecided", writer.write_undecided(data)
-    if len(order.wins_of(candidates[0])) == len(order.models) - 1:
-        return "choose", f"Use {writer.names[candidates[0]]}."
-    return "tie", f"Use {writer.join_names(candidates, 'or')}; {writer.write_worse(others)}."
-
-
-def _write_certainty_across(order: PairwiseOrder, writer: LineWriter, control: str | None) -> str:
-    """Write the least certain lead that the choice needs, or else the largest difference."""
-    wins = [row for *_, row in order.wins] if control else order.wins_over_others()
-    rows = sorted(wins, key=rank_certainty) or sorted(order.pairs, key=abs_estimate)
-    return f"{write_evidence(rows[-1], len(rows) - 1, writer)}. For further data sets like these."
+        return write_choice_with_control(order, writer, control)
+    if order.state == "undecided":
+        return writer.write_undecided(data)
+    use = f"Use {writer.join_names(order.candidates, 'or')}"
+    return f"{use}." if order.state == "choose" else f"{use}; {writer.write_worse(order.others)}."
 
 
 def _write_winners_across(ranking: pd.DataFrame, n_datasets: int, writer: LineWriter) -> str:

@@ -163,6 +163,20 @@ def test_verdict_and_ranking_are_printed_unless_more_is_asked_for(folder, known)
     assert "Conclusions" not in brief
 
 
+def test_inverted_scores_are_named_before_the_choice_by_every_output(folder):
+    table = frame(n_models=3, size=200)
+    inverted = table.assign(y_score=table["y_score"].where(table["model"] == "m2", -table["y_score"]))
+    inverted.to_csv("scores.csv", index=False)
+    printed = " ".join(run("compare", "scores.csv", *QUICK).output.split())
+    named = re.search(r"worse than chance: 'm0' \(AUC [\d.]+\), 'm1' \(AUC [\d.]+\)", printed)
+    assert named.start() < printed.index("Choose Use m2.")
+    assert named[0] in " ".join(run("check", "scores.csv").output.split())
+    verdict = json.loads(run("compare", "scores.csv", *QUICK, "--json").output)["verdict"]
+    assert any(named[0] in text for text in verdict["warnings"])
+    (decisive,) = [row for row in verdict["evidence"] if row["decisive"]]
+    assert decisive["p_adjusted"] == max(row["p_adjusted"] for row in verdict["evidence"])
+
+
 def test_diff_tells_what_changed_by_its_exit_status(folder):
     swapped = frame().replace({"model": {"m0": "m1", "m1": "m0"}})
     for name, table in (("old", frame()), ("new", swapped)):

@@ -240,6 +240,12 @@ def test_the_verdict_across_data_sets_goes_by_the_test_that_can_reject(result):
     assert verdict.where_it_changes.startswith("Highest mean of 3 data sets: ")
     assert len(str(verdict).split()) <= 60 + 7  # and the names of the lines
     assert {number.table for number in verdict.numbers} <= {"pairs", "ranking", "iauprec"}
+    leads = pairs[pairs["reject"]] if verdict.state in {"choose", "tie"} else pairs
+    (decisive,) = verdict.evidence[verdict.evidence["decisive"]].itertuples()
+    assert set(verdict.evidence["p_adjusted"]) <= set(leads["p_adjusted"])
+    ends = leads["p_adjusted"] if verdict.state == "choose" else verdict.evidence["p_adjusted"]
+    assert verdict.state not in {"choose", "tie"} or decisive.p_adjusted == ends.max()
+    assert verdict.evidence["prior_low"].isna().all()
 
 
 def test_models_that_rank_alike_everywhere_vary_nonetheless(result):

@@ -150,7 +150,9 @@ def test_options_out_of_range(options, message):
 
 
 def test_words():
-    text = sa.plan_comparison(sa.load_satellite_scores(), difference=0.05).summary()
+    plan = sa.plan_comparison(sa.load_satellite_scores(), difference=0.05)
+    text = plan.summary()
+    assert repr(plan) == text
     assert all(len(line) <= 80 for line in text.split("\n"))
     joined = " ".join(text.split())
     assert (

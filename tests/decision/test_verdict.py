@@ -62,6 +62,10 @@ def assert_numbers_have_tables(result):
         if number.table not in {"design", "support", "roc"}:
             frame = result.tables[number.table]
             assert isinstance(frame, pd.DataFrame), number
+    for number in verdict.numbers:
+        if number.quantity == "limit":  # the largest difference that the interval does not exclude
+            limits = pairs_of(result)[["conf_low", "conf_high", "estimate"]].abs().max(axis=1)
+            assert number.value in set(limits)
     for name in LINE_TITLES:
         text = getattr(verdict, name)
         for model in sorted(result.ranking["model"], key=len, reverse=True):
@@ -181,11 +185,10 @@ def assert_evidence_decides(result):
         pairs = result.pairs[partly] if verdict.part_state else pairs_of(result)
         leads = pairs[(pairs["model_a"] == verdict.models[0]) | (pairs["model_b"] == verdict.models[0])]
         assert decisive.p_adjusted == leads["p_adjusted"].max() < result.alpha
-    by_band = rows["test"] == "simultaneous_bands"
-    assert by_band.all() or not by_band.any()
-    if by_band.any():
-        assert ((rows["conf_low"] > 0) | (rows["conf_high"] < 0)).all()
-    elif state in {"choose", "tie"}:
+    bands = rows[rows["test"] == "simultaneous_bands"]
+    assert ((bands["conf_low"] > 0) | (bands["conf_high"] < 0)).all()
+    assert (bands["prior_low"] == bands["prior_high"]).all()
+    if state in {"choose", "tie", "by_prior"}:
         assert decisive.p_adjusted == rows["p_adjusted"].max()
     if state in {"undecided", "equal"}:
         assert set(rows["model_a"]) | set(rows["model_b"]) == set(verdict.models)
@@ -234,9 +237,9 @@ def test_where_no_test_is_trusted_no_group_stands_in_the_tables(results, state):
 def test_words_for_pairs_names_and_numbers(results):
     pairs, writer = list(iter_rows(pairs_of(results["clear"]))), LineWriter({c: c for c in "abcde"})
     named = LineWriter({model: model for model in results["clear"].evaluation.models})
-    for row, n_others, start in ((pairs[0], 0, "m"), (pairs[0], 1, "Least certain: m")):
-        assert write_evidence(row, n_others, named).startswith(start)
-        assert write_evidence(row, n_others, named).endswith(" (corrected paired t, Holm)")
+    for rows, start in ((pairs[:1], "m"), (pairs[:2], "Least certain: m")):
+        assert write_evidence(rows, named).startswith(start)
+        assert write_evidence(rows, named).endswith(" (corrected paired t, Holm)")
     assert [writer.join_names("a"), writer.join_names("abc", "or")] == ["a", "a, b or c"]
     assert writer.join_names("abcde") == "a, b, c and 2 more"
     assert [format_percent(value) for value in (0.4, 37.6, 99.7, 100.0)] == ["<1", "38", ">99", "100"]

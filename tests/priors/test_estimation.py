@@ -120,6 +120,7 @@ def test_estimate_and_frames(found):
     columns = "batch estimate conf_low conf_high n_positive n_negative n_unlabelled n_bins auc statistic df"
     assert list(found.to_frame().columns) == [*columns.split(), "p_value", "method"]
     assert found.to_frame()["estimate"].tolist() == [found.estimate]
+    assert repr(found) == f"PriorEstimate: {found.describe()}"
     assert list(of_counts([5, 5], [9, 1], [7, 3]).to_frame().columns) == list(found.to_frame().columns)
     copy = pickle.loads(pickle.dumps(found))
     assert copy.quadrature()[1].tolist() == found.quadrature()[1].tolist()

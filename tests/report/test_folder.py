@@ -258,10 +258,14 @@ def test_page_refers_only_to_itself_and_its_folder_and_has_one_script_whatever_t
 
 def test_document_opens_with_the_verdict_and_its_figure(plain, plain_document, undrawn):
     number = VerdictNumber("choose", "p_adjusted", 0.01, "0.01", "pairs")
-    said = Verdict("choose", ("A",), "Deploy <A> & be glad.", "Very.", "Nowhere.", "None.", numbers=(number,))
+    said = Verdict(
+        "choose", ("A",), "Deploy <A> & be glad.", "Very.", "Nowhere.", "None.",
+        warnings=("'<B>' may be inverted",), numbers=(number,),
+    )  # fmt: skip
     document = render_html(Like(plain, verdict=said))
     verdict, figure = document.index("Deploy &lt;A&gt; &amp; be glad."), document.index('id="figure-regions"')
-    assert document.index("<h1>") < verdict < figure < document.index("<table")
+    warning = document.index("&#39;&lt;B&gt;&#39; may be inverted")
+    assert document.index("<h1>") < warning < verdict < figure < document.index("<table")
     assert '<a href="#pairs">pairs</a>' in document
     words = Outline(plain_document).words
     assert all(text in words for _, text, _ in plain.verdict.lines())

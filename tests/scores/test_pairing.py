@@ -418,3 +418,47 @@ def test_two_values_of_more_cases_are_decisions(n_distinct, n_cases, text):
     assert finding.statistic == n_distinct
     assert bool(finding.advice) == bool(text)
     assert text in finding.advice
+
+
+def auc_by_pairs(frame, model):
+    """AUC of a model in every fold, by counting the pairs of a positive and a negative."""
+    folds = frame[frame["model"] == model].groupby("fold")
+    values = [
+        np.mean(
+            [
+                float(p > n) + 0.5 * float(p == n)
+                for p in rows.loc[rows["y_true"], "y_score"]
+                for n in rows.loc[~rows["y_true"], "y_score"]
+            ]
+        )
+        for _, rows in folds
+    ]
+    return np.array(values)
+
+
+def test_models_that_rank_perfectly_or_worse_than_chance_are_named():
+    frame = make_frame(2, 20, seed=3)
+    leaks = frame.assign(y_score=np.where(frame["model"] == "B", frame["y_true"], frame["y_score"]))
+    assert (auc_by_pairs(leaks, "B") == 1).all()
+    (advice,) = [c.advice for c in check(leaks).values() if c.check == "perfect_auc"]
+    assert advice.startswith("perfect ranking: 'B' (AUC 1): make sure that the label does not leak")
+    one_pair = leaks.copy()  # a single negative of one fold above its positives
+    one_pair.loc[(leaks["model"] == "B") & (leaks["fold"] == 1) & ~leaks["y_true"], "y_score"] += [2] + [
+        0
+    ] * 11
+    assert (auc_by_pairs(one_pair, "B") < 1).any()
+    assert "perfect_auc" not in check(one_pair)
+    inverted = frame.assign(y_score=-frame["y_score"])
+    means = {model: auc_by_pairs(inverted, model).mean() for model in "AB"}
+    assert max(means.values()) < 0.5
+    advice = check(inverted)["smallest_auc"].advice
+    assert advice.startswith(
+        "worse than chance: " + ", ".join(f"{m!r} (AUC {v:.3f})" for m, v in means.items())
+    )
+
+
+def test_many_models_are_named_up_to_a_number():
+    texts = [f"m{i}" for i in range(pairing.MAX_EXAMPLES + 2)]
+    listed = pairing._list_model_details(texts, ["x"] * len(texts))
+    assert listed.startswith("'m0' (x), 'm1' (x), ")
+    assert listed.endswith("(x), 2 more")
