@@ -16,7 +16,7 @@ from skewanova.report import sentences
 from skewanova.report.methods import Prose, write_methods
 from skewanova.report.publication import build_publication_table, check_label, write_latex
 from skewanova.report.source import ReportSource, get_control
-from skewanova.report.tables import TABLES, build_performance_table
+from skewanova.report.tables import NOT_RELIABLE, TABLES, build_performance_table
 
 #: Sentences of one list in a summary; `conclusions` and the frames have all.
 MAX_CONCLUSIONS = 20
@@ -134,6 +134,8 @@ class Comparison(ReportSource):
     @property
     def conclusions(self) -> tuple[str, ...]:
         """Results of the primary tests, in sentences."""
+        if not self.verdict.is_trusted:
+            return (f"{NOT_RELIABLE}, so no difference is claimed.",)
         primary = self.pairs[self.pairs["role"] == "primary"]
         short, frames = shorten_names(self.evaluation.models), self.tables
         return (

@@ -35,7 +35,7 @@ from skewanova.report.methods import find_references, write_methods
 from skewanova.report.publication import build_publication_tables, is_number
 from skewanova.report.rendering import inline_svg
 from skewanova.report.source import ReportSource, format_level, get_control, select_primary
-from skewanova.report.tables import TABLES, build_pairs_table
+from skewanova.report.tables import NOT_RELIABLE, TABLES, build_pairs_table
 
 #: Headings of the parts below the verdict and the ranking, in order; readers can open and close each.
 CONTENTS = {
@@ -94,7 +94,7 @@ ROLES = {
 
 #: Headings of the tests of all models by role.
 TEST_ROLES = {
-    "primary": "Calibrated: the conclusions rest on it",
+    "primary": "Primary: the conclusions rest on it",
     "published": "As published by Landgrebe et al. (2006)",
     "secondary": "Secondary tests",
 }
@@ -122,7 +122,8 @@ def render_page(source: ReportSource, drawings: Mapping[str, bytes], provenance:
     methods, views, conclusions = write_methods(source), _build_views(source), source.conclusions
     bands, differing = source.tables["difference_curves"], source.tables["differing_priors"]
     names = shorten_names(source.evaluation.models)
-    along_prior = sentences.write_curve_sentences(bands, differing, names, control=get_control(source))
+    trusted, control = source.verdict.is_trusted, get_control(source)
+    along_prior = sentences.write_curve_sentences(bands, differing, names, control=control) if trusted else []
     context = {
         "title": write_title(source),
         "version": provenance["versions"]["skewanova"],
@@ -233,7 +234,7 @@ def _describe_tests(source: ReportSource) -> dict[str, Any]:
             ]
             for role, rows in source.tests.groupby("role", sort=False, observed=True)
         },
-        "test_roles": TEST_ROLES,
+        "test_roles": TEST_ROLES if source.verdict.is_trusted else {**TEST_ROLES, "primary": NOT_RELIABLE},
         "primary": _describe_test(select_primary(source.tests)),
         "pairs": _build_pair_views(source),
         "prior_label": get_test("three_way").note,
@@ -248,9 +249,10 @@ def _build_pair_views(source: ReportSource) -> list[dict[str, Any]]:
     result: list[dict[str, Any]] = []
     for test, rows in source.pairs.groupby("test", sort=False, observed=True):
         record = get_test(str(test))
-        table = build_pairs_table(rows, source.alpha, "Test")
+        table = build_pairs_table(rows, source.alpha, "Test", trusted=source.verdict.is_trusted)
         table = replace(table, name=f"pairs-{len(result) + 1}", caption=f"{table.caption}, {record.name}")
-        label = f"{ROLES.get(rows['role'].iloc[0], '')} {record.note}".strip()
+        role = ROLES.get(rows["role"].iloc[0], "") if source.verdict.is_trusted else f"{NOT_RELIABLE}."
+        label = f"{role} {record.note}".strip()
         result.append({"name": record.name, "label": label, "table": build_view(table, "pairs.csv")})
     return result
 

@@ -208,7 +208,9 @@ def write_hierarchical_sentences(
 
 
 def write_results(source: ReportSource) -> str:
-    """Write the results paragraph: means, primary test, pairs and choice."""
+    """Write the results paragraph: means, primary test, pairs and choice; means alone if untrusted."""
+    if not source.verdict.is_trusted:
+        return f"{_write_iauprec(source)} {_write_outcome(source)}"
     return " ".join(
         [
             _write_iauprec(source),

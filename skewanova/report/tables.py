@@ -133,8 +133,9 @@ P_BEST_NOTE = (
 )
 
 
-#: Replaces the note on groups if no test is reliable.
-NO_GROUPS = "No test is reliable here, so there are no groups"
+#: Replaces what tests would say if none is reliable; the note on groups then.
+NOT_RELIABLE = "No test is reliable here"
+NO_GROUPS = f"{NOT_RELIABLE}, so there are no groups"
 
 
 def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
@@ -247,14 +248,16 @@ def format_pair(row: Any) -> str:
     return f"{row.model_a} - {row.model_b}"
 
 
+#: Heading of the column that says which pairs differ.
+DIFFER = "Differ (level {alpha:g})"
+
+
 #: Cells of a tested difference.
 _DIFFERENCE: Mapping[str, Cell] = {
     "Difference": format_column("estimate"),
     "Interval": format_limits,
     "Adjusted p": lambda row: format_p(row.p_adjusted),
-    "Differ at {alpha:g}": lambda row: (
-        "not tested" if np.isnan(row.p_adjusted) else "yes" if row.reject else "no"
-    ),
+    DIFFER: lambda row: "not tested" if np.isnan(row.p_adjusted) else "yes" if row.reject else "no",
 }
 
 
@@ -321,18 +324,18 @@ def build_leaders_table(leaders: pd.DataFrame, level: str) -> Table:
     )
 
 
-def build_pairs_table(rows: pd.DataFrame, alpha: float, *columns: str) -> Table:
-    """Build the table of pairwise differences, without some columns."""
+def build_pairs_table(rows: pd.DataFrame, alpha: float, *columns: str, trusted: bool = True) -> Table:
+    """Build the table of pairwise differences without some columns; untrusted, it claims no difference."""
     table = PAIRS.build(rows, alpha=alpha)
-    for head in columns:
+    for head in columns if trusted else (*columns, DIFFER.format(alpha=alpha)):
         table = drop_column(table, head)
-    return table
+    return table if trusted else replace(table, note=f"{NOT_RELIABLE}.")
 
 
 def _build_pairwise(source: ReportSource) -> Table:
     """Build the table of the primary test of pairs, with effect sizes."""
     rows = select_primary(source.pairs)
-    table = build_pairs_table(rows, source.alpha, "Test", "Measure")
+    table = build_pairs_table(rows, source.alpha, "Test", "Measure", trusted=source.verdict.is_trusted)
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
     pairs = zip(rows["model_a"], rows["model_b"], strict=True)
     return replace(

@@ -131,7 +131,7 @@ def test_bands_and_intervals_at_a_prior_have_the_variance_there(frame: pd.DataFr
 def test_words_say_which_variance(result: sa.Comparison) -> None:
     assert "12 halvings" in result.design.describe()
     assert result.settings["design"] == "split_half"
-    assert "split-half Hotelling T2" in result.conclusions[0]
+    assert "split-half Hotelling T2" in result.to_markdown("tests")
     assert result.design.overlapping
     assert "by the split-half variance" in result.to_markdown("equivalence")
 

@@ -11,6 +11,7 @@ from skewanova import InputError, SkewanovaWarning, auprec_score, compare, evalu
 from skewanova.decision.bands import difference_curves
 from skewanova.inference import compare_test_set
 from skewanova.inference.case_deviations import compute_r_factor, symmetric_root
+from skewanova.report.sentences import write_curve_sentences
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 
@@ -152,10 +153,12 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
     labels, scores = cases(n=20, m=60)
     result = compare(table(labels, scores), deployment_prior=(0.1, 0.2), at_priors=(0.2,))
     assert result.tables["difference_curves"]["p_adjusted"].isna().all()
-    assert result.conclusions[-1] == (
+    assert result.conclusions == ("No test is reliable here, so no difference is claimed.",)
+    curves = (result.tables[name] for name in ("difference_curves", "differing_priors"))
+    assert write_curve_sentences(*curves, {name: name for name in result.ranking["model"]}) == [
         "Differences along the prior could not be tested, because the test set is too small for any of "
         "the priors."
-    )
+    ]
     advice = result.tables["assumptions"].set_index("check")["advice"]
     assert advice["positives"].startswith("few positives")
     assert any(text.endswith("trials, wide on purpose") for text in result.warnings)

@@ -44,7 +44,7 @@ def test_table_1_has_means_spreads_and_letters_and_pairwise_the_primary_test_alo
     table = build_publication_table(hostile, "pairwise")
     rows = hostile.pairs[hostile.pairs["role"] == "primary"]
     assert len(table.rows) == len(rows) == 10
-    assert table.header == ("Pair", "Difference", "Interval", "Adjusted p", "Differ at 0.05", "Effect")
+    assert table.header == ("Pair", "Difference", "Interval", "Adjusted p", "Differ (level 0.05)", "Effect")
     assert float(table.rows[0][-1]) == round(hostile.tables["effects"]["effect"].iloc[0], 2)
     assert [row[1] for row in table.rows] == [f"{x:.3f}".replace("-0.000", "0.000") for x in rows["estimate"]]
 
