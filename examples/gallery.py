@@ -130,7 +130,7 @@ def p_values(result: sa.Comparison) -> Axes:
 
 
 def critical_difference(result: sa.Comparison) -> Axes:
-    """Mean ranks, and groups not told apart by the primary test (`sa.inference.rank_comparison`)."""
+    """Mean ranks, and groups not separated by the primary test (`sa.inference.rank_comparison`)."""
     return sa.plotting.plot_critical_difference(result)
 
 

@@ -30,7 +30,7 @@ class Plots:
 
     def __call__(self, **options: Any) -> Any:
         """Plot AUPREC along the prior."""
-        return self.__getattr__("auprec")(**options)
+        return self.auprec(**options)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         from skewanova import plotting  # imports matplotlib

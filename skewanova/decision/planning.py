@@ -559,7 +559,7 @@ def _describe_pair(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str
         return f"{pair}: their difference does not vary, so nothing can be planned from it."
     size = "a difference" if plan.difference_is_stated else "the observed difference"
     now = (
-        f"{pair}: {size} of {format_number(row.difference)} is found at {row.alpha:.3g} with power "
+        f"{pair}: {size} of {format_number(row.difference)} is found at level {row.alpha:.3g} with power "
         f"{format_number(row.power_now, 2)} now"
     )
     if row.case_factor <= 1:

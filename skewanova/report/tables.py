@@ -597,7 +597,7 @@ def build_thresholds_table(operating: pd.DataFrame) -> Table:
     if several:
         note += (
             " Each fold has its own threshold: these are the smallest, the median and the largest. For a "
-            "model that is trained anew on all data, choose it on cases held out from that training."
+            "model that is retrained on all data, choose it on cases held out from that training."
         )
     return Table("thresholds", "Thresholds", header, tuple(rows), note=note)
 

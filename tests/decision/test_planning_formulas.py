@@ -137,7 +137,7 @@ def test_halvings_show_the_variance_that_more_folds_leave():
     )
 
 
-NOW = "A and B: a difference of 0.050 is found at 0.005 with power 0.61 now"
+NOW = "A and B: a difference of 0.050 is found at level 0.005 with power 0.61 now"
 CANNOT = "More folds of the same data cannot: they share training data, and infinitely many have power 0.73."
 MORE = "times as many cases in the data would give power 0.8 on average, 2.1 times with 80 % assurance."
 CASES = f"{NOW}. About 1.5 {MORE.replace('cases in the data', 'test cases')}"

@@ -296,7 +296,7 @@ def test_sections_stand_in_order_and_the_contents_list_them(document, outline):
     assert {name for name, is_open in parts.items() if is_open} == report_document.OPEN_PARTS
     assert list(parts) == [name for name in report_document.CONTENTS if name in parts]
     roles = [attrs["class"] for attrs in outline.named("div") if attrs.get("class") in TEST_ROLES]
-    assert roles == ["primary", "published", "secondary"]  # the calibrated tests first
+    assert roles == ["primary", "published", "secondary"]  # the primary tests first
 
 
 def test_findings_come_with_how_to_read_them(document, hostile):
