@@ -83,8 +83,10 @@ def _read_versions() -> Mapping[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
 
 
-def check_formats(figures: str | Sequence[str]) -> tuple[str, ...]:
+def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return figure formats from names or from text such as `svg,png`; empty for `none`."""
+    if figures is None:
+        return ()
     names = [name.strip() for name in (figures.split(",") if isinstance(figures, str) else figures)]
     if names == ["none"]:
         return ()

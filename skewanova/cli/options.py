@@ -361,13 +361,13 @@ COMPARISON_OPTIONS = (
     click.option("--rope", type=float, default=0.01, help="Negligible difference in IAUPREC."),
     seed_option("the resampling"),
     click.option("--full/--brief", default=False, help="Print all results or only the verdict."),
-    out_option("report.html, tables and figures"),
+    out_option("report.html and tables"),
     parsed_option(
         "--figures",
         "LIST",
         check_formats,
-        "Figure formats: svg,png,pdf or none.",
-        default="svg",
+        "Also draw figures for a paper: svg,png,pdf.",
+        default="none",
     ),
 )
 

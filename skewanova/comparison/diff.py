@@ -162,7 +162,7 @@ def _load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, An
     path = Path(source)
     try:
         if path.is_dir():
-            ranking = read_result_csv(path / "ranking.csv")
+            ranking = read_result_csv(path / "tables" / "ranking.csv")
             settings = json.loads((path / PROVENANCE).read_text(encoding="utf-8"))["settings"]
         else:
             content = json.loads(path.read_text(encoding="utf-8"))

@@ -189,7 +189,9 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
     if not isinstance(comparison, str | os.PathLike):
         raise InputError(f"`comparison` must be a comparison or a folder, but got {comparison!r:.60}")
     try:
-        return _check_frames({name: read_result_csv(Path(comparison) / f"{name}.csv") for name in names})
+        return _check_frames(
+            {name: read_result_csv(Path(comparison) / "tables" / f"{name}.csv") for name in names}
+        )
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
             f"`comparison` must be a folder that `skewanova compare --out` wrote, but got {str(comparison)!r}"

@@ -21,8 +21,6 @@ from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.base.text import (
     Table,
     escape_text,
-    format_limits,
-    format_number,
     format_section,
     format_with_error,
     merge_notes,
@@ -68,6 +66,9 @@ BY_DATASET_COLUMNS = (
 )  # fmt: skip
 
 
+DATASETS_BY_PRIOR_COLUMNS = ("prior", "model", "rank", "auprec", "regret")
+
+
 ACROSS_RANKING_COLUMNS = ("rank", "model", "mean_rank", "iauprec", "n_best", "group")
 
 
@@ -98,6 +99,8 @@ class DatasetsComparison(PartsResult):
         Random-effects meta-analysis of each pair's differences; columns of `HIERARCHICAL_COLUMNS`.
     ranking : DataFrame
         One row for each model, by mean rank; columns of `ACROSS_RANKING_COLUMNS`.
+    by_prior : DataFrame
+        Mean AUPREC over data sets of each model at each prior; columns of `DATASETS_BY_PRIOR_COLUMNS`.
     alpha : float
         Level of all tests.
     deployment_prior : str
@@ -107,7 +110,15 @@ class DatasetsComparison(PartsResult):
     """
 
     PART, PARTS, KIND = "dataset", "datasets", "comparison on several data sets"
-    FRAMES = ("iauprec", "tests", "pairs", "by_dataset", "hierarchical", "ranking")
+    FRAMES: ClassVar = {
+        "iauprec": "IAUPREC of every model and data set",
+        "tests": "tests of all models across data sets",
+        "pairs": "tests of pairs of models across data sets",
+        "by_dataset": "difference of every pair on each data set",
+        "hierarchical": "meta-analysis of the differences",
+        "ranking": "the models in ranking order",
+        "by_prior": "mean AUPREC over data sets of every model, prior by prior",
+    }
     FILES: ClassVar = {
         "across": ("ranking.csv", "tests.csv", "pairs.csv"),
         "datasets": ("iauprec.csv",),
@@ -129,6 +140,19 @@ class DatasetsComparison(PartsResult):
         verdict = write_datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
         notes = {name: result.verdict.warnings for name, result in self.comparisons.items()}
         return replace(verdict, warnings=tuple(merge_notes("data set", notes)))
+
+    @cached_property
+    def by_prior(self) -> pd.DataFrame:
+        """Mean over data sets of AUPREC of each model at each prior, with its rank and regret."""
+        frames = [result.by_prior[["prior", "model", "auprec"]] for result in self.comparisons.values()]
+        n_parts = len(frames)
+        means = pd.concat(frames).groupby(["prior", "model"], observed=True)["auprec"].agg(["mean", "size"])
+        means = means.loc[means["size"] == n_parts, "mean"].rename("auprec").reset_index()
+        by_prior = means.groupby("prior")["auprec"]
+        rank = by_prior.rank(ascending=False, method="first").astype(int)
+        regret = by_prior.transform("max") - means["auprec"]
+        frame = means.assign(rank=rank, regret=regret).sort_values(["prior", "rank"], ignore_index=True)
+        return frame[list(DATASETS_BY_PRIOR_COLUMNS)]
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -185,27 +209,16 @@ class DatasetsComparison(PartsResult):
             "across": lambda: draw_mean_ranks(self.iauprec, self.pairs, self.alpha),
             "hierarchical": lambda: draw_hierarchical(self.by_dataset, self.hierarchical),
         }
-        return dict(render_figures(draw.items(), tuple(dict.fromkeys(("svg", *formats)))))
+        return dict(render_figures(draw.items(), formats))
 
-    def _build_page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
-        from skewanova.report.document import build_picture
-        from skewanova.report.figures import write_across_caption, write_hierarchical_caption
+    def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
+        from skewanova.report.screen import build_datasets_screen
 
-        ranks = "; ".join(f"{row.model} {row.mean_rank:.2f}" for row in iter_rows(self.ranking))
-        first = next(iter_rows(self.hierarchical))
-        texts = {
-            "across": (write_across_caption(self.pairs), f" Mean ranks: {ranks}."),
-            "hierarchical": (
-                write_hierarchical_caption(self.by_dataset, self.alpha),
-                f" Over all data sets {format_number(first.estimate)}, {format_limits(first)}.",
-            ),
-        }
         return {
-            "title": f"Comparison of {len(self.ranking)} classifiers on {len(self.comparisons)} data sets",
-            "reversing": self.verdict.warnings,
-            "verdict": self.verdict.lines(),
+            "title": f"{len(self.ranking)} classifiers compared on {len(self.comparisons)} data sets",
+            "subject": f"{len(self.comparisons)} data sets, each counted once",
             "deployment_prior": self.deployment_prior,
-            "figures": {n: build_picture(n, svg, texts[n], self.FILES[n]) for n, svg in drawings.items()},
+            "screen": build_datasets_screen(self.comparisons, self.by_prior, colors),
             "phrases": {name: {"choose": part.verdict.choose} for name, part in self.comparisons.items()},
         }
 
@@ -442,7 +455,11 @@ class ClassesComparison(PartsResult):
     """
 
     PART, PARTS, KIND = "class", "classes", "comparison of several classes"
-    FRAMES = ("tests", "pairs", "ranking")
+    FRAMES: ClassVar = {
+        "tests": "test of all models for each class",
+        "pairs": "tests of pairs of models, adjusted over all classes",
+        "ranking": "the models of each class in ranking order",
+    }
     FILES: ClassVar = {"classes": ("ranking.csv",), "class_pairs": ("pairs.csv", "tests.csv")}
 
     comparisons: Mapping[str, Comparison] = field(repr=False)
@@ -501,10 +518,11 @@ class ClassesComparison(PartsResult):
             CLASS_PAIRS_TABLE.build(pairs, alpha=self.alpha),
         )
 
-    def _build_page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
+    def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
         priors = self._describe_priors()
         return {
-            "title": f"Comparison of classifiers of {len(priors)} classes",
+            "title": f"Classifiers compared for {len(priors)} classes",
+            "subject": "each class against the rest, on the same cases",
             "phrases": {n: {"choose": choice, "prior": priors[n]} for n, choice in self.choices.items()},
         }
 

@@ -242,7 +242,7 @@ class Comparison(ReportSource):
         """Return one table as HTML; tables and options are those of :meth:`to_latex`."""
         return build_publication_table(self, table, **options).to_html()
 
-    def _write_folder(self, directory: Path, figures: str | Sequence[str]) -> Path:
+    def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
         from skewanova.report.folder import write_folder  # imports matplotlib
 
         return write_folder(self, directory, figures=figures)

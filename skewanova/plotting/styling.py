@@ -20,9 +20,10 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from skewanova.base.checks import Floats, InputError, InputTypeError, check_ordered, check_priors
+from skewanova.base.checks import InputError, InputTypeError, check_ordered, check_priors
 from skewanova.base.frames import list_distinct
 from skewanova.base.text import escape_text
+from skewanova.plotting.lines import LIGHT_COLORS, spread_heights
 
 Color = tuple[float, float, float]
 
@@ -264,9 +265,7 @@ def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequenc
     if palette is None and has_custom_style("axes.prop_cycle") and "color" in cycle:
         return [colors.to_rgb(shade) for shade in cycle["color"]]
     try:
-        return list(
-            sns.color_palette("colorblind", 10) if palette is None else sns.color_palette(palette, number)
-        )
+        return list(sns.color_palette(LIGHT_COLORS if palette is None else palette, number))
     except ValueError as error:
         raise InputError(
             "`palette` must be colours by model, a list of colours, or the name of a palette of seaborn, but "
@@ -605,15 +604,3 @@ def label_lines(
         ax.plot([x, NAME_X - 0.015], [y, height], transform=ax.transAxes, **style)
         ax.text(NAME_X, height, labels[model], va="center", fontsize=NAME_FONT_SIZE, transform=ax.transAxes)
     draw_legend(ax, others, below=True)
-
-
-def spread_heights(heights: Floats, gap: float) -> Floats:
-    """Return heights between 0 and 1, close to the given ones, in their order and at least `gap` apart."""
-    order = np.argsort(heights, kind="stable")
-    steps = gap * np.arange(len(heights))
-    desired = heights[order] - steps
-    raised = np.maximum.accumulate(desired)
-    lowered = np.minimum.accumulate(desired[::-1])[::-1]
-    result = np.empty(len(heights))
-    result[order] = np.clip((raised + lowered) / 2, 0, 1 - steps[-1]) + steps
-    return result

@@ -1,4 +1,4 @@
-"""Every figure of a comparison by name: its drawing, its caption and its files."""
+"""Every figure of a comparison by name, with its drawing."""
 
 from __future__ import annotations
 
@@ -11,26 +11,23 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from skewanova.base.frames import iter_rows
-from skewanova.base.text import format_number, report_stage, shorten_name
+from skewanova.base.text import report_stage
 from skewanova.inference.anova import variation_limit
-from skewanova.inference.catalogue import get_test, name_response
+from skewanova.inference.catalogue import get_test
 from skewanova.inference.ranks import rank_comparison
 from skewanova.plotting import comparisons, curves, performance
 from skewanova.plotting.priors import get_estimates, plot_prior_estimate
 from skewanova.plotting.styling import (
-    MAX_BANDS,
     Entry,
     draw_legend,
     estimate_text_width,
     model_labels,
     set_title,
 )
-from skewanova.report.rendering import PRIOR_AREA, draw_single, render_figures
+from skewanova.report.rendering import draw_single, render_figures
+from skewanova.report.screen import MAX_MODELS, list_drawn_models
 from skewanova.report.source import (
     ReportSource,
-    fill_template,
-    format_level,
     get_control,
     select_primary,
     subsample,
@@ -42,14 +39,6 @@ MAX_PANELS, MAX_PAIRS = 6, 21
 
 #: Characters of a title that fit half of the width.
 MAX_TITLE_LENGTH = 26
-
-
-#: Models that are drawn, besides those that lead at some prior.
-MAX_MODELS = 40
-
-
-#: A caption states the number of points if curves have fewer.
-MAX_COUNTED_POINTS = 200
 
 
 #: Inches, so that a phone shows the figure without scrolling.
@@ -76,28 +65,12 @@ LEGEND_LINE_HEIGHT = 0.19
 MAX_LINES = 9
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FigureSpec:
-    """One figure of a comparison; its caption is the block of its name in ``captions.txt.j2``.
+    """One figure of a comparison: a line on what it shows, its drawing, and whether there is one."""
 
-    Attributes
-    ----------
-    draw : callable
-        Draws the figure.
-    files : tuple of str
-        Files of the output folder with its numbers.
-    values : callable
-        Writes its numbers in a sentence, for the text alternative.
-    remark : callable
-        Writes the end of the caption: the meaning of marks, and omissions in a large comparison.
-    is_available : callable
-        Returns True if the comparison has such a figure.
-    """
-
+    text: str
     draw: Callable[[ReportSource], Figure]
-    files: tuple[str, ...]
-    values: Callable[[ReportSource], str] = lambda _: ""
-    remark: Callable[[ReportSource], str] = lambda _: ""
     is_available: Callable[[ReportSource], bool] = lambda _: True
 
 
@@ -109,32 +82,6 @@ def list_figures(source: ReportSource) -> tuple[str, ...]:
         for kind, figure in FIGURES.items()
         if (several or kind not in FIGURES_ALONG_PRIORS) and figure.is_available(source)
     )
-
-
-def write_caption(kind: str, source: ReportSource) -> str:
-    """Write the caption of a figure, with its remark."""
-    figure, test = FIGURES[kind], next(iter_rows(select_primary(source.pairs)))
-    text = fill_template(
-        "captions",
-        kind,
-        level=format_level(source.alpha),
-        test=get_test(test.test).name,
-        measure=name_response(test.response),
-        test_set=source.design.is_test_set,
-    )
-    n_models, n_drawn = len(source.ranking), len(list_drawn_models(source))
-    if kind in FIGURES_BY_MODEL and n_models > n_drawn:
-        text += (
-            f" Drawn are {n_drawn} of {n_models:,} models: the first of the ranking, and whoever leads at "
-            "some prior."
-        )
-    return text + figure.remark(source)
-
-
-def list_drawn_models(source: ReportSource) -> list[str]:
-    """List, in ranking order, the first MAX_MODELS models and those that lead in some region."""
-    models, leaders = _list_ranked_models(source), set(source.tables["regions"]["model"])
-    return [model for i, model in enumerate(models) if i < MAX_MODELS or model in leaders]
 
 
 def restrict_to_drawn(source: ReportSource) -> ReportSource:
@@ -232,9 +179,7 @@ def _draw_iauprec(source: ReportSource) -> Figure:
 
 
 def _draw_regions(source: ReportSource) -> Figure:
-    figure = _move_legend_below(draw_single(performance.plot_regions, source, _fit_size(source, 4.2)))
-    figure.axes[0].patch.set_gid(PRIOR_AREA)
-    return figure
+    return _move_legend_below(draw_single(performance.plot_regions, source, _fit_size(source, 4.2)))
 
 
 def _draw_regret(source: ReportSource) -> Figure:
@@ -367,97 +312,6 @@ def _draw_prior_estimate(source: ReportSource) -> Figure:
     return figure
 
 
-# --- remarks of captions, and text alternatives -------------------------------------------------------------
-
-
-def _write_values(source: ReportSource, title: str, column: str) -> str:
-    """Write the values of a column of the ranking by model."""
-    values = zip(source.ranking["model"], source.ranking[column], strict=True)
-    texts = ", ".join(f"{shorten_name(model)} {format_number(value)}" for model, value in values)
-    return f" {title}: {texts}."
-
-
-def _describe_leads(source: ReportSource) -> str:
-    rows = iter_rows(source.tables["regions"])
-    leads = [f"{shorten_name(row.model)} from {row.prior_low:.3g} to {row.prior_high:.3g}" for row in rows]
-    rarest = _write_values(source, "At the rarest deployment prior", "auprec_at_rarest")
-    return f" Highest by prior: {', '.join(leads)}.{rarest}"
-
-
-def _describe_estimates(source: ReportSource) -> str:
-    estimates = list(get_estimates(source).items())[:MAX_PANELS]
-    return f" Estimates: {', '.join(f'{shorten_name(name)} {each}'.strip() for name, each in estimates)}."
-
-
-def _describe_prior_assumptions(source: ReportSource) -> str:
-    """Write the assumptions of the estimated prior, its caveats, and the number of models drawn."""
-    weighting = source.evaluation.deployment_prior
-    label_shift = (
-        "the scores of each class are spread where the models run as among the labelled cases (label shift)",
-    )
-    assumptions, caveats = getattr(weighting, "assumptions", label_shift), getattr(weighting, "caveats", ())
-    text = (
-        f" The deployment prior is {weighting.describe()}. It is assumed that {'; that '.join(assumptions)}."
-    )
-    text += f" In doubt: {'; '.join(caveats)}." if caveats else ""
-    return text + (f" The first {MAX_PANELS} models." if len(get_estimates(source)) > MAX_PANELS else "")
-
-
-def _describe_region_marks(source: ReportSource) -> str:
-    """Explain bands, rings and hatches."""
-    level, text = format_level(source.alpha), ""
-    if len(list_drawn_models(source)) > MAX_BANDS:
-        text += " Bands are left out of so many models."
-    elif source.by_prior["conf_low"].notna().any():
-        text += f" Bands hold for all models and priors at once, at {level}."
-        if source.design.kind == "repeated_holdout":
-            text += " On splits that share training data they cover a little less (docs/tests.md)."
-        if source.design.kind == "split_half":
-            text += " Where learners are unstable they cover less (docs/tests.md)."
-    if source.tables["crossings"]["lead"].any():
-        text += f" A ring with a bar is a prior at which the lead changes, with its {level} interval."
-    if not source.tables["support"]["supported"].all():
-        text += " Hatched: too few negatives to tell."
-    return text
-
-
-def _note_omitted_pairs(source: ReportSource) -> str:
-    if len(_select_drawn_pairs(source)) == len(select_primary(source.pairs)):
-        return ""
-    return " Drawn is the first of the ranking with those behind it: the matrix of p-values has all pairs."
-
-
-def _note_omitted_panels(source: ReportSource) -> str:
-    n_models = len(source.ranking)
-    if n_models * (n_models - 1) // 2 <= MAX_PANELS:
-        return ""
-    return f" Drawn is the first of the ranking with {min(MAX_PANELS, n_models - 1)} of those behind it."
-
-
-def _has_omitted_models(source: ReportSource) -> bool:
-    return len(source.ranking) > len(list_drawn_models(source))
-
-
-def _note_missing_diagram(source: ReportSource) -> str:
-    diagram = f" There is no critical-difference diagram of more than {MAX_MODELS} models."
-    return diagram if _has_omitted_models(source) else ""
-
-
-def _describe_priors_and_points(source: ReportSource) -> str:
-    """Write the numbers of priors and points that are drawn, if not all."""
-    frame = source.tables["precision_recall"]
-    n_priors = frame["prior"].nunique()
-    text = ""
-    if len(source.ranking) * n_priors > MAX_LINES and n_priors > MAX_PANELS:
-        text = f" Drawn are {MAX_PANELS} of {n_priors:,} priors, evenly chosen."
-    return text + _describe_points(frame["recall"])
-
-
-def _describe_points(values: pd.Series[float]) -> str:
-    n_points = values.nunique()
-    return f" {n_points} points a curve, here and in the file." if n_points < MAX_COUNTED_POINTS else ""
-
-
 # --- availability -------------------------------------------------------------------------------------------
 
 
@@ -476,81 +330,38 @@ def _has_residuals(source: ReportSource) -> bool:
     return float((frame["residual"] ** 2).sum()) > variation_limit(values)
 
 
-#: Figures by name, in the order of the report.
+#: Figures by name.
 FIGURES: Mapping[str, FigureSpec] = {
-    "regions": FigureSpec(
-        draw=_draw_regions,
-        files=("regions.csv", "crossings.csv", "auprec_by_prior.csv", "auprec_intervals.csv"),
-        values=_describe_leads,
-        remark=_describe_region_marks,
-    ),
-    "iauprec": FigureSpec(
-        draw=_draw_iauprec,
-        files=("iauprec.csv", "ranking.csv"),
-        values=lambda source: _write_values(
-            source, "IAUPREC" if source.design.is_test_set else "Means", "iauprec"
-        ),
-    ),
+    "regions": FigureSpec("AUPREC along the prior, and the model with the highest mean", _draw_regions),
+    "iauprec": FigureSpec("IAUPREC of each model with its interval", _draw_iauprec),
     "prior_estimate": FigureSpec(
-        draw=_draw_prior_estimate,
-        files=("prior.csv", "bins.csv"),
-        values=_describe_estimates,
-        remark=_describe_prior_assumptions,
-        is_available=lambda source: bool(get_estimates(source)),
+        "the estimated prior", _draw_prior_estimate, lambda source: bool(get_estimates(source))
     ),
-    "regret": FigureSpec(
-        draw=_draw_regret,
-        files=("regret.csv",),
-        values=partial(_write_values, title="Largest over the deployment prior", column="max_regret"),
-    ),
-    "pairs": FigureSpec(draw=_draw_pairs, files=("pairs.csv",), remark=_note_omitted_pairs),
-    "p_values": FigureSpec(draw=_draw_p_values, files=("pairs.csv",), remark=_note_missing_diagram),
-    "critical_difference": FigureSpec(
-        draw=_draw_critical_difference, files=("iauprec.csv", "pairs.csv"), is_available=_has_ranks
-    ),
+    "regret": FigureSpec("shortfall of each model from the highest mean along the prior", _draw_regret),
+    "pairs": FigureSpec("differences of pairs with their intervals", _draw_pairs),
+    "p_values": FigureSpec("adjusted p-values of all pairs", _draw_p_values),
+    "critical_difference": FigureSpec("mean ranks over folds", _draw_critical_difference, _has_ranks),
     "components": FigureSpec(
-        draw=_draw_components,
-        files=("components.csv",),
-        is_available=lambda source: not source.tables["components"].empty,
+        "variance due to runs and to cases",
+        _draw_components,
+        lambda source: not source.tables["components"].empty,
     ),
     "difference_curves": FigureSpec(
-        draw=_draw_difference_curves, files=("difference_curves.csv",), remark=_note_omitted_panels
+        "differences of pairs along the prior, with simultaneous bands", _draw_difference_curves
     ),
-    "roc": FigureSpec(
-        draw=_draw_roc,
-        files=("roc.csv",),
-        values=lambda source: _write_values(
-            source, "AUC" if source.design.is_test_set else "Mean AUC", "auc"
-        ),
-        remark=lambda source: _describe_points(source.tables["roc"]["fpr"]),
-    ),
-    "precision_recall": FigureSpec(
-        draw=_draw_precision_recall, files=("precision_recall.csv",), remark=_describe_priors_and_points
-    ),
-    "surface": FigureSpec(
-        draw=_draw_surface,
-        files=("surface.csv",),
-        remark=lambda source: f" The first {MAX_PANELS}." if len(source.ranking) > MAX_PANELS else "",
-    ),
+    "roc": FigureSpec("ROC curves", _draw_roc),
+    "precision_recall": FigureSpec("precision-recall curves at the priors", _draw_precision_recall),
+    "surface": FigureSpec("precision by recall and prior", _draw_surface),
     "skew": FigureSpec(
-        draw=lambda source: _move_legend_below(draw_single(curves.plot_skew, source, _fit_size(source, 4.2))),
-        files=("skew.csv",),
+        "accuracy and precision of one threshold by skew",
+        lambda source: _move_legend_below(draw_single(curves.plot_skew, source, _fit_size(source, 4.2))),
     ),
-    "residuals": FigureSpec(
-        draw=_draw_residuals,
-        files=("residuals.csv",),
-        remark=lambda source: " The file names the models." if _has_omitted_models(source) else "",
-        is_available=_has_residuals,
-    ),
+    "residuals": FigureSpec("residuals of the 2-way analysis of variance", _draw_residuals, _has_residuals),
 }
 
 
 #: Figures that need several priors.
 FIGURES_ALONG_PRIORS = frozenset({"regions", "regret", "difference_curves", "surface"})
-
-
-#: Figures with a line, a row or a column for each model.
-FIGURES_BY_MODEL = frozenset({"regions", "iauprec", "regret", "p_values", "roc", "precision_recall", "skew"})
 
 
 KINDS = tuple(FIGURES)
@@ -579,26 +390,9 @@ def _has_all_pairs(pairs: pd.DataFrame) -> bool:
     return len(pairs) == n_models * (n_models - 1) // 2
 
 
-def write_across_caption(tests: pd.DataFrame) -> str:
-    """Write the caption of the figure of :func:`draw_mean_ranks`."""
-    pairs = select_primary(tests)
-    kind = "across" if _has_all_pairs(pairs) else "across_control"
-    return fill_template("captions", kind, test=get_test(str(pairs["test"].iloc[0])).name)
-
-
 def draw_hierarchical(by_dataset: pd.DataFrame, hierarchical: pd.DataFrame) -> Figure:
     """Draw the difference of the first pair on each data set, and by the meta-analysis."""
     height = min(1.9 + 0.3 * by_dataset["dataset"].nunique(), MAX_MATRIX_SIZE)
     return draw_single(
         comparisons.plot_by_dataset, by_dataset, (FIGURE_WIDTH, height), hierarchical=hierarchical
-    )
-
-
-def write_hierarchical_caption(by_dataset: pd.DataFrame, alpha: float) -> str:
-    """Write the caption of the figure of :func:`draw_hierarchical`."""
-    first = by_dataset.iloc[0]
-    return (
-        f"Difference in IAUPREC between {first['model_a']} and {first['model_b']} on every data set, with "
-        f"{format_level(alpha)} intervals of each by itself. Below, its mean over data sets by the "
-        "random-effects meta-analysis; the thin line is where a new data set's true difference is expected."
     )

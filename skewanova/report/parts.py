@@ -16,6 +16,9 @@ from skewanova.base.text import Table, format_column, format_interval, format_li
 from skewanova.report.source import ReportSource, Result
 from skewanova.report.tables import FrameTable, format_pair
 
+#: Id of the table with the numbers of each frame that a verdict cites.
+PAGE_ANCHORS = {"pairs": "tables", "ranking": "table-across", "iauprec": "table-datasets"}
+
 
 @dataclass(frozen=True, eq=False)
 class PartsResult(Result):
@@ -25,8 +28,8 @@ class PartsResult(Result):
     PART: ClassVar[str]
     PARTS: ClassVar[str]
     KIND: ClassVar[str]
-    #: Frames that are written as CSV files, and the files with the numbers of each table and figure.
-    FRAMES: ClassVar[tuple[str, ...]]
+    #: Frames that are written as CSV files with what they hold, and the files with the numbers of each table.
+    FRAMES: ClassVar[Mapping[str, str]]
     FILES: ClassVar[Mapping[str, tuple[str, ...]]]
 
     comparisons: Mapping[str, ReportSource] = field(repr=False)
@@ -40,8 +43,8 @@ class PartsResult(Result):
         """Build the tables of the page."""
 
     @abstractmethod
-    def _build_page_items(self, drawings: Mapping[str, bytes]) -> dict[str, Any]:
-        """Build the items of the page that differ between data sets and classes: title, phrases, figures."""
+    def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
+        """Build the items of the page that differ between data sets and classes."""
 
     def _draw_figures(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
         """Draw the figures in each format."""
@@ -51,22 +54,29 @@ class PartsResult(Result):
         """Map numbered folders to the names of parts, which may be unsafe in paths."""
         return {f"{self.PART}-{i:03d}": name for i, name in enumerate(self.comparisons, start=1)}
 
-    def _write_folder(self, directory: Path, figures: str | Sequence[str]) -> Path:
-        from skewanova.report.folder import write_figures, write_part  # imports matplotlib
+    def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
+        from skewanova.report.folder import write_figures, write_part, write_readme
 
         formats, folders = check_formats(figures), self._map_folders()
         results = list(self.comparisons.values())
         inputs = [result.source for result in results]
+        files = {
+            "report.html": f"the report, with links to that on each {self.PART}",
+            f"tables/{self.PARTS}.csv": f"the folder of each {self.PART}",
+            "tables/tables.md": "the tables in Markdown",
+            **{f"tables/{name}.csv": text for name, text in self.FRAMES.items()},
+        }
         with replace_folder(directory, self._build_provenance(results), inputs=inputs) as output:
             for name in self.FRAMES:
-                output.write_csv(f"{name}.csv", getattr(self, name))
+                output.write_csv(f"tables/{name}.csv", getattr(self, name))
             index = pd.DataFrame(folders.items(), columns=["folder", self.PART])
-            output.write_csv(f"{self.PARTS}.csv", index)
+            output.write_csv(f"tables/{self.PARTS}.csv", index)
             tables = [table.to_markdown() for table in self._build_tables()]
-            output.write("tables.md", "\n\n".join(tables) + "\n")
-            figure_files = self._draw_figures(formats) if formats else {}
-            drawings = write_figures(output, figure_files.items(), formats)
-            output.write("report.html", self._render_page(drawings))
+            output.write("tables/tables.md", "\n\n".join(tables) + "\n")
+            output.write("report.html", self._render_page())
+            if formats:
+                write_figures(output, self._draw_figures(formats).items())
+            write_readme(output, files)
             for folder, result in zip(folders, results, strict=True):
                 write_part(result, output, folder, formats=formats)
         return directory
@@ -83,21 +93,28 @@ class PartsResult(Result):
         digest = first.sha256 if path else None
         return make_provenance(self.KIND, shared, seed=shared.get("seed"), source=path, sha256=digest)
 
-    def _render_page(self, drawings: Mapping[str, bytes]) -> str:
+    def _render_page(self) -> str:
         """Return the page of all parts as HTML."""
-        from skewanova.report.document import build_view, load_script, load_templates
+        from skewanova.report.document import build_page_context, build_view, load_templates
+        from skewanova.report.screen import color_models, list_small_charts
 
-        items = self._build_page_items(drawings)
+        verdict = getattr(self, "verdict", None)
+        colors = color_models(list(dict.fromkeys(map(str, self.ranking["model"]))), verdict)
+        items = self._build_page_items(colors)
         phrases = items.pop("phrases")
+        charts = list_small_charts(self.comparisons, colors)
+        parts = [
+            {"folder": f, "name": n, "chart": charts.get(n), **phrases[n]}
+            for f, n in self._map_folders().items()
+        ]
         context = {
-            "version": version("skewanova"),
+            **build_page_context(version("skewanova"), verdict, colors, PAGE_ANCHORS),
             "conclusions": self.conclusions,
             "warnings": self.warnings,
             "alpha": f"{self.alpha:g}",
             "views": [build_view(table, *self.FILES[table.name]) for table in self._build_tables()],
-            self.PARTS: [{"folder": f, "name": n, **phrases[n]} for f, n in self._map_folders().items()],
+            "parts": parts,
             **items,
-            **load_script(),
         }
         return load_templates().get_template(f"{self.PARTS}.html.j2").render(context)
 

@@ -1,4 +1,4 @@
-"""Render figures to files with reproducible bytes, and to SVG inside a page."""
+"""Render figures to files with reproducible bytes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
 
-from markupsafe import Markup
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from skewanova.base.checks import warn_each
-
-#: Id of the background of the main figure, on which the page moves its cursor.
-PRIOR_AREA = "prior-area"
-
 
 #: matplotlib's defaults and these, whatever the user has set, so that equal input gives equal bytes.
 #: Text of an SVG stays text, so that it can be searched, copied and read aloud.
@@ -106,36 +101,3 @@ def _collect_missing_glyphs(missing: set[str]) -> Iterator[None]:
             missing.add(chr(int(glyph[1])))
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-
-
-#: Colours of the figures that become variables of the page, which has a dark mode.
-_PAGE_COLOURS = {
-    "#ffffff": "var(--paper)",
-    "#000000": "var(--ink)",
-    "#262626": "var(--ink)",
-    "#595959": "var(--soft)",
-    "#808080": "var(--soft)",
-}
-
-
-#: Text between tags.
-_WORDS = re.compile(r">([^<]*[^<\s][^<]*)<")
-
-
-def inline_svg(svg: bytes, kind: str) -> Markup:
-    """Prepare an SVG for HTML: without style sheets, with unique ids and the colours of the page.
-
-    Text between tags, which may look like markup, stays unchanged.
-    """
-    text = svg.decode("utf-8")
-    text = re.sub(r"<!--.*?-->|<style.*?</style>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    words = iter(_WORDS.findall(text))
-    text = _WORDS.sub(">\0<", text)
-    text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
-    text = re.sub(r'(?: xlink:)?\bhref="#', ' href="#', text)
-    text = re.sub(rf'<g id="(?!{PRIOR_AREA}")[^"]*"', "<g", text)
-    text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{kind}-", text)
-    text = re.sub("|".join(_PAGE_COLOURS), lambda match: _PAGE_COLOURS[match[0]], text)
-    text = text.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
-    text = re.sub(r"\s*\n\s*", "\n", text).strip()
-    return Markup(re.sub("\0", lambda _: next(words), text))

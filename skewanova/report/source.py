@@ -132,22 +132,22 @@ class Result(FrameResult):
         return "\n\n".join([self._format_brief(width), *(self._format_details(width) if full else [])])
 
     @abstractmethod
-    def _write_folder(self, directory: Path, figures: str | Sequence[str]) -> Path:
+    def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
         """Write the output folder."""
 
-    def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] = ("svg",)) -> Path:
-        """Write all frames (CSV), tables (LaTeX, Markdown), figures and an HTML report to a folder.
+    def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] | None = None) -> Path:
+        """Write an HTML report, all frames, tables and, if asked for, figures to a folder.
 
-        If writing fails, the folder stays as it was. Data sets and classes have numbered subfolders, which
-        ``datasets.csv`` and ``classes.csv`` list by name.
+        ``README.txt`` has a line on each file. Frames are CSV files, and those of curves are Parquet. If
+        writing fails, the folder stays as it was. Data sets and classes have numbered subfolders, which
+        ``tables/datasets.csv`` and ``tables/classes.csv`` list by name.
 
         Parameters
         ----------
         directory : path
             Folder to write: a new one, an empty one or an earlier output, which is replaced.
-        figures : str or sequence of str, default ("svg",)
-            Formats of the figures: svg, png and pdf, as in ``"svg,pdf"``; ``"none"`` draws none, which is
-            faster.
+        figures : str or sequence of str, optional
+            Formats of the figures for a paper: svg, png and pdf, as in ``"svg,pdf"``. The report has its own.
 
         Returns
         -------

@@ -299,6 +299,10 @@ CRITERIA = {
 }
 
 
+#: Advice of a check without one.
+NO_ADVICE = "nothing to add"
+
+
 #: Names in one cell; the rest are counted.
 MAX_NAMES = 12
 
@@ -483,7 +487,7 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
             "Check": lambda row: row.check.replace("_", " "),
             "Statistic": format_column("statistic"),
             "p": lambda row: format_p(row.p_value),
-            "Advice": lambda row: row.advice or "nothing to add",
+            "Advice": lambda row: row.advice or NO_ADVICE,
         },
     ),
 }

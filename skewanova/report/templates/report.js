@@ -1,131 +1,149 @@
 "use strict";
 (() => {
-  const numeric = (text) => {
-    const value = parseFloat(text.replace(/^</, ""));
-    return text.startsWith("<") ? value * 0.999 : text.startsWith("inf") ? Infinity : value;
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const reveal = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const part = target && target.closest("details");
+    if (part) part.open = true;
+    if (target) target.scrollIntoView();
   };
-  const compare = (a, b, numbers) => {
-    if (!numbers) return a.localeCompare(b, "en", { numeric: true });
-    const [x, y] = [numeric(a), numeric(b)];
-    return x < y ? -1 : x > y ? 1 : 0;
+  addEventListener("hashchange", reveal);
+  reveal();
+  addEventListener("beforeprint", () => { for (const part of all("details")) part.open = true; });
+
+  const block = document.getElementById("numbers");
+  const table = document.getElementById("table-by_prior");
+  if (!block || !table) return;
+  const { priors, heads, rows, curves } = JSON.parse(block.textContent);
+  const body = table.tBodies[0];
+  const byModel = new Map(all("tr", body).map((row) => [row.dataset.model, row]));
+  const off = new Set();
+  const paint = () => {
+    for (const mark of all("svg [data-model]")) mark.classList.toggle("off", off.has(mark.dataset.model));
   };
-  const sort = (head) => {
-    const table = head.closest("table");
-    const rows = [...table.tBodies[0].rows];
-    const text = (row) => row.cells[head.cellIndex].textContent.trim();
-    const rising = head.getAttribute("aria-sort") !== "ascending";
-    const numbers = head.classList.contains("number");
-    rows.sort((a, b) => {
-      const [x, y] = [text(a), text(b)];
-      if (!x || !y) return Boolean(y) - Boolean(x) || 0;
-      return rising ? compare(x, y, numbers) : compare(y, x, numbers);
-    });
-    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", rising ? "ascending" : "descending");
-    table.tBodies[0].append(...rows);
-  };
-  for (const head of document.querySelectorAll("thead th")) {
-    if (head.closest("table").tBodies[0].rows.length < 2) continue;
+
+  for (const [model, row] of byModel) {
+    const head = row.cells[0];
     const button = document.createElement("button");
     button.type = "button";
+    button.title = "Show or fade the line";
+    button.setAttribute("aria-pressed", "true");
     button.append(...head.childNodes);
     head.append(button);
-    button.addEventListener("click", () => sort(head));
-  }
-  for (const block of document.querySelectorAll(".paste")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "copy";
-    button.textContent = "Copy";
-    button.addEventListener("click", async () => {
-      getSelection().selectAllChildren(block);
-      try {
-        await navigator.clipboard.writeText(block.innerText);
-        button.textContent = "Copied";
-      } catch {
-        button.textContent = "Selected";
-      }
+    button.addEventListener("click", () => {
+      if (!off.delete(model)) off.add(model);
+      button.setAttribute("aria-pressed", String(!off.has(model)));
+      head.classList.toggle("off", off.has(model));
+      paint();
     });
-    block.before(button);
   }
 
-  const shown = (hash) => {
-    const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
-    let part = target && target.closest("details");
-    for (; part; part = part.parentElement.closest("details")) part.open = true;
-    return target;
-  };
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest('a[href^="#"]');
-    if (link) shown(link.hash);
-  });
-  const linked = shown(location.hash);
-  if (linked) linked.scrollIntoView();
-
-  const parts = [...document.querySelectorAll("details.part")];
-  const contents = document.querySelector("nav.contents");
-  if (contents && parts.length) {
+  const folded = all("tr.more", body).length;
+  if (folded) {
+    table.classList.add("folded");
     const button = document.createElement("button");
     button.type = "button";
     button.className = "all";
-    const name = () => {
-      button.textContent = parts.every((part) => part.open) ? "Close all parts" : "Open all parts";
-    };
-    button.addEventListener("click", () => {
-      const open = !parts.every((part) => part.open);
-      for (const part of parts) part.open = open;
-    });
-    for (const part of parts) part.addEventListener("toggle", name);
-    name();
-    const item = document.createElement("li");
-    item.append(button);
-    contents.querySelector("ul").append(item);
+    button.textContent = `Show all ${byModel.size}`;
+    button.addEventListener("click", () => { table.classList.remove("folded"); button.remove(); });
+    table.after(button);
   }
 
-  const slider = document.getElementById("slider");
-  if (slider) {
-    const { priors, captions, rows } = JSON.parse(slider.dataset.steps);
-    const input = slider.querySelector("input");
-    const caption = document.getElementById("table-by_prior");
-    const lines = [...document.querySelector('table[aria-labelledby="table-by_prior"]').tBodies[0].rows];
-    const area = document.getElementById("regions-prior-area");
-    const low = Math.log(priors[0]);
-    const span = Math.log(priors[priors.length - 1]) - low;
-    let cursor = null;
-    let box = null;
-    const show = () => {
-      const step = input.valueAsNumber;
-      caption.textContent = captions[step];
-      input.setAttribute("aria-valuetext", captions[step]);
-      rows[step].forEach((row, i) => {
-        row.split("|").forEach((text, j) => { lines[i].cells[j + 1].textContent = text; });
-      });
-      if (!cursor) return;
-      const x = box.x + (box.width * (Math.log(priors[step]) - low)) / span;
-      cursor.setAttribute("x1", x);
-      cursor.setAttribute("x2", x);
-    };
-    if (area) {
-      const picture = area.ownerSVGElement;
-      box = area.getBBox();
-      cursor = document.createElementNS(picture.namespaceURI, "line");
-      cursor.setAttribute("class", "cursor");
-      cursor.setAttribute("y1", box.y);
-      cursor.setAttribute("y2", box.y + box.height);
-      picture.append(cursor);
-      const follow = (event) => {
-        const point = new DOMPoint(event.clientX, event.clientY);
-        const { x } = point.matrixTransform(picture.getScreenCTM().inverse());
-        const wanted = low + (span * (x - box.x)) / box.width;
-        const away = priors.map((prior) => Math.abs(Math.log(prior) - wanted));
-        input.value = away.indexOf(Math.min(...away));
-        show();
-      };
-      picture.addEventListener("pointermove", follow);
-      picture.addEventListener("pointerdown", follow);
+  const input = document.getElementById("prior");
+  if (!input || priors.length < 2) return;
+  const shown = byModel.size - folded;
+  const charts = all("svg[data-box]").map((svg) => ({ svg, box: svg.dataset.box.split(" ").map(Number) }));
+  const span = Math.log(priors[priors.length - 1] / priors[0]);
+  const place = (box, prior) => {
+    return box[0] + ((box[1] - box[0]) * Math.log(prior / priors[0])) / span;
+  };
+  const height = (box, value) => {
+    const share = Math.min(Math.max((value - box[4]) / (box[5] - box[4]), 0), 1);
+    return box[3] - (box[3] - box[2]) * share;
+  };
+  let step = 0;
+  const show = () => {
+    input.value = Math.log(priors[step] / priors[0]) / span;
+    const prior = priors[step];
+    const [title, fraction] = heads[step];
+    table.caption.children[0].textContent = title;
+    table.caption.children[1].textContent = fraction;
+    rows[step].forEach(([model, ...cells], i) => {
+      const row = byModel.get(String(model));
+      cells.forEach((text, j) => { row.cells[j + 1].textContent = text; });
+      row.classList.toggle("more", i >= shown);
+      body.append(row);
+    });
+    const best = body.rows[0];
+    input.setAttribute("aria-valuetext", `${title}, ${fraction}, ${best.cells[0].textContent.trim()} ${best.cells[1].textContent}`);
+    for (const { svg, box } of charts) {
+      const x = place(box, prior);
+      for (const line of all(".cursor", svg)) line.setAttribute("d", `M${x} ${box[2]}V${box[3]}`);
+      for (const mark of all(".prior", svg)) {
+        mark.children[0].setAttribute("x", x - 20);
+        mark.children[1].setAttribute("x", x);
+        mark.children[1].textContent = title.split(" ").pop();
+      }
+      if (svg.classList.contains("auprec")) {
+        for (const [model, value] of rows[step]) {
+          for (const dot of all(`circle[data-model="${model}"]`, svg)) {
+            dot.setAttribute("cx", x);
+            dot.setAttribute("cy", height(box, Number(value)));
+          }
+        }
+      } else if (svg.classList.contains("pr")) {
+        curves[step].forEach((text, i) => {
+          const values = text.split(" ");
+          const points = values.map((value, j) => {
+            const recall = (j + 1) / values.length;
+            return `${(box[0] + (box[1] - box[0]) * recall).toFixed(1)} ${height(box, value / 1000).toFixed(1)}`;
+          });
+          for (const line of all(`path.line[data-model="${i}"]`, svg)) line.setAttribute("d", `M${points.join("L")}`);
+        });
+        document.getElementById("pr-prior").textContent = title.toLowerCase();
+      }
     }
-    input.addEventListener("input", show);
-    slider.hidden = false;
+  };
+  const set = (prior) => {
+    const away = priors.map((other) => Math.abs(Math.log(other / prior)));
+    step = away.indexOf(Math.min(...away));
     show();
+  };
+  const at = (share) => priors[0] * Math.exp(span * Math.min(Math.max(share, 0), 1));
+  const moves = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5 };
+  input.addEventListener("keydown", (event) => {
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    step = Math.min(Math.max(step + moves[event.key], 0), priors.length - 1);
+    show();
+  });
+  const slider = input.parentElement;
+  const fit = () => {
+    const chart = charts.find(({ svg }) => svg.classList.contains("auprec") && svg.getBoundingClientRect().width);
+    if (!chart) return;
+    const scale = chart.svg.getBoundingClientRect().width / chart.svg.viewBox.baseVal.width;
+    const thumb = 8; // half of the thumb, whose centre stays within the track
+    slider.style.marginLeft = `${scale * chart.box[0] - thumb}px`;
+    slider.style.width = `${scale * (chart.box[1] - chart.box[0]) + 2 * thumb}px`;
+  };
+  for (const { svg, box } of charts.filter((chart) => chart.svg.classList.contains("auprec"))) {
+    const follow = (event) => {
+      if (event.type === "pointermove" && !event.buttons) return;
+      const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      set(at((point.x - box[0]) / (box[1] - box[0])));
+    };
+    svg.addEventListener("pointerdown", follow);
+    svg.addEventListener("pointermove", follow);
   }
+  const linked = () => {
+    const prior = Number(/^#prior=([\d.e-]+)$/.exec(location.hash)?.[1]);
+    if (prior > 0) set(prior);
+  };
+  input.addEventListener("input", () => set(at(input.valueAsNumber)));
+  addEventListener("hashchange", linked);
+  addEventListener("resize", fit);
+  slider.hidden = false;
+  fit();
+  set(at(input.valueAsNumber));
+  linked();
 })();

@@ -1,0 +1,302 @@
+"""Line charts of the page as plain SVG, which needs no script to be read or printed.
+
+Coordinates are computed here and written by ``chart.html.j2``; all values are those of frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skewanova.base.checks import Floats
+from skewanova.base.text import shorten_name
+from skewanova.plotting.lines import LIGHT_COLORS, spread_heights
+
+#: Pixels between the ticks of an axis, and between the texts "1 in n" below them.
+TICK_GAP, FRACTION_GAP = 26, 54
+
+
+#: Width of a character, in font sizes.
+CHARACTER_WIDTH = 0.6
+
+
+class Layout(NamedTuple):
+    """Size, margins and font size of a chart in pixels, and the longest name at a line end."""
+
+    name: str
+    width: int
+    height: int
+    left: int
+    top: int
+    bottom: int
+    font: int
+    max_name: int
+
+
+#: Layouts of the charts along the prior on a screen, on a phone, of a smaller chart, and of a panel.
+WIDE = Layout("wide", 800, 500, 40, 30, 66, 12, 24)
+NARROW = Layout("narrow", 358, 262, 34, 26, 62, 11, 11)
+LOW = Layout("wide", 800, 340, 48, 30, 44, 12, 24)
+PANEL = Layout("panel", 440, 340, 36, 14, 44, 12, 14)
+SMALL = Layout("small", 150, 104, 4, 4, 20, 11, 0)
+
+
+@dataclass(frozen=True)
+class ChartLine:
+    """One model's line, its band, and the number of its colour from 1, or 0 for grey."""
+
+    model: str
+    color: int
+    x: Floats
+    y: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    is_named: bool = True
+
+
+class Scale(NamedTuple):
+    """Box of a plot in pixels, and the limits of its axes."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+    x_limits: tuple[float, float]
+    y_limits: tuple[float, float]
+    is_log: bool = True
+
+    def x(self, values: Floats | float) -> Floats:
+        """Return horizontal positions in pixels."""
+        low, high = self.x_limits
+        share = (
+            np.log(np.asarray(values) / low) / np.log(high / low)
+            if self.is_log
+            else (np.asarray(values) - low) / (high - low)
+        )
+        result: Floats = self.left + (self.right - self.left) * share
+        return result
+
+    def y(self, values: Floats | float) -> Floats:
+        """Return vertical positions in pixels, within the box."""
+        low, high = self.y_limits
+        share = np.clip((np.asarray(values) - low) / (high - low), 0, 1)
+        result: Floats = self.bottom - (self.bottom - self.top) * share
+        return result
+
+    def path(self, x: Floats, y: Floats) -> str:
+        """Return the path of a line."""
+        return draw_path(self.x(x), self.y(y))
+
+
+def draw_path(x: Iterable[float], y: Iterable[float]) -> str:
+    """Return the path through points in pixels."""
+    points = [f"{a:.1f} {b:.1f}" for a, b in zip(x, y, strict=True)]
+    return f"M{'L'.join(points)}" if len(points) > 1 else ""
+
+
+class Marks(NamedTuple):
+    """What a chart along the prior shows besides its lines.
+
+    Lines are dashed below the prior `rarest`. `crossings` are (prior, low, high, value), and `strip` the
+    segments (low, high, text, colour) of the bar below the plot.
+    """
+
+    rarest: float = 0.0
+    cursor: float | None = None
+    deployment: tuple[float, float] | None = None
+    has_no_skill: bool = False
+    crossings: Sequence[tuple[float, float, float, float]] = ()
+    strip: Sequence[tuple[float, float, str, int]] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Coordinates and texts of one chart, as its template writes them."""
+
+    kind: str
+    label: str
+    layout: Layout
+    scale: Scale
+    x_ticks: list[tuple[float, str, str]]
+    y_ticks: list[tuple[float, str]]
+    lines: list[dict[str, Any]]
+    names: list[dict[str, Any]]
+    shade: dict[str, Any] | None
+    unsupported: float | None
+    no_skill: str
+    skill_y: float
+    crossings: list[dict[str, Any]]
+    strip: list[dict[str, Any]]
+    cursor: dict[str, Any] | None
+    zero: float | None
+
+
+def build_chart(
+    kind: str,
+    lines: Sequence[ChartLine],
+    layout: Layout,
+    *,
+    label: str,
+    x_limits: tuple[float, float] = (0.0, 1.0),
+    y_limits: tuple[float, float] = (0.0, 1.0),
+    marks: Marks | None = None,
+) -> Chart:
+    """Build a chart: along the prior with `marks`, else with linear axes."""
+    names = [shorten_name(line.model, layout.max_name) for line in lines if line.is_named]
+    margin = CHARACTER_WIDTH * layout.font * max(map(len, names), default=0) + (18 if names else 6)
+    bottom, right = layout.height - layout.bottom, layout.width - round(margin)
+    scale = Scale(layout.left, right, layout.top, bottom, x_limits, y_limits, marks is not None)
+    low, high = x_limits
+    x_ticks = [(float(scale.x(value)), f"{value:.3g}", "") for value in (low, (low + high) / 2, high)]
+    y_ticks = [(float(scale.y(value)), f"{value:.3g}") for value in choose_steps(*y_limits)]
+    if layout is SMALL:
+        x_ticks, y_ticks = [x_ticks[0], x_ticks[2]], []
+    elif marks is not None:
+        x_ticks = choose_prior_ticks(scale)
+    shown = Marks() if marks is None else marks
+    return Chart(
+        kind=kind,
+        label=label,
+        layout=layout,
+        scale=scale,
+        x_ticks=x_ticks,
+        y_ticks=y_ticks,
+        lines=sorted(  # the first models are drawn last, above the others
+            ({"index": i, **_place_line(line, scale, shown)} for i, line in enumerate(lines)),
+            key=lambda placed: (placed["color"] > 0, -placed["index"]),
+        ),
+        names=_place_names([line for line in lines if line.is_named], scale, layout) if names else [],
+        shade=None if shown.deployment is None else _place_shade(shown.deployment, scale),
+        unsupported=float(scale.x(min(shown.rarest, high))) if shown.rarest > low else None,
+        no_skill=scale.path(*[np.geomspace(low, high, 40)] * 2) if shown.has_no_skill else "",
+        skill_y=float(scale.y(low * (high / low) ** 0.84)) if shown.has_no_skill else 0.0,
+        crossings=[_place_crossing(each, scale, layout.font) for each in shown.crossings],
+        strip=[_place_segment(each, scale, layout.font) for each in shown.strip],
+        cursor=None if shown.cursor is None else {"x": scale.x(shown.cursor), "text": f"{shown.cursor:.3g}"},
+        zero=float(scale.y(0.0)) if y_limits[0] < 0 < y_limits[1] else None,
+    )
+
+
+def choose_steps(low: float, high: float, n_steps: int = 5) -> list[float]:
+    """Return about `n_steps` round numbers between two limits."""
+    rough = (high - low) / n_steps
+    unit = 10.0 ** np.floor(np.log10(rough))
+    step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough * (1 - 1e-9))
+    return [
+        float(k * step) + 0.0 for k in range(int(np.ceil(low / step - 1e-9)), int(high / step + 1e-9) + 1)
+    ]
+
+
+def choose_limits(values: Floats) -> tuple[float, float]:
+    """Return round limits around the finite values."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    steps = choose_steps(low, max(high, low + 1e-3))
+    step = steps[1] - steps[0] if len(steps) > 1 else high - low + 1e-3
+    return float(np.floor(low / step) * step), float(np.ceil(high / step) * step)
+
+
+def choose_prior_ticks(scale: Scale) -> list[tuple[float, str, str]]:
+    """Return position, prior and "1 in n" of ticks with digits 1, 2 and 5, and of both ends."""
+    low, high = scale.x_limits
+    digits = [d * 10.0**k for k in range(-12, 1) for d in (1, 2, 5)]
+    values = [low, high, *(v for v in digits if low < v < high)]
+    placed: dict[float, float] = {}
+    fractions: list[float] = []
+    texts = {}
+    for value in values:
+        x = float(scale.x(value))
+        if all(abs(x - other) >= TICK_GAP for other in placed.values()):
+            placed[value] = x
+            number = 1 / value
+            is_whole = value <= 0.5 and abs(number - round(number)) < 0.005 * number
+            if is_whole and all(abs(x - other) >= FRACTION_GAP for other in fractions):
+                fractions.append(x)
+                texts[value] = f"1 in {number:,.0f}"
+    return [(placed[v], f"{v:.3g}", texts.get(v, "")) for v in sorted(placed)]
+
+
+def _place_line(line: ChartLine, scale: Scale, marks: Marks) -> dict[str, Any]:
+    """Return the paths of a line, of its part without support and of its band, and its dot."""
+    x, y, rarest = line.x, line.y, marks.rarest
+    low, high = line.low, line.high
+    if x[0] < rarest < x[-1] and rarest not in x:  # the dashes end where support begins
+        place = int(np.searchsorted(x, rarest))
+        at = np.log(rarest), np.log(x)
+        y, *limits = (np.insert(v, place, np.interp(*at, v)) for v in (y, low, high) if v is not None)
+        low, high = limits or (None, None)
+        x = np.insert(x, place, rarest)
+    first = min(int(np.searchsorted(x, rarest)), len(x) - 1)
+    band = ""
+    if low is not None and high is not None and rarest <= x[-1]:
+        known = np.isfinite(low) & np.isfinite(high) & (np.arange(len(x)) >= first)
+        edge_x, upper, lower = scale.x(x[known]), scale.y(high[known]), scale.y(low[known])
+        band = draw_path([*edge_x, *edge_x[::-1]], [*upper, *lower[::-1]])
+    dot = None
+    if marks.cursor is not None and line.is_named:
+        nearest = int(np.argmin(np.abs(np.log(line.x / marks.cursor))))
+        dot = float(scale.x(line.x[nearest])), float(scale.y(line.y[nearest]))
+    return {
+        "color": line.color,
+        "path": scale.path(x[first:], y[first:]),
+        "dashed": scale.path(x[: first + 1], y[: first + 1]),
+        "band": band,
+        "dot": dot,
+    }
+
+
+def _place_names(lines: Sequence[ChartLine], scale: Scale, layout: Layout) -> list[dict[str, Any]]:
+    """Place the names at the right ends of their lines, at least one line of text apart."""
+    height = scale.bottom - scale.top
+    ends = np.array([float(scale.y(line.y[-1])) for line in lines])
+    gap = min((layout.font + 4) / height, 1 / max(len(lines) - 1, 1))
+    heights = scale.top + height * spread_heights((ends - scale.top) / height, gap)
+    return [
+        {"color": line.color, "text": shorten_name(line.model, layout.max_name), "y": y, "end": end}
+        for line, y, end in zip(lines, heights.tolist(), ends.tolist(), strict=True)
+    ]
+
+
+def _place_shade(limits: tuple[float, float], scale: Scale) -> dict[str, Any]:
+    low, high = (float(np.clip(value, *scale.x_limits)) for value in limits)
+    text = f"deployment prior {limits[0]:.3g}" + (f" to {limits[1]:.3g}" if limits[1] > limits[0] else "")
+    return {"x": float(scale.x(low)), "right": float(scale.x(high)), "text": text}
+
+
+def _place_crossing(each: tuple[float, float, float, float], scale: Scale, font: int) -> dict[str, Any]:
+    """Place ring, bar and text of a change of the highest mean; the text goes where there is room."""
+    prior, low, high, value = each
+    x, y = float(scale.x(prior)), float(scale.y(value))
+    texts = ["the highest mean changes", f"at {prior:.3g} ({low:.3g} to {high:.3g})"]
+    width = CHARACTER_WIDTH * font * max(map(len, texts))
+    is_left = x - 40 - width > scale.left or x - scale.left > scale.right - x
+    is_above = y - scale.top > 100 and is_left
+    return {
+        "x": x,
+        "y": y,
+        "low": float(scale.x(max(low, scale.x_limits[0]))),
+        "high": float(scale.x(min(high, scale.x_limits[1]))),
+        "text_x": max(x - 40, scale.left + width) if is_left else min(x + 40, scale.right - width),
+        "text_y": y - 76 if is_above else min(y + 66, scale.bottom - 12),
+        "anchor": "end" if is_left else "start",
+        "texts": texts if width < (scale.right - scale.left) / 2 else [],
+    }
+
+
+def _place_segment(each: tuple[float, float, str, int], scale: Scale, font: int) -> dict[str, Any]:
+    """Place a segment of the strip; a text that does not fit is cut at its colon, or left out."""
+    low, high, text, color = each
+    x, right = float(scale.x(low)), float(scale.x(high))
+    shorter = text, text.split(":")[0].removeprefix("use ")
+    fitting = (t for t in shorter if CHARACTER_WIDTH * font * len(t) <= right - x - 6)
+    return {"x": x, "width": right - x, "text": next(fitting, ""), "title": text, "color": color}
+
+
+def number_colors(models: Sequence[str], named: Iterable[str]) -> dict[str, int]:
+    """Return the number of each model's colour; of more than ten models only the named ones have one."""
+    if len(models) <= len(LIGHT_COLORS):
+        return {model: i + 1 for i, model in enumerate(models)}
+    chosen = [model for model in models if model in set(named)][: len(LIGHT_COLORS)]
+    return {model: chosen.index(model) + 1 if model in chosen else 0 for model in models}

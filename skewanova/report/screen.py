@@ -1,0 +1,440 @@
+"""The first screen of the page: headline, charts along the prior, and the table that follows the slider."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from skewanova.base.checks import Floats
+from skewanova.base.frames import iter_rows
+from skewanova.base.text import format_limits, format_number, shorten_name, shorten_names
+from skewanova.curves.groups import select_curves
+from skewanova.decision.verdict import Verdict, contender_ranges
+from skewanova.evaluation.points import list_cells, precision_recall
+from skewanova.priors.weightings import DeploymentPrior
+from skewanova.report.charts import (
+    LOW,
+    NARROW,
+    PANEL,
+    SMALL,
+    WIDE,
+    Chart,
+    ChartLine,
+    Marks,
+    build_chart,
+    choose_limits,
+    number_colors,
+)
+from skewanova.report.source import ReportSource, format_level, get_control
+
+#: Models that are drawn, besides those that lead at some prior.
+MAX_MODELS = 40
+
+
+#: Rows of the table at one prior that are shown at first.
+MAX_ROWS = 10
+
+
+#: Headings of the shortfall from the highest, and of the mark of models that no band puts behind another.
+TO_BEST, MAY_BE_BEST = "To best", "May be best"
+
+
+#: Models of the choice that have a colour, if there are more than ten.
+MAX_COLORED = 5
+
+
+#: Small charts of data sets or classes.
+MAX_PARTS = 10
+
+
+#: Lines that have bands; of more models only those of the choice, and of more than ten the first.
+MAX_BANDS = 4
+
+
+#: Changes of the highest mean that are marked.
+MAX_CROSSINGS = 3
+
+
+#: Models of the charts of differences, and of the ROC and precision-recall curves.
+MAX_DIFFERENCES, MAX_CURVES = 4, 5
+
+
+#: Recalls of the precision-recall curves of the page.
+RECALLS = np.linspace(0.025, 1, 40)
+
+
+class PriorRow(NamedTuple):
+    """Row of the table at one prior: number of the model, its colour, and the cells."""
+
+    number: int
+    color: int
+    model: str
+    cells: list[str]
+
+
+class Screen(NamedTuple):
+    """Charts, slider and table of the first screen; `data` is read by the script."""
+
+    charts: list[Chart]
+    subtitle: str
+    title: str
+    fraction: str
+    heads: list[str]
+    rows: list[PriorRow]
+    start: float
+    data: Markup
+    reference: str = ""
+    differences: Sequence[Chart] = ()
+    curves: Sequence[Chart] = ()
+
+
+def list_drawn_models(source: ReportSource) -> list[str]:
+    """List, in ranking order, the first MAX_MODELS models and those that lead in some region."""
+    leaders = set(source.tables["regions"]["model"])
+    models = map(str, source.ranking["model"])
+    return [model for i, model in enumerate(models) if i < MAX_MODELS or model in leaders]
+
+
+def build_screen(source: ReportSource) -> Screen:
+    """Build the first screen of a comparison."""
+    trusted, models = source.verdict.is_trusted, list_drawn_models(source)
+    if not trusted:  # ranking order would be a claim
+        models = [model for model in map(str, source.scores.models) if model in set(models)]
+    frame = source.by_prior[source.by_prior["model"].isin(models)]
+    colors, rarest = color_models(models, source.verdict), _find_rarest(source)
+    weighting = source.evaluation.deployment_prior
+    steps = _choose_start(frame, weighting)
+    priors, start = steps
+    marks = Marks(rarest, float(priors[start]), (weighting.low, weighting.high))
+    curves, paths = _build_curves(source, colors, priors, start)
+    means = f"mean of {source.design.n_folds} {'runs' if source.design.has_runs else 'folds'}"
+    means = "values of one test set" if source.design.is_test_set else means
+    screen = _build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths)
+    return screen._replace(
+        charts=_build_headline_charts(source, frame, colors, marks) if len(priors) > 1 else [],
+        differences=_build_difference_charts(source, colors, marks),
+        curves=curves,
+        reference=_choose_reference(source),
+        subtitle=means if trusted else f"{means}, not reliable",
+    )
+
+
+def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior) -> tuple[Floats, int]:
+    """Return the priors of a frame, and the index of the one amid the deployment prior."""
+    priors = np.sort(frame["prior"].unique())
+    return priors, int(np.abs(np.log(priors) - np.log(weighting.low * weighting.high) / 2).argmin())
+
+
+def _build_steps(
+    frame: pd.DataFrame,
+    colors: Mapping[str, int],
+    heads: list[str],
+    steps: tuple[Floats, int],
+    *,
+    rarest: float = 0.0,
+    paths: Sequence[Sequence[str]] = (),
+) -> Screen:
+    """Build the table at each prior, and the screen without charts."""
+    priors, start = steps
+    parts = [rows for _, rows in frame.groupby("prior", observed=True)]
+    tables = [
+        _list_prior_rows(rows, colors, heads, is_supported=prior >= rarest)
+        for prior, rows in zip(priors.tolist(), parts, strict=True)
+    ]
+    titles = [_write_prior(prior, is_supported=prior >= rarest) for prior in priors.tolist()]
+    data = {
+        "priors": [float(f"{prior:.9g}") for prior in priors],  # further digits depend on the processor
+        "heads": titles,
+        "rows": [[[row.number, *row.cells] for row in rows] for rows in tables],
+        "curves": paths,
+    }
+    span = np.log(priors[-1] / priors[0])
+    return Screen(
+        charts=[],
+        subtitle="",
+        title=titles[start][0],
+        fraction=titles[start][1],
+        heads=heads,
+        rows=tables[start],
+        start=float(np.log(priors[start] / priors[0]) / span) if span > 0 else 0.0,
+        data=Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")),
+    )
+
+
+def build_datasets_screen(
+    results: Mapping[str, ReportSource], frame: pd.DataFrame, colors: Mapping[str, int]
+) -> Screen:
+    """Build the first screen of several data sets, from the means over them."""
+    weighting = next(iter(results.values())).evaluation.deployment_prior
+    priors, start = steps = _choose_start(frame, weighting)
+    screen = _build_steps(frame, colors, ["Model", "AUPREC", TO_BEST], steps)
+    if len(priors) < 2:
+        return screen
+    groups = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
+    lines = [_make_line(model, color, groups[model]) for model, color in colors.items()]
+    limits = weighting.low, weighting.high
+    marks = Marks(cursor=float(priors[start]), deployment=limits, has_no_skill=True)
+    wide = LOW._replace(height=LOW.height + 60)
+    label = "Mean AUPREC over the data sets along the prior."
+    x_limits = float(priors[0]), float(priors[-1])
+    return screen._replace(
+        charts=[
+            build_chart("auprec", lines, layout, label=label, x_limits=x_limits, marks=marks)
+            for layout in (wide, NARROW)
+        ],
+        subtitle=f"mean of {len(results)} data sets, each counted once",
+    )
+
+
+def list_small_charts(
+    results: Mapping[str, ReportSource], colors: Mapping[str, int]
+) -> dict[str, tuple[str, Chart]]:
+    """Return the highest model with its lead, and a small chart, by part."""
+    first = list(results.items())[:MAX_PARTS]
+    return {name: _build_small_chart(result, colors) for name, result in first}
+
+
+def _build_small_chart(result: ReportSource, colors: Mapping[str, int]) -> tuple[str, Chart]:
+    """Return the highest model with its lead, and the curves of a part."""
+    frame, weighting = result.by_prior, result.evaluation.deployment_prior
+    best, *others = iter_rows(result.ranking)
+    lead = f" by {format_number(best.iauprec - others[0].iauprec)}" if others else ""
+    text = f"{shorten_name(str(best.model))}{lead}" if result.verdict.is_trusted else "not reliable"
+    groups = frame.groupby("model", observed=True)
+    lines = [replace(_make_line(str(m), colors[str(m)], rows), is_named=False) for m, rows in groups]
+    label = f"AUPREC along the prior. Highest over the deployment prior: {text}."
+    x_limits = float(frame["prior"].min()), float(frame["prior"].max())
+    marks = Marks(deployment=(weighting.low, weighting.high))
+    return text, build_chart("part", lines, SMALL, label=label, x_limits=x_limits, marks=marks)
+
+
+def _make_line(model: str, color: int, rows: pd.DataFrame, *, is_banded: bool = False) -> ChartLine:
+    """Return the line of a model from its rows of `by_prior`."""
+    names = ("prior", "auprec", "conf_low", "conf_high")
+    x, y, *limits = (rows[name].to_numpy(dtype=np.float64) for name in names if name in rows)
+    low, high = limits if is_banded else (None, None)
+    return ChartLine(model, color, x, y, low, high)
+
+
+def color_models(models: Sequence[str], verdict: Verdict | None) -> dict[str, int]:
+    """Return the number of each model's colour: all in grey if no test is reliable.
+
+    Of more than ten models those of the choice, the first and those with a warning have a colour.
+    """
+    if verdict is None:
+        return number_colors(models, models[:MAX_COLORED])
+    if not verdict.is_trusted:
+        return dict.fromkeys(models, 0)
+    suspects = [model for model in models if any(repr(model) in text for text in verdict.warnings)]
+    return number_colors(models, [*verdict.models[:MAX_COLORED], *models[:1], *suspects])
+
+
+def _find_rarest(source: ReportSource) -> float:
+    """Return the smallest supported prior of the frame `support`."""
+    support = source.tables["support"]
+    supported = support.loc[support["supported"], "prior"]
+    return float(supported.min()) if len(supported) else np.inf
+
+
+def _write_prior(prior: float, *, is_supported: bool) -> tuple[str, str]:
+    """Write a prior, and what it means."""
+    fraction = f"{100 * prior:.3g} % positive"
+    if prior <= 0.5:
+        fraction = f"1 in {round(1 / prior, 0 if prior < 0.1 else 1):,g} positive"
+    return f"At a prior of {prior:.3g}", fraction if is_supported else f"{fraction}, not supported"
+
+
+# --- the table at one prior ---------------------------------------------------------------------------------
+
+
+def _list_heads(source: ReportSource) -> list[str]:
+    if not source.verdict.is_trusted:
+        return ["Model", "AUPREC"]
+    band = [f"{format_level(source.alpha)} band"] if source.by_prior["conf_low"].notna().any() else []
+    return ["Model", "AUPREC", *band, TO_BEST, MAY_BE_BEST]
+
+
+def _list_prior_rows(
+    rows: pd.DataFrame, colors: Mapping[str, int], heads: Sequence[str], *, is_supported: bool
+) -> list[PriorRow]:
+    """List the models at one prior, the highest first; in the order of `colors` if no test is reliable."""
+    models = list(colors)
+    by_model = {str(row.model): row for row in iter_rows(rows)}
+    order = sorted(models, key=lambda model: by_model[model].rank) if len(heads) > 2 else models
+    result = []
+    for model in order:
+        row = by_model[model]
+        cells = [format_number(row.auprec)]
+        if len(heads) == 5:
+            cells.append(format_limits(row) if is_supported else "")
+        if len(heads) > 2:
+            cells.append(f"\u2212{format_number(row.regret)}" if row.regret > 0 else "highest")
+        if heads[-1] == MAY_BE_BEST:
+            cells.append("\u25cf" if row.contender and is_supported else "")
+        result.append(PriorRow(models.index(model), colors[model], model, cells))
+    return result
+
+
+# --- charts -------------------------------------------------------------------------------------------------
+
+
+def _build_headline_charts(
+    source: ReportSource, frame: pd.DataFrame, colors: Mapping[str, int], marks: Marks
+) -> list[Chart]:
+    """Build the chart of AUPREC along the prior for a screen and for a phone."""
+    trusted = source.verdict.is_trusted
+    banded = _select_banded(source, list(colors)) if trusted else set()
+    groups = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
+    lines = [
+        replace(
+            _make_line(model, color, groups[model], is_banded=model in banded),
+            is_named=color > 0 or not trusted,
+        )
+        for model, color in colors.items()
+    ]
+    x_limits = float(frame["prior"].min()), float(frame["prior"].max())
+    y_limits = (0.0, 1.0)
+    if len(colors) > MAX_ROWS:
+        y_limits = choose_limits(np.concatenate([line.y for line in lines]))
+    marks = marks._replace(
+        has_no_skill=y_limits[0] == 0,
+        crossings=_list_crossings(source, groups) if trusted else (),
+        strip=list_strip(source, colors, x_limits, marks.rarest),
+    )
+    wide = WIDE._replace(height=WIDE.height - 50) if source.verdict.warnings else WIDE
+    label = f"AUPREC along the prior. {describe_leads(source)}"
+    return [
+        build_chart("auprec", lines, layout, label=label, x_limits=x_limits, y_limits=y_limits, marks=marks)
+        for layout in (wide, NARROW)
+    ]
+
+
+def _select_banded(source: ReportSource, models: Sequence[str]) -> set[str]:
+    """Select the models that have bands: all of a few, else those of the choice, of many the first."""
+    if len(models) <= MAX_BANDS:
+        return set(models)
+    return set(source.verdict.models[: MAX_BANDS if len(models) <= MAX_ROWS else 1])
+
+
+def describe_leads(source: ReportSource) -> str:
+    """Write which model has the highest mean at which priors."""
+    leads = [
+        f"{shorten_name(row.model)} from {row.prior_low:.3g} to {row.prior_high:.3g}"
+        for row in iter_rows(source.tables["regions"])
+    ]
+    return f"Highest: {', '.join(leads)}."
+
+
+def _list_crossings(
+    source: ReportSource, groups: Mapping[str, pd.DataFrame]
+) -> list[tuple[float, float, float, float]]:
+    """Return the changes of the highest mean: prior, its interval, and AUPREC there."""
+    crossings = source.tables["crossings"]
+    leads = crossings[crossings["lead"] & crossings["conf_low"].notna()].head(MAX_CROSSINGS)
+    return [
+        (
+            row.prior,
+            row.conf_low,
+            row.conf_high,
+            float(np.interp(np.log(row.prior), np.log(rows["prior"]), rows["auprec"])),
+        )
+        for row, rows in ((row, groups[str(row.model_above)]) for row in iter_rows(leads))
+    ]
+
+
+def list_strip(
+    source: ReportSource, colors: Mapping[str, int], limits: tuple[float, float], rarest: float
+) -> list[tuple[float, float, str, int]]:
+    """Return the segments of the strip: the models that the bands leave at each prior."""
+    low, high = limits
+    start = min(max(low, rarest), high)
+    result = [(low, start, "not supported", 0)] if start > low else []
+    if not source.verdict.is_trusted:
+        return [*result, *([(start, high, "no choice", 0)] if start < high else [])]
+    names = shorten_names(map(str, source.ranking["model"]))
+    ranges = contender_ranges(source.tables["leaders"], start, high) if start < high else []
+    for is_open, group in groupby(ranges, key=lambda each: len(each[0]) > 1):
+        parts = list(group)
+        left = {model for models, *_ in parts for model in models}
+        if is_open:
+            *others, last = (name for model, name in names.items() if model in left)
+            result.append((parts[0][1], parts[-1][2], f"open: {', '.join(others)} or {last}", 0))
+        else:
+            result += [(low, high, f"use {names[m]}", colors.get(m, 0)) for (m,), low, high in parts]
+    return result
+
+
+def _choose_reference(source: ReportSource) -> str:
+    """Return the model from which differences are drawn: the control, or the first of the choice."""
+    candidates = (get_control(source), *source.verdict.models, str(source.ranking["model"].iloc[0]))
+    return next(filter(None, candidates))
+
+
+def _build_difference_charts(source: ReportSource, colors: Mapping[str, int], marks: Marks) -> list[Chart]:
+    """Build the chart of the differences from one model, for a screen and for a phone."""
+    frame, reference = source.tables["difference_curves"], _choose_reference(source)
+    frame = frame[(frame["model_a"] == reference) | (frame["model_b"] == reference)]
+    x_limits = float(frame["prior"].min()), float(frame["prior"].max())
+    if frame.empty or x_limits[0] == x_limits[1] or not source.verdict.is_trusted:
+        return []
+    is_first = (frame["model_a"] == reference).to_numpy()
+    other = np.where(is_first, frame["model_b"], frame["model_a"])
+    sign = np.where(is_first, -1.0, 1.0)
+    values = frame[["estimate", "conf_low", "conf_high"]].mul(sign, axis=0).assign(
+        prior=frame["prior"], model=other
+    )  # fmt: skip
+    lines = []
+    for model in [model for model in colors if model in set(other)][:MAX_DIFFERENCES]:
+        part = values[values["model"] == model].sort_values("prior")
+        columns = ("prior", "estimate", "conf_low", "conf_high")
+        x, y, *limits = (part[column].to_numpy(dtype=np.float64) for column in columns)
+        low, high = np.sort(limits, axis=0)
+        lines.append(ChartLine(model, colors[model], x, y, low, high))
+    extremes = np.concatenate([np.r_[line.y, line.low, line.high] for line in lines])
+    assert marks.cursor is not None
+    marks = marks._replace(cursor=float(np.clip(marks.cursor, *x_limits)))
+    label = f"Differences in AUPREC from {shorten_name(reference)} along the prior, with simultaneous bands."
+    y_limits = choose_limits(extremes)
+    return [
+        build_chart(
+            "difference", lines, layout, label=label, x_limits=x_limits, y_limits=y_limits, marks=marks
+        )
+        for layout in (LOW, NARROW)
+    ]
+
+
+def _build_curves(
+    source: ReportSource, colors: Mapping[str, int], priors: Floats, start: int
+) -> tuple[list[Chart], list[list[str]]]:
+    """Build the ROC and precision-recall curves at the start, and the heights of the latter at each prior."""
+    drawn = [model for model in colors if colors[model]][:MAX_CURVES] or list(colors)[:MAX_CURVES]
+    points = source.tables["roc"]
+    points = points[points["model"].isin(drawn)]
+    roc = points.groupby(["model", "fpr"], observed=True)["tpr"].mean()
+    cells = [cell for cell in list_cells(source.evaluation) if cell[0] in drawn]
+    curves = select_curves(source.evaluation.curves, cells)
+    precision = (
+        precision_recall(replace(source.evaluation, curves=curves), priors, recall=RECALLS)
+        .groupby(["model", "prior", "recall"], observed=True)["precision"]
+        .mean()
+    )
+    thinned = {model: roc.loc[model].iloc[::2] for model in drawn}
+    lines = [ChartLine(m, colors[m], thinned[m].index.to_numpy(), thinned[m].to_numpy()) for m in drawn]
+    heights = {model: precision.loc[model].to_numpy().reshape(len(priors), -1) for model in drawn}
+    at_start = [ChartLine(model, colors[model], RECALLS, heights[model][start]) for model in drawn]
+    charts = [
+        build_chart("roc", lines, PANEL, label="ROC curves."),
+        build_chart("pr", at_start, PANEL, label="Precision-recall curves at the prior of the slider."),
+    ]
+    steps = [
+        [" ".join(f"{1000 * value:.0f}" for value in heights[model][step]) for model in drawn]
+        for step in range(len(priors))
+    ]
+    return charts, steps
