@@ -7,7 +7,6 @@ import pandas as pd
 
 from skewanova.comparison.pipeline import compare
 from skewanova.report.document import render_page
-from skewanova.report.figures import draw_figures
 from skewanova.report.folder import _build_provenance
 
 SCRIPT = "<script>alert(1)</script>"
@@ -23,9 +22,8 @@ HOSTILE = (
 
 
 def render_html(source):
-    """The page of a comparison with its figures, in no folder."""
-    drawings = {kind: pictures["svg"] for kind, pictures in draw_figures(source, ("svg",))}
-    return render_page(source, drawings, _build_provenance(source))
+    """The page of a comparison, in no folder."""
+    return render_page(source, _build_provenance(source))
 
 
 def simulated(names, n_folds=4, priors=(0.5, 0.1), **options):

@@ -14,7 +14,6 @@ from threadpoolctl import threadpool_info
 
 from skewanova import SkewanovaWarning, compare, compare_datasets
 from skewanova.report import figures
-from skewanova.report import folder as report_folder
 
 #: The one folder that has pictures, and which: they take most of the time, the others draw what tables hold.
 WITH_PICTURES = "near"
@@ -80,18 +79,12 @@ def results():
     yield "datasets", compare_datasets(sets, at_priors=(0.5,))
 
 
-def vectors(source, formats):
-    """Pictures without their pixels."""
-    return figures.draw_figures(source, ("svg",))
-
-
 def main(folder):
     figures.list_figures = lambda source: PICTURES
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         for name, result in results():
-            report_folder.draw_figures = vectors if name == WITH_PICTURES else lambda *_: iter(())
-            result.save(folder / name)
+            result.save(folder / name, figures="svg" if name == WITH_PICTURES else None)
             (folder / name / "said.txt").write_text(
                 "\n".join([result.summary(full=True), *result.conclusions])
             )

@@ -185,9 +185,8 @@ def choose_steps(low: float, high: float, n_steps: int = 5) -> list[float]:
     rough = (high - low) / n_steps
     unit = 10.0 ** np.floor(np.log10(rough))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough * (1 - 1e-9))
-    return [
-        float(k * step) + 0.0 for k in range(int(np.ceil(low / step - 1e-9)), int(high / step + 1e-9) + 1)
-    ]
+    first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+    return [float(k * step) for k in np.arange(first, last + 1)]
 
 
 def choose_limits(values: Floats) -> tuple[float, float]:

@@ -157,9 +157,9 @@ def load_script() -> dict[str, Markup | str]:
 
 def split_choice(text: str) -> tuple[str, str]:
     """Return the instruction of the line Choose, and the rest as sentences of their own."""
-    text = re.sub(
-        r"^(No choice: [^(]*[^( ]) \((.*?)\)\. ", lambda m: f"{m[1]}. {m[2][0].upper()}{m[2][1:]}. ", text
-    )
+    reason = re.match(r"(No choice: [^(]*[^( ]) \((.*?)\)\. ", text)
+    if reason:
+        return f"{reason[1]}.", f"Because {reason[2]}. {text[reason.end() :]}"
     match = re.search(r"; |\. (?=[A-Z])", text)
     if match is None:
         return text, ""
@@ -306,11 +306,12 @@ def write_support(source: ReportSource) -> str:
 
 def _describe_data(source: ReportSource) -> list[tuple[str, str]]:
     """List the models, the design and the settings of the comparison."""
-    settings = source.settings
+    settings, prior = source.settings, source.evaluation.deployment_prior
     return [
         ("Models", str(len(source.ranking))),
         ("Data" if source.design.is_test_set else "Folds", str(settings["design_description"])),
         ("Deployment prior", str(settings["deployment_prior"])),
+        *(("Assumed of this prior", text) for text in getattr(prior, "assumptions", ())),
         ("Estimator", str(settings["area_estimator"])),
         ("Level of the tests", f"{source.alpha:g}"),
     ]

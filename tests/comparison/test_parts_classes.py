@@ -135,17 +135,18 @@ def test_folder_has_numbers_for_names(found, tmp_path):
     folder = named.save(tmp_path / "out")
     files = {"tests.csv", "classes.csv", "pairs.csv", "ranking.csv"}
     assert {path.name for path in folder.iterdir()} == {
-        *files, "provenance.json", "report.html", "tables.md", "class-001", "class-002", "class-003"
+        "README.txt", "provenance.json", "report.html", "tables", "class-001", "class-002", "class-003"
     }  # fmt: skip
-    contents = pd.read_csv(folder / "classes.csv")
+    assert {path.name for path in (folder / "tables").iterdir()} == {*files, "tables.md"}
+    contents = pd.read_csv(folder / "tables" / "classes.csv")
     assert contents["class"].tolist() == ["<b>0</b>", "<b>1</b>", "<b>2</b>"]
     assert contents["folder"].tolist() == ["class-001", "class-002", "class-003"]
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<b>" not in page
     assert page.count("&lt;b&gt;0&lt;/b&gt;") > 3
-    sections = re.findall(r'<(?:section|details)[^>]* id="(\w+)"', page)
+    sections = re.findall(r'<(?:section|details)[^>]* ?id="(\w+)"', page)
     assert sections == re.findall(r'href="#(\w+)"', page[page.index("<nav") : page.index("</nav>")])
-    assert set(re.findall(r'href="([\w.]+\.csv)"', page)) == files - {"classes.csv"}
+    assert set(re.findall(r'href="tables/([\w.]+\.csv)"', page)) == files - {"classes.csv"}
 
 
 def run(*arguments):

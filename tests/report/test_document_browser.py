@@ -4,6 +4,7 @@ import base64
 import re
 import shutil
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -70,8 +71,17 @@ def by_css(browser, selector):
 
 
 def rows_at_prior(browser):
-    rows = browser.find_elements("css selector", "table[aria-labelledby=table-by_prior] tbody tr")
-    return [row.text for row in rows]
+    return [row.text for row in browser.find_elements("css selector", "#table-by_prior tbody tr")]
+
+
+def caption(browser):
+    return by_css(browser, "#table-by_prior caption").text
+
+
+def cursor_x(browser):
+    return float(
+        by_css(browser, "svg.wide.auprec .cursor").get_attribute("d")[1:].split(" ")[0].split("V")[0]
+    )
 
 
 @pytest.fixture
@@ -84,7 +94,6 @@ def keys():
 def test_page_loads_clean_and_fetches_nothing(opened):
     assert opened.get_log("browser") == []
     assert opened.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert len(opened.find_elements("css selector", "button.copy")) == 2
 
 
 def test_a_script_in_its_place_would_not_run(browser, document, tmp_path):
@@ -94,118 +103,196 @@ def test_a_script_in_its_place_would_not_run(browser, document, tmp_path):
     assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
 
 
-def test_tables_sort_by_click_and_key(opened, keys):
-    by_css(opened, 'nav a[href="#pairs"]').click()
-    table = by_css(opened, "table[aria-labelledby=table-pairs-1]")
-    heads = table.find_elements("css selector", "thead button")
-    assert heads[2].text == "Difference"
-
-    def cells(column):
-        return [row.text for row in table.find_elements("css selector", f"tbody td:nth-child({column + 1})")]
-
-    numbers = list(map(float, cells(2)))
-    heads[2].click()
-    assert list(map(float, cells(2))) == sorted(numbers)
-    heads[2].send_keys(keys.ENTER)
-    assert list(map(float, cells(2))) == sorted(numbers, reverse=True)
-    sorts = [head.get_attribute("aria-sort") for head in table.find_elements("css selector", "thead th")]
-    assert sorts == [None, None, "descending", None, None, None]
-    heads[4].send_keys(keys.SPACE)
-    values = [float(cell.replace("<0.0001", "0.00005")) for cell in cells(4)]
-    assert values == sorted(values)
-    assert len(values) == len(numbers)
-    assert opened.switch_to.active_element == heads[4]
+MANY = [f"model-{i:02d}-of-many" for i in range(20)]
 
 
-def test_slider_moves_cursor_and_table_by_key(opened, keys):
-    bar, caption = by_css(opened, "#prior"), by_css(opened, "#table-by_prior")
-    cursor = by_css(opened, "#figure-regions line.cursor")
-    first, x = rows_at_prior(opened), float(cursor.get_attribute("x1"))
+#: Boxes of what the first screen must show, and of its names, each with the box of what holds it.
+SEEN = """
+const shown = (e) => e.getClientRects().length > 0;
+const box = (e) => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
+const all = (selector) => [...document.querySelectorAll(selector)].filter(shown);
+return {
+  parts: all('h1, .verdict, figure#figure-auprec svg, .slider, #table-by_prior').map(box),
+  names: all('svg.auprec text.name').map(box),
+  texts: all('svg.auprec > text').map(box),
+  picture: box(all('svg.auprec')[0]),
+  page: [document.documentElement.scrollWidth, document.documentElement.clientWidth],
+};
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(
+    "names", [["network", "forest", "boosting"], [f"model-{i:02d}-of-many" for i in range(20)]]
+)
+def test_the_first_screen_holds_figure_slider_and_ranking(browser, tmp_path, names, width):
+    visit(browser, render_html(simulated(names, n_folds=6, priors=(0.5, 0.1, 0.01))), tmp_path, width=width)
+    seen = browser.execute_script(SEEN)
+    assert len(seen["parts"]) == 5
+    bottom = max(box[3] for box in seen["parts"])
+    assert bottom <= 900 or width == 390
+    assert seen["page"][0] <= seen["page"][1] <= width
+    left, top, right, low = seen["picture"]
+    for box in seen["names"]:
+        assert left <= box[0] < box[2] <= min(right + 1, width)
+        assert top <= box[1] < box[3] <= low
+    heights = sorted(box[1] for box in seen["names"])
+    assert all(b - a >= 10 for a, b in pairwise(heights))
+
+
+def test_slider_moves_cursor_table_and_curves_by_key(opened, keys):
+    bar = by_css(opened, "#prior")
+    first, x = rows_at_prior(opened), cursor_x(opened)
     assert len(first) == len(HOSTILE)
     bar.send_keys(keys.ARROW_RIGHT)
-    assert float(cursor.get_attribute("x1")) > x
+    assert cursor_x(opened) > x
     assert rows_at_prior(opened) != first
     bar.send_keys(keys.ARROW_LEFT)
     assert rows_at_prior(opened) == first
+    assert cursor_x(opened) == pytest.approx(x, abs=0.1)
+    curve = by_css(opened, "svg.pr path.line").get_attribute("d")
     bar.send_keys(keys.END)
-    assert caption.text.startswith("At prior 0.5 (")
-    assert bar.get_attribute("aria-valuetext") == caption.text
-    area = opened.execute_script(
-        "const box = document.getElementById('regions-prior-area').getBBox();"
-        "return [box.x, box.x + box.width]"
-    )
-    assert float(cursor.get_attribute("x1")) == pytest.approx(area[1])
+    assert caption(opened) == "At a prior of 0.5 1 in 2 positive"
+    assert by_css(opened, "svg.pr path.line").get_attribute("d") != curve
+    assert by_css(opened, "#pr-prior").get_attribute("textContent") == "at a prior of 0.5"
+    assert bar.get_attribute("aria-valuetext").startswith("At a prior of 0.5, 1 in 2 positive, ")
+    left, right = map(float, by_css(opened, "svg.wide.auprec").get_attribute("data-box").split(" ")[:2])
+    assert cursor_x(opened) == pytest.approx(right)
     bar.send_keys(keys.HOME)
-    assert caption.text.startswith("At prior 0.05 (")
-    assert float(cursor.get_attribute("x1")) == pytest.approx(area[0])
+    assert caption(opened).startswith("At a prior of 0.05 1 in 20 positive")
+    assert cursor_x(opened) == pytest.approx(left)
 
 
-def test_pointer_over_the_figure_reads_the_prior_under_it(opened):
+def test_the_thumb_stands_below_the_cursor(opened):
+    bar = by_css(opened, "#prior")
+    share = float(bar.get_attribute("value"))
+    thumb = bar.rect["x"] + 8 + share * (bar.rect["width"] - 16)
+    chart = by_css(opened, "svg.wide.auprec")
+    assert thumb == pytest.approx(chart.rect["x"] + cursor_x(opened) * chart.rect["width"] / 800, abs=2)
+
+
+def test_rows_are_sorted_by_their_value_at_the_prior(opened, keys):
+    bar = by_css(opened, "#prior")
+    for key in (keys.HOME, keys.END):
+        bar.send_keys(key)
+        cells = opened.find_elements("css selector", "#table-by_prior td:nth-child(2)")
+        values = [float(cell.text) for cell in cells]
+        assert values == sorted(values, reverse=True)
+        dots = opened.find_elements("css selector", "svg.wide.auprec circle[data-model]")
+        heights = sorted(float(dot.get_attribute("cy")) for dot in dots)
+        top, bottom = map(float, by_css(opened, "svg.wide.auprec").get_attribute("data-box").split(" ")[2:4])
+        assert heights == pytest.approx([bottom - (bottom - top) * value for value in values], abs=0.3)
+
+
+def test_a_prior_in_the_link_opens_there(browser, document, tmp_path):
+    visit(browser, document, tmp_path, part="#prior=0.2")
+    assert caption(browser).startswith("At a prior of 0.2 ")
+    browser.execute_script("location.hash = '#prior=0.5'")
+    browser.execute_async_script("setTimeout(arguments[arguments.length - 1], 50)")
+    assert caption(browser).startswith("At a prior of 0.5 ")
+
+
+def test_pressing_in_the_figure_moves_the_slider(opened):
     from selenium.webdriver.common.action_chains import ActionChains
 
-    picture, bar = by_css(opened, "#figure-regions svg"), by_css(opened, "#prior")
-    opened.execute_script("arguments[0].scrollIntoView({ block: 'center' })", picture)
+    picture, bar = by_css(opened, "svg.wide.auprec"), by_css(opened, "#prior")
     seen = []
     for share in (-0.2, 0.05):
-        ActionChains(opened).move_to_element_with_offset(
-            picture, int(share * picture.size["width"]), 0
-        ).perform()
-        seen.append(int(bar.get_attribute("value")))
+        offset = int(share * picture.size["width"])
+        ActionChains(opened).move_to_element_with_offset(picture, offset, 0).click().perform()
+        seen.append(float(bar.get_attribute("value")))
     assert seen[0] < seen[1]
 
 
-def test_live_rows_stay_with_their_models_after_sorting(opened, keys):
-    bar = by_css(opened, "#prior")
-    bar.send_keys(keys.HOME)
-    expected = sorted(rows_at_prior(opened))
-    bar.send_keys(keys.END)
-    by_css(opened, "table[aria-labelledby=table-by_prior] thead th:nth-child(3) button").click()
-    bar.send_keys(keys.HOME)
-    assert sorted(rows_at_prior(opened)) == expected
+def test_names_fade_their_lines(opened):
+    button = by_css(opened, "#table-by_prior tbody button")
+    assert button.get_attribute("aria-pressed") == "true"
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
+    number = by_css(opened, "#table-by_prior tbody tr").get_attribute("data-model")
+    marks = opened.find_elements("css selector", f'svg [data-model="{number}"]')
+    assert len(marks) > 4
+    assert all("off" in mark.get_attribute("class") for mark in marks)
+    button.click()
+    assert opened.find_elements("css selector", "svg .off") == []
+
+
+def test_ten_of_many_rows_are_shown_at_first(browser, tmp_path):
+    visit(browser, render_html(simulated([f"m{i}" for i in range(12)], n_folds=5)), tmp_path)
+    assert sum(bool(text) for text in rows_at_prior(browser)) == 10
+    by_css(browser, "button.all").click()
+    assert sum(bool(text) for text in rows_at_prior(browser)) == 12
 
 
 def test_links_open_the_parts_they_lead_into(browser, document, tmp_path):
     visit(browser, document, tmp_path, part="#table-plans")
-    assert by_css(browser, "#pairs").get_attribute("open") is not None
-    assert by_css(browser, "#methods").get_attribute("open") is None
-    by_css(browser, 'nav a[href="#methods"]').click()
-    assert by_css(browser, "#methods").get_attribute("open") is not None
-    button = by_css(browser, "nav button.all")
-    for said in ("Close all parts", "Open all parts"):
-        button.click()
-        states = {p.get_attribute("open") for p in browser.find_elements("css selector", "details.part")}
-        assert len(states) == 1
-        assert button.text == said
+    assert by_css(browser, "#checks").get_attribute("open") is not None
+    assert by_css(browser, "#method").get_attribute("open") is None
+    browser.execute_script("location.hash = '#table-tests'")
+    browser.execute_async_script("setTimeout(arguments[arguments.length - 1], 50)")
+    assert by_css(browser, "#method").get_attribute("open") is not None
+
+
+def test_tab_reaches_the_links_of_the_verdict_first(opened, keys):
+    order = []
+    for _ in range(3):
+        opened.switch_to.active_element.send_keys(keys.TAB)
+        order.append(opened.switch_to.active_element)
+    assert order[0].get_attribute("class") == "skip"
+    assert all(link.find_element("xpath", "ancestor::*[@id='verdict']") for link in order[1:])
 
 
 def test_page_is_complete_without_scripts(browser, document, tmp_path):
     visit(browser, document, tmp_path, scripts=False)
-    assert not by_css(browser, "#slider").is_displayed()
-    assert by_css(browser, "#table-by_prior").text.startswith("At prior 0.1 (")
-    part = by_css(browser, "#tests")
+    assert not by_css(browser, ".slider").is_displayed()
+    assert caption(browser).startswith("At a prior of 0.1 ")
+    assert by_css(browser, "svg.wide.auprec").is_displayed()
+    part = by_css(browser, "#method")
     by_css(part, "summary").click()
     assert by_css(part, "table").is_displayed()
 
 
-@pytest.mark.parametrize(("parts", "fewest", "most"), [("as they are", 2, 8), ("all", 9, 40)])
-def test_closed_parts_are_not_printed(opened, parts, fewest, most):
-    if parts == "all":
-        by_css(opened, "nav button.all").click()
-    paper = base64.b64decode(opened.print_page())
-    assert fewest <= len(re.findall(rb"/Type\s*/Page[^s]", paper)) <= most
+def test_the_opened_page_is_short(browser, tmp_path):
+    visit(browser, render_html(simulated(["network", "forest", "boosting"], n_folds=10)), tmp_path)
+    browser.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
+    words = browser.execute_script("return document.body.innerText").split()
+    assert len(words) <= 2000
+    assert len(browser.find_elements("css selector", "table")) <= 8
+    paper = base64.b64decode(browser.print_page())
+    assert 2 <= len(re.findall(rb"/Type\s*/Page[^s]", paper)) <= 6
 
 
 @pytest.mark.parametrize("width", [390, 700, 1300])
 def test_page_is_as_wide_as_the_screen(browser, document, tmp_path, width):
-    """Only tables, figures and the contents scroll sideways, each in its own box."""
+    """Only tables scroll sideways, each in its own box."""
     visit(browser, document, tmp_path, width=width)
     browser.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
     page = "document.documentElement"
     widest, room = browser.execute_script(f"return [{page}.scrollWidth, {page}.clientWidth]")
     assert widest <= room <= width
-    contents = by_css(browser, "nav.contents")
-    browser.execute_script("scrollTo(0, 4000)")
-    assert 0 <= contents.rect["y"] - browser.execute_script("return scrollY") < 30  # it stays in sight
+
+
+#: Contrast of every line and name of the first figure with the paper and with the shade.
+CONTRAST = """
+const light = (color) => {
+  const parts = color.match(/[\\d.]+/g).slice(0, 3).map((x) => x / 255);
+  const [r, g, b] = parts.map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+};
+const style = (e) => getComputedStyle(e);
+const shade = document.querySelector('.shade');
+const grounds = [style(document.body).backgroundColor, style(shade).fill].map(light);
+const lines = [...document.querySelectorAll('svg.auprec path.line')].map((e) => light(style(e).stroke));
+return lines.flatMap((x) => grounds.map((y) => Math.max(x, y) / Math.min(x, y)));
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_lines_stand_out(browser, tmp_path, scheme):
+    for number in (10, 12):
+        page = render_html(simulated([f"m{i}" for i in range(number)], n_folds=5))
+        visit(browser, page, tmp_path, scheme=scheme)
+        assert min(browser.execute_script(CONTRAST)) >= 3
 
 
 @pytest.mark.skipif(AXE is None, reason="no axe-core-python here (group test)")

@@ -1,0 +1,155 @@
+"""Table and charts of the first screen hold the numbers of the frames and say what the verdict says."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hostile_results import HOSTILE, simulated
+
+from skewanova.decision.verdict import contender_ranges
+from skewanova.report import screen as report_screen
+from skewanova.report.screen import MAY_BE_BEST, build_screen, color_models, list_drawn_models
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return simulated(HOSTILE, priors=(0.5, 0.1, 0.01))
+
+
+@pytest.fixture(scope="module")
+def screen(hostile):
+    return build_screen(hostile)
+
+
+@pytest.fixture(scope="module")
+def many():
+    return simulated([f"m{i}" for i in range(12)], n_folds=5)
+
+
+def untrusted(result):
+    """The result with a verdict that trusts no test."""
+    verdict = replace(result.verdict, state="untrusted", models=(), part_state="")
+    changed = replace(result)
+    changed.__dict__["verdict"] = verdict
+    return changed
+
+
+def test_the_slider_moves_over_the_rows_of_the_file(hostile, screen):
+    data, frame = json.loads(screen.data), hostile.by_prior
+    assert not any(name in screen.data for name in HOSTILE)
+    assert data["priors"] == pytest.approx(sorted(set(frame["prior"])), rel=1e-8)
+    assert set(data["priors"]) >= {0.05, 0.1, 0.2, 0.5}
+    models = list_drawn_models(hostile)
+    supported = hostile.tables["support"].set_index("prior")["supported"]
+    limit = supported[supported].index.min()
+    for (prior, rows), cells in zip(frame.groupby("prior"), data["rows"], strict=True):
+        ordered = rows.sort_values("rank")
+        assert [models[number] for number, *_ in cells] == ordered["model"].tolist()
+        for row, (_, auprec, band, shortfall, mark) in zip(ordered.itertuples(), cells, strict=True):
+            assert float(auprec) == pytest.approx(row.auprec, abs=5e-4)
+            regret = 0 if shortfall == "highest" else -float(shortfall.replace("\u2212", "-"))
+            assert regret == pytest.approx(row.regret, abs=5e-4)
+            assert bool(mark) == (row.contender and prior >= limit)
+            if prior >= limit:
+                limits = [float(x) for x in band.split(" to ")]
+                assert limits == pytest.approx([row.conf_low, row.conf_high], abs=5e-4)
+    assert data["heads"][0] == ["At a prior of 0.01", "1 in 100 positive, not supported"]
+    assert data["heads"][-1] == ["At a prior of 0.5", "1 in 2 positive"]
+
+
+def test_the_static_table_is_that_amid_the_deployment_prior(screen):
+    data = json.loads(screen.data)
+    step = data["heads"].index([screen.title, screen.fraction])
+    assert data["priors"][step] == pytest.approx(0.1, rel=0.1)
+    assert [[row.number, *row.cells] for row in screen.rows] == data["rows"][step]
+    span = np.log(data["priors"][-1] / data["priors"][0])
+    assert screen.start == pytest.approx(np.log(data["priors"][step] / data["priors"][0]) / span)
+    dots = {line["index"]: line["dot"][1] for line in screen.charts[0].lines}
+    for row in screen.rows:
+        height = float(screen.charts[0].scale.y(float(row.cells[0])))
+        assert dots[row.number] == pytest.approx(height, abs=0.3)
+
+
+def test_the_strip_is_that_of_the_leaders(hostile, screen):
+    data, strip = json.loads(screen.data), screen.charts[0].strip
+    limit = hostile.tables["support"].query("supported")["prior"].min()
+    assert strip[0]["title"] == "not supported"
+    ranges = contender_ranges(hostile.tables["leaders"], limit, data["priors"][-1])
+    used = {each["title"] for each in strip if each["title"].startswith("use ")}
+    assert len(used) == len({models for models, *_ in ranges if len(models) == 1})
+    assert [each["title"].startswith("open: ") for each in strip[1:]].count(True) >= 1
+    assert sum(each["width"] for each in strip) == pytest.approx(
+        screen.charts[0].scale.right - screen.charts[0].scale.left
+    )
+
+
+def test_differences_are_from_the_first_of_the_choice(hostile, screen):
+    assert screen.reference == hostile.verdict.models[0]
+    frame = hostile.tables["difference_curves"]
+    others = [model for model in list_drawn_models(hostile) if model != screen.reference][:4]
+    chart = screen.differences[0]
+    assert len(chart.lines) == len(others)
+    colors = color_models(list_drawn_models(hostile), hostile.verdict)
+    for model in others:
+        rows = frame[(frame["model_a"] == screen.reference) & (frame["model_b"] == model)]
+        sign = -1
+        if rows.empty:
+            rows, sign = frame[(frame["model_b"] == screen.reference) & (frame["model_a"] == model)], 1
+        last = sign * rows.sort_values("prior")["estimate"].iloc[-1]
+        (name,) = (each for each in chart.names if each["color"] == colors[model])
+        assert name["end"] == pytest.approx(float(chart.scale.y(last)), abs=0.1)
+
+
+def test_precision_recall_curves_follow_the_prior(hostile, screen):
+    data = json.loads(screen.data)
+    models = list_drawn_models(hostile)
+    for step in (0, len(data["priors"]) - 1):
+        frame = report_screen.precision_recall(
+            hostile.evaluation, [data["priors"][step]], recall=report_screen.RECALLS
+        )
+        for model, text in zip(models, data["curves"][step], strict=True):
+            means = frame[frame["model"] == model].groupby("recall")["precision"].mean()
+            np.testing.assert_allclose(np.array(text.split(), float) / 1000, means, atol=6e-4)
+
+
+def test_without_a_reliable_test_there_are_values_alone_in_the_order_of_the_input(hostile):
+    screen = build_screen(untrusted(hostile))
+    assert screen.heads == ["Model", "AUPREC"]
+    assert [row.model for row in screen.rows] == [str(model) for model in hostile.scores.models]
+    assert screen.differences == []
+    chart = screen.charts[0]
+    assert {line["color"] for line in chart.lines} == {0}
+    assert not any(line["band"] for line in chart.lines)
+    assert len(chart.names) == len(HOSTILE)
+    assert [each["title"] for each in chart.strip] == ["not supported", "no choice"]
+    assert chart.crossings == []
+
+
+def test_unknown_bands_have_no_column(hostile):
+    unknown = hostile.by_prior.assign(conf_low=np.nan, conf_high=np.nan)
+    screen = build_screen(replace(hostile, tables={**hostile.tables, "by_prior": unknown}))
+    assert screen.heads == ["Model", "AUPREC", "To best", MAY_BE_BEST]
+    assert {len(row.cells) for row in screen.rows} == {3}
+    assert not any(line["band"] for line in screen.charts[0].lines)
+
+
+def test_of_many_models_the_choice_has_colours_and_only_the_first_a_band(many):
+    screen = build_screen(many)
+    models = list_drawn_models(many)
+    colored = [models[row.number] for row in screen.rows if row.color]
+    assert set(colored) == {*many.verdict.models[:5], models[0]}
+    chart = screen.charts[0]
+    assert sum(bool(line["band"]) for line in chart.lines) == 1
+    assert len(chart.names) == len(colored) < len(chart.lines) == 12
+    low, high = chart.scale.y_limits
+    assert low <= many.by_prior["auprec"].min() <= many.by_prior["auprec"].max() <= high
+
+
+def test_a_model_with_a_warning_has_a_colour(many):
+    last = list_drawn_models(many)[-1]
+    verdict = replace(
+        many.verdict, models=many.verdict.models[:1], warnings=(f"worse than chance: {last!r}",)
+    )
+    colors = color_models(list_drawn_models(many), verdict)
+    assert [model for model, color in colors.items() if color] == [*many.verdict.models[:1], last]
