@@ -181,7 +181,7 @@ def saved() -> dict[str, str]:
     """Text of the report that skewanova writes, by file."""
     with tempfile.TemporaryDirectory() as folder:
         comparison().save(Path(folder) / "report")
-        files = [Path(folder) / "report" / name for name in ("tables.tex", "report.html")]
+        files = [Path(folder) / "report" / name for name in ("tables/tables.tex", "report.html")]
         return {file.name: file.read_text(encoding="utf-8") for file in files}
 
 

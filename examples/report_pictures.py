@@ -20,12 +20,12 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 import skewanova as sa
-from skewanova.report.figures import write_caption
+from skewanova.report.screen import build_screen
 
 #: Width and height of the screen, and options of the browser.
 SCREENS = {
-    "report": (1000, 1400, ()),
-    "report-dark": (1000, 1000, ("--blink-settings=preferredColorScheme=0",)),
+    "report": (1280, 900, ()),
+    "report-dark": (1280, 900, ("--blink-settings=preferredColorScheme=0",)),
     "report-phone": (500, 1100, ()),
 }
 TABLES = (("performance", {"siunitx": True}), ("ranking", {}))
@@ -52,7 +52,7 @@ def made_from(result: sa.Comparison, name: str) -> str:
     """Fingerprint of what a picture shows: the tables' text, or the words of the page that it begins with."""
     if name == "tables":
         return hashlib.sha256(latex(result).encode()).hexdigest()
-    parts = [str(result.verdict), write_caption("regions", result), str(result.ranking.round(3).to_dict())]
+    parts = [str(result.verdict), build_screen(result).data, str(result.ranking.round(3).to_dict())]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -1,12 +1,14 @@
 """Reports of comparisons: sentences, tables, figures, an HTML page and output folders.
 
+- charts: Line charts of the page as SVG.
 - document: The HTML page.
 - figures: Every figure of a comparison by name.
 - folder: The output folder.
 - methods: The methods section for a paper, with references.
 - parts: Tables, page and folder of several data sets or classes.
 - publication: Tables for a paper, in LaTeX.
-- rendering: Figures as files and inside a page.
+- rendering: Figures as files.
+- screen: The first screen of the page: charts along the prior, and the table that follows the slider.
 - sentences: Sentences about frames, and the results paragraph for a paper.
 - source: The frames and settings of a comparison, from which a report is made.
 - tables: Every table of a comparison by name.

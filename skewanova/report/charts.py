@@ -20,7 +20,7 @@ TICK_GAP, FRACTION_GAP = 26, 54
 
 
 #: Width of a character, in font sizes.
-CHARACTER_WIDTH = 0.6
+CHARACTER_WIDTH = 0.65
 
 
 class Layout(NamedTuple):
@@ -98,7 +98,7 @@ def draw_path(x: Iterable[float], y: Iterable[float]) -> str:
 
 
 class Marks(NamedTuple):
-    """What a chart along the prior shows besides its lines.
+    """Marks of a chart along the prior besides its lines.
 
     Lines are dashed below the prior `rarest`. `crossings` are (prior, low, high, value), and `strip` the
     segments (low, high, text, colour) of the bar below the plot.
@@ -156,7 +156,7 @@ def build_chart(
         x_ticks, y_ticks = [x_ticks[0], x_ticks[2]], []
     elif marks is not None:
         x_ticks = choose_prior_ticks(scale)
-    shown = Marks() if marks is None else marks
+    extra = Marks() if marks is None else marks
     return Chart(
         kind=kind,
         label=label,
@@ -165,17 +165,17 @@ def build_chart(
         x_ticks=x_ticks,
         y_ticks=y_ticks,
         lines=sorted(  # the first models are drawn last, above the others
-            ({"index": i, **_place_line(line, scale, shown)} for i, line in enumerate(lines)),
+            ({"index": i, **_place_line(line, scale, extra)} for i, line in enumerate(lines)),
             key=lambda placed: (placed["color"] > 0, -placed["index"]),
         ),
         names=_place_names([line for line in lines if line.is_named], scale, layout) if names else [],
-        shade=None if shown.deployment is None else _place_shade(shown.deployment, scale),
-        unsupported=float(scale.x(min(shown.rarest, high))) if shown.rarest > low else None,
-        no_skill=scale.path(*[np.geomspace(low, high, 40)] * 2) if shown.has_no_skill else "",
-        skill_y=float(scale.y(low * (high / low) ** 0.84)) if shown.has_no_skill else 0.0,
-        crossings=[_place_crossing(each, scale, layout.font) for each in shown.crossings],
-        strip=[_place_segment(each, scale, layout.font) for each in shown.strip],
-        cursor=None if shown.cursor is None else {"x": scale.x(shown.cursor), "text": f"{shown.cursor:.3g}"},
+        shade=None if extra.deployment is None else _place_shade(extra.deployment, scale),
+        unsupported=float(scale.x(min(extra.rarest, high))) if extra.rarest > low else None,
+        no_skill=scale.path(*[np.geomspace(low, high, 40)] * 2) if extra.has_no_skill else "",
+        skill_y=float(scale.y(low * (high / low) ** 0.84)) if extra.has_no_skill else 0.0,
+        crossings=[_place_crossing(each, scale, layout.font) for each in extra.crossings],
+        strip=[_place_segment(each, scale, layout.font) for each in extra.strip],
+        cursor=None if extra.cursor is None else {"x": scale.x(extra.cursor), "text": f"{extra.cursor:.3g}"},
         zero=float(scale.y(0.0)) if y_limits[0] < 0 < y_limits[1] else None,
     )
 
@@ -222,16 +222,16 @@ def _place_line(line: ChartLine, scale: Scale, marks: Marks) -> dict[str, Any]:
     x, y, rarest = line.x, line.y, marks.rarest
     low, high = line.low, line.high
     if x[0] < rarest < x[-1] and rarest not in x:  # the dashes end where support begins
-        place = int(np.searchsorted(x, rarest))
-        at = np.log(rarest), np.log(x)
-        y, *limits = (np.insert(v, place, np.interp(*at, v)) for v in (y, low, high) if v is not None)
+        position = int(np.searchsorted(x, rarest))
+        logs = np.log(rarest), np.log(x)
+        y, *limits = (np.insert(v, position, np.interp(*logs, v)) for v in (y, low, high) if v is not None)
         low, high = limits or (None, None)
-        x = np.insert(x, place, rarest)
+        x = np.insert(x, position, rarest)
     first = min(int(np.searchsorted(x, rarest)), len(x) - 1)
     band = ""
     if low is not None and high is not None and rarest <= x[-1]:
-        known = np.isfinite(low) & np.isfinite(high) & (np.arange(len(x)) >= first)
-        edge_x, upper, lower = scale.x(x[known]), scale.y(high[known]), scale.y(low[known])
+        finite = np.isfinite(low) & np.isfinite(high) & (np.arange(len(x)) >= first)
+        edge_x, upper, lower = scale.x(x[finite]), scale.y(high[finite]), scale.y(low[finite])
         band = draw_path([*edge_x, *edge_x[::-1]], [*upper, *lower[::-1]])
     dot = None
     if marks.cursor is not None and line.is_named:

@@ -277,8 +277,8 @@ def _write_along_prior(source: ReportSource) -> list[str]:
     names = shorten_names(source.evaluation.models)
     texts = sentences.write_curve_sentences(bands, differing, names, control=get_control(source))
     rest = len(texts) - MAX_RANGES
-    more = [f"differing_priors.csv has {rest} more such ranges."] if rest > 0 else []
-    return [*texts[:MAX_RANGES], *more]
+    note = [f"differing_priors.csv has {rest} more such ranges."] if rest > 0 else []
+    return [*texts[:MAX_RANGES], *note]
 
 
 def _describe_test(source: ReportSource, role: str) -> list[tuple[str, str]]:

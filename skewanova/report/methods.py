@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from importlib.metadata import version
+from typing import Any
 
 import pandas as pd
 
@@ -17,7 +18,7 @@ from skewanova.report.source import ReportSource, fill_template
 from skewanova.scores.design import FoldDesign
 
 ESTIMATORS = {
-    "trapezoid": "the trapezoid rule on the points of the curve (Landgrebe et al. 2006, eq. 4)",
+    "trapezoid": "the trapezoid rule (their eq. 4)",
     "exact": "exact segments between the points of the ROC curve (Davis and Goadrich 2006)",
     "average_precision": "average precision, a step at every positive",
     "upper_trapezoid": "the upper trapezoid rule, anchored at precision 1 (Boyd et al. 2013)",
@@ -130,16 +131,16 @@ class Prose:
 
 
 def write_methods(source: ReportSource) -> list[str]:
-    """Write the methods section; the primary tests come first."""
-    tests = pd.concat([frame[["test", "role"]] for frame in (source.tests, source.pairs)])
-    by_role = {role: rows["test"].tolist() for role, rows in tests.groupby("role", observed=True)}
+    """Write the methods section, with the tests that the conclusions rest on."""
+    frames = [frame.loc[frame["role"] == "primary", "test"] for frame in (source.tests, source.pairs)]
     paragraphs = fill_methods(
         source.design,
-        by_role["primary"],
-        [*by_role.get("published", []), *by_role.get("secondary", [])],
+        pd.concat(frames),
         estimator=str(source.settings["area_estimator"]),
         deployment_prior=str(source.settings["deployment_prior"]),
         alpha=source.alpha,
+        trusted=source.verdict.is_trusted,
+        state=source.verdict.state,
     )
     return [*paragraphs, _write_setup(source)]
 
@@ -152,7 +153,7 @@ def _write_setup(source: ReportSource) -> str:
     generator = "a random generator" if seed is None else f"seed {seed}"
     return (
         f"Design: {source.design.describe()}. {each} tests {sizes[0]} positives and {sizes[1]} negatives. "
-        f"Computed by skewanova {version('skewanova')} (The skewanova developers {_SOFTWARE_YEAR}) with "
+        f"Software: skewanova {version('skewanova')} (The skewanova developers {_SOFTWARE_YEAR}), "
         f"{generator}."
     )
 
@@ -163,27 +164,12 @@ def _format_sizes(values: pd.Series[float]) -> str:
     return f"{low:,.6g}" if low == high else f"{low:,.6g} to {high:,.6g}"
 
 
-def fill_methods(
-    design: FoldDesign,
-    primary: Iterable[str],
-    tests: Iterable[str],
-    *,
-    estimator: str,
-    deployment_prior: str,
-    alpha: float,
-) -> list[str]:
-    """Fill in the paragraphs on curves, ranking, tests and reading; `tests` are the other tests."""
-    first = dict.fromkeys(primary)
-    words = {
-        "estimator": ESTIMATORS[estimator],
-        "deployment_prior": deployment_prior,
-        "alpha": f"{alpha:g}",
-        "primary": [get_test(test).methods for test in first],
-        "others": [get_test(test).methods for test in dict.fromkeys(tests) if test not in first],
-        "design": design,
-        "fixed_runs": design.has_runs and design.runs == "fixed",
-    }
-    return [fill_template("methods", block, **words) for block in ("curves", "ranking", "tests", "reading")]
+def fill_methods(design: FoldDesign, tests: Iterable[str], *, estimator: str, **words: Any) -> list[str]:
+    """Fill in the paragraphs on curves and on tests; `words` are the others that the template needs."""
+    words["estimator"] = ESTIMATORS[estimator]
+    words["primary"] = [get_test(test).methods for test in dict.fromkeys(tests)]
+    words["fixed_runs"] = design.has_runs and design.runs == "fixed"
+    return [fill_template("methods", block, design=design, **words) for block in ("curves", "tests")]
 
 
 def find_references(paragraphs: Iterable[str]) -> list[Reference]:

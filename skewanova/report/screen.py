@@ -197,7 +197,8 @@ def list_small_charts(
     results: Mapping[str, ReportSource], colors: Mapping[str, int]
 ) -> dict[str, tuple[str, Chart]]:
     """Return the highest model with its lead, and a small chart, by part."""
-    first = list(results.items())[:MAX_PARTS]
+    several = {name: result for name, result in results.items() if result.by_prior["prior"].nunique() > 1}
+    first = list(several.items())[:MAX_PARTS]
     return {name: _build_small_chart(result, colors) for name, result in first}
 
 

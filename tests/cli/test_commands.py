@@ -40,16 +40,16 @@ def test_demo_as_a_process(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_compare_as_a_process_writes_the_folder(folder):
-    status, told, warned = run_process(
-        "compare", "scores.csv", *QUICK, "--out", "report", "--figures", "none"
-    )
+    status, told, warned = run_process("compare", "scores.csv", *QUICK, "--out", "report")
     assert (status, warned) == (0, "")
     assert told.endswith("Written to report: open report/report.html in a browser.\n")
     assert all(line.isprintable() and len(line) <= 80 for line in told.split("\n"))
     with pytest.warns(sa.SkewanovaWarning, match=r"."):
         known = sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5,))
     for name in ("auprec", "iauprec", "tests", "pairs", "ranking", "regions"):
-        written = pd.read_csv(folder / "report" / f"{name}.csv", keep_default_na=False, na_values=[""])
+        written = pd.read_csv(
+            folder / "report" / "tables" / f"{name}.csv", keep_default_na=False, na_values=[""]
+        )
         assert list(written) == list(known.tables[name])
         assert written.shape == known.tables[name].shape
     assert (folder / "report" / "report.html").is_file()

@@ -208,7 +208,9 @@ def test_what_is_coloured():
 def test_every_stage_is_counted(folder, undrawn):
     heard = []
     with listen_to_stages(heard.append), pytest.warns(sa.SkewanovaWarning, match=r"."):
-        sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5, 0.4)).save("report")
+        sa.compare(sa.read_scores("scores.csv"), (0.4, 0.5), at_priors=(0.5, 0.4)).save(
+            "report", figures="svg"
+        )
     report_stage("nobody hears")
     figures = [kind.replace("_", " ") for kind in KINDS if kind not in {"components", "prior_estimate"}]
     assert heard == [*STAGES, *(f"figure {kind}" for kind in figures)]

@@ -132,8 +132,8 @@ def test_monitor_says_by_batch_whether_the_choice_holds(report):
 
 
 def test_monitor_exits_with_3_where_another_model_is_ahead(report):
-    leaders = pd.read_csv("report/leaders.csv")
-    leaders.assign(leader="poor", contender="poor").to_csv("report/leaders.csv", index=False)
+    leaders = pd.read_csv("report/tables/leaders.csv")
+    leaders.assign(leader="poor", contender="poor").to_csv("report/tables/leaders.csv", index=False)
     done = run("monitor", "report", "field.csv", "--json")
     assert done.exit_code == 3
     found = json.loads(done.stdout)

@@ -25,8 +25,8 @@ def write_json(path, *ranking, **settings):
 
 def write_folder(result, folder):
     """Write what is read of an output folder."""
-    folder.mkdir()
-    result.ranking.to_csv(folder / "ranking.csv", index=False)
+    (folder / "tables").mkdir(parents=True)
+    result.ranking.to_csv(folder / "tables" / "ranking.csv", index=False)
     text = json.dumps({"settings": result.settings}, default=str)
     (folder / PROVENANCE).write_text(text, encoding="utf-8")
     return folder

@@ -66,9 +66,10 @@ def write_folder(folder, **edited):
             columns=["model", "bin", "score_high", "n_positive", "n_negative"],
         ),
     }
+    (folder / "tables").mkdir(exist_ok=True)
     for name, frame in frames.items():
         cells = {column: [text, *frame[column][1:]] for column, text in edited.items() if column in frame}
-        frame.assign(**cells).to_csv(folder / f"{name}.csv", index=False)
+        frame.assign(**cells).to_csv(folder / "tables" / f"{name}.csv", index=False)
     return folder
 
 
@@ -118,8 +119,8 @@ def test_a_folder_that_somebody_edited_is_refused(tmp_path, edited):
 
 
 def test_a_folder_whose_bins_have_one_class_or_other_columns_is_refused(tmp_path):
-    bins = pd.read_csv(write_folder(tmp_path) / "score_bins.csv")
+    bins = pd.read_csv(write_folder(tmp_path) / "tables" / "score_bins.csv")
     for changed in (bins.assign(n_positive=0), bins.rename(columns={"model": "name"}), bins[:1]):
-        changed.to_csv(tmp_path / "score_bins.csv", index=False)
+        changed.to_csv(tmp_path / "tables" / "score_bins.csv", index=False)
         with pytest.raises(InputError, match="`comparison` must be a folder that"):
             monitor(tmp_path, FIELD)

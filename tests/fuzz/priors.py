@@ -169,7 +169,7 @@ def fields_are_read_or_refused(case):
         near(again.to_frame()[NUMBERS], result.to_frame()[NUMBERS])
 
 
-TABLES = ("ranking.csv", "leaders.csv", "score_bins.csv", "provenance.json")
+TABLES = ("tables/ranking.csv", "tables/leaders.csv", "tables/score_bins.csv", "provenance.json")
 CONTENTS = (b"", b"{}", b"[]", b"null", b"\x00", b"\xff\xfe", b"a\n1\n", b'{"settings": 1}', b"{{")
 
 
@@ -180,7 +180,7 @@ def folder_files():
     frames = {name: result.tables[name] for name in ("ranking", "leaders", "score_bins")}
     ranked = json.loads(frames["ranking"].to_json(orient="records"))
     return {
-        **{f"{name}.csv": frame.to_csv(index=False).encode() for name, frame in frames.items()},
+        **{f"tables/{name}.csv": frame.to_csv(index=False).encode() for name, frame in frames.items()},
         "provenance.json": json.dumps({"settings": {"alpha": 0.05}}).encode(),
         "printed.json": json.dumps({"ranking": ranked, "settings": {"alpha": 0.01}}).encode(),
     }
@@ -272,7 +272,7 @@ def told_apart_or_refused(case):
     places, files = [], {}
     for side, turned, harm, kind in zip("ab", case["turned"], case["harms"], case["kinds"], strict=True):
         files |= {f"{side}/{name}": content for name, content in harmed_folder(turned, harm).items()}
-        names = {"folder": side, "printed": f"{side}/printed.json", "file": f"{side}/ranking.csv"}
+        names = {"folder": side, "printed": f"{side}/printed.json", "file": f"{side}/tables/ranking.csv"}
         places.append(names.get(kind, f"{side}/absent"))
     with folder_of(files) as folder:
         run = checked_run(["diff", *places, *case["arguments"]], folder, statuses=(DONE, REFUSED, CHANGED))

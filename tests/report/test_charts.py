@@ -71,7 +71,7 @@ def test_names_at_line_ends_never_overlap_and_stay_inside(levels, layout):
     assert drawn.scale.top - 1e-6 <= heights[0] <= heights[-1] <= drawn.scale.bottom + 1e-6
     longest = max(len(name["text"]) for name in drawn.names)
     assert longest <= layout.max_name
-    assert drawn.scale.right + 12 + 0.6 * layout.font * longest <= layout.width + 7
+    assert drawn.scale.right + 12 + 0.65 * layout.font * longest <= layout.width + 1
 
 
 @given(st.floats(1e-5, 0.4), st.floats(1.3, 1000), st.sampled_from([WIDE, NARROW]))
@@ -122,7 +122,7 @@ def test_a_change_of_the_highest_mean_is_marked_with_its_interval():
         (ring,) = drawn.crossings
         assert ring["low"] <= ring["x"] <= ring["high"]
         assert ring["low"] >= drawn.scale.left - 1e-9
-        width = 0.6 * 12 * max(map(len, ring["texts"]))
+        width = 0.65 * 12 * max(map(len, ring["texts"]))
         start = ring["text_x"] - (width if ring["anchor"] == "end" else 0)
         assert drawn.scale.left - 1e-6 <= start <= start + width <= drawn.scale.right + 1e-6
     assert chart([line()], NARROW, crossings=[(0.05, 0.02, 0.1, 0.6)]).crossings[0]["texts"] == []

@@ -14,14 +14,15 @@ from skewanova.scores.design import FoldDesign
 
 def text(tests, kind="independent", **options):
     options = {"estimator": "trapezoid", "deployment_prior": "uniform", "alpha": 0.05} | options
-    return fill_methods(FoldDesign(kind, n_halvings=20 * (kind == "split_half")), tests, [], **options)
+    options = {"trusted": True, "state": "choose"} | options
+    return fill_methods(FoldDesign(kind, n_halvings=20 * (kind == "split_half")), tests, **options)
 
 
 def test_text_names_estimator_prior_level_and_tests_once():
     words = " ".join(text(["two_way", "tukey", "two_way", "new"], estimator="exact", alpha=0.005))
-    assert "here by exact segments" in words
-    assert "here uniform." in words
-    assert "at level 0.005:" in words
+    assert ", by exact segments" in words
+    assert "deployment prior (uniform)" in words
+    assert "at level 0.005, about" in words
     assert words.count(get_test("two_way").methods) == 1
     assert "; new." in words
 
@@ -34,7 +35,7 @@ def test_every_year_cited_is_that_of_a_reference(test):
     words = words.replace("DeLong, DeLong and Clarke-Pearson", "DeLong et al.")
     surname = r"([A-Z]\w+)(?:'s)?(?: and [A-Z]\w+(?:'s)?| et al\.)? \(?(\d{4})"
     named = re.findall(surname, words)
-    assert len(named) >= (4 if get_test(test).sampling_unit == "folds" else 3)
+    assert ("Landgrebe", "2006") in named
     assert {(name, int(year)) for name, year in named} <= references
 
 
@@ -60,9 +61,9 @@ def test_bibtex_reads_every_entry(tmp_path):
     assert (tmp_path / "all.bbl").read_text().count("\\bibitem") == len(REFERENCES)
 
 
-def test_halvings_say_whose_variance_each_number_has():
-    halved = " ".join(text(["split_half_hotelling"], "split_half"))
-    corrected = " ".join(text(["corrected_hotelling"], "repeated_kfold"))
-    assert "plans go by the same split-half variance" in halved
-    assert "Corani" not in halved
-    assert "Bayesian correlated t test (Corani and Benavoli" in corrected
+def test_words_on_runs_equivalence_and_tests_are_those_of_the_comparison():
+    assert "Schuirmann" in " ".join(text(["two_way"], state="equal"))
+    assert "Schuirmann" not in " ".join(text(["two_way"]))
+    silent = " ".join(text(["two_way"], trusted=False))
+    assert get_test("two_way").methods not in silent
+    assert "No test is reliable for these data" in silent
