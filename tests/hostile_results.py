@@ -7,7 +7,7 @@ import pandas as pd
 
 from skewanova.comparison.pipeline import compare
 from skewanova.report.document import render_page
-from skewanova.report.folder import _build_provenance
+from skewanova.report.folder import build_provenance
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -23,7 +23,7 @@ HOSTILE = (
 
 def render_html(source):
     """The page of a comparison, in no folder."""
-    return render_page(source, _build_provenance(source))
+    return render_page(source, build_provenance(source))
 
 
 def simulated(names, n_folds=4, priors=(0.5, 0.1), **options):

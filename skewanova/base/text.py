@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 from unicodedata import normalize
@@ -55,6 +55,8 @@ class Table(FrameResult):
         Cells (row, column) to emphasise.
     note : str
         Note below the table.
+    explanations : mapping of str to str
+        Sentences that the note adds for the columns with these heads.
     """
 
     name: str
@@ -63,6 +65,19 @@ class Table(FrameResult):
     rows: tuple[tuple[str, ...], ...]
     bold: frozenset[tuple[int, int]] = frozenset()
     note: str = ""
+    explanations: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def full_note(self) -> str:
+        """The note, with explanations of the columns that the table has."""
+        texts = (text for head, text in self.explanations.items() if head in self.header)
+        return " ".join(filter(None, [self.note, *dict.fromkeys(texts)]))
+
+    @property
+    def is_numeric(self) -> list[bool]:
+        """True for each column after the first that holds numbers only."""
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
+        return [i > 0 and all(map(is_number, cells)) for i, cells in enumerate(columns)]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the cells as text."""
@@ -79,13 +94,13 @@ class Table(FrameResult):
         room = [first, *[max(width - 2 - first, 4)] * (len(self.header) - 1)]
         cells = [[shorten_name(c, n) for c, n in zip(row, room, strict=True)] for row in (self.header, *rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [textwrap.fill(self.caption, width)]
+        lines, numeric = [textwrap.fill(self.caption, width)], self.is_numeric
         for block in pack_columns(widths, width):
             lines.append("")
             for row in cells:
-                parts = [row[0].ljust(widths[0]), *(row[j].rjust(widths[j]) for j in block)]
+                parts = [(str.rjust if numeric[j] else str.ljust)(row[j], widths[j]) for j in [0, *block]]
                 lines.append("  ".join(parts).rstrip())
-        return "\n".join([*lines, *(["", textwrap.fill(self.note, width)] if self.note else [])])
+        return "\n".join([*lines, *(["", textwrap.fill(self.full_note, width)] if self.full_note else [])])
 
     def _formatted(self, escape_cell: Callable[[str], str], plain: str, bold: str) -> list[list[str]]:
         """Return the escaped cells of every row in the plain or the bold format."""
@@ -97,10 +112,13 @@ class Table(FrameResult):
 
     def to_markdown(self) -> str:
         """Return a GitHub-flavoured Markdown table with its caption and note."""
-        head = [[escape_markdown(c) for c in self.header], ["---", *["---:"] * (len(self.header) - 1)]]
+        head = [
+            [escape_markdown(cell) for cell in self.header],
+            ["---:" if numeric else "---" for numeric in self.is_numeric],
+        ]
         rows = [*head, *self._formatted(escape_markdown, "{}", "**{}**")]
         lines = ["| " + " | ".join(row) + " |" for row in rows]
-        note = f"\n\n{escape_markdown(self.note)}" if self.note else ""
+        note = f"\n\n{escape_markdown(self.full_note)}" if self.full_note else ""
         return f"**{escape_markdown(self.caption)}**\n\n" + "\n".join(lines) + note
 
     def to_html(self) -> str:
@@ -108,11 +126,16 @@ class Table(FrameResult):
         head = "".join(f'<th scope="col">{_escape_html(cell)}</th>' for cell in self.header)
         rows = self._formatted(_escape_html, "<td>{}</td>", "<td><strong>{}</strong></td>")
         body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-        note = f"\n<p>{_escape_html(self.note)}</p>" if self.note else ""
+        note = f"\n<p>{_escape_html(self.full_note)}</p>" if self.full_note else ""
         return (
             f'<table class="skewanova">\n<caption>{_escape_html(self.caption)}</caption>\n'
             f"<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{note}"
         )
+
+
+def is_number(cell: str, signs: str = "-<(") -> bool:
+    """Return True if a cell is empty, infinite, or a number after any of the signs."""
+    return not cell or cell.lstrip(signs)[:1].isdecimal() or cell in {"inf", "-inf"}
 
 
 def build_table(
@@ -311,22 +334,22 @@ _INVISIBLE = re.compile(
 )
 
 
-def shorten_names(names: Iterable[str]) -> dict[str, str]:
+def shorten_names(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
     """Return the short form of each name, on one line and distinct from the others.
 
     Examples
     --------
     >>> from skewanova.base.text import shorten_names
     >>> list(shorten_names(["forest", "a" * 40 + "x", "a" * 30 + "x"]).values())
-    ['forest', 'aaaaaaaaaaaaa...aaaaaaax', 'aaaaaaaaaaa...aaaaax (2)']
+    ['forest', 'aaaaaaaaaaaaaaaaaaaaa...', 'aaaaaaaaaaaaaaaaa... (2)']
     """
     short: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        label, copy = shorten_name(name), 1
+        label, copy = shorten_name(name, width), 1
         while label in short.values():
             copy += 1
             mark = f" ({copy})"
-            label = shorten_name(name, NAME_WIDTH - len(mark)) + mark
+            label = shorten_name(name, width - len(mark)) + mark
         short[name] = label
     return short
 
@@ -381,12 +404,9 @@ def merge_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def shorten_name(name: str, width: int = NAME_WIDTH) -> str:
-    """Return one line, cut in the middle if too long, because names often differ at either end."""
+    """Return one line, cut at its end if too long."""
     line = " ".join(escape_text(name).split())
-    if len(line) <= width:
-        return line
-    tail = (width - 3) * 2 // 5
-    return f"{line[: width - 3 - tail]}...{line[len(line) - tail :]}"
+    return line if len(line) <= width else f"{line[: max(width - 3, 1)].rstrip()}..."
 
 
 def pack_columns(widths: Sequence[int], width: int) -> list[list[int]]:

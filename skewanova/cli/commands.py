@@ -130,6 +130,7 @@ def _compare(
     deployment_prior: DeploymentPrior | Path,
     seed: int,
     out: Path | None,
+    paper: Path | None,
     figures: Sequence[str],
     as_json: bool,
     quiet: bool,
@@ -138,11 +139,8 @@ def _compare(
     **options: Any,
 ) -> None:
     several, scores = _is_several(scores), scores if models is None else _select_models(scores, models)
-    if several and isinstance(deployment_prior, Path):
-        raise InputError(
-            "--deployment-prior estimate: needs one labelled table, but there are several data sets: run "
-            "`skewanova prior` on one and give what it prints"
-        )
+    if several:
+        _refuse_for_several(deployment_prior, paper)
     compare_scores: Any = skewanova.compare
     if several:
         datasets = isinstance(scores, Mapping)
@@ -150,9 +148,7 @@ def _compare(
     with nullcontext() if quiet or several else progress_bar(_count_stages(out if figures else None)):
         weighting = shared.resolve_prior(deployment_prior, scores)
         result = compare_scores(scores, weighting, rng=seed, **shared.merge_design_options(options))
-        if out is not None:
-            with print_write_warnings():
-                result.save(out, figures=figures)
+        _write_folders(result, out, figures, paper)
     if as_json:
         print_json(command, **comparison_as_json(result))
     elif not quiet:
@@ -160,6 +156,26 @@ def _compare(
         click.echo(escape_lines(summary) if several else colour_summary(summary))
         if out is not None:
             echo(f"\nWritten to {out}: open {out / 'report.html'} in a browser.")
+
+
+def _refuse_for_several(deployment_prior: DeploymentPrior | Path, paper: Path | None) -> None:
+    """Raise for options that take one comparison."""
+    if isinstance(deployment_prior, Path):
+        raise InputError(
+            "--deployment-prior estimate: needs one labelled table, but there are several data sets: run "
+            "`skewanova prior` on one and give what it prints"
+        )
+    if paper is not None:
+        raise InputError("--paper takes one comparison: give the table of one data set, or leave it out")
+
+
+def _write_folders(result: Any, out: Path | None, figures: Sequence[str], paper: Path | None) -> None:
+    """Write the folders of --out and --paper."""
+    with print_write_warnings():
+        if out is not None:
+            result.save(out, figures=figures)
+        if paper is not None:
+            result.for_paper().save(paper)
 
 
 def _is_several(scores: Any) -> bool:

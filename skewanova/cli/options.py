@@ -105,7 +105,7 @@ class Refusal(Failure):
 #: Options by heading of the help; all others stand between the two.
 HEADINGS = {
     "Input": (*COLUMN_OPTIONS, "batch_column", "positive", "wide", "classes", "missing", "models", "fold"),
-    "Output": ("out", "figures", "full", "as_json", "quiet", "help"),
+    "Output": ("out", "paper", "figures", "full", "as_json", "quiet", "help"),
 }
 
 
@@ -362,6 +362,12 @@ COMPARISON_OPTIONS = (
     seed_option("the resampling"),
     click.option("--full/--brief", default=False, help="Print all results or only the verdict."),
     out_option("report.html and tables"),
+    click.option(
+        "--paper",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        help="Write results, methods, table and figure for a paper (LaTeX).",
+    ),
     parsed_option(
         "--figures",
         "LIST",

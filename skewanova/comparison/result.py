@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skewanova.base.checks import suggest_name
-from skewanova.base.text import format_item, format_section, shorten_name, shorten_names, wrap_lines
+from skewanova.base.text import Table, format_item, format_section, shorten_name, shorten_names, wrap_lines
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences
 from skewanova.report.methods import Prose, write_methods
 from skewanova.report.publication import build_publication_table, check_label, write_latex
 from skewanova.report.source import ReportSource, get_control
 from skewanova.report.tables import NOT_RELIABLE, TABLES, build_performance_table
+
+if TYPE_CHECKING:
+    from skewanova.report.paper import Paper
 
 #: Sentences of one list in a summary; `conclusions` and the frames have all.
 MAX_CONCLUSIONS = 20
@@ -108,8 +111,10 @@ class Comparison(ReportSource):
         return f"<Comparison of {len(measures.models)} models over {n_folds}: {best!r} ranks first>"
 
     def _repr_html_(self) -> str:
-        """Verdict and ranking, for a notebook."""
-        return f"{self.verdict._repr_html_()}\n{TABLES['ranking'].make(self).to_html()}"
+        """Verdict, AUPREC along the prior and ranking, for a notebook."""
+        from skewanova.report.document import render_notebook
+
+        return render_notebook(self, self._build_short_ranking())
 
     @property
     def plot(self) -> Plots:
@@ -131,6 +136,20 @@ class Comparison(ReportSource):
         """Results section for a paper: the primary test, and each pair with interval, test and effect."""
         return Prose((sentences.write_results(self),))
 
+    def for_paper(self) -> Paper:
+        """Return results, methods, one table, one figure and the references for a paper.
+
+        ``result.for_paper().save("paper")`` writes them as LaTeX that compiles.
+
+        Returns
+        -------
+        Paper
+            The attributes `results`, `methods`, `table`, `caption` and `references`, and the method `save`.
+        """
+        from skewanova.report.paper import build_paper
+
+        return build_paper(self)
+
     @property
     def conclusions(self) -> tuple[str, ...]:
         """Results of the primary tests, in sentences."""
@@ -148,8 +167,13 @@ class Comparison(ReportSource):
         )
 
     def _format_brief(self, width: int) -> str:
-        short = shorten_names(self.evaluation.models)
-        return f"{self.verdict.to_text(width)}\n\n{TABLES['ranking'].make(self).to_text(width, names=short)}"
+        short, table = shorten_names(self.evaluation.models), self._build_short_ranking()
+        return f"{self.verdict.to_text(width)}\n\n{table.to_text(width, names=short)}"
+
+    def _build_short_ranking(self) -> Table:
+        """Build the ranking with a short note."""
+        table = TABLES["ranking"].make(self)
+        return replace(table, explanations={"Group": table.explanations["Group"]})
 
     def _format_details(self, width: int) -> list[str]:
         short, frames = shorten_names(self.evaluation.models), self.tables
@@ -158,6 +182,7 @@ class Comparison(ReportSource):
         checks = frames["assumptions"][~frames["assumptions"]["advice"].isin(["", *self.warnings])]
         advice = [f"{check}: {text}" for check, text in zip(checks["check"], checks["advice"], strict=True)]
         return [
+            textwrap.fill(TABLES["ranking"].make(self).full_note, width),
             self._format_heading(width),
             format_section("Conclusions", _truncate(self.conclusions, MAX_CONCLUSIONS), width),
             performance.to_text(width, names=short),

@@ -22,7 +22,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from skewanova.base.checks import InputError, InputTypeError, check_ordered, check_priors
 from skewanova.base.frames import list_distinct
-from skewanova.base.text import escape_text
+from skewanova.base.text import shorten_names
 from skewanova.plotting.lines import LIGHT_COLORS, spread_heights
 
 Color = tuple[float, float, float]
@@ -296,17 +296,11 @@ def make_line_styles(models: Sequence[str], palette: Palette = None) -> dict[str
 
 def model_labels(models: Iterable[str], width: int = MAX_NAME_LENGTH) -> dict[str, str]:
     """Return each model's label: one line of plain text, shortened, distinct from the others."""
-    labels: dict[str, str] = {}
-    for model in list_distinct(models):
-        text = " ".join(escape_text(model).split()) or repr(model)
-        tail = width // 3  # the middle is left out: names often differ at either end
-        short = label = text if len(text) <= width else f"{text[: width - tail - 1]}…{text[-tail:]}"
-        copy = 1
-        while label in labels.values():
-            copy += 1
-            label = f"{short} ({copy})"
-        labels[model] = label
-    return {model: label.replace("$", r"\$") for model, label in labels.items()}  # $...$ would be a formula
+    named = {model: model if model.strip() else repr(model) for model in list_distinct(models)}
+    labels = shorten_names(named.values(), width)
+    return {  # $...$ would be a formula
+        model: labels[name].replace("$", r"\$") for model, name in named.items()
+    }
 
 
 def format_plain(number: float, _position: object = None) -> str:

@@ -5,6 +5,7 @@
 - figures: Every figure of a comparison by name.
 - folder: The output folder.
 - methods: The methods section for a paper, with references.
+- paper: Results, methods, table, figure and references for a paper.
 - parts: Tables, page and folder of several data sets or classes.
 - publication: Tables for a paper, in LaTeX.
 - rendering: Figures as files.

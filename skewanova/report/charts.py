@@ -19,8 +19,8 @@ from skewanova.plotting.lines import LIGHT_COLORS, spread_heights
 TICK_GAP, FRACTION_GAP = 26, 54
 
 
-#: Width of a character, in font sizes.
-CHARACTER_WIDTH = 0.65
+#: Largest mean width of a character, in font sizes: of names, which are bold, and of other texts.
+BOLD_WIDTH, TEXT_WIDTH = 0.65, 0.6
 
 
 class Layout(NamedTuple):
@@ -146,7 +146,7 @@ def build_chart(
 ) -> Chart:
     """Build a chart: along the prior with `marks`, else with linear axes."""
     names = [shorten_name(line.model, layout.max_name) for line in lines if line.is_named]
-    margin = CHARACTER_WIDTH * layout.font * max(map(len, names), default=0) + (18 if names else 6)
+    margin = BOLD_WIDTH * layout.font * max(map(len, names), default=0) + (18 if names else 6)
     bottom, right = layout.height - layout.bottom, layout.width - round(margin)
     scale = Scale(layout.left, right, layout.top, bottom, x_limits, y_limits, marks is not None)
     low, high = x_limits
@@ -186,7 +186,7 @@ def choose_steps(low: float, high: float, n_steps: int = 5) -> list[float]:
     unit = 10.0 ** np.floor(np.log10(rough))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough * (1 - 1e-9))
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-    return [float(k * step) for k in np.arange(first, last + 1)]
+    return [float(k * step) + 0.0 for k in np.arange(first, last + 1)]
 
 
 def choose_limits(values: Floats) -> tuple[float, float]:
@@ -269,7 +269,7 @@ def _place_crossing(each: tuple[float, float, float, float], scale: Scale, font:
     prior, low, high, value = each
     x, y = float(scale.x(prior)), float(scale.y(value))
     texts = ["the highest mean changes", f"at {prior:.3g} ({low:.3g} to {high:.3g})"]
-    width = CHARACTER_WIDTH * font * max(map(len, texts))
+    width = TEXT_WIDTH * font * max(map(len, texts))
     is_left = x - 40 - width > scale.left or x - scale.left > scale.right - x
     is_above = y - scale.top > 100 and is_left
     return {
@@ -289,7 +289,8 @@ def _place_segment(each: tuple[float, float, str, int], scale: Scale, font: int)
     low, high, text, color = each
     x, right = float(scale.x(low)), float(scale.x(high))
     shorter = text, text.split(":")[0].removeprefix("use ")
-    fitting = (t for t in shorter if CHARACTER_WIDTH * font * len(t) <= right - x - 6)
+    character = (BOLD_WIDTH if color else TEXT_WIDTH) * font
+    fitting = (each for each in shorter if character * len(each) <= right - x - 6)
     return {"x": x, "width": right - x, "text": next(fitting, ""), "title": text, "color": color}
 
 

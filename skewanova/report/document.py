@@ -6,12 +6,10 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
-import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
@@ -19,8 +17,6 @@ from skewanova.base.text import (
     Table,
     drop_empty_columns,
     escape_text,
-    format_p,
-    select_cells,
     shorten_names,
 )
 from skewanova.decision.verdict import LINE_TITLES, Verdict
@@ -28,7 +24,7 @@ from skewanova.inference.catalogue import get_test
 from skewanova.plotting.lines import DARK_COLORS, LIGHT_COLORS
 from skewanova.report import sentences
 from skewanova.report.methods import find_references, write_methods
-from skewanova.report.publication import build_publication_table, is_number
+from skewanova.report.publication import REPORT_TABLES, build_report_tables
 from skewanova.report.screen import (
     MAX_ROWS,
     build_screen,
@@ -36,7 +32,7 @@ from skewanova.report.screen import (
     list_drawn_models,
 )
 from skewanova.report.source import ReportSource, get_control, select_primary
-from skewanova.report.tables import NO_ADVICE, TABLES
+from skewanova.report.tables import TABLES
 
 #: Id of the element with the numbers of each frame that a verdict cites.
 TABLE_ANCHORS = {
@@ -60,12 +56,8 @@ TABLE_ANCHORS = {
 UNLINKED = frozenset({"low", "high", "conf_low", "conf_high", "power", "prior", "prior_low"})
 
 
-#: Tables of the page, in order; the folder has the others.
-PAGE_TABLES = ("leaders", "ranking", "pairwise", "performance", "assumptions", "plans", "tests")
-
-
-#: Ranges of differing priors, and rows of a table, on the page; the files have all.
-MAX_RANGES, MAX_TABLE_ROWS = 6, 20
+#: Ranges of differing priors on the page; the file has all.
+MAX_RANGES = 6
 
 
 class View(NamedTuple):
@@ -98,6 +90,17 @@ def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
         "provenance": _list_provenance(provenance),
     }
     return load_templates().get_template("report.html.j2").render(context)
+
+
+def render_notebook(source: ReportSource, table: Table) -> str:
+    """Return the verdict, the first chart and a table as HTML for a notebook."""
+    context = {
+        "light": LIGHT_COLORS,
+        "verdict": Markup(source.verdict._repr_html_()),
+        "picture": next(iter(build_screen(source).charts), None),
+        "ranking": Markup(table.to_html()),
+    }
+    return load_templates().get_template("notebook.html.j2").render(context)
 
 
 def build_page_context(
@@ -208,42 +211,10 @@ def link_numbers(verdict: Verdict, line: str, anchors: Mapping[str, str]) -> Mar
 
 def _build_views(source: ReportSource) -> dict[str, View | None]:
     """Build the tables of the page; a table without rows is None."""
-    tables = {name: build_publication_table(source, name) for name in PAGE_TABLES}
-    published = source.tests["role"].isin(["primary", "published"])
-    tables["tests"] = select_cells(tables["tests"], rows=np.flatnonzero(published).tolist())
-    tables["assumptions"] = _select_advice(tables["assumptions"])
-    tables["pairwise"] = _add_equivalence(source, tables["pairwise"])
-    tables = {name: _cut_rows(table, TABLES[name].files[0]) for name, table in tables.items()}
-    views = {name: build_view(table, *TABLES[name].files) for name, table in tables.items() if table.rows}
+    tables = build_report_tables(source)
+    views = {name: build_view(table, *TABLES[name].files) for name, table in tables.items()}
     views["pairwise"] = views["pairwise"]._replace(marked=_find_decisive_row(source))
-    if not source.verdict.is_trusted:
-        views.pop("leaders")
-    return {name: views.get(name) for name in PAGE_TABLES}
-
-
-def _select_advice(table: Table) -> Table:
-    """Select the checks that have an advice, and count the others in the note."""
-    rows = [i for i, row in enumerate(table.rows) if row[-1] != NO_ADVICE]
-    note = f"{len(table.rows) - len(rows)} more checks have nothing to add."
-    return replace(select_cells(table, rows=rows), note=note)
-
-
-def _add_equivalence(source: ReportSource, table: Table) -> Table:
-    """Add the p-value of practical equivalence to the table of pairs."""
-    frame = source.tables["equivalence"]
-    if source.verdict.is_trusted and len(frame) == len(table.rows):
-        head = f"Equal within {frame['rope'].iloc[0]:g}: p"
-        rows = [(*row, format_p(p)) for row, p in zip(table.rows, frame["p_adjusted"], strict=True)]
-        table = replace(table, header=(*table.header, head), rows=tuple(rows))
-    return table
-
-
-def _cut_rows(table: Table, file: str) -> Table:
-    """Return the first MAX_TABLE_ROWS rows of a table."""
-    if len(table.rows) <= MAX_TABLE_ROWS:
-        return table
-    note = f"{table.note} The first {MAX_TABLE_ROWS} of {len(table.rows):,} rows; {file} has all."
-    return replace(select_cells(table, rows=range(MAX_TABLE_ROWS)), note=note)
+    return {name: views.get(name) for name in REPORT_TABLES}
 
 
 def _find_decisive_row(source: ReportSource) -> int | None:
@@ -261,9 +232,7 @@ def _find_decisive_row(source: ReportSource) -> int | None:
 def build_view(table: Table, *files: str) -> View:
     """Build the view of a table without its empty columns."""
     table = drop_empty_columns(table)
-    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
-    kinds = ["number" if i and all(map(is_number, cells)) else "text" for i, cells in enumerate(columns)]
-    return View(table, kinds, files)
+    return View(table, ["number" if numeric else "text" for numeric in table.is_numeric], files)
 
 
 # --- sentences ----------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from skewanova.base.folders import (
 )
 from skewanova.report.document import render_page, write_title
 from skewanova.report.methods import find_references, write_bibtex, write_methods
-from skewanova.report.publication import build_publication_tables, write_latex_file
+from skewanova.report.publication import build_report_tables, write_latex_file
 from skewanova.report.source import FRAMES, ReportSource
 
 #: Frames of curves, which are written as Parquet because they have many rows.
@@ -44,7 +44,7 @@ def write_folder(
     source: ReportSource, directory: str | os.PathLike[str], *, figures: str | Sequence[str] | None = None
 ) -> Path:
     """Write the page, all tables and figures to a folder; see :meth:`Comparison.save`."""
-    provenance, formats = _build_provenance(source), check_formats(figures)
+    provenance, formats = build_provenance(source), check_formats(figures)
     with replace_folder(directory, provenance, inputs=[source.source]) as output:
         write_files(output, source, provenance, formats)
     return Path(directory)
@@ -52,7 +52,7 @@ def write_folder(
 
 def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str]) -> None:
     """Write a comparison to a subfolder, with its own provenance."""
-    part, provenance = output.make_subfolder(name), _build_provenance(source)
+    part, provenance = output.make_subfolder(name), build_provenance(source)
     write_files(part, source, provenance, formats)
     part.write_manifest(provenance)
 
@@ -68,7 +68,7 @@ def write_files(output: Output, source: ReportSource, provenance: Provenance, fo
         else:
             output.write_csv(file, frame)
     output.write("tables/tables.tex", write_latex_file(source))
-    tables = (table.to_markdown() for table in build_publication_tables(source).values())
+    tables = (table.to_markdown() for table in build_report_tables(source).values())
     output.write("tables/tables.md", "\n\n".join([f"# {write_title(source)}", *tables]) + "\n")
     output.write("tables/references.bib", write_bibtex(find_references(write_methods(source))))
     output.write("report.html", render_page(source, provenance))
@@ -103,6 +103,7 @@ def write_readme(output: Output, files: Mapping[str, str]) -> None:
     output.write("README.txt", "".join(f"{name:{width}}{text}\n" for name, text in files.items()))
 
 
-def _build_provenance(source: ReportSource) -> Provenance:
+def build_provenance(source: ReportSource) -> Provenance:
+    """Return the record of how a comparison was made."""
     seed, path = source.settings.get("seed"), source.source
     return make_provenance("comparison", source.settings, seed=seed, source=path, sha256=source.sha256)

@@ -13,15 +13,18 @@ import numpy as np
 from skewanova.base.checks import InputError, InputTypeError, check_choice, check_count
 from skewanova.base.text import (
     Table,
+    drop_column,
     drop_empty_columns,
     escape_latex,
+    format_p,
+    is_number,
     pack_columns,
     select_cells,
     set_decimals,
 )
 from skewanova.inference.catalogue import TESTS, get_test
-from skewanova.report.source import ReportSource
-from skewanova.report.tables import TABLES
+from skewanova.report.source import ReportSource, get_control
+from skewanova.report.tables import NO_ADVICE, TABLES
 
 #: Tables with more lines span several pages.
 MAX_PAGE_LINES = 36
@@ -105,18 +108,69 @@ def _find_rows(table: Table, rows: int | Sequence[str]) -> list[int]:
     return list(result)
 
 
-def build_publication_tables(source: ReportSource) -> dict[str, Table]:
-    """Build all tables that have rows, by name."""
-    empty = {name for name in ("prior_pairs", "crossings", "components") if source.tables[name].empty}
-    return {name: build_publication_table(source, name) for name in TABLES if name not in empty}
+#: Tables of the page and of the folder, in order; `to_latex` has the others.
+REPORT_TABLES = ("leaders", "ranking", "pairwise", "performance", "assumptions", "plans", "tests")
+
+
+#: Rows of each of them; the files have all.
+MAX_REPORT_ROWS = 20
+
+
+#: Letters of more models would be long words.
+MAX_GROUPED_MODELS = 10
+
+
+def build_report_tables(source: ReportSource) -> dict[str, Table]:
+    """Build the tables of the page and of the folder that have rows, by name."""
+    tables = {name: build_publication_table(source, name) for name in REPORT_TABLES}
+    tables["tests"] = _select_published(source, tables["tests"])
+    tables["assumptions"] = _select_advice(tables["assumptions"])
+    tables["pairwise"] = _add_equivalence(source, tables["pairwise"])
+    if len(source.ranking) > MAX_GROUPED_MODELS and get_control(source) is None:
+        for name in ("ranking", "performance"):
+            tables[name] = drop_column(tables[name], "Group")
+    if not source.verdict.is_trusted:
+        del tables["leaders"]
+    return {name: _cut_rows(table, TABLES[name].files[0]) for name, table in tables.items() if table.rows}
+
+
+def _select_published(source: ReportSource, table: Table) -> Table:
+    """Select the primary tests of all models, and those of the paper."""
+    selected = source.tests["role"].isin(["primary", "published"])
+    return select_cells(table, rows=np.flatnonzero(selected).tolist())
+
+
+def _select_advice(table: Table) -> Table:
+    """Select the checks that have an advice, and count the others in the note."""
+    rows = [i for i, row in enumerate(table.rows) if row[-1] != NO_ADVICE]
+    note = f"{len(table.rows) - len(rows)} more checks have nothing to add."
+    return replace(select_cells(table, rows=rows), note=note)
+
+
+def _add_equivalence(source: ReportSource, table: Table) -> Table:
+    """Add the p-value of practical equivalence to the table of pairs."""
+    frame = source.tables["equivalence"]
+    if not source.verdict.is_trusted or len(frame) != len(table.rows):
+        return table
+    head = f"Equal within {frame['rope'].iloc[0]:g}: p"
+    rows = [(*row, format_p(p)) for row, p in zip(table.rows, frame["p_adjusted"], strict=True)]
+    return replace(table, header=(*table.header, head), rows=tuple(rows))
+
+
+def _cut_rows(table: Table, file: str) -> Table:
+    """Return the first MAX_REPORT_ROWS rows of a table."""
+    if len(table.rows) <= MAX_REPORT_ROWS:
+        return table
+    note = f"{table.note} The first {MAX_REPORT_ROWS} of {len(table.rows):,} rows; {file} has all.".strip()
+    return replace(select_cells(table, rows=range(MAX_REPORT_ROWS)), note=note)
 
 
 # --- LaTeX --------------------------------------------------------------------------------------------------
 
 
 def write_latex_file(source: ReportSource) -> str:
-    """Write all tables as one LaTeX file without floats."""
-    return "\n".join([LATEX_HEAD, *map(write_fixed_latex, build_publication_tables(source).values())])
+    """Write the tables of the report as one LaTeX file without floats."""
+    return "\n".join([LATEX_HEAD, *map(write_fixed_latex, build_report_tables(source).values())])
 
 
 def write_fixed_latex(table: Table) -> str:
@@ -159,8 +213,8 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
         else:
             lines += [r"\par\medskip"] if number else []
             lines += [rf"\begin{{tabular}}{{{layout}}}", *head, *rows, r"\bottomrule", r"\end{tabular}"]
-    if table.note:
-        note = rf"{{\footnotesize\raggedright {escape_latex(table.note)}}}"
+    if table.full_note:
+        note = rf"{{\footnotesize\raggedright {escape_latex(table.full_note)}}}"
         lines += ["", rf"\smallskip\noindent\parbox{{\linewidth}}{note}"]
     return "\n".join([*lines, end]) + "\n"
 
@@ -213,7 +267,7 @@ class _LatexColumn:
         self.numbers = [match for match in matches if match]
         others = {cell for cell, match in zip(self.first, matches, strict=True) if not match}
         self.aligned = self.siunitx and bool(self.numbers) and others <= {"", "inf", "-inf"}
-        self.numeric = any(self.texts) and all(is_number(cell, "-<(") for cell in self.texts)
+        self.numeric = any(self.texts) and all(map(is_number, self.texts))
         longest = max(map(len, self.texts), default=0)
         self.wrapped = not self.numeric and longest > MAX_TEXT
         cells_width = MAX_TEXT if self.wrapped else longest
@@ -255,11 +309,6 @@ class _LatexColumn:
         cell = text if _NUMBER.fullmatch(text) else f"{{{escape_latex(text)}}}" if text else ""
         first = rf"\bfseries {cell}" if bold else cell
         return f"{first} & {escape_latex(self.second[row])}" if self.split else first
-
-
-def is_number(cell: str, signs: str = "-<") -> bool:
-    """Return True if a cell is empty, infinite, or a number after any of the signs."""
-    return not cell or cell.lstrip(signs)[:1].isdecimal() or cell in {"inf", "-inf"}
 
 
 def _allow_breaks(text: str) -> str:

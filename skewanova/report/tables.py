@@ -133,6 +133,9 @@ P_BEST_NOTE = (
 )
 
 
+REGRET_NOTE = "Regret, max regret: mean and largest shortfall from the best model over the deployment prior."
+
+
 #: Replaces what tests would say if none is reliable; the note on groups then.
 NOT_RELIABLE = "No test is reliable here"
 NO_GROUPS = f"{NOT_RELIABLE}, so there are no groups"
@@ -174,8 +177,9 @@ def _build_performance_with_groups(source: ReportSource) -> Table:
     table = build_performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
     if not source.verdict.is_trusted:
         return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
-    note = f"Bold: the largest mean. {write_group_note(source.ranking)} in IAUPREC."
-    return replace(_add_column(table, "Group", source.ranking["group"]), note=note)
+    explanations = {"Group": f"{write_group_note(source.ranking)} in IAUPREC."}
+    table = _add_column(table, "Group", source.ranking["group"])
+    return replace(table, note="Bold: the largest mean.", explanations=explanations)
 
 
 def _add_column(table: Table, head: str, cells: Iterable[str]) -> Table:
@@ -193,7 +197,7 @@ def build_ranking_table(source: ReportSource) -> Table:
     )
     method = ("t over runs and cases" if runs else method) if over_folds else "over samples of cases"
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
-    groups = f"{write_group_note(ranking)}. P(best): {P_BEST_NOTE}" if trusted else NO_GROUPS
+    interval = f"{format_level(source.alpha)} interval"
     prior = source.evaluation.deployment_prior.describe()
     table = build_table(
         "ranking",
@@ -202,22 +206,28 @@ def build_ranking_table(source: ReportSource) -> Table:
         {
             "Model": attrgetter("model"),
             "IAUPREC": format_column("iauprec"),
-            f"{format_level(source.alpha)} interval": format_limits,
+            interval: format_limits,
             "Group": attrgetter("group"),
             "P(best)": format_column("p_best", 2),
             "At rarest": format_column("auprec_at_rarest"),
             "Regret": format_column("expected_regret"),
             "Max regret": format_column("max_regret"),
         },
-        note=(
-            f"{write_sizes(source.tables['iauprec'], design)}. "
-            f"IAUPREC: {'mean ' if over_folds else ''}AUPREC averaged over the deployment prior, {prior}. "
-            f"Interval: {method}, for {design.population}; overlap of two intervals is not a test. {groups}. "
-            f"At rarest: AUPREC at prior {ranking['rarest_prior'].iloc[0]:g}. "
-            "Regret, max regret: mean and largest shortfall from the best model over the deployment prior."
-        ),
+        note=f"{write_sizes(source.tables['iauprec'], design)}.",
     )
-    return table if trusted else drop_column(drop_column(table, "Group"), "P(best)")
+    explanations = {
+        "IAUPREC": f"IAUPREC: mean AUPREC over the deployment prior, {prior}.",
+        interval: f"Interval: {method}, for {design.population}; overlap of two intervals is not a test.",
+        "Group": f"{write_group_note(ranking)}.",
+        "P(best)": f"P(best): {P_BEST_NOTE}.",
+        "At rarest": f"At rarest: AUPREC at prior {ranking['rarest_prior'].iloc[0]:g}.",
+        "Regret": REGRET_NOTE,
+        "Max regret": REGRET_NOTE,
+    }
+    if trusted:
+        return replace(table, explanations=explanations)
+    table = replace(table, note=f"{table.note} {NO_GROUPS}.", explanations=explanations)
+    return drop_column(drop_column(table, "Group"), "P(best)")
 
 
 def write_sizes(sizes: pd.DataFrame, design: FoldDesign) -> str:
@@ -346,7 +356,9 @@ def _build_pairwise(source: ReportSource) -> Table:
         _add_column(table, "Effect", [format_number(sizes.get(pair, np.nan), 2) for pair in pairs]),
         name="pairwise",
         caption=f"Pairwise differences, {name_test(next(iter_rows(rows)))}",
-        note=f"{table.note} Effect: difference in standard deviations of one {get_effect_unit(source)}.",
+        explanations={
+            "Effect": f"Effect: difference in standard deviations of one {get_effect_unit(source)}."
+        },
     )
 
 

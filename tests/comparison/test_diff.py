@@ -43,7 +43,7 @@ alpha: 0.05 before, 0.01 now.
 
 IAUPREC, rank and group, before and now
 
-Model      Before    Now  Change    Rank   Group
+Model      Before    Now  Change  Rank    Group
 C           0.700  0.800   0.100  3 -> 1  b -> a
 A           0.900  0.750  -0.150  1 -> 2  a -> b
 E           0.600  0.650   0.050  4 -> 3  b -> -

@@ -79,8 +79,8 @@ prior 0.13 (95 % 0.0444 to 0.233): A is still the choice, since it may be the be
 
 Prior by batch, and whether A is still the choice
 
-Batch  Scores  Prior   95 % interval  May be the best   State
-(all)      90  0.130  0.044 to 0.233             A, B  choice"""  # noqa: E501
+Batch  Scores  Prior   95 % interval  May be the best  State
+(all)      90  0.130  0.044 to 0.233  A, B             choice"""  # noqa: E501
 
 
 def test_a_folder_is_read(tmp_path):

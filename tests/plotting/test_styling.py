@@ -46,11 +46,11 @@ def test_names_are_drawn_literally():
     assert labels["new line"] == "new line (2)"
     assert (labels[" "], labels[""]) == ("' '", "''")
     assert labels["\x1b[31mred\u202e"] == "\\x1b[31mred\\u202e"
-    assert labels["a very long name of a random forest with max_depth=10"] == "a very long name o…_depth=10"
+    assert labels["a very long name of a random forest with max_depth=10"] == "a very long name of a ran..."
     assert max(map(len, labels.values())) <= 28
     assert len(set(labels.values())) == len(HOSTILE)
     long = ["x" * 40 + str(i) + "y" * 40 for i in range(3)]
-    assert [label[-4:] for label in model_labels(long).values()] == ["yyyy", " (2)", " (3)"]
+    assert [label[-4:] for label in model_labels(long).values()] == ["x...", " (2)", " (3)"]
 
 
 def test_dollar_signs_never_start_a_formula():

@@ -122,7 +122,7 @@ def test_a_change_of_the_highest_mean_is_marked_with_its_interval():
         (ring,) = drawn.crossings
         assert ring["low"] <= ring["x"] <= ring["high"]
         assert ring["low"] >= drawn.scale.left - 1e-9
-        width = 0.65 * 12 * max(map(len, ring["texts"]))
+        width = 0.6 * 12 * max(map(len, ring["texts"]))
         start = ring["text_x"] - (width if ring["anchor"] == "end" else 0)
         assert drawn.scale.left - 1e-6 <= start <= start + width <= drawn.scale.right + 1e-6
     assert chart([line()], NARROW, crossings=[(0.05, 0.02, 0.1, 0.6)]).crossings[0]["texts"] == []

@@ -9,14 +9,17 @@ from latex_runs import PREAMBLE, compiled, has_package
 from loops import each
 
 from skewanova.base.checks import InputError, InputTypeError
-from skewanova.base.text import Table
+from skewanova.base.text import Table, format_p
 from skewanova.inference.catalogue import get_test
 from skewanova.report.publication import (
     LINE_WIDTH,
     MAX_PAGE_LINES,
+    MAX_REPORT_ROWS,
+    REPORT_TABLES,
     build_publication_table,
-    build_publication_tables,
+    build_report_tables,
     write_latex,
+    write_latex_file,
 )
 from skewanova.report.tables import TABLES
 
@@ -50,7 +53,6 @@ def test_table_1_has_means_spreads_and_letters_and_pairwise_the_primary_test_alo
 
 
 def test_every_table_has_a_name_and_three_twins(hostile):
-    assert tuple(build_publication_tables(hostile)) == tuple(name for name in TABLES if name != "components")
     for name in TABLES:
         rows = len(build_publication_table(hostile, name).rows)
         for siunitx in (False, True):
@@ -206,6 +208,46 @@ def test_tables_compile_and_fit(hostile, tmp_path):
             assert "Overfull" not in compiled("".join(text), packages, tmp_path, preamble=preamble)
 
 
-def test_tables_without_pairs_of_priors(hostile):
-    alone = simulated(["a", "b"], priors=(0.5,))
-    assert set(TABLES) - set(build_publication_tables(alone)) == {"prior_pairs", "crossings", "components"}
+def test_the_tables_of_the_report_are_few_and_short(hostile):
+    tables = build_report_tables(hostile)
+    assert tuple(tables) == tuple(name for name in REPORT_TABLES if name in tables)
+    published = hostile.tests["role"].isin(["primary", "published"]).sum()
+    assert len(tables["tests"].rows) == published < len(hostile.tests)
+    advised = hostile.tables["assumptions"]["advice"].ne("").sum()
+    assert len(tables.get("assumptions", Table("", "", (), ())).rows) == advised
+    equal = [row[-1] for row in tables["pairwise"].rows]
+    assert equal == [format_p(p) for p in hostile.tables["equivalence"]["p_adjusted"]]
+    assert tables["pairwise"].header[-1] == "Equal within 0.01: p"
+
+
+@pytest.mark.no_cover
+def test_the_tables_of_many_models_take_few_pages(tmp_path):
+    many = simulated([f"model {i:02d}" for i in range(20)], n_folds=5)
+    tables = build_report_tables(many)
+    assert all(len(table.rows) <= MAX_REPORT_ROWS for table in tables.values())
+    assert "of 190 rows; pairs.csv has all." in tables["pairwise"].full_note
+    assert "Group" not in tables["ranking"].header
+    if has_package("booktabs.sty"):
+        log = compiled(write_latex_file(many), "", tmp_path)
+        assert int(re.search(r"Output written on \S+ \((\d+) page", log)[1]) <= 6
+
+
+def test_notes_explain_the_columns_that_are_shown(hostile):
+    full = hostile.to_markdown("ranking")
+    assert all(
+        text in full for text in ("P(best):", "Regret, max regret:", "At rarest:", "share a letter")
+    )
+    short = hostile.to_latex("ranking", columns=["Model", "Regret"])
+    assert short.count("Regret, max regret") == 1
+    assert not any(text in short for text in ("(best)", "rarest", "share a letter", "IAUPREC:"))
+
+
+def test_text_stands_left_and_numbers_right(hostile):
+    lines = hostile.to_markdown("ranking").split("\n")
+    assert lines[3] == "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |"
+    wide = Table("t", "c", ("Model", "X", "Why"), (("a", "1.5", "few"), ("b", "10.5", "none at all")))
+    assert wide.to_text().split("\n")[2:] == [
+        "Model     X  Why",
+        "a       1.5  few",
+        "b      10.5  none at all",
+    ]

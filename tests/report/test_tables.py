@@ -102,11 +102,11 @@ def test_ranking_and_sizes():
         ("A", "0.500", "0.400 to 0.600", "b", "0.01", "0.400", "0.250", "0.300"),
     )
     assert found.header[4:6] == ("P(best)", "At rarest")
-    assert "At rarest: AUPREC at prior 0.05. Regret" in found.note
-    assert "more cautious than p" in found.note
+    assert "At rarest: AUPREC at prior 0.05. Regret" in found.full_note
+    assert "more cautious than p" in found.full_note
     row = build_ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.05).rows[0]
     assert (row[2], row[4]) == ("", "")
-    assert found.note.startswith("Folds: 2, each of 38 to 40 positives and 1,200 negatives. IAUPREC")
+    assert found.full_note.startswith("Folds: 2, each of 38 to 40 positives and 1,200 negatives. IAUPREC")
     sizes = pd.DataFrame({"n_positive": [40, 40], "n_negative": [60, 60]})
     runs, one = FoldDesign("runs", n_folds=3), FoldDesign("test_set", n_folds=1)
     assert report_tables.write_sizes(sizes, runs) == "Runs: 3, each of 40 positives and 60 negatives"

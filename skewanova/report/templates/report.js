@@ -80,7 +80,7 @@
       const x = place(box, prior);
       for (const line of all(".cursor", svg)) line.setAttribute("d", `M${x} ${box[2]}V${box[3]}`);
       for (const mark of all(".prior", svg)) {
-        mark.children[0].setAttribute("x", x - 20);
+        mark.children[0].setAttribute("x", x - 23);
         mark.children[1].setAttribute("x", x);
         mark.children[1].textContent = title.split(" ").pop();
       }

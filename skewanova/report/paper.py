@@ -1,0 +1,173 @@
+"""Results, methods, one table, one figure and the references of a comparison, for a paper."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from skewanova.base.folders import replace_folder
+from skewanova.base.frames import iter_rows
+from skewanova.base.text import Table, drop_column, escape_latex, format_number, format_p, shorten_name
+from skewanova.inference.catalogue import get_test
+from skewanova.report import sentences
+from skewanova.report.folder import build_provenance
+from skewanova.report.methods import Prose, write_methods
+from skewanova.report.publication import MAX_GROUPED_MODELS, build_publication_table, write_latex
+from skewanova.report.source import ReportSource, format_level, get_control, select_primary
+
+#: A document that reads the other files.
+DOCUMENT = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage{array,booktabs,graphicx,longtable}
+\begin{document}
+\section*{Methods}
+\input{methods}
+\section*{Results}
+\input{results}
+\input{table}
+\begin{figure}[htbp]
+\centering
+\includegraphics[width=\linewidth]{figure.pdf}
+\caption{CAPTION}
+\label{fig:auprec}
+\end{figure}
+\bibliographystyle{plain}
+\bibliography{references}
+\end{document}
+"""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Results, methods, table, figure and references of a comparison, for a paper.
+
+    Attributes
+    ----------
+    results, methods : Prose
+        The results and methods sections, as text, Markdown or LaTeX.
+    table : Table
+        The models with IAUPREC, its interval and the difference from the first model or the control.
+    caption : str
+        Caption of the figure, AUPREC along the prior.
+    references : str
+        Works cited, as BibTeX.
+
+    Examples
+    --------
+    >>> from skewanova import compare, load_satellite_scores
+    >>> paper = compare(load_satellite_scores(), at_priors=(0.5, 0.2)).for_paper()
+    >>> paper.table.header
+    ('Model', 'IAUPREC', '95 % interval', 'Group', 'Difference', 'Adjusted p')
+    """
+
+    results: Prose
+    methods: Prose
+    table: Table
+    caption: str
+    references: str
+    source: ReportSource = field(repr=False)
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        r"""Write a folder that compiles as it stands.
+
+        Parameters
+        ----------
+        directory : path
+            Folder to write: a new one, an empty one or an earlier output, which is replaced.
+
+        Returns
+        -------
+        Path
+            The folder, with ``paper.tex``, which reads ``methods.tex``, ``results.tex``, ``table.tex``,
+            ``figure.pdf`` and ``references.bib``.
+
+        Raises
+        ------
+        ValueError
+            If the folder has files of the user.
+        """
+        from skewanova.report.figures import FIGURES, restrict_to_drawn  # imports matplotlib
+        from skewanova.report.rendering import render_figures
+
+        source = restrict_to_drawn(self.source)
+        drawing = ("figure", lambda: FIGURES["regions"].draw(source))
+        files: dict[str, str | bytes] = {
+            "paper.tex": DOCUMENT.replace("CAPTION", escape_latex(self.caption)),
+            "methods.tex": self.methods.to_latex(),
+            "results.tex": self.results.to_latex(),
+            "table.tex": write_latex(self.table, siunitx=False),
+            "references.bib": self.references,
+            "figure.pdf": dict(render_figures([drawing], ("pdf",)))["figure"]["pdf"],
+        }
+        with replace_folder(directory, build_provenance(source), inputs=[source.source]) as output:
+            for name, content in files.items():
+                output.write(name, content)
+        return Path(directory)
+
+
+def build_paper(source: ReportSource) -> Paper:
+    """Build the parts of a paper; see :meth:`Comparison.for_paper`."""
+    methods = Prose(tuple(write_methods(source)))
+    return Paper(
+        results=Prose((sentences.write_results(source),)),
+        methods=methods,
+        table=_build_difference_table(source),
+        caption=_write_caption(source),
+        references=methods.to_bibtex(),
+        source=source,
+    )
+
+
+def _build_difference_table(source: ReportSource) -> Table:
+    """Build the ranking with the difference of each model from the first one, or from the control."""
+    interval = f"{format_level(source.alpha)} interval"
+    ranking = build_publication_table(source, "ranking")
+    columns = [head for head in ("Model", "IAUPREC", interval, "Group") if head in ranking.header]
+    table = build_publication_table(source, "ranking", columns=columns)
+    if len(source.ranking) > MAX_GROUPED_MODELS:
+        table = drop_column(table, "Group")
+    if not source.verdict.is_trusted:
+        return table
+    models = [str(model) for model in source.ranking["model"]]
+    reference = get_control(source) or models[0]
+    cells = _list_differences(source, models, reference)
+    test = get_test(select_primary(source.pairs)["test"].iloc[0]).name
+    note = f"Difference: from {shorten_name(reference)}; p is adjusted over all pairs ({test})."
+    return replace(
+        table,
+        header=(*table.header, "Difference", "Adjusted p"),
+        rows=tuple((*row, *pair) for row, pair in zip(table.rows, cells, strict=True)),
+        explanations={**table.explanations, "Difference": note},
+    )
+
+
+def _list_differences(source: ReportSource, models: Sequence[str], reference: str) -> list[tuple[str, str]]:
+    """Return the difference of each model from the reference with its p-value, empty for the reference."""
+    rows = {
+        frozenset((str(row.model_a), str(row.model_b))): row
+        for row in iter_rows(select_primary(source.pairs))
+    }
+    cells = []
+    for model in models:
+        row = rows.get(frozenset((model, reference)))
+        if row is None:
+            cells.append(("", ""))
+            continue
+        sign = 1 if row.model_a == model else -1
+        p = "not tested" if np.isnan(row.p_adjusted) else format_p(row.p_adjusted)
+        cells.append((format_number(sign * row.estimate), p))
+    return cells
+
+
+def _write_caption(source: ReportSource) -> str:
+    """Write the caption of the figure."""
+    average = "" if source.design.is_test_set else f", mean over {source.design.n_folds} "
+    average += "" if source.design.is_test_set else "runs" if source.design.has_runs else "folds"
+    text = f"AUPREC along the prior{average}. The deployment prior is shaded."
+    if source.verdict.is_trusted and source.by_prior["conf_low"].notna().any():
+        text += f" Bands hold at all priors and for all models at once, at {format_level(source.alpha)}."
+    return text
