@@ -223,6 +223,7 @@ def draw_forest(
 ) -> list[Entry]:
     """Draw differences with intervals, a row for each pair; markers are filled if rejected."""
     ax.axvline(0, color=NEUTRAL, linewidth=1, zorder=1)
+    ax.locator_params(axis="x", nbins=5)
     y = np.arange(len(rows))
     bounded = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
     entries: list[Entry] = []

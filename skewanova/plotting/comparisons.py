@@ -323,12 +323,11 @@ def plot_p_values(
 
 
 def _label_matrix(ax: Axes, models: Sequence[str]) -> None:
-    """Label the columns at the bottom, slanted if long, and the rows on the left."""
+    """Label the columns at the bottom, upright if long, and the rows on the left."""
     labels = list(styling.model_labels(models, width=20).values())
-    slant: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
     size = "medium" if len(models) <= MAX_MODELS_WITH_ESTIMATES else "small"
-    is_long = max(map(len, labels)) > 6
-    ax.set_xticks(range(len(models) - 1), labels=labels[:-1], fontsize=size, **(slant if is_long else {}))
+    rotation = 90 if max(map(len, labels)) > 6 else 0
+    ax.set_xticks(range(len(models) - 1), labels=labels[:-1], fontsize=size, rotation=rotation)
     ax.set_yticks(range(1, len(models)), labels=labels[1:], fontsize=size)
 
 

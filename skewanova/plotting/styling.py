@@ -78,7 +78,7 @@ MIN_LEGEND_WIDTH = 3.4
 MIN_LEGEND_HEIGHT = 3.0
 
 
-_BAND_LABELS = {"sd": "±{} standard deviation{}\nover folds", "pi": "middle {} % of folds"}
+_BAND_LABELS = {"sd": "±{} standard\ndeviation{} over folds", "pi": "middle {} % of folds"}
 
 
 class PlotOptions:

@@ -57,6 +57,10 @@ MAX_MATRIX_SIZE = 9.0
 MAX_LEGEND_BELOW = 16
 
 
+#: Models that the legend of the residuals names.
+MAX_RESIDUAL_MODELS = 10
+
+
 #: Inches of one line of a legend.
 LEGEND_LINE_HEIGHT = 0.19
 
@@ -220,7 +224,7 @@ def _draw_residuals(source: ReportSource) -> Figure:
         entries = _get_legend_entries(old_legend)
         old_legend.remove()
     legend_ax.set_axis_off()
-    few = len(source.ranking) <= MAX_MODELS
+    few = len(source.ranking) <= MAX_RESIDUAL_MODELS
     draw_legend(legend_ax, entries if few else entries[len(source.ranking) :], corner="upper left")
     return figure
 

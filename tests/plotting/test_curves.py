@@ -27,7 +27,7 @@ def test_roc_lines_are_means_over_folds(result):
 def test_band_is_the_standard_deviation_over_folds(result):
     ax = sp.plot_roc(result)
     assert len(bands(ax)) == 3
-    assert legend_texts(ax)[-1] == "band: ±1 standard deviation\nover folds"
+    assert legend_texts(ax)[-1] == "band: ±1 standard\ndeviation over folds"
     spread = result.roc.groupby(["model", "fpr"])["tpr"].std()["C"]
     low, high = bands(ax)[0].get_datalim(ax.transData).y0, bands(ax)[0].get_datalim(ax.transData).y1
     mean = mean_of(result.roc, "C", "fpr", "tpr")

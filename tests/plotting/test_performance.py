@@ -58,7 +58,7 @@ def test_every_line_carries_the_marker_of_its_model(result):
 @each(
     ("errorbar", "label"),
     [
-        (("sd", 2), ["band: ±2 standard deviations\nover folds"]),
+        (("sd", 2), ["band: ±2 standard\ndeviations over folds"]),
         (("pi", 80), ["band: middle 80 % of folds"]),
         (None, []),
     ],

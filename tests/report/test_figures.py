@@ -4,9 +4,13 @@ import warnings
 
 import pytest
 from hostile_results import simulated
+from matplotlib import style
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from skewanova import SkewanovaWarning
+from skewanova.report import rendering
 from skewanova.report.figures import (
     FIGURES,
     MAX_LEGEND_BELOW,
@@ -17,6 +21,7 @@ from skewanova.report.figures import (
     _select_drawn_pairs,
     draw_figures,
     list_figures,
+    restrict_to_drawn,
 )
 from skewanova.report.rendering import render_figures
 
@@ -106,3 +111,61 @@ def test_other_warnings_of_figures_pass():
 
     with pytest.warns(UserWarning, match=r"^mine$"):
         dict(render_figures({"a": noisy}.items(), ("svg",)))
+
+
+# --- text is neither cut nor covered ------------------------------------------------------------------------
+
+
+def list_hidden_ticks(figure):
+    """Labels of ticks that are not drawn."""
+    hidden = set()
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        low, high = sorted(axis.get_view_interval())
+        for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
+            hidden.add(tick.label2)
+            if not low <= tick.get_loc() <= high or not axis.axes.axison:
+                hidden.add(tick.label1)
+        if not axis.axes.axison:
+            hidden.add(axis.label)
+    return hidden
+
+
+def find_faults(figure):
+    """Texts that leave the figure, and pairs that cover each other, in pixels."""
+    canvas = FigureCanvasAgg(figure)
+    figure.draw_without_rendering()
+    hidden, room = list_hidden_ticks(figure), figure.bbox
+    shown = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip() and t not in hidden]
+    boxes = [(text.get_text(), text.get_window_extent(canvas.get_renderer())) for text in shown]
+    cut = [
+        text
+        for text, box in boxes
+        if min(box.x0, box.y0) < -1 or box.x1 > room.width + 1 or box.y1 > room.height + 1
+    ]
+    covered = [
+        (one, other)
+        for i, (one, a) in enumerate(boxes)
+        for other, b in boxes[i + 1 :]
+        if min(a.x1, b.x1) - max(a.x0, b.x0) > 1.5 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1.5
+    ]
+    return cut, covered
+
+
+def test_faults_are_found():
+    figure = Figure(figsize=(2, 2))
+    figure.text(0.5, 0.5, "one")
+    figure.text(0.52, 0.5, "two")
+    figure.text(0.95, 0.1, "too far right")
+    assert find_faults(figure) == (["too far right"], [("one", "two")])
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover
+@pytest.mark.parametrize("number", [2, 3, 11, 30])
+@pytest.mark.parametrize("name", ["model {}", "a gradient boosting classifier with depth {}"])
+def test_no_text_of_a_figure_is_cut_or_covered(number, name):
+    result = simulated([name.format(i) for i in range(number)], n_folds=5)
+    drawn = restrict_to_drawn(result)
+    with style.context(rendering._STYLE):
+        faults = {kind: find_faults(FIGURES[kind].draw(drawn)) for kind in list_figures(result)}
+    assert faults == dict.fromkeys(faults, ([], []))
