@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova.comparison.pipeline import compare
-from skewanova.report.document import render_page
-from skewanova.report.folder import build_provenance
+from skewanova.report.document import build_provenance, render_page
 
 SCRIPT = "<script>alert(1)</script>"
 

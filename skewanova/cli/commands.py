@@ -26,6 +26,7 @@ from skewanova.base.text import (
     format_p,
 )
 from skewanova.cli import options as shared
+from skewanova.cli.options import parse_deployment_prior, parse_prior, parse_priors, parse_priors_or_range
 from skewanova.cli.output import (
     Findings,
     colour_summary,
@@ -42,7 +43,6 @@ from skewanova.cli.output import (
 )
 from skewanova.inference.catalogue import INTERVALS
 from skewanova.priors.mixtures import N_BINS
-from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors, parse_priors_or_range
 
 if TYPE_CHECKING:
     from skewanova.comparison.estimated_prior import PriorEstimates
@@ -521,7 +521,7 @@ def _prior_table(result: PriorEstimates) -> Table:
 
 def _draw(plot: str, result: Any) -> bytes:
     from skewanova import plotting  # drawing is heavy: loaded when something is drawn
-    from skewanova.report.rendering import render_plot
+    from skewanova.report.figures import render_plot
 
     return render_plot(getattr(plotting, plot), result)
 

@@ -202,8 +202,7 @@ class DatasetsComparison(PartsResult):
         )
 
     def _draw_figures(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
-        from skewanova.report.figures import draw_hierarchical, draw_mean_ranks
-        from skewanova.report.rendering import render_figures
+        from skewanova.report.figures import draw_hierarchical, draw_mean_ranks, render_figures
 
         draw = {
             "across": lambda: draw_mean_ranks(self.iauprec, self.pairs, self.alpha),

@@ -13,8 +13,13 @@ from skewanova.base.checks import suggest_name
 from skewanova.base.text import Table, format_item, format_section, shorten_name, shorten_names, wrap_lines
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences
-from skewanova.report.methods import Prose, write_methods
-from skewanova.report.publication import build_publication_table, check_label, write_latex
+from skewanova.report.publication import (
+    Prose,
+    build_publication_table,
+    check_label,
+    write_latex,
+    write_methods,
+)
 from skewanova.report.source import ReportSource, get_control
 from skewanova.report.tables import NOT_RELIABLE, TABLES, build_performance_table
 
@@ -268,7 +273,7 @@ class Comparison(ReportSource):
         return build_publication_table(self, table, **options).to_html()
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
-        from skewanova.report.folder import write_folder  # imports matplotlib
+        from skewanova.report.document import write_folder  # imports matplotlib
 
         return write_folder(self, directory, figures=figures)
 

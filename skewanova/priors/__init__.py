@@ -5,7 +5,6 @@
 - estimation: The prior estimated from unlabelled scores.
 - evidence: Effective sample size at a prior, and the minimum required for inference.
 - mixtures: Scores in bins, and the profile likelihood of the prior from the counts.
-- parsing: Priors and deployment priors as the command line writes them.
 - quadrature: Gauss rules, and nodes over the log of the skew.
 - weightings: Class priors, skew, deployment priors, and probabilities corrected to a prior.
 """

@@ -1,14 +1,11 @@
 """Reports of comparisons: sentences, tables, figures, an HTML page and output folders.
 
 - charts: Line charts of the page as SVG.
-- document: The HTML page.
-- figures: Every figure of a comparison by name.
-- folder: The output folder.
-- methods: The methods section for a paper, with references.
+- document: The HTML page and the output folder.
+- figures: Every figure of a comparison by name, and its files.
 - paper: Results, methods, table, figure and references for a paper.
 - parts: Tables, page and folder of several data sets or classes.
-- publication: Tables for a paper, in LaTeX.
-- rendering: Figures as files.
+- publication: Methods and references for a paper, and tables in LaTeX.
 - screen: The first screen of the page: charts along the prior, and the table that follows the slider.
 - sentences: Sentences about frames, and the results paragraph for a paper.
 - source: The frames and settings of a comparison, from which a report is made.

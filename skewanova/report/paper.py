@@ -14,9 +14,14 @@ from skewanova.base.frames import iter_rows
 from skewanova.base.text import Table, drop_column, escape_latex, format_number, format_p, shorten_name
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences
-from skewanova.report.folder import build_provenance
-from skewanova.report.methods import Prose, write_methods
-from skewanova.report.publication import MAX_GROUPED_MODELS, build_publication_table, write_latex
+from skewanova.report.document import build_provenance
+from skewanova.report.publication import (
+    MAX_GROUPED_MODELS,
+    Prose,
+    build_publication_table,
+    write_latex,
+    write_methods,
+)
 from skewanova.report.source import ReportSource, format_level, get_control, select_primary
 
 #: A document that reads the other files.
@@ -90,8 +95,7 @@ class Paper:
         ValueError
             If the folder has files of the user.
         """
-        from skewanova.report.figures import FIGURES, restrict_to_drawn  # imports matplotlib
-        from skewanova.report.rendering import render_figures
+        from skewanova.report.figures import FIGURES, render_figures, restrict_to_drawn  # imports matplotlib
 
         source = restrict_to_drawn(self.source)
         drawing = ("figure", lambda: FIGURES["regions"].draw(source))

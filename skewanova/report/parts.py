@@ -55,7 +55,7 @@ class PartsResult(Result):
         return {f"{self.PART}-{i:03d}": name for i, name in enumerate(self.comparisons, start=1)}
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
-        from skewanova.report.folder import write_figures, write_part, write_readme
+        from skewanova.report.document import write_figures, write_part, write_readme
 
         formats, folders = check_formats(figures), self._map_folders()
         results = list(self.comparisons.values())

@@ -22,7 +22,7 @@ from skewanova.base.checks import warn_each
 from skewanova.base.text import STAGES, escape_text, listen_to_stages, report_stage
 from skewanova.cli import commands as cli_commands
 from skewanova.cli import output as cli_output
-from skewanova.report import folder as report_folder
+from skewanova.report import document as report_folder
 from skewanova.report.figures import KINDS
 from skewanova.report.source import COMPUTED_FRAMES, FRAMES
 

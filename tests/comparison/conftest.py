@@ -13,4 +13,4 @@ def quick_parts(monkeypatch):
         part.write("report.html", "one")
         part.write_manifest({"tool": "skewanova"})
 
-    monkeypatch.setattr("skewanova.report.folder.write_part", quick)
+    monkeypatch.setattr("skewanova.report.document.write_part", quick)

@@ -12,7 +12,7 @@ from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import auprec_covariance, compare_runs
 from skewanova.inference.runs import DegreesOfFreedom, run_mean_errors
-from skewanova.report.methods import write_methods
+from skewanova.report.publication import write_methods
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 

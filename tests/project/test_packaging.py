@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import skewanova
-from skewanova.report.methods import REFERENCES, write_bibtex
+from skewanova.report.publication import REFERENCES, write_bibtex
 
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

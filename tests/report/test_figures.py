@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from skewanova import SkewanovaWarning
-from skewanova.report import rendering
 from skewanova.report.figures import (
+    _STYLE,
     FIGURES,
     MAX_LEGEND_BELOW,
     MAX_PAIRS,
@@ -21,9 +21,9 @@ from skewanova.report.figures import (
     _select_drawn_pairs,
     draw_figures,
     list_figures,
+    render_figures,
     restrict_to_drawn,
 )
-from skewanova.report.rendering import render_figures
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +166,6 @@ def test_faults_are_found():
 def test_no_text_of_a_figure_is_cut_or_covered(number, name):
     result = simulated([name.format(i) for i in range(number)], n_folds=5)
     drawn = restrict_to_drawn(result)
-    with style.context(rendering._STYLE):
+    with style.context(_STYLE):
         faults = {kind: find_faults(FIGURES[kind].draw(drawn)) for kind in list_figures(result)}
     assert faults == dict.fromkeys(faults, ([], []))

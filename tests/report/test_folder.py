@@ -24,12 +24,11 @@ from skewanova.base.folders import FIGURE_FORMATS
 from skewanova.base.text import Table
 from skewanova.decision.verdict import Verdict, VerdictNumber
 from skewanova.report import figures as report_figures
-from skewanova.report import methods
+from skewanova.report import publication as methods
 from skewanova.report import source as report_source
-from skewanova.report.document import TABLE_ANCHORS, color_names, split_choice
+from skewanova.report.document import CURVE_FRAMES, TABLE_ANCHORS, color_names, split_choice, write_folder
+from skewanova.report.document import FILES as folder_files
 from skewanova.report.figures import KINDS as EVERY_KIND
-from skewanova.report.folder import CURVE_FRAMES, write_folder
-from skewanova.report.folder import FILES as folder_files
 from skewanova.report.publication import build_report_tables, write_latex
 from skewanova.report.source import FRAMES
 
@@ -233,7 +232,7 @@ def test_drawing_leaves_pyplot_and_its_settings_alone(plain):
 
 
 def test_a_page_needs_no_matplotlib():
-    code = "import sys, skewanova.report.folder; assert not {'matplotlib', 'seaborn'} & set(sys.modules)"
+    code = "import sys, skewanova.report.document; assert not {'matplotlib', 'seaborn'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -15,7 +15,7 @@ from report_frames import ANOVA, NAN, posthoc
 
 import skewanova as sa
 from skewanova.base.text import format_number
-from skewanova.report.methods import Prose
+from skewanova.report.publication import Prose
 from skewanova.report.sentences import (
     MAX_LISTED_PAIRS,
     MAX_MEANS,

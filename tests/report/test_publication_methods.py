@@ -8,7 +8,7 @@ import pytest
 from loops import each
 
 from skewanova.inference.catalogue import TESTS, get_test
-from skewanova.report.methods import REFERENCES, fill_methods, find_references, write_bibtex
+from skewanova.report.publication import REFERENCES, fill_methods, find_references, write_bibtex
 from skewanova.scores.design import FoldDesign
 
 

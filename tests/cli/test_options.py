@@ -4,7 +4,7 @@ import pytest
 from loops import each
 from messages import exact
 
-from skewanova.priors.parsing import parse_deployment_prior, parse_prior, parse_priors
+from skewanova.cli.options import parse_deployment_prior, parse_prior, parse_priors
 from skewanova.priors.weightings import BetaPrior, UniformPrior, UniformSkew
 
 
