@@ -36,7 +36,7 @@ from skewanova.decision.joint_curves import joint_curves, panel_curves
 from skewanova.decision.leads import crossings_frame, differing_priors_frame, find_regions, leaders_frame
 from skewanova.decision.planning import count_compared_pairs, plan_sample_sizes
 from skewanova.decision.verdict import REVERSING_CHECKS, select_supported_part
-from skewanova.evaluation.along_prior import support
+from skewanova.evaluation.along_prior import support, write_support_warnings
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.diagnostics import soundness
 from skewanova.inference.omnibus import OmnibusResult
@@ -251,7 +251,8 @@ def _run_analysis(
         pairs = design.compare_pairs(part).assign(role="secondary", response="iauprec_supported")
         frames["pairs"] = pd.concat([frames["pairs"], pairs], ignore_index=True)
     notes = [note for test in tests for note in test.warnings]
-    return frames, [*result.warnings, *measures.warnings, *suspicions, *notes]
+    thin = warn_each(write_support_warnings(measures))
+    return frames, [*result.warnings, *measures.warnings, *thin, *suspicions, *notes]
 
 
 def _collect_settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:

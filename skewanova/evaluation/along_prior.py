@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import check_alpha, check_prior_list, check_priors
+from skewanova.base.checks import Floats, check_alpha, check_prior_list, check_priors
 from skewanova.base.rounding import is_maximum
 from skewanova.evaluation.measures import Evaluation, build_auprec_frame, prior_grid
 from skewanova.evaluation.points import list_cells
@@ -201,8 +201,28 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     else:
         grid = np.unique(check_priors(priors, "priors"))
     effective = effective_negatives(negatives, grid)
-    supported = is_sufficient(effective, _min_effective_negatives(evaluation))
+    supported = is_sufficient(effective, min_effective_negatives(evaluation))
     return pd.DataFrame({"prior": grid, "effective_negatives": effective, "supported": supported})
+
+
+def write_support_warnings(evaluation: Evaluation) -> list[str]:
+    """Write a warning of the priors in use that are not supported, or none."""
+    frame = support(evaluation, [*evaluation.priors, evaluation.deployment_prior.low])
+    thin = frame[~frame["supported"]].iloc[::-1]
+    if thin.empty:
+        return []
+    priors, effective = (_join_ends(thin[name].to_numpy()) for name in ("prior", "effective_negatives"))
+    several, needed = "s" if len(thin) > 1 else "", min_effective_negatives(evaluation)
+    return [
+        f"at prior{several} {priors} there are {effective} effective negatives (negatives / skew), but "
+        f"{needed} are needed: AUPREC there rests on very few false positives"
+    ]
+
+
+def _join_ends(numbers: Floats) -> str:
+    """Return one or two numbers, or the first and the last of several, as a phrase."""
+    ends = dict.fromkeys((f"{numbers[0]:.3g}", f"{numbers[-1]:.3g}"))
+    return (" to " if len(numbers) > 2 else " and ").join(ends)
 
 
 def count_distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
@@ -226,10 +246,10 @@ def count_distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
 
 def rarest_supported_prior(evaluation: Evaluation) -> float:
     """Return the rarest prior at which the negatives are enough."""
-    return smallest_supported_prior(_effective_negatives(evaluation), _min_effective_negatives(evaluation))
+    return smallest_supported_prior(_effective_negatives(evaluation), min_effective_negatives(evaluation))
 
 
-def _min_effective_negatives(evaluation: Evaluation) -> float:
+def min_effective_negatives(evaluation: Evaluation) -> float:
     """Return the smallest sufficient number of effective negatives for the design."""
     return MIN_NEGATIVES_OVER_FOLDS if evaluation.design.is_over_folds else MIN_NEGATIVES_OVER_CASES
 

@@ -17,7 +17,6 @@ from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
 from skewanova.curves.roc import auc
-from skewanova.priors.evidence import MIN_NEGATIVES_OVER_FOLDS, effective_negatives, is_sufficient
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable
 from skewanova.scores.design import (
@@ -193,8 +192,7 @@ def evaluate(
     Warns
     -----
     SkewanovaWarning
-        If a fold has fewer than 50 effective negatives (negatives / skew) at a prior in use, or the numbers
-        of positives in folds differ by more than a factor of 2.
+        If the numbers of positives in folds differ by more than a factor of 2.
 
     Examples
     --------
@@ -213,7 +211,6 @@ def evaluate(
     curves = table.curves()
     measured = measures_of_groups(curves, grid, weighting, area_estimator)
     iauprec_frame = _build_iauprec_frame(list(curves), measured, table)
-    notes = _support_warnings(_min_negatives(table), [*grid.tolist(), weighting.low])
     return Evaluation(
         auprec=build_auprec_frame(list(curves), grid, measured.auprec),
         iauprec=iauprec_frame,
@@ -223,7 +220,7 @@ def evaluate(
         priors=tuple(grid.tolist()),
         deployment_prior=weighting,
         area_estimator=area_estimator,
-        warnings=warn_each([*notes, *_imbalance_warnings(iauprec_frame["n_positive"])]),
+        warnings=warn_each(_imbalance_warnings(iauprec_frame["n_positive"])),
         scores=table,
         stated_design=stated_design,
     )
@@ -358,28 +355,6 @@ def _build_iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: 
 def _min_negatives(table: Scores) -> float:
     """Return the effective number of negatives in the smallest fold."""
     return float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 0].min())
-
-
-def _support_warnings(fewest: float, priors: Sequence[float]) -> list[str]:
-    """Return a warning of priors too rare for the negatives of the smallest fold, or none."""
-    size = f"{fewest:g}" if fewest == round(fewest) else f"{fewest:.4g} effective"
-    descending = np.array(sorted(set(priors), reverse=True))
-    effective = effective_negatives(fewest, descending)
-    thin = ~np.asarray(is_sufficient(effective, MIN_NEGATIVES_OVER_FOLDS))
-    if not thin.any():
-        return []
-    rare, weight = _join_ends(descending[thin], "g"), _join_ends(effective[thin], ".3g")
-    return [
-        f"at prior{'s' if thin.sum() > 1 else ''} {rare} the smallest fold's {size} negatives weigh as much "
-        f"as {weight} (negatives / skew, below {MIN_NEGATIVES_OVER_FOLDS}): AUPREC there rests on very few "
-        "false positives"
-    ]
-
-
-def _join_ends(numbers: Floats, spec: str) -> str:
-    """Return one or two numbers, or the first and the last of several, as a phrase."""
-    ends = dict.fromkeys((f"{numbers[0]:{spec}}", f"{numbers[-1]:{spec}}"))
-    return (" to " if len(numbers) > 2 else " and ").join(ends)
 
 
 def _imbalance_warnings(positives: pd.Series[int]) -> list[str]:

@@ -32,6 +32,7 @@ from skewanova.base.text import (
     shorten_names,
 )
 from skewanova.decision.verdict import LINE_TITLES, Verdict
+from skewanova.evaluation.along_prior import min_effective_negatives
 from skewanova.inference.catalogue import get_test
 from skewanova.plotting.lines import DARK_COLORS, LIGHT_COLORS
 from skewanova.report import sentences
@@ -279,16 +280,17 @@ def write_support(source: ReportSource) -> str:
     """Write how many negatives the rarest prior rests on."""
     support = source.tables["support"]
     rarest = support.iloc[0]
+    needed = min_effective_negatives(source.evaluation)
     text = (
-        f"At prior {rarest['prior']:.3g} the negatives weigh as much as {rarest['effective_negatives']:,.0f} "
-        "there"
+        f"At prior {rarest['prior']:.3g} there are {rarest['effective_negatives']:,.3g} effective negatives; "
+        f"{needed} are needed"
     )
-    if support["supported"].all():
-        return f"{text}: every prior shown is supported."
     supported = support.loc[support["supported"], "prior"]
     if supported.empty:
-        return f"{text}: no prior shown is supported."
-    return f"{text}, which is too few; priors from {supported.min():.3g} on are supported."
+        return f"{text}, so no prior shown is supported."
+    if len(supported) == len(support):
+        return f"{text}, so every prior shown is supported."
+    return f"{text}. Priors from {supported.min():.3g} on are supported."
 
 
 def _describe_data(source: ReportSource) -> list[tuple[str, str]]:

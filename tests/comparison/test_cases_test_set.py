@@ -136,7 +136,7 @@ def test_of_two_models_at_one_prior_the_band_is_the_normal_interval():
 
 def test_priors_that_the_set_cannot_speak_for_are_not_tested():
     labels, scores = cases()
-    with pytest.warns(SkewanovaWarning, match=r"at prior 0\.01 the smallest fold's 600 negatives"):
+    with pytest.warns(SkewanovaWarning, match=r"at prior 0\.01 there are 6\.06 effective negatives"):
         result = compare(table(labels, scores), deployment_prior=RANGE, at_priors=(0.5, 0.01))
     curves = result.tables["difference_curves"]
     support = 600 * curves["prior"] / (1 - curves["prior"])

@@ -24,7 +24,7 @@ MODELS = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
 FRAMES = ("tests", "pairs", "ranking", "difference_curves", "decisions", "plans", "equivalence")
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:at priors? .* negatives weigh as much")
+pytestmark = pytest.mark.filterwarnings("ignore:at priors? .* effective negatives")
 
 
 def _compared(**options: object) -> sa.Comparison:

@@ -26,7 +26,9 @@ def test_a_notebook_shows_verdict_and_ranking_with_names_as_data(result):
     assert "\x1b" not in shown
     assert shown.count("<table") == 1
     assert "<dt>Choose</dt><dd>" in shown
-    assert shown.startswith("<dl><dt>Warning</dt><dd>cannot tell how the folds were made")
+    assert shown.index("<dl><dt>Warning</dt><dd>cannot tell how the folds were made") < shown.index("<svg")
+    assert shown.index("<svg") < shown.index("<table")
+    assert "<script" not in shown
 
 
 def test_the_frame_of_a_comparison_is_its_ranking(result):

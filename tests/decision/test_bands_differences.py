@@ -32,8 +32,7 @@ def scores(quality, *, n_folds=6, n_cases=60, seed=0):
 
 
 def measured(frame, priors=(0.5, 0.3), deployment_prior=(0.4, 0.6)):
-    with pytest.warns(UserWarning, match="negatives weigh as much as"):
-        return evaluate(frame, at_priors=priors, deployment_prior=deployment_prior, design="independent")
+    return evaluate(frame, at_priors=priors, deployment_prior=deployment_prior, design="independent")
 
 
 @pytest.fixture(scope="module")

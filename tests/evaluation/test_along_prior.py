@@ -19,6 +19,7 @@ from skewanova.evaluation.along_prior import (
     SUPPORT_COLUMNS,
     count_distinct_cases,
     rarest_supported_prior,
+    write_support_warnings,
 )
 from skewanova.evaluation.measures import prior_grid
 
@@ -169,6 +170,24 @@ def test_the_default_grid_of_support_holds_the_limit(low, high, inside):
     priors = support(measures)["prior"].to_numpy()
     expected = np.sort([*prior_grid(measures), *([limit] if inside else [])])
     np.testing.assert_allclose(priors, expected, rtol=1e-12)
+
+
+def test_priors_without_support_are_told_with_their_numbers():
+    parts = [pd.DataFrame({"fold": i, "y_true": [1] * 20 + [0] * 225}) for i in range(2)]
+    frame = pd.concat(parts, ignore_index=True)
+    frame = frame.assign(model="A", y_score=frame.index)
+    options = {"deployment_prior": (0.1, 0.3), "design": "independent"}
+    assert write_support_warnings(evaluate(frame, at_priors=(0.5, 0.1), **options)) == []
+    for priors, said in (
+        ((0.5, 0.09), "at prior 0.09 there are 44.5 effective"),
+        ((0.5, 0.09, 0.01), "at priors 0.09 and 0.01 there are 44.5 and 4.55 effective"),
+        ((0.001, 0.09, 0.01), "at priors 0.09 to 0.001 there are 44.5 to 0.45 effective"),
+    ):
+        measures = evaluate(frame, at_priors=priors, **options)
+        (note,) = write_support_warnings(measures)
+        assert note.startswith(f"{said} negatives (negatives / skew), but 50 are needed")
+        thin = support(measures, [*priors, 0.1]).query("not supported")["prior"]
+        assert len(thin) == sum(prior < 0.1 for prior in priors)
 
 
 def test_auprec_along_the_prior():
