@@ -1,5 +1,6 @@
 """The verdict: its states on tables made for them, and no output that contradicts another on any table."""
 
+import json
 import re
 from dataclasses import replace
 from itertools import chain, combinations
@@ -8,11 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from hostile_results import render_html
 from loops import each
 from verdict_tables import KINDS, compared, drawn, scores
 
 from skewanova.base.frames import iter_rows
 from skewanova.decision.verdict import EVIDENCE_COLUMNS, LINE_TITLES, VERDICT_COLUMNS, Verdict
+from skewanova.report.screen import build_screen, list_drawn_models
 from skewanova.report.tables import TABLES
 from skewanova.report.verdict_text import MAX_WORDS, LineWriter, format_percent, write_evidence
 
@@ -199,6 +202,66 @@ def assert_evidence_decides(result):
         assert abs(decisive.estimate) == rows["estimate"].abs().max()
 
 
+def segments_of(chart):
+    """Low, high and text of the segments of the strip of a chart."""
+    scale = chart.scale
+    low, high = np.log(scale.x_limits)
+    width = scale.right - scale.left
+    for segment in chart.strip:
+        ends = np.array([segment["x"], segment["x"] + segment["width"]]) - scale.left
+        yield (*np.exp(low + (high - low) * ends / width), segment["title"])
+
+
+def assert_strip_and_marks_agree(result, screen):
+    """Strip and marks at the supported deployment priors name no other model than the verdict."""
+    verdict = result.verdict
+    models = list_drawn_models(result)
+    prior = result.evaluation.deployment_prior
+    support = result.tables["support"]
+    rarest = support.loc[support["supported"], "prior"].min()
+    low = max(prior.low, rarest)
+    for start, end, title in segments_of(screen.charts[0]) if screen.charts else ():
+        inside = start < prior.high * (1 - 1e-9) and end > low * (1 + 1e-9)
+        if title == "not supported":
+            assert end <= rarest * (1 + 1e-6)
+        elif title.startswith("use ") and inside and verdict.state in {"choose", "undecided", "tie"}:
+            assert title.removeprefix("use ") in verdict.models
+            assert verdict.state != "undecided"
+    data = json.loads(screen.data)
+    for at, rows in zip(data["priors"], data["rows"], strict=True):
+        marked = {models[number] for number, *cells in rows if cells[-1]}
+        if at < rarest * (1 - 1e-6):
+            assert not marked
+        elif low <= at <= prior.high and verdict.state == "choose":
+            assert set(verdict.models) <= marked
+
+
+def assert_screen_agrees(result):
+    """Strip, marks, caption, colours and marked row of the page deny nothing that the verdict says."""
+    screen, verdict = build_screen(result), result.verdict
+    page = render_html(result)
+    words = re.sub(r"<[^>]*>", " ", page[page.index("<main>") : page.index("</main>")])
+    assert ("not reliable" in screen.subtitle) == (not verdict.is_trusted)
+    if not verdict.is_trusted:
+        assert screen.heads == ["Model", "AUPREC"]
+        assert not re.search(
+            r"is ahead of|\bdiffer\b(?! from those)|\buse m\d|open:|conclusions rest|\u25cf", words
+        )
+        return
+    assert_strip_and_marks_agree(result, screen)
+    support = result.tables["support"]
+    evidence = verdict.evidence
+    decisive = evidence[evidence["decisive"].astype(bool)]
+    shaded = re.findall(r'<tr class="decisive"[^>]*>\s*<th scope="row">(.*?)</th>', page)
+    assert len(shaded) <= 1
+    if shaded and verdict.state != "by_prior":
+        assert set(shaded[0].split(" - ")) == set(decisive[["model_a", "model_b"]].iloc[0])
+    needed = re.search(r"effective negatives; (\d+) are needed", words)
+    notes = [text for text in result.warnings if "effective negatives (negatives / skew)" in text]
+    assert all(f"but {needed[1]} are needed" in text for text in notes)
+    assert bool(notes) <= (not support["supported"].all())
+
+
 def check(result):
     assert_evidence_decides(result)
     assert_numbers_have_tables(result)
@@ -206,6 +269,7 @@ def check(result):
     assert_pairs_agree(result)
     assert_state_holds(result)
     assert_words_agree(result)
+    assert_screen_agrees(result)
 
 
 @each("kind", STATES)
