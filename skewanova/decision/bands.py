@@ -25,9 +25,8 @@ from skewanova.base.rounding import TIE, TIE_SLACK
 from skewanova.decision.joint_curves import JointCurves, joint_curves, joint_curves_over_folds
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.fold_statistics import BLOCK_SIZE, ROUNDING, PairedT, pair_indices, paired_t
-from skewanova.inference.paired_test_set import find_test_set, get_run_sample
 from skewanova.inference.single_test_set import t_from_z, t_test
-from skewanova.priors.evidence import MIN_NEGATIVES_OVER_CASES, SLACK, smallest_supported_prior
+from skewanova.priors.evidence import SLACK
 from skewanova.scores.design import FoldDesign
 
 #: With fewer folds, the estimated correlation between pairs of models is unreliable.
@@ -127,7 +126,7 @@ def difference_curves(
     a, b = pair_indices(len(evaluation.models))
     columns = np.full((len(TEST_COLUMNS), len(a), len(grid)), np.nan)
     if len(evaluation.folds) == 1 or evaluation.design.has_runs:
-        mean, tested = evaluation.mean_auprec(grid), grid >= smallest_testable_prior(evaluation) * (1 - SLACK)
+        mean, tested = evaluation.mean_auprec(grid), mask_testable(evaluation, grid)
         columns[0] = mean[a] - mean[b]
         tests = _test_over_cases(evaluation, grid[tested]) if tested.any() else None
     else:
@@ -207,18 +206,19 @@ def mask_compared_pairs(models: Sequence[str], control: str | None) -> Bools:
 
 def smallest_testable_prior(evaluation: Evaluation) -> float:
     """Return the smallest prior at which models are tested; 0 with several folds."""
-    test_set = None if evaluation.design.has_runs else find_test_set(evaluation)
-    if test_set is None and not evaluation.design.has_runs:
-        return 0.0
-    sample = get_run_sample(evaluation) if test_set is None else test_set.sample
-    return smallest_supported_prior(sample.effective_size(positive=False), MIN_NEGATIVES_OVER_CASES)
+    return 0.0 if evaluation.design.is_over_folds else evaluation.support.smallest_prior
 
 
 def testable_grid(evaluation: Evaluation) -> Floats:
     """Return the priors of `difference_grid` that can be tested, or all if none can."""
     grid = difference_grid(evaluation)
-    decided = grid[grid >= smallest_testable_prior(evaluation) * (1 - SLACK)]
+    decided = grid[mask_testable(evaluation, grid)]
     return decided if len(decided) else grid
+
+
+def mask_testable(evaluation: Evaluation, priors: Floats) -> Bools:
+    """Return the mask of the priors at which models are tested."""
+    return np.asarray(priors >= smallest_testable_prior(evaluation) * (1 - SLACK))
 
 
 def difference_grid(evaluation: Evaluation) -> Floats:

@@ -20,7 +20,6 @@ import pandas as pd
 from skewanova.base.frames import FrameResult, iter_rows
 from skewanova.base.rounding import TIE
 from skewanova.base.text import shorten_names
-from skewanova.evaluation.along_prior import count_distinct_cases, rarest_supported_prior
 from skewanova.evaluation.measures import Evaluation
 from skewanova.priors.evidence import MIN_DISTINCT_SCORES, scarce_class
 from skewanova.priors.weightings import DeploymentPrior, mass_above, truncate_below
@@ -312,10 +311,10 @@ class Judgement:
     ) -> None:
         self.frames, self.evaluation, self.rope, self.control = frames, evaluation, rope, control
         self.names = shorten_names(str(model) for model in frames["decisions"]["model"])
-        self.rarest = rarest_supported_prior(evaluation)
+        self.rarest = evaluation.support.smallest_prior
         self.supported_mass = mass_above(evaluation.deployment_prior, self.rarest)
         self.is_partial = self.supported_mass < MIN_SUPPORTED_MASS
-        self.n_negative, self.n_positive = count_distinct_cases(evaluation)
+        self.support = evaluation.support
         self.order = self._pairwise_order()
         self.distrust = self._reason_for_distrust()
         self.state = self._decide_state()
@@ -345,7 +344,7 @@ class Judgement:
         flat = (pairs["std_error"] == 0) | pairs["p_adjusted"].isna()
         if (pairs["estimate"].abs() > TIE).any() and flat.all():
             return explain_missing_test(list(iter_rows(pairs)))
-        if self.n_positive < MIN_POSITIVES:
+        if self.support.n_positive < MIN_POSITIVES:
             return "there are hardly any positives"
         design = self.evaluation.design
         if SAME_CASES in design.warnings:
@@ -354,8 +353,10 @@ class Judgement:
             return ""
         prior = self.evaluation.deployment_prior
         priors, weights = prior.quadrature()
-        effective = self.n_negative / float(np.exp(weights @ np.log((1 - priors) / priors)))
-        lacking = scarce_class(self.tied_scores_check.statistic, self.n_positive, effective, prior.low)
+        effective = self.support.n_negative / float(np.exp(weights @ np.log((1 - priors) / priors)))
+        lacking = scarce_class(
+            self.tied_scores_check.statistic, self.support.n_positive, effective, prior.low
+        )
         return lacking and f"{self.most_tied_model} has few distinct scores, and {lacking} are few"
 
     def _decide_state(self) -> str:
@@ -454,7 +455,7 @@ def build_evidence_frame(rows: Sequence[Any], low: float = np.nan, high: float =
 
 def select_supported_part(evaluation: Evaluation) -> DeploymentPrior | None:
     """Return the supported part of the deployment prior if its mass is below a half, else None."""
-    rarest = rarest_supported_prior(evaluation)
+    rarest = evaluation.support.smallest_prior
     mass = mass_above(evaluation.deployment_prior, rarest)
     return truncate_below(evaluation.deployment_prior, rarest) if 0 < mass < MIN_SUPPORTED_MASS else None
 

@@ -10,13 +10,7 @@ from skewanova.base.checks import Floats, check_alpha, check_prior_list, check_p
 from skewanova.base.rounding import is_maximum
 from skewanova.evaluation.measures import Evaluation, build_auprec_frame, prior_grid
 from skewanova.evaluation.points import list_cells
-from skewanova.priors.evidence import (
-    MIN_NEGATIVES_OVER_CASES,
-    MIN_NEGATIVES_OVER_FOLDS,
-    effective_negatives,
-    is_sufficient,
-    smallest_supported_prior,
-)
+from skewanova.priors.evidence import effective_negatives
 from skewanova.scores.design import fold_mean_interval
 
 
@@ -151,7 +145,7 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
     )
 
 
-SUPPORT_COLUMNS = ("prior", "effective_negatives", "supported")
+SUPPORT_COLUMNS = ("prior", "effective_negatives", "needed", "supported")
 
 
 def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
@@ -192,17 +186,21 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     >>> support(measures, [0.2, 0.001])["supported"].tolist()
     [False, True]
     """
-    negatives = _effective_negatives(evaluation)
-    rarest = rarest_supported_prior(evaluation)
+    rule = evaluation.support
     if priors is None:
         grid = prior_grid(evaluation)
-        inside = [rarest] if grid[0] < rarest < grid[-1] else []
+        inside = [rule.smallest_prior] if grid[0] < rule.smallest_prior < grid[-1] else []
         grid = np.unique([*grid, *inside])
     else:
         grid = np.unique(check_priors(priors, "priors"))
-    effective = effective_negatives(negatives, grid)
-    supported = is_sufficient(effective, min_effective_negatives(evaluation))
-    return pd.DataFrame({"prior": grid, "effective_negatives": effective, "supported": supported})
+    return pd.DataFrame(
+        {
+            "prior": grid,
+            "effective_negatives": effective_negatives(rule.n_negative, grid),
+            "needed": rule.needed,
+            "supported": rule.is_supported(grid),
+        }
+    )
 
 
 def write_support_warnings(evaluation: Evaluation) -> list[str]:
@@ -212,10 +210,10 @@ def write_support_warnings(evaluation: Evaluation) -> list[str]:
     if thin.empty:
         return []
     priors, effective = (_join_ends(thin[name].to_numpy()) for name in ("prior", "effective_negatives"))
-    several, needed = "s" if len(thin) > 1 else "", min_effective_negatives(evaluation)
+    several = "s" if len(thin) > 1 else ""
     return [
         f"at prior{several} {priors} there are {effective} effective negatives (negatives / skew), but "
-        f"{needed} are needed: AUPREC there rests on very few false positives"
+        f"{evaluation.support.needed:g} are needed: AUPREC there rests on very few false positives"
     ]
 
 
@@ -223,38 +221,3 @@ def _join_ends(numbers: Floats) -> str:
     """Return one or two numbers, or the first and the last of several, as a phrase."""
     ends = dict.fromkeys((f"{numbers[0]:.3g}", f"{numbers[-1]:.3g}"))
     return (" to " if len(numbers) > 2 else " and ").join(ends)
-
-
-def count_distinct_cases(evaluation: Evaluation) -> tuple[float, float]:
-    """Return the numbers of distinct negatives and positives in all folds.
-
-    Without a case column they are the sum over independent folds, else those of the largest fold over the
-    fraction of the data set that it tests.
-    """
-    table, design = evaluation.scores, evaluation.design
-    if table is not None and table.has_cases:
-        negatives, positives = table.class_sizes()
-        return float(negatives), float(positives)
-    counts = evaluation.iauprec.groupby("fold", observed=True)[["n_negative", "n_positive"]].max()
-    if design.kind == "independent":
-        negatives, positives = counts.sum().tolist()
-    else:
-        share = design.ratio / (1 + design.ratio) if design.overlapping else 1.0
-        negatives, positives = (counts.max() / share).tolist()
-    return float(negatives), float(positives)
-
-
-def rarest_supported_prior(evaluation: Evaluation) -> float:
-    """Return the rarest prior at which the negatives are enough."""
-    return smallest_supported_prior(_effective_negatives(evaluation), min_effective_negatives(evaluation))
-
-
-def min_effective_negatives(evaluation: Evaluation) -> float:
-    """Return the smallest sufficient number of effective negatives for the design."""
-    return MIN_NEGATIVES_OVER_FOLDS if evaluation.design.is_over_folds else MIN_NEGATIVES_OVER_CASES
-
-
-def _effective_negatives(evaluation: Evaluation) -> float:
-    """Return the effective number of distinct negatives, by the ratio in the smallest fold."""
-    worth = evaluation.min_negatives / float(evaluation.iauprec["n_negative"].min())
-    return count_distinct_cases(evaluation)[0] * min(worth, 1.0)

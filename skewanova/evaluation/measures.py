@@ -17,6 +17,7 @@ from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
 from skewanova.curves.roc import auc
+from skewanova.priors.evidence import MIN_NEGATIVES_OVER_CASES, MIN_NEGATIVES_OVER_FOLDS, Support
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable
 from skewanova.scores.design import (
@@ -79,12 +80,28 @@ class Evaluation(FrameResult):
         warn_each(design.warnings)
         return design
 
-    @property
-    def min_negatives(self) -> float:
-        """Number of negatives in the smallest fold; with clusters or weights, the effective number."""
-        if self.scores is not None:
-            return _min_negatives(self.scores)
-        return min(roc.n_negative for roc in self.curves.values())
+    @cached_property
+    def support(self) -> Support:
+        """Effective numbers of distinct cases, and the rule that says which priors they support.
+
+        Without a case column the distinct cases are the sum over independent folds, else those of the largest
+        fold over the fraction of the data set that it tests. With clusters or weights they are worth what
+        they are in the smallest fold.
+        """
+        table, design = self.scores, self.design
+        if table is not None and table.has_cases:
+            distinct = np.array(table.class_sizes(), dtype=np.float64)
+        else:
+            counts = self.iauprec.groupby("fold", observed=True)[["n_negative", "n_positive"]].max()
+            share = design.ratio / (1 + design.ratio) if design.overlapping else 1.0
+            distinct = np.asarray(counts.sum() if design.kind == "independent" else counts.max() / share)
+        if table is not None:
+            present = table.counts.sum(axis=2) > 0
+            effective, raw = (c[present].min(axis=0) for c in (table.effective_counts, table.counts))
+            distinct = distinct * np.minimum(effective / raw, 1.0)
+        needed = MIN_NEGATIVES_OVER_FOLDS if design.is_over_folds else MIN_NEGATIVES_OVER_CASES
+        n_negative, n_positive = distinct.tolist()
+        return Support(n_negative, n_positive, needed)
 
     @property
     def halvings(self) -> Halvings | None:
@@ -350,11 +367,6 @@ def _build_iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: 
     return pd.DataFrame(list(cells), columns=["model", "fold"]).assign(
         iauprec=measured.iauprec, auc=measured.auc, n_positive=positive, n_negative=negative
     )
-
-
-def _min_negatives(table: Scores) -> float:
-    """Return the effective number of negatives in the smallest fold."""
-    return float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 0].min())
 
 
 def _imbalance_warnings(positives: pd.Series[int]) -> list[str]:

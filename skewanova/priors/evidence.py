@@ -7,6 +7,7 @@ changes the precision as much as one among m / skew does at the prior 0.5.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -95,9 +96,26 @@ def effective_negatives(n_negative: ArrayLike, prior: ArrayLike) -> Floats:
     return np.asarray(np.asarray(n_negative) * pi / (1 - pi))
 
 
-def smallest_supported_prior(n_negative: float, enough: float) -> float:
-    """Return the smallest prior at which the effective number of negatives is at least `enough`."""
-    return float(enough / (enough + n_negative))
+@dataclass(frozen=True)
+class Support:
+    """The rule that decides at which priors the data support a judgement.
+
+    `n_negative` and `n_positive` are the effective numbers of distinct cases, or of clusters with cases of
+    the class. At least `needed` effective negatives are needed at a prior.
+    """
+
+    n_negative: float
+    n_positive: float
+    needed: float
+
+    @property
+    def smallest_prior(self) -> float:
+        """Smallest supported prior."""
+        return float(self.needed / (self.needed + self.n_negative))
+
+    def is_supported(self, prior: ArrayLike) -> Bools:
+        """Return True where the data support a judgement, up to rounding."""
+        return is_sufficient(effective_negatives(self.n_negative, prior), self.needed)
 
 
 def scarce_class(n_scores: float, n_positive: float, effective: float, prior: float) -> str:

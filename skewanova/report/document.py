@@ -32,7 +32,6 @@ from skewanova.base.text import (
     shorten_names,
 )
 from skewanova.decision.verdict import LINE_TITLES, Verdict
-from skewanova.evaluation.along_prior import min_effective_negatives
 from skewanova.inference.catalogue import get_test
 from skewanova.plotting.lines import DARK_COLORS, LIGHT_COLORS
 from skewanova.report import sentences
@@ -280,10 +279,9 @@ def write_support(source: ReportSource) -> str:
     """Write how many negatives the rarest prior rests on."""
     support = source.tables["support"]
     rarest = support.iloc[0]
-    needed = min_effective_negatives(source.evaluation)
     text = (
         f"At prior {rarest['prior']:.3g} there are {rarest['effective_negatives']:,.3g} effective negatives; "
-        f"{needed} are needed"
+        f"{rarest['needed']:g} are needed"
     )
     supported = support.loc[support["supported"], "prior"]
     if supported.empty:

@@ -421,8 +421,8 @@ def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
         rarest = _write_rarest(facts, writer)
         percent = writer.add_percent(unsupported, "share", "support")
         yield f"Too few negatives below prior {rarest} ({percent} % of the deployment prior)."
-    if facts.n_positive < MIN_POSITIVES_FOR_TESTS:
-        count = writer.add_count(facts.n_positive, "n_positive", "iauprec")
+    if facts.support.n_positive < MIN_POSITIVES_FOR_TESTS:
+        count = writer.add_count(facts.support.n_positive, "n_positive", "iauprec")
         yield f"Only {count} positives: collect more."
     fewest = float(facts.evaluation.iauprec["n_positive"].min())
     if fewest < MIN_POSITIVES_PER_FOLD:

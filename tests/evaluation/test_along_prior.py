@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from fold_tables import designed
 from halved_tables import halved_frame
+from loops import each
 from precision_twins import cell, sized_models, twin, vertices_of
 from scipy import stats
 
@@ -17,11 +18,10 @@ from skewanova.evaluation.along_prior import (
     INTERVAL_COLUMNS,
     REGRET_COLUMNS,
     SUPPORT_COLUMNS,
-    count_distinct_cases,
-    rarest_supported_prior,
     write_support_warnings,
 )
 from skewanova.evaluation.measures import prior_grid
+from skewanova.inference.sampling import Sample
 
 quiet = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 
@@ -79,7 +79,7 @@ def test_intervals_of_runs_are_unknown_and_those_of_half_splits_hold_the_halving
     measures = evaluate(runs, at_priors=(0.5,), design="runs")
     assert measures.design.kind == "runs"
     assert auprec_intervals(measures)[["std_error", "conf_low", "conf_high"]].isna().all(axis=None)
-    assert rarest_supported_prior(measures) == pytest.approx(100 / 120)  # by the cases of the one test set
+    assert measures.support.smallest_prior == pytest.approx(100 / 120)  # by the cases of the one test set
     split = evaluate(halved_frame(n_cases=36, n_folds=3), at_priors=(0.5, 0.2)).reorder_models(
         ("B", "C", "A")
     )
@@ -112,19 +112,20 @@ def counted(sizes):
 )
 def test_distinct_cases_without_a_case_column_follow_from_the_design(stated, negatives, positives):
     frame = counted([(10, 90), (5, 80), (6, 80), (7, 80)])
-    found = count_distinct_cases(evaluate(frame, at_priors=(0.5,), **stated))
-    assert found == pytest.approx((negatives, positives))
+    rule = evaluate(frame, at_priors=(0.5,), **stated).support
+    assert (rule.n_negative, rule.n_positive) == pytest.approx((negatives, positives))
 
 
 @quiet
 def test_distinct_cases_of_one_fold_and_of_cases_that_stand_in_several():
-    assert count_distinct_cases(evaluate(counted([(10, 90)]), at_priors=(0.5,))) == (90, 10)
+    rule = evaluate(counted([(10, 90)]), at_priors=(0.5,)).support
+    assert (rule.n_negative, rule.n_positive) == (90, 10)
     frame = counted([(10, 90), (10, 90)])
     frame["case"] = np.r_[0:100, 0:5, 200:205, 10:70, 300:330]  # 5 new positives, 30 new negatives
     measures = evaluate(frame, at_priors=(0.5,), design=FoldDesign("repeated_holdout", 0.2))
-    assert count_distinct_cases(measures) == (120, 15)
-    alone = replace(measures, scores=None)
-    assert count_distinct_cases(alone) == pytest.approx((450, 50))
+    assert (measures.support.n_negative, measures.support.n_positive) == (120, 15)
+    alone = replace(measures, scores=None).support
+    assert (alone.n_negative, alone.n_positive) == pytest.approx((450, 50))
 
 
 @quiet
@@ -133,13 +134,14 @@ def test_support_is_distinct_negatives_over_skew(n_folds, enough):
     measures = evaluate(counted([(10, 90)] * n_folds), at_priors=(0.5,), design="independent")
     n = 90 * n_folds
     limit = enough / (enough + n)
-    assert rarest_supported_prior(measures) == pytest.approx(limit)
+    assert measures.support.smallest_prior == pytest.approx(limit)
     found = support(measures, [0.2, limit / 2, limit])
     assert tuple(found) == SUPPORT_COLUMNS
     found = found.set_index("prior")
     assert found.index.tolist() == sorted([limit / 2, limit, 0.2])
     np.testing.assert_allclose(found["effective_negatives"], n * found.index / (1 - found.index), rtol=1e-12)
     assert found["supported"].tolist() == [prior >= limit for prior in found.index]
+    assert found["needed"].tolist() == [enough] * 3
     for call, name in (
         (lambda: auprec_intervals(measures, alpha=1.0), "alpha"),
         (lambda: support(measures, [1.5]), "priors"),
@@ -154,7 +156,26 @@ def test_support_is_distinct_negatives_over_skew(n_folds, enough):
 def test_weights_support_as_few_as_weigh_the_same():
     frame = counted([(2, 4)] * 3).assign(weight=[1, 1, 1, 1, 1, 3] * 3)  # (1 + 1 + 1 + 3)^2 / 12 = 3 of 4
     measures = evaluate(frame, at_priors=(0.5,), design="independent")
-    assert rarest_supported_prior(measures) == pytest.approx(50 / (50 + 9))
+    assert measures.support.smallest_prior == pytest.approx(50 / (50 + 9))
+
+
+@quiet
+@each("n_folds", [1, 3])
+def test_clusters_support_as_few_as_there_are_with_cases_of_the_class(n_folds):
+    """Kish's number of clusters by class, counted by hand, and that of the sample of one test set."""
+    clusters = np.repeat(np.arange(8), [1, 2, 3, 4, 5, 6, 7, 8])
+    label = np.arange(36) % 3 == 0
+    fold = pd.DataFrame(
+        {"y_true": label.astype(int), "cluster": clusters, "model": "A", "y_score": clusters % 5}
+    )
+    frame = pd.concat(fold.assign(fold=i, cluster=fold["cluster"] + 8 * i) for i in range(n_folds))
+    measures = evaluate(frame, at_priors=(0.5,), design="independent")
+    sizes = [np.bincount(clusters[label == side]) for side in (False, True)]
+    expected = [n_folds * size.sum() ** 2 / (size**2).sum() for size in sizes]
+    assert (measures.support.n_negative, measures.support.n_positive) == pytest.approx(expected)
+    if n_folds == 1:
+        sample = Sample(label, clusters)
+        assert expected == pytest.approx([sample.effective_size(positive=side) for side in (False, True)])
 
 
 @quiet

@@ -15,11 +15,11 @@ from skewanova.priors.evidence import (
     MIN_POSITIVES_FOR_INTERVALS,
     MIN_POSITIVES_FOR_TESTS,
     SLACK,
+    Support,
     UnitSums,
     effective_negatives,
     is_sufficient,
     scarce_class,
-    smallest_supported_prior,
 )
 
 
@@ -31,13 +31,20 @@ def test_effective_negatives_are_those_for_each_share_of_positives(n_negative, p
 
 @given(st.integers(1, 10**9), st.floats(1, 1e6))
 def test_the_rarest_prior_has_just_enough(n_negative, enough):
-    rarest = smallest_supported_prior(n_negative, enough)
-    assert is_sufficient(effective_negatives(n_negative, rarest), enough)
-    assert not is_sufficient(effective_negatives(n_negative, rarest * (1 - 1e-6)), enough)
+    rule = Support(n_negative, 1000, enough)
+    assert rule.is_supported([rule.smallest_prior, rule.smallest_prior * (1 - 1e-6)]).tolist() == [
+        True,
+        False,
+    ]
+    assert effective_negatives(n_negative, rule.smallest_prior) == pytest.approx(enough)
 
 
 def test_the_rarest_prior_by_hand_and_within_rounding():
-    assert [smallest_supported_prior(*of) for of in ((900, 100), (100, 100), (30, 50))] == [0.1, 0.5, 0.625]
+    assert [Support(m, 99, e).smallest_prior for m, e in ((900, 100), (100, 100), (30, 50))] == [
+        0.1,
+        0.5,
+        0.625,
+    ]
     for enough in (50, 100, 30.5):
         near = [enough, enough * (1 - SLACK), enough * (1 - 3 * SLACK)]
         assert is_sufficient(near, enough).tolist() == [True, True, False]
