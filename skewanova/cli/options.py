@@ -147,6 +147,7 @@ SHELL_WORDS = (
     (r"[\w.=]+\((?:[^()]|\([^()]*\))*\), or (?=--)", ""),  # f(...), or --option
     (r"\w+=(?:'[^']*'|\{[^}]*\}) \((--[^)]*)\)", r"\1"),  # argument=value (--option value)
     (r"\(\w+=?, (--[^)]*)\)", r"(\1)"),  # (argument, --option)
+    (r"\b(design|pairwise|missing)='(\w+)'", r"--\1 \2"),
     ("`directory`", "--out"),
     ("`pos_label`", "--positive"),
 )
@@ -504,9 +505,9 @@ def explain_read_errors(path: Path) -> Iterator[None]:
             raise
         raise InputError(f"{path.name!r} cannot be read ({error.strerror or error})") from error
     except MemoryError as error:
-        raise InputError(
-            f"{path.name!r} does not fit in memory; compare it with Dask (pip install 'skewanova[dask]')"
-        ) from error
+        from skewanova.scores.sources import write_dask_code  # loads pandas
+
+        raise InputError(f"{path.name!r} does not fit in memory; {write_dask_code(path)}") from error
 
 
 def _pop_columns(options: dict[str, Any]) -> tuple[dict[str, str], str | None, bool]:

@@ -403,8 +403,9 @@ def _check_finite(values: pd.Series[Any], name: str) -> Floats:
         numbers = values.to_numpy(dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputTypeError(message) from error
-    if not np.isfinite(numbers).all():
-        raise InputError(f"`{name}` must be finite in every row")
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        raise InputError(f"`{name}` must be finite in every row, but is {numbers[bad[0]]} in row {bad[0]}")
     return np.asarray(numbers)
 
 

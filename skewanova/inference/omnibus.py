@@ -50,8 +50,13 @@ def build_fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Fl
     for word, levels in (("models", models), ("folds", folds)):
         if len(levels) < 2:
             raise InputError(f"a test of several models needs at least 2 {word}, but there is {len(levels)}")
-    if np.bincount(fold * len(models) + model).max() > 1:
-        raise InputError("every (model, fold) must occur once in the frame")
+    again = frame.loc[frame[["model", "fold"]].duplicated(), ["model", "fold"]]
+    if len(again):
+        name, number = map(str, again.to_numpy()[0])
+        raise InputError(
+            f"every (model, fold) must occur once in the frame, but model {name!r} occurs again in fold "
+            f"{number!r}; give one measure, such as the rows of one prior"
+        )
     values = np.full((len(folds), len(models)), np.nan)
     values[fold, model] = frame[response]
     if not np.isfinite(values).all():
@@ -217,7 +222,10 @@ def _check_has_full_rank(values: Floats, halves: Floats | None) -> None:
     if halves is not None and fold_statistics.has_full_rank(np.concatenate([halves, -halves])):
         return
     if not fold_statistics.has_full_rank(values) and find_degenerate(values) is None:
-        raise InputError("Hotelling's test needs a covariance of full rank, but some models move alike")
+        raise InputError(
+            "Hotelling's test needs a covariance of full rank, but some models move alike; leave one of them "
+            "out"
+        )
 
 
 def _test_unless_degenerate(

@@ -299,6 +299,7 @@ def estimate_prior(
     y_score: ArrayLike,
     unlabelled: ArrayLike,
     *,
+    pos_label: object = None,
     batch: ArrayLike | None = None,
     n_bins: int = N_BINS,
     confidence_level: float = 0.95,
@@ -318,6 +319,8 @@ def estimate_prior(
         Held-out scores of the labelled cases.
     unlabelled : array_like
         Scores of the same model in deployment.
+    pos_label : optional
+        Label of the positive class, if the labels are not 0 and 1.
     batch : array_like, optional
         Batch (week, site) of each unlabelled score. From four batches and 20 labelled cases of each class on,
         the result is the distribution of the prior of a further batch.
@@ -371,7 +374,7 @@ def estimate_prior(
     >>> print(estimate_prior(labels, labelled, unlabelled))
     0.06 (95 % 0 to 0.123)
     """
-    positive, score = check_labelled_scores(y_true, y_score)
+    positive, score = check_labelled_scores(y_true, y_score, pos_label)
     check_both_classes(positive)
     scores = check_scores(unlabelled, "unlabelled")
     check_overlap(score, scores)

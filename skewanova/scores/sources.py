@@ -84,7 +84,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     name = repr(path.name)
     if path.is_dir() or path.suffix.lower() in PARQUET_SUFFIXES:
         parquet = ParquetSource.from_path(path)
-        _check_memory(parquet.n_rows, name, f"dask.dataframe.read_parquet({str(path)!r})")
+        _check_memory(parquet.n_rows, name, write_dask_code(path))
         names = columns.select(parquet.schema.names, name)
         schema = pa.schema([parquet.schema.field(column) for column in names])
         batches, n_rows = parquet.batches(names), parquet.n_rows
@@ -93,16 +93,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     if not is_text(path):
         raise InputError(f"{name} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
     n_bytes = path.stat().st_size * (GZIP_FACTOR if path.suffix.lower() == ".gz" else 1)
-    zipped = path.suffix.lower() == ".gz"  # Dask reads a zipped file, and JSON without a block size, as one
-    plain = str(path.with_suffix("") if zipped else path)
-    is_csv = ".csv" in path.name.lower()
-    reader = f"read_csv({plain!r})" if is_csv else f"read_json({plain!r}, lines=True, blocksize=2**26)"
-    _check_memory(
-        n_bytes // MIN_LINE_BYTES,
-        name,
-        f"dask.dataframe.{reader}",
-        first="unpack it, then " if zipped else "",
-    )
+    _check_memory(n_bytes // MIN_LINE_BYTES, name, write_dask_code(path))
     return read_text(path, columns)
 
 
@@ -112,23 +103,39 @@ def _file_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise InputError(
-            f"{path.name!r} cannot be read: it does not fit in memory; read it with Dask, which reads it in "
-            "parts"
-        ) from error
+        raise InputError(f"{path.name!r} does not fit in memory; {write_dask_code(path)}") from error
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise InputError(f"{path.name[:60]!r} cannot be read: {reason}") from error
 
 
-def _check_memory(n_rows: int, name: str, frame: str, *, first: str = "") -> None:
-    """Raise for a table that does not fit in memory; `frame` is the code that reads it with Dask."""
+def write_dask_code(path: Path) -> str:
+    """Write how to compare the table of a file or folder with Dask."""
+    zipped = path.suffix.lower() == ".gz"  # Dask reads a zipped file, and JSON without a block size, as one
+    plain = str(path.with_suffix("") if zipped else path)
+    if ".csv" in path.name.lower():
+        reader = f"read_csv({plain!r})"
+    elif is_text(path):
+        reader = f"read_json({plain!r}, lines=True, blocksize=2**26)"
+    else:
+        reader = f"read_parquet({plain!r})"
+    return f"{'unpack it, then ' if zipped else ''}{_write_dask_line(reader)}"
+
+
+def _write_dask_line(reader: str) -> str:
+    return (
+        "compare it in parts with Dask (pip install 'skewanova[dask]'): import dask.dataframe; "
+        f"skewanova.compare(dask.dataframe.{reader})"
+    )
+
+
+def _check_memory(n_rows: int, name: str, remedy: str) -> None:
+    """Raise for a table that does not fit in memory, with the remedy."""
     free = find_free_memory()
     if free is not None and n_rows * BYTES_PER_ROW > MEMORY_SHARE * free:
         raise InputError(
             f"{name} holds about {n_rows:,} rows, which take {n_rows * BYTES_PER_ROW / 1e9:.2g} GB of "
-            f"memory, but {free / 1e9:.2g} GB are free; {first}compare it in parts with Dask (pip install "
-            f"'skewanova[dask]'): import dask.dataframe; skewanova.compare({frame})"
+            f"memory, but {free / 1e9:.2g} GB are free; {remedy}"
         )
 
 
@@ -332,7 +339,8 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
         if isinstance(frame, nw.LazyFrame):
             names = columns.select(frame.collect_schema().names(), "the query")
             n_rows = int(frame.select(nw.len()).collect().item())
-            _check_memory(n_rows, "the query", "dask.dataframe.read_parquet(folder), once written")
+            remedy = f"write it as Parquet, then {_write_dask_line('read_parquet(folder)')}"
+            _check_memory(n_rows, "the query", remedy)
             frame = frame.select(names)
             native = frame.to_native()
         if not hasattr(native, "__arrow_c_stream__"):

@@ -142,6 +142,11 @@ def check_cell_classes(models: Sequence[str], folds: Sequence[Label], counts: ND
     if len(lacking):
         model, fold, kind = lacking[0]
         word = ("negative", "positive")[kind]
+        if len(folds) == 1:
+            raise InputError(
+                f"the test set must hold both classes, but model {models[model]!r} has no {word} case; score "
+                f"some {word} cases too"
+            )
         raise InputError(
             f"every model needs both classes in every fold, but model {models[model]!r} has no {word} "
             f"case in fold {folds[fold]!r} ({len(lacking)} such cells in all); use stratified or fewer "

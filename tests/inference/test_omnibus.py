@@ -180,7 +180,9 @@ def test_two_identical_models_among_three():
     values = random_table(8, 2)[:, [0, 0, 1]]
     for test in NOT_HOTELLING:
         assert 0 < row_of(TESTS[test](frame_of(values)))["p_value"] < 1
-    message = "Hotelling's test needs a covariance of full rank, but some models move alike"
+    message = (
+        "Hotelling's test needs a covariance of full rank, but some models move alike; leave one of them out"
+    )
     with pytest.raises(ValueError, match=exact(message)):
         omnibus_test(frame_of(values), method="hotelling")
 
@@ -215,7 +217,8 @@ def test_incomplete_frames():
     cases = {
         "a test of several models needs at least 2 models, but there is 1": frame[frame["model"] == "M0"],
         "a test of several models needs at least 2 folds, but there is 1": frame[frame["fold"] == 0],
-        "every (model, fold) must occur once in the frame": pd.concat([frame, frame.iloc[:1]]),
+        "every (model, fold) must occur once in the frame, but model 'M0' occurs again in fold '0'; give one "
+        "measure, such as the rows of one prior": pd.concat([frame, frame.iloc[:1]]),
         "`iauprec` must be present and finite for every model in every fold": frame.iloc[1:],
     }
     for message, broken in cases.items():
