@@ -40,7 +40,7 @@ from skewanova.inference.single_test_set import (
     TestSetComparison,
     compare_areas,
 )
-from skewanova.priors import evidence
+from skewanova.priors.evidence import MIN_POSITIVES_FOR_TESTS, Support, effective_negatives
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 
 CasesComparison = TestSetComparison | RunsComparison
@@ -74,15 +74,13 @@ class CasesAnalysis(DesignAnalysis):
         return make_omnibus_result(self.primary_test, "primary", FTest(*map(np.asarray, numbers)))
 
     def compare_families(
-        self, result: CasesComparison, at_priors: Mapping[float, CasesComparison], sample: Sample
+        self, result: CasesComparison, at_priors: Mapping[float, CasesComparison]
     ) -> pd.DataFrame:
-        """Compare all pairs over the deployment prior and at each prior with enough negatives."""
+        """Compare all pairs over the deployment prior and at each supported prior."""
         parts = [self.compare_family(result).assign(role="primary", response="iauprec", prior=np.nan)]
         for prior, at_prior in at_priors.items():
             rows = self.compare_family(at_prior).assign(role="secondary", response="auprec", prior=prior)
-            negatives = evidence.effective_negatives(sample.effective_size(positive=False), prior)
-            # with fewer negatives the standard errors are too small
-            if not evidence.is_sufficient(negatives, evidence.MIN_NEGATIVES_OVER_CASES):
+            if not self.evaluation.support.is_supported(prior):
                 rows[TEST_COLUMNS] = np.nan
                 rows["reject"] = False
             parts.append(rows)
@@ -111,7 +109,9 @@ class CasesAnalysis(DesignAnalysis):
         return {
             "effects": add_effect_sizes(pairs, alpha=options.alpha, control=options.control),
             "equivalence": compute_posterior(result, options.rope, options.family_options),
-            "assumptions": check_sizes(sample, low, result.estimate, error),
+            "assumptions": check_sizes(
+                self.evaluation.support, low, result.estimate, error, is_clustered=sample.clustered
+            ),
         }
 
 
@@ -138,7 +138,7 @@ class TestSetAnalysis(CasesAnalysis):
         sample, result = self.test_set.sample, self.compare(measures.deployment_prior)
         report_stage("pairs of models")
         at_priors = {prior: self.compare(prior) for prior in measures.priors}
-        pairs = self.compare_families(result, at_priors, sample)
+        pairs = self.compare_families(result, at_priors)
         intervals = self._compute_intervals()
         error = float(np.sqrt(np.diag(result.covariance))[0])
         frames = self.build_frames(
@@ -153,7 +153,7 @@ class TestSetAnalysis(CasesAnalysis):
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
         """Compare the pairs over another deployment prior."""
-        return self.compare_families(self.compare(deployment_prior), {}, self.test_set.sample)
+        return self.compare_families(self.compare(deployment_prior), {})
 
     def _compute_intervals(self) -> list[Interval]:
         """Return the confidence interval of the IAUPREC of each model."""
@@ -200,7 +200,7 @@ class RunsAnalysis(CasesAnalysis):
         two_way = self.published[0]
         report_stage("pairs of models")
         at_priors = {p: self.compare(item) for p, item in zip(measures.priors, run_areas, strict=True)}
-        pairs = self.compare_families(result, at_priors, areas.sample)
+        pairs = self.compare_families(result, at_priors)
         tukey = tukey_hsd(two_way, alpha=alpha, order=measures.models).to_frame()
         low, high = _compute_mean_intervals(areas, result, alpha)
         error = float(high[0] - result.estimate[0]) / float(special.ndtri(1 - alpha / 2))
@@ -221,7 +221,7 @@ class RunsAnalysis(CasesAnalysis):
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
         """Compare the pairs over another deployment prior."""
         areas = measure_runs(self.evaluation, as_deployment_prior(deployment_prior))
-        return self.compare_families(self.compare(areas), {}, areas.sample)
+        return self.compare_families(self.compare(areas), {})
 
 
 def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
@@ -279,16 +279,17 @@ def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[st
     return add_equivalence_tests(_build_difference_frame(result), ahead, behind, rope=rope, **settings)
 
 
-def check_sizes(sample: Sample, low: float, estimate: Floats, error: float) -> pd.DataFrame:
+def check_sizes(
+    support: Support, low: float, estimate: Floats, error: float, *, is_clustered: bool
+) -> pd.DataFrame:
     """Check that the test set is large enough; `error` is the standard error of the best model."""
-    negatives, positives = (sample.effective_size(positive=side) for side in (False, True))
-    units = " (counted in clusters that hold one)" if sample.clustered else ""
-    support = float(evidence.effective_negatives(negatives, low))
+    positives, effective = support.n_positive, float(effective_negatives(support.n_negative, low))
+    units = " (counted in clusters that hold one)" if is_clustered else ""
     distance = float(1 - estimate[0]) / error if error > 0 else 0.0
     sizes = {
-        "positives": (positives, evidence.MIN_POSITIVES_FOR_TESTS),
+        "positives": (positives, MIN_POSITIVES_FOR_TESTS),
         "positives_times_area": (positives * float(estimate.min()), MIN_POSITIVES_TIMES_AREA),
-        "effective_negatives": (support, evidence.MIN_NEGATIVES_OVER_CASES),
+        "effective_negatives": (effective, support.needed),
         "ceiling": (distance, 2.0),
     }
     advice = {

@@ -26,10 +26,9 @@ from skewanova.comparison.cases import RunsAnalysis, TestSetAnalysis
 from skewanova.comparison.result import Comparison
 from skewanova.decision.bands import (
     critical_value_of_bands,
+    grid_of_bands,
     mask_compared_pairs,
     pair_critical_value,
-    smallest_testable_prior,
-    testable_grid,
 )
 from skewanova.decision.choice import choose_models, decision_table, ranking_order
 from skewanova.decision.joint_curves import joint_curves, panel_curves
@@ -67,12 +66,12 @@ def build_decision_frames(
     critical_compared = None if differences is None else critical_value_of_bands(differences)
     critical_all = critical_compared if control is None else None
     if critical_all is None or critical_compared is None:
-        joint = joint_curves(measures, testable_grid(measures))
+        joint = joint_curves(measures, grid_of_bands(measures))
         critical_all = pair_critical_value(joint, options.alpha, rng=options.rng)
         compared, critical_compared = mask_compared_pairs(models, control), critical_all
         if not compared.all():
             critical_compared = pair_critical_value(joint, options.alpha, selected=compared, rng=options.rng)
-    rarest = smallest_testable_prior(measures)
+    rarest = measures.support.smallest_prior
     level = options.alpha / count_compared_pairs(len(models), control)
     return {
         "crossings": crossings_frame(panel, models, options.alpha),

@@ -26,7 +26,6 @@ from skewanova.decision.joint_curves import JointCurves, joint_curves, joint_cur
 from skewanova.evaluation.measures import Evaluation, prior_grid
 from skewanova.inference.fold_statistics import BLOCK_SIZE, ROUNDING, PairedT, pair_indices, paired_t
 from skewanova.inference.single_test_set import t_from_z, t_test
-from skewanova.priors.evidence import SLACK
 from skewanova.scores.design import FoldDesign
 
 #: With fewer folds, the estimated correlation between pairs of models is unreliable.
@@ -94,7 +93,7 @@ def difference_curves(
     -------
     DataFrame
         Columns model_a, model_b, prior, estimate, std_error, statistic, p_adjusted, conf_low, conf_high and
-        ``reject`` (True where the band excludes 0).
+        ``reject``, True where the band excludes 0 and the data support the prior.
 
     Raises
     ------
@@ -109,8 +108,8 @@ def difference_curves(
     instead. With fewer than ten folds (nine halvings), pairs are drawn independently; with two, priors too.
 
     On one test set, the deviations are jackknife values over cases on the arcsine scale, and a t statistic
-    counts as the z of the same p-value. Priors with fewer than 100 effective negatives have no band. Several
-    runs on one test set use the standard errors of :func:`~skewanova.inference.compare_runs`.
+    counts as the z of the same p-value. Priors without support have no band. Several runs on one test set use
+    the standard errors of :func:`~skewanova.inference.compare_runs`.
 
     Examples
     --------
@@ -126,7 +125,7 @@ def difference_curves(
     a, b = pair_indices(len(evaluation.models))
     columns = np.full((len(TEST_COLUMNS), len(a), len(grid)), np.nan)
     if len(evaluation.folds) == 1 or evaluation.design.has_runs:
-        mean, tested = evaluation.mean_auprec(grid), mask_testable(evaluation, grid)
+        mean, tested = evaluation.mean_auprec(grid), evaluation.support.is_supported(grid)
         columns[0] = mean[a] - mean[b]
         tests = _test_over_cases(evaluation, grid[tested]) if tested.any() else None
     else:
@@ -148,7 +147,8 @@ def difference_curves(
         }
     )
     frame = frame[np.repeat(selected, len(grid))].reset_index(drop=True)
-    return frame.assign(reject=frame["p_adjusted"] < alpha)
+    supported = evaluation.support.is_supported(frame["prior"])
+    return frame.assign(reject=(frame["p_adjusted"] < alpha) & supported)
 
 
 def _difference_values(
@@ -204,21 +204,11 @@ def mask_compared_pairs(models: Sequence[str], control: str | None) -> Bools:
     return np.asarray((a == index) | (b == index))
 
 
-def smallest_testable_prior(evaluation: Evaluation) -> float:
-    """Return the smallest prior at which models are tested; 0 with several folds."""
-    return 0.0 if evaluation.design.is_over_folds else evaluation.support.smallest_prior
-
-
-def testable_grid(evaluation: Evaluation) -> Floats:
-    """Return the priors of `difference_grid` that can be tested, or all if none can."""
+def grid_of_bands(evaluation: Evaluation) -> Floats:
+    """Return the priors of the bands: of one test set, the supported ones of `difference_grid`, if any."""
     grid = difference_grid(evaluation)
-    decided = grid[mask_testable(evaluation, grid)]
-    return decided if len(decided) else grid
-
-
-def mask_testable(evaluation: Evaluation, priors: Floats) -> Bools:
-    """Return the mask of the priors at which models are tested."""
-    return np.asarray(priors >= smallest_testable_prior(evaluation) * (1 - SLACK))
+    supported = grid[evaluation.support.is_supported(grid)]
+    return grid if evaluation.design.is_over_folds or not len(supported) else supported
 
 
 def difference_grid(evaluation: Evaluation) -> Floats:

@@ -31,9 +31,8 @@ from skewanova.curves.chebyshev import (
 from skewanova.decision.bands import (
     BAND_PRIORS,
     auprec_bands,
+    grid_of_bands,
     pair_critical_value,
-    smallest_testable_prior,
-    testable_grid,
 )
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import PanelCurves, joint_curves, mean_curves, panel_curves
@@ -272,7 +271,7 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
     Notes
     -----
     A model is excluded where the simultaneous band of :func:`~skewanova.decision.difference_curves` puts it
-    below another (Gupta 1965; Hsu 1984). With one fold, this needs at least 100 effective negatives.
+    below another (Gupta 1965; Hsu 1984), at supported priors only (:func:`~skewanova.evaluation.support`).
 
     Examples
     --------
@@ -286,10 +285,10 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
 
 
 def _simultaneous_bands(evaluation: Evaluation, alpha: float, rng: Seed) -> tuple[PanelCurves, float, float]:
-    """Return the curves, the simultaneous critical value of pairs, and the smallest testable prior."""
+    """Return the curves, the simultaneous critical value of pairs, and the smallest supported prior."""
     check_alpha(alpha)
-    critical = pair_critical_value(joint_curves(evaluation, testable_grid(evaluation)), alpha, rng=rng)
-    return panel_curves(evaluation), critical, smallest_testable_prior(evaluation)
+    critical = pair_critical_value(joint_curves(evaluation, grid_of_bands(evaluation)), alpha, rng=rng)
+    return panel_curves(evaluation), critical, evaluation.support.smallest_prior
 
 
 BY_PRIOR_COLUMNS = ("prior", "model", "rank", "auprec", "conf_low", "conf_high", "contender", "regret")
@@ -465,7 +464,7 @@ def find_differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: S
     -------
     DataFrame
         Columns better, worse, prior_low and prior_high, one row for each range, pair by pair. The limits are
-        exact. The bands are those of :func:`difference_curves` and :func:`find_leaders`.
+        exact. The bands are those of :func:`difference_curves` and :func:`find_leaders`, at supported priors.
 
     Raises
     ------

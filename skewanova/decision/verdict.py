@@ -21,7 +21,7 @@ from skewanova.base.frames import FrameResult, iter_rows
 from skewanova.base.rounding import TIE
 from skewanova.base.text import shorten_names
 from skewanova.evaluation.measures import Evaluation
-from skewanova.priors.evidence import MIN_DISTINCT_SCORES, scarce_class
+from skewanova.priors.evidence import MIN_DISTINCT_SCORES, MIN_POSITIVES, scarce_class
 from skewanova.priors.weightings import DeploymentPrior, mass_above, truncate_below
 from skewanova.scores.design import SAME_CASES
 from skewanova.scores.pairing import find_fewest_distinct
@@ -58,8 +58,8 @@ EVIDENCE_COLUMNS = (
 REVERSING_CHECKS = ("smallest_auc", "perfect_auc", "identifiers", "different_scores", "share_of_cases")
 
 
-#: With fewer positives in total, no test is reliable.
-MIN_POSITIVES = 10
+#: Reason for distrust with fewer positives than `MIN_POSITIVES`.
+FEW_POSITIVES = "few positives"
 
 
 #: If the data support less of the deployment prior, the verdict is ``unsupported``.
@@ -345,7 +345,7 @@ class Judgement:
         if (pairs["estimate"].abs() > TIE).any() and flat.all():
             return explain_missing_test(list(iter_rows(pairs)))
         if self.support.n_positive < MIN_POSITIVES:
-            return "there are hardly any positives"
+            return FEW_POSITIVES
         design = self.evaluation.design
         if SAME_CASES in design.warnings:
             return "all folds test the same cases"

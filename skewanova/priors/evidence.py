@@ -27,9 +27,19 @@ MIN_NEGATIVES_OVER_CASES = 100
 MIN_POSITIVES_FOR_INTERVALS = 30
 
 
-#: Fewest positives of a fold; with fewer, the bias of the mean area against large samples may exceed its
-#: standard error (20 folds, N(0, 1) against N(1, 1), prior .5: -1.2 of it with 30 positives, -2.6 with 5).
-MIN_POSITIVES_PER_FOLD = 30
+#: Fewest positives for any test; with fewer, tests of several models exceed their level
+#: (docs/studies/support.md).
+MIN_POSITIVES = 10
+
+
+#: Fewest positives of a fold; with fewer, single cases determine its area.
+MIN_POSITIVES_PER_FOLD = 10
+
+
+#: Fewest positives of a fold for areas like those of large samples; with fewer, the bias of their mean may
+#: exceed its standard error (20 folds, N(0, 1) against N(1, 1), prior .5: -1.2 of it with 30 positives, -2.6
+#: with 5).
+MIN_POSITIVES_FOR_LARGE_FOLDS = 30
 
 
 #: Fewest positives for tests over cases; with fewer, standard errors are rough.
@@ -112,6 +122,11 @@ class Support:
     def smallest_prior(self) -> float:
         """Smallest supported prior."""
         return float(self.needed / (self.needed + self.n_negative))
+
+    @property
+    def has_enough_positives(self) -> bool:
+        """True if the positives are enough."""
+        return bool(is_sufficient(self.n_positive, self.needed))
 
     def is_supported(self, prior: ArrayLike) -> Bools:
         """Return True where the data support a judgement, up to rounding."""

@@ -25,6 +25,7 @@ from skewanova.base.text import (
     shorten_names,
 )
 from skewanova.decision.verdict import (
+    FEW_POSITIVES,
     Change,
     Judgement,
     PairwiseOrder,
@@ -38,7 +39,7 @@ from skewanova.decision.verdict import (
 )
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.diagnostics import pivot_auc
-from skewanova.priors.evidence import MIN_POSITIVES_FOR_TESTS
+from skewanova.priors.evidence import MIN_POSITIVES_PER_FOLD, effective_negatives
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import find_collapsed
 
@@ -54,8 +55,18 @@ OPTIONAL_PHRASES = ("tail", "p_best", "test", "claim", "names", "tied", "detecta
 MAX_NAMES = 3
 
 
-#: With fewer positives in a fold, single cases determine its area.
-MIN_POSITIVES_PER_FOLD = 10
+#: Level of `MEASURED_RATES`.
+MEASURED_LEVEL = 0.05
+
+
+#: Familywise error rates of the primary pairs with unstable learners (docs/studies/type_one_error.md), by
+#: kind, number of folds and fraction that a fold tests.
+MEASURED_RATES = {
+    ("repeated_holdout", 20, 0.2): 0.0895,
+    ("repeated_holdout", 20, 0.5): 0.043,
+    ("repeated_kfold", 10, 0.5): 0.0465,
+    ("kfold", 10, 0.1): 0.0475,
+}
 
 
 #: A smaller unsupported fraction of the deployment prior is not mentioned.
@@ -182,11 +193,15 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
         for row in islice(iter_rows(facts.frames["decisions"]), MAX_NAMES):
             mean = writer.add_number(row.expected_auprec, "expected_auprec", "decisions")
             means.append(f"{writer.names[str(row.model)]} {mean}")
-        reason = f"the tests are not reliable here ({facts.distrust})"
+        reason = facts.distrust
+        if reason == FEW_POSITIVES:
+            reason = _write_positives(facts, writer)
+        reason = f"the tests are not reliable here ({reason})"
         return f"No choice: {reason}. Mean IAUPREC: {', '.join(means)}."
     if facts.supported_mass == 0:
-        rarest = _write_rarest(facts, writer)
-        return f"No choice: the data are too few at every deployment prior (negatives, below prior {rarest})."
+        count = _write_negatives(facts, writer, facts.evaluation.deployment_prior.high)
+        needed = _write_needed(facts, writer)
+        return f"No choice: the data are too few at every deployment prior ({count}; {needed})."
     text = CHOICES[facts.state](facts, writer)
     if facts.supported_mass > 1 - SMALL_MASS:
         return text
@@ -200,6 +215,28 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
 
 def _write_rarest(facts: Judgement, writer: LineWriter) -> str:
     return writer.add_prior(facts.rarest, "prior", "support")
+
+
+def _write_positives(facts: Judgement, writer: LineWriter) -> str:
+    """Write the number of positives, or of clusters with positives."""
+    count = writer.add_number(facts.support.n_positive, "n_positive", "iauprec", "{:.3g}".format)
+    return f"{count} {_name_units(facts, 'positives')}"
+
+
+def _write_negatives(facts: Judgement, writer: LineWriter, prior: float) -> str:
+    """Write the effective number of negatives at a prior, or of clusters with negatives."""
+    effective = float(effective_negatives(facts.support.n_negative, prior))
+    count = writer.add_number(effective, "effective_negatives", "support", "{:.3g}".format)
+    units = _name_units(facts, "negatives")
+    return f"{count} effective {units} at prior {writer.add_prior(prior, 'prior', 'support')}"
+
+
+def _name_units(facts: Judgement, side: str) -> str:
+    return f"clusters with {side}" if facts.evaluation.design.n_clusters else side
+
+
+def _write_needed(facts: Judgement, writer: LineWriter) -> str:
+    return f"{writer.add_count(facts.support.needed, 'needed', 'support')} are needed"
 
 
 def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
@@ -412,18 +449,12 @@ def write_weakness(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield weaknesses due to too few cases of a class."""
-    unsupported = 1 - facts.supported_mass
-    if facts.is_partial:
-        part = "all" if facts.supported_mass == 0 else "most"
-        yield f"Too few negatives for {part} deployment priors."
-    elif unsupported >= SMALL_MASS:
-        rarest = _write_rarest(facts, writer)
-        percent = writer.add_percent(unsupported, "share", "support")
-        yield f"Too few negatives below prior {rarest} ({percent} % of the deployment prior)."
-    if facts.support.n_positive < MIN_POSITIVES_FOR_TESTS:
-        count = writer.add_count(facts.support.n_positive, "n_positive", "iauprec")
-        yield f"Only {count} positives: collect more."
+    """Yield weaknesses due to too few cases or clusters of a class."""
+    if 1 - facts.supported_mass >= SMALL_MASS:
+        count = _write_negatives(facts, writer, facts.evaluation.deployment_prior.low)
+        yield f"Only {count}; {_write_needed(facts, writer)}."
+    if not facts.support.has_enough_positives:
+        yield f"Only {_write_positives(facts, writer)}; {_write_needed(facts, writer)}."
     fewest = float(facts.evaluation.iauprec["n_positive"].min())
     if fewest < MIN_POSITIVES_PER_FOLD:
         count = writer.add_count(fewest, "n_positive", "iauprec")
@@ -488,11 +519,24 @@ def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
         folds = "runs" if design.has_runs else "folds"
         return f"Only {writer.add_count(design.n_folds, 'n_folds', 'design')} {folds}: add some."
     if design.overlapping and not design.n_halvings:
-        return (
-            "Folds share training data; the correction may not hold for unstable learners: "
-            "splits into halves would settle this."
-        )
+        return _write_shared_training(design, writer)
     return "None found for the deployment."
+
+
+def _write_shared_training(design: FoldDesign, writer: LineWriter) -> str:
+    """Write how often the test rejected true equality for unstable learners, if that was measured."""
+    rate = MEASURED_RATES.get((design.kind, design.n_folds, round(design.test_fraction or 0.0, 2)))
+    if rate is None:
+        return (
+            "Folds share training data; error rates with unstable learners were not measured for this "
+            "design: halvings of the data would settle this."
+        )
+    level = writer.add_count(MEASURED_LEVEL, "level", "design")
+    remedy = "; half splits lower it" if rate > MEASURED_LEVEL else ""
+    return (
+        "Folds share training data: in simulations of this design with unstable learners, the error rate was "
+        f"{writer.add_number(rate, 'rate', 'design')} at level {level}{remedy}."
+    )
 
 
 # --- several data sets, several classes ---------------------------------------------------------------------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skewanova.base.checks import Bools, Floats, InputError, check_choice, warn_each
 from skewanova.base.text import escape_text
 from skewanova.curves.groups import aucs_of_curves
-from skewanova.priors.evidence import MIN_POSITIVES_PER_FOLD, UnitSums
+from skewanova.priors.evidence import MIN_POSITIVES_FOR_LARGE_FOLDS, UnitSums
 from skewanova.scores.table import Scores, ScoreTable, TieCounts
 from skewanova.scores.validation import MAX_EXAMPLES, Label
 
@@ -326,11 +326,11 @@ def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
 def _check_positives(table: Scores) -> SanityCheck:
     """Check the positives of the smallest fold, since areas of few positives are biased."""
     fewest = float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 1].min())
-    few = fewest < MIN_POSITIVES_PER_FOLD and len(table.folds) > 1
+    few = fewest < MIN_POSITIVES_FOR_LARGE_FOLDS and len(table.folds) > 1
     advice = (
         f"the smallest fold has {fewest:.4g} positives: means and intervals are about areas in folds of that "
-        f"size, which below {MIN_POSITIVES_PER_FOLD} positives may differ from those of large samples; use "
-        "fewer or larger folds"
+        f"size, which below {MIN_POSITIVES_FOR_LARGE_FOLDS} positives may differ from those of large "
+        "samples; use fewer or larger folds"
     )
     return SanityCheck("positives_a_fold", fewest, advice if few else "")
 

@@ -1,6 +1,7 @@
 """Draws behind the bands: every one again, from the same numbers by plain loops."""
 
 import warnings
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -206,7 +207,7 @@ def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
     """150 negatives are enough from the prior 100 / 250 on: below there is the difference alone."""
     grid = np.array([0.3, 0.4, 0.5])
     found = bands.difference_curves(one_set, grid, alpha=0.1, n_draws=99, rng=2)
-    assert bands.smallest_testable_prior(one_set) == 0.4
+    assert one_set.support.smallest_prior == 0.4
     nothing = found[found["prior"] == 0.3]
     assert nothing.loc[:, "std_error":"conf_high"].isna().all(axis=None)
     assert not nothing["reject"].any()
@@ -236,15 +237,14 @@ def test_over_folds_the_value_is_that_of_the_pairs_that_move():
     assert bands.pair_critical_value(joint, 0.05, n_draws=99) == bands.critical_value(draws, 0.05)
 
 
-def test_the_grid_that_is_decided_begins_at_the_rarest_prior(one_set, monkeypatch):
-    whole, decided = bands.difference_grid(one_set), bands.testable_grid(one_set)
+def test_the_grid_of_one_set_begins_at_the_smallest_supported_prior(one_set):
+    whole, supported = bands.difference_grid(one_set), bands.grid_of_bands(one_set)
     assert len(whole) == bands.BAND_PRIORS == 41
-    assert decided.tolist() == [p for p in whole if p >= 0.4 * (1 - 1e-9)]
-    assert 0 < len(decided) < len(whole)
-    monkeypatch.setattr(
-        bands, "smallest_testable_prior", lambda _: 0.9
-    )  # where nothing is decided, it is whole
-    assert len(bands.testable_grid(one_set)) == bands.BAND_PRIORS
+    assert supported.tolist() == [p for p in whole if p >= 0.4 * (1 - 1e-9)]
+    assert 0 < len(supported) < len(whole)
+    few = replace(one_set)
+    few.__dict__["support"] = replace(one_set.support, n_negative=1.0)  # where none is supported, it is whole
+    assert len(bands.grid_of_bands(few)) == bands.BAND_PRIORS
 
 
 @pytest.mark.parametrize(("most", "n_priors"), [(400_000, 41), (200, 33), (60, 21)])

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from itertools import chain, combinations
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,11 +14,19 @@ from hostile_results import render_html
 from loops import each
 from verdict_tables import KINDS, compared, drawn, scores
 
+from skewanova import FoldDesign
 from skewanova.base.frames import iter_rows
 from skewanova.decision.verdict import EVIDENCE_COLUMNS, LINE_TITLES, VERDICT_COLUMNS, Verdict
 from skewanova.report.screen import build_screen, list_drawn_models
 from skewanova.report.tables import TABLES
-from skewanova.report.verdict_text import MAX_WORDS, LineWriter, format_percent, write_evidence
+from skewanova.report.verdict_text import (
+    MAX_WORDS,
+    MEASURED_RATES,
+    LineWriter,
+    format_percent,
+    write_evidence,
+    write_sampling_weakness,
+)
 
 STATES = {
     "clear": "choose",
@@ -405,8 +414,53 @@ def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choi
     assert result.verdict.where_it_changes.startswith(
         f"Nowhere from prior {limit} (lower ones lack support) to "
     )
-    assert result.verdict.weakest_point.startswith(f"Too few negatives below prior {limit} (")
+    effective = 1800 * 0.015 / 0.985
+    assert (
+        result.verdict.weakest_point
+        == f"Only {effective:.3g} effective negatives at prior 0.015; 50 are needed."
+    )
     assert_numbers_have_tables(result)
+
+
+def test_few_clusters_or_positives_are_counted_in_their_unit():
+    """2,100 negatives in 15 patients are few patients; 7 positives are few positives."""
+    rng, patient = np.random.default_rng(0), np.repeat(np.arange(15), 40)
+    frame = pd.DataFrame({"fold": 1, "case": range(600), "cluster": patient, "y_true": rng.random(600) < 0.3})
+    noise = rng.normal(size=15)[patient]
+    parts = [frame.assign(model=m, y_score=rng.normal(size=600) + noise + frame["y_true"]) for m in "ab"]
+    verdict = compared(pd.concat(parts), "test_set", (0.4, 0.6)).verdict
+    assert re.fullmatch(
+        r"Only [\d.]+ effective clusters with negatives at prior 0.4; \d+ are needed\.",
+        verdict.weakest_point,
+    )
+    few = compared(scores("test_set", [2.0, 1.0], n_positive=7, n_negative=2000), "test_set").verdict
+    assert few.choose.startswith("No choice: the tests are not reliable here (7 positives).")
+    assert re.fullmatch(r"Only 7 positives; \d+ are needed\.", few.weakest_point)
+
+
+def test_error_rates_are_those_of_the_design_at_hand():
+    """The largest of the recorded scenarios with unstable learners; none of another design."""
+    frame = pd.read_csv(Path(__file__).parents[2] / "docs" / "studies" / "type_one_error.csv")
+    rows = frame[
+        frame["scenario"].str.match("S2[ce]") & (frame["test"] == "default") & (frame["level"] == 0.05)
+    ]
+    designs = {
+        "20 hold-outs 80/20": FoldDesign("repeated_holdout", 0.2, n_folds=20),
+        "20 hold-outs 50/50": FoldDesign("repeated_holdout", 0.5, n_folds=20),
+        "10-fold": FoldDesign("kfold", 0.1, n_folds=10),
+        "5 x 2-fold": FoldDesign("repeated_kfold", 0.5, n_folds=10),
+    }
+    assert set(rows["design"]) == set(designs)
+    assert len(MEASURED_RATES) == len(designs)
+    for name, design in designs.items():
+        rate, writer = rows.loc[rows["design"] == name, "rate"].max(), LineWriter({})
+        text = write_sampling_weakness(design, writer)
+        assert [number.value for number in writer.numbers] == [0.05, rate]
+        assert ("half splits lower it" in text) == (rate > 0.05)
+    for other in (FoldDesign("kfold", 0.2, n_folds=5), FoldDesign("repeated_holdout", 0.25, n_folds=20)):
+        writer = LineWriter({})
+        assert "were not measured for this design" in write_sampling_weakness(other, writer)
+        assert writer.numbers == []
 
 
 def test_two_models_that_swap_are_named_with_their_limits(results):
