@@ -101,7 +101,6 @@ def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
         "tested": [_describe_test(source, role) for role in ("primary", "published")],
         "data": _describe_data(source),
         "support": write_support(source),
-        "shows_open": "choose" in {verdict.state, verdict.part_state},
         "warnings": [text for text in source.warnings if text not in verdict.warnings],
         "methods": methods,
         "references": find_references(methods),
@@ -135,9 +134,18 @@ def build_page_context(
     }
     if verdict is not None:
         context["choose"] = [color_names(text, colors) for text in split_choice(verdict.choose)]
-        others = [(name, title) for name, title in LINE_TITLES.items() if name != "choose"]
+        titles = {**LINE_TITLES, "how_sure": f"How sure{_describe_scope(verdict)}"}
+        others = [(name, title) for name, title in titles.items() if name != "choose"]
         context["verdict"] = [(title, link_numbers(verdict, name, anchors)) for name, title in others]
     return context
+
+
+def _describe_scope(verdict: Verdict) -> str:
+    """Describe what the difference of the line How sure is a mean over, if it is not at one prior."""
+    decisive = verdict.evidence[verdict.evidence["decisive"].astype(bool)]
+    is_mean = len(decisive) and bool((decisive["test"] != "simultaneous_bands").all())
+    supported = "supported " if verdict.state == "unsupported" else ""
+    return f" (on average over the {supported}deployment prior)" if is_mean else ""
 
 
 def write_title(source: ReportSource) -> str:
@@ -185,6 +193,9 @@ def split_choice(text: str) -> tuple[str, str]:
     if match is None:
         return text, ""
     first, rest = text[: match.start()], text[match.end() :]
+    supported = re.search(r" \(supported above prior ([\d.]+)\)\.$", rest)
+    if supported:
+        rest = f"{rest[: supported.start()]}. Judged above prior {supported[1]} only."
     return f"{first}.", f"{rest[0].upper()}{rest[1:]}" if rest.startswith(("in between", "use ")) else rest
 
 
@@ -279,9 +290,10 @@ def write_support(source: ReportSource) -> str:
     """Write how many negatives the rarest prior rests on."""
     support = source.tables["support"]
     rarest = support.iloc[0]
+    number = rarest["effective_negatives"]
     text = (
-        f"At prior {rarest['prior']:.3g} there are {rarest['effective_negatives']:,.3g} effective negatives; "
-        f"{rarest['needed']:g} are needed"
+        f"At prior {rarest['prior']:.3g} the effective negatives (negatives / skew) are "
+        f"{number:,.{0 if number >= 10 else 1}f}; {rarest['needed']:g} are needed"
     )
     supported = support.loc[support["supported"], "prior"]
     if supported.empty:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from skewanova.base.checks import Floats
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import format_limits, format_number, shorten_name, shorten_names
 from skewanova.curves.groups import select_curves
-from skewanova.decision.verdict import Verdict, contender_ranges
+from skewanova.decision.verdict import Verdict, contender_ranges, order_by_estimate
 from skewanova.evaluation.points import list_cells, precision_recall
 from skewanova.priors.weightings import DeploymentPrior
 from skewanova.report.charts import (
@@ -107,7 +107,8 @@ def build_screen(source: ReportSource) -> Screen:
     trusted, models = source.verdict.is_trusted, list_drawn_models(source)
     if not trusted:  # ranking order would be a claim
         models = [model for model in map(str, source.scores.models) if model in set(models)]
-    frame = source.by_prior[source.by_prior["model"].isin(models)]
+    frame = _mark_remaining(source)
+    frame = frame[frame["model"].isin(models)]
     colors, rarest = color_models(models, source.verdict), _find_rarest(source)
     weighting = source.evaluation.deployment_prior
     steps = _choose_start(frame, weighting)
@@ -124,6 +125,15 @@ def build_screen(source: ReportSource) -> Screen:
         reference=_choose_reference(source),
         subtitle=means if trusted else f"{means}, not reliable",
     )
+
+
+def _mark_remaining(source: ReportSource) -> pd.DataFrame:
+    """Return `by_prior` with `contender` for the models of :func:`list_remaining`."""
+    frame, weighting = source.by_prior, source.evaluation.deployment_prior
+    inside = frame["prior"].between(weighting.low * (1 - 1e-9), weighting.high * (1 + 1e-9))
+    loses = inside & frame["model"].isin(find_losers(source))
+    others = (frame["contender"] & ~loses).groupby(frame["prior"]).transform("any")
+    return frame.assign(contender=frame["contender"] & ~(loses & others))
 
 
 def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior) -> tuple[Floats, int]:
@@ -276,7 +286,7 @@ def _list_prior_rows(
         if len(heads) == 5:
             cells.append(format_limits(row) if is_supported else "")
         if len(heads) > 2:
-            cells.append(f"\u2212{format_number(row.regret)}" if row.regret > 0 else "highest")
+            cells.append(f"-{format_number(row.regret)}" if row.regret > 0 else "highest")
         if heads[-1] == MAY_BE_BEST:
             cells.append("\u25cf" if row.contender and is_supported else "")
         result.append(PriorRow(models.index(model), colors[model], model, cells))
@@ -338,7 +348,8 @@ def _list_crossings(
 ) -> list[tuple[float, float, float, float]]:
     """Return the changes of the highest mean: prior, its interval, and AUPREC there."""
     crossings = source.tables["crossings"]
-    leads = crossings[crossings["lead"] & crossings["conf_low"].notna()].head(MAX_CROSSINGS)
+    located = crossings["conf_low"].notna() & ~(crossings["open_low"] & crossings["open_high"])
+    leads = crossings[crossings["lead"] & located].head(MAX_CROSSINGS)
     return [
         (
             row.prior,
@@ -360,16 +371,46 @@ def list_strip(
     if not source.verdict.is_trusted:
         return [*result, *([(start, high, "no choice", 0)] if start < high else [])]
     names = shorten_names(map(str, source.ranking["model"]))
-    ranges = contender_ranges(source.tables["leaders"], start, high) if start < high else []
+    word = "either" if source.verdict.state == "equal" else "open"
+    ranges = list_remaining(source, start, high) if start < high else []
     for is_open, group in groupby(ranges, key=lambda each: len(each[0]) > 1):
         parts = list(group)
         left = {model for models, *_ in parts for model in models}
         if is_open:
             *others, last = (name for model, name in names.items() if model in left)
-            result.append((parts[0][1], parts[-1][2], f"open: {', '.join(others)} or {last}", 0))
+            result.append((parts[0][1], parts[-1][2], f"{word}: {', '.join(others)} or {last}", 0))
         else:
             result += [(low, high, f"use {names[m]}", colors.get(m, 0)) for (m,), low, high in parts]
     return result
+
+
+def list_remaining(
+    source: ReportSource, low: float, high: float
+) -> list[tuple[tuple[str, ...], float, float]]:
+    """Return (models, low, high) along the priors: the models that no test puts behind another there.
+
+    These are the models that the bands leave and, at deployment priors, that lose no primary pair on average.
+    """
+    weighting, losers = source.evaluation.deployment_prior, find_losers(source)
+    ends = [low, *(end for end in (weighting.low, weighting.high) if low < end < high), high]
+    result: list[tuple[tuple[str, ...], float, float]] = []
+    for start, end in pairwise(ends):
+        is_deployment = weighting.low <= start and end <= weighting.high
+        for models, first, last in contender_ranges(source.tables["leaders"], start, end):
+            kept = tuple(m for m in models if not is_deployment or m not in losers) or models
+            if result and set(result[-1][0]) == set(kept):
+                result[-1] = (result[-1][0], result[-1][1], last)
+            else:
+                result.append((kept, first, last))
+    return result
+
+
+def find_losers(source: ReportSource) -> set[str]:
+    """Return the models that a primary pair puts behind another on average over the (supported) prior."""
+    partial = source.verdict.state == "unsupported"
+    column, value = ("response", "iauprec_supported") if partial else ("role", "primary")
+    rows = source.pairs[(source.pairs[column] == value) & source.pairs["reject"].astype(bool)]
+    return {order_by_estimate(row)[1] for row in iter_rows(rows)}
 
 
 def _choose_reference(source: ReportSource) -> str:
