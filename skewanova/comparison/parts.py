@@ -137,7 +137,7 @@ class DatasetsComparison(PartsResult):
         """Verdict across data sets."""
         pairs = self.pairs[self.pairs["role"] == "primary"]
         control = get_control(next(iter(self.comparisons.values())))
-        verdict = write_datasets_verdict(self.ranking, pairs, self.iauprec, control=control)
+        verdict = write_datasets_verdict(self.ranking, pairs, self.iauprec, self.by_prior, control=control)
         notes = {name: result.verdict.warnings for name, result in self.comparisons.items()}
         return replace(verdict, warnings=tuple(merge_notes("data set", notes)))
 

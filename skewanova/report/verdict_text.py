@@ -210,7 +210,9 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
         return f"{text.removesuffix('.')} (supported above prior {rarest})."
     percent = writer.add_percent(1 - facts.supported_mass, "share", "support")
     part = f"Priors below {rarest} ({percent} % of the deployment prior)"
-    return f"{part} cannot be judged. Above: {text}"
+    return (
+        f"{part} cannot be judged. Above: {text[0].lower() if text.startswith('Use ') else text[0]}{text[1:]}"
+    )
 
 
 def _write_rarest(facts: Judgement, writer: LineWriter) -> str:
@@ -520,6 +522,10 @@ def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
         return f"Only {writer.add_count(design.n_folds, 'n_folds', 'design')} {folds}: add some."
     if design.overlapping and not design.n_halvings:
         return _write_shared_training(design, writer)
+    if design.has_runs:
+        return "One test set stands for all cases to come."
+    if design.kind == "independent" and design.reason == "as stated":
+        return "The folds are taken as independent, as stated."
     return "None found for the deployment."
 
 
@@ -543,7 +549,12 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter) -> str:
 
 
 def write_datasets_verdict(
-    ranking: pd.DataFrame, pairs: pd.DataFrame, iauprec: pd.DataFrame, *, control: str | None = None
+    ranking: pd.DataFrame,
+    pairs: pd.DataFrame,
+    iauprec: pd.DataFrame,
+    by_prior: pd.DataFrame,
+    *,
+    control: str | None = None,
 ) -> Verdict:
     """Return the verdict across data sets, from the primary test of pairs."""
     names, n_datasets = shorten_names(map(str, ranking["model"])), iauprec["dataset"].nunique()
@@ -555,7 +566,9 @@ def write_datasets_verdict(
         order.candidates if control is None else order.models_above(control) or (control,),
         choose=_choose_by_pairs(order, writer, "data sets", control),
         how_sure=f"{write_evidence(evidence, writer.begin('how_sure'))}. For further data sets like these.",
-        where_it_changes=_write_winners_across(ranking, n_datasets, writer.begin("where_it_changes")),
+        where_it_changes=_write_changes_across(
+            by_prior, ranking, n_datasets, writer.begin("where_it_changes")
+        ),
         weakest_point=_write_weakness_across(n_datasets, writer.begin("weakest_point")),
         evidence=build_evidence_frame(evidence),
         numbers=tuple(writer.numbers),
@@ -584,15 +597,27 @@ def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, contro
     return f"{use}." if order.state == "choose" else f"{use}; {writer.write_worse(order.others)}."
 
 
-def _write_winners_across(ranking: pd.DataFrame, n_datasets: int, writer: LineWriter) -> str:
-    """Write the number of data sets on which each model has the highest mean."""
-    best = sorted((row for row in iter_rows(ranking) if row.n_best), key=lambda row: -row.n_best)
-    counts = [
-        f"{writer.names[str(row.model)]} on {writer.add_count(row.n_best, 'n_best', 'ranking')}"
-        for row in best[:MAX_NAMES]
-    ]
-    total = writer.add_count(n_datasets, "dataset", "iauprec")
-    return f"Highest mean of {total} data sets: {', '.join(counts)}."
+def _write_changes_across(
+    by_prior: pd.DataFrame, ranking: pd.DataFrame, n_datasets: int, writer: LineWriter
+) -> str:
+    """Write where the highest mean over the data sets changes, and on how many of them its model leads."""
+    first = by_prior[by_prior["rank"] == 1].sort_values("prior")
+    models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
+    places = [i for i, (one, other) in enumerate(pairwise(models), 1) if one != other]
+    if places:
+        place = places[0]
+        prior = writer.add_prior(float(np.sqrt(priors[place - 1] * priors[place])), "prior", "by_prior")
+        others = f", and at {len(places) - 1} more" if len(places) > 1 else ""
+        names = f"{writer.names[models[place - 1]]} to {writer.names[models[place]]}"
+        return f"The highest mean over data sets changes from {names} near prior {prior}{others}."
+    low, high = (writer.add_prior(prior, "prior", "by_prior") for prior in (priors[0], priors[-1]))
+    span = f"Nowhere from prior {low} to {high}" if low != high else f"Only prior {low} was evaluated"
+    n_best = ranking.set_index("model")["n_best"].get(models[0], 0)
+    best, total = (
+        writer.add_count(n_best, "n_best", "ranking"),
+        writer.add_count(n_datasets, "dataset", "iauprec"),
+    )
+    return f"{span}: {writer.names[models[0]]} has the highest mean, and on {best} of {total} data sets."
 
 
 def _write_weakness_across(n_datasets: int, writer: LineWriter) -> str:
