@@ -210,9 +210,8 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
         return f"{text.removesuffix('.')} (supported above prior {rarest})."
     percent = writer.add_percent(1 - facts.supported_mass, "share", "support")
     part = f"Priors below {rarest} ({percent} % of the deployment prior)"
-    return (
-        f"{part} cannot be judged. Above: {text[0].lower() if text.startswith('Use ') else text[0]}{text[1:]}"
-    )
+    above = f"use {text.removeprefix('Use ')}" if text.startswith("Use ") else text
+    return f"{part} cannot be judged. Above: {above}"
 
 
 def _write_rarest(facts: Judgement, writer: LineWriter) -> str:
