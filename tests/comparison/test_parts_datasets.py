@@ -242,7 +242,7 @@ def test_the_verdict_across_data_sets_goes_by_the_test_that_can_reject(result):
         verdict.where_it_changes,
     )
     assert len(str(verdict).split()) <= 60 + 7  # and the names of the lines
-    assert {number.table for number in verdict.numbers} <= {"pairs", "ranking", "iauprec"}
+    assert {number.table for number in verdict.numbers} <= {"pairs", "ranking", "iauprec", "by_prior"}
     leads = pairs[pairs["reject"]] if verdict.state in {"choose", "tie"} else pairs
     (decisive,) = verdict.evidence[verdict.evidence["decisive"]].itertuples()
     assert set(verdict.evidence["p_adjusted"]) <= set(leads["p_adjusted"])
