@@ -297,7 +297,7 @@ def _infer_several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
     if stated.has_runs or (stated == FoldDesign() and same_cases):
         if not same_cases:
             raise InputError(NEEDS_SAME_CASES.format(design=_design_name(stated)))
-        return FoldDesign("runs", runs=stated.runs, n_folds=n_folds, reason="every fold tests the same cases")
+        return FoldDesign("runs", runs=stated.runs, n_folds=n_folds, reason="every run tests the same cases")
     if inferred is not None:
         return _override_design(inferred, stated)
     ambiguous = _is_ambiguous(table, stated)

@@ -105,7 +105,7 @@ def test_ranking_and_words(found):
     limits = expected.model_low[best], expected.model_high[best]
     assert (top["conf_low"], top["conf_high"]) == pytest.approx(limits)
     text = " ".join(result.summary(full=True).split())
-    assert "4 runs on one test set (every fold tests the same cases)" in text
+    assert "4 runs on one test set (every run tests the same cases)" in text
     assert "Interval: t over runs and cases, for learners over further runs and cases;" in text
     assert "training data they share" not in text
 

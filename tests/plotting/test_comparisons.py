@@ -91,7 +91,7 @@ def test_bars_are_the_groups_of_any_family_of_all_pairs_by_default_of_the_primar
     result = SimpleNamespace(iauprec=frame, pairs=pd.concat(families), settings={"alpha": 0.1})
     ax = plot_critical_difference(result, ax=Figure().subplots())
     assert plt.get_fignums() == []
-    title = "Mean ranks over 6 folds, 1 = best\nBars: no difference found (Paired t, Holm)"
+    title = "Mean ranks over 6 folds, 1 = best\nBars: no difference found (paired t, Holm)"
     assert ax.get_title(loc="left") == title
     assert not any("CD" in text for text in texts(ax))
     assert any("(level 0.1)" in text for text in texts(plot_critical_difference(result, test="nemenyi")))

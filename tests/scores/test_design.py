@@ -179,11 +179,11 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
          "stated)", NEW, ()),
         (FOLDS, FoldDesign("kfold", 0.2), f"one cross-validation, 5 folds, 0.25 {A_CASE} (design and "
          "test_fraction as stated)", NEW, ()),
-        (RUNS, "auto", "6 runs on one test set (every fold tests the same cases)",
+        (RUNS, "auto", "6 runs on one test set (every run tests the same cases)",
          "learners over further runs and cases", ()),
         (RUNS, "nested_runs", "6 separate runs of each model on one test set (every fold tests the same "
          "cases)", "learners over further runs and cases", ()),
-        (RUNS, "fixed_runs", "6 fixed runs on one test set (every fold tests the same cases)",
+        (RUNS, "fixed_runs", "6 fixed runs on one test set (every run tests the same cases)",
          "these fitted models on further cases", ()),
         (RUNS, "repeated_holdout", f"repeated hold-out, 6 folds, 0.25 {A_CASE} (assumed)", NEW,
          (SAME_CASES,)),
