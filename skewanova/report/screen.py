@@ -397,11 +397,11 @@ def list_remaining(
     for start, end in pairwise(ends):
         is_deployment = weighting.low <= start and end <= weighting.high
         for models, first, last in contender_ranges(source.tables["leaders"], start, end):
-            kept = tuple(m for m in models if not is_deployment or m not in losers) or models
-            if result and set(result[-1][0]) == set(kept):
+            remaining = tuple(m for m in models if not is_deployment or m not in losers) or models
+            if result and set(result[-1][0]) == set(remaining):
                 result[-1] = (result[-1][0], result[-1][1], last)
             else:
-                result.append((kept, first, last))
+                result.append((remaining, first, last))
     return result
 
 

@@ -602,12 +602,12 @@ def _write_changes_across(
     """Write where the highest mean over the data sets changes, and on how many of them its model leads."""
     first = by_prior[by_prior["rank"] == 1].sort_values("prior")
     models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
-    places = [i for i, (one, other) in enumerate(pairwise(models), 1) if one != other]
-    if places:
-        place = places[0]
-        prior = writer.add_prior(float(np.sqrt(priors[place - 1] * priors[place])), "prior", "by_prior")
-        others = f", and at {len(places) - 1} more" if len(places) > 1 else ""
-        names = f"{writer.names[models[place - 1]]} to {writer.names[models[place]]}"
+    steps = [i for i, pair in enumerate(pairwise(models), 1) if len(set(pair)) > 1]
+    if steps:
+        step = steps[0]
+        prior = writer.add_prior(float(np.sqrt(priors[step - 1] * priors[step])), "prior", "by_prior")
+        others = f", and at {len(steps) - 1} more" if len(steps) > 1 else ""
+        names = f"{writer.names[models[step - 1]]} to {writer.names[models[step]]}"
         return f"The highest mean over data sets changes from {names} near prior {prior}{others}."
     low, high = (writer.add_prior(prior, "prior", "by_prior") for prior in (priors[0], priors[-1]))
     span = f"Nowhere from prior {low} to {high}" if low != high else f"Only prior {low} was evaluated"

@@ -181,7 +181,7 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
          "test_fraction as stated)", NEW, ()),
         (RUNS, "auto", "6 runs on one test set (every run tests the same cases)",
          "learners over further runs and cases", ()),
-        (RUNS, "nested_runs", "6 separate runs of each model on one test set (every fold tests the same "
+        (RUNS, "nested_runs", "6 separate runs of each model on one test set (every run tests the same "
          "cases)", "learners over further runs and cases", ()),
         (RUNS, "fixed_runs", "6 fixed runs on one test set (every run tests the same cases)",
          "these fitted models on further cases", ()),
