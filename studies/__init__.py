@@ -11,4 +11,5 @@
 - results: What a study found: frame and tables.
 - runner: Replicates in seeded blocks over processes.
 - scenarios: Learners, scenarios, settings and levels.
+- support: Size of tests and coverage of intervals where cases are few.
 """

@@ -57,6 +57,12 @@ STUDIES = {
         "paired_study",
         "How often models of equal AUPREC on one test set are found to differ.",
     ),
+    "support": _Simulation(
+        "support",
+        "support_study",
+        "How tests and intervals do where positives or effective negatives are few.",
+        unit="Tables of each design and size.",
+    ),
     "prior": _Simulation(
         "priors",
         "prior_study",

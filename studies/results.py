@@ -239,6 +239,18 @@ _LAYOUTS: Mapping[str, _Layout] = {
         lambda row: _short(row.rate),
         rows=_by_design,
     ),
+    "support": _Layout(
+        lambda group: f"{group[0].upper()}{group[1:]}, by positives and effective negatives",
+        "group",
+        "positives",
+        "effective_negatives",
+        lambda row: _short(row.rate),
+        "tables",
+        rows=lambda frame: frame.assign(
+            group=frame["measure"] + ", " + frame["design"],
+            positives=frame["n_positive"].astype(str) + ", prior " + frame["prior"].map("{:g}".format),
+        ),
+    ),
     "binormal": _Layout(
         lambda group: f"Bias of the area with {BRODERSEN_CASES} cases, by share of positives ({group})",
         "measure",
