@@ -38,7 +38,7 @@ from skewanova.inference.case_deviations import CaseDeviations, PriorProjection
 from skewanova.inference.case_resampling import SortedScores, measure_models
 from skewanova.inference.fold_statistics import fraction_best
 from skewanova.inference.sampling import Sample, VarianceEstimates
-from skewanova.priors.evidence import MIN_NEGATIVES_OVER_CASES, Support
+from skewanova.priors.evidence import Support
 from skewanova.priors.quadrature import gauss_nodes
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, one_by_one, share_and_error
@@ -290,6 +290,10 @@ def _crossing_measures(design: SampleSizes, rng: np.random.Generator) -> Floats:
 LEADER_LIMITS = (0.01, 0.3)
 
 
+#: Effective negatives from which models were left out on one test set when the study was recorded.
+RECORDED_NEED = 100
+
+
 SWAP, SWAP_DEVIATION = 0.05, 1.8
 
 
@@ -379,7 +383,7 @@ def _leader_measures(setting: LeaderSetting, rng: np.random.Generator) -> Floats
     priors = np.geomspace(*LEADER_LIMITS, BAND_PRIORS)
     critical = pair_critical_value(_thinned(panel, priors), 1 - LEVEL, n_draws=999, rng=rng)
     n_negative = setting.design.n_negative
-    support = Support(n_negative, setting.design.n_positive, MIN_NEGATIVES_OVER_CASES)
+    support = Support(n_negative, setting.design.n_positive, RECORDED_NEED)
     rarest = 0.0 if setting.design.n_folds > 1 else support.smallest_prior
     stretches = leader_intervals(panel, critical, rarest=rarest)
     everyone = set(range(len(panel.joint.estimate)))

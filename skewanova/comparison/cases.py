@@ -40,7 +40,7 @@ from skewanova.inference.single_test_set import (
     TestSetComparison,
     compare_areas,
 )
-from skewanova.priors.evidence import MIN_POSITIVES_FOR_TESTS, Support, effective_negatives
+from skewanova.priors.evidence import Support, effective_negatives
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 
 CasesComparison = TestSetComparison | RunsComparison
@@ -287,7 +287,7 @@ def check_sizes(
     units = " (counted in clusters that hold one)" if is_clustered else ""
     distance = float(1 - estimate[0]) / error if error > 0 else 0.0
     sizes = {
-        "positives": (positives, MIN_POSITIVES_FOR_TESTS),
+        "positives": (positives, support.needed),
         "positives_times_area": (positives * float(estimate.min()), MIN_POSITIVES_TIMES_AREA),
         "effective_negatives": (effective, support.needed),
         "ceiling": (distance, 2.0),

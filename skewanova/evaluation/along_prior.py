@@ -164,7 +164,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     DataFrame
         Columns of `SUPPORT_COLUMNS`, in ascending priors. ``effective_negatives`` is the number of distinct
         negatives over the skew; with clusters and weights, the effective number. ``supported`` is True from
-        50 on over folds, and from 100 on for one test set, also with several runs.
+        ``needed`` on, which is 50 in every design (``docs/studies/support.md``).
 
     Raises
     ------

@@ -17,7 +17,7 @@ from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
 from skewanova.curves.roc import auc
-from skewanova.priors.evidence import MIN_NEGATIVES_OVER_CASES, MIN_NEGATIVES_OVER_FOLDS, Support
+from skewanova.priors.evidence import Support
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable
 from skewanova.scores.design import (
@@ -99,9 +99,8 @@ class Evaluation(FrameResult):
             present = table.counts.sum(axis=2) > 0
             effective, raw = (c[present].min(axis=0) for c in (table.effective_counts, table.counts))
             distinct = distinct * np.minimum(effective / raw, 1.0)
-        needed = MIN_NEGATIVES_OVER_FOLDS if design.is_over_folds else MIN_NEGATIVES_OVER_CASES
         n_negative, n_positive = distinct.tolist()
-        return Support(n_negative, n_positive, needed)
+        return Support(n_negative, n_positive)
 
     @property
     def halvings(self) -> Halvings | None:

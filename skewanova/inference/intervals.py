@@ -33,7 +33,7 @@ from skewanova.inference.case_resampling import bootstrap_estimates, measure_mod
 from skewanova.inference.catalogue import INTERVALS
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
-from skewanova.priors.evidence import MIN_NEGATIVES_OVER_CASES, MIN_POSITIVES_FOR_INTERVALS, is_sufficient
+from skewanova.priors.evidence import MIN_NEGATIVES_FOR_INTERVALS, MIN_POSITIVES_FOR_INTERVALS, is_sufficient
 from skewanova.priors.weightings import DeploymentPrior, PriorLike
 from skewanova.scores.design import fold_mean_interval, infer_design
 from skewanova.scores.reading import read_in_memory
@@ -362,7 +362,7 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
 
 def choose_method(n_positive: float, support: float) -> str:
     """Return the method that ``auto`` stands for."""
-    enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_NEGATIVES_OVER_CASES)
+    enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_NEGATIVES_FOR_INTERVALS)
     return "jackknife" if enough else "small_sample"
 
 
@@ -396,8 +396,8 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
             f"for min(n, m/lam) = {size:.4g} trials, with {text}"
         )
     if used == "small_sample":
-        reason = f"{text} is below {MIN_NEGATIVES_OVER_CASES:g}"
-        if is_sufficient(support, MIN_NEGATIVES_OVER_CASES):
+        reason = f"{text} is below {MIN_NEGATIVES_FOR_INTERVALS:g}"
+        if is_sufficient(support, MIN_NEGATIVES_FOR_INTERVALS):
             reason = f"{inputs.n_positive:.4g} positives are fewer than {MIN_POSITIVES_FOR_INTERVALS}"
         name = "Clopper and Pearson's" if size < MIN_WILSON_TRIALS else "Wilson's"
         return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
@@ -406,8 +406,10 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
             f"{text} is below the {inputs.n_positive:.4g} positives: the prior is rarer than the sample's, "
             f"and {method} with the positives as trials is too short; use auto"
         )
-    if method in _BY_SPREAD and not is_sufficient(support, MIN_NEGATIVES_OVER_CASES):
-        return f"{text} is below {MIN_NEGATIVES_OVER_CASES:g}, where {method} tends to be too short; use auto"
+    if method in _BY_SPREAD and not is_sufficient(support, MIN_NEGATIVES_FOR_INTERVALS):
+        return (
+            f"{text} is below {MIN_NEGATIVES_FOR_INTERVALS:g}, where {method} tends to be too short; use auto"
+        )
     return None
 
 

@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Bools, Floats
 
-#: Fewest effective negatives of a fold; with fewer, AUPREC depends on very few false positives.
-MIN_NEGATIVES_OVER_FOLDS = 50
+#: Fewest distinct positives, and effective negatives at a prior, that support a judgement; with fewer, some
+#: tests or intervals fail in some designs (docs/studies/support.md).
+MIN_CASES = 50
 
 
-#: Fewest effective negatives of a test set; with fewer, the variance over cases is underestimated.
-MIN_NEGATIVES_OVER_CASES = 100
+#: Fewest effective negatives for jackknife intervals; with fewer, the variance is underestimated.
+MIN_NEGATIVES_FOR_INTERVALS = 100
 
 
 #: Fewest positives for jackknife intervals; with fewer, their coverage is too low.
@@ -42,8 +43,8 @@ MIN_POSITIVES_PER_FOLD = 10
 MIN_POSITIVES_FOR_LARGE_FOLDS = 30
 
 
-#: Fewest positives for tests over cases; with fewer, standard errors are rough.
-MIN_POSITIVES_FOR_TESTS = 50
+#: Fewest positives for tests over cases with fewer distinct scores than `MIN_DISTINCT_SCORES`.
+MIN_POSITIVES_WITH_TIES = 50
 
 
 #: Fewest distinct scores for tests over cases with few positives; with fewer, most cases tie.
@@ -111,12 +112,12 @@ class Support:
     """The rule that decides at which priors the data support a judgement.
 
     `n_negative` and `n_positive` are the effective numbers of distinct cases, or of clusters with cases of
-    the class. At least `needed` effective negatives are needed at a prior.
+    the class. At least `needed` positives are needed, and so many effective negatives at a prior.
     """
 
     n_negative: float
     n_positive: float
-    needed: float
+    needed: int = MIN_CASES
 
     @property
     def smallest_prior(self) -> float:
@@ -135,7 +136,7 @@ class Support:
 
 def scarce_class(n_scores: float, n_positive: float, effective: float, prior: float) -> str:
     """Return the class that is too small for tests with this number of distinct scores, or ''."""
-    if n_scores < MIN_DISTINCT_SCORES and n_positive < MIN_POSITIVES_FOR_TESTS:
+    if n_scores < MIN_DISTINCT_SCORES and n_positive < MIN_POSITIVES_WITH_TIES:
         return "positives"
     rare = prior < RARE_WITH_VERY_FEW and not is_sufficient(effective, ENOUGH_WITH_VERY_FEW)
     if n_scores < VERY_FEW_SCORES and rare:

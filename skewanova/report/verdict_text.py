@@ -201,7 +201,7 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
     if facts.supported_mass == 0:
         count = _write_negatives(facts, writer, facts.evaluation.deployment_prior.high)
         needed = _write_needed(facts, writer)
-        return f"No choice: the data are too few at every deployment prior ({count}; {needed})."
+        return f"No choice: the data are too few at every deployment prior ({count}, and {needed})."
     text = CHOICES[facts.state](facts, writer)
     if facts.supported_mass > 1 - SMALL_MASS:
         return text

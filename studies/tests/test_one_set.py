@@ -13,7 +13,7 @@ from scipy import stats
 from skewanova.base.checks import InputError
 from skewanova.curves.distributions import true_iauprec
 from skewanova.inference import compare_test_set
-from skewanova.priors.evidence import MIN_POSITIVES_FOR_TESTS
+from skewanova.priors.evidence import MIN_CASES
 from studies import one_set
 from studies.one_set import Design, paired_study
 
@@ -95,13 +95,21 @@ def test_the_test_holds_its_size(reduced):
 def test_the_recorded_study_holds_what_it_claims():
     frame = pd.read_csv(RECORDED)
     assert tuple(frame.columns) == one_set.PAIRED_COLUMNS
-    rows = frame[frame["claimed"] & (frame["n_positive"] >= MIN_POSITIVES_FOR_TESTS)]
+    rows = frame[frame["claimed"] & (frame["n_positive"] >= MIN_CASES)]
     assert len(rows) == 80
     assert (rows["replicates"] >= 1000).all()
     for level, most in ((0.05, 0.064), (0.005, 0.0095)):
         at = rows[rows["level"] == level]
         assert (at["rate"] <= most + 3 * np.sqrt(most * (1 - most) / at["replicates"])).all()
         assert at["rate"].median() <= level * 1.2
+
+
+def test_the_recorded_study_at_the_limit_of_support_holds_what_it_claims():
+    frame = pd.read_csv(RECORDED.with_name("paired-support.csv"))
+    assert tuple(frame.columns) == one_set.PAIRED_COLUMNS
+    assert (frame["support"] == MIN_CASES).all()
+    assert (frame.loc[frame["level"] == 0.05, "rate"] <= 0.06).all()
+    assert (frame["replicates"] == 400).all()
 
 
 CLUSTERS = RECORDED.with_name("paired-clusters.csv")

@@ -192,7 +192,7 @@ def test_normal_columns_are_divided_by_their_size():
 def one_set():
     rng, labels = np.random.default_rng(0), np.repeat([1, 0], [30, 150])
     scores = {name: q * labels + rng.normal(size=180) for name, q in (("a", 2.0), ("b", 1.0), ("c", 0.5))}
-    return on_one_set(scores, at_priors=(0.5, 0.4), deployment_prior=(0.3, 0.6))
+    return on_one_set(scores, at_priors=(0.5, 0.4), deployment_prior=(0.2, 0.6))
 
 
 def on_one_set(scores, **options):
@@ -204,11 +204,11 @@ def on_one_set(scores, **options):
 
 
 def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
-    """150 negatives are enough from the prior 100 / 250 on: below there is the difference alone."""
-    grid = np.array([0.3, 0.4, 0.5])
+    """150 negatives are enough from the prior 50 / 200 on: below there is the difference alone."""
+    grid = np.array([0.2, 0.25, 0.5])
     found = bands.difference_curves(one_set, grid, alpha=0.1, n_draws=99, rng=2)
-    assert one_set.support.smallest_prior == 0.4
-    nothing = found[found["prior"] == 0.3]
+    assert one_set.support.smallest_prior == 0.25
+    nothing = found[found["prior"] == 0.2]
     assert nothing.loc[:, "std_error":"conf_high"].isna().all(axis=None)
     assert not nothing["reject"].any()
     means = one_set.mean_auprec(grid)
@@ -217,7 +217,7 @@ def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
     )
     joint = joint_curves(one_set, grid[1:])
     draws = drawn_over_cases(joint, 0.1, 99, 2)
-    known = found[found["prior"] >= 0.4]
+    known = found[found["prior"] >= 0.25]
     df = joint.pair_df.ravel()
     t = known["statistic"].to_numpy()
     z = stats.norm.isf(stats.t.sf(np.abs(t), df))
@@ -240,7 +240,7 @@ def test_over_folds_the_value_is_that_of_the_pairs_that_move():
 def test_the_grid_of_one_set_begins_at_the_smallest_supported_prior(one_set):
     whole, supported = bands.difference_grid(one_set), bands.grid_of_bands(one_set)
     assert len(whole) == bands.BAND_PRIORS == 41
-    assert supported.tolist() == [p for p in whole if p >= 0.4 * (1 - 1e-9)]
+    assert supported.tolist() == [p for p in whole if p >= 0.25 * (1 - 1e-9)]
     assert 0 < len(supported) < len(whole)
     few = replace(one_set)
     few.__dict__["support"] = replace(one_set.support, n_negative=1.0)  # where none is supported, it is whole

@@ -10,10 +10,9 @@ from loops import each
 
 from skewanova.inference.intervals import choose_method
 from skewanova.priors.evidence import (
-    MIN_NEGATIVES_OVER_CASES,
-    MIN_NEGATIVES_OVER_FOLDS,
+    MIN_CASES,
+    MIN_NEGATIVES_FOR_INTERVALS,
     MIN_POSITIVES_FOR_INTERVALS,
-    MIN_POSITIVES_FOR_TESTS,
     SLACK,
     Support,
     UnitSums,
@@ -51,8 +50,8 @@ def test_the_rarest_prior_by_hand_and_within_rounding():
 
 
 def test_the_limits_that_the_documentation_states():
-    assert (MIN_NEGATIVES_OVER_FOLDS, MIN_NEGATIVES_OVER_CASES) == (50, 100)
-    assert (MIN_POSITIVES_FOR_INTERVALS, MIN_POSITIVES_FOR_TESTS) == (30, 50)
+    assert MIN_CASES == Support(1, 1).needed == 50
+    assert (MIN_POSITIVES_FOR_INTERVALS, MIN_NEGATIVES_FOR_INTERVALS) == (30, 100)
 
 
 def test_arrays_keep_their_shape():
