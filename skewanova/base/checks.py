@@ -108,8 +108,8 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
     bad = prior[~((prior > 0) & (prior < 1))]
     if bad.size:
         worst = float(bad.reshape(-1)[0])
-        skewed = 1 < worst < np.inf
-        hint = f"; did you mean skew={worst:g}, that is prior={1 / (1 + worst):g}?" if skewed else ""
+        percent = f", or {worst:g}% as {worst / 100:g}" if worst < 100 else ""
+        hint = f"; write skew {worst:g} as prior {1 / (1 + worst):g}{percent}" if 1 < worst < np.inf else ""
         raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {worst:g}{hint}")
     if prior.min() < SMALLEST_PRIOR:
         raise InputError(
@@ -150,7 +150,7 @@ def check_alpha(alpha: float) -> float:
     """Return a significance level, at most 0.5."""
     level = check_fraction(alpha, "alpha")
     if level > 0.5:
-        raise InputError(f"`alpha` must be at most 0.5, but got {level:g}; did you mean alpha={1 - level:g}?")
+        raise InputError(f"`alpha` must be at most 0.5, but got {level:g}; did you mean {1 - level:g}?")
     return level
 
 
@@ -248,7 +248,7 @@ def to_numbers(values: Any, name: str, *, exact: bool = True, where: RowName = n
     if lossy and exact:
         raise InputError(
             f"`{name}` must keep its order in 64 bits, but {lossy[0]!s:.40} would be rounded, and may tie "
-            "with another; give an array of one integer type, or the ranks of the values"
+            f"with another; give one integer type, or ranks: pandas.Series({name}, dtype=object).rank()"
         )
     return np.array([_to_double(value) for value in array.flat]).reshape(array.shape)
 
@@ -421,8 +421,9 @@ def _check_two_classes(distinct: NDArray[Any], rows: Sequence[str], name: str) -
         raise InputError(f"`{name}` must hold class labels, but has fractions; its labels start: {labels}")
     if len(distinct) > 2:
         raise InputError(
-            f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {labels}; for several "
-            "classes use skewanova.scores_from_multiclass(...) with compare_classes(), or --classes LIST"
+            f"`{name}` must hold two classes, but has {len(distinct)}, first seen: {labels}; with scores of "
+            "each class use skewanova.compare_classes(skewanova.scores_from_multiclass(y_true, {'A': a, 'B': "
+            "b})), or `skewanova compare --classes LIST`"
         )
 
 
@@ -450,6 +451,8 @@ def _find_positive(distinct: NDArray[Any], pos_label: object, name: str) -> int:
     if distinct.dtype.kind == "f" and (set(distinct.tolist()) <= {0.0, 1.0} or set(distinct) <= {-1.0, 1.0}):
         return int(np.searchsorted(distinct, 1.0)) if 1.0 in distinct else -1
     labels = _list_labels(distinct)
+    if len(labels) == 1:
+        raise InputError(f"`{name}` must hold both classes, but has only the label {labels[0]}")
     raise InputError(
         f"`{name}` has the labels {', '.join(labels)}: name the positive class by pos_label={labels[-1]} (of "
         f"a table: skewanova.read_scores(table, pos_label={labels[-1]})), or --positive {labels[-1]}"
@@ -469,7 +472,8 @@ def _find_label(pos_label: object, distinct: NDArray[Any]) -> int:
 
 def _list_labels(distinct: NDArray[Any]) -> list[str]:
     """Return up to five labels as text, numbers without a trailing .0."""
-    return [f"{v:g}" if isinstance(v, float) else repr(v) for v in distinct.tolist()[:5]]
+    values = distinct.tolist()[:5]
+    return [f"{v:.{16 if v.is_integer() else 6}g}" if isinstance(v, float) else repr(v) for v in values]
 
 
 def check_float_array(value: ArrayLike, name: str) -> Floats:

@@ -143,8 +143,7 @@ COLUMN_OPTIONS = tuple(f"{word}_column" for word in COLUMN_WORDS)
 #: Remedies of messages that name Python and the shell, and the names of arguments: pattern, in the shell.
 SHELL_WORDS = (
     (r"by pos_label=.*, or (?=--positive)", "by "),
-    (r"skewanova\.\w+\([^)]*\), or (?=`skewanova )", ""),
-    (r"[\w.=]+\((?:[^()]|\([^()]*\))*\), or (?=--)", ""),  # f(...), or --option
+    (r"[\w.=]+\((?:[^()]|\([^()]*\))*\), or (?=--|`skewanova )", ""),  # f(...), or --option
     (r"\w+=(?:'[^']*'|\{[^}]*\}) \((--[^)]*)\)", r"\1"),  # argument=value (--option value)
     (r"\(\w+=?, (--[^)]*)\)", r"(\1)"),  # (argument, --option)
     (r"\b(design|pairwise|missing)='(\w+)'", r"--\1 \2"),

@@ -27,6 +27,7 @@ from skewanova.base.checks import (
     InputTypeError,
     Seed,
     check_count,
+    check_float_array,
     check_fraction,
     check_labelled_scores,
     check_prior,
@@ -450,7 +451,7 @@ class BinormalFit:
         self, prior: float | None = None, *, recall: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
         """Return precision and recall at recalls in (0, 1], by default 1,000 (eq. 7, corrected)."""
-        recalls = np.arange(1, 1001) / 1000 if recall is None else np.asarray(recall, dtype=np.float64)
+        recalls = np.arange(1, 1001) / 1000 if recall is None else check_float_array(recall, "recall")
         invalid = recalls[~((recalls > 0) & (recalls <= 1))]
         if invalid.size:
             raise InputError(f"`recall` must lie in (0, 1], but got {invalid.flat[0]:g}")

@@ -237,7 +237,9 @@ def check_reported_areas(
     """
     printed = _check_areas(auprec)
     check_choice(area_estimator, ESTIMATORS, "area_estimator")
-    slack = check_not_negative(rounding, "rounding", what="half a unit of the last digit", largest=0.5)
+    slack = check_not_negative(
+        rounding, "rounding", what="half a unit of the last digit, 0 or more", largest=0.5
+    )
     printed_auc = None if auc is None else _check_area(auc, "auc")
     steps = 0.0 if n_positive is None else _estimator_error(check_count(n_positive, "n_positive", minimum=1))
     hull = area_estimator == "convex_hull"
@@ -274,7 +276,7 @@ def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
         raise InputTypeError(f"`auprec` must map priors to areas, as in {{0.5: 0.8}}, but got {auprec!r}")
     if not auprec:
         raise InputError("`auprec` must hold the area at one prior at least, but is empty")
-    priors = check_prior_list(list(auprec), "auprec").tolist()
+    priors = check_prior_list(list(auprec), "prior of auprec").tolist()
     pairs = zip(priors, auprec.values(), strict=True)
     areas = {prior: _check_area(area, f"auprec[{prior:g}]") for prior, area in pairs}
     return dict(sorted(areas.items(), reverse=True))

@@ -438,16 +438,17 @@ class ContinuousPrior:
     distribution: FrozenDistribution
 
     def __post_init__(self) -> None:
-        if not all(callable(getattr(self.distribution, name, None)) for name in _FROZEN):
+        is_frozen = not getattr(self.distribution, "numargs", 0)
+        if not (is_frozen and all(callable(getattr(self.distribution, name, None)) for name in _FROZEN)):
             raise InputTypeError(
-                "`distribution` must be a frozen continuous distribution of scipy.stats, but got "
+                "`distribution` must be continuous, with its parameters, as scipy.stats.beta(2, 30), but got "
                 f"{self.distribution!r:.60}; use DiscretePrior for several single priors"
             )
         low, high = self.distribution.support()
         if not 0 <= low < high <= 1:
             raise InputError(
-                f"`distribution` must have its support between 0 and 1, but has {low:g} to {high:g}; "
-                "use a truncated one, such as scipy.stats.truncnorm"
+                f"`distribution` must have its support between 0 and 1, but has {low:g} to {high:g}; state "
+                "two quantiles, as in skewanova.BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15})"
             )
 
     @property
@@ -495,10 +496,10 @@ def _convert_scipy(value: Any) -> DeploymentPrior:
 
 def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
     """Return a deployment prior from ``(low, high)``, one prior, a scipy distribution or itself."""
-    if not isinstance(value, tuple | list | float | int | np.ndarray):
+    if not isinstance(value, tuple | list | float | int | np.ndarray | type):
         if hasattr(value, "quadrature"):
             return cast("DeploymentPrior", value)
-        if not isinstance(value, type) and hasattr(value, "ppf"):
+        if hasattr(value, "ppf"):
             return _convert_scipy(value)
     expected = InputTypeError(
         "`deployment_prior` must be a pair (low, high), one prior, or a deployment prior such as "

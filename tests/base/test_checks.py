@@ -72,9 +72,12 @@ LABEL = (
     "skewanova.read_scores(table, pos_label={1})), or --positive {1}"
 )
 THREE = (
-    "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 2), 2 (row 1); for several "
-    "classes use skewanova.scores_from_multiclass(...) with compare_classes(), or --classes LIST"
+    "`y_true` must hold two classes, but has 3, first seen: 0 (row 0), 1 (row 2), 2 (row 1); with scores of "
+    "each class use skewanova.compare_classes(skewanova.scores_from_multiclass(y_true, {'A': a, 'B': b})), "
+    "or `skewanova compare --classes LIST`"
 )
+SINGLE = "`y_true` must hold both classes, but has only the label "
+FRACTIONS = "`y_true` must hold class labels, but has fractions; its labels start: "
 SUM_TYPE = "`sum_of_squares` must be 1, 2 or 3, but got "
 ROPE = "`rope` must be a difference that would not matter, 0 or more"
 VALUES = {
@@ -85,11 +88,11 @@ VALUES = {
             ([0.5, 1, 2, 0], f"`prior`{BETWEEN}1"),
             (True, f"`prior`{BETWEEN}1"),
         ),
-        ([[0.5, 19]], f"`prior`{BETWEEN}19; did you mean skew=19, that is prior=0.05?"),
+        ([[0.5, 19]], f"`prior`{BETWEEN}19; write skew 19 as prior 0.05, or 19% as 0.19"),
         *((5e-324, TINY + "4.94066e-324"), ([0.5, 9e-301], TINY + "9e-301")),
         ([], "`prior` must hold at least one prior, but is empty"),
     ],
-    checks.check_prior: [(4, f"`prior`{BETWEEN}4; did you mean skew=4, that is prior=0.2?")],
+    checks.check_prior: [(4, f"`prior`{BETWEEN}4; write skew 4 as prior 0.2, or 4% as 0.04")],
     checks.check_skews: [(v, f"{POSITIVE}{np.min(v):g}") for v in (0.0, -1.0, np.nan, np.inf)],
     partial(checks.check_skews): [([1, -3, -4], POSITIVE + "-3"), ([1, -np.inf], POSITIVE + "-inf")],
     checks.check_rope: [(-0.1, ROPE + ", but got -0.1"), (1.5, ROPE + ", 1 or less, but got 1.5")],
@@ -120,7 +123,11 @@ VALUES = {
     checks.check_labels: [
         *(([[0, 1]], f"`y_true`{ONE_DIMENSION}(1, 2)"), ([], f"`y_true`{EMPTY}"), ([0, 2, 1], THREE)),
         *(([1, 2], LABEL.format("1, 2", "2")), (["no", "yes"], LABEL.format("'no', 'yes'", "'yes'"))),
-        *(([5, 5], LABEL.format("5", "5")), (["rest", "1"], LABEL.format("'1', 'rest'", "'rest'"))),
+        *(([1234567, 1234568], LABEL.format("1234567, 1234568", "1234568")), ([5, 5], SINGLE + "5")),
+        *(
+            ([0, 0.5], FRACTIONS + "0 (row 0), 0.5 (row 1)"),
+            (["rest", "1"], LABEL.format("'1', 'rest'", "'rest'")),
+        ),
     ],
     of_x: [
         (["n", "y"], "`pos_label` must be one of the labels 'n', 'y', but got 'x'"),
@@ -232,12 +239,12 @@ def test_labels_of_few_kinds():
 @each(
     ("labels", "message"),
     [
-        (range(9), r"has 9, first seen: 0 .* 4 [^,]*; for several"),
+        (range(9), r"has 9, first seen: 0 .* 4 [^,]*; with scores"),
         ([0, 0.5], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
         (["0", "0.5"], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
         ([0.5, 0.5], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
         ([0, None], r"the first at line 3$"),
-        ([0, 1, 2], r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\); for"),
+        ([0, 1, 2], r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\); with"),
     ],
 )
 def test_labels_that_are_refused(labels, message):

@@ -225,7 +225,7 @@ def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
 
 
 COMPARED = [
-    ("--deployment-prior 4", r"did you mean skew=4, that is prior=0\.2\?$"),
+    ("--deployment-prior 4", r"write skew 4 as prior 0\.2, or 4% as 0\.04$"),
     ("--deployment-prior 0.2:0.05", r"must be given as \(low, high\), but got low=0\.2 > high=0\.05$"),
     ("--deployment-prior 1%:5%", r"but got '1%:5%'; did you mean 0\.01:0\.05\?$"),
     ("--deployment-prior x", "quantiles:SHARE=PRIOR:SHARE=PRIOR, but got 'x'$"),
@@ -243,7 +243,7 @@ COMPARED = [
     ("--figures svg,gif", "must be some of svg, png, pdf, or none, but got 'gif'"),
 ]
 INTERVALS = [
-    ("--prior 4", "did you mean skew=4"),
+    ("--prior 4", "write skew 4"),
     ("--prior x", "'x'"),
     ("--prior 0.1 --deployment-prior 0.1:0.2", "give either `prior` or `deployment_prior`"),
     ("--confidence-level 2", "`confidence_level` must lie strictly between 0 and 1, but got 2$"),

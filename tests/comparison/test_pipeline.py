@@ -244,7 +244,7 @@ def test_another_family_is_behind_the_primary_where_asked_for():
     ({"p_adjust": "fdr"}, "`p_adjust` must be one of holm"),
     ({"control": "hihg"}, r"`control` must be one of .*; but got 'hihg'; did you mean 'high'\?"),
     ({"alpha": 0}, "`alpha` must lie strictly between 0 and 1, but got 0"),
-    ({"alpha": 0.95}, "`alpha` must be at most 0.5, but got 0.95; did you mean alpha=0.05?"),
+    ({"alpha": 0.95}, "`alpha` must be at most 0.5, but got 0.95; did you mean 0.05?"),
     ({"at_priors": (0.5, 0.5)}, "`at_priors` must be distinct"),
     ({"area_estimator": "auc"}, "`area_estimator` must be one of"),
     ({"missing": "ignore"}, "`missing` must be one of raise, drop"),

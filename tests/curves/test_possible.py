@@ -393,7 +393,7 @@ HALF = {0.5: 0.5}
         (lambda: check_reported_areas([0.5]), "`auprec` must map priors to areas"),
         (lambda: check_reported_areas({}), "is empty"),
         (lambda: check_reported_areas({0.5: 1.2}), r"`auprec\[0.5\]` must lie between 0 and 1, but got 1.2"),
-        (lambda: check_reported_areas({4.0: 0.5}), "did you mean skew=4"),
+        (lambda: check_reported_areas({4.0: 0.5}), "write skew 4"),
         (lambda: check_reported_areas(HALF, auc=-1), "`auc` must lie between 0 and 1"),
         (lambda: check_reported_areas(HALF, n_positive=0), "`n_positive`"),
         (lambda: check_reported_areas(HALF, rounding=0.6), "`rounding` must be half a unit"),

@@ -109,7 +109,7 @@ def test_a_path_a_frame_and_a_table_do(tmp_path):
     ("options", "kind", "message"),
     [
         ({"at_priors": (0.5, 0.1, 0.5)}, InputError, "`at_priors` must be distinct, but got 0.5, 0.1, 0.5"),
-        ({"at_priors": (0.5, 4)}, InputError, "did you mean skew=4, that is prior=0.2?"),
+        ({"at_priors": (0.5, 4)}, InputError, "write skew 4 as prior 0.2, or 4% as 0.04"),
         ({"at_priors": ()}, InputError, "`at_priors` must hold at least one prior, but is empty"),
         ({"at_priors": (0.0,)}, InputError, "`at_priors` must lie strictly between 0 and 1, but got 0"),
         ({"at_priors": "0.5"}, InputTypeError, "`at_priors` must be a number or numbers, but got '0.5'"),

@@ -232,7 +232,7 @@ def test_weightings_are_values_with_a_description(weighting, words):
 
 
 BETWEEN, ORDER = " must lie strictly between 0 and 1, but got ", "must be given as (low, high), but got "
-HINT = "4; did you mean skew=4, that is prior=0.2?"
+HINT = "4; write skew 4 as prior 0.2, or 4% as 0.04"
 POSITIVE, NUMBER = " must be positive and finite, but got ", " must be a number or numbers, but got "
 SHAPE = " must be finite and at least 0.1, but got "
 EQUAL = "arguments must be equally long, but "
@@ -314,15 +314,16 @@ def test_a_frozen_distribution_averages_as_scipys_quadrature(distribution, accur
 
 
 def test_a_frozen_distribution_must_stay_within_priors():
-    with pytest.raises(
-        ValueError, match=r"support between 0 and 1, but has -inf to inf; use a truncated one"
-    ):
+    with pytest.raises(ValueError, match=r"between 0 and 1, but has -inf to inf; state two quantiles"):
         as_deployment_prior(stats.norm(0.1, 0.02))
     with pytest.raises(ValueError, match=r"support between 0 and 1, but has -0\.5 to 0\.5"):
         as_deployment_prior(stats.triang(0.3, -0.5, 1.0))
     assert as_deployment_prior(stats.triang(0.3, 0.0, 1.0)).low == pytest.approx(np.sqrt(0.3e-3))
-    with pytest.raises(TypeError, match=r"frozen continuous distribution .*DiscretePrior"):
-        as_deployment_prior(stats.binom(3, 0.5))
+    for other in (stats.binom(3, 0.5), stats.beta):
+        with pytest.raises(TypeError, match=r"continuous, with its parameters, .*DiscretePrior"):
+            as_deployment_prior(other)
+    with pytest.raises(TypeError, match=r"such as UniformPrior.* but got <class"):
+        as_deployment_prior(BetaPrior)
 
 
 def test_any_object_with_a_quadrature_is_a_weighting():
