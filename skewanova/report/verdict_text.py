@@ -211,7 +211,8 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
     percent = writer.add_percent(1 - facts.supported_mass, "share", "support")
     part = f"Priors below {rarest} ({percent} % of the deployment prior)"
     above = f"use {text.removeprefix('Use ')}" if text.startswith("Use ") else text
-    return f"{part} cannot be judged. Above: {above}"
+    high = writer.add_prior(facts.order.high, "prior_high", "leaders")
+    return f"{part} cannot be judged. From there to {high}: {above}"
 
 
 def _write_rarest(facts: Judgement, writer: LineWriter) -> str:
