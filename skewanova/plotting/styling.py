@@ -247,7 +247,7 @@ def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, C
     --------
     >>> from skewanova.plotting import model_palette
     >>> model_palette(["A", "B"])["A"]
-    (0.00392156862745098, 0.45098039215686275, 0.6980392156862745)
+    (0.050980392156862744, 0.08627450980392157, 0.7254901960784313)
     """
     names = list_distinct(models)
     if isinstance(palette, Mapping):

@@ -405,11 +405,10 @@ class Prose:
     --------
     >>> from skewanova import compare, load_satellite_scores
     >>> result = compare(load_satellite_scores(), at_priors=(0.5, 0.2))
-    >>> print(result.methods.paragraphs[1])
-    IAUPREC is the mean of AUPREC over the deployment prior, here uniform over priors 0.05 to 0.2. Models are
-    ranked by its mean over folds.
+    >>> result.methods.paragraphs[1][:64]
+    'Tests, at level 0.05, about methods retrained on data like these'
     >>> [reference.key for reference in result.methods.references][:2]
-    ['corani2015', 'demsar2006']
+    ['holm1979', 'hotelling1931']
     """
 
     paragraphs: tuple[str, ...]

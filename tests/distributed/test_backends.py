@@ -118,7 +118,7 @@ def test_comparing_on_the_cluster_is_comparing_in_memory(client, frame, tmp_path
     found = assert_compared_alike(partitioned(frame), frame)
     assert found.source is None
     found.save(tmp_path / "out", figures="none")
-    assert (tmp_path / "out" / "ranking.csv").exists()
+    assert (tmp_path / "out" / "tables" / "ranking.csv").exists()
 
 
 @pytest.mark.slow
