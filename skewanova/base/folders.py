@@ -232,7 +232,6 @@ def _unknown_files(folder: Path) -> list[str]:
 
 
 def _is_listed(path: Path, name: str, manifest: Mapping[str, str]) -> bool:
-    """Return True if the manifest lists the file with its content."""
     if path.is_symlink() or not path.is_file() or not manifest:
         return False
     if name == PROVENANCE or path.name in DESKTOP_FILES:

@@ -73,5 +73,4 @@ def iter_rows(frame: pd.DataFrame) -> Iterator[Any]:
 
 @lru_cache(maxsize=256)
 def _make_row_type(names: tuple[Any, ...]) -> Any:
-    """Return the named tuple of a row with these columns."""
     return namedtuple("Row", map(str, names), rename=True)

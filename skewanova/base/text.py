@@ -192,7 +192,6 @@ _decimals: ContextVar[int] = ContextVar("decimals", default=3)
 
 @contextmanager
 def _set_variable(variable: ContextVar[T], value: T) -> Iterator[None]:
-    """Set a context variable within the block."""
     token = variable.set(value)
     try:
         yield

@@ -170,7 +170,6 @@ def _refuse_for_several(deployment_prior: DeploymentPrior | Path, paper: Path | 
 
 
 def _write_folders(result: Any, out: Path | None, figures: Sequence[str], paper: Path | None) -> None:
-    """Write the folders of --out and --paper."""
     with print_write_warnings():
         if out is not None:
             result.save(out, figures=figures)

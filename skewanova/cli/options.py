@@ -102,7 +102,6 @@ def _parse_quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
 
 
 def _parse_floats(texts: Sequence[str], message: str) -> list[float]:
-    """Return the texts as floats, or raise InputError with this message."""
     try:
         return [float(text) for text in texts]
     except ValueError as error:

@@ -156,7 +156,6 @@ class TestSetAnalysis(CasesAnalysis):
         return self.compare_families(self.compare(deployment_prior), {})
 
     def _compute_intervals(self) -> list[Interval]:
-        """Return the confidence interval of the IAUPREC of each model."""
         measures, level = self.evaluation, 1 - self.options.alpha
         areas = self.test_set.measure_areas(measures, measures.deployment_prior)
         options = areas.sample, np.empty(0), measures.deployment_prior, measures.area_estimator, level

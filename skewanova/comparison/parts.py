@@ -609,7 +609,6 @@ def compare_classes(
 def _check_class_priors(
     deployment_prior: PriorLike | Mapping[str, PriorLike], classes: Sequence[str]
 ) -> Mapping[str, PriorLike]:
-    """Return the deployment prior of every class."""
     if not isinstance(deployment_prior, Mapping):
         return dict.fromkeys(classes, deployment_prior)
     for name in classes:

@@ -176,7 +176,6 @@ class Comparison(ReportSource):
         return f"{self.verdict.to_text(width)}\n\n{table.to_text(width, names=short)}"
 
     def _build_short_ranking(self) -> Table:
-        """Build the ranking with a short note."""
         table = TABLES["ranking"].make(self)
         return replace(table, explanations={"Group": table.explanations["Group"]})
 

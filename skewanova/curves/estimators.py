@@ -132,7 +132,6 @@ def _sum_moments(code: Codes, offset: Floats, weight: Floats, n_bins: int) -> Fl
 
 
 def _bin_centres(code: Codes) -> Floats:
-    """Return the centres of bins."""
     return ((code << LOW_BITS) + (1 << (LOW_BITS - 1))).view(np.float64)
 
 
@@ -239,7 +238,6 @@ def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Flo
 
 
 def _evaluate_in_chunks(prior: Floats, size: int, sums: Kernel) -> Floats:
-    """Evaluate `sums` at each prior, in chunks that fit in cache."""
     n_rows = max(1, MAX_PRECISIONS // max(1, size))
     values = np.empty(len(prior))
     for i in range(0, len(prior), n_rows):

@@ -89,7 +89,6 @@ def steps_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iter
 
 
 def _compute_steps(positive: Bools, score: NDArray[Any], sizes: Counts) -> RecallSteps:
-    """Return the concatenated steps of all groups."""
     keys = sort_cases(positive, score, sizes).keys
     run = np.zeros(len(keys), dtype=np.intp)
     run[find_run_ends(keys, sizes)[:-1] + 1] = 2
@@ -123,7 +122,6 @@ def _iter_step_batches(curves: Iterable[RocCurve]) -> Iterator[RecallSteps]:
 
 
 def _auprec_of_batch(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
-    """Return AUPREC of the curves of a batch at every prior by an estimator of `STEP_ESTIMATORS`."""
     first = _index_first_steps(steps)
     if _has_long_curve(steps, first):
         if len(first) == 1:
@@ -137,7 +135,6 @@ def _auprec_of_batch(steps: RecallSteps, prior: Floats, area_estimator: str) -> 
 
 
 def _iauprec_of_batch(steps: RecallSteps, weighting: DeploymentPrior, area_estimator: str) -> Floats:
-    """Return IAUPREC of the curves of a batch by an estimator of `STEP_ESTIMATORS`."""
     first = _index_first_steps(steps)
     if _has_long_curve(steps, first):
         if len(first) == 1:
@@ -452,7 +449,6 @@ class WeightedCurve(CompactCurve):
 
 
 def _unpack_steps(curves: Sequence[CompactCurve]) -> RecallSteps:
-    """Return the concatenated steps of some curves."""
     return concatenate_steps([curve.steps() for curve in curves])
 
 
@@ -486,7 +482,6 @@ def select_curves(curves: Curves, cells: Sequence[Cell]) -> Curves:
 
 
 def _iter_steps(curves: Curves) -> Iterator[RecallSteps]:
-    """Yield the steps of all curves, in batches."""
     if isinstance(curves, MeasuredCurves):
         return (load() for load in curves.batches())
     return _iter_step_batches(curves.values())

@@ -152,7 +152,6 @@ def plan_sample_sizes(
 
 
 def _plan_over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
-    """Return the columns of the plan for all pairs, over folds."""
     values, _ = build_fold_table(measures.iauprec)
     paired, n_folds, halves = fold_statistics.paired_t(values), len(values), measures.iauprec_half_differences
     deviation = paired.std_error * np.sqrt(n_folds)

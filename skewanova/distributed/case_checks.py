@@ -127,7 +127,6 @@ class RowChecks:
         )
 
     def _summarize_cases(self, rows: pd.DataFrame) -> CaseSummary:
-        """Return the summary of the cases of a bucket."""
         n_folds, names = len(self.folds), rows["case"].cat.categories.tolist()
         code = level_codes(rows, "case") * n_folds + level_codes(rows, "fold")
         pair, n_rows = np.unique(code, return_counts=True)
@@ -217,7 +216,6 @@ class RowChecks:
 
 
 def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
-    """Return values as a categorical with the given levels; 3.0 is the level 3."""
     codes, names = pd.factorize(values)
     index = {str(level): i for i, level in enumerate(levels)}
     texts = [name if name in index else name.removesuffix(".0") for name in map(str, names)]
@@ -226,12 +224,10 @@ def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Catego
 
 
 def _drop_weightless(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of positive weight."""
     return rows[rows["weight"] > 0].reset_index(drop=True) if "weight" in rows else rows
 
 
 def _distinct_weights(weights: Sequence[Floats]) -> Floats:
-    """Return the distinct weights, at most `MAX_DISTINCT_WEIGHTS` + 1."""
     return np.unique(np.concatenate(weights))[: MAX_DISTINCT_WEIGHTS + 1]
 
 

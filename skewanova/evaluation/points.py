@@ -138,7 +138,6 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _check_operating_rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
-    """Return rates from 0 to 1, with 0 only if `zero`."""
     result = np.atleast_1d(check_float_array(values, name))
     wrong = result[~((result >= 0 if zero else result > 0) & (result <= 1))]
     if wrong.size:

@@ -433,7 +433,6 @@ def _fit_anova(
     alpha: float,
     notes: Sequence[str] = (),
 ) -> AnovaResult:
-    """Fit the analysis of variance of a checked frame."""
     check_sum_of_squares(sum_of_squares)
     check_alpha(alpha)
     codes = {factor: np.asarray(pd.factorize(frame[factor])[0]) for factor in factors}

@@ -100,7 +100,6 @@ DESIGN_GROUPS = {
 
 
 def _read_records() -> dict[str, dict[str, TestInfo]]:
-    """Return the records of ``catalogue.toml`` by table."""
     text = resources.files(__package__).joinpath("catalogue.toml").read_text(encoding="utf-8")
     return {
         table: {

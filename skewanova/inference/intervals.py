@@ -387,7 +387,6 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArr
 
 
 def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
-    """Return the warning about an interval, or None."""
     support, size = inputs.support, inputs.effective_size
     text = f"m/lam = {support:.3g} (negatives over skew, at {inputs.weighting.describe()})"
     if used == "boundary":
@@ -414,13 +413,11 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
 
 
 def _jackknife_limits(inputs: IntervalInputs) -> Limits:
-    """Return limits on the logit scale by the jackknife."""
     std_error, df = inputs.jackknife_error
     return delta_logit_limits(inputs.estimate, std_error, inputs.confidence_level, df=df)
 
 
 def _bca_limits(inputs: IntervalInputs) -> Limits:
-    """Return BCa limits with the jackknife's acceleration."""
     acceleration = bca_acceleration(inputs.sample.deviations(inputs.jackknife_values))
     return bca_limits(inputs.estimate, inputs.bootstrap_areas, acceleration, inputs.confidence_level)
 

@@ -205,7 +205,6 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
 
 
 def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
-    """Return the sums of squares of models and residuals within folds."""
     table = np.column_stack([values, design[:, 1:]])
     within = table - (_sum_by_fold(table, fold) / np.bincount(fold)[:, None])[fold]
     effect = np.linalg.lstsq(within[:, 1:], within[:, 0], rcond=None)[0]
@@ -214,7 +213,6 @@ def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float
 
 
 def _sum_by_fold(table: Floats, fold: Codes) -> Floats:
-    """Return the column sums of every fold."""
     sums = np.zeros((int(fold.max()) + 1, table.shape[1]))
     np.add.at(sums, fold, table)
     return sums

@@ -356,7 +356,6 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
 
 
 def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
-    """Return the variance components of checked arrays."""
     n_models = len(values)
     shared = case_covariances(covariance, n_models, nested=nested)
     one_area = float(np.diag(covariance).mean()) - shared.same_model

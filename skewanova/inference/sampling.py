@@ -322,7 +322,6 @@ def power_sums(
 
 
 def _gather_columns(values: Floats, rows: Codes) -> Floats:
-    """Return some rows, transposed and contiguous."""
     return np.ascontiguousarray(values[rows].T)
 
 
@@ -356,7 +355,6 @@ def check_sample(
 
 
 def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
-    """Return the scores with one column a model."""
     table = to_numbers(y_score, "y_score")
     if table.ndim not in {1, 2} or 0 in table.shape:
         raise InputError(

@@ -332,7 +332,6 @@ def _label_matrix(ax: Axes, models: Sequence[str]) -> None:
 
 
 def _compare_ranks(result: object, test: str | None) -> RankComparison:
-    """Return the comparison of ranks, or compute that of a result."""
     if isinstance(result, RankComparison):
         return result
     iauprec, pairs = styling.get_table(result, "iauprec"), styling.get_table(result, "pairs")
@@ -371,7 +370,6 @@ def _assign_bar_rows(comparison: RankComparison, rank: dict[str, float]) -> dict
 
 
 def _draw_rank_axis(ax: Axes, n_models: int) -> None:
-    """Draw the axis of ranks above the names."""
     ax.axhline(0, color="black", linewidth=1.2)
     for rank in range(1, n_models + 1, -(-n_models // 10)):
         ax.plot([rank, rank], [0, -0.2], color="black", linewidth=1.2, clip_on=False)
@@ -463,7 +461,6 @@ def _get_test_name(rows: pd.DataFrame) -> str:
 
 
 def _format_response(rows: pd.DataFrame, separator: str = " ") -> str:
-    """Return the name of the response, and its prior if it has one."""
     response, prior = rows["response"].iloc[0], rows["prior"].iloc[0]
     name = name_response(response)
     return f"{name}{separator}at prior {styling.format_plain(prior)}" if pd.notna(prior) else name

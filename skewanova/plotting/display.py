@@ -155,7 +155,6 @@ class AUPRECDisplay:
         return lines
 
     def _format_label(self, name: str | None) -> str | None:
-        """Return the label in the legend, with the number of folds."""
         full = self.name if name is None else name
         if full is None:
             return None

@@ -116,7 +116,6 @@ def get_estimates(source: object) -> Mapping[str, PriorEstimate]:
 
 
 def _select_estimate(source: object, model: str | None) -> PriorEstimate:
-    """Return the only estimate, or that of a model, by default the first."""
     result = get_estimates(source)
     if not result:
         raise InputTypeError(

@@ -327,7 +327,6 @@ def assess_agreement(
 
 
 def _count_cases(cases: CaseBins, n_bins: Sequence[int]) -> list[BinCounts]:
-    """Return the counts in the bins of every model."""
     paired = len(cases.unlabelled) == 1
     unlabelled = cases.unlabelled[0].T if paired else cases.unlabelled
     parts = zip(cases.positive.T, cases.negative.T, unlabelled, n_bins, strict=True)

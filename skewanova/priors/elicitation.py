@@ -111,7 +111,6 @@ def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, floa
 
 
 def _find_root(function: Callable[[float], float], limits: tuple[float, float]) -> float:
-    """Return the root of an increasing function."""
     from scipy.optimize import brentq  # slow to load, and seldom used
 
     return float(brentq(function, *limits, xtol=1e-14, rtol=RELATIVE_TOLERANCE))

@@ -558,7 +558,6 @@ def _scaled_ratio(
 
 
 def _test_label_shift(counts: BinCounts, fit: mixtures.ClassFit, prior: Floats) -> LabelShift:
-    """Test the fit of the mixture by G2."""
     df = counts.positive.shape[-1] - 2
     statistic = float(mixtures.g2_statistic(counts, fit, prior)) if df else 0.0
     expected = counts.totals[2] * fit.mixture(prior)
@@ -568,7 +567,6 @@ def _test_label_shift(counts: BinCounts, fit: mixtures.ClassFit, prior: Floats) 
 
 
 def _collect_warnings(estimate: PriorEstimate) -> list[str]:
-    """Return the warnings about an estimate."""
     positive, negative, _ = (int(total) for total in estimate.bins.counts.totals)
     shift = estimate.label_shift
     area, spread = binned_auc(estimate.bins.counts), (estimate.conf_low, estimate.conf_high)

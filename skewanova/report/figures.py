@@ -122,7 +122,6 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
 
 
 def _move_legend_below(figure: Figure) -> Figure:
-    """Move the legend of a figure with one panel from the right to below the axes."""
     ax = figure.axes[0]
     old_legend = ax.get_legend()
     if old_legend is None or len(old_legend.get_texts()) > MAX_LEGEND_BELOW:
@@ -140,13 +139,11 @@ def _move_legend_below(figure: Figure) -> Figure:
 
 
 def _get_legend_entries(old_legend: Any) -> list[Entry]:
-    """Return text and handle of each entry of a legend."""
     texts = (text.get_text() for text in old_legend.get_texts())
     return list(zip(texts, old_legend.legend_handles, strict=True))
 
 
 def _fit_width(names: Iterable[str]) -> float:
-    """Return the width of a figure, in inches, with room for the names."""
     return FIGURE_WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
 
 
@@ -255,7 +252,6 @@ def _select_drawn_pairs(source: ReportSource) -> pd.DataFrame:
 
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
-    """Draw one panel for each pair."""
     pairs = _select_curve_pairs(source)
     labels = model_labels(_list_ranked_models(source), width=18)
     figure, panels = _make_panels(len(pairs), 2.7, columns=2, sharey=True)
@@ -297,7 +293,6 @@ def _draw_precision_recall(source: ReportSource) -> Figure:
 
 
 def _draw_surface(source: ReportSource) -> Figure:
-    """Draw one panel for each model."""
     models = _list_ranked_models(source)[:MAX_PANELS]
     labels = model_labels(_list_ranked_models(source), width=24)
     figure, panels = _make_panels(len(models), 2.9, columns=2)
@@ -311,7 +306,6 @@ def _draw_surface(source: ReportSource) -> Figure:
 
 
 def _draw_prior_estimate(source: ReportSource) -> Figure:
-    """Draw one panel for each model."""
     estimates = get_estimates(source)
     names = list(estimates)[:MAX_PANELS]
     labels = model_labels(names, width=24)

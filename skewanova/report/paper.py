@@ -168,7 +168,6 @@ def _list_differences(source: ReportSource, models: Sequence[str], reference: st
 
 
 def _write_caption(source: ReportSource) -> str:
-    """Write the caption of the figure."""
     average = "" if source.design.is_test_set else f", mean over {source.design.n_folds} "
     average += "" if source.design.is_test_set else "runs" if source.design.has_runs else "folds"
     text = f"AUPREC along the prior{average}. The deployment prior is shaded."

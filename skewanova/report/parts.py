@@ -47,7 +47,6 @@ class PartsResult(Result):
         """Build the items of the page that differ between data sets and classes."""
 
     def _draw_figures(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
-        """Draw the figures in each format."""
         return {}
 
     def _map_folders(self) -> dict[str, str]:
@@ -94,7 +93,6 @@ class PartsResult(Result):
         return make_provenance(self.KIND, shared, seed=shared.get("seed"), source=path, sha256=digest)
 
     def _render_page(self) -> str:
-        """Return the page of all parts as HTML."""
         from skewanova.report.document import build_page_context, build_view, load_templates
         from skewanova.report.screen import color_models, list_small_charts
 

@@ -83,7 +83,6 @@ def build_publication_table(
 
 
 def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
-    """Return the indices of columns by their headings."""
     if isinstance(columns, str):
         raise InputTypeError(
             f"`columns` must be a list of headings, but got {columns!r}: write [{columns!r}]"
@@ -243,7 +242,6 @@ def _join_cells(cells: Iterable[str]) -> str:
 
 
 def _count_lines(columns: Sequence[_LatexColumn], row: int) -> int:
-    """Return the number of printed lines of a row."""
     texts = (column.texts[row] for column in columns if column.wrapped)
     return max((len(text) // (MAX_TEXT - MAX_WORD // 2) + 1 for text in texts), default=1)
 

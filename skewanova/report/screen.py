@@ -227,7 +227,6 @@ def _build_small_chart(result: ReportSource, colors: Mapping[str, int]) -> tuple
 
 
 def _make_line(model: str, color: int, rows: pd.DataFrame, *, is_banded: bool = False) -> ChartLine:
-    """Return the line of a model from its rows of `by_prior`."""
     names = ("prior", "auprec", "conf_low", "conf_high")
     x, y, *limits = (rows[name].to_numpy(dtype=np.float64) for name in names if name in rows)
     low, high = limits if is_banded else (None, None)
@@ -255,7 +254,6 @@ def _find_rarest(source: ReportSource) -> float:
 
 
 def _write_prior(prior: float, *, is_supported: bool) -> tuple[str, str]:
-    """Write a prior, and what it means."""
     fraction = f"{100 * prior:.3g} % positive"
     if prior <= 0.5:
         fraction = f"1 in {round(1 / prior, 0 if prior < 0.1 else 1):,g} positive"

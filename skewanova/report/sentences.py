@@ -285,7 +285,6 @@ def _write_pairs(source: ReportSource, rows: list[Any]) -> list[str]:
 
 
 def _write_pair(row: Any, effect: float) -> str:
-    """Write the test of one pair."""
     names = f"{escape_text(row.model_a)} minus {escape_text(row.model_b)} {format_number(row.estimate)}"
     if np.isnan(row.p_adjusted):
         return f"{names}, not tested, because {explain_missing_test([row])}"

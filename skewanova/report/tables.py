@@ -183,7 +183,6 @@ def _build_performance_with_groups(source: ReportSource) -> Table:
 
 
 def _add_column(table: Table, head: str, cells: Iterable[str]) -> Table:
-    """Add a last column to a table."""
     rows = tuple((*row, cell) for row, cell in zip(table.rows, cells, strict=False))
     return replace(table, header=(*table.header, head), rows=rows)
 

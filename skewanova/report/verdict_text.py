@@ -220,7 +220,6 @@ def _write_rarest(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_positives(facts: Judgement, writer: LineWriter) -> str:
-    """Write the number of positives, or of clusters with positives."""
     count = writer.add_number(facts.support.n_positive, "n_positive", "iauprec", "{:.3g}".format)
     return f"{count} {_name_units(facts, 'positives')}"
 
@@ -435,7 +434,6 @@ def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
 
 
 def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
-    """Return the distance of a prior from the supported range, in log-odds."""
     return float(max(logit(order.low) - logit(prior), logit(prior) - logit(order.high)))
 
 

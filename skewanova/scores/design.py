@@ -307,7 +307,6 @@ def _infer_several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
 
 
 def _design_name(design: FoldDesign) -> str:
-    """Return the name by which a design is stated."""
     return {runs: name for name, runs in RUNS.items()}[design.runs] if design.has_runs else design.kind
 
 
