@@ -207,6 +207,17 @@ def check_subset(values: Iterable[str], choices: Sequence[str], name: str = "mod
     return tuple(each for each in choices if each in chosen)
 
 
+#: Half of a character, which can neither be written nor stored.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def check_text(names: Iterable[str], what: str) -> None:
+    """Raise unless all names can be written as UTF-8."""
+    bad = next(filter(_SURROGATE.search, names), None)
+    if bad is not None:
+        raise InputError(f"{what} must hold text that UTF-8 can write, but has {bad!a}; rename it")
+
+
 def suggest_name(value: object, choices: Iterable[str]) -> str:
     """Return a 'did you mean ...' suffix, or '' if no name is close."""
     matches = get_close_matches(str(value).casefold(), choices, n=1, cutoff=0.75)

@@ -20,7 +20,6 @@ from skewanova.base.text import (
     STAGES,
     Table,
     build_table,
-    escape_lines,
     format_interval,
     format_number,
     format_p,
@@ -153,7 +152,7 @@ def _compare(
         print_json(command, **comparison_as_json(result))
     elif not quiet:
         summary = render_summary(result, full=full)
-        click.echo(escape_lines(summary) if several else colour_summary(summary))
+        echo(summary) if several else click.echo(colour_summary(summary))
         if out is not None:
             echo(f"\nWritten to {out}: open {out / 'report.html'} in a browser.")
 

@@ -29,6 +29,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.folders import OutputError, check_folder, check_formats, is_closed_pipe
 from skewanova.base.text import escape_text
+from skewanova.cli.output import print_write_warnings, to_shell
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES
 from skewanova.scores.kinds import DESIGNS
@@ -137,18 +138,6 @@ COLUMN_WORDS = {
 
 #: Options that name a column, which the help lists in one line.
 COLUMN_OPTIONS = tuple(f"{word}_column" for word in COLUMN_WORDS)
-
-
-#: Remedies of messages that name Python and the shell, and the names of arguments: pattern, in the shell.
-SHELL_WORDS = (
-    (r"by pos_label=.*, or (?=--positive)", "by "),
-    (r"[\w.=]+\((?:[^()]|\([^()]*\))*\), or (?=--|`skewanova )", ""),  # f(...), or --option
-    (r"\w+=(?:'[^']*'|\{[^}]*\}) \((--[^)]*)\)", r"\1"),  # argument=value (--option value)
-    (r"\(\w+=?, (--[^)]*)\)", r"(\1)"),  # (argument, --option)
-    (r"\b(design|pairwise|missing)='(\w+)'", r"--\1 \2"),
-    ("`directory`", "--out"),
-    ("`pos_label`", "--positive"),
-)
 
 
 # --- errors and signals -------------------------------------------------------------------------------------
@@ -269,11 +258,8 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
                     check_folder(options["out"], inputs=[options.get("scores")])
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
-            message = str(error)
-            for pattern, text in SHELL_WORDS:
-                message = re.sub(pattern, text, message)
             kind = Failure if isinstance(error, DiskFullError) else Refusal
-            raise kind(message) from error
+            raise kind(to_shell(str(error))) from error
 
     return run
 
@@ -497,7 +483,8 @@ def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def explain_read_errors(path: Path) -> Iterator[None]:
     """Report a file that cannot be read, or that does not fit in memory, as bad input."""
     try:
-        yield
+        with print_write_warnings():
+            yield
     except OSError as error:
         if is_closed_pipe(error):  # a failure of printing, not of reading
             raise

@@ -44,6 +44,25 @@ Files = Mapping[str, "pd.DataFrame | str | bytes"]
 SECTIONS = {"Conclusions": None, "Assumptions": "yellow", "Warnings": "yellow"}
 
 
+#: Remedies of messages that name Python and the shell, and the names of arguments: pattern, in the shell.
+SHELL_WORDS = (
+    (r"by pos_label=.*, or (?=--positive)", "by "),
+    (r"[\w.=]+\((?:[^()]|\([^()]*\))*\),\s+or\s+(?=--|`skewanova )", ""),  # f(...), or --option
+    (r"\w+=(?:'[^']*'|\{[^}]*\})\s+\((--[^)]*)\)", r"\1"),  # argument=value (--option value)
+    (r"\(\w+=?,\s+(--[^)]*)\)", r"(\1)"),  # (argument, --option)
+    (r"\b(design|pairwise|missing)='(\w+)'", r"--\1 \2"),
+    ("`directory`", "--out"),
+    ("`pos_label`", "--positive"),
+)
+
+
+def to_shell(text: str) -> str:
+    """Return text, wrapped or not, with remedies as the shell takes them."""
+    for pattern, words in SHELL_WORDS:
+        text = re.sub(pattern, words, text)
+    return text
+
+
 def screen_width() -> int:
     """Columns to fill: those of the terminal up to 140; 80 in a pipe."""
     return min(MAX_WIDTH, max(MIN_WIDTH, shutil.get_terminal_size((PIPE_WIDTH, 24)).columns))
@@ -68,7 +87,7 @@ def echo(text: str, *, err: bool = False) -> None:
 
     What names bring along is written out before colours are added, so that none of it reaches a terminal.
     """
-    click.echo(escape_lines(text), err=err)
+    click.echo(escape_lines(to_shell(text)), err=err)
 
 
 def colour_summary(text: str) -> str:
@@ -76,7 +95,7 @@ def colour_summary(text: str) -> str:
     from skewanova.decision.verdict import LINE_TITLES
 
     displayed, colour = [], None
-    for line in escape_lines(text).split("\n"):
+    for line in escape_lines(to_shell(text)).split("\n"):
         titles = ("Warning", *LINE_TITLES.values())
         title = next((title for title in titles if line.startswith(f"{title} ")), "")
         if title:

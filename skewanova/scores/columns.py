@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from skewanova.base.checks import InputError, RowName, check_choice, name_row, warn_each
+from skewanova.base.checks import InputError, RowName, check_choice, check_text, name_row, warn_each
 
 #: Columns of every table; without a fold, all rows are one test set.
 REQUIRED_COLUMNS = ("model", "fold", "y_true", "y_score")
@@ -56,14 +56,12 @@ DATASET_COLUMN = "dataset"
 
 NO_FOLD_WARNING = (
     "there is no column fold, so all rows are taken as one test set; if they are several folds, name the "
-    "fold column: read_scores(table, columns={'fold': NAME}), or --fold-column NAME"
+    "fold column: skewanova.read_scores(table, columns={'fold': NAME}), or --fold-column NAME"
 )
 
 
-RENAME_HINT = (
-    "map other names with read_scores(table, columns={'model': NAME}), or --model-column NAME; read one "
-    "column per model with scores_from_wide(table), or --wide"
-)
+#: Words of the options that name a column, where they differ from the column.
+OPTION_WORDS = {"y_true": "label", "y_score": "score"}
 
 
 SEPARATOR_HINT = "its columns seem to be separated by {!r}: separate them by commas"
@@ -172,7 +170,7 @@ class ColumnMap:
         if missing:
             n_others = len(available) - MAX_NAMES
             separator = re.search(r"[;\t|]", str(available[0])) if len(available) == 1 else None
-            hint = RENAME_HINT if separator is None else SEPARATOR_HINT.format(separator.group())
+            hint = self._hint(missing[0]) if separator is None else SEPARATOR_HINT.format(separator.group())
             raise InputError(
                 f"{source} must have the column{'s' if len(missing) > 1 else ''} "
                 f"{', '.join(map(repr, missing))}, but has "
@@ -186,7 +184,27 @@ class ColumnMap:
         repeated = [column for column in selected if available.count(column) > 1]
         if repeated:
             raise InputError(f"{source} has the column {repeated[0]!r} more than once")
+        check_text(map(str, selected), source)
         return selected
+
+    def _hint(self, missing: str) -> str:
+        """Return how to name a missing column."""
+        role = next((role for role, name in self.names.items() if name == missing), "")
+        if not role or "batch" in self.names:
+            labels = missing == "y_true"  # of a wide table
+            return (
+                "name it by y_true='NAME' (--label-column NAME)"
+                if labels
+                else "correct the name, or rename the column"
+            )
+        mapping, option = f"columns={{{role!r}: NAME}}", f"--{OPTION_WORDS.get(role, role)}-column NAME"
+        if DATASET_COLUMN in self.names:
+            return f"map another name with {mapping}"
+        if "y_score" not in self.names:
+            return f"map another name with {mapping} ({option})"
+        wide = "; read one column per model with skewanova.scores_from_wide(table), or --wide"
+        mapped = f"map another name with skewanova.read_scores(table, {mapping}), or {option}"
+        return mapped + wide * (role in {"model", "y_score"})
 
     def rename(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with the column names of a score table."""

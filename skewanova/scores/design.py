@@ -44,8 +44,8 @@ FEW_INNER_FOLDS = (
 
 
 NO_HALVINGS = (
-    "design='split_half' needs a table with halvings (columns part, halving and case); make one with "
-    "compare_estimators(models, X, y, design='split_half'), or leave design='auto' (--design auto)"
+    "design='split_half' needs a table with halvings (columns part, halving and case), which "
+    "`skewanova.compare_estimators` makes of models and data; or leave design='auto' (--design auto)"
 )
 
 
@@ -261,7 +261,8 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
     if shared is not None:
         raise InputError(
             f"with design={result.kind!r} no two folds may share a cluster, but cluster {shared.name!r:.40} "
-            f"is in {shared.n_folds} folds ({shared.n_clusters} such clusters in all); leave design='auto'"
+            f"is in {shared.n_folds} folds ({shared.n_clusters} such clusters in all); leave design='auto' "
+            "(--design auto)"
         )
     return replace(result, n_clusters=table.n_clusters, weighted=table.has_weights)
 
@@ -278,7 +279,10 @@ def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
     if len(table.folds) < 2:
         return _infer_single_fold(table, stated)
     if stated.is_test_set:
-        raise InputError(f"design='test_set' needs a single fold, but there are {len(table.folds)}")
+        raise InputError(
+            f"design='test_set' needs a single fold, but there are {len(table.folds)}; leave design='auto' "
+            "(--design auto)"
+        )
     if stated.kind == "split_half" or (stated.kind == "auto" and halvings is not None):
         return _infer_split_half(table, halvings, stated)
     result = _infer_several_folds(table, stated)

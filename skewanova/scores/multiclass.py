@@ -16,6 +16,7 @@ from skewanova.base.checks import (
     InputError,
     InputTypeError,
     check_same_length,
+    check_text,
     check_vector,
     prefix_errors,
     to_array,
@@ -97,20 +98,24 @@ def scores_from_multiclass(
     """
     labels = to_array(y_true, "y_true")
     check_vector(labels, "y_true")
-    names = _check_class_names(labels, classes)
+    missing = pd.isna(labels)
+    names = _check_class_names(labels[~missing], classes)
     if not isinstance(y_score, Mapping):
         raise InputTypeError(
             "`y_score` must be a mapping from the names of the models to their scores, but is a "
             f"{type(y_score).__name__}"
         )
+    if not y_score:
+        raise InputError("`y_score` must hold the scores of at least one model, but is empty")
     shape = len(labels), len(names)
     scores = {str(model): _check_class_scores(values, model, shape) for model, values in y_score.items()}
     rows = {
         "fold": 1 if fold is None else _check_rows(fold, "fold", labels),
         "case": np.arange(len(labels)) if case is None else _check_rows(case, "case", labels),
     }
+    check_text(scores, "`y_score`")
     frame = pd.concat([pd.DataFrame({"model": model, **rows}) for model in scores], ignore_index=True)
-    text = pd.Series([*map(str, labels.tolist())] * len(scores))
+    text = pd.concat([pd.Series([*map(str, labels.tolist())]).mask(missing)] * len(scores), ignore_index=True)
     columns = np.concatenate([*scores.values()]).T
     return _build_tables(RawTable(frame), text, dict(zip(names, columns, strict=True)))
 
@@ -177,6 +182,7 @@ def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | 
         raise InputError(
             f"there must be at least 2 classes with different names, but got {', '.join(map(str, values))}"
         )
+    check_text(names, "`classes`")
     unknown = sorted({str(label) for label in labels.tolist()} - {*names})
     if unknown:
         raise InputError(f"`y_true` has the class {unknown[0]!r}, which is not one of {', '.join(names)}")

@@ -118,24 +118,28 @@ def _raise_single_cluster(total: Floats) -> None:
             )
 
 
-def complete_table(table: Scores, *, missing: str = "raise") -> tuple[Scores, tuple[str, ...]]:
-    """Return the table with every fold in every model, and a warning of dropped folds; or raise."""
-    check_choice(missing, MISSING_POLICIES, "missing")
+def complete_table(table: Scores, *, missing: str | None = None) -> tuple[Scores, tuple[str, ...]]:
+    """Return the table with every fold in every model, and a warning of dropped folds; or raise.
+
+    `missing` is None for functions without this argument.
+    """
+    if missing is not None:
+        check_choice(missing, MISSING_POLICIES, "missing")
     absent = np.argwhere(table.counts.sum(axis=2) == 0)
     if not len(absent):
         return table, ()
     cells = [f"model {table.models[m]!r} in fold {table.folds[f]!r}" for m, f in absent]
     n_others = len(cells) - MAX_EXAMPLES
     absences = "; ".join(cells[:MAX_EXAMPLES]) + (f"; and {n_others} more" if n_others > 0 else "")
-    if missing == "raise":
+    if missing != "drop":
         raise InputError(
             f"every model must be scored in every fold, but these are missing: {absences}. Score them, or "
-            "drop the folds for all models with missing='drop' (--missing drop)"
+            "drop the folds for all models" + " with missing='drop' (--missing drop)" * (missing is not None)
         )
     dropped = {table.folds[f] for _, f in absent}
     retained = [fold for fold in table.folds if fold not in dropped]
     if not retained:
-        raise InputError(f"no fold holds every model; missing: {absences}")
+        raise InputError(f"a fold must hold every model, but these are missing: {absences}. Score them")
     folds = f"{len(dropped)} of {len(table.folds)} folds"
     note = f"dropped {folds} for all models, since these are missing: {absences}"
     return table.select_folds(retained), warn_each([note])

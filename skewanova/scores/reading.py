@@ -13,7 +13,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import InputError, RowName, check_choice, find_rounded, prefix_errors
+from skewanova.base.checks import (
+    InputError,
+    InputTypeError,
+    RowName,
+    check_choice,
+    check_text,
+    find_rounded,
+    prefix_errors,
+)
 from skewanova.scores.columns import (
     ALL_COLUMNS,
     DATASET_COLUMN,
@@ -122,7 +130,7 @@ def read_parts(
     if "part" not in raw.frame or "halving" in raw.frame:
         raise InputError(
             "`choose_on` needs a column part, which names the part of every row, and no column halving; add "
-            "the column, or map it with columns={'part': NAME} (--part-column NAME)"
+            "the column, or rename yours to part (--part-column NAME)"
         )
     names = raw.frame["part"].astype(str)
     check_choice(part, list(dict.fromkeys(names)), "choose_on")
@@ -179,6 +187,8 @@ def scores_from_wide(
     >>> scores_from_wide(wide).models
     ('tree', 'net')
     """
+    if isinstance(models, str):
+        raise InputTypeError(f"`models` must be a list of names, but got {models!r}")
     roles = {"y_true": y_true, "fold": fold, "case": case, "cluster": cluster, "weight": weight}
     stated = [name for name in roles.values() if name is not None]
     usual = [*(role for role, name in roles.items() if name is None), *HALVING_COLUMNS]
@@ -256,6 +266,7 @@ def read_datasets(
     """
     tables: dict[str, ScoreTable] = {}
     if isinstance(source, Mapping):
+        check_text(map(str, source), "`dataset`")
         for key, table in source.items():
             with prefix_errors(f"data set {str(key)!r}"):
                 tables[str(key)] = read_in_memory(table, columns=columns, pos_label=pos_label)
@@ -265,8 +276,10 @@ def read_datasets(
     )
     codes, levels = pd.factorize(raw.frame[DATASET_COLUMN].map(str, na_action="ignore"))
     names = [str(name) for name in levels]
-    if (codes < 0).any() or not all(name.strip() for name in names):
-        raise InputError("`dataset` must not be empty in any row")
+    blank = [-1, *(code for code, name in enumerate(names) if not name.strip())]
+    empty = np.flatnonzero(np.isin(codes, blank))
+    if len(empty):
+        raise InputError(f"`dataset` must not be empty, but is at {raw.where(int(empty[0]))}")
     rest = replace(raw, frame=add_fold(raw.frame).drop(columns=DATASET_COLUMN))
     check_any_row(len(names))
     for code, name in enumerate(names):

@@ -20,6 +20,7 @@ from skewanova.base.checks import (
     check_choice,
     check_labels,
     check_prior,
+    check_text,
     to_array,
 )
 from skewanova.curves.areas import auprec_score, iauprec_score
@@ -63,7 +64,8 @@ def score_cases(
     method = next((getattr(estimator, name) for name in methods if hasattr(estimator, name)), None)
     if method is None:
         kind, missing = type(estimator).__name__, " or ".join(methods)
-        raise InputTypeError(f"{kind} has no {missing} to score cases with; leave response_method='auto'")
+        hint = "use another model" if response_method == "auto" else "leave response_method='auto'"
+        raise InputTypeError(f"{kind} has no {missing} to score cases with; {hint}")
     score = to_array(method(rows), "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
@@ -257,9 +259,11 @@ def draw_splits(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
     model_selection = import_sklearn("model_selection")
     try:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)
-        result = [*splitter.split(data.features, data.labels, groups)]
-    except ValueError as error:
+        result = [(train, test) for train, test in splitter.split(data.features, data.labels, groups)]
+    except (TypeError, ValueError) as error:
         raise InputError(f"`cv` must split the cases, but got {cv!r}: {error}") from error
+    if not result:
+        raise InputError(f"`cv` must split the cases, but {cv!r} has no split")
     n_cases = len(data.positive)
     return [
         Split(_check_positions(train, n_cases, fold), _check_positions(test, n_cases, fold), fold)
@@ -471,6 +475,7 @@ def check_named_models(models: object, name: str) -> None:
     unnamed = [key for key in models if not isinstance(key, str)]
     if unnamed:
         raise InputTypeError(f"`{name}` must have names that are text, but has the name {unnamed[0]!r}")
+    check_text(models, f"`{name}`")
 
 
 def check_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> LabelledData:

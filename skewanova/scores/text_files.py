@@ -186,7 +186,7 @@ def _open_lines(path: Path) -> Iterator[Iterator[str]]:
         with TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline="") as text:
             yield _iter_bounded_lines(text, path)
     except UnicodeDecodeError as error:
-        raise InputError(f"{path.name!r} is not UTF-8 text: {error}") from error
+        raise InputError(f"{path.name!r} is not UTF-8 text: {error}; save it as UTF-8") from error
 
 
 def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
@@ -311,7 +311,8 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
         raise InputError(f"{line} is not JSON: {reason}; write one object on each line") from error
     if not isinstance(row, dict):
         raise InputError(
-            f'{line} must be a JSON object such as {{"model": "A", ...}}, but is {content.strip():.40}'
+            f'{line} must be a JSON object such as {{"model": "A", ...}}, but is {content.strip():.40}; '
+            "write one object on each line"
         )
     return row
 

@@ -138,9 +138,10 @@ def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None
     positive, score = rows["y_true"].to_numpy(), rows["y_score"].to_numpy()
     if not table.has_cases:
         if rows["fold"].nunique() > 1:
+            name = str(rows["fold"].iloc[0])
             raise InputError(
                 "the labelled table must have a case column, so that each case counts once; add it, or "
-                f"choose one of its {rows['fold'].nunique()} folds by `fold`"
+                f"choose one of its {rows['fold'].nunique()} folds, as in fold={name!r} (--fold {name})"
             )
         return LabelledCases(positive, score, np.arange(len(rows)))
     case, first, index = np.unique(rows["case"].cat.codes.to_numpy(), return_index=True, return_inverse=True)

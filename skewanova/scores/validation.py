@@ -27,6 +27,7 @@ from skewanova.base.checks import (
     check_labels,
     check_real,
     check_scores,
+    check_text,
     check_weights,
     name_row,
 )
@@ -107,7 +108,10 @@ def to_categorical(
         if coded is not None:
             return pd.Categorical.from_codes(coded[0], pd.Index(coded[1]))
     if values.dtype == object:  # pandas takes 1, 1.0 and True for the same level
-        values = values.map(str, na_action="ignore")
+        try:
+            values = values.map(str, na_action="ignore")
+        except UnicodeEncodeError as error:  # from pandas 3 on, which stores text as UTF-8
+            check_text([error.object], f"`{name}`")
     is_coded = isinstance(values.dtype, pd.CategoricalDtype)
     codes, names = (values_or_codes(values), values.cat.categories) if is_coded else pd.factorize(values)
     used = pd.unique(codes)
@@ -118,6 +122,7 @@ def to_categorical(
         empty = np.flatnonzero((codes < 0) | np.isin(codes, blank))
         rows = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
         raise InputError(f"`{name}` must not be empty, but {rows}, the first at {where(int(empty[0]))}")
+    check_text(text, f"`{name}`")
     numbers = _parse_levels(text) if numeric else None
     in_order = np.array(text, dtype=object) if numbers is None else numbers
     position, levels = pd.factorize(in_order, sort=numbers is not None)
@@ -142,15 +147,15 @@ def check_cell_classes(models: Sequence[str], folds: Sequence[Label], counts: ND
     if len(lacking):
         model, fold, kind = lacking[0]
         word = ("negative", "positive")[kind]
-        if len(folds) == 1:
-            raise InputError(
-                f"the test set must hold both classes, but model {models[model]!r} has no {word} case; score "
-                f"some {word} cases too"
-            )
+        remedies = (
+            ("score it on the cases of the other models", counts[:, fold, kind].any()),
+            ("use stratified or fewer folds", counts[..., kind].any()),
+            (f"score some {word} cases too", True),
+        )
         raise InputError(
             f"every model needs both classes in every fold, but model {models[model]!r} has no {word} "
-            f"case in fold {folds[fold]!r} ({len(lacking)} such cells in all); use stratified or fewer "
-            "folds"
+            f"case in fold {folds[fold]!r} ({len(lacking)} such cells in all); "
+            + next(remedy for remedy, applies in remedies if applies)
         )
 
 
@@ -159,7 +164,7 @@ def raise_multiple_datasets(column: str, n_datasets: int) -> None:
     if n_datasets > 1:
         raise MultipleDatasetsError(
             f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed; "
-            "compare them with skewanova.compare_datasets(table) or `skewanova compare`, or select one"
+            "compare them with skewanova.compare_datasets(table), or `skewanova compare`; or select one"
         )
 
 

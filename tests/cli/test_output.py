@@ -146,7 +146,7 @@ def test_colours_on_a_terminal_only(folder, known):
         return CliRunner().invoke(cli_commands.main, command, **options).output
 
     plain, colour_summary = output(False), output(True)
-    assert plain == known.summary(full=True) + "\n" == output(True, NO_COLOR="1")
+    assert plain == cli_output.to_shell(known.summary(full=True)) + "\n" == output(True, NO_COLOR="1")
     assert "\x1b[1mConclusions\x1b[0m\n" in colour_summary
     assert "\x1b[1mHow sure\x1b[0m  " in colour_summary
     done = CliRunner().invoke(cli_commands.main, ["check", "absent.csv"], color=True)
@@ -156,11 +156,19 @@ def test_colours_on_a_terminal_only(folder, known):
 def test_verdict_and_ranking_are_printed_unless_more_is_asked_for(folder, known):
     brief = run("compare", "scores.csv", *QUICK).output
     assert brief == run("compare", "scores.csv", *QUICK, "--brief").output
-    assert brief.startswith(known.summary())
+    assert brief.startswith(cli_output.to_shell(known.summary()))
+    assert "as in\n                  --design kfold --test-fraction 0.1\n" in brief
     number = len(known.warnings) - len(known.verdict.warnings)
     assert 0 < number < len(known.warnings)
     assert f"With --full: {number} warnings, conclusions, tests, tables." in brief
     assert "Conclusions" not in brief
+
+
+def test_a_missing_fold_column_is_told(folder):
+    frame().drop(columns="fold").to_csv("scores.csv", index=False)
+    for command in (["compare", *QUICK], ["check"]):
+        note = " ".join(run(command[0], "scores.csv", *command[1:]).stderr.split())
+        assert note.endswith("if they are several folds, name the fold column: --fold-column NAME")
 
 
 def test_inverted_scores_are_named_before_the_choice_by_every_output(folder):

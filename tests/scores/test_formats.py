@@ -345,7 +345,7 @@ def test_parquet_rows_are_named_from_0_and_the_index_is_dropped(tmp_path):
 
 
 def test_a_message_about_columns_stays_short():
-    with pytest.raises(InputError, match=r"but has 'c0', .*'c19' and 4,980 more; map other") as caught:
+    with pytest.raises(InputError, match=r"but has 'c0', .*'c19' and 4,980 more; correct the") as caught:
         ColumnMap(["model"], [], []).select([f"c{k}" for k in range(5000)], "the table")
     assert len(str(caught.value)) < 1000
 

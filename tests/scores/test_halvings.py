@@ -300,7 +300,7 @@ UNCUTTABLE: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
         draw_half_folds,
         {"n_halvings": 4, "inner_folds": 14},
         "`inner_folds`=14 needs at least 28 positive cases (or groups with one), one for each fold of "
-        "each half, but there are 26; lower it, or add cases",
+        "each half, but there are 26; take design=skewanova.FoldDesign('split_half', inner_folds=2), or",
     ),
     "one split": (draw_holdouts, {"n_splits": 1, "test_fraction": 0.5}, "`n_splits` must be at least 2"),
     "nothing to train": (

@@ -109,6 +109,9 @@ def test_a_missing_cell_is_named():
         "or drop the folds for all models with missing='drop' (--missing drop)"
     )
     with pytest.raises(InputError, match=exact(message)):
+        complete_table(without_cells(("B", 2)), missing="raise")
+    message = message.removesuffix(" with missing='drop' (--missing drop)")
+    with pytest.raises(InputError, match=exact(message)):  # of a function without the argument
         complete_table(without_cells(("B", 2)))
     frame = pd.concat([LONG.assign(model=m) for m in "ABcdefghi"])
     for missing, ending in [
@@ -129,9 +132,7 @@ def test_a_fold_is_dropped_for_all_models():
     assert complete.counts.tolist() == [[[2, 2]], [[2, 2]]]
     assert complete.frame.index.tolist() == list(range(8))
     assert table.folds == (1, 2)
-    with pytest.raises(
-        InputError, match=r"^no fold holds every model; missing: model 'A' in fold 1; model 'B'"
-    ):
+    with pytest.raises(InputError, match=r"^a fold must hold .* missing: model 'A' in fold 1; model 'B'"):
         complete_table(without_cells(("A", 1), ("B", 2)), missing="drop")
 
 

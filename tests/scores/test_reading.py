@@ -1,5 +1,6 @@
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from skewanova import (
     scores_from_wide,
 )
 from skewanova.base.checks import InputError, InputTypeError, SkewanovaWarning
+from skewanova.scores import read_multiclass, read_unlabelled
 from skewanova.scores.reading import read_parts
 
 ROWS = [(m, f, y, s / 8) for m in "AB" for f in (1, 2) for y, s in ((0, 1), (0, 3), (1, 2), (1, 5))]
@@ -90,6 +92,47 @@ def test_columns_may_swap_names():
     swapped = LONG.rename(columns={"model": "fold", "fold": "model"})
     table = read_scores(swapped, columns={"model": "fold", "fold": "model"})
     assert (table.models, table.folds) == (("A", "B"), (1, 2))
+
+
+@pytest.mark.parametrize("column", ["model", "fold", "case"])
+def test_half_a_character_is_named(column):
+    frame = with_cases(LONG).astype({column: object})
+    frame[column] = pd.Series([f"{value}\ud800" for value in frame[column]], dtype=object)
+    with pytest.raises(InputError, match=rf"^`{column}` must hold text .* has '\w+\\ud800'; rename it$"):
+        read_scores(frame)
+
+
+def test_names_of_columns_and_data_sets_are_text():
+    wide = pd.DataFrame([[0, 0.1], [1, 0.2]], columns=pd.Index(["y_true", "a\ud800"], dtype=object))
+    with pytest.raises(InputError, match=r"^the table must hold text .* has 'a\\ud800'; rename it$"):
+        scores_from_wide(wide)
+    with pytest.raises(InputError, match=r"^`dataset` must hold text .* has '\\ud800'; rename it$"):
+        read_datasets({"\ud800": LONG})
+    with pytest.raises(TypeError, match=r"^`models` must be a list of names, but got 'ab'$"):
+        scores_from_wide(wide, models="ab")
+
+
+@pytest.mark.parametrize(
+    ("read", "missing", "hint"),
+    [
+        (read_scores, "y_true", "read_scores(table, columns={'y_true': NAME}), or --label-column NAME"),
+        (read_scores, "model", "NAME; read one column per model with skewanova.scores_from_wide(table), or"),
+        (read_datasets, "model", "map another name with columns={'model': NAME}"),
+        (scores_from_wide, "y_true", "name it by y_true='NAME' (--label-column NAME)"),
+        (partial(read_multiclass, classes=["a", "b"]), "a", "correct the name, or rename the column"),
+        (
+            partial(read_multiclass, classes=["a", "b"]),
+            "fold_",
+            "columns={'fold': NAME} (--fold-column NAME)",
+        ),
+        (read_unlabelled, "y_score", "correct the name, or rename the column"),
+    ],
+)
+def test_a_missing_column_can_be_named_as_the_message_says(read, missing, hint):
+    frame = LONG.assign(dataset="x", a=0.1, b=0.2).drop(columns=missing, errors="ignore")
+    columns = {"columns": {"fold": missing}} if missing == "fold_" else {}
+    with pytest.raises(InputError, match=rf"must have the column '{missing}'.*; .*{re.escape(hint)}"):
+        read(frame, **columns)
 
 
 def test_columns_that_cannot_be():
@@ -323,7 +366,7 @@ def test_data_sets_come_from_a_column_or_a_mapping():
             assert table.frame.equals(read_scores(known[name]).frame)
     for empty in (None, " "):
         names = both["dataset"].astype(object).where(both["dataset"] == 7, empty)
-        with pytest.raises(InputError, match=exact("`dataset` must not be empty in any row")):
+        with pytest.raises(InputError, match=r"^`dataset` must not be empty, but is at row 1?\d$"):
             read_datasets(both.assign(dataset=names))
 
 

@@ -117,6 +117,8 @@ def test_groups_reach_the_splitter():
         (0, "got 0: k-fold cross-validation"),
         ("5", "got '5': Expected"),
         (GroupKFold(2), "'groups' parameter"),
+        ([], r"\[\] has no split$"),
+        ([1], r"got \[1\]: cannot unpack"),
     ],
 )
 def test_splits_that_cannot_be_made_are_refused_by_name(cv, told):
@@ -429,7 +431,7 @@ def test_scorers_weigh_cases_where_metadata_are_routed():
 
 def test_scorers_check_their_options_at_once():
     with pytest.raises(
-        ValueError, match=r"^`prior` must lie strictly between 0 and 1, but got 2; did you mean"
+        ValueError, match=r"^`prior` must lie strictly between 0 and 1, but got 2; write skew 2"
     ):
         sa.auprec_scorer(prior=2)
     with pytest.raises(ValueError, match=r"^`area_estimator` must be one of trapezoid, "):

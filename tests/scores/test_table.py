@@ -195,6 +195,11 @@ def test_a_cell_with_one_class(labels, word):
     )
     with pytest.raises(InputError, match=exact(message)):
         build(frame)
+    others = "score it on the cases of the other models"
+    with pytest.raises(InputError, match=rf"has no {word} case in fold 2 \(1 such cells in all\); {others}$"):
+        build(pd.concat([cell("A", 1), cell("B", 1), lacking[0], cell("B", 2)]))
+    with pytest.raises(InputError, match=f"; score some {word} cases too$"):
+        build(pd.concat(lacking))
 
 
 def test_repeated_cases_show_the_first_five():
