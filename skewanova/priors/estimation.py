@@ -581,7 +581,8 @@ def _collect_warnings(estimate: PriorEstimate) -> list[str]:
         "deployment": estimate.bins.positive.min() > estimate.bins.negative.max(),
         f"{positive} labelled positives and {negative} labelled negatives are few for an estimate of the "
         f"prior; use at least {MIN_LABELLED} of each": min(positive, negative) < MIN_LABELLED,
-        "label shift cannot be tested with two bins": shift.df == 0,
+        f"label shift cannot be tested with two bins; three need {3 * CASES_PER_BIN} labelled cases of each "
+        "class, and three distinct scores": shift.df == 0,
         shift.note: shift.is_rejected,
     }
     return [text for text, holds in applies.items() if holds]
