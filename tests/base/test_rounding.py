@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -107,9 +108,16 @@ def check_same(folder, other):
             _SAME.get(Path(name).suffix, same_text)(folder / name, other / name)
 
 
+def read_texts(path):
+    """A table of an output with every cell as text."""
+    if path.suffix == ".parquet":
+        path = StringIO(pd.read_parquet(path).to_csv(index=False))
+    return pd.read_csv(path, keep_default_na=False, dtype=str)
+
+
 def same_table(path, other):
     """Text is equal; numbers agree within 1e-9 of them, or are rounding."""
-    one, two = (pd.read_csv(p, keep_default_na=False, dtype=str) for p in (path, other))
+    one, two = map(read_texts, (path, other))
     assert list(one) == list(two), path
     assert len(one) == len(two), path
     for column in one:
@@ -135,6 +143,7 @@ def same_picture(path, other):
 
 _SAME = {
     ".csv": same_table,
+    ".parquet": same_table,
     ".html": partial(same_text, without="<svg.*?</svg>"),  # pictures have files of their own
     ".svg": same_picture,
     ".json": partial(same_text, without='"[0-9a-f]{64}"'),  # checksums of what was written
