@@ -319,7 +319,9 @@ def drawn(figure: Figure) -> str:
 
 def save(figure: Figure, path: Path) -> int:
     """Write a picture with its fingerprint; its size in bytes."""
-    figure.savefig(path, dpi=DPI, metadata={"Software": None, "Drawn": drawn(figure)})
+    figure.savefig(
+        path, dpi=DPI, metadata={"Software": None, "Drawn": drawn(figure)}, pil_kwargs={"optimize": True}
+    )
     return path.stat().st_size
 
 

@@ -272,7 +272,7 @@ class Comparison(ReportSource):
         return build_publication_table(self, table, **options).to_html()
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
-        from skewanova.report.document import write_folder  # imports matplotlib
+        from skewanova.report.document import write_folder  # loads jinja2
 
         return write_folder(self, directory, figures=figures)
 

@@ -181,7 +181,7 @@ def build_chart(
 
 
 def choose_steps(low: float, high: float, n_steps: int = 5) -> list[float]:
-    """Return about `n_steps` round numbers between two limits."""
+    """Return about `n_steps` round numbers between two limits; matplotlib's ticks would take long to load."""
     rough = (high - low) / n_steps
     unit = 10.0 ** np.floor(np.log10(rough))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough * (1 - 1e-9))

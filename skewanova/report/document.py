@@ -52,21 +52,21 @@ from skewanova.report.screen import (
 from skewanova.report.source import FRAMES, ReportSource, get_control, select_primary
 from skewanova.report.tables import TABLES
 
-#: Id of the element with the numbers of each frame that a verdict cites.
+#: Id of the section with the numbers of each frame that a verdict cites.
 TABLE_ANCHORS = {
-    "pairs": "table-pairwise",
+    "pairs": "pairs",
+    "equivalence": "pairs",
     "difference_curves": "where",
-    "equivalence": "table-pairwise",
-    "plans": "table-plans",
-    "decisions": "table-ranking",
-    "iauprec": "table-measures",
-    "leaders": "table-leaders",
+    "leaders": "where",
     "regions": "where",
     "crossings": "where",
-    "support": "data",
+    "decisions": "ranking",
+    "iauprec": "priors",
     "roc": "curves",
-    "assumptions": "table-assumptions",
     "design": "data",
+    "support": "data",
+    "plans": "checks",
+    "assumptions": "checks",
 }
 
 
@@ -133,7 +133,9 @@ def build_page_context(
         "reversing": () if verdict is None else verdict.warnings,
     }
     if verdict is not None:
-        context["choose"] = [color_names(text, colors) for text in split_choice(verdict.choose)]
+        context["choose"] = [
+            color_names(text, colors) for text in split_choice(verdict.choose, shorten_names(colors).values())
+        ]
         titles = {**LINE_TITLES, "how_sure": f"How sure{_describe_scope(verdict)}"}
         others = [(name, title) for name, title in titles.items() if name != "choose"]
         context["verdict"] = [(title, link_numbers(verdict, name, anchors)) for name, title in others]
@@ -184,12 +186,19 @@ def load_script() -> dict[str, Markup | str]:
 # --- headline -----------------------------------------------------------------------------------------------
 
 
-def split_choice(text: str) -> tuple[str, str]:
-    """Return the instruction of the line Choose, and the rest as sentences of their own."""
-    reason = re.match(r"(No choice: [^(]*[^( ]) \((.*?)\)\. ", text)
+def split_choice(text: str, names: Iterable[str] = ()) -> tuple[str, str]:
+    """Return the instruction of the line Choose, and the rest as sentences of their own.
+
+    Signs within `names` of models do not end the instruction.
+    """
+    masked = text
+    for name in sorted(names, key=len, reverse=True):
+        masked = masked.replace(name, "x" * len(name))
+    reason = re.match(r"(No choice: [^(]*[^( ]) \((.*?)\)\. ", masked)
     if reason:
-        return f"{reason[1]}.", f"Because {reason[2]}. {text[reason.end() :]}"
-    match = re.search(r"; |\. (?=[A-Z])", text)
+        why = text[reason.start(2) : reason.end(2)]
+        return f"{text[: reason.end(1)]}.", f"Because {why}. {text[reason.end() :]}"
+    match = re.search(r"; |\. (?=[A-Zx])", masked)
     if match is None:
         return text, ""
     first, rest = text[: match.start()], text[match.end() :]

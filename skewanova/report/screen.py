@@ -438,8 +438,8 @@ def _build_difference_charts(source: ReportSource, colors: Mapping[str, int], ma
         low, high = np.sort(limits, axis=0)
         lines.append(ChartLine(model, colors[model], x, y, low, high))
     extremes = np.concatenate([np.r_[line.y, line.low, line.high] for line in lines])
-    assert marks.cursor is not None
-    marks = marks._replace(cursor=float(np.clip(marks.cursor, *x_limits)))
+    cursor = None if marks.cursor is None else float(np.clip(marks.cursor, *x_limits))
+    marks = marks._replace(cursor=cursor)
     label = f"Differences in AUPREC from {shorten_name(reference)} along the prior, with simultaneous bands."
     y_limits = choose_limits(extremes)
     return [

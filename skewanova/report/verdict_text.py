@@ -611,11 +611,10 @@ def _write_changes_across(
     low, high = (writer.add_prior(prior, "prior", "by_prior") for prior in (priors[0], priors[-1]))
     span = f"Nowhere from prior {low} to {high}" if low != high else f"Only prior {low} was evaluated"
     n_best = ranking.set_index("model")["n_best"].get(models[0], 0)
-    best, total = (
-        writer.add_count(n_best, "n_best", "ranking"),
-        writer.add_count(n_datasets, "dataset", "iauprec"),
-    )
-    return f"{span}: {writer.names[models[0]]} has the highest mean, and on {best} of {total} data sets."
+    best = writer.add_count(n_best, "n_best", "ranking")
+    total = writer.add_count(n_datasets, "dataset", "iauprec")
+    leader = writer.names[models[0]]
+    return f"{span}: {leader} has the highest mean; it ranks first on {best} of {total} data sets."
 
 
 def _write_weakness_across(n_datasets: int, writer: LineWriter) -> str:

@@ -18,6 +18,7 @@ from skewanova.cli import commands
 from skewanova.comparison.parts import (
     ACROSS_RANKING_COLUMNS,
     BY_DATASET_COLUMNS,
+    DATASETS_BY_PRIOR_COLUMNS,
     HIERARCHICAL_COLUMNS,
     MEAN_COLUMNS,
 )
@@ -256,6 +257,26 @@ def test_models_that_rank_alike_everywhere_vary_nonetheless(result):
     found = replace(result, tests=anova).conclusions[0]
     assert found.startswith("The models' ranks are the same throughout: p is the chance of that")
     assert "do not vary" not in found
+
+
+def mean_at(part, model, prior):
+    """Mean over the folds of a data set, curve by curve."""
+    curves = part.evaluation.curves
+    return np.mean([sa.auprec(curve, prior) for (name, _), curve in curves.items() if name == model])
+
+
+def test_the_mean_along_the_prior_counts_every_data_set_once(result):
+    frame = result.by_prior
+    assert tuple(frame) == DATASETS_BY_PRIOR_COLUMNS
+    parts = list(result.comparisons.values())
+    for row in frame.iloc[:: max(1, len(frame) // 25)].itertuples():
+        areas = {
+            model: np.mean([mean_at(part, model, row.prior) for part in parts])
+            for model in frame["model"].unique()
+        }
+        assert row.auprec == pytest.approx(areas[row.model], rel=1e-9)
+        assert row.rank == 1 + sum(area > areas[row.model] + 1e-12 for area in areas.values())
+        assert row.regret == pytest.approx(max(areas.values()) - areas[row.model], abs=1e-12)
 
 
 def test_with_a_control_the_figure_has_the_differences_from_it(result):

@@ -37,7 +37,7 @@ def test_pictures_are_there_and_small():
     linked = re.findall(r"\]\((images/[^)]+)\)", PAGE.read_text(encoding="utf-8"))
     assert {(PAGE.parent / link).resolve() for link in linked} == set(FOLDER.iterdir())
     sizes = [path.stat().st_size for path in FOLDER.iterdir()]
-    assert max(sizes) < 160_000  # of a surface in space: its colours are not cut down to a few
+    assert max(sizes) < 150_000  # of a surface in space: its colours are not cut down to a few
     assert sum(sizes) < 2_500_000
 
 

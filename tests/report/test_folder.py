@@ -287,7 +287,7 @@ def test_document_opens_with_the_verdict_and_its_figure(plain, plain_document):
     verdict, figure = document.index("Deploy &lt;"), document.index('id="figure-auprec"')
     warning = document.index("&#39;&lt;B&gt;&#39; may be inverted")
     assert document.index("<h1>") < warning < verdict < figure < document.index("<table")
-    assert 'Very: p <a href="#table-pairwise">0.01</a> is not 0.011.' in document
+    assert 'Very: p <a href="#pairs">0.01</a> is not 0.011.' in document
     words = Outline(plain_document).words
     first, rest = split_choice(plain.verdict.choose)
     texts = [text for title, text, _ in plain.verdict.lines() if title != "Choose"]
@@ -322,6 +322,13 @@ def test_document_opens_with_the_verdict_and_its_figure(plain, plain_document):
 )
 def test_the_choice_is_an_instruction_and_the_rest(text, first, rest):
     assert split_choice(text) == (first, rest)
+
+
+def test_signs_in_names_do_not_end_the_instruction():
+    names = ("a; b", "c. D")
+    assert split_choice("Use a; b or c. D; e is worse.", names) == ("Use a; b or c. D.", "e is worse.")
+    text = "No choice: the tests fail (a; b has ties). Mean: a; b 1."
+    assert split_choice(text, names) == ("No choice: the tests fail.", "Because a; b has ties. Mean: a; b 1.")
 
 
 def test_names_have_the_colours_of_their_lines_and_stay_text():

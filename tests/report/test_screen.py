@@ -84,6 +84,28 @@ def test_the_strip_is_that_of_the_leaders(hostile, screen):
     )
 
 
+def test_marks_leave_out_whoever_a_band_or_a_pair_puts_behind(hostile, screen):
+    """A twin from the frames of differences and pairs alone, prior by prior."""
+    data, models = json.loads(screen.data), list_drawn_models(hostile)
+    weighting = hostile.evaluation.deployment_prior
+    pairs = hostile.pairs[(hostile.pairs["role"] == "primary") & hostile.pairs["reject"].astype(bool)]
+    behind_on_average = {r.model_b if r.estimate > 0 else r.model_a for r in pairs.itertuples()}
+    curves = hostile.tables["difference_curves"]
+    limit = hostile.tables["support"].query("supported")["prior"].min()
+    checked = 0
+    for prior, rows in zip(data["priors"], data["rows"], strict=True):
+        at = curves[np.isclose(curves["prior"], prior, rtol=1e-6)]
+        if prior < limit or at.empty:
+            continue
+        behind = {r.model_b if r.estimate > 0 else r.model_a for r in at[at["reject"]].itertuples()}
+        left = set(models) - behind
+        if weighting.low <= prior <= weighting.high:
+            left = left - behind_on_average or left
+        assert {models[number] for number, *cells in rows if cells[-1]} == left
+        checked += 1
+    assert checked > 10
+
+
 def test_differences_are_from_the_first_of_the_choice(hostile, screen):
     assert screen.reference == hostile.verdict.models[0]
     frame = hostile.tables["difference_curves"]
