@@ -74,7 +74,6 @@ def read_distributed(source: object, columns: Mapping[str, str] | None, pos_labe
 
 
 def _fits_in_memory(n_rows: int) -> bool:
-    """Return True if this many rows fit in their share of the free memory."""
     free = find_free_memory()
     return free is None or n_rows * BYTES_PER_ROW <= MEMORY_SHARE * free
 

@@ -410,7 +410,6 @@ def _paired_t(
 
 
 def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return Games and Howell's (1976) tests of all pairs."""
     tests, n_models = fold_statistics.paired_t(values), values.shape[1]
     adjusted = _adjust_by_range(tests.statistic, tests.std_error, n_models, df=len(values) - 1, alpha=alpha)
     return _paired_t(values, alpha, **adjusted)

@@ -164,7 +164,6 @@ def _add_equivalence(source: ReportSource, table: Table) -> Table:
 
 
 def _cut_rows(table: Table, file: str) -> Table:
-    """Return the first MAX_REPORT_ROWS rows of a table."""
     if len(table.rows) <= MAX_REPORT_ROWS:
         return table
     note = f"{table.note} The first {MAX_REPORT_ROWS} of {len(table.rows):,} rows; {file} has all.".strip()

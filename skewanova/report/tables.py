@@ -173,7 +173,6 @@ def _format_prior_heads(priors: Iterable[float]) -> list[str]:
 
 
 def _build_performance_with_groups(source: ReportSource) -> Table:
-    """Build the performance table, with the groups of the primary test."""
     table = build_performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
     if not source.verdict.is_trusted:
         return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
@@ -277,7 +276,6 @@ def _format_df(value: float) -> str:
 
 
 def _format_measure(row: Any) -> str:
-    """Format the name of a measure, with its prior if it has one."""
     return name_response(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})")
 
 

@@ -586,7 +586,6 @@ def write_class_choice(
 
 
 def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
-    """Write the choice by the pairs alone."""
     if control is not None:
         return write_choice_with_control(order, writer, control)
     if order.state == "undecided":

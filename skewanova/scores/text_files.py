@@ -181,7 +181,6 @@ def _open_bytes(path: Path) -> IO[bytes]:
 
 @contextmanager
 def _open_lines(path: Path) -> Iterator[Iterator[str]]:
-    """Open the lines of a file, compressed or not."""
     try:
         with TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline="") as text:
             yield _iter_bounded_lines(text, path)
