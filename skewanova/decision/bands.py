@@ -13,7 +13,6 @@ from scipy import special
 from skewanova.base.checks import (
     Bools,
     Floats,
-    InputError,
     Seed,
     check_alpha,
     check_choice,
@@ -23,7 +22,8 @@ from skewanova.base.checks import (
 )
 from skewanova.base.rounding import TIE, TIE_SLACK
 from skewanova.decision.joint_curves import JointCurves, joint_curves, joint_curves_over_folds
-from skewanova.evaluation.measures import Evaluation, prior_grid
+from skewanova.evaluation.measures import Evaluation, check_evaluation, prior_grid
+from skewanova.inference.anova import check_complete, check_levels
 from skewanova.inference.fold_statistics import BLOCK_SIZE, ROUNDING, PairedT, pair_indices, paired_t
 from skewanova.inference.single_test_set import t_from_z, t_test
 from skewanova.scores.design import FoldDesign
@@ -118,6 +118,7 @@ def difference_curves(
     >>> bool(sa.decision.difference_curves(measures)["reject"].any())
     False
     """
+    check_evaluation(evaluation)
     check_alpha(alpha)
     check_count(n_draws, "n_draws", minimum=99)
     grid = difference_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
@@ -165,13 +166,10 @@ def _difference_values(
 
 
 def _auprec_by_fold(evaluation: Evaluation, grid: Floats) -> Floats:
-    """Return AUPREC (n_folds, n_models, n_priors); raise if there are too few models or folds."""
-    n_models, n_folds = len(evaluation.models), len(evaluation.folds)
-    if min(n_models, n_folds) < 2:
-        raise InputError(f"differences need at least 2 models and 2 folds, but got {n_models} and {n_folds}")
+    """Return AUPREC (n_folds, n_models, n_priors); raise if there are too few models or a fold lacks one."""
+    check_levels(len(evaluation.models), len(evaluation.folds))
     values = evaluation.auprec_by_cell(grid).swapaxes(0, 1)
-    if np.isnan(values).any():
-        raise InputError("every model must be scored in every fold")
+    check_complete(values[..., 0], "auprec", fold=evaluation.folds, model=evaluation.models)
     return values
 
 
@@ -429,6 +427,7 @@ def auprec_bands(
     >>> bool((bands["conf_low"] < bands["auprec"]).all())
     True
     """
+    check_evaluation(evaluation)
     check_alpha(alpha)
     check_count(n_draws, "n_draws", minimum=99)
     grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else check_prior_list(priors, "priors")

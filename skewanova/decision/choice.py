@@ -22,7 +22,8 @@ from skewanova.base.checks import Floats, Seed, check_alpha, make_generator
 from skewanova.base.rounding import TIE, argsort_descending, is_maximum
 from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
-from skewanova.evaluation.measures import Evaluation
+from skewanova.evaluation.measures import Evaluation, check_evaluation
+from skewanova.inference.anova import check_columns
 from skewanova.inference.fold_statistics import fraction_best
 from skewanova.priors.weightings import DiscretePrior
 from skewanova.scores.design import fold_mean_interval
@@ -178,6 +179,7 @@ def choose_models(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> sa.decision.choose_models(table)["model"].unique().tolist()
     ['A']
     """
+    check_columns(decisions, ("model", *(column for column, _ in reversed(CRITERIA.values()))))
     rows = []
     for criterion, (column, sign) in CRITERIA.items():
         values = decisions[column].to_numpy(dtype=np.float64)
@@ -305,7 +307,7 @@ def decision_table(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     >>> table[["model", "expected_auprec", "max_regret"]].round(3).values.tolist()
     [['A', 0.772, 0.0], ['C', 0.749, 0.028], ['B', 0.597, 0.195]]
     """
-    measures = evaluation.reorder_models(ranking_order(evaluation))
+    measures = check_evaluation(evaluation).reorder_models(ranking_order(evaluation))
     weighting, curves = measures.deployment_prior, mean_curves(measures)
     expected, largest = _regrets(measures, curves)
     spread = iauprec_covariance(measures)

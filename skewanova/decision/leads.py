@@ -36,7 +36,7 @@ from skewanova.decision.bands import (
 )
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import PanelCurves, joint_curves, mean_curves, panel_curves
-from skewanova.evaluation.measures import Evaluation, prior_grid
+from skewanova.evaluation.measures import Evaluation, check_evaluation, prior_grid
 from skewanova.inference import fold_statistics
 from skewanova.priors.weightings import UniformPrior
 
@@ -65,7 +65,7 @@ def find_regions(evaluation: Evaluation) -> pd.DataFrame:
     >>> regions["model"].tolist()
     ['A']
     """
-    measures = evaluation.reorder_models(ranking_order(evaluation))
+    measures = check_evaluation(evaluation).reorder_models(ranking_order(evaluation))
     curves = mean_curves(measures)
     rows = [
         (measures.models[region[0]], *region[1:], *_mean_lead(measures, curves, region))
@@ -145,7 +145,7 @@ def find_crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFra
     []
     """
     check_alpha(alpha)
-    return crossings_frame(panel_curves(evaluation), evaluation.models, alpha)
+    return crossings_frame(panel_curves(check_evaluation(evaluation)), evaluation.models, alpha)
 
 
 def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -> pd.DataFrame:
@@ -286,6 +286,7 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
 
 def _simultaneous_bands(evaluation: Evaluation, alpha: float, rng: Seed) -> tuple[PanelCurves, float, float]:
     """Return the curves, the simultaneous critical value of pairs, and the smallest supported prior."""
+    check_evaluation(evaluation)
     check_alpha(alpha)
     critical = pair_critical_value(joint_curves(evaluation, grid_of_bands(evaluation)), alpha, rng=rng)
     return panel_curves(evaluation), critical, evaluation.support.smallest_prior

@@ -28,7 +28,7 @@ from skewanova.decision.power import (
     quantile_ratio,
     z_power,
 )
-from skewanova.evaluation.measures import Evaluation, evaluate
+from skewanova.evaluation.measures import Evaluation, check_evaluation, evaluate
 from skewanova.inference import fold_statistics
 from skewanova.inference.omnibus import build_fold_table
 from skewanova.inference.paired_test_set import RunAreas, get_test_set, measure_runs
@@ -128,7 +128,8 @@ def plan_sample_sizes(
     >>> sa.decision.plan_sample_sizes(measures, difference=0.05)["case_factor"].round(2).tolist()
     [37.52, 2.29, 41.94]
     """
-    target, design = PowerTarget(difference, power, alpha, assurance), measures.design
+    design = check_evaluation(measures, "measures").design
+    target = PowerTarget(difference, power, alpha, assurance)
     if design.has_runs:
         runs = measure_runs(measures, measures.deployment_prior)
         columns = (

@@ -11,7 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import Floats, InputError, check_choice, check_prior_list, warn_each
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_prior_list,
+    warn_each,
+)
 from skewanova.base.frames import FrameResult
 from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import ESTIMATORS
@@ -309,6 +316,15 @@ def measure_group(
     return pd.DataFrame(measured).astype({"model": object, "fold": object})
 
 
+def check_evaluation(value: object, name: str = "evaluation") -> Evaluation:
+    """Return the evaluation, or raise a message that says how to get one."""
+    if isinstance(value, Evaluation):
+        return value
+    has_one = isinstance(getattr(value, "evaluation", None), Evaluation)
+    remedy = "pass its attribute evaluation" if has_one else "make one by skewanova.evaluate(scores)"
+    raise InputTypeError(f"`{name}` must be an Evaluation, but got {type(value).__name__}; {remedy}")
+
+
 def resolve_ratio(
     source: Evaluation | pd.DataFrame, frame: str, ratio: float | None, *, needed: str = ""
 ) -> tuple[pd.DataFrame, float]:
@@ -316,15 +332,19 @@ def resolve_ratio(
 
     `needed` names the test that requires the ratio; if it is empty, the ratio may be missing and is then 0.
     """
-    if isinstance(source, Evaluation):
+    if not isinstance(source, pd.DataFrame):
+        check_evaluation(source, frame)
         if ratio is not None:
-            raise InputError("`ratio` is for frames only; state the design in evaluate(scores, design=)")
+            raise InputError(
+                "`ratio` is for frames, as an Evaluation has a design; leave it out, or state the design by "
+                "skewanova.evaluate(scores, design='independent')"
+            )
         return getattr(source, frame), source.design.ratio if needed else 0.0
     if ratio is None and needed:
         raise InputError(
-            f"{needed} depends on how the folds were made: pass the Evaluation instead of its frame, or "
-            "`ratio`, the number of test cases for each training case (0.25 for hold-outs of 20 %, 0 for "
-            "independent folds)"
+            f"{needed} depends on how the folds were made: pass skewanova.evaluate(scores) instead of its "
+            "frame, or the test cases for each training case, as ratio=0.25 for hold-outs of 20 % or ratio=0 "
+            "for independent folds"
         )
     return source, 0.0 if ratio is None else check_ratio(ratio)
 
@@ -339,7 +359,8 @@ def half_differences(
     if needed:
         raise InputError(
             f"{needed} needs halvings of the data set: pass the Evaluation of a score table that has them "
-            "(columns part and halving), as compare_estimators(models, X, y, design='split_half') makes it"
+            "(columns part and halving), such as skewanova.compare_estimators(models, X, y, "
+            "design='split_half').evaluation"
         )
     return None
 

@@ -121,8 +121,8 @@ class FormulaFit:
         n_cells, n_effects = model.exog.shape
         if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
             raise InputError(
-                f"{n_cells} cells do not identify {n_effects} effects and a residual variance: leave out "
-                "folds or models with missing cells"
+                f"{n_cells} rows do not identify {n_effects} effects and a residual variance; leave out "
+                "folds or models that lack rows"
             )
         self._fit = model.fit()
         self.resid: Floats = np.asarray(self._fit.resid)
@@ -198,7 +198,10 @@ class AnovaResult(HypothesisTest):
     def effects(self, factor: str) -> tuple[list[Any], Floats, Floats]:
         """Return the levels of a factor, their effects against the first, and the covariance of these."""
         if self.test == "three_way_interaction":
-            raise InputError("effects of single factors are not defined in a model with an interaction")
+            raise InputError(
+                "effects of single factors are not defined in a model with an interaction; fit it by "
+                "three_way_anova(auprec, interaction=False)"
+            )
         return list_distinct(self._frame[factor]), *self._fit.effects(factor)
 
 
@@ -372,25 +375,40 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
     return _fit_anova(frame, "three_way_thresholds", "precision", factors, **options)
 
 
+#: What makes the frame of each response.
+_SOURCES = {
+    "iauprec": "skewanova.evaluate(scores).iauprec",
+    "auprec": "skewanova.evaluate(scores).auprec",
+    "precision": "skewanova.evaluation.precision_recall(skewanova.evaluate(scores))",
+    "residual": "skewanova.inference.two_way_anova(skewanova.evaluate(scores).iauprec).residuals()",
+    "expected_auprec": "skewanova.decision.decision_table(skewanova.evaluate(scores))",
+}
+
+
+def check_columns(frame: object, columns: Sequence[str]) -> None:
+    """Raise unless the argument is a frame with these columns, of which the last is the response."""
+    source = _SOURCES.get(columns[-1], "")
+    if not isinstance(frame, pd.DataFrame):
+        example = source or _SOURCES["iauprec"]
+        raise InputTypeError(f"pass a pandas DataFrame such as {example}, not {type(frame).__name__}")
+    missing = [column for column in columns if column not in frame]
+    if missing:
+        remedy = f"; {source} has them" if source else ""
+        raise InputError(
+            f"the frame needs the columns {', '.join(columns)}, but lacks {', '.join(missing)}{remedy}"
+        )
+
+
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
     """Return the columns of the factors and the response, with one finite value a cell."""
     columns = [*factors, response]
-    if not hasattr(frame, "reset_index"):
-        kind = type(frame).__name__
-        raise InputTypeError(f"the frame must be a DataFrame such as evaluation.{response}, but is {kind}")
-    missing = [column for column in columns if column not in frame]
-    if missing:
-        raise InputError(f"the frame needs the columns {', '.join(columns)}, but lacks {', '.join(missing)}")
+    check_columns(frame, columns)
     cells = frame[columns].reset_index(drop=True)
     cells[response] = _check_finite(cells[response], response)
-    _check_cells(cells, factors)
-    if cells["model"].nunique() < 2:
-        raise InputError(f"a comparison needs at least 2 models, but there is {cells['model'].nunique()}")
-    if cells["fold"].nunique() < 2:
-        raise InputError(
-            "an ANOVA needs at least 2 folds, but there is 1: compare models on a single test set by "
-            "skewanova.compare(scores), which uses the variation over cases"
-        )
+    for factor in factors:
+        if missing := int(cells[factor].isna().sum()):
+            raise InputError(f"`{factor}` must be given in every row, but is missing in {missing}")
+    check_cells(cells, factors)
     return cells
 
 
@@ -405,21 +423,44 @@ def _check_finite(values: pd.Series[Any], name: str) -> Floats:
         raise InputTypeError(message) from error
     bad = np.flatnonzero(~np.isfinite(numbers))
     if len(bad):
-        raise InputError(f"`{name}` must be finite in every row, but is {numbers[bad[0]]} in row {bad[0]}")
+        raise InputError(
+            f"`{name}` must be finite in every row, but is {numbers[bad[0]]} in row {bad[0]}; leave such "
+            "rows out"
+        )
     return np.asarray(numbers)
 
 
-def _check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
-    """Check that every row names its cell, and that no cell occurs twice."""
-    for factor in factors:
-        if missing := int(frame[factor].isna().sum()):
-            raise InputError(f"`{factor}` must be given in every row, but is missing in {missing}")
+def check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
+    """Check that there are two models and folds, and one row at most for each combination of the factors."""
     repeated = frame[frame.duplicated(list(factors))].astype(object)
     if len(repeated):
         cell = ", ".join(f"{f}={repeated.iloc[0][f]!r}" for f in factors)
         raise InputError(
             f"the frame must have one row for each {' and '.join(factors)}, but {len(repeated)} more rows "
             f"repeat one, the first {cell}; keep one row of each"
+        )
+    check_levels(frame["model"].nunique(dropna=False), frame["fold"].nunique(dropna=False))
+
+
+def check_levels(n_models: int, n_folds: int) -> None:
+    """Raise unless there are at least two models and two folds."""
+    if n_models < 2:
+        raise InputError(f"a comparison needs at least 2 models, but has {n_models}")
+    if n_folds < 2:
+        raise InputError(
+            f"a test over folds needs at least 2 folds, but has {n_folds}; compare models on a single test "
+            "set by skewanova.compare(scores), whose tests are over cases"
+        )
+
+
+def check_complete(values: Floats, response: str, **levels: Sequence[Any]) -> None:
+    """Raise if a value is missing; the levels of the factors belong to the axes."""
+    missing = np.argwhere(~np.isfinite(values))
+    if len(missing):
+        cell = [f"{f} {names[i]!r}" for (f, names), i in zip(levels.items(), missing[0], strict=True)]
+        raise InputError(
+            f"`{response}` must be present and finite for every {' and '.join(levels)}, but is not for "
+            f"{' and '.join(cell)}; leave out one of these from all rows"
         )
 
 
@@ -459,6 +500,16 @@ def _fit_anova(
         _fit=fit,
         rounding=max(float(np.sqrt(limit / len(frame))), TINY) if message else 0.0,
     )
+
+
+def check_anova(result: object) -> AnovaResult:
+    """Return the analysis of variance, or raise a message that says how to get one."""
+    if not isinstance(result, AnovaResult):
+        raise InputTypeError(
+            "`result` must be an AnovaResult, such as skewanova.inference.two_way_anova("
+            f"{_SOURCES['iauprec']}), but got {type(result).__name__}"
+        )
+    return result
 
 
 def variation_limit(values: Floats) -> float:

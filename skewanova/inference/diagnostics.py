@@ -21,9 +21,9 @@ from skewanova.base.checks import (
     make_generator,
 )
 from skewanova.base.rounding import argsort_descending
-from skewanova.evaluation.measures import Evaluation
+from skewanova.evaluation.measures import Evaluation, check_evaluation
 from skewanova.inference import fold_statistics
-from skewanova.inference.anova import AnovaResult, variation_limit
+from skewanova.inference.anova import AnovaResult, check_anova, check_columns, variation_limit
 from skewanova.inference.omnibus import build_fold_table, find_degenerate
 from skewanova.scores.design import FOLD_IMBALANCE
 from skewanova.scores.pairing import check_rankings, check_score_values
@@ -51,7 +51,7 @@ def residuals(result: AnovaResult) -> pd.DataFrame:
     >>> sa.inference.residuals(result)["check"].tolist()
     ['shapiro_wilk', 'brown_forsythe']
     """
-    frame, names = result.residuals(), ("shapiro_wilk", "brown_forsythe")
+    frame, names = check_anova(result).residuals(), ("shapiro_wilk", "brown_forsythe")
     tests = np.full((2, 2), np.nan)
     if result.rounding == 0:
         groups = [group.to_numpy() for _, group in frame.groupby("model", observed=True)["residual"]]
@@ -123,6 +123,7 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     ['normality', 'sphericity', 'additivity']
     """
     check_alpha(alpha)
+    check_columns(iauprec, ("model", "fold", "n_positive", "iauprec"))
     values, _ = build_fold_table(iauprec)
     positives = iauprec["n_positive"].to_numpy(dtype=np.float64)
     ratio, distance = float(positives.max() / positives.min()), _measure_ceiling(values)
@@ -167,7 +168,7 @@ def soundness(evaluation: Evaluation) -> pd.DataFrame:
     >>> checks["check"].tolist()[:3], bool((checks["advice"] == "").all())
     (['smallest_auc', 'collapsed_folds', 'positives_a_fold'], True)
     """
-    auc = pivot_auc(evaluation)
+    auc = pivot_auc(check_evaluation(evaluation))
     checks = [*check_rankings(auc)]
     checks += [] if evaluation.scores is None else check_score_values(evaluation.scores, auc)
     rows = [(check.check, check.statistic, np.nan, check.advice) for check in checks]
@@ -306,12 +307,8 @@ def residual_quantiles(
 
 def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     """Return the residuals, and whether the analysis has the interaction of model and prior."""
-    frame = result if isinstance(result, pd.DataFrame) else result.residuals()
-    for column in ("model", "fold", "fitted", "residual"):
-        if column not in frame:
-            raise InputError(
-                f"`result` must have the columns model, fold, fitted, residual; it lacks {column}"
-            )
+    frame = result if isinstance(result, pd.DataFrame) else check_anova(result).residuals()
+    check_columns(frame, ("model", "fold", "fitted", "residual"))
     factors = [c for c in ("model", "fold", "prior") if c in frame]
     crossed = isinstance(result, AnovaResult) and result.test == "three_way_interaction"
     return frame[[*factors, "fitted", "residual"]], crossed

@@ -19,6 +19,9 @@ from skewanova.inference.anova import (
     IDENTICAL_MODELS,
     NO_RESIDUAL_VARIATION,
     HypothesisTest,
+    check_cells,
+    check_columns,
+    check_complete,
     variation_limit,
 )
 from skewanova.inference.catalogue import TestInfo, get_test
@@ -43,24 +46,15 @@ class OmnibusResult(HypothesisTest):
 def build_fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, list[str]]:
     """Return values (n_folds, n_models) of a complete long frame, and the models in order of appearance.
 
-    A cell that is missing, repeated or not finite raises InputError, as do fewer than 2 models or folds.
+    A value that is missing, repeated or not finite raises InputError, as do fewer than 2 models or folds.
     """
+    check_columns(frame, ("model", "fold", response))
+    check_cells(frame, ("model", "fold"))
     model, models = pd.factorize(frame["model"], use_na_sentinel=False)
     fold, folds = pd.factorize(frame["fold"], use_na_sentinel=False)
-    for word, levels in (("models", models), ("folds", folds)):
-        if len(levels) < 2:
-            raise InputError(f"a test of several models needs at least 2 {word}, but there is {len(levels)}")
-    again = frame.loc[frame[["model", "fold"]].duplicated(), ["model", "fold"]]
-    if len(again):
-        name, number = map(str, again.to_numpy()[0])
-        raise InputError(
-            f"every (model, fold) must occur once in the frame, but model {name!r} occurs again in fold "
-            f"{number!r}; give one measure, such as the rows of one prior"
-        )
     values = np.full((len(folds), len(models)), np.nan)
     values[fold, model] = frame[response]
-    if not np.isfinite(values).all():
-        raise InputError(f"`{response}` must be present and finite for every model in every fold")
+    check_complete(values, response, fold=list(folds), model=list(models))
     return values, list(models)
 
 

@@ -19,7 +19,7 @@ from skewanova.base.checks import Floats, InputError, Seed, check_alpha, check_c
 from skewanova.base.rounding import TIE, argsort_descending, snap_ties
 from skewanova.evaluation.measures import Evaluation, half_differences, resolve_ratio
 from skewanova.inference import fold_statistics
-from skewanova.inference.anova import AnovaResult, HypothesisTest, check_frame, two_way_anova
+from skewanova.inference.anova import AnovaResult, HypothesisTest, check_anova, check_frame, two_way_anova
 from skewanova.inference.catalogue import ADJUSTMENTS, get_test, name_family
 from skewanova.inference.omnibus import build_fold_table, kernel_arguments
 from skewanova.priors.quadrature import gauss_nodes
@@ -107,6 +107,7 @@ def tukey_hsd(
       model_a model_b  estimate  p_adjusted
     0       B       A      0.08      0.0202
     """
+    check_anova(result)
     check_alpha(alpha)
     if str(prior) != "nan":
         check_prior(prior)

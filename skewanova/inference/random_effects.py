@@ -15,7 +15,14 @@ from scipy.optimize import brentq
 from skewanova.base.checks import Floats, InputError, warn_each
 from skewanova.evaluation.measures import Evaluation, resolve_ratio
 from skewanova.inference import fold_statistics
-from skewanova.inference.anova import variation_limit
+from skewanova.inference.anova import (
+    FACTORS,
+    check_cells,
+    check_columns,
+    check_complete,
+    check_frame,
+    variation_limit,
+)
 from skewanova.inference.fold_statistics import FTest
 from skewanova.inference.omnibus import OmnibusResult, degenerate_result, make_effect_row, make_omnibus_result
 from skewanova.inference.sampling import Codes
@@ -113,17 +120,19 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
 
 def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, tuple[FTest, str] | None]]:
     """Yield terms with contrast scores (n_folds, df), and F if there is no variation over folds."""
-    models, folds, priors = (list(dict.fromkeys(auprec[c])) for c in ("model", "fold", "prior"))
-    if min(len(models), len(folds), len(priors)) < 2:
-        raise InputError("a split-plot analysis needs at least 2 models, 2 folds and 2 priors")
-    if auprec.duplicated(["model", "fold", "prior"]).any():
-        raise InputError("every (model, fold, prior) must occur once in the frame")
+    check_columns(auprec, (*FACTORS, "auprec"))
+    check_cells(auprec, FACTORS)
+    models, folds, priors = (list(dict.fromkeys(auprec[factor])) for factor in FACTORS)
+    if len(priors) < 2:
+        raise InputError(
+            "a split plot needs at least 2 priors, but has 1; evaluate at more by "
+            "skewanova.evaluate(scores, at_priors=(0.5, 0.1))"
+        )
     wide = auprec.pivot(index="fold", columns=["model", "prior"], values="auprec")
     cells = pd.MultiIndex.from_product([models, priors])
     values = wide.reindex(index=folds, columns=cells).to_numpy(dtype=np.float64)
-    if not np.isfinite(values).all():
-        raise InputError("`auprec` must be present and finite in every (model, fold, prior)")
     cube = values.reshape(len(folds), len(models), len(priors))
+    check_complete(cube, "auprec", fold=folds, model=models, prior=priors)
     by_model = np.einsum("cm,jmp->jcp", helmert(len(models)), cube)
     by_prior = np.einsum("dp,jmp->jdm", helmert(len(priors)), cube)
     both = np.einsum("dp,jcp->jcd", helmert(len(priors)), by_model)
@@ -181,17 +190,15 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
         df  df_error  statistic  p_value
     0  1.0       2.0     41.275    0.023
     """
-    values = iauprec["iauprec"].to_numpy(dtype=np.float64)
+    values = check_frame(iauprec, ("model", "fold"), "iauprec")["iauprec"].to_numpy(dtype=np.float64)
     model, models = pd.factorize(iauprec["model"])
     fold, folds = pd.factorize(iauprec["fold"])
     df, df_error = len(models) - 1, len(values) - len(folds) - len(models) + 1
-    if min(len(models), len(folds)) < 2 or df_error < 1:
+    if df_error < 1:
         raise InputError(
-            "a mixed model needs 2 models, 2 folds and more cells than effects, but has "
-            f"{len(models)} models, {len(folds)} folds and {len(values)} cells"
+            f"a mixed model of {len(models)} models and {len(folds)} folds needs at least "
+            f"{len(models) + len(folds)} rows, but has {len(values)}; add folds"
         )
-    if iauprec.duplicated(["model", "fold"]).any() or not np.isfinite(values).all():
-        raise InputError("every (model, fold) must occur once in the frame, with a finite `iauprec`")
     design = np.column_stack([np.ones(len(values)), model[:, None] == np.arange(1, len(models))])
     sums = _sums_of_squares(values, design, fold)
     flat = degenerate_result(*sums, limit=variation_limit(values), df=(df, df_error))

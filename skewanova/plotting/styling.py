@@ -249,6 +249,8 @@ def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, C
     >>> model_palette(["A", "B"])["A"]
     (0.050980392156862744, 0.08627450980392157, 0.7254901960784313)
     """
+    if isinstance(models, str) or not isinstance(models, Iterable):
+        raise InputTypeError(f"`models` must be a list of names, but got {models!r}")
     names = list_distinct(models)
     if isinstance(palette, Mapping):
         missing = [model for model in names if model not in palette]

@@ -177,8 +177,11 @@ def test_errors(satellite):
         (lambda: difference_curves(satellite, alpha=1.5), "`alpha` must lie strictly between 0 and 1"),
         (lambda: difference_curves(satellite, n_draws=98), "`n_draws` must be at least 99, but got 98"),
         (lambda: difference_curves(satellite, [0.0, 0.5]), "`priors` must lie strictly between 0 and 1"),
-        (lambda: difference_curves(one), "differences need at least 2 models and 2 folds, but got 1 and 6"),
-        (lambda: difference_curves(measured(gap)), "every model must be scored in every fold"),
+        (lambda: difference_curves(one), "a comparison needs at least 2 models, but has 1"),
+        (
+            lambda: difference_curves(measured(gap)),
+            "`auprec` must be present and finite for every fold and model, but is not",
+        ),
         (lambda: auprec_bands(satellite, alpha=1.0), "`alpha` must lie strictly between 0 and 1"),
         (lambda: auprec_bands(satellite, n_draws=98), "`n_draws` must be at least 99, but got 98"),
     ):

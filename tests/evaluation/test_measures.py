@@ -206,7 +206,7 @@ def test_a_ratio_goes_with_a_frame_and_an_evaluation_has_its_own():
     assert ratio == pytest.approx(0.25)
     with pytest.raises(InputError, match=r"^this depends on how the folds were made"):
         resolve_ratio(frame, "iauprec", None, needed="this")
-    with pytest.raises(InputError, match=r"^`ratio` is for frames only"):
+    with pytest.raises(InputError, match=r"^`ratio` is for frames, as an Evaluation has"):
         resolve_ratio(measures, "iauprec", 0.25)
 
 

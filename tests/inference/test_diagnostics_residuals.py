@@ -106,9 +106,9 @@ def test_options_are_checked(values, options, message):
     flat = pd.DataFrame({"model": list("AABB"), "fold": [1, 2, 1, 2], "fitted": 0.5, "residual": 0.0})
     with pytest.raises(InputError, match="must vary, but the analysis leaves no residual variation"):
         residual_quantiles(flat)
-    with pytest.raises(InputError, match="it lacks fitted"):
+    with pytest.raises(InputError, match="but lacks fitted"):
         residual_quantiles(long(values, "residual"))
-    with pytest.raises(InputError, match="it lacks model"):
+    with pytest.raises(InputError, match="but lacks model"):
         residual_quantiles(pd.DataFrame({"fold": [1, 2]}))
 
 

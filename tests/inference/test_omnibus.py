@@ -215,11 +215,13 @@ def test_a_missing_name_is_a_level_of_its_own():
 def test_incomplete_frames():
     frame = frame_of(random_table(4, 3))
     cases = {
-        "a test of several models needs at least 2 models, but there is 1": frame[frame["model"] == "M0"],
-        "a test of several models needs at least 2 folds, but there is 1": frame[frame["fold"] == 0],
-        "every (model, fold) must occur once in the frame, but model 'M0' occurs again in fold '0'; give one "
-        "measure, such as the rows of one prior": pd.concat([frame, frame.iloc[:1]]),
-        "`iauprec` must be present and finite for every model in every fold": frame.iloc[1:],
+        "a comparison needs at least 2 models, but has 1": frame[frame["model"] == "M0"],
+        "a test over folds needs at least 2 folds, but has 1; compare models on a single test set by "
+        "skewanova.compare(scores), whose tests are over cases": frame[frame["fold"] == 0],
+        "the frame must have one row for each model and fold, but 1 more rows repeat one, the first "
+        "model='M0', fold=0; keep one row of each": pd.concat([frame, frame.iloc[:1]]),
+        "`iauprec` must be present and finite for every fold and model, but is not for fold 0 and model "
+        "'M0'; leave out one of these from all rows": frame.iloc[1:],
     }
     for message, broken in cases.items():
         for test in TESTS.values():
@@ -233,7 +235,7 @@ def test_an_evaluation_brings_its_design():
     measures = evaluation_of(random_table(10, 3), "repeated_holdout")
     known = omnibus_test(measures.iauprec, method="corrected_gg", ratio=0.25).to_frame()
     pd.testing.assert_frame_equal(omnibus_test(measures, method="corrected_gg").to_frame(), known)
-    with pytest.raises(ValueError, match=r"^`ratio` is for frames only"):
+    with pytest.raises(ValueError, match=r"^`ratio` is for frames, as an Evaluation has"):
         omnibus_test(measures, method="corrected_gg", ratio=0.25)
 
 
@@ -253,5 +255,5 @@ def test_bad_options(options, message):
 
 @each("method", ["corrected_f", "corrected_gg", "corrected_hotelling"])
 def test_a_corrected_test_of_a_frame_needs_its_design(method):
-    with pytest.raises(ValueError, match=f"^{method} depends on how the folds were made: pass the Eval"):
+    with pytest.raises(ValueError, match=f"^{method} depends on how the folds were made: pass skew"):
         omnibus_test(SMALL, method=method)

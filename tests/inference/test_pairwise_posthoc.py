@@ -244,9 +244,11 @@ LEVELS = "for ['M1', 'M2', 'M3']"
     (lambda: tukey_hsd(TWO, alpha=1.5), "`alpha` must lie strictly between 0 and 1, but got 1.5"),
     (lambda: tukey_by_prior(BY_PRIOR, alpha=0), "`alpha` must lie strictly between 0 and 1, but got 0"),
     (lambda: tukey_hsd(three_way_anova(BY_PRIOR, interaction=True)),
-     "effects of single factors are not defined in a model with an interaction"),
+     "effects of single factors are not defined in a model with an interaction; fit it by "
+     "three_way_anova(auprec, interaction=False)"),
     (lambda: tukey_by_prior(BY_PRIOR.drop(columns="prior")),
-     "the frame needs the columns model, fold, prior, auprec, but lacks prior"),
+     "the frame needs the columns model, fold, prior, auprec, but lacks prior; "
+     "skewanova.evaluate(scores).auprec has them"),
     (lambda: tukey_by_prior(BY_PRIOR.replace({"prior": {0.5: np.nan}})),
      "`prior` must be given in every row, but is missing in 60"),
 ])  # fmt: skip

@@ -93,16 +93,22 @@ def test_nearly_constant_differences():
 
 def test_errors():
     values = random_table(3, 2)
-    too_few = "^a mixed model needs 2 models, 2 folds and more cells than effects, but has "
-    for cells, told in (
-        (frame_of(values[:, :1]), "1 models, 3 folds and 3 cells"),
-        (frame_of(values[:1]), "2 models, 1 folds and 2 cells"),
-        (with_gaps(values, [(0, 0), (1, 1)]), "2 models, 3 folds and 4 cells"),
-    ):
-        with pytest.raises(ValueError, match=too_few + told):
-            mixed_model_anova(cells)
-    message = r"^every \(model, fold\) must occur once in the frame, with a finite `iauprec`$"
     frame = frame_of(values)
-    for broken in (pd.concat([frame, frame.iloc[:1]]), frame.assign(iauprec=[np.nan, *frame["iauprec"][1:]])):
-        with pytest.raises(ValueError, match=message):
+    for broken, message in (
+        (frame_of(values[:, :1]), "a comparison needs at least 2 models, but has 1"),
+        (frame_of(values[:1]), "a test over folds needs at least 2 folds, but has 1"),
+        (
+            with_gaps(values, [(0, 0), (1, 1)]),
+            "a mixed model of 2 models and 3 folds needs at least 5 rows, but",
+        ),
+        (
+            pd.concat([frame, frame.iloc[:1]]),
+            "the frame must have one row for each model and fold, but 1 more",
+        ),
+        (
+            frame.assign(iauprec=[np.nan, *frame["iauprec"][1:]]),
+            "`iauprec` must be finite in every row, but is",
+        ),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}"):
             mixed_model_anova(broken)

@@ -130,5 +130,5 @@ def test_what_cannot_be_grouped_is_refused():
     ):
         with pytest.raises(InputError, match=re.escape(message)):
             rank_comparison(frame, **options)
-    with pytest.raises(InputError, match="for every model in every fold"):
+    with pytest.raises(InputError, match="present and finite for every fold and model"):
         rank_comparison(frame.iloc[1:])

@@ -1,0 +1,80 @@
+"""A likely mistake in the first argument is refused by a message whose remedy runs as it is written."""
+
+import re
+
+import pytest
+
+import skewanova
+from skewanova import InputTypeError
+from skewanova.decision import (
+    auprec_bands,
+    choose_models,
+    decision_table,
+    difference_curves,
+    find_crossings,
+    find_differing_priors,
+    find_leaders,
+    find_regions,
+    plan_sample_sizes,
+    rank_models,
+    tabulate_by_prior,
+)
+from skewanova.inference import (
+    assumptions,
+    effects,
+    equivalence,
+    mixed_model_anova,
+    posthoc,
+    rank_comparison,
+    residual_quantiles,
+    residuals,
+    soundness,
+    sphericity,
+    split_plot_anova,
+    three_way_anova,
+    tukey_by_prior,
+    tukey_hsd,
+    two_way_anova,
+)
+
+OF_EVALUATIONS = (
+    *(auprec_bands, decision_table, difference_curves, find_crossings, find_differing_priors, find_leaders),
+    *(find_regions, plan_sample_sizes, rank_models, tabulate_by_prior),
+    *(effects, equivalence, posthoc, soundness, split_plot_anova),
+)
+OF_FRAMES = (
+    *(assumptions, choose_models, mixed_model_anova, rank_comparison, sphericity, three_way_anova),
+    *(tukey_by_prior, two_way_anova),
+)
+OF_ANOVAS = residual_quantiles, residuals, tukey_hsd
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return skewanova.load_satellite_scores()
+
+
+@pytest.fixture(scope="module")
+def result(scores):
+    return skewanova.compare(scores, at_priors=(0.5, 0.2))
+
+
+@pytest.mark.parametrize("function", OF_EVALUATIONS)
+def test_a_comparison_or_scores_in_place_of_an_evaluation(function, scores, result):
+    name = r"^`(evaluation|measures|iauprec|auprec)` must be an Evaluation, but got"
+    with pytest.raises(InputTypeError, match=f"{name} Comparison; pass its attribute evaluation$"):
+        function(result)
+    with pytest.raises(
+        InputTypeError, match=rf"{name} ScoreTable; make one by skewanova.evaluate\(scores\)$"
+    ):
+        function(scores)
+    assert function(result.evaluation) is not None
+
+
+@pytest.mark.filterwarnings("ignore:the mixed model finds no variation")
+@pytest.mark.parametrize("function", OF_FRAMES + OF_ANOVAS)
+def test_an_evaluation_in_place_of_a_frame(function, scores, result):
+    with pytest.raises(InputTypeError) as caught:
+        function(result.evaluation)
+    remedy = re.search(r"such as (skewanova\..*), (?:not|but got) Evaluation$", str(caught.value))[1]
+    assert function(eval(remedy, {"skewanova": skewanova, "scores": scores})) is not None
