@@ -90,6 +90,7 @@ class Screen(NamedTuple):
     rows: list[PriorRow]
     start: float
     data: Markup
+    distances: Sequence[Chart] = ()
     reference: str = ""
     differences: Sequence[Chart] = ()
     curves: Sequence[Chart] = ()
@@ -114,12 +115,14 @@ def build_screen(source: ReportSource) -> Screen:
     steps = _choose_start(frame, weighting)
     priors, start = steps
     marks = Marks(rarest, float(priors[start]), (weighting.low, weighting.high))
+    charts = _build_headline_charts(source, frame, colors, marks) if len(priors) > 1 else []
     curves, paths = _build_curves(source, colors, priors, start)
     means = f"mean of {source.design.n_folds} {'runs' if source.design.has_runs else 'folds'}"
     means = "values of one test set" if source.design.is_test_set else means
     screen = _build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths)
     return screen._replace(
-        charts=_build_headline_charts(source, frame, colors, marks) if len(priors) > 1 else [],
+        charts=charts[:2],
+        distances=charts[2:],
         differences=_build_difference_charts(source, colors, marks),
         curves=curves,
         reference=_choose_reference(source),
@@ -297,7 +300,10 @@ def _list_prior_rows(
 def _build_headline_charts(
     source: ReportSource, frame: pd.DataFrame, colors: Mapping[str, int], marks: Marks
 ) -> list[Chart]:
-    """Build the chart of AUPREC along the prior for a screen and for a phone."""
+    """Build the chart of AUPREC along the prior for a screen and for a phone.
+
+    Of more than ten models there follow two of the differences from the highest.
+    """
     trusted = source.verdict.is_trusted
     banded = _select_banded(source, list(colors)) if trusted else set()
     groups = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
@@ -319,9 +325,22 @@ def _build_headline_charts(
     )
     wide = WIDE._replace(height=WIDE.height - 50) if source.verdict.warnings else WIDE
     label = f"AUPREC along the prior. {describe_leads(source)}"
-    return [
+    charts = [
         build_chart("auprec", lines, layout, label=label, x_limits=x_limits, y_limits=y_limits, marks=marks)
         for layout in (wide, NARROW)
+    ]
+    if len(colors) <= MAX_ROWS or not trusted:
+        return charts
+    best = frame.groupby("prior")["auprec"].max().to_numpy()
+    lines = [replace(line, y=line.y - best, low=None, high=None) for line in lines]
+    y_limits = choose_limits(np.concatenate([line.y for line in lines]))
+    marks = marks._replace(has_no_skill=False, crossings=[(*each[:3], 0.0) for each in marks.crossings])
+    label = f"AUPREC less the highest along the prior. {describe_leads(source)}"
+    return charts + [
+        build_chart(
+            "auprec distance", lines, layout, label=label, x_limits=x_limits, y_limits=y_limits, marks=marks
+        )
+        for layout in (wide._replace(left=LOW.left), NARROW)
     ]
 
 

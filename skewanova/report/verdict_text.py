@@ -48,7 +48,17 @@ MAX_WORDS = 60
 
 
 #: Phrases that are left out of longer texts, in this order.
-OPTIONAL_PHRASES = ("tail", "p_best", "test", "claim", "names", "tied", "detectable")
+OPTIONAL_PHRASES = (
+    "tail",
+    "p_best",
+    "test",
+    "claim",
+    "names",
+    "other_end",
+    "tied",
+    "detectable",
+    "equivalent",
+)
 
 
 #: Names in a list; the rest are counted.
@@ -79,6 +89,14 @@ MIN_FOLDS = 5
 
 #: A larger factor of cases is not worth collecting.
 MAX_CASE_FACTOR = 10.0
+
+
+#: Checks of the scores that could reverse the choice, and the phrase for each in the weakest point.
+SUSPICIONS = {
+    "smallest_auc": "Scores that look inverted",
+    "perfect_auc": "A label that may leak into the scores",
+    "identifiers": "Scores that look like names of cases",
+}
 
 
 class LineWriter:
@@ -116,7 +134,7 @@ class LineWriter:
         """Format a fraction as percent and record it."""
         return self.add_number(100 * fraction, quantity, table, format_percent)
 
-    def write_difference(self, row: Any, table: str = "pairs") -> str:
+    def write_difference(self, row: Any, table: str = "pairs", *, with_p: bool = True) -> str:
         """Write the size of a difference, its interval and adjusted p; the larger model first."""
         sign = 1 if row.estimate >= 0 else -1
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
@@ -128,14 +146,16 @@ class LineWriter:
                 for limit, name in zip(limits, ("low", "high"), strict=True)
             )
             text += f" ({low} to {high})"
+        if not with_p:
+            return text
         if np.isnan(row.p_adjusted):
             return f"{text}, not tested"
         return f"{text}, adjusted p {self.add_number(row.p_adjusted, 'p_adjusted', table, format_p)}"
 
-    def write_lead(self, row: Any, table: str = "pairs") -> str:
+    def write_lead(self, row: Any, table: str = "pairs", *, with_p: bool = True) -> str:
         """Write which model of a pair is above the other, and by how much."""
         first, second = (self.names[model] for model in order_by_estimate(row))
-        return f"{first} over {second} by {self.write_difference(row, table)}"
+        return f"{first} over {second} by {self.write_difference(row, table, with_p=with_p)}"
 
     def join_names(self, models: Iterable[str], word: str = "and") -> str:
         """Join the names of models; many are cut and counted."""
@@ -146,7 +166,8 @@ class LineWriter:
 
     def write_worse(self, models: Sequence[str], than: str = "") -> str:
         """Write that these models are worse than another."""
-        text = f"{self.join_names(models)} {'is' if len(models) == 1 else 'are'} worse"
+        subject = self.join_names(models) if len(models) <= MAX_NAMES else f"{len(models)} others"
+        text = f"{subject} {'is' if len(models) == 1 else 'are'} worse"
         return f"{text} than {than}" if than else text
 
     def write_undecided(self, data: str) -> str:
@@ -330,8 +351,14 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
     """Write the least certain comparison that the choice needs, then optional phrases."""
     if facts.state == "untrusted" or facts.supported_mass == 0:
         return "No test is reliable here."
-    phrases = [write_evidence(facts.evidence, writer)]
-    optional = {"detectable": _write_detectable, "tied": _write_open_rival, "p_best": _write_p_best}
+    is_split = facts.state == "by_prior" and len(facts.evidence) > 1
+    phrases = [(_write_ends if is_split else write_evidence)(facts.evidence, writer)]
+    optional = {
+        "equivalent": _write_equivalence,
+        "detectable": _write_detectable,
+        "tied": _write_open_rival,
+        "p_best": _write_p_best,
+    }
     phrases += [write(facts, writer) for name, write in optional.items() if name not in writer.omit]
     text = f"{'; '.join(filter(None, phrases))}."
     return text if "claim" in writer.omit else f"{text} For {facts.evaluation.design.population}."
@@ -351,12 +378,36 @@ def write_evidence(rows: Sequence[Any], writer: LineWriter) -> str:
     return f"{title}{writer.write_lead(row)}{test}"
 
 
+def _write_ends(rows: Sequence[Any], writer: LineWriter) -> str:
+    """Write the bands at the less certain end of the prior and, shorter, at the other end."""
+    table, (row, other) = "difference_curves", rows
+    priors = [writer.add_prior(each.prior, "prior", table) for each in rows]
+    text = f"Less certain end, prior {priors[0]}: {writer.write_lead(row, table)}"
+    if "other_end" not in writer.omit:
+        better, worse = (writer.names[model] for model in order_by_estimate(other))
+        estimate = writer.add_number(abs_estimate(other), "estimate", table)
+        text += f"; at {priors[1]}: {better} over {worse} by {estimate}"
+    return text if "test" in writer.omit else f"{text} (simultaneous bands)"
+
+
+def _find_open_rival(facts: Judgement) -> Any:
+    """Return the row of the candidates' pair that is nearest to being shown."""
+    return min(facts.order.pairs_among(facts.order.candidates), key=rank_certainty)
+
+
 def _write_open_rival(facts: Judgement, writer: LineWriter) -> str:
-    """Write the difference between candidates that is nearest to being shown."""
-    pairs = facts.order.pairs_among(facts.order.candidates)
-    if facts.state != "tie" or not pairs:
+    if facts.state != "tie" or len(facts.order.candidates) < 2:
         return ""
-    return f"not shown: {writer.write_lead(min(pairs, key=rank_certainty))}"
+    return f"not shown: {writer.write_lead(_find_open_rival(facts), with_p=False)}"
+
+
+def _write_equivalence(facts: Judgement, writer: LineWriter) -> str:
+    """Write the largest p-value of the tests of equivalence between the candidates."""
+    frame, models = facts.frames["equivalence"], facts.order.candidates
+    if facts.state != "equal":
+        return ""
+    p = frame.loc[frame["model_a"].isin(models) & frame["model_b"].isin(models), "p_adjusted"].max()
+    return f"p of equivalence {writer.add_number(p, 'p_adjusted', 'equivalence', format_p)} (TOST)"
 
 
 def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
@@ -412,7 +463,10 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
     text = _write_change(facts, nearest, writer)
     if "names" in writer.omit:
         text = text.removeprefix("The highest mean changes ")
-    return f"Not {'at' if len(ends) == 1 else 'from'} prior {limits}; outside, {text[0].lower()}{text[1:]}."
+    outside = "a change outside cannot be located"
+    if not text.startswith("It may"):
+        outside = f"outside, {text[0].lower()}{text[1:]}"
+    return f"Not {'at' if len(ends) == 1 else 'from'} prior {limits}; {outside}."
 
 
 def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
@@ -430,6 +484,8 @@ def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
         writer.add_prior(crossing.conf_high, "conf_high", "crossings")
         interval = f" (interval {format_prior_interval(crossing)})"
     models = f" from {writer.names[str(below.model)]} to {writer.names[str(above.model)]}"
+    if facts.state == "by_prior":  # the choice names them
+        return f"At prior {prior}{interval}"
     return f"The highest mean changes{'' if 'names' in writer.omit else models} at prior {prior}{interval}"
 
 
@@ -443,9 +499,20 @@ def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
 def write_weakness(facts: Judgement, writer: LineWriter) -> str:
     """Write the worst weakness, and its remedy."""
     weaknesses = chain(
-        _write_scarcity(facts, writer), _write_flaws(facts, writer), _write_more_data(facts, writer)
+        _write_suspicions(facts),
+        _write_scarcity(facts, writer),
+        _write_flaws(facts, writer),
+        _write_more_data(facts, writer),
     )
     return next(weaknesses, "") or write_sampling_weakness(facts.evaluation.design, writer)
+
+
+def _write_suspicions(facts: Judgement) -> Iterator[str]:
+    """Yield the checks of the scores that could reverse the choice."""
+    for name, phrase in SUSPICIONS.items():
+        check = facts.find_check(name)
+        if check is not None and check.advice:
+            yield f"{phrase}: see the warning."
 
 
 def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
@@ -496,19 +563,24 @@ def _write_more_data(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     for row in iter_rows(rows[rows["case_factor"] > 1]):
         pair = f"{writer.names[best]} from {writer.names[str(row.model_b)]}"
         if row.case_factor >= MAX_CASE_FACTOR:
-            yield _write_hidden_difference(facts, (best, str(row.model_b)), writer)
+            yield from _write_hidden_difference(facts, {best, str(row.model_b)}, writer)
         else:
             factor = writer.add_number(row.case_factor, "case_factor", "plans", format_factor)
             yield f"Too few data: separating {pair} would need about {factor} times as many {units}."
 
 
-def _write_hidden_difference(facts: Judgement, pair: tuple[str, str], writer: LineWriter) -> str:
-    """Write the largest difference of a pair that its interval does not exclude."""
-    names = " and ".join(writer.names[model] for model in pair)
+def _write_hidden_difference(facts: Judgement, pair: set[str], writer: LineWriter) -> Iterator[str]:
+    """Yield the largest difference of a pair that its interval does not exclude, if not yet quoted."""
+    quoted = [] if "tied" in writer.omit else [_find_open_rival(facts)]
+    if facts.state == "undecided":
+        quoted = facts.evidence[:1]
+    if any({row.model_a, row.model_b} == pair for row in quoted):
+        return
     (row,) = facts.order.pairs_among(pair)
     largest = float(np.nanmax(np.abs([row.conf_low, row.conf_high, row.estimate])))
+    names = " and ".join(writer.names[model] for model in facts.order.candidates if model in pair)
     limit = writer.add_number(largest, "limit", "pairs")
-    return f"The data do not exclude a difference of {limit} between {names}."
+    yield f"The data do not exclude a difference of {limit} between {names}."
 
 
 def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
@@ -521,9 +593,9 @@ def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
     if design.overlapping and not design.n_halvings:
         return _write_shared_training(design, writer)
     if design.has_runs:
-        return "One test set stands for all cases to come."
+        return "One test set stands for all future cases."
     if design.kind == "independent" and design.reason == "as stated":
-        return "The folds are taken as independent, as stated."
+        return "Folds are taken as independent, as stated."
     return "None found for the deployment."
 
 
@@ -538,7 +610,7 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter) -> str:
     level = writer.add_count(MEASURED_LEVEL, "level", "design")
     remedy = "; half splits lower it" if rate > MEASURED_LEVEL else ""
     return (
-        "Folds share training data: in simulations of this design with unstable learners, the error rate was "
+        "Folds share training data: with simulated unstable learners, the error rate was "
         f"{writer.add_number(rate, 'rate', 'design')} at level {level}{remedy}."
     )
 

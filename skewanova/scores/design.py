@@ -181,7 +181,7 @@ class FoldDesign:
         elif self.overlapping:
             about = "methods retrained on data like these"
         else:
-            about = "methods on further independent folds"
+            about = "further independent folds"
         return f"{about} of the population that the weights stand for" if self.weighted else about
 
     def describe(self) -> str:

@@ -16,6 +16,7 @@ from verdict_tables import KINDS, compared, drawn, scores
 
 from skewanova import FoldDesign
 from skewanova.base.frames import iter_rows
+from skewanova.base.text import format_p
 from skewanova.decision.verdict import EVIDENCE_COLUMNS, LINE_TITLES, VERDICT_COLUMNS, Verdict
 from skewanova.report.screen import build_screen, list_drawn_models
 from skewanova.report.tables import TABLES
@@ -351,7 +352,7 @@ def test_a_flat_table_is_not_trusted():
         "No choice: the tests are not reliable here (their difference does not vary)."
     )
     assert "is ahead of" not in " ".join(result.conclusions)
-    assert result.verdict.weakest_point == "m1 has only 1 distinct score: provide unrounded scores."
+    assert result.verdict.weakest_point == "A label that may leak into the scores: see the warning."
 
 
 def test_a_tie_tells_the_difference_of_those_tied(results):
@@ -468,7 +469,18 @@ def test_two_models_that_swap_are_named_with_their_limits(results):
     alone = leaders[~leaders.duplicated(["prior_low", "prior_high"], keep=False)]
     low, high = alone["prior_high"].min(), alone["prior_low"].max()
     assert f"Use m1 below prior {low:.3g} and m0 above {high:.3g}; in between, either" in verdict.choose
-    assert "changes from m1 to m0 at prior" in verdict.where_it_changes
+    assert verdict.where_it_changes.startswith("At prior ")  # the choice names both
+    less, more = iter_rows(verdict.evidence)
+    assert verdict.how_sure.startswith(f"Less certain end, prior {less.prior_low:.3g}: m")
+    assert f"; at {more.prior_low:.3g}: m" in verdict.how_sure
+
+
+def test_models_that_are_equal_have_the_p_of_equivalence(results):
+    table = results["equal"].tables["equivalence"]
+    assert (
+        f"; p of equivalence {format_p(table['p_adjusted'].max())} (TOST)"
+        in results["equal"].verdict.how_sure
+    )
 
 
 @pytest.mark.slow

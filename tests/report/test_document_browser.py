@@ -217,6 +217,32 @@ def test_names_fade_their_lines(opened):
     assert opened.find_elements("css selector", "svg .off") == []
 
 
+def test_the_pointer_names_the_nearest_line(opened):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    dot, chart = by_css(opened, "svg.wide.auprec circle[data-model]"), by_css(opened, "svg.wide.auprec")
+    ActionChains(opened).move_to_element(dot).perform()
+    number = dot.get_attribute("data-model")
+    near = {part.get_attribute("data-model") for part in opened.find_elements("css selector", ".near")}
+    row = by_css(opened, f'#table-by_prior tr[data-model="{number}"]')
+    assert near == {number}
+    assert by_css(opened, "svg.wide.auprec .tip").text == " ".join(
+        row.find_element("css selector", cell).text for cell in ("th", "td")
+    )
+    ActionChains(opened).move_to_element_with_offset(chart, 0, chart.size["height"] // 2 + 30).perform()
+    assert opened.find_elements("css selector", ".near") == []
+
+
+def test_many_models_are_drawn_as_differences_or_values(browser, tmp_path):
+    visit(browser, render_html(simulated([f"m{i}" for i in range(12)], n_folds=5)), tmp_path)
+    differences, values = "svg.wide.distance", "svg.wide.auprec:not(.distance)"
+    assert [by_css(browser, chart).is_displayed() for chart in (differences, values)] == [True, False]
+    dots = browser.find_elements("css selector", f"{differences} circle[data-model]")
+    assert min(float(dot.get_attribute("cy")) for dot in dots) == pytest.approx(30)  # the highest, at zero
+    by_css(browser, "#scale-auprec").click()
+    assert [by_css(browser, chart).is_displayed() for chart in (differences, values)] == [False, True]
+
+
 def test_ten_of_many_rows_are_shown_at_first(browser, tmp_path):
     visit(browser, render_html(simulated([f"m{i}" for i in range(12)], n_folds=5)), tmp_path)
     assert sum(bool(text) for text in rows_at_prior(browser)) == 10

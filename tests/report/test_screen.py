@@ -168,6 +168,17 @@ def test_of_many_models_the_choice_has_colours_and_only_the_first_a_band(many):
     assert low <= many.by_prior["auprec"].min() <= many.by_prior["auprec"].max() <= high
 
 
+def test_many_models_are_drawn_as_differences_from_the_highest_too(many, screen):
+    assert screen.distances == []
+    wide = build_screen(many).distances[0]
+    models, groups = list_drawn_models(many), dict(tuple(many.by_prior.groupby("model", observed=True)))
+    for line in wide.lines:
+        regret = groups[models[line["index"]]].sort_values("prior")["regret"].to_numpy()
+        assert not line["band"]
+        height = float(line["path"].split("L")[-1].split(" ")[1])
+        assert height == pytest.approx(float(wide.scale.y(-regret[-1])), abs=0.06)
+
+
 def test_a_model_with_a_warning_has_a_colour(many):
     last = list_drawn_models(many)[-1]
     verdict = replace(

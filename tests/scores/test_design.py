@@ -165,10 +165,10 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
          "that each cover all cases)", NEW, ()),
         (FOLDS, "kfold", f"one cross-validation, 5 folds, 0.25 {A_CASE} (design as stated)", NEW, ()),
         *((folds, "independent", f"independent folds, {len(folds)} folds (as stated)",
-           "methods on further independent folds", notes)
+           "further independent folds", notes)
           for folds, notes in [(FOLDS, ()), (OVERLAPPING, (RECUR,)), (REPEATED, (RECUR,)), (RUNS, (RECUR,))]),
         (FOLDS, FoldDesign("independent", 0.2), "independent folds, 5 folds (as stated)",
-         "methods on further independent folds",
+         "further independent folds",
          ("test_fraction=0.2 is not used, because the folds were stated to be independent",)),
         (FOLDS, "repeated_holdout", f"repeated hold-out, 5 folds, 0.25 {A_CASE} (design as stated)", NEW,
          ("the cases look like kfold, but design='repeated_holdout' was stated and is used",)),

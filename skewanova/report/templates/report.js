@@ -61,6 +61,13 @@
     const share = Math.min(Math.max((value - box[4]) / (box[5] - box[4]), 0), 1);
     return box[3] - (box[3] - box[2]) * share;
   };
+  const heightAt = (svg, box, cells) => { // of a row of the table: value or, from the highest, shortfall
+    return height(box, Number(svg.classList.contains("distance") ? cells.at(-2) : cells[1]) || 0);
+  };
+  const nearest = (prior) => {
+    const away = priors.map((other) => Math.abs(Math.log(other / prior)));
+    return away.indexOf(Math.min(...away));
+  };
   let step = 0;
   const show = () => {
     input.value = Math.log(priors[step] / priors[0]) / span;
@@ -85,10 +92,10 @@
         mark.children[1].textContent = title.split(" ").pop();
       }
       if (svg.classList.contains("auprec")) {
-        for (const [model, value] of rows[step]) {
-          for (const dot of all(`circle[data-model="${model}"]`, svg)) {
+        for (const cells of rows[step]) {
+          for (const dot of all(`circle[data-model="${cells[0]}"]`, svg)) {
             dot.setAttribute("cx", x);
-            dot.setAttribute("cy", height(box, Number(value)));
+            dot.setAttribute("cy", heightAt(svg, box, cells));
           }
         }
       } else if (svg.classList.contains("pr")) {
@@ -105,8 +112,7 @@
     }
   };
   const set = (prior) => {
-    const away = priors.map((other) => Math.abs(Math.log(other / prior)));
-    step = away.indexOf(Math.min(...away));
+    step = nearest(prior);
     show();
   };
   const at = (share) => priors[0] * Math.exp(span * Math.min(Math.max(share, 0), 1));
@@ -127,11 +133,30 @@
     slider.style.width = `${scale * (chart.box[1] - chart.box[0]) + 2 * thumb}px`;
   };
   for (const { svg, box } of charts.filter((chart) => chart.svg.classList.contains("auprec"))) {
-    const follow = (event) => {
-      if (event.type === "pointermove" && !event.buttons) return;
-      const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-      set(at((point.x - box[0]) / (box[1] - box[0])));
+    const tip = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    tip.setAttribute("class", "tip halo");
+    svg.append(tip);
+    const mark = (model) => { // the line nearest to the pointer, and its row
+      for (const part of all("[data-model]")) part.classList.toggle("near", part.dataset.model === model);
     };
+    const hover = (point, prior) => {
+      const cells = rows[nearest(prior)].map((row) => [Math.abs(heightAt(svg, box, row) - point.y), row]);
+      const [distance, row] = cells.reduce((best, other) => (other[0] < best[0] ? other : best));
+      const found = distance < 12 && point.x >= box[0] && point.x <= box[1];
+      mark(found ? String(row[0]) : undefined);
+      const name = found ? byModel.get(String(row[0])).cells[0].textContent.trim() : "";
+      tip.textContent = found ? `${name} ${row[1]}` : "";
+      tip.setAttribute("x", point.x);
+      tip.setAttribute("y", point.y - 10);
+      tip.setAttribute("text-anchor", point.x > (box[0] + box[1]) / 2 ? "end" : "start");
+    };
+    const follow = (event) => {
+      const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      const prior = at((point.x - box[0]) / (box[1] - box[0]));
+      if (event.type === "pointerdown" || event.buttons) set(prior);
+      hover(point, prior);
+    };
+    svg.addEventListener("pointerleave", () => { tip.textContent = ""; mark(); });
     svg.addEventListener("pointerdown", follow);
     svg.addEventListener("pointermove", follow);
   }
@@ -142,6 +167,7 @@
   input.addEventListener("input", () => set(at(input.valueAsNumber)));
   addEventListener("hashchange", linked);
   addEventListener("resize", fit);
+  for (const radio of all("input[name=scale]")) radio.addEventListener("change", fit);
   slider.hidden = false;
   fit();
   set(at(input.valueAsNumber));
