@@ -168,11 +168,12 @@ def draw_ranked_means(
 def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     """Return precision with a row for each prior and a column for each recall."""
     if rows.duplicated(["prior", "recall"]).any():
-        raise InputError(f"`surface` must have one row a prior and recall, but repeats some for {model!r}")
+        raise InputError(f"`plot_surface` needs one row for each prior and recall, but {model!r} has more")
     grid = rows.pivot(index="prior", columns="recall", values="precision")
     if min(grid.shape) < 2:
         raise InputError(
-            f"`surface` must have 2 priors and 2 recalls or more, but has {len(grid)} and {len(grid.columns)}"
+            f"`plot_surface` needs at least 2 priors and 2 recalls, but got {len(grid)} and "
+            f"{len(grid.columns)}; give it skewanova.compare(scores)"
         )
     return grid
 
@@ -207,6 +208,8 @@ def draw_surface(ax: Axes, grid: pd.DataFrame, cmap: str) -> None:
 
 def select_test(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
     """Return the pairs of one test on one response, by default IAUPREC or else the first."""
+    if prior is not None and frame["prior"].notna().any():
+        frame = frame[frame["prior"].notna()]
     tests = list_distinct([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])
     rows = frame[frame["test"] == (tests[0] if test is None else check_choice(test, tests, "test"))]
     if prior is not None:
@@ -261,7 +264,7 @@ def select_pair(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFra
     chosen = pairs[0] if pair is None else tuple(pair)
     if chosen not in pairs:
         raise InputError(
-            f"`pair` must be one of the pairs compared, but got {chosen!r}; the first is {pairs[0]!r}"
+            f"`pair` must be one of the pairs compared, {', '.join(map(repr, pairs[:5]))}; but got {chosen!r}"
         )
     return frame[(frame["model_a"] == chosen[0]) & (frame["model_b"] == chosen[1])]
 

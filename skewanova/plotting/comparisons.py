@@ -205,7 +205,7 @@ def plot_components(
     frame = styling.find_frame(result, "components", "component share", "plot_components")
     names, share = frame["component"].tolist(), 100 * frame["share"].to_numpy(dtype=np.float64)
     if np.isnan(share).any():
-        raise InputError("there are no components to draw: the areas have no runs, or do not vary")
+        raise InputError("there are no components to draw, since the areas do not vary")
     ax = styling.make_axes(ax, (7.2, 1.4 + 0.3 * len(names)))
     shades = model_palette(["runs", "cases"], palette)
     sources = ["cases" if str(name).startswith("cases") else "runs" for name in names]
@@ -304,7 +304,10 @@ def plot_p_values(
     # side of a cell in points, before names take their share of the figure
     space = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72 / max(n_models - 1, 1)
     if isinstance(palette, str) or not isinstance(palette, Sequence) or len(palette) != len(SHADES):
-        raise InputError(f"`palette` must be {len(SHADES)} colours, one for each level, but got {palette!r}")
+        raise InputError(
+            f"`palette` must be {len(SHADES)} colours, one for each level, such as ['white', 'gold', 'red'], "
+            f"but got {palette!r}"
+        )
     shades = list(model_palette(["none", "first", "second"], palette).values())
     for cell in _list_cells(rows, models):
         _draw_cell(ax, cell, (level, shades), space)
@@ -338,7 +341,7 @@ def _compare_ranks(result: object, test: str | None) -> RankComparison:
     if not isinstance(iauprec, pd.DataFrame) or not isinstance(pairs, pd.DataFrame):
         raise InputTypeError(
             "`plot_critical_difference` takes what skewanova.compare(scores) or "
-            "skewanova.inference.rank_comparison(evaluation.iauprec) returns, but got "
+            "skewanova.inference.rank_comparison(skewanova.evaluate(scores).iauprec) returns, but got "
             f"{type(result).__name__}"
         )
     frame = styling.find_frame(iauprec, "iauprec", "model fold iauprec", "plot_critical_difference")
@@ -422,7 +425,8 @@ def _list_cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, in
         cells.append((column, row, float(pair.p_adjusted), float(estimate)))
     if len({cell[:2] for cell in cells}) < len(cells):
         raise InputError(
-            "`result` must have one row for each pair of a test, but repeats some; drop these rows"
+            "`result` must have one row for each pair of a test, but repeats some; keep the first by "
+            "drop_duplicates(['test', 'response', 'prior', 'model_a', 'model_b'])"
         )
     return cells
 

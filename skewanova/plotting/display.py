@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import Floats, InputError, check_prior, check_prior_list
+from skewanova.base.checks import Floats, InputTypeError, check_prior, check_prior_list
 from skewanova.curves.areas import auprec
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.roc import RocCurve, roc_curve
@@ -81,9 +81,12 @@ class AUPRECDisplay:
         area_estimator: str = "trapezoid",
         name: str | None = None,
     ) -> None:
-        self.curves = (curves,) if isinstance(curves, RocCurve) else tuple(curves)
-        if not self.curves:
-            raise InputError("`curves` must hold at least one ROC curve, but is empty")
+        self.curves = tuple(curves) if isinstance(curves, Sequence) else (curves,)
+        if not self.curves or not all(isinstance(curve, RocCurve) for curve in self.curves):
+            raise InputTypeError(
+                "`curves` must be skewanova.roc_curve(y_true, y_score) or a list of such, but got "
+                f"{type(curves).__name__}"
+            )
         self.priors = DEFAULT_PRIORS if priors is None else check_prior_list(priors, "priors")
         self.auprec: Floats = np.array(
             [auprec(curve, self.priors, area_estimator=area_estimator) for curve in self.curves]

@@ -79,7 +79,7 @@ def plot_iauprec(
     source = result if ranking is None and not isinstance(result, pd.DataFrame) else ranking
     if source is not None:
         columns = "model iauprec conf_low conf_high group"
-        ranking = styling.find_frame(source, "ranking", columns, "plot_iauprec", models=models)
+        ranking = styling.find_frame(source, "ranking", columns, "ranking", models=models)
     ax = styling.make_axes(ax, (7.2, 1.6 + 0.45 * len(models)))
     shades = styling.model_palette(models, palette)
     entries = artists.draw_fold_points(ax, frame, shades)
@@ -121,9 +121,12 @@ def plot_regions(
     """
     frame = styling.find_frame(result, "auprec_by_prior", "model fold prior auprec", "plot_regions")
     if regions is None and isinstance(result, pd.DataFrame):
-        raise InputError("`plot_regions` needs `regions` where its first argument is a frame")
+        raise InputError(
+            "`plot_regions` needs `regions` where its first argument is a frame; make them by "
+            "skewanova.decision.find_regions(skewanova.evaluate(scores))"
+        )
     source, models = result if regions is None else regions, list_distinct(frame["model"])
-    leads = styling.find_frame(source, "regions", "model prior_low prior_high", "plot_regions", models=models)
+    leads = styling.find_frame(source, "regions", "model prior_low prior_high", "regions", models=models)
     limits = styling.find_deployment_limits(result, deployment_prior)
     shades = styling.model_palette(models, palette)
     ax, entries = artists.draw_auprec_lines(frame, None, ax, shades)

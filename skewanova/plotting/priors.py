@@ -95,7 +95,7 @@ def plot_monitor(
     ax = styling.make_axes(ax, (6.4, 4.4))
     entries = _shade_leaders(ax, spans, palette)
     for index, row in enumerate(iter_rows(table)):
-        colour = STATE_COLOURS[str(row.state)]
+        colour = STATE_COLOURS[check_choice(str(row.state), list(STATE_COLOURS), "state")]
         ax.plot([index, index], [row.conf_low, row.conf_high], color=colour, linewidth=2)
         ax.plot(index, row.estimate, "o", color=colour)
     states = dict.fromkeys(table["state"].astype(str))
@@ -120,7 +120,7 @@ def _select_estimate(source: object, model: str | None) -> PriorEstimate:
     if not result:
         raise InputTypeError(
             "plot_prior_estimate() needs an estimated prior, or a comparison over one, but got "
-            f"{type(source).__name__}; see estimate_prior()"
+            f"{type(source).__name__}; make one by skewanova.estimate_prior(y_true, y_score, unlabelled)"
         )
     first = next(iter(result))
     return result[first] if first == "" else result[check_choice(model or first, list(result), "model")]

@@ -20,7 +20,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from skewanova.base.checks import InputError, InputTypeError, check_ordered, check_priors
+from skewanova.base.checks import InputError, InputTypeError, check_number, check_ordered, check_priors
 from skewanova.base.frames import list_distinct
 from skewanova.base.text import shorten_names
 from skewanova.plotting.lines import LIGHT_COLORS, spread_heights
@@ -148,6 +148,15 @@ def get_setting(source: object, name: str, default: object = None) -> Any:
     return getattr(source, "settings", {}).get(name, default)
 
 
+#: What gives a frame that a comparison of one data set lacks, or may lack.
+_MAKERS = {
+    "by_dataset": "skewanova.compare_datasets(datasets)",
+    "components": "skewanova.compare(scores, design='runs')",
+    "hierarchical": "skewanova.compare_datasets(datasets)",
+    "table": "skewanova.comparison.monitor(result, unlabelled)",
+}
+
+
 def find_frame(
     source: object, attribute: str, columns: str, caller: str, *, models: Sequence[str] = ()
 ) -> pd.DataFrame:
@@ -157,20 +166,18 @@ def find_frame(
     """
     value = source if isinstance(source, pd.DataFrame) else get_table(source, attribute, source)
     frame = _as_frame(value() if inspect.ismethod(value) else value)
+    maker = _MAKERS.get(attribute, f"skewanova.compare(scores) or its tables[{attribute!r}]")
     if frame is None:
-        raise InputTypeError(
-            f"`{caller}` takes a pandas DataFrame or a result that has `{attribute}`, "
-            f"but got {type(source).__name__}"
-        )
+        raise InputTypeError(f"`{caller}` takes {maker}, but got {type(source).__name__}")
     required = columns.split()
     missing = [column for column in required if column not in frame.columns]
     if missing:
         raise InputError(
-            f"`{caller}` draws the columns {', '.join(required)}, but the frame lacks {', '.join(missing)}; "
-            f"give it `{attribute}` of a comparison"
+            f"`{caller}` needs the columns {', '.join(required)}, but the frame lacks {', '.join(missing)}; "
+            f"give it {maker}"
         )
     if frame.empty:
-        raise InputError(f"`{caller}` needs at least one row, but the frame is empty")
+        raise InputError(f"`{caller}` needs at least one row, but the frame is empty; give it {maker}")
     names = [column for column in ("model", "model_a", "model_b") if column in required]
     result = frame.assign(**{name: _as_text(frame[name]) for name in names})
     unknown = [model for model in list_distinct(result["model"]) if model not in models] if models else []
@@ -206,7 +213,7 @@ def find_optional_frame(
 def select_prior(prior: float, present: pd.Series[float]) -> float:
     """Return the prior in the frame that equals `prior` up to rounding."""
     priors = [float(value) for value in list_distinct(present)]
-    result = [value for value in priors if np.isclose(value, prior, rtol=1e-9, atol=0)]
+    result = [value for value in priors if np.isclose(value, check_number(prior, "prior"), rtol=1e-9, atol=0)]
     if not result:
         available = ", ".join(map(format_plain, priors)) or "which has none"
         raise InputError(f"`prior` must be one of the priors in the frame, {available}; but got {prior:g}")
@@ -268,7 +275,7 @@ def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequenc
         return [colors.to_rgb(shade) for shade in cycle["color"]]
     try:
         return list(sns.color_palette(LIGHT_COLORS if palette is None else palette, number))
-    except ValueError as error:
+    except (StopIteration, TypeError, ValueError) as error:
         raise InputError(
             "`palette` must be colours by model, a list of colours, or the name of a palette of seaborn, but "
             f"got {palette!r}"
@@ -316,6 +323,8 @@ def make_axes(ax: Axes | None, size: tuple[float, float], projection: str | None
         # matplotlib before 3.11 finds no room for 3-D axes in this layout
         layout = "constrained" if projection is None else None
         ax = plt.figure(figsize=size, layout=layout).add_subplot(projection=projection)
+    if not isinstance(ax, Axes):
+        raise InputTypeError(f"`ax` must be one Axes, as of plt.subplots()[1], but got {type(ax).__name__}")
     if (ax.name == "3d") != (projection == "3d"):
         needed = "3-D axes (projection='3d')" if projection == "3d" else "2-D axes"
         raise InputError(f"`ax` must be {needed} for this plot, but is {ax.name}")

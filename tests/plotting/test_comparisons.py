@@ -117,7 +117,7 @@ def test_without_pairs_there_is_no_diagram(wrong):
 
 def test_mean_ranks_need_folds():
     result = SimpleNamespace(iauprec=fold_frame("AB").drop(columns="fold"), pairs=posthoc())
-    with pytest.raises(InputError, match="draws the columns model, fold, iauprec, but the frame lacks fold"):
+    with pytest.raises(InputError, match="needs the columns model, fold, iauprec, but the frame lacks fold"):
         plot_critical_difference(result)
 
 
@@ -215,6 +215,12 @@ def test_options_are_checked(result):
     ):
         with pytest.raises(InputError, match=message):
             plot(source, **options)
+    with pytest.raises(InputTypeError, match=r"^`prior` must be a number or numbers, but got '0"):
+        plot_pairs(posthoc().assign(prior=0.5), prior="0.5")
+    both = pd.concat([posthoc().assign(test="nemenyi"), posthoc().assign(response="auprec", prior=0.5)])
+    assert "Tukey" in plot_pairs(both, prior=0.5).get_title(loc="left")  # the test that has priors
+    with pytest.raises(InputTypeError, match=r"`ax` must be one Axes, as of .*, but got Figure"):
+        plot_pairs(result, ax=Figure())
 
 
 def test_components_need_runs():

@@ -127,11 +127,11 @@ def test_surfaces_that_cannot_be_drawn_are_refused(result):
         (lambda: sp.plot_surface(result, kind="pie"), "`kind` must be one of contour, 3d; but got 'pie'"),
         (
             lambda: sp.plot_surface(pd.concat([grid, grid])),
-            "one row a prior and recall, but repeats some for 'C'",
+            "one row for each prior and recall, but 'C' has more",
         ),
         (
             lambda: sp.plot_surface(grid[grid["prior"] == PRIORS[0]]),
-            "2 priors and 2 recalls or more, but has 1",
+            "at least 2 priors and 2 recalls, but got 1",
         ),
     ):
         with pytest.raises(InputError, match=message):

@@ -122,7 +122,8 @@ def test_a_new_figure_is_one_of_pyplot():
 def test_what_is_refused(results, ax):
     drawn = AUPRECDisplay.from_predictions
     for call, message in (
-        (lambda: AUPRECDisplay([]), "^`curves` must hold at least one ROC curve, but is empty$"),
+        (lambda: AUPRECDisplay([]), r"^`curves` must be skewanova.roc_curve\(y_true, y_score\) or a list"),
+        (lambda: AUPRECDisplay(3), "or a list of such, but got int$"),
         (lambda: drawn(Y, SCORE, priors=[0.1, 2], ax=ax), "^`priors` must lie .* between 0 and 1, but got 2"),
         (lambda: drawn(Y, SCORE, prior=0, ax=ax), "^`prior` must lie strictly between 0 and 1, but got 0"),
         (
@@ -130,7 +131,7 @@ def test_what_is_refused(results, ax):
             "^the results of 'the model' have no 'estimator' and",
         ),
     ):
-        with pytest.raises(sa.InputError, match=message):
+        with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
             call()
     with pytest.raises(TypeError, match="shade"):
         AUPRECDisplay.from_estimator(FITTED, X, Y, shade=True)

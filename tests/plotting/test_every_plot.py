@@ -78,13 +78,13 @@ def test_without_axes_one_new_figure_is_made_and_the_frame_draws_the_lines_of_th
 def test_what_cannot_be_drawn_is_named(plot, result):
     (name, column), called = PLOTS[plot], f"`{plot.__name__}`"
     frame = getattr(result, name)
-    lacking = rf"{called} draws the columns .* the frame lacks {column}; give it `{name}`"
+    lacking = rf"{called} needs the columns .* the frame lacks {column}; give it skewanova\."
     with pytest.raises(InputError, match=lacking):
         plot(frame.drop(columns=column))
     with pytest.raises(InputError, match=rf"{called} needs at least one row"):
         plot(frame.iloc[:0])
     for wrong in (3, None, SimpleNamespace()):
-        with pytest.raises(InputTypeError, match=rf"{called} takes a pandas DataFrame or a result that has"):
+        with pytest.raises(InputTypeError, match=rf"{called} takes skewanova\."):
             plot(wrong)
     assert plt.get_fignums() == []
 

@@ -159,9 +159,19 @@ def test_second_frames_are_checked(result):
     for plot, frame, second, message in (
         (sp.plot_regions, areas, None, "needs `regions` where its first argument is a frame"),
         (sp.plot_regions, areas, leads.assign(model="Z"), f"`regions` {of_first}"),
-        (sp.plot_regions, areas, leads.drop(columns="prior_low"), "lacks prior_low; give it `regions`"),
+        (
+            sp.plot_regions,
+            areas,
+            leads.drop(columns="prior_low"),
+            "`regions` needs .* lacks prior_low; give it",
+        ),
         (sp.plot_iauprec, folds, ranking.assign(model="Z"), f"`ranking` {of_first}"),
-        (sp.plot_iauprec, folds, ranking.drop(columns="group"), "lacks group; give it `ranking`"),
+        (
+            sp.plot_iauprec,
+            folds,
+            ranking.drop(columns="group"),
+            "`ranking` needs .* lacks group; give it",
+        ),
     ):
         with pytest.raises(InputError, match=message):
             plot(frame, second)
@@ -200,7 +210,7 @@ def test_unsupported_priors_are_hatched(result, plot):
     ax = plot(full, support=support.assign(supported=False))
     everything = hatched(ax)[0].get_extents().transformed(ax.transData.inverted())
     assert everything.x1 == pytest.approx(PRIORS.max())
-    with pytest.raises(InputError, match="`support` draws the columns prior, supported, but the frame lacks"):
+    with pytest.raises(InputError, match="`support` needs the columns prior, supported, but the frame lacks"):
         plot(full, support=support.drop(columns="supported"))
 
 

@@ -218,6 +218,8 @@ def test_palettes_may_be_named_and_what_is_no_colour_is_refused():
         ({"A": "red"}, "has none for 'C'"),
         ("no such", "but got 'no such'"),
         (["nothing"], "`palette` must be"),
+        ([], "`palette` must be"),
+        (3, "`palette` must be"),
     ):
         with pytest.raises(InputError, match=told):
             sp.model_palette(NAMES, palette)
