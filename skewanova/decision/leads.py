@@ -38,6 +38,7 @@ from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import PanelCurves, joint_curves, mean_curves, panel_curves
 from skewanova.evaluation.measures import Evaluation, check_evaluation, prior_grid
 from skewanova.inference import fold_statistics
+from skewanova.inference.anova import check_levels
 from skewanova.priors.weightings import UniformPrior
 
 REGION_COLUMNS = ("model", "prior_low", "prior_high", "margin", "runner_up")
@@ -286,7 +287,7 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
 
 def _simultaneous_bands(evaluation: Evaluation, alpha: float, rng: Seed) -> tuple[PanelCurves, float, float]:
     """Return the curves, the simultaneous critical value of pairs, and the smallest supported prior."""
-    check_evaluation(evaluation)
+    check_levels(len(check_evaluation(evaluation).models), 2)
     check_alpha(alpha)
     critical = pair_critical_value(joint_curves(evaluation, grid_of_bands(evaluation)), alpha, rng=rng)
     return panel_curves(evaluation), critical, evaluation.support.smallest_prior

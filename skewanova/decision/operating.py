@@ -372,18 +372,20 @@ def _choose_rule(
     if len(targets) != 1:
         raise InputError(
             "exactly one of `threshold`, `recall`, `precision` and `flagged`, or `costs` alone, must be "
-            f"given to choose the threshold, but got {', '.join(targets) or 'none'}"
+            f"given to choose the threshold, but got {', '.join(targets) or 'none'}; for example, state "
+            "recall=0.8 (--recall 0.8)"
         )
     ((name, target),) = targets.items()
     return _Rule(name, target, cost_pair)
 
 
 def _check_costs(costs: tuple[float, float]) -> tuple[float, float]:
-    pair = check_float_array(costs, "costs")
-    if pair.shape != (2,):
+    if np.shape(costs) != (2,):
         raise InputTypeError(
-            f"`costs` must be a pair (false positive, false negative) of numbers, but got {costs!r}"
+            "`costs` must be a pair (false positive, false negative) of numbers, such as (1, 5), but got "
+            f"{costs!r}"
         )
+    pair = check_float_array(costs, "costs")
     if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.max() > 0):
         raise InputError(f"`costs` must be finite, not negative and not both 0, but got {costs!r}")
     return float(pair[0]), float(pair[1])
@@ -427,7 +429,7 @@ def _curves_for_choice(rule: _Rule, choose_on: object, measured: _Curves) -> Map
         if curve is None:
             raise InputError(
                 f"`choose_on` must have every model in one fold or in the folds of `scores`, but lacks model "
-                f"{model!r} in fold {fold!r}"
+                f"{model!r} in fold {fold!r}; add its rows, or leave out the column fold of `choose_on`"
             )
         result[model, fold] = curve
     return result
@@ -459,8 +461,8 @@ def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
     if isinstance(scores, Evaluation):
         if as_design(stated) != FoldDesign():
             raise InputError(
-                "`design` is for a score table, but `scores` is an Evaluation, which has its design; use "
-                "evaluate(design=) instead"
+                "`design` is for a score table, but `scores` is an Evaluation, which has its design; leave "
+                "it out, or state it by skewanova.evaluate(scores, design='kfold')"
             )
         curves = _by_effective_sizes(scores.scores, scores.curves)
         return _Curves(scores.models, scores.folds, curves, scores.design.ratio)
@@ -531,8 +533,6 @@ def _note_unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
 
 def _note_undefined(means: pd.DataFrame) -> list[str]:
     undefined = means[(means["measure"] == "precision") & means["estimate"].isna()]
-    return [
-        f"the mean precision of model {model!r} over folds is undefined because no case is flagged in some "
-        "fold"
-        for model in dict.fromkeys(undefined["model"])
-    ]
+    models = ", ".join(map(repr, dict.fromkeys(undefined["model"])))
+    text = f"the mean precision over folds is undefined for {models}, since no case is flagged in some fold"
+    return [f"{text}; a lower threshold flags some"] if models else []

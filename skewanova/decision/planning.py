@@ -13,7 +13,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import Bools, Floats, InputError, check_choice, check_fraction, warn_each
+from skewanova.base.checks import (
+    Bools,
+    Floats,
+    InputError,
+    check_choice,
+    check_fraction,
+    check_number,
+    warn_each,
+)
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import SCREEN_WIDTH, format_factor, format_number, shorten_names, wrap_lines
 from skewanova.decision.bands import mask_compared_pairs
@@ -81,8 +89,9 @@ class PowerTarget:
         """Raise if a number is out of range."""
         for name in ("power", "alpha", "assurance"):
             check_fraction(getattr(self, name), name)
-        if self.difference is not None and not (np.isfinite(self.difference) and self.difference != 0):
-            raise InputError(f"`difference` must be finite and not 0, but got {self.difference:g}")
+        size = 1.0 if self.difference is None else check_number(self.difference, "difference")
+        if not np.isfinite(size) or size == 0:
+            raise InputError(f"`difference` must be finite and not 0, but got {size:g}")
 
     def size(self, observed: Any) -> Any:
         """Return the stated or else the observed difference."""
@@ -370,9 +379,8 @@ def _plan_cases_of_pair(pair: _CaseVariances, target: PowerTarget) -> dict[str, 
 
 
 OBSERVED_DIFFERENCE_NOTE = (
-    "Planned for the differences observed. These are uncertain, and a pair is looked at because its "
-    "difference seems worth it: the power promised is optimistic. Better state the smallest difference that "
-    "would matter."
+    "Planned for the differences observed, which are uncertain, so the power is optimistic. Better state the "
+    "smallest difference that would matter by difference=0.05 (--difference 0.05)."
 )
 
 

@@ -46,11 +46,14 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 NO_RESIDUAL_VARIATION = (
-    "there is no residual variation: F is infinite and p is 0, which no sample of folds can support"
+    "there is no residual variation, so F is infinite and p is 0; check that no fold is a copy of another"
 )
 
 
-IDENTICAL_MODELS = "the models are identical in every fold: F and p are undefined (nan)"
+IDENTICAL_MODELS = (
+    "the models are identical in every fold, so F and p are undefined (nan); check that each has its own "
+    "scores"
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -311,7 +314,8 @@ def three_way_anova(
     if frame["prior"].nunique() == 1:
         test, factors = "three_way", FACTORS[:2]
         notes = [
-            "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
+            "there is one prior only, so the three-way ANOVA is the two-way; state more priors by "
+            "at_priors=[0.5, 0.1] (--at-priors 0.5,0.1)"
         ]
     return _fit_anova(frame, test, "auprec", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
 
@@ -362,13 +366,18 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
     ['model', 'prior', 'recall', 'residual']
     """
     frame = check_frame(precision, ("model", "fold", "prior", "recall"), "precision")
-    for factor in ("prior", "recall"):
+    for factor, remedy in (
+        ("prior", "skewanova.evaluate(scores, at_priors=(0.5, 0.1))"),
+        ("recall", "skewanova.evaluation.precision_recall(evaluation, recall=(0.3, 0.6))"),
+    ):
         if frame[factor].nunique() < 2:
-            raise InputError(f"`{factor}` must have at least 2 values, but has {frame[factor].nunique()}")
+            raise InputError(
+                f"`{factor}` must have at least 2 values, but has 1; evaluate at more by {remedy}"
+            )
     points = len(frame) / len(frame[["model", "fold"]].drop_duplicates())
     note = (
-        f"this ANOVA makes {points:g} observations of every curve, as if they were independent: its F grows "
-        "with the grid of recalls and priors, and is no evidence about models"
+        f"this ANOVA makes {points:g} observations of every curve, so its F grows with the grid of recalls "
+        "and priors; test the models by skewanova.compare(scores)"
     )
     options: dict[str, Any] = {"sum_of_squares": sum_of_squares, "alpha": alpha, "notes": [note]}
     factors = ("model", "prior", "recall")
@@ -381,6 +390,7 @@ _SOURCES = {
     "auprec": "skewanova.evaluate(scores).auprec",
     "precision": "skewanova.evaluation.precision_recall(skewanova.evaluate(scores))",
     "residual": "skewanova.inference.two_way_anova(skewanova.evaluate(scores).iauprec).residuals()",
+    "reject": "skewanova.compare(scores).pairs",
     "expected_auprec": "skewanova.decision.decision_table(skewanova.evaluate(scores))",
 }
 

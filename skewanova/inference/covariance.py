@@ -228,7 +228,10 @@ def auprec_variance(
     """
     if np.ndim(y_score) != 1:
         shape = np.shape(y_score)
-        raise InputError(f"`y_score` must be one-dimensional, but has shape {shape}; use auprec_covariance()")
+        raise InputError(
+            f"`y_score` must be one-dimensional, but has shape {shape}; use "
+            "skewanova.inference.auprec_covariance(y_true, y_score)"
+        )
     sample, columns = check_sample(y_true, y_score, pos_label=pos_label)
     weighting = target_prior(prior, deployment_prior, sample)
     values = influence_values(sample.positive, columns[:, 0], weighting)[1]

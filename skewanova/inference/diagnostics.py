@@ -294,7 +294,10 @@ def residual_quantiles(
     if n <= basis.shape[1] or square <= variation_limit(
         frame["fitted"].to_numpy(dtype=np.float64) + residual
     ):
-        raise InputError("the residuals must vary, but the analysis leaves no residual variation")
+        raise InputError(
+            "the residuals must vary, but the analysis leaves no residual variation; check that no fold or "
+            "model is a copy of another"
+        )
     draws = _standardized_draws(basis, n_draws=n_draws, rng=rng)
     frame = frame.assign(standardized=residual / np.sqrt(square / (n - basis.shape[1])))
     theoretical = stats.norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25))  # Blom 1958

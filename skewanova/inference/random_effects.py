@@ -207,7 +207,8 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
     best = _maximise_likelihood((values - values.mean()) / values.std(), design, fold)
     numbers = best.wald_f, df, df_error, stats.f.sf(best.wald_f, df, df_error)
     f_test = FTest(*map(np.asarray, numbers))
-    notes = ["the mixed model finds no variation between folds"] if best.ratio == 0 else []
+    note = "the mixed model finds no variation between folds, so F is that of a one-way ANOVA"
+    notes = [note] if best.ratio == 0 else []
     return make_omnibus_result("mixed", role, f_test, notes=notes)
 
 

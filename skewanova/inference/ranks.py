@@ -12,6 +12,7 @@ from scipy import stats
 from skewanova.base.checks import InputError, check_alpha, check_choice
 from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.inference import pairwise
+from skewanova.inference.anova import check_columns
 from skewanova.inference.fold_statistics import range_isf
 from skewanova.inference.omnibus import build_fold_table
 
@@ -160,16 +161,15 @@ def rank_comparison(
 
 def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) -> list[tuple[str, str]]:
     """Return the rejected pairs of a family that must hold every pair."""
-    missing = [c for c in ("test", "response", "model_a", "model_b", "reject") if c not in pairs]
-    if missing:
-        raise InputError(f"`pairs` must have the column {missing[0]}")
+    check_columns(pairs, ("test", "response", "model_a", "model_b", "reject"))
     rows = pairs[pairs["response"] == "iauprec"]
     check_choice(test, list(dict.fromkeys(rows["test"])), "test")
     rows = rows[rows["test"] == test]
     names = [(str(a), str(b)) for a, b in zip(rows["model_a"], rows["model_b"], strict=True)]
     if len({frozenset(pair) for pair in names}) != len(models) * (len(models) - 1) // 2:
         raise InputError(
-            f"`test` must compare every pair of the {len(models)} models, which {test!r} does not"
+            f"`test` must compare every pair of the {len(models)} models, which {test!r} does not; take "
+            "`pairs` of skewanova.compare(scores).pairs"
         )
     unknown = [name for pair in names for name in pair if name not in models]
     if unknown:

@@ -215,7 +215,9 @@ def compare_runs(
     half_width = special.stdtrit(mean_df, (1 + confidence_level) / 2) * mean_error
     alike = [f"models {names[i]} and {names[j]}" for i, j, e in zip(a, b, std_error, strict=True) if e == 0]
     warn_each(
-        f"{pair} differ by a constant in all runs and cases: their difference has no test" for pair in alike
+        f"{pair} differ by a constant in all runs and cases, so their difference has no test; check that "
+        "they are not copies of one model"
+        for pair in alike
     )
     half_widths = critical * std_error
     pairs = make_pair_tests(difference, std_error, df_error, critical=critical, half_width=half_widths)
@@ -241,9 +243,11 @@ def _check_run_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, F
         raise InputError(f"`areas` must have at least 2 models in rows and 2 runs in columns, {shape}")
     if cov.shape != (values.size, values.size):
         size = (values.size, values.size)
-        raise InputError(f"`covariance` must have shape {size}, a row an area, but has {cov.shape}")
-    if not (np.isfinite(values).all() and np.isfinite(cov).all()):
-        raise InputError("`areas` and `covariance` must be finite")
+        raise InputError(f"`covariance` must have shape {size}, a row for each area, but has {cov.shape}")
+    for name, numbers in (("areas", values), ("covariance", cov)):
+        if not np.isfinite(numbers).all():
+            row, column = np.argwhere(~np.isfinite(numbers))[0].tolist()
+            raise InputError(f"`{name}` must be finite, but has {numbers[row, column]} at [{row}, {column}]")
     return values, cov
 
 

@@ -78,3 +78,11 @@ def test_an_evaluation_in_place_of_a_frame(function, scores, result):
         function(result.evaluation)
     remedy = re.search(r"such as (skewanova\..*), (?:not|but got) Evaluation$", str(caught.value))[1]
     assert function(eval(remedy, {"skewanova": skewanova, "scores": scores})) is not None
+
+
+def test_one_model_and_a_difference_in_quotes(scores):
+    alone = skewanova.evaluate(scores.frame[scores.frame["model"] == "A"])
+    with pytest.raises(skewanova.InputError, match=r"^a comparison needs at least 2 models, but has 1$"):
+        find_leaders(alone)
+    with pytest.raises(InputTypeError, match=r"^`difference` must be a number or numbers, but got '0.05'$"):
+        skewanova.plan_comparison(scores, difference="0.05")

@@ -188,7 +188,7 @@ def test_an_evaluation_knows_its_folds():
     fold, mean = (lacking[(lacking["model"] == "B") & (lacking["level"] == x)] for x in ("fold", "mean"))
     np.testing.assert_array_equal(mean["estimate"], fold["estimate"])
     assert mean[["conf_low", "conf_high"]].isna().all(axis=None)
-    message = r"^the mean precision of model '[AB]' over folds is undefined because no case"
+    message = r"^the mean precision over folds is undefined for 'A', 'B', since no case is flagged in some"
     with pytest.warns(sa.SkewanovaWarning, match=message):
         sa.threshold_table(measures, threshold=100)
     by_model = sa.threshold_table(measures, threshold=given)
@@ -208,8 +208,8 @@ def test_an_evaluation_knows_its_folds():
 @each(
     ("options", "message"),
     [
-        ({}, r"^exactly one of `threshold`.*but got none$"),
-        ({"recall": 0.8, "flagged": 0.1}, r"^exactly one of .*but got recall, flagged$"),
+        ({}, r"^exactly one of `threshold`.*but got none; for example, state recall=0.8"),
+        ({"recall": 0.8, "flagged": 0.1}, r"^exactly one of .*but got recall, flagged; for example"),
         ({"recall": 0}, "`recall` must lie strictly between 0 and 1, but got 0"),
         ({"precision": 1.5}, "`precision` must lie strictly between 0 and 1, but got 1.5"),
         ({"costs": (1, -1)}, "`costs` must be finite, not negative and not both 0"),
@@ -219,6 +219,7 @@ def test_an_evaluation_knows_its_folds():
         ({"recall": 0.8, "at_priors": [2]}, "`at_priors` must lie strictly between 0 and 1"),
         ({"recall": 0.8, "confidence_level": 95}, "`confidence_level` must lie strictly between 0 and 1"),
         ({"costs": 3}, "`costs` must be a pair"),
+        ({"costs": {"fp": 1, "fn": 5}}, "`costs` must be a pair"),
         ({"threshold": "x"}, "`threshold` must be a number, but got 'x'"),
     ],
 )

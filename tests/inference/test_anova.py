@@ -364,7 +364,10 @@ def test_three_way_without_residual_variation():
 @pytest.mark.parametrize("interaction", [False, True])
 def test_one_prior_leaves_the_two_way(interaction):
     frame = LONG["unbalanced"][LONG["unbalanced"]["prior"] == 0.5]
-    note = "there is one prior only: the factor prior is dropped and the three-way ANOVA is the two-way"
+    note = (
+        "there is one prior only, so the three-way ANOVA is the two-way; state more priors by "
+        "at_priors=[0.5, 0.1] (--at-priors 0.5,0.1)"
+    )
     with pytest.warns(SkewanovaWarning, match=exact(note)):
         result = three_way_anova(frame, interaction=interaction, sum_of_squares=3)
     two = two_way_anova(frame, response="auprec", sum_of_squares=3).to_frame()

@@ -312,13 +312,14 @@ def test_bayesian_constant_differences_are_certain(gap, expected):
 
 THREE = frame_of(random_table(5, 3))
 HALF_OF_TWO = "leave out one of the two"
-ORDER = "`order` must name every model once, but got"
+ORDER = "`order` must name every level once, but got"
 ROPE = "`rope` must be a difference that would not matter, 0 or more"
 
 
 @each(("options", "message"), [
     ({"method": "tukey"}, f"`method` must be one of {', '.join(PAIRWISE_TESTS)}; but got 'tukey'"),
-    ({"method": "dunnett"}, "`control` must name the model that method='dunnett' compares the others with"),
+    ({"method": "dunnett"}, "`control` must name the model that method='dunnett' compares the others with; "
+     "state it by control='NAME' (--control NAME)"),
     ({"method": "dunnett", "control": "M9", "order": ["M0", "M1", "M2"]},
      "`control` must be one of M0, M1, M2; but got 'M9'"),
     ({"method": "max_t", "control": "M0"},
@@ -328,8 +329,8 @@ ROPE = "`rope` must be a difference that would not matter, 0 or more"
      f"{HALF_OF_TWO}"),
     ({"p_adjust": "holms"},
      "`p_adjust` must be one of holm, bonferroni, hochberg, bh; but got 'holms'; did you mean 'holm'?"),
-    ({"order": ["M0", "M1"]}, f"{ORDER} ['M0', 'M1']"),
-    ({"order": ["M0", "M1", "M1"]}, f"{ORDER} ['M0', 'M1', 'M1']"),
+    ({"order": ["M0", "M1"]}, f"{ORDER} ['M0', 'M1'] for ['M0', 'M1', 'M2']"),
+    ({"order": ["M0", "M1", "M1"]}, f"{ORDER} ['M0', 'M1', 'M1'] for ['M0', 'M1', 'M2']"),
     ({"alpha": 1}, "`alpha` must lie strictly between 0 and 1, but got 1"),
 ])  # fmt: skip
 def test_bad_options(options, message):

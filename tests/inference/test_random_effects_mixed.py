@@ -9,7 +9,7 @@ from skewanova import SkewanovaWarning
 from skewanova.inference import mixed_model_anova, two_way_anova
 from skewanova.inference.anova import IDENTICAL_MODELS, NO_RESIDUAL_VARIATION
 
-NO_FOLDS = "the mixed model finds no variation between folds"
+NO_FOLDS = "the mixed model finds no variation between folds, so F is that of a one-way ANOVA"
 MORE = dict(iter(pd.read_csv(REFERENCE / "r_mixed_inputs.csv").groupby("input")))
 
 
