@@ -13,6 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -145,9 +146,10 @@ def build_page_context(
 def _describe_scope(verdict: Verdict) -> str:
     """Describe what the difference of the line How sure is a mean over, if it is not at one prior."""
     decisive = verdict.evidence[verdict.evidence["decisive"].astype(bool)]
-    is_mean = len(decisive) and bool((decisive["test"] != "simultaneous_bands").all())
-    supported = "supported " if verdict.state == "unsupported" else ""
-    return f" (on average over the {supported}deployment prior)" if is_mean else ""
+    low, high = (decisive[name].max() for name in ("prior_low", "prior_high"))
+    if len(decisive) and np.isnan(low):
+        return " (on average over the deployment prior)"
+    return f" (average over priors {low:.3g} to {high:.3g})" if low < high else ""
 
 
 def write_title(source: ReportSource) -> str:
@@ -300,8 +302,9 @@ def write_support(source: ReportSource) -> str:
     support = source.tables["support"]
     rarest = support.iloc[0]
     number = rarest["effective_negatives"]
+    units = "clusters with negatives" if source.design.n_clusters else "negatives"
     text = (
-        f"At prior {rarest['prior']:.3g} the effective negatives (negatives / skew) are "
+        f"At prior {rarest['prior']:.3g} the effective negatives ({units} / skew) are "
         f"{number:,.{0 if number >= 10 else 1}f}; {rarest['needed']:g} are needed"
     )
     supported = support.loc[support["supported"], "prior"]

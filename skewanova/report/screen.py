@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -112,7 +112,7 @@ def build_screen(source: ReportSource) -> Screen:
     frame = frame[frame["model"].isin(models)]
     colors, rarest = color_models(models, source.verdict), _find_rarest(source)
     weighting = source.evaluation.deployment_prior
-    steps = _choose_start(frame, weighting)
+    steps = _choose_start(frame, weighting, rarest)
     priors, start = steps
     marks = Marks(rarest, float(priors[start]), (weighting.low, weighting.high))
     charts = _build_headline_charts(source, frame, colors, marks) if len(priors) > 1 else []
@@ -139,10 +139,11 @@ def _mark_remaining(source: ReportSource) -> pd.DataFrame:
     return frame.assign(contender=frame["contender"] & ~(loses & others))
 
 
-def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior) -> tuple[Floats, int]:
-    """Return the priors of a frame, and the index of the one amid the deployment prior."""
+def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior, rarest: float = 0.0) -> tuple[Floats, int]:
+    """Return the priors of a frame, and the index of the one amid the (supported) deployment prior."""
     priors = np.sort(frame["prior"].unique())
-    return priors, int(np.abs(np.log(priors) - np.log(weighting.low * weighting.high) / 2).argmin())
+    low = rarest if weighting.low < rarest < weighting.high else weighting.low
+    return priors, int(np.abs(np.log(priors) - np.log(low * weighting.high) / 2).argmin())
 
 
 def _build_steps(
@@ -388,16 +389,16 @@ def list_strip(
     if not source.verdict.is_trusted:
         return [*result, *([(start, high, "no choice", 0)] if start < high else [])]
     names = shorten_names(map(str, source.ranking["model"]))
-    word = "either" if source.verdict.state == "equal" else "open"
-    ranges = list_remaining(source, start, high) if start < high else []
-    for is_open, group in groupby(ranges, key=lambda each: len(each[0]) > 1):
-        parts = list(group)
-        left = {model for models, *_ in parts for model in models}
-        if is_open:
-            *others, last = (name for model, name in names.items() if model in left)
-            result.append((parts[0][1], parts[-1][2], f"{word}: {', '.join(others)} or {last}", 0))
-        else:
-            result += [(low, high, f"use {names[m]}", colors.get(m, 0)) for (m,), low, high in parts]
+    weighting, is_equal = source.evaluation.deployment_prior, source.verdict.state == "equal"
+    ends = (weighting.low, weighting.high) if is_equal else ()
+    for models, first, last in list_remaining(source, start, high) if start < high else []:
+        if len(models) == 1:
+            result.append((first, last, f"use {names[models[0]]}", colors.get(models[0], 0)))
+            continue
+        *others, final = (name for model, name in names.items() if model in models)
+        for left, right in pairwise([first, *(end for end in ends if first < end < last), last]):
+            inside = is_equal and weighting.low <= left and right <= weighting.high
+            result.append((left, right, f"{'any' if inside else 'open'}: {', '.join(others)} or {final}", 0))
     return result
 
 

@@ -93,7 +93,6 @@ MAX_CASE_FACTOR = 10.0
 
 #: Checks of the scores that could reverse the choice, and the phrase for each in the weakest point.
 SUSPICIONS = {
-    "smallest_auc": "Scores that look inverted",
     "perfect_auc": "A label that may leak into the scores",
     "identifiers": "Scores that look like names of cases",
 }
@@ -160,7 +159,7 @@ class LineWriter:
     def join_names(self, models: Iterable[str], word: str = "and") -> str:
         """Join the names of models; many are cut and counted."""
         texts = [self.names[model] for model in models]
-        if len(texts) > MAX_NAMES:
+        if len(texts) > MAX_NAMES + 2:  # or they are as short as the count
             texts = [*texts[:MAX_NAMES], f"{len(texts) - MAX_NAMES} more"]
         return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
@@ -193,12 +192,13 @@ def write_verdict(facts: Judgement) -> Verdict:
         if len(" ".join(lines.values()).split()) <= MAX_WORDS:
             break
     unsupported = facts.is_partial and facts.state != "untrusted"
+    low = facts.order.low if facts.is_partial else facts.evaluation.deployment_prior.low
     return Verdict(
         state="unsupported" if unsupported else facts.state,
         models=facts.models,
         **lines,
         warnings=facts.warnings,
-        evidence=build_evidence_frame(facts.evidence, facts.order.low, facts.order.high),
+        evidence=build_evidence_frame(facts.evidence, low, facts.order.high),
         part_state=facts.state if unsupported and facts.supported_mass > 0 else "",
         numbers=tuple(writer.numbers),
     )
@@ -276,7 +276,8 @@ def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
         writer.add_count(facts.rope, "rope", "equivalence"),
     )
     behind = _write_others_behind(facts, writer)
-    return f"{names} are practically equal (within {margin}): use the cheaper one{behind}."
+    word = "cheaper one" if len(facts.order.candidates) == 2 else "cheapest"
+    return f"{names} are practically equal (within {margin}): use the {word}{behind}."
 
 
 def _choose_candidates(facts: Judgement, writer: LineWriter) -> str:
@@ -312,8 +313,10 @@ def _choose_by_prior(facts: Judgement, writer: LineWriter) -> str:
         low, high = (writer.add_prior(end, "prior_low", "leaders") for end in ends)
         text = f"{writer.join_names(best, 'or')} from prior {low} to {high}; elsewhere the data do not decide"
     elif len(limits) > 1:
-        both = len(ranges) == 3 and len(ranges[1][0]) == 2
-        text += "; in between, " + ("either" if both else "the data do not decide")
+        losers = {worse for _, worse, _ in order.wins} - {*first, *last}
+        left = dict.fromkeys(m for models, *_ in ranges[1:-1] for m in models if m not in losers)
+        open_models = writer.join_names(left, "or") if len(left) == 2 else "the data do not decide"
+        text += f"; in between, {open_models}"
     for better, worse, _ in order.wins:
         if {better, worse} <= {*first, *last}:
             text += f"; on average {names[better]} is better than {names[worse]}"
@@ -351,8 +354,11 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
     """Write the least certain comparison that the choice needs, then optional phrases."""
     if facts.state == "untrusted" or facts.supported_mass == 0:
         return "No test is reliable here."
-    is_split = facts.state == "by_prior" and len(facts.evidence) > 1
-    phrases = [(_write_ends if is_split else write_evidence)(facts.evidence, writer)]
+    rows = facts.evidence
+    if facts.state == "by_prior" and len(rows) > 1:
+        phrases = [_write_ends(rows, writer)]
+    else:
+        phrases = [write_evidence(rows, writer, facts.evaluation.design.units)]
     optional = {
         "equivalent": _write_equivalence,
         "detectable": _write_detectable,
@@ -364,29 +370,27 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
     return text if "claim" in writer.omit else f"{text} For {facts.evaluation.design.population}."
 
 
-def write_evidence(rows: Sequence[Any], writer: LineWriter) -> str:
+def write_evidence(rows: Sequence[Any], writer: LineWriter, units: str = "cases") -> str:
     """Write the least certain comparison: a lead with its test or at one prior, or the largest difference."""
     if not rows:
         return "Separated at some priors only, by simultaneous bands"
     row, *others = rows
-    several, single = ("Least certain: ", "") if row.reject else ("Largest difference: ", "Difference: ")
+    several, single = ("Least certain lead: ", "") if row.reject else ("Largest difference: ", "Difference: ")
     title = several if others else single
     if not hasattr(row, "test"):  # a band
         prior = writer.add_prior(row.prior, "prior", "difference_curves")
         return f"{title}{writer.write_lead(row, 'difference_curves')} at prior {prior}"
-    test = "" if "test" in writer.omit else f" ({get_test(str(row.test)).name})"
-    return f"{title}{writer.write_lead(row)}{test}"
+    test = get_test(str(row.test)).name.replace("over cases", f"over {units}")
+    return f"{title}{writer.write_lead(row)}{'' if 'test' in writer.omit else f' ({test})'}"
 
 
 def _write_ends(rows: Sequence[Any], writer: LineWriter) -> str:
-    """Write the bands at the less certain end of the prior and, shorter, at the other end."""
+    """Write the bands at the less certain end of the prior, then at the other end."""
     table, (row, other) = "difference_curves", rows
-    priors = [writer.add_prior(each.prior, "prior", table) for each in rows]
-    text = f"Less certain end, prior {priors[0]}: {writer.write_lead(row, table)}"
+    text = f"At prior {writer.add_prior(row.prior, 'prior', table)}: {writer.write_lead(row, table)}"
     if "other_end" not in writer.omit:
-        better, worse = (writer.names[model] for model in order_by_estimate(other))
-        estimate = writer.add_number(abs_estimate(other), "estimate", table)
-        text += f"; at {priors[1]}: {better} over {worse} by {estimate}"
+        prior = writer.add_prior(other.prior, "prior", table)
+        text += f"; at {prior}: {writer.write_lead(other, table, with_p=False)}"
     return text if "test" in writer.omit else f"{text} (simultaneous bands)"
 
 
@@ -398,7 +402,7 @@ def _find_open_rival(facts: Judgement) -> Any:
 def _write_open_rival(facts: Judgement, writer: LineWriter) -> str:
     if facts.state != "tie" or len(facts.order.candidates) < 2:
         return ""
-    return f"not shown: {writer.write_lead(_find_open_rival(facts), with_p=False)}"
+    return f"open: {writer.write_lead(_find_open_rival(facts), with_p=False)}"
 
 
 def _write_equivalence(facts: Judgement, writer: LineWriter) -> str:
@@ -425,8 +429,12 @@ def _write_p_best(facts: Judgement, writer: LineWriter) -> str:
     row = next(iter_rows(facts.frames["decisions"]))
     if facts.state == "equal" or facts.is_partial or np.isnan(row.p_best):
         return ""
-    p_best = writer.add_number(row.p_best, "p_best", "decisions", partial(format_number, digits=2))
+    p_best = writer.add_number(row.p_best, "p_best", "decisions", _format_probability)
     return f"model-based P({writer.names[str(row.model)]} is best) {p_best}"
+
+
+def _format_probability(value: float) -> str:
+    return ">0.99" if value > 0.995 else format_number(value, digits=2)
 
 
 # --- where it changes ---------------------------------------------------------------------------------------
@@ -463,7 +471,7 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
     text = _write_change(facts, nearest, writer)
     if "names" in writer.omit:
         text = text.removeprefix("The highest mean changes ")
-    outside = "a change outside cannot be located"
+    outside = "outside, not known"
     if not text.startswith("It may"):
         outside = f"outside, {text[0].lower()}{text[1:]}"
     return f"Not {'at' if len(ends) == 1 else 'from'} prior {limits}; {outside}."
@@ -485,7 +493,7 @@ def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
         interval = f" (interval {format_prior_interval(crossing)})"
     models = f" from {writer.names[str(below.model)]} to {writer.names[str(above.model)]}"
     if facts.state == "by_prior":  # the choice names them
-        return f"At prior {prior}{interval}"
+        return f"Means cross at {prior}{interval}"
     return f"The highest mean changes{'' if 'names' in writer.omit else models} at prior {prior}{interval}"
 
 
@@ -499,7 +507,7 @@ def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
 def write_weakness(facts: Judgement, writer: LineWriter) -> str:
     """Write the worst weakness, and its remedy."""
     weaknesses = chain(
-        _write_suspicions(facts),
+        _write_suspicions(facts, writer),
         _write_scarcity(facts, writer),
         _write_flaws(facts, writer),
         _write_more_data(facts, writer),
@@ -507,8 +515,12 @@ def write_weakness(facts: Judgement, writer: LineWriter) -> str:
     return next(weaknesses, "") or write_sampling_weakness(facts.evaluation.design, writer)
 
 
-def _write_suspicions(facts: Judgement) -> Iterator[str]:
+def _write_suspicions(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     """Yield the checks of the scores that could reverse the choice."""
+    auc = pivot_auc(facts.evaluation).mean()
+    inverted = [str(model) for model in auc.index[auc < 0.5]]
+    if inverted:
+        yield f"{writer.join_names(inverted)} may be inverted (see warning)."
     for name, phrase in SUSPICIONS.items():
         check = facts.find_check(name)
         if check is not None and check.advice:
@@ -593,9 +605,9 @@ def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
     if design.overlapping and not design.n_halvings:
         return _write_shared_training(design, writer)
     if design.has_runs:
-        return "One test set stands for all future cases."
+        return "All runs share one test set."
     if design.kind == "independent" and design.reason == "as stated":
-        return "Folds are taken as independent, as stated."
+        return "Fold independence is stated, not checked."
     return "None found for the deployment."
 
 
@@ -610,8 +622,8 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter) -> str:
     level = writer.add_count(MEASURED_LEVEL, "level", "design")
     remedy = "; half splits lower it" if rate > MEASURED_LEVEL else ""
     return (
-        "Folds share training data: with simulated unstable learners, the error rate was "
-        f"{writer.add_number(rate, 'rate', 'design')} at level {level}{remedy}."
+        "Folds share training data, so p is approximate: type I error "
+        f"{writer.add_number(rate, 'rate', 'design')} at level {level} with unstable learners{remedy}."
     )
 
 
@@ -631,11 +643,15 @@ def write_datasets_verdict(
     order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
     state = "control" if control is not None else order.state
     evidence = order.rank_evidence(state)
+    certainty = write_evidence(evidence, writer.begin("how_sure"))
+    rivals = order.pairs_among(order.candidates)
+    if state == "tie" and rivals:
+        certainty += f"; open: {writer.write_lead(min(rivals, key=rank_certainty), with_p=False)}"
     return Verdict(
         state,
         order.candidates if control is None else order.models_above(control) or (control,),
         choose=_choose_by_pairs(order, writer, "data sets", control),
-        how_sure=f"{write_evidence(evidence, writer.begin('how_sure'))}. For further data sets like these.",
+        how_sure=f"{certainty}. For further data sets like these.",
         where_it_changes=_write_changes_across(
             by_prior, ranking, n_datasets, writer.begin("where_it_changes")
         ),

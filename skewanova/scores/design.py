@@ -168,8 +168,8 @@ class FoldDesign:
 
     @property
     def units(self) -> str:
-        """Sampling units: cases, or clusters of cases."""
-        return "clusters of cases" if self.n_clusters else "cases"
+        """Sampling units: cases or clusters."""
+        return "clusters" if self.n_clusters else "cases"
 
     @property
     def population(self) -> str:
@@ -181,7 +181,7 @@ class FoldDesign:
         elif self.overlapping:
             about = "methods retrained on data like these"
         else:
-            about = "further independent folds"
+            about = "methods retrained on new data"
         return f"{about} of the population that the weights stand for" if self.weighted else about
 
     def describe(self) -> str:

@@ -111,7 +111,7 @@ def test_clusters_and_weights_stand_in_the_words(clustered):
 def test_the_verdict_is_about_clusters():
     positive, scores, cluster, _ = sample(400)
     result = compare(read_scores(table(positive, scores, cluster=cluster)), 0.6, at_priors=(0.6,))
-    assert result.design.population == "these fitted models on further clusters of cases"
+    assert result.design.population == "these fitted models on further clusters"
     assert result.verdict.how_sure.endswith(f"For {result.design.population}.")
 
 

@@ -77,7 +77,7 @@ def test_plan_of_one_test_set():
     plan = whole.to_frame().iloc[0]
     assert "times as many test cases would give" in whole.sentences[0]
     clusters = sa.plan_comparison(frame.assign(cluster=frame["case"] // 2), 0.4, difference=0.05)
-    assert "times as many test clusters of cases would give" in clusters.sentences[0]
+    assert "times as many test clusters would give" in clusters.sentences[0]
     twins = pd.concat([frame[frame["model"] == "m0"].assign(model=name) for name in "ab"])
     same = sa.plan_comparison(twins, 0.2, difference=0.05).to_frame()
     assert same[["power_now", "case_factor", "positive_factor", "negative_factor"]].isna().all(axis=None)

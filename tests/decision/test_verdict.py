@@ -315,11 +315,12 @@ def test_where_no_test_is_trusted_no_group_stands_in_the_tables(results, state):
 def test_words_for_pairs_names_and_numbers(results):
     pairs, writer = list(iter_rows(pairs_of(results["clear"]))), LineWriter({c: c for c in "abcde"})
     named = LineWriter({model: model for model in results["clear"].evaluation.models})
-    for rows, start in ((pairs[:1], "m"), (pairs[:2], "Least certain: m")):
+    for rows, start in ((pairs[:1], "m"), (pairs[:2], "Least certain lead: m")):
         assert write_evidence(rows, named).startswith(start)
         assert write_evidence(rows, named).endswith(" (corrected paired t, Holm)")
     assert [writer.join_names("a"), writer.join_names("abc", "or")] == ["a", "a, b or c"]
-    assert writer.join_names("abcde") == "a, b, c and 2 more"
+    assert writer.join_names("abcde") == "a, b, c, d and e"  # as short as with a count
+    assert LineWriter({c: c for c in "abcdef"}).join_names("abcdef") == "a, b, c and 3 more"
     assert [format_percent(value) for value in (0.4, 37.6, 99.7, 100.0)] == ["<1", "38", ">99", "100"]
     row = SimpleNamespace(estimate=-0.00152, conf_low=-0.0033, conf_high=0.00031, p_adjusted=0.1)
     difference = "0.0015 (-0.0003 to 0.0033), adjusted p 0.10"  # limits keep their sign
@@ -360,7 +361,7 @@ def test_a_tie_tells_the_difference_of_those_tied(results):
     a, b = result.verdict.models
     pairs = pairs_of(result)
     (row,) = pairs[pairs["model_a"].isin([a, b]) & pairs["model_b"].isin([a, b])].itertuples()
-    assert f"; not shown: {a} over {b} by {abs(row.estimate):.3f} (" in result.verdict.how_sure
+    assert f"; open: {a} over {b} by {abs(row.estimate):.3f} (" in result.verdict.how_sure
     assert not row.reject
 
 
@@ -468,11 +469,11 @@ def test_two_models_that_swap_are_named_with_their_limits(results):
     verdict, leaders = results["swap"].verdict, results["swap"].tables["leaders"]
     alone = leaders[~leaders.duplicated(["prior_low", "prior_high"], keep=False)]
     low, high = alone["prior_high"].min(), alone["prior_low"].max()
-    assert f"Use m1 below prior {low:.3g} and m0 above {high:.3g}; in between, either" in verdict.choose
-    assert verdict.where_it_changes.startswith("At prior ")  # the choice names both
+    assert f"Use m1 below prior {low:.3g} and m0 above {high:.3g}; in between, m" in verdict.choose
+    assert verdict.where_it_changes.startswith("Means cross at 0.0")  # the choice names both
     less, more = iter_rows(verdict.evidence)
-    assert verdict.how_sure.startswith(f"Less certain end, prior {less.prior_low:.3g}: m")
-    assert f"; at {more.prior_low:.3g}: m" in verdict.how_sure
+    assert less.p_adjusted >= more.p_adjusted
+    assert verdict.how_sure.startswith(f"At prior {less.prior_low:.3g}: m")
 
 
 def test_models_that_are_equal_have_the_p_of_equivalence(results):

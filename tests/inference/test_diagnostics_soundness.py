@@ -67,7 +67,7 @@ def test_compare_warns_and_says_each_once():
 
 @pytest.mark.parametrize(("columns", "claim"), [
     ({}, "methods retrained on data like these"),
-    ({"design": "independent"}, "further independent folds"),
+    ({"design": "independent"}, "methods retrained on new data"),
 ])  # fmt: skip
 def test_the_claim_stands_in_summary_and_methods(columns, claim):
     with warnings.catch_warnings():

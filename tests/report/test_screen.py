@@ -58,10 +58,11 @@ def test_the_slider_moves_over_the_rows_of_the_file(hostile, screen):
     assert data["heads"][-1] == ["At a prior of 0.5", "1 in 2 positive"]
 
 
-def test_the_static_table_is_that_amid_the_deployment_prior(screen):
+def test_the_static_table_is_that_amid_the_supported_deployment_prior(hostile, screen):
     data = json.loads(screen.data)
     step = data["heads"].index([screen.title, screen.fraction])
-    assert data["priors"][step] == pytest.approx(0.1, rel=0.1)
+    low, high = max(0.05, hostile.tables["support"].query("supported")["prior"].min()), 0.2
+    assert data["priors"][step] == pytest.approx(np.sqrt(low * high), rel=0.1)
     assert [[row.number, *row.cells] for row in screen.rows] == data["rows"][step]
     span = np.log(data["priors"][-1] / data["priors"][0])
     assert screen.start == pytest.approx(np.log(data["priors"][step] / data["priors"][0]) / span)

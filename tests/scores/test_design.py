@@ -165,10 +165,10 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
          "that each cover all cases)", NEW, ()),
         (FOLDS, "kfold", f"one cross-validation, 5 folds, 0.25 {A_CASE} (design as stated)", NEW, ()),
         *((folds, "independent", f"independent folds, {len(folds)} folds (as stated)",
-           "further independent folds", notes)
+           "methods retrained on new data", notes)
           for folds, notes in [(FOLDS, ()), (OVERLAPPING, (RECUR,)), (REPEATED, (RECUR,)), (RUNS, (RECUR,))]),
         (FOLDS, FoldDesign("independent", 0.2), "independent folds, 5 folds (as stated)",
-         "further independent folds",
+         "methods retrained on new data",
          ("test_fraction=0.2 is not used, because the folds were stated to be independent",)),
         (FOLDS, "repeated_holdout", f"repeated hold-out, 5 folds, 0.25 {A_CASE} (design as stated)", NEW,
          ("the cases look like kfold, but design='repeated_holdout' was stated and is used",)),
@@ -358,7 +358,7 @@ def test_clusters_and_weights_are_named():
     assert population_of_cases(table_of(folds)) == "these fitted models on further cases"
     patients = table_of(folds, cluster=lambda frame: frame["case"] // 2, weight=lambda _: 2.0)
     assert population_of_cases(patients) == (
-        "these fitted models on further clusters of cases of the population that the weights stand for"
+        "these fitted models on further clusters of the population that the weights stand for"
     )
     design = infer_design(patients)
     assert (design.n_clusters, design.weighted) == (20, True)
