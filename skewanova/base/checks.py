@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any, TypeVar
@@ -67,22 +69,38 @@ def is_full_disk(error: BaseException) -> bool:
     return re.search("No space left on device|Disk quota exceeded", str(error)) is not None
 
 
+#: Notes that the enclosing block has issued.
+_issued: ContextVar[set[str]] = ContextVar("issued")
+
+
 def warn_each(notes: Iterable[str]) -> tuple[str, ...]:
     """Issue each distinct note as a SkewanovaWarning and return the notes."""
-    unique = tuple(dict.fromkeys(notes))
+    unique, issued = tuple(dict.fromkeys(notes)), _issued.get(set())
     for note in unique:
-        warnings.warn(note, SkewanovaWarning, stacklevel=_find_user_level())
+        if note not in issued:
+            warnings.warn(note, SkewanovaWarning, stacklevel=_find_user_level())
+    issued.update(unique)
     return unique
 
 
-#: The folder of this package.
-_PACKAGE_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
+@contextmanager
+def warn_once() -> Iterator[None]:
+    """Issue each note of the block once; a block in it counts its own."""
+    token = _issued.set(set())
+    try:
+        yield
+    finally:
+        _issued.reset(token)
+
+
+#: The folder of this package, and the module through which cached properties are called.
+_SKIPPED_FILES = (os.path.dirname(os.path.dirname(__file__)) + os.sep, functools.__file__)
 
 
 def _find_user_level() -> int:
     """Return the stack level of the first caller outside this package."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_SKIPPED_FILES):
         frame, level = frame.f_back, level + 1
     return level
 

@@ -257,10 +257,10 @@ def resolve_pairwise(design: FoldDesign, options: Options) -> str:
         plain = get_test(method).needs_adjustment or not (options.p_adjust or options.control)
         return method if plain else "paired_t"
     if not get_test(options.pairwise).applies_to(design.kind):
+        halves = "needs halvings of the data set" if get_test(options.pairwise).needs_halvings else ""
         raise InputError(
-            f"`pairwise` must be a test for this design, but {options.pairwise!r} corrects for training data "
-            f"that its folds do not share, or needs halvings ({design.describe()}): leave `pairwise` out, or "
-            "state `design`"
+            f"`pairwise` must be a test for {design.describe()}, but {options.pairwise!r} "
+            f"{halves or 'corrects for training data that folds share'}; leave `pairwise` out"
         )
     return options.pairwise
 
@@ -271,8 +271,8 @@ def _check_level(design: FoldDesign, options: Options) -> list[str]:
         return []
     note = get_test(options.pairwise).note
     return [
-        f"pairwise={options.pairwise!r} may reject true equality too often here: {note} "
-        f"These folds are not: {design.describe()}"
+        f"pairwise={options.pairwise!r} may reject true equality too often here. {note} "
+        f"These folds are not: {design.describe()}. Leave `pairwise` out"
     ]
 
 

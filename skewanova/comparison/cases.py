@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from skewanova.base.checks import Floats, SkewanovaWarning, warn_each
+from skewanova.base.checks import Floats, SkewanovaWarning, warn_each, warn_once
 from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import Analysis, DesignAnalysis
 from skewanova.inference.catalogue import name_family
@@ -161,7 +161,7 @@ class TestSetAnalysis(CasesAnalysis):
         options = areas.sample, np.empty(0), measures.deployment_prior, measures.area_estimator, level
         estimate = measures.iauprec.set_index("model")["iauprec"].loc[list(measures.models)]
         spreads = zip(estimate.tolist(), *(part.tolist() for part in areas.model_errors()), strict=True)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), warn_once():
             warnings.simplefilter("ignore", SkewanovaWarning)  # each interval has its warning as a field
             return [compute_interval(IntervalInputs(*options, precomputed=item), "auto") for item in spreads]
 

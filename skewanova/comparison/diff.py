@@ -27,8 +27,11 @@ CHANGE_COLUMNS = (
 RANKING_COLUMNS = ("rank", "model", "iauprec", "group")
 
 
-#: Settings that must be equal for IAUPREC and groups to be comparable.
-COMPARABLE_SETTINGS = ("deployment_prior", "area_estimator", "alpha", "design_description", "control")
+#: Settings that must be equal for IAUPREC and groups to be comparable, in words.
+COMPARABLE_SETTINGS = {
+    "deployment_prior": "deployment prior", "area_estimator": "area estimator", "alpha": "alpha",
+    "design_description": "design", "control": "control",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +136,9 @@ def changes(old: Any, new: Any) -> ComparisonDiff:
     table = table.sort_values(["rank_new", "rank_old"], kind="stable", ignore_index=True)
     table["change"] = table["iauprec_new"] - table["iauprec_old"]
     differing = (
-        escape_text(f"{name}: {settings_old.get(name)} before, {settings_new.get(name)} now.")
-        for name in COMPARABLE_SETTINGS
-        if settings_old.get(name) != settings_new.get(name)
+        escape_text(f"{words}: {settings_old[name]} before, {settings_new[name]} now.")
+        for name, words in COMPARABLE_SETTINGS.items()
+        if {name} <= settings_old.keys() & settings_new.keys() and settings_old[name] != settings_new[name]
     )
     return ComparisonDiff(
         leader_old=get_leader(before),
@@ -158,7 +161,7 @@ def _load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, An
         settings: Mapping[str, Any] = {"deployment_prior": source.deployment_prior, "alpha": source.alpha}
         return source.ranking[list(RANKING_COLUMNS)], settings
     if not isinstance(source, str | os.PathLike):
-        raise InputError(f"`{name}` must be a comparison, a folder or a JSON file, but got {source!r}")
+        raise InputError(f"`{name}` must be a comparison, a folder or a JSON file, {describe_other(source)}")
     path = Path(source)
     try:
         if path.is_dir():
@@ -172,9 +175,29 @@ def _load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, An
         return check_ranking(ranking), settings
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"`{name}` must be a folder that `skewanova compare --out` wrote or a file that its --json "
-            f"printed, but got {str(path)!r}"
+            f"`{name}` must be {WRITTEN_FOLDER}, or a file that holds the output of its --json, "
+            f"{describe_path(path)}"
         ) from error
+
+
+#: What writes the folder of a comparison.
+WRITTEN_FOLDER = "a folder written by result.save('folder'), or `skewanova compare --out folder`"
+
+
+def describe_path(path: Path) -> str:
+    """Return the end of a message on a path without a comparison: what it is, or that nothing is there."""
+    parts = sorted(path.glob("*/tables/ranking.csv")) if path.is_dir() else []
+    if parts:
+        return f"but {str(path)!r} holds several; give that of one, such as {str(parts[0].parents[1])!r}"
+    return f"but got {str(path)!r}" if path.exists() else f"but there is no {str(path)!r}"
+
+
+def describe_other(source: object) -> str:
+    """Return the end of a message on an object that is no comparison, with the call that makes one."""
+    remedy, several = "make one by skewanova.compare(scores)", getattr(source, "comparisons", None)
+    if several:
+        remedy = f"pass one of its comparisons, such as .comparisons[{next(iter(several))!r}]"
+    return f"but got {type(source).__name__}; {remedy}"
 
 
 def read_result_csv(path: Path) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from skewanova.base.checks import (
     check_fraction,
     check_scores,
     make_generator,
+    prefix_errors,
     warn_each,
 )
 from skewanova.base.frames import FrameResult
@@ -31,8 +32,8 @@ from skewanova.scores.table import ScoreTable, StreamedScores
 from skewanova.scores.unlabelled import (
     LabelledCases,
     UnlabelledScores,
+    as_unlabelled,
     collect_labelled_cases,
-    read_unlabelled,
 )
 
 #: Refinements of the grid of log-odds around the joint maximum, and the likelihood ratio that it covers.
@@ -222,10 +223,12 @@ def estimate_prior_from_tables(
     """
     if isinstance(labelled, StreamedScores):
         raise InputError(
-            "`labelled` must be a table in memory, because bins need its scores: pass a frame or a file"
+            "`labelled` must be a table in memory, because bins need its scores; pass frame.compute() of "
+            "Dask or frame.toPandas() of Spark"
         )
-    table = read_in_memory(labelled)
-    field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
+    with prefix_errors("`labelled`"):
+        table = read_in_memory(labelled)
+    field_scores = as_unlabelled(unlabelled)
     level = check_fraction(confidence_level, "confidence_level")
     n_bins = check_count(n_bins, "n_bins", minimum=2)
     models, notes = _find_shared_models(table, field_scores)
@@ -361,7 +364,8 @@ def _bin_cases(
     common = reduce(np.intersect1d, [item.case for item in cases.values()])
     if not len(common):
         raise InputError(
-            "the models must share labelled cases, but have none in common: estimate by each model separately"
+            "the models must share labelled cases, but have none in common; pass the labelled rows of one "
+            "model at a time"
         )
     labelled, unlabelled = [], []
     for model, item in estimates.items():

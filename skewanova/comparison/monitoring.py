@@ -14,11 +14,18 @@ import pandas as pd
 from skewanova.base.checks import FIRST_INEXACT, InputError, Seed, check_fraction, check_scores, warn_each
 from skewanova.base.frames import FrameResult, iter_rows
 from skewanova.base.text import Table, build_table, format_column, format_limits, shorten_name
-from skewanova.comparison.diff import check_ranking, get_leader, read_result_csv
+from skewanova.comparison.diff import (
+    WRITTEN_FOLDER,
+    check_ranking,
+    describe_other,
+    describe_path,
+    get_leader,
+    read_result_csv,
+)
 from skewanova.comparison.result import Comparison
 from skewanova.priors.estimation import estimate_from_bins
 from skewanova.priors.mixtures import BinCounts, BinnedScores, count_by_bin
-from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, UnlabelledScores, read_unlabelled
+from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, as_unlabelled
 
 MONITOR_COLUMNS = (
     "batch", "n_unlabelled", "estimate", "conf_low", "conf_high", "p_value", "leaders", "state",
@@ -161,7 +168,7 @@ def monitor(
     level = check_fraction(confidence_level, "confidence_level")
     frames = _load_frames(comparison)
     chosen = get_leader(frames["ranking"])
-    field_scores = unlabelled if isinstance(unlabelled, UnlabelledScores) else read_unlabelled(unlabelled)
+    field_scores = as_unlabelled(unlabelled)
     if chosen not in field_scores.models:
         raise InputError(
             f"`unlabelled` must hold scores of {chosen!r}, the model that was chosen, but has those of "
@@ -187,14 +194,14 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
     if isinstance(comparison, Comparison):
         return {name: comparison.tables[name] for name in names}
     if not isinstance(comparison, str | os.PathLike):
-        raise InputError(f"`comparison` must be a comparison or a folder, but got {comparison!r:.60}")
+        raise InputError(f"`comparison` must be a comparison or a folder, {describe_other(comparison)}")
     try:
         return _check_frames(
             {name: read_result_csv(Path(comparison) / "tables" / f"{name}.csv") for name in names}
         )
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
-            f"`comparison` must be a folder that `skewanova compare --out` wrote, but got {str(comparison)!r}"
+            f"`comparison` must be {WRITTEN_FOLDER}, {describe_path(Path(comparison))}"
         ) from error
 
 

@@ -6,6 +6,7 @@ averaged, but p-values are adjusted over all classes and pairs, which is valid u
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +16,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skewanova.base.checks import InputError, InputTypeError, Seed, check_alpha, prefix_errors, warn_each
+from skewanova.base.checks import (
+    InputError,
+    InputTypeError,
+    Seed,
+    SkewanovaWarning,
+    check_alpha,
+    prefix_errors,
+    warn_each,
+)
 from skewanova.base.frames import iter_rows
 from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.base.text import (
@@ -28,7 +37,7 @@ from skewanova.base.text import (
     wrap_lines,
 )
 from skewanova.comparison.analysis import group_models
-from skewanova.comparison.pipeline import compare
+from skewanova.comparison.pipeline import check_arguments, compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.planning import count_compared_pairs
@@ -284,9 +293,10 @@ def compare_datasets(
     check_alpha(alpha)
     if isinstance(scores, MulticlassScores):
         raise InputTypeError(
-            "`scores` has several classes of the same cases, which are not independent data sets: use "
-            "compare_classes()"
+            "`scores` has several classes of the same cases, which are not independent data sets; use "
+            "skewanova.compare_classes(scores)"
         )
+    check_arguments("compare_datasets", options)
     tables = read_datasets(scores, columns=columns, pos_label=pos_label)
     check_same_models({name: table.models for name, table in tables.items()})
     priors = dict.fromkeys(tables, deployment_prior)
@@ -311,7 +321,7 @@ def compare_datasets(
         ranking=ranking.assign(group=ranking["model"].map(groups))[list(ACROSS_RANKING_COLUMNS)],
         alpha=alpha,
         deployment_prior=next(iter(comparisons.values())).evaluation.deployment_prior.describe(),
-        warnings=(*warn_each(notes), *_merge_warnings("data set", comparisons)),
+        warnings=warn_each([*notes, *_merge_warnings("data set", comparisons)]),
     )
 
 
@@ -332,7 +342,8 @@ def _compare_each(
 ) -> dict[str, Comparison]:
     comparisons = {}
     for name, table in tables.items():
-        with prefix_errors(f"{part} {name!r}"):
+        with prefix_errors(f"{part} {name!r}"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", SkewanovaWarning)  # issued together, by data set or class
             comparisons[name] = compare(table, priors[name], **options)
     return comparisons
 
@@ -345,7 +356,8 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
     """Check that there are at least two data sets, with the same models."""
     if len(models) < 2:
         raise InputError(
-            f"a comparison across data sets needs at least 2 data sets, but got {len(models)}: use compare()"
+            f"a comparison across data sets needs at least 2 data sets, but got {len(models)}; compare the "
+            "models on one by skewanova.compare(table)"
         )
     first, expected = next(iter(models.items()))
     for name, others in models.items():
@@ -353,7 +365,8 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
         if unmatched:
             raise InputError(
                 f"every data set must have the same models, but {unmatched[0]!r} is in only one of the data "
-                f"sets {first!r} and {name!r}; score it there, or select the others (select_models, --models)"
+                f"sets {first!r} and {name!r}; score it there, or select the others by "
+                "skewanova.read_scores(table).select_models([NAMES]), or --models NAMES"
             )
 
 
@@ -578,8 +591,10 @@ def compare_classes(
     """
     if not isinstance(scores, MulticlassScores):
         raise InputTypeError(
-            "`scores` must be the result of scores_from_multiclass(), but is a " + type(scores).__name__
+            "`scores` must be the result of skewanova.scores_from_multiclass(y_true, {'A': a, 'B': b}), but "
+            f"got {type(scores).__name__}; with two classes use skewanova.compare(table)"
         )
+    check_arguments("compare_classes", options)
     check_alpha(alpha)
     priors = _check_class_priors(deployment_prior, scores.classes)
     comparisons = _compare_each("class", scores.tables, priors, alpha=alpha, rng=rng, **options)
@@ -602,7 +617,7 @@ def compare_classes(
         pairs=pairs[["class", *POSTHOC_COLUMNS]],
         ranking=_stack_classes(rankings),
         alpha=alpha,
-        warnings=tuple(_merge_warnings("class", comparisons)),
+        warnings=warn_each(_merge_warnings("class", comparisons)),
     )
 
 
@@ -614,8 +629,8 @@ def _check_class_priors(
     for name in classes:
         if name not in deployment_prior:
             raise InputError(
-                f"`deployment_prior` must have a prior for each class, but has none for {name!r}; it has "
-                f"those of {', '.join(map(repr, deployment_prior))}"
+                f"`deployment_prior` must have a prior for each of {', '.join(map(repr, classes))}, but has "
+                f"those of {', '.join(map(repr, deployment_prior)) or 'none'}"
             )
     return deployment_prior
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from inspect import signature
 from itertools import chain
@@ -19,6 +19,7 @@ from skewanova.base.checks import (
     make_generator,
     suggest_name,
     warn_each,
+    warn_once,
 )
 from skewanova.base.text import report_stage
 from skewanova.comparison.analysis import DesignAnalysis, FoldsAnalysis, Options
@@ -198,19 +199,20 @@ def compare(
     check_several_models(table)
     options.check_control(table.models)
     complete, dropped = complete_table(table, missing=missing)
-    estimated = [getattr(deployment_prior, name, ()) for name in ("warnings", "caveats")]
-    notes = [*warn_each(chain(*estimated)), *dropped, *check_paired(complete)]
-    report_stage("measures")
-    measures = evaluate(
-        complete,
-        at_priors=at_priors,
-        deployment_prior=deployment_prior,
-        area_estimator=area_estimator,
-        design=design,
-    )
-    measures = measures.reorder_models(ranking_order(measures))
-    mixed = [_test_all_cells(table, measures)] if dropped and measures.design.is_over_folds else []
-    frames, messages = _run_analysis(measures, options, mixed)
+    with warn_once():
+        estimated = [getattr(deployment_prior, name, ()) for name in ("warnings", "caveats")]
+        notes = [*warn_each(chain(*estimated)), *dropped, *check_paired(complete)]
+        report_stage("measures")
+        measures = evaluate(
+            complete,
+            at_priors=at_priors,
+            deployment_prior=deployment_prior,
+            area_estimator=area_estimator,
+            design=design,
+        )
+        measures = measures.reorder_models(ranking_order(measures))
+        mixed = [_test_all_cells(table, measures)] if dropped and measures.design.is_over_folds else []
+        frames, messages = _run_analysis(measures, options, mixed)
     notes += [*measures.design.warnings, *messages]
     return Comparison(
         {"auprec": measures.auprec, "iauprec": measures.iauprec, **frames},
@@ -417,6 +419,8 @@ def name_estimators(estimators: object) -> dict[str, Any]:
     """Return the estimators by name; those of a sequence by their class, numbered if it repeats."""
     result: Any = estimators
     if isinstance(estimators, list | tuple):
+        if any(isinstance(item, tuple) for item in estimators):
+            raise InputTypeError("`estimators` holds pairs of a name and a model; pass dict(estimators)")
         result = {}
         for estimator in estimators:
             kind = type(estimator).__name__
@@ -428,14 +432,18 @@ def name_estimators(estimators: object) -> dict[str, Any]:
     return dict(result)
 
 
-def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
-    """Check the arguments of `compare` before any estimator is fitted."""
+def check_arguments(function: str, options: Iterable[str], *, excluded: Container[str] = ()) -> None:
+    """Raise for the first argument of a function that is none of `compare`, or is excluded."""
     parameters = signature(compare).parameters
     for name in options:
-        if name not in parameters or name in {"scores", "missing"}:
-            raise InputTypeError(
-                f"compare_estimators() has no argument {name!r}{suggest_name(name, parameters)}"
-            )
+        if name not in parameters or name in excluded:
+            raise InputTypeError(f"{function}() has no argument {name!r}{suggest_name(name, parameters)}")
+
+
+def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
+    """Check the arguments of `compare` before any estimator is fitted."""
+    check_arguments("compare_estimators", options, excluded={"scores", "missing"})
+    parameters = signature(compare).parameters
     values = {name: parameters[name].default for name in parameters} | dict(options)
     names = ("alpha", "pairwise", "p_adjust", "control", "rope")
     Options(**{name: values[name] for name in names}, rng=0).check_control(models)
@@ -448,9 +456,8 @@ def _check_design(design: str | FoldDesign, test_fraction: float | None) -> Fold
     kind = design.kind if isinstance(design, FoldDesign) else design
     if kind not in BUILT_IN_DESIGNS:
         raise InputError(
-            f"`design` must be one of {', '.join(BUILT_IN_DESIGNS)}; but got {kind!r}"
-            f"{suggest_name(kind, BUILT_IN_DESIGNS)}; for another design give `cv`, such as "
-            "StratifiedKFold(10)"
+            f"`design` must be one of {', '.join(BUILT_IN_DESIGNS)}; but got {kind!r}; for other splits "
+            f"leave it out and pass `cv`, such as cv=10{suggest_name(kind, BUILT_IN_DESIGNS)}"
         )
     stated = as_design(design)
     if None not in {stated.test_fraction, test_fraction}:

@@ -44,7 +44,8 @@ class Plots:
         from skewanova import plotting  # imports matplotlib
 
         if name.startswith("_") or f"plot_{name}" not in dir(plotting):
-            raise AttributeError(f"there is no plot {name!r}{suggest_name(name, dir(self))}")
+            remedy = suggest_name(name, dir(self)) or "; dir(result.plot) lists them"
+            raise AttributeError(f"there is no plot {name!r}{remedy}")
         return partial(getattr(plotting, f"plot_{name}"), self.result)
 
     def __dir__(self) -> list[str]:

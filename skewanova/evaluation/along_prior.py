@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from skewanova.base.checks import Floats, check_alpha, check_prior_list, check_priors
 from skewanova.base.rounding import is_maximum
-from skewanova.evaluation.measures import Evaluation, build_auprec_frame, prior_grid
+from skewanova.evaluation.measures import Evaluation, build_auprec_frame, check_evaluation, prior_grid
 from skewanova.evaluation.points import list_cells
 from skewanova.priors.evidence import effective_negatives
 from skewanova.scores.design import fold_mean_interval
@@ -37,6 +37,7 @@ def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> 
     >>> len(auprec_by_prior(measures, [0.1, 0.3]))
     120
     """
+    check_evaluation(evaluation)
     grid = prior_grid(evaluation) if priors is None else check_prior_list(priors, "priors")
     areas = evaluation.auprec_by_cell(grid)
     return build_auprec_frame(list_cells(evaluation), grid, areas[~np.isnan(areas[..., 0])])
@@ -79,6 +80,7 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     >>> auprec_intervals(measures)[["model", "prior"]].to_numpy().tolist()
     [['A', 0.5], ['A', 0.2], ['B', 0.5], ['B', 0.2], ['C', 0.5], ['C', 0.2]]
     """
+    check_evaluation(evaluation)
     check_alpha(alpha)
     cells = evaluation.auprec.groupby(["model", "prior"], sort=False, observed=True)["auprec"]
     frame = cells.agg(["mean", "std", "count"]).reset_index()
@@ -127,6 +129,7 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
     >>> regret(measures, [0.1])[["model", "best", "regret"]].round(3).to_numpy().tolist()
     [['A', 'A', 0.0], ['B', 'A', 0.183], ['C', 'A', 0.025]]
     """
+    check_evaluation(evaluation)
     if priors is None:
         deployment = evaluation.deployment_prior
         grid = np.union1d(prior_grid(evaluation), (deployment.low, deployment.high))
@@ -186,7 +189,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     >>> support(measures, [0.2, 0.001])["supported"].tolist()
     [False, True]
     """
-    rule = evaluation.support
+    rule = check_evaluation(evaluation).support
     if priors is None:
         grid = prior_grid(evaluation)
         inside = [rule.smallest_prior] if grid[0] < rule.smallest_prior < grid[-1] else []

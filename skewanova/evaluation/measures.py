@@ -26,7 +26,7 @@ from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups
 from skewanova.curves.roc import auc
 from skewanova.priors.evidence import Support
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
-from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable
+from skewanova.scores.columns import SAMPLING_COLUMNS, ColumnMap, RawTable
 from skewanova.scores.design import (
     FOLD_IMBALANCE,
     FoldDesign,
@@ -154,8 +154,9 @@ class Evaluation(FrameResult):
         """Compute the mean AUPREC over folds, of shape (n_models, n_priors)."""
         return np.asarray(np.nanmean(self.auprec_by_cell(priors), axis=1))
 
-    def reweight(self, weighting: DeploymentPrior) -> Evaluation:
+    def reweight(self, deployment_prior: PriorLike) -> Evaluation:
         """Return the evaluation with IAUPREC over another deployment prior."""
+        weighting = as_deployment_prior(deployment_prior)
         grid = np.array([weighting.low])
         result = measures_of_groups(self.curves, grid, weighting, self.area_estimator)
         cells = pd.MultiIndex.from_tuples(list(self.curves), names=["model", "fold"])
@@ -290,6 +291,10 @@ def measure_group(
     >>> measure_group(rows, at_priors=(0.5, 0.1))["auprec"].round(4).tolist()
     [0.7917, 0.5705]
     """
+    if not isinstance(frame, pd.DataFrame):
+        raise InputTypeError(f"`frame` must be a pandas DataFrame, but got {type(frame).__name__}")
+    ColumnMap.from_names({}).select([*frame], "`frame`")
+    grid = check_prior_list(at_priors, "at_priors")
     for column in SAMPLING_COLUMNS:
         if column in frame:
             raise InputError(
@@ -300,9 +305,11 @@ def measure_group(
     table = build_score_table(RawTable(rows, locate_group_row(rows)), pos_label)
     curves = table.curves()
     if len(curves) > 1:
-        raise InputError(f"`frame` must hold one model in one fold, but holds {len(curves)} groups")
+        raise InputError(
+            f"`frame` must hold one model in one fold, but holds {len(curves)} groups; measure them all by "
+            "skewanova.evaluate(frame)"
+        )
     ((model, fold), roc), *_ = curves.items()
-    grid = np.asarray(at_priors, dtype=np.float64)
     measured: dict[str, Any] = {
         "model": str(model),
         "fold": str(fold),

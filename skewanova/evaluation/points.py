@@ -13,7 +13,7 @@ from skewanova.base.rounding import TIE
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.groups import Cell, select_curves
 from skewanova.curves.roc import RocCurve
-from skewanova.evaluation.measures import Evaluation, prior_grid
+from skewanova.evaluation.measures import Evaluation, check_evaluation, prior_grid
 
 RECALL_GRID = np.linspace(0.005, 1.0, 200)
 
@@ -92,6 +92,7 @@ def precision_recall(
     >>> len(precision_recall(measures, 0.1, recall=[0.5, 0.9]))
     120
     """
+    check_evaluation(evaluation)
     grid = np.asarray(evaluation.priors) if priors is None else check_prior_list(priors, "priors")
     rates = _check_operating_rates(recall, "recall", zero=False)
     columns = {"prior": np.repeat(grid, len(rates)), "recall": np.tile(rates, len(grid))}
@@ -121,7 +122,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     >>> surface(measures).columns.tolist()
     ['model', 'prior', 'recall', 'precision']
     """
-    grid, recall = prior_grid(evaluation, 41), np.linspace(0.02, 1.0, 50)
+    grid, recall = prior_grid(check_evaluation(evaluation), 41), np.linspace(0.02, 1.0, 50)
     result: dict[str, list[Floats]] = {}
     for (model, _), roc in _select_curves(evaluation).items():
         total, count = result.setdefault(model, [np.zeros((len(grid), len(recall))), np.zeros(1)])
@@ -215,4 +216,4 @@ def list_cells(evaluation: Evaluation) -> list[Cell]:
 
 
 def _select_curves(evaluation: Evaluation) -> Mapping[Cell, RocCurve]:
-    return select_curves(evaluation.curves, list_cells(evaluation))
+    return select_curves(check_evaluation(evaluation).curves, list_cells(evaluation))

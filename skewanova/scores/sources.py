@@ -305,6 +305,19 @@ def _folder_keys(file: Path, folder: Path) -> dict[str, str | None]:
 # --- frames, streams and queries ---------------------------------------------------------------------------
 
 
+#: What to do with an object that is no table, by an attribute that it has.
+REMEDIES = {
+    "scores": "pass its attribute scores",
+    "classes": "compare several classes by skewanova.compare_classes(scores)",
+    "comparisons": "pass the scores of one of its comparisons",
+    "to_frame": "pass its to_frame()",
+    "keys": "make one by pandas.DataFrame, or compare data sets by skewanova.compare_datasets(tables)",
+}
+
+
+NO_TABLE_REMEDY = "make one by pandas.DataFrame"
+
+
 def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
     """Read a frame of any library, an Arrow stream or a query."""
     backend = detect_backend(source)
@@ -319,8 +332,10 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
     with _query_errors(native):
         reader = None if isinstance(native, pd.Series) else _open_stream(native, columns)
         if reader is None:
+            remedy = next((text for name, text in REMEDIES.items() if hasattr(source, name)), NO_TABLE_REMEDY)
             raise InputTypeError(
-                f"scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}"
+                "scores must be a path or a pandas, polars or pyarrow table, but got "
+                f"{type(source).__name__}; {remedy}"
             )
         names = columns.select(reader.schema.names, "the table")
         schema = pa.schema([reader.schema.field(name) for name in names])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import Bools, InputError, check_choice
+from skewanova.base.checks import Bools, InputError, check_choice, prefix_errors
 from skewanova.priors.mixtures import N_BINS, bin_scores
 from skewanova.scores.columns import ColumnMap
 from skewanova.scores.sources import load_table
@@ -119,6 +119,14 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
             f"first at {raw.where(int(repeated[0]))}; leave the repeated rows out"
         )
     return UnlabelledScores(frame, raw.source)
+
+
+def as_unlabelled(source: object) -> UnlabelledScores:
+    """Return the scores, read if they are not yet; errors name the argument."""
+    if isinstance(source, UnlabelledScores):
+        return source
+    with prefix_errors("`unlabelled`"):
+        return read_unlabelled(source)
 
 
 class LabelledCases(NamedTuple):

@@ -1,6 +1,7 @@
 """What changed between two comparisons, from results, folders and JSON."""
 
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ from loops import each
 from skewanova import InputError
 from skewanova.base.folders import PROVENANCE
 from skewanova.comparison.diff import CHANGE_COLUMNS, changes
+from skewanova.comparison.monitoring import monitor
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +78,9 @@ def test_leader_groups_and_areas(tmp_path):
 
 def test_another_question_is_said(old):
     other = simulated(("A", "NA", "C"), deployment_prior=(0.3, 0.5))
-    told = [text for text in changes(old, other).sentences if text.startswith("deployment_prior: ")]
+    told = [text for text in changes(old, other).sentences if text.startswith("deployment prior: ")]
     assert told == [
-        "deployment_prior: uniform over priors 0.05 to 0.2 before, uniform over priors 0.3 to 0.5 now."
+        "deployment prior: uniform over priors 0.05 to 0.2 before, uniform over priors 0.3 to 0.5 now."
     ]
 
 
@@ -104,16 +106,31 @@ ROW = {"rank": 1, "model": "A", "iauprec": 0.5, "group": "a"}
 ))])  # fmt: skip
 def test_what_is_no_comparison_or_was_edited_is_refused(old, tmp_path, content):
     (tmp_path / "x.json").write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=r"^`new` must be a folder that `skewanova compare --out` wrote"):
+    with pytest.raises(InputError, match=r"^`new` must be a folder written by .*--json, but got '.*x.json'$"):
         changes(old, tmp_path / "x.json")
 
 
 def test_what_is_not_there_is_refused(old, tmp_path):
-    for other in (tmp_path, tmp_path / "absent"):
-        with pytest.raises(InputError, match=r"^`new` must be a folder that `skewanova compare --out` wrote"):
+    for other, end in ((tmp_path, "but got '"), (tmp_path / "absent", "but there is no '.*absent'$")):
+        with pytest.raises(InputError, match=f"^`new` must be a folder written by .*--json, {end}"):
             changes(old, other)
-    with pytest.raises(InputError, match="`old` must be a comparison, a folder or a JSON file"):
-        changes(3, old)
+    write_folder(old, tmp_path / "classes" / "class-001")
+    for read in (changes, monitor):
+        with pytest.raises(InputError, match=r"holds several; give that of one, such as '.*class-001'$"):
+            read(tmp_path / "classes", old)
+    several = SimpleNamespace(comparisons={"a": old})
+    for other, end in ((3, "int; make one by"), (several, r"pass .* such as \.comparisons\['a'\]$")):
+        with pytest.raises(InputError, match=f"`old` must be a comparison, a folder or a JSON file, .*{end}"):
+            changes(other, old)
+        with pytest.raises(InputError, match=f"`comparison` must be a comparison or a folder, .*{end}"):
+            monitor(other, old)
+
+
+def test_settings_that_one_lacks_do_not_differ(tmp_path):
+    row = (1, "A", 0.5, "a")
+    write_json(tmp_path / "a", row, alpha=0.05)
+    write_json(tmp_path / "b", row)
+    assert changes(tmp_path / "a", tmp_path / "b").sentences == ("A still leads.",)
 
 
 def test_settings_of_a_file_steer_no_terminal(tmp_path):

@@ -114,7 +114,7 @@ def test_a_model_without_scores_is_named(tmp_path):
     {"n_positive": -1}, {"n_negative": "inf"}, {"n_negative": ""}, {"n_negative": "1e308"},
 ])  # fmt: skip
 def test_a_folder_that_somebody_edited_is_refused(tmp_path, edited):
-    with pytest.raises(InputError, match="`comparison` must be a folder that"):
+    with pytest.raises(InputError, match=r"`comparison` must be a folder written by .*, but got '"):
         monitor(write_folder(tmp_path, **edited), FIELD)
 
 
@@ -122,5 +122,5 @@ def test_a_folder_whose_bins_have_one_class_or_other_columns_is_refused(tmp_path
     bins = pd.read_csv(write_folder(tmp_path) / "tables" / "score_bins.csv")
     for changed in (bins.assign(n_positive=0), bins.rename(columns={"model": "name"}), bins[:1]):
         changed.to_csv(tmp_path / "tables" / "score_bins.csv", index=False)
-        with pytest.raises(InputError, match="`comparison` must be a folder that"):
+        with pytest.raises(InputError, match=r"`comparison` must be a folder written by .*, but got '"):
             monitor(tmp_path, FIELD)

@@ -87,16 +87,22 @@ def test_priors_by_class_and_a_control(found):
     assert (result.pairs["model_b"] == "m2").all()
     assert len(result.pairs) == 6
     assert result.comparisons["2"].evaluation.deployment_prior.low == 0.5
-    with pytest.raises(sa.InputError, match="has none for '2'; it has those of '0', '1'"):
+    with pytest.raises(sa.InputError, match=r"each of '0', '1', '2', but has those of '0', '1'$"):
         sa.compare_classes(scores, {"0": 0.3, "1": 0.2}, **OPTIONS)
 
 
 def test_refusals(found):
     scores, _ = found
-    with pytest.raises(sa.InputTypeError, match="not independent data sets: use compare_classes"):
+    with pytest.raises(sa.InputTypeError, match=r"; use skewanova.compare_classes\(scores\)$"):
         sa.compare_datasets(scores, 0.3)
-    with pytest.raises(sa.InputTypeError, match=r"the result of scores_from_multiclass\(\)"):
+    with pytest.raises(
+        sa.InputTypeError, match=r"but got mappingproxy; with two classes use skewanova.compare"
+    ):
         sa.compare_classes(scores.tables, 0.3)
+    with pytest.raises(sa.InputTypeError, match=r"scores must be .* by skewanova.compare_classes\(scores\)$"):
+        sa.compare(scores)
+    with pytest.raises(sa.InputTypeError, match=r"^compare_classes\(\) has no argument 'columns'$"):
+        sa.compare_classes(scores, columns={})
     with pytest.raises(sa.InputError, match=r"^class '0': "):
         sa.compare_classes(scores, 0.3, control="m9", **OPTIONS)
 

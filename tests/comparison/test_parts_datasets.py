@@ -220,6 +220,11 @@ def test_other_bad_input(change, message):
         sa.compare_datasets(change(many()), 0.4)
 
 
+def test_an_argument_that_is_none_is_named():
+    with pytest.raises(TypeError, match=r"^compare_datasets\(\) has no argument 'priors'; .* 'at_priors'\?$"):
+        sa.compare_datasets(many(), 0.4, priors=(0.5,))
+
+
 # --- text, folder and command -------------------------------------------------------------------------------
 
 

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -226,7 +228,8 @@ def test_the_adjustment_is_that_of_primary_and_equivalence(options, test):
 
 def test_another_family_is_behind_the_primary_where_asked_for():
     with pytest.warns(
-        SkewanovaWarning, match=r"^pairwise='tukey' may reject true equality too often here: As pub"
+        SkewanovaWarning,
+        match=r"^pairwise='tukey' may reject .* here. As pub.*Leave `pairwise` out$",
     ):
         found = compare(scores(), **QUICK, pairwise="tukey")
     families = found.pairs[found.pairs["response"] == "iauprec"].groupby("role", sort=False)["test"]
@@ -235,8 +238,21 @@ def test_another_family_is_behind_the_primary_where_asked_for():
     assert "corrected_t_holm" in set(families.get_group("secondary"))
 
 
+def test_a_note_of_several_tests_is_issued_once():
+    table = scores().drop(columns="case")
+    same = pd.concat([table[table["model"] == "low"].assign(model=name) for name in "ab"])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compare(same, **QUICK)
+    notes = [str(each.message) for each in caught]
+    assert "the models are identical in every fold: F and p are undefined (nan)" in notes
+    assert len(set(notes)) == len(notes)
+    assert {each.filename for each in caught} == {__file__}
+
+
 @each(("options", "message"), [
-    ({"pairwise": "split_half_t"}, "^`pairwise` must be a test for this design, but 'split_half"),
+    ({"pairwise": "split_half_t"}, "^`pairwise` must be a test for one .*, but 'split_half_t' needs halv"),
+    ({"pairwise": "corrected_t", "design": "independent"}, "that folds share; leave `pairwise` out$"),
     ({"pairwise": "tukey", "p_adjust": "holm"}, "`p_adjust` is for tests with unadjusted p-values"),
     ({"pairwise": "max_t", "control": "low"}, "`control` selects the pairs with one model, but pairwise='m"),
     ({"pairwise": "dunnett"}, "`control` must name the model that pairwise='dunnett' compares the"),

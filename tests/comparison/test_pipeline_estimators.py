@@ -145,7 +145,8 @@ def test_arguments_of_scoring_go_through() -> None:
 @each(("options", "message"), [
     ({"models": {"a": GaussianNB()}}, "`estimators` must hold at least 2 models"),
     ({"models": 3}, "`estimators` must be a mapping"),
-    ({"design": "kfold"}, r"`design` must be one of .* give `cv`, such as"),
+    ({"design": "kfold"}, r"`design` must be one of .* leave it out and pass `cv`, such as cv=10$"),
+    ({"models": [*MODELS.items()]}, r"pass dict\(estimators\)$"),
     ({"design": "split_halves"}, "did you mean 'split_half'"),
     ({"cv": 5, "design": "split_half"}, "`cv` and design='split_half' both determine"),
     ({"cv": 5, "test_fraction": 0.2}, r"`cv` and test_fraction=0.2 both determine"),

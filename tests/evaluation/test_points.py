@@ -7,8 +7,17 @@ import pandas as pd
 import pytest
 from precision_twins import cell, sized_models, vertices_of
 
-from skewanova import evaluate
-from skewanova.evaluation import precision_recall, roc, skew, surface
+from skewanova import InputTypeError, evaluate
+from skewanova.evaluation import (
+    auprec_by_prior,
+    auprec_intervals,
+    precision_recall,
+    regret,
+    roc,
+    skew,
+    support,
+    surface,
+)
 from skewanova.evaluation.measures import prior_grid
 from skewanova.evaluation.points import RATE_GRID, RECALL_GRID
 
@@ -16,6 +25,14 @@ from skewanova.evaluation.points import RATE_GRID, RECALL_GRID
 @pytest.fixture(scope="module")
 def measures():
     return evaluate(sized_models(), at_priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
+
+
+@pytest.mark.parametrize(
+    "compute", [auprec_by_prior, auprec_intervals, precision_recall, regret, roc, skew, support, surface]
+)
+def test_scores_in_place_of_an_evaluation_are_refused(compute):
+    with pytest.raises(InputTypeError, match=r"^`evaluation` must be an Evaluation, .*evaluate\(scores\)$"):
+        compute(sized_models())
 
 
 def between(points, at, x, y):
