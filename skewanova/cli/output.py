@@ -22,7 +22,7 @@ from tqdm import tqdm
 import skewanova
 from skewanova.base.checks import SkewanovaWarning
 from skewanova.base.folders import make_provenance, replace_folder
-from skewanova.base.text import escape_lines, escape_text, group_notes, listen_to_stages
+from skewanova.base.text import escape_lines, escape_text, listen_to_stages, shorten_notes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ SECTIONS = {"Conclusions": None, "Assumptions": "yellow", "Warnings": "yellow"}
 SHELL_WORDS = (
     (r"by pos_label=.*, or (?=--positive)", "by "),
     (r"[\w.=]+\((?:[^()]|\([^()]*\))*\),\s+or\s+(?=--|`skewanova )", ""),  # f(...), or --option
-    (r"\w+=(?:'[^']*'|\{[^}]*\})\s+\((--[^)]*)\)", r"\1"),  # argument=value (--option value)
+    (r"\w+=(?:'[^']*'|\{[^}]*\}|\[[^]]*\]|[\d.]+)\s+\((--[^)]*)\)", r"\1"),  # argument=value (--option value)
     (r"\(\w+=?,\s+(--[^)]*)\)", r"(\1)"),  # (argument, --option)
     (r"\b(design|pairwise|missing)='(\w+)'", r"--\1 \2"),
     ("`directory`", "--out"),
@@ -75,11 +75,7 @@ def wrap_line(line: str) -> str:
 
 def warning_lines(notes: Iterable[str]) -> list[str]:
     """Return warnings of one kind on one line."""
-    lines = []
-    for (_, first), *others in group_notes(("", note) for note in notes):
-        rest = f" (and {len(others)} more like it)" if others else ""
-        lines.append(wrap_line(f"warning: {first}{rest}"))
-    return lines
+    return [wrap_line(f"warning: {note}") for note in shorten_notes(notes)]
 
 
 def echo(text: str, *, err: bool = False) -> None:

@@ -26,6 +26,7 @@ from skewanova.base.checks import (
     to_array,
     warn_each,
 )
+from skewanova.base.text import shorten_notes
 from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
@@ -369,8 +370,8 @@ def choose_method(n_positive: float, support: float) -> str:
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
     """Return fold numbers from 0, each fold with both classes, or None if the method uses no folds."""
     if (folds is None) != (method != "cross_validation"):
-        problem = "needs `folds`" if folds is None else "does not use `folds`, which are for cross_validation"
-        raise InputError(f"method {method} {problem}")
+        problem = "needs `folds`, one for each case" if folds is None else "uses no `folds`; leave them out"
+        raise InputError(f"method={method!r} {problem}")
     if folds is None:
         return None
     labels = to_array(folds, "folds")
@@ -403,11 +404,12 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
     if method in _BY_TRIALS and not is_sufficient(support, inputs.n_positive):
         return (
             f"{text} is below the {inputs.n_positive:.4g} positives: the prior is rarer than the sample's, "
-            f"and {method} with the positives as trials is too short; use auto"
+            f"and {method} with the positives as trials is too short; use method='auto' (--method auto)"
         )
     if method in _BY_SPREAD and not is_sufficient(support, MIN_NEGATIVES_FOR_INTERVALS):
         return (
-            f"{text} is below {MIN_NEGATIVES_FOR_INTERVALS:g}, where {method} tends to be too short; use auto"
+            f"{text} is below {MIN_NEGATIVES_FOR_INTERVALS:g}, where {method} tends to be too short; use "
+            "method='auto' (--method auto)"
         )
     return None
 
@@ -517,5 +519,5 @@ def interval_table(
             rows[-1]["warning"] = interval.warning or ""
     frame = pd.DataFrame(rows)[list(INTERVAL_COLUMNS)]
     frame["fold"] = frame["fold"].convert_dtypes()  # nullable, of the dtype of the folds
-    warn_each(text for text in frame["warning"] if text)
+    warn_each(shorten_notes(text for text in frame["warning"] if text))
     return frame

@@ -291,12 +291,15 @@ SIMULTANEOUS = ("max_z", "bonferroni", "none")
 
 #: Warning about a pair of models whose difference has no variance.
 SAME_CHANGES_WARNING = (
-    "models {} and {} change alike without each case: their difference has no standard error or test"
+    "models {} and {} change alike when any case is left out, so their difference has no standard error or "
+    "test; check that they are not copies of one model"
 )
 
 
 #: Warning about a class whose cases are all in one unit.
-SINGLE_UNIT_WARNING = "{} cannot show how others would differ: there is no standard error, test or interval"
+SINGLE_UNIT_WARNING = (
+    "{} cannot show how others would differ, so there is no standard error, test or interval; add others"
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

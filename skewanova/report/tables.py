@@ -27,6 +27,7 @@ from skewanova.base.text import (
     format_p,
     format_prior_interval,
     format_with_error,
+    shorten_notes,
     truncate_rows,
 )
 from skewanova.decision.operating import MEAN, ON_OTHER_CASES
@@ -510,7 +511,7 @@ def build_intervals_table(intervals: pd.DataFrame, population: str) -> Table:
     about = f"Each interval is its own, about {population}: what training anew would change is not in it."
     if (intervals["level"] != "fold").any():
         about += " Rows in brackets take the models of all folds for one."
-    notes = dict.fromkeys([about, *(text for text in intervals["warning"] if text)])
+    notes = shorten_notes(text for text in intervals["warning"] if text)
     return build_table(
         "intervals",
         "Confidence intervals",
@@ -522,7 +523,7 @@ def build_intervals_table(intervals: pd.DataFrame, population: str) -> Table:
             f"{100 * intervals['confidence_level'].iloc[0]:g} % interval": format_limits,
             "Method": attrgetter("method"),
         },
-        note=" ".join(notes),
+        note=" ".join([about, *(f"Warning: {note}." for note in notes)]),
     )
 
 

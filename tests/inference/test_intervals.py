@@ -190,9 +190,9 @@ def test_methods_named_at_a_rare_prior_are_warned_of(method):
     folds = np.arange(598) % 4 if method == "cross_validation" else None
     told = (
         f"below the 120 positives: the prior is rarer than the sample's, and {method} with the positives as "
-        "trials is too short; use auto"
+        "trials is too short; use method='auto' (--method auto)"
         if method in {"binomial", "logit", "wilson"}
-        else f"below 100, where {method} tends to be too short; use auto"
+        else f"below 100, where {method} tends to be too short; use method='auto' (--method auto)"
     )
     message = exact(f"m/lam = 25.2 (negatives over skew, at prior 0.05) is {told}")
     with pytest.warns(SkewanovaWarning, match=message):
@@ -217,9 +217,10 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
      "give either `prior` or `deployment_prior`, but got both"),
     ({"prior": 0.0}, ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),
     ({"prior": [0.1, 0.2]}, TypeError, "`prior` must be one number, but got 2 in shape (2,)"),
-    ({"method": "cross_validation"}, ValueError, "method cross_validation needs `folds`"),
+    ({"method": "cross_validation"}, ValueError,
+     "method='cross_validation' needs `folds`, one for each case"),
     ({"method": "logit", "folds": [0, 0, 1, 1]}, ValueError,
-     "method logit does not use `folds`, which are for cross_validation"),
+     "method='logit' uses no `folds`; leave them out"),
     ({"method": "cross_validation", "folds": [0, 0, 1]}, ValueError,
      "arguments must be equally long, but `y_true` has 4, `folds` has 3"),
     ({"method": "cross_validation", "folds": [7, 7, 7, 7]}, ValueError,

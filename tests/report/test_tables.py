@@ -228,8 +228,8 @@ def test_leaders_have_one_row_a_stretch_of_priors():
 def test_intervals():
     frame = pd.DataFrame(
         [
-            ("A", "fold", 1, 0.51234, 0.4, 0.6, 0.9, "wilson", "few"),
-            ("A", "pooled", pd.NA, 0.5, NAN, NAN, 0.9, "bca", "few"),
+            ("A", "fold", 1, 0.51234, 0.4, 0.6, 0.9, "wilson", "5 are few"),
+            ("A", "pooled", pd.NA, 0.5, NAN, NAN, 0.9, "bca", "7 are few"),
         ],
         columns=list(INTERVAL_COLUMNS),
     )
@@ -241,7 +241,8 @@ def test_intervals():
     )
     assert found.note == (
         "Each interval is its own, about these fitted models on further cases: what training anew would "
-        "change is not in it. Rows in brackets take the models of all folds for one. few"
+        "change is not in it. Rows in brackets take the models of all folds for one. "
+        "Warning: 5 are few (and 1 more like it)."
     )
     alone = report_tables.build_intervals_table(frame[:1], "these")
     assert "brackets" not in alone.note
