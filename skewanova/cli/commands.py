@@ -161,11 +161,11 @@ def _refuse_for_several(deployment_prior: DeploymentPrior | Path, paper: Path | 
     """Raise for options that take one comparison."""
     if isinstance(deployment_prior, Path):
         raise InputError(
-            "--deployment-prior estimate: needs one labelled table, but there are several data sets: run "
-            "`skewanova prior` on one and give what it prints"
+            "--deployment-prior estimate:FILE needs one labelled table, but SCORES has several data sets or "
+            "classes; run `skewanova prior` on the rows of one, and give its interval as LOW:HIGH"
         )
     if paper is not None:
-        raise InputError("--paper takes one comparison: give the table of one data set, or leave it out")
+        raise InputError("--paper takes one comparison, but SCORES has several; leave out --paper")
 
 
 def _write_folders(result: Any, out: Path | None, figures: Sequence[str], paper: Path | None) -> None:
@@ -323,7 +323,7 @@ def threshold(
 
     costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
     if costs is None and (cost_fp, cost_fn) != (None, None):
-        raise click.UsageError("--cost-fp and --cost-fn go together")
+        raise click.UsageError("--cost-fp and --cost-fn go together; give both")
     if choose_on is None:
         choosing, table = None, shared.read_table(scores, options)
     else:
@@ -338,9 +338,10 @@ def threshold(
     tables = build_thresholds_table(frame), build_operating_table(frame)
     texts = [each.to_text(screen_width()) for each in tables]
     markdown = "\n\n".join(each.to_markdown() for each in tables)
+    notes = [str(each.message) for each in caught]
     return Findings(
-        "\n\n".join([*texts, *warning_lines(str(each.message) for each in caught)]),
-        {"threshold": frame},
+        "\n\n".join([*texts, *warning_lines(notes)]),
+        {"threshold": frame, "warnings": notes},
         files=lambda: {"threshold.csv": frame, "threshold.md": markdown},
         table=table,
         settings={**options, "costs": costs, "choose_on": choose_on},

@@ -314,7 +314,7 @@ def parsed_option(flag: str, metavar: str, parse: Callable[[str], Any], text: st
         try:
             return parse(value)
         except (InputError, InputTypeError) as error:
-            raise click.BadParameter(str(error)) from error
+            raise click.BadParameter(to_shell(str(error))) from error
 
     return click.option(flag, metavar=metavar, type=convert, help=text, **settings)
 
@@ -516,7 +516,12 @@ def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
                 "--wide finds the columns part and halving by these names: leave out --part-column, "
                 "--halving-column"
             )
-        return skewanova.scores_from_wide(path, pos_label=positive, **columns)
+        try:
+            return skewanova.scores_from_wide(path, pos_label=positive, **columns)
+        except (InputError, InputTypeError) as error:
+            if not str(error).startswith("`model` "):
+                raise
+            raise type(error)(f"{error}; if the column names the models, leave out --wide") from error
 
 
 def read_long(path: Path, options: dict[str, Any], read: Callable[..., T], refusal: str = "") -> T:

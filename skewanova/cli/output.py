@@ -47,20 +47,31 @@ SECTIONS = {"Conclusions": None, "Assumptions": "yellow", "Warnings": "yellow"}
 #: Remedies of messages that name Python and the shell, and the names of arguments: pattern, in the shell.
 SHELL_WORDS = (
     (r"by pos_label=.*, or (?=--positive)", "by "),
-    (r"[\w.=]+\((?:[^()]|\([^()]*\))*\),\s+or\s+(?=--|`skewanova )", ""),  # f(...), or --option
+    (r"(?:[\w.=]+\((?:[^()]|\([^()]*\))*\))+,\s+or\s+(?=--|`skewanova )", ""),  # f(...), or --option
     (r"\w+=(?:'[^']*'|\{[^}]*\}|\[[^]]*\]|[\d.]+)\s+\((--[^)]*)\)", r"\1"),  # argument=value (--option value)
     (r"\(\w+=?,\s+(--[^)]*)\)", r"(\1)"),  # (argument, --option)
     (r"\b(design|pairwise|missing)='(\w+)'", r"--\1 \2"),
+    (r"\btest_fraction=([\d.]+)", r"--test-fraction \1"),
+    (r"\(low, high\)", "LOW:HIGH"),
     ("`directory`", "--out"),
     ("`pos_label`", "--positive"),
+    ("`n_bins`", "--bins"),
+    ("`costs`", "--cost-fp and --cost-fn"),
+    ("`comparison`", "DIR"),
+    ("`(un)?labelled`: ", ""),
+    ("`labelled`", "LABELLED"),
+    ("`fold` must be one of", "--fold must be one of"),  # else a column
 )
 
 
 def to_shell(text: str) -> str:
-    """Return text, wrapped or not, with remedies as the shell takes them."""
+    """Return text, wrapped or not, with remedies and arguments as the shell takes them."""
     for pattern, words in SHELL_WORDS:
         text = re.sub(pattern, words, text)
-    return text
+    context = click.get_current_context(silent=True)
+    params = [] if context is None else [item for item in context.command.params if item.name != "fold"]
+    names = {p.name: p.opts[0] if isinstance(p, click.Option) else p.human_readable_name for p in params}
+    return re.sub(r"`(\w+)`", lambda match: names.get(match[1], match[0]), text)
 
 
 def screen_width() -> int:
@@ -141,7 +152,8 @@ def print_write_warnings() -> Iterator[None]:
         warnings.simplefilter("always", SkewanovaWarning)
         yield
     notes = [str(each.message) for each in caught if issubclass(each.category, SkewanovaWarning)]
-    for line in warning_lines(notes):
+    context = click.get_current_context(silent=True)
+    for line in [] if context is not None and context.params.get("quiet") else warning_lines(notes):
         echo(line, err=True)
     for warning in caught:
         if not issubclass(warning.category, SkewanovaWarning):
@@ -219,6 +231,17 @@ def comparison_as_json(result: Any) -> dict[str, Any]:
     return {**words, **frames, result.PARTS: comparisons}
 
 
+#: Keys of JSON with sentences for people; all else, such as names, is data.
+NOTE_KEYS = {"advice", "sentences", "warning", "warnings"}
+
+
+def _note_to_shell(key: object, value: Any) -> Any:
+    """Return notes as the shell takes them, and any other value as it is."""
+    if key not in NOTE_KEYS or isinstance(value, Mapping):
+        return value
+    return to_shell(value) if isinstance(value, str) else [to_shell(note) for note in value]
+
+
 def _to_json_value(value: Any) -> Any:
     """Only what JSON has: frames are records; nan, inf and other missing values are null."""
     import numpy as np
@@ -227,7 +250,7 @@ def _to_json_value(value: Any) -> Any:
     if isinstance(value, pd.DataFrame):
         return [_to_json_value(dict(zip(value, row, strict=True))) for row in value.itertuples(index=False)]
     if isinstance(value, Mapping):
-        return {str(key): _to_json_value(item) for key, item in value.items()}
+        return {str(key): _to_json_value(_note_to_shell(key, item)) for key, item in value.items()}
     if isinstance(value, np.generic | np.ndarray):
         return _to_json_value(value.tolist())
     if isinstance(value, Iterable) and not isinstance(value, str):

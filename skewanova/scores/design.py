@@ -397,7 +397,7 @@ def design_without_cases(n_folds: int, stated: FoldDesign) -> FoldDesign:
         return FoldDesign(kind, 1 / n_folds, n_folds=n_folds, reason="as stated")
     if kind == "repeated_kfold":
         raise InputError(
-            "design='repeated_kfold' needs the size of the folds: state test_fraction, as in "
+            "design='repeated_kfold' needs the size of the folds: state `test_fraction`, as in "
             "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1; or "
             "add a case column"
         )

@@ -226,17 +226,25 @@ def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
 
 COMPARED = [
     ("--deployment-prior 4", r"write skew 4 as prior 0\.2, or 4% as 0\.04$"),
-    ("--deployment-prior 0.2:0.05", r"must be given as \(low, high\), but got low=0\.2 > high=0\.05$"),
+    (
+        "--deployment-prior 0.2:0.05",
+        r"--deployment-prior must be given as LOW:HIGH, but got low=0\.2 > high=0\.05$",
+    ),
     ("--deployment-prior 1%:5%", r"but got '1%:5%'; did you mean 0\.01:0\.05\?$"),
     ("--deployment-prior x", "quantiles:SHARE=PRIOR:SHARE=PRIOR, but got 'x'$"),
     ("--at-priors 0.5,", "priors must be numbers separated by commas, but got '0.5,'$"),
-    ("--at-priors 0.5,0.5", r"`at_priors` must be distinct, but got 0\.5, 0\.5$"),
-    ("--alpha nan", "`alpha` must lie strictly between 0 and 1, but got nan$"),
+    ("--at-priors 0.5,0.5", r"--at-priors must be distinct, but got 0\.5, 0\.5$"),
+    ("--alpha nan", "--alpha must lie strictly between 0 and 1, but got nan$"),
+    (
+        "--pairwise tukey --p-adjust holm",
+        "^Error: --p-adjust is for .*, but --pairwise tukey adjusts by itself",
+    ),
+    ("--wide", "`model` must hold real numbers, .*; if the column names the models, leave out --wide$"),
     ("--area-estimator auc", "'auc' is not one of 'trapezoid', 'exact'"),
     ("--missing ignore", "'ignore' is not one of 'raise', 'drop'"),
     (
         "--design repeated_kfold",
-        "needs the size of the folds: state test_fraction, as in --test-fraction 0.1",
+        "needs the size of the folds: state --test-fraction, as in --test-fraction 0.1",
     ),
     ("--seed -1", "-1 is not in the range x>=0"),
     ("--out scores.csv", "'scores.csv' is a file"),
@@ -245,8 +253,8 @@ COMPARED = [
 INTERVALS = [
     ("--prior 4", "write skew 4"),
     ("--prior x", "'x'"),
-    ("--prior 0.1 --deployment-prior 0.1:0.2", "give either `prior` or `deployment_prior`"),
-    ("--confidence-level 2", "`confidence_level` must lie strictly between 0 and 1, but got 2$"),
+    ("--prior 0.1 --deployment-prior 0.1:0.2", "give either --prior or --deployment-prior"),
+    ("--confidence-level 2", "--confidence-level must lie strictly between 0 and 1, but got 2$"),
     ("--method magic", "'magic' is not one of"),
     ("--out scores.csv", "^Error: --out must be a folder, but 'scores.csv' is a file; choose another"),
     ("--out scores.csv/i", r"^Error: --out cannot be written \('scores\.csv' is a file\); choose"),

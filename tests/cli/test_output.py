@@ -42,7 +42,9 @@ def test_comparison_as_json_holds_every_frame(folder, known, undrawn):
     assert found["command"] == "compare"
     assert found["skewanova"] == sa.__version__
     assert tuple(found["conclusions"]) == known.conclusions
-    assert tuple(found["warnings"]) == known.warnings
+    assert tuple(found["warnings"]) == tuple(map(cli_output.to_shell, known.warnings)) != known.warnings
+    assert found["warnings"][0].endswith("state the design, as in --design kfold --test-fraction 0.1")
+    assert found["verdict"]["warnings"][0] == found["warnings"][0]
     assert found["verdict"]["choose"] == known.verdict.choose
     assert [n["table"] for n in found["verdict"]["numbers"]] == [n.table for n in known.verdict.numbers]
     assert found["settings"]["deployment_limits"] == [0.4, 0.5]
@@ -169,6 +171,7 @@ def test_a_missing_fold_column_is_told(folder):
     for command in (["compare", *QUICK], ["check"]):
         note = " ".join(run(command[0], "scores.csv", *command[1:]).stderr.split())
         assert note.endswith("if they are several folds, name the fold column: --fold-column NAME")
+        assert run(command[0], "scores.csv", *command[1:], "--quiet").output == ""
 
 
 def test_inverted_scores_are_named_before_the_choice_by_every_output(folder):
@@ -199,7 +202,9 @@ def test_diff_tells_what_changed_by_its_exit_status(folder):
     found = json.loads(run("diff", "old.json", "new.json", "--json").stdout)
     assert (found["command"], found["leader_changed"], len(found["changes"])) == ("diff", True, 2)
     assert run("diff", "old.json", "new.json", "-q").output == ""
-    assert_refused(["diff", "old.json", "scores.csv"], "must be a folder that", folder)
+    assert_refused(
+        ["diff", "old.json", "scores.csv"], "Error: NEW must be a folder written by `skewanova", folder
+    )
 
 
 def test_what_is_coloured():

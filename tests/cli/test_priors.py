@@ -104,10 +104,10 @@ def test_what_is_refused(files):
         ("prior scores.csv empty.csv", "the table of unlabelled scores must hold"),
         ("prior scores.csv field.csv --out field.csv", "field.csv"),
         ("compare scores.csv --deployment-prior estimate:", "needs a file of unlabelled"),
-        ("compare scores.csv --deployment-prior estimate:no.csv", "there is no file 'no.csv'"),
+        ("compare scores.csv --deployment-prior estimate:no.csv", "^Error: there is no file 'no.csv'"),
         (
             "compare several.csv --deployment-prior estimate:field.csv",
-            "needs one labelled table, but there are several data sets",
+            "needs one labelled table, but SCORES has several data sets or classes; run `skewanova prior` on",
         ),
     ):
         assert_refused(command.split(), message, files)
@@ -144,7 +144,11 @@ def test_monitor_exits_with_3_where_another_model_is_ahead(report):
 def test_monitor_needs_a_comparison_and_its_model(report):
     pd.read_csv("field.csv").query("model == 'poor'").to_csv("poor.csv", index=False)
     for folder, field, message in (
-        ("field.csv", "field.csv", "must be a folder that `skewanova compare --out` wrote"),
+        (
+            "field.csv",
+            "field.csv",
+            "^Error: DIR must be a folder written by `skewanova compare --out folder`, but got",
+        ),
         ("report", "poor.csv", "must hold scores of 'good', the model that was chosen"),
     ):
         assert_refused(["monitor", folder, field], message, report)

@@ -301,7 +301,7 @@ def test_designs_stated_without_cases(stated, kind, ratio, reason):
     [
         (
             "repeated_kfold",
-            "design='repeated_kfold' needs the size of the folds: state test_fraction, as in "
+            "design='repeated_kfold' needs the size of the folds: state `test_fraction`, as in "
             "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1; or "
             "add a case column",
         ),
