@@ -184,7 +184,7 @@ def monitor(
         interval = item.conf_low, item.conf_high
         state = _classify_state(frames["leaders"], chosen, interval)
         result.append((str(name), len(part), item.estimate, *interval, item.label_shift.p_value, *state))
-        notes += [f"{name}: {text}" if name else text for text in item.warnings]
+        notes += [f"{name}: {text}" if name != "" else text for text in item.warnings]
     table = pd.DataFrame(result, columns=list(MONITOR_COLUMNS))
     return MonitorReport(chosen, level, table, frames["leaders"], warn_each(notes))
 

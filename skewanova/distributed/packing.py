@@ -298,7 +298,8 @@ class Groups:
         result = dict(sorted(zip(cells, groups, strict=True), key=itemgetter(0)))
         if len(result) < len(groups):
             raise InputError(
-                "a fold must be spelled in one way, but some are whole numbers and fractions; convert them"
+                "a fold must be spelled in one way, but one is both a whole number and a fraction, as 1 and "
+                "1.0; convert the column fold to float"
             )
         places = [f"model {item.model!r} in fold {item.fold!r}" for item in groups]
         labels = [label for item in groups for label in item.labels]

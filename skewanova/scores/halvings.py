@@ -261,14 +261,16 @@ class Units:
         """Return the positions of the cases of some units."""
         return np.flatnonzero(np.isin(self.unit, chosen)).astype(np.intp)
 
-    def check_units(self, needed: int, name: str, why: str, remedy: str) -> None:
-        """Check that at least `needed` units hold each class; the texts complete the message."""
+    def check_units(self, needed: int, name: str, why: str, *, remedy: str, least: int) -> None:
+        """Check that at least `needed` units hold each class; the remedy helps from `least` on."""
         for kind, word in ((True, "positive"), (False, "negative")):
             result = len(np.unique(self.unit[self.positive == kind]))
+            if result == 0:
+                raise InputError(f"`y` must hold both classes, but has no {word} case")
             if result < needed:
                 raise InputError(
                     f"{name} needs at least {needed} {word} cases (or groups with one), {why}, but there are "
-                    f"{result}; {remedy}, or add cases"
+                    f"{result}; {f'{remedy}, or ' if result >= least else ''}add cases"
                 )
 
 
@@ -278,7 +280,7 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
     fraction = check_fraction(test_fraction, "test_fraction")
     needed = max(2, int(np.ceil(1 / min(fraction, 1 - fraction))))
     why, remedy = "so that training and test have one each", "take one nearer to 0.5"
-    units.check_units(needed, f"`test_fraction`={fraction:g}", why, remedy)
+    units.check_units(needed, f"`test_fraction`={fraction:g}", why, remedy=remedy, least=2)
     cut = _shuffle_split(units.stratum, n_splits, fraction, rng)
     result = [
         Split(units.select_cases(train), units.select_cases(test), fold)
@@ -293,7 +295,7 @@ def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Gen
     check_count(inner_folds, "inner_folds", minimum=2)
     remedy = "take design=skewanova.FoldDesign('split_half', inner_folds=2)"
     why = "one for each fold of each half"
-    units.check_units(2 * inner_folds, f"`inner_folds`={inner_folds}", why, remedy)
+    units.check_units(2 * inner_folds, f"`inner_folds`={inner_folds}", why, remedy=remedy, least=4)
     result = []
     for halving, halves in enumerate(_shuffle_split(units.stratum, n_halvings, 0.5, rng), 1):
         for part, half in zip(PARTS[1:], halves, strict=True):

@@ -300,6 +300,10 @@ def score_splits(
     With a generator, every estimator without a seed gets one for each split, so that the scores do not depend
     on the number of processes.
     """
+    if not isinstance(params, Mapping | None):
+        raise InputTypeError(
+            f"`params` must be a mapping such as {{'sample_weight': w}}, but got {params!r:.60}"
+        )
     counts = np.array([np.bincount(data.positive[split.test], minlength=2) for split in splits])
     check_cell_classes(list(estimators)[:1], [split.label for split in splits], counts[None])
     shape = len(estimators), len(splits)
@@ -469,7 +473,8 @@ def _make_scorer(measure: Callable[..., float], response_method: str, **options:
 def check_named_models(models: object, name: str) -> None:
     """Raise unless `models` is a mapping, not empty, whose keys are all text."""
     if not isinstance(models, Mapping):
-        raise InputTypeError(f"`{name}` must be a mapping from names to models, but got {models!r:.60}")
+        kind = type(models).__name__
+        raise InputTypeError(f"`{name}` must be a mapping from names to models, but got {kind}")
     if not models:
         raise InputError(f"`{name}` must hold at least one model, but is empty")
     unnamed = [key for key in models if not isinstance(key, str)]

@@ -81,7 +81,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
             f"{path.name!r} is neither a file nor a folder (a pipe can be read only once); write the table "
             "to a file first"
         )
-    name = repr(path.name)
+    name = repr(path.name or str(path))
     if path.is_dir() or path.suffix.lower() in PARQUET_SUFFIXES:
         parquet = ParquetSource.from_path(path)
         _check_memory(parquet.n_rows, name, write_dask_code(path))

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:at priors? .* effective negative
 
 def _compared(**options: object) -> sa.Comparison:
     kept = {"deployment_prior": (0.2, 0.4), "at_priors": (0.5, 0.2), "n_splits": 6}
-    return sa.compare_estimators(options.pop("models", MODELS), X, Y, **(kept | options))
+    return sa.compare_estimators(options.pop("models", MODELS), X, options.pop("y", Y), **(kept | options))
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +146,8 @@ def test_arguments_of_scoring_go_through() -> None:
     ({"models": {"a": GaussianNB()}}, "`estimators` must hold at least 2 models"),
     ({"models": 3}, "`estimators` must be a mapping"),
     ({"design": "kfold"}, r"`design` must be one of .* leave it out and pass `cv`, such as cv=10$"),
+    ({"y": Y * 0}, "^`y` must hold both classes, but has no positive case$"),
+    ({"y": (np.arange(160) < 1).astype(int)}, "there are 1; add cases$"),
     ({"models": [*MODELS.items()]}, r"pass dict\(estimators\)$"),
     ({"design": "split_halves"}, "did you mean 'split_half'"),
     ({"cv": 5, "design": "split_half"}, "`cv` and design='split_half' both determine"),
