@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -27,6 +27,14 @@ CORRELATION = 0.5
 PATIENT_CASES, PATIENT_SHARE = 10, 0.5
 
 
+#: Distributions of the number of cases of a patient.
+CASES_OF_PATIENTS: Mapping[str, Callable[[np.random.Generator, int], Codes]] = {
+    "equal": lambda _, size: np.full(size, PATIENT_CASES),
+    "8_60": lambda rng, size: rng.integers(8, 61, size),
+    "lognormal": lambda rng, size: np.clip(np.rint(rng.lognormal(2.5, 0.9, size)), 1, 200).astype(np.intp),
+}
+
+
 LEVELS = (0.05, 0.005)
 
 
@@ -35,8 +43,9 @@ class Setting(NamedTuple):
 
     The mean of the last model's positives is such that all have the same true area, and `lead` is added to
     it. Scores may be rounded to so many `values`; ``neighbours`` are the shares of positives among 10
-    neighbours, ``leaves`` the shares in the 20 leaves of a tree. With `patients` ten cases come from each: of
-    one class (``alike``) or of both (``mixed``), and patients are left out; or they are ``ignored``.
+    neighbours, ``leaves`` the shares in the 20 leaves of a tree. With `patients`, several come from each;
+    `cases` is their distribution. They are of one class (``alike``) or of both (``mixed``), and patients are
+    left out; or they are ``ignored``.
     """
 
     mean: float = 1.0
@@ -44,6 +53,7 @@ class Setting(NamedTuple):
     values: int | str | None = None
     patients: str = ""
     lead: float = 0.0
+    cases: str = "equal"
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -56,10 +66,15 @@ SETTINGS: Mapping[str, Setting] = {
     "patients": Setting(patients="alike"),
     "patients_mixed": Setting(patients="mixed"),
     "patients_ignored": Setting(patients="ignored"),
+    "patients_8_60": Setting(patients="alike", cases="8_60"),
+    "patients_lognormal": Setting(patients="alike", cases="lognormal"),
+    "mixed_8_60": Setting(patients="mixed", cases="8_60"),
+    "mixed_lognormal": Setting(patients="mixed", cases="lognormal"),
     "better": Setting(lead=0.3),
     "better_8": Setting(values=8, lead=0.3),
     "better_5": Setting(values=5, lead=0.3),
     "better_patients": Setting(patients="alike", lead=0.3),
+    "better_mixed": Setting(patients="mixed", lead=0.3),
 }
 
 
@@ -120,10 +135,11 @@ class Design(NamedTuple):
     def sample(self, rng: np.random.Generator) -> tuple[Bools, Floats, Codes]:
         """Labels, the positives first, scores (n_cases, n_models), and the patient of every case."""
         setting = SETTINGS[self.setting]
-        n_cases = PATIENT_CASES if setting.patients else 1
-        positive = np.repeat(np.arange(self.n_positive + self.n_negative) < self.n_positive, n_cases)
+        n_patients = self.n_positive + self.n_negative
+        n_cases = CASES_OF_PATIENTS[setting.cases](rng, n_patients) if setting.patients else 1
+        positive = np.repeat(np.arange(n_patients) < self.n_positive, n_cases)
         noise = rng.normal(size=(len(positive), self.n_models + 1))
-        patient = np.repeat(np.arange(self.n_positive + self.n_negative), n_cases)
+        patient = np.repeat(np.arange(n_patients), n_cases)
         if setting.patients == "mixed":
             patient = rng.permutation(patient)
         if setting.patients:
@@ -166,13 +182,13 @@ def paired_study(
     settings : sequence of str, optional
         Names of `SETTINGS`: continuous scores (``binormal``, ``strong_binormal``), curves that cross with the
         same area (``crossing``), scores rounded to 33, 15, 8 or 5 values, or as of 10 neighbours or of a tree
-        with 20 leaves; by default all of these. And, of ten cases a patient (see `Setting`), ``patients``,
-        ``patients_mixed`` and ``patients_ignored``; sizes and m/lam then count patients. And for the power,
-        ``better``, where the last model is.
+        with 20 leaves; by default all of these. And, of several cases a patient (see `Setting`), those named
+        after patients or ``mixed``; sizes and m/lam then count patients. And for the power, ``better``, where
+        the last model is.
     weightings : sequence of float or (low, high)
         Priors, or deployment priors.
     sizes : sequence of int
-        Numbers of positives, at least 10.
+        Numbers of positives, at least 5.
     models : sequence of int
         Numbers of models, at least 2.
     supports : sequence of int
@@ -255,7 +271,7 @@ def _designs(
     supports: Sequence[int],
 ) -> Iterator[Design]:
     for n_positive in sizes:
-        check_count(n_positive, "sizes", minimum=10)
+        check_count(n_positive, "sizes", minimum=5)
     for n_models in models:
         check_count(n_models, "models", minimum=2)
     for support in supports:

@@ -35,10 +35,10 @@ from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, tukey_h
 from skewanova.inference.runs import RunsComparison, compare_runs
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import (
-    SINGLE_UNIT_WARNING,
     ArcsineAreas,
     TestSetComparison,
     compare_areas,
+    list_sample_warnings,
 )
 from skewanova.priors.evidence import Support, effective_negatives
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
@@ -148,7 +148,7 @@ class TestSetAnalysis(CasesAnalysis):
             **self.build_case_frames(result, sample, spread=result.std_error, error=error),
         )
         notes = warn_each(dict.fromkeys(item.warning for item in intervals if item.warning))
-        notes = (*(SINGLE_UNIT_WARNING.format(unit) for unit in sample.single_unit_classes), *notes)
+        notes = (*list_sample_warnings(sample), *notes)
         return Analysis([self.test_equality(result)], frames, notes)
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:

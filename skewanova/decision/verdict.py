@@ -58,8 +58,8 @@ EVIDENCE_COLUMNS = (
 REVERSING_CHECKS = ("smallest_auc", "perfect_auc", "identifiers", "different_scores", "share_of_cases")
 
 
-#: Reason for distrust with fewer positives than `MIN_POSITIVES`.
-FEW_POSITIVES = "few positives"
+#: Reasons for distrust with fewer cases (or clusters) of a class than `MIN_POSITIVES`.
+FEW_POSITIVES, FEW_NEGATIVES = "few positives", "few negatives"
 
 
 #: If the data support less of the deployment prior, the verdict is ``unsupported``.
@@ -346,6 +346,8 @@ class Judgement:
             return explain_missing_test(list(iter_rows(pairs)))
         if self.support.n_positive < MIN_POSITIVES:
             return FEW_POSITIVES
+        if self.support.n_negative < MIN_POSITIVES:
+            return FEW_NEGATIVES
         design = self.evaluation.design
         if SAME_CASES in design.warnings:
             return "all folds test the same cases"

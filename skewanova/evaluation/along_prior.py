@@ -214,8 +214,9 @@ def write_support_warnings(evaluation: Evaluation) -> list[str]:
         return []
     priors, effective = (_join_ends(thin[name].to_numpy()) for name in ("prior", "effective_negatives"))
     several = "s" if len(thin) > 1 else ""
+    units = "clusters with negatives (clusters" if evaluation.design.n_clusters else "negatives (negatives"
     return [
-        f"at prior{several} {priors} there are {effective} effective negatives (negatives / skew), but "
+        f"at prior{several} {priors} there are {effective} effective {units} / skew), but "
         f"{evaluation.support.needed:g} are needed: AUPREC there rests on very few false positives"
     ]
 

@@ -32,6 +32,10 @@ from skewanova.priors.weightings import DeploymentPrior, UniformPrior, as_deploy
 MIN_DF = 4.0
 
 
+#: Effective units of the smaller class; with fewer, the kurtosis of single pairs is too rough.
+MIN_UNITS_FOR_KURTOSIS = 20
+
+
 #: Shares of the weight of a class up to this are rounding.
 MAX_WEIGHT_ROUNDING = 1e-9
 
@@ -152,8 +156,8 @@ class Sample:
     def estimate_errors(self, values: Floats) -> tuple[Floats, Floats]:
         """Return standard errors and degrees of freedom of estimates, from unit values (n_units, ...).
 
-        The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, so heavy tails reduce the
-        degrees of freedom (Satterthwaite 1946).
+        The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, and not below that of
+        normal values, so heavy tails reduce the degrees of freedom (Satterthwaite 1946).
         """
         flat = values.reshape(len(values), -1)
         unit = ceil_power_of_two(np.maximum(flat.max(axis=0), -flat.min(axis=0)))
@@ -193,7 +197,9 @@ class Sample:
         square, fourth = sums[:, 0], sums[:, 1]
         sizes = np.array([size for _, size in self.strata], dtype=np.float64)
         size = sizes.reshape(-1, *[1] * (square.ndim - 1))
-        return np.array([square, (size - 1) ** 2 * (size * fourth - square**2) / size**3])
+        by_kurtosis = (size - 1) ** 2 * (size * fourth - square**2) / size**3
+        normal = 2 * square**2 / np.maximum(size - 1, 1)  # bounds the df of a stratum by size - 1
+        return np.array([square, np.maximum(by_kurtosis, normal)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,10 +286,16 @@ class VarianceEstimates(NamedTuple):
 
     @classmethod
     def from_power_sums(cls, sample: Sample, sums: Floats, n_models: int, unit: Floats) -> VarianceEstimates:
-        """Return estimates from `power_sums` of deviations over `magnitude` (n_priors,)."""
+        """Return estimates from `power_sums` of deviations over `magnitude` (n_priors,).
+
+        With few units, the degrees of freedom of a pair are at most the harmonic mean over all pairs.
+        """
         variance, df = _sum_strata(sample.variances_from_sums(sums))
-        variance = variance * unit**2
-        return cls(variance[n_models:], df[n_models:], variance[:n_models], df[:n_models])
+        variance, pair_df = variance * unit**2, df[n_models:]
+        if pair_df.size and sample.df < MIN_UNITS_FOR_KURTOSIS - 1:
+            with np.errstate(divide="ignore"):  # infinite if no pair varies
+                pair_df = np.minimum(pair_df, 1 / (1 / pair_df).mean(axis=0))
+        return cls(variance[n_models:], pair_df, variance[:n_models], df[:n_models])
 
 
 def _sum_strata(variances: Floats) -> tuple[Floats, Floats]:

@@ -30,6 +30,7 @@ from skewanova.inference.sampling import (
     power_sums,
     target_prior,
 )
+from skewanova.priors.evidence import is_sufficient
 from skewanova.priors.weightings import DeploymentPrior, PriorLike
 
 #: Eigenvalues of a covariance below this share of its size count as zero.
@@ -239,9 +240,8 @@ def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, F
 def omnibus_f_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
     """Return F of equal areas, its degrees of freedom (models, error), and p.
 
-    The test is over the contrasts that vary. Their error has the harmonic mean of their degrees of freedom.
-    Half of Hotelling's factor, 1 - (d - 1) / df, allows for the estimated covariance: all of it is
-    conservative, none is liberal with eight models (docs/studies/paired.md).
+    The test is Hotelling's (1931), over the contrasts that vary, with the harmonic mean of their degrees of
+    freedom as those of the covariance (docs/studies/paired.md).
     """
     contrasts, covariance = helmert(len(angles.area)), angles.covariance
     values, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
@@ -251,11 +251,10 @@ def omnibus_f_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
         return np.nan, 0, np.nan, np.nan
     uncorrelated = vectors[:, varies].T @ contrasts
     error, df_error = angles.estimate_contrasts(uncorrelated)
-    inverse = float((1 / df_error).mean())
-    shared = 1 / inverse if inverse else np.inf  # infinite if all cases change alike
+    df_omnibus = max(float(1 / (1 / df_error).mean()) - (df - 1), 1.0)
     squares = ((uncorrelated @ angles.scale.angle) / error) ** 2
-    statistic = float(squares.mean()) * (1 - (df - 1) / (2 * shared))
-    return statistic, df, shared, float(special.fdtrc(df, min(shared, LARGEST_DF), statistic))
+    statistic = float(squares.mean()) * df_omnibus / (df_omnibus + df - 1)
+    return statistic, df, df_omnibus, float(special.fdtrc(df, df_omnibus, statistic))
 
 
 def bonferroni_value(n_pairs: int, level: float) -> float:
@@ -299,6 +298,15 @@ SAME_CHANGES_WARNING = (
 #: Warning about a class whose cases are all in one unit.
 SINGLE_UNIT_WARNING = (
     "{} cannot show how others would differ, so there is no standard error, test or interval; add others"
+)
+
+
+#: Fewest effective clusters of a class; with fewer, tests exceed their level (docs/studies/paired.md).
+MIN_CLUSTERS = 10
+
+
+FEW_CLUSTERS_WARNING = (
+    "the clusters with {} count as {:.3g} of equal size, but {} are needed: tests may reject too often"
 )
 
 
@@ -373,7 +381,8 @@ def compare_test_set(
     Warns
     -----
     SkewanovaWarning
-        If models do not differ on any case, or all cases of a class are one unit; p is then nan.
+        If models do not differ on any case, or all cases of a class are one unit (p is then nan), or a class
+        has fewer than 10 effective clusters.
 
     Notes
     -----
@@ -408,6 +417,15 @@ def compare_test_set(
         confidence_level=confidence_level,
         simultaneous=simultaneous,
     )
+
+
+def list_sample_warnings(sample: Sample) -> list[str]:
+    """Return warnings about classes of a single unit or of few clusters."""
+    if sample.single_unit_classes or not sample.clustered:
+        return [SINGLE_UNIT_WARNING.format(unit) for unit in sample.single_unit_classes]
+    sizes = zip(("negatives", "positives"), sample.unit_sums.effective_number(), strict=True)
+    few = [(side, size, MIN_CLUSTERS) for side, size in sizes if not is_sufficient(size, MIN_CLUSTERS)]
+    return [FEW_CLUSTERS_WARNING.format(*values) for values in few]
 
 
 def measure_arcsine_areas(
@@ -445,5 +463,5 @@ def compare_areas(
     )
     alike = zip(result.model_a, result.model_b, result.std_error == 0, strict=True)
     warn_each(SAME_CHANGES_WARNING.format(a, b) for a, b, same in alike if same)
-    warn_each(map(SINGLE_UNIT_WARNING.format, angles.sample.single_unit_classes))
+    warn_each(list_sample_warnings(angles.sample))
     return result

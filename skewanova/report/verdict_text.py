@@ -18,13 +18,13 @@ from scipy.special import logit
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import (
     count_decimals,
-    format_factor,
     format_number,
     format_p,
     format_prior_interval,
     shorten_names,
 )
 from skewanova.decision.verdict import (
+    FEW_NEGATIVES,
     FEW_POSITIVES,
     Change,
     Judgement,
@@ -85,10 +85,6 @@ SMALL_MASS = 0.05
 
 #: With fewer folds or runs, their variance is poorly estimated.
 MIN_FOLDS = 5
-
-
-#: A larger factor of cases is not worth collecting.
-MAX_CASE_FACTOR = 10.0
 
 
 #: Checks of the scores that could reverse the choice, and the phrase for each in the weakest point.
@@ -217,6 +213,9 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
         reason = facts.distrust
         if reason == FEW_POSITIVES:
             reason = _write_positives(facts, writer)
+        if reason == FEW_NEGATIVES:
+            count = writer.add_number(facts.support.n_negative, "n_negative", "iauprec", "{:.3g}".format)
+            reason = f"{count} {_name_units(facts, 'negatives')}"
         reason = f"the tests are not reliable here ({reason})"
         return f"No choice: {reason}. Mean IAUPREC: {', '.join(means)}."
     if facts.supported_mass == 0:
@@ -510,7 +509,7 @@ def write_weakness(facts: Judgement, writer: LineWriter) -> str:
         _write_suspicions(facts, writer),
         _write_scarcity(facts, writer),
         _write_flaws(facts, writer),
-        _write_more_data(facts, writer),
+        _write_hidden_difference(facts, writer),
     )
     return next(weaknesses, "") or write_sampling_weakness(facts.evaluation.design, writer)
 
@@ -565,24 +564,19 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
         yield f"{model} ranks near chance in a fold (AUC {text}): find out why."
 
 
-def _write_more_data(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield the factor of cases that would separate the best model from the next candidate."""
+def _write_hidden_difference(facts: Judgement, writer: LineWriter) -> Iterator[str]:
+    """Yield the largest difference between the first candidates that is not excluded, if not yet quoted.
+
+    A factor of cases would be planned on the observed difference, which may be noise (docs/planning.md).
+    """
     if facts.state not in {"undecided", "tie"}:
         return
     best, *others = facts.order.candidates
-    plans, units = facts.frames["plans"], facts.evaluation.design.units
+    plans = facts.frames["plans"]
     rows = plans[(plans["model_a"] == best) & plans["model_b"].isin(others)].head(1)
-    for row in iter_rows(rows[rows["case_factor"] > 1]):
-        pair = f"{writer.names[best]} from {writer.names[str(row.model_b)]}"
-        if row.case_factor >= MAX_CASE_FACTOR:
-            yield from _write_hidden_difference(facts, {best, str(row.model_b)}, writer)
-        else:
-            factor = writer.add_number(row.case_factor, "case_factor", "plans", format_factor)
-            yield f"Too few data: separating {pair} would need about {factor} times as many {units}."
-
-
-def _write_hidden_difference(facts: Judgement, pair: set[str], writer: LineWriter) -> Iterator[str]:
-    """Yield the largest difference of a pair that its interval does not exclude, if not yet quoted."""
+    if not (rows["case_factor"] > 1).any():
+        return
+    pair = {best, str(rows["model_b"].item())}
     quoted = [] if "tied" in writer.omit else [_find_open_rival(facts)]
     if facts.state == "undecided":
         quoted = facts.evidence[:1]

@@ -45,7 +45,7 @@ def test_each_sample_is_tested_by_the_public_function(setting):
     design = Design(setting, (0.05, 0.2), 3, 30, 25)
     found = one_set.judged(design, np.random.default_rng(2))
     positive, scores, patient = design.sample(np.random.default_rng(2))
-    cluster = patient if setting in {"patients", "patients_mixed", "better_patients"} else None
+    cluster = patient if one_set.SETTINGS[setting].patients in {"alike", "mixed"} else None
     result = compare_test_set(positive, scores, deployment_prior=(0.05, 0.2), cluster=cluster)
     expected = (result.p_omnibus, result.p_adjusted.min(), result.difference[0], result.std_error[0])
     assert found == pytest.approx(expected)
@@ -138,6 +138,15 @@ def test_patients_have_ten_cases_of_one_class_or_of_both(setting):
     assert ((positives > 0) & (positives < 10)).any() == (setting == "patients_mixed")
 
 
+@pytest.mark.parametrize(("cases", "fewest", "most"), [("8_60", 8, 60), ("lognormal", 1, 200)])
+def test_patients_have_uneven_numbers_of_cases(cases, fewest, most):
+    labels, _, patient = Design(f"mixed_{cases}", 0.5, 2, 300, 300).sample(np.random.default_rng(5))
+    sizes = np.bincount(patient)
+    assert fewest <= sizes.min() < 15 < 50 < sizes.max() <= most
+    assert len(labels) == sizes.sum()
+    assert len(sizes) == 600
+
+
 def test_frames_and_tables(reduced):
     frame = reduced.to_frame()
     assert tuple(frame.columns) == one_set.PAIRED_COLUMNS
@@ -159,7 +168,7 @@ def test_a_full_study_has_its_own_number_of_samples(monkeypatch):
     ("options", "named"),
     [
         ({"settings": ["bibeta"]}, "settings"),
-        ({"sizes": [5]}, "sizes"),
+        ({"sizes": [4]}, "sizes"),
         ({"models": [1]}, "models"),
         ({"supports": [0]}, "supports"),
         ({"replicates": 0}, "replicates"),

@@ -1,5 +1,7 @@
 """compare() on tables with clusters and weights: what leaving out clusters changes, in every frame."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,6 +124,23 @@ def test_few_clusters_of_a_class_are_told():
     held = np.bincount(cluster[positive])
     assert checks.loc["positives", "statistic"] == pytest.approx(held.sum() ** 2 / (held @ held), rel=1e-9)
     assert "clusters that hold one" in checks.loc["positives", "advice"]
+
+
+def test_few_clusters_of_a_class_have_a_warning_that_counts_them():
+    positive, scores, *_ = sample(60)
+    cluster = np.where(np.arange(len(positive)) < 200, 0, np.arange(len(positive)) % 20 + 1)
+    with pytest.warns(sa.SkewanovaWarning) as raised:
+        compare_test_set(positive, scores, deployment_prior=RANGE, cluster=cluster)
+    notes = sorted(str(warning.message) for warning in raised)
+    for side, note in zip((False, True), notes, strict=True):
+        cases = np.bincount(cluster[positive == side])
+        count, name = cases.sum() ** 2 / (cases @ cases), "positives" if side else "negatives"
+        assert note.startswith(f"the clusters with {name} count as {count:.3g} of equal size, but 10 are ")
+    result = compared(table(positive, scores, cluster=cluster))
+    assert set(notes) <= set(result.warnings)
+    assert any("effective clusters with negatives (clusters / skew)" in note for note in result.warnings)
+    assert not any("effective negatives" in note for note in result.warnings)
+    assert re.match(r"No choice: .*\([\d.]+ clusters with positives\)", result.verdict.choose)
 
 
 def test_a_class_in_one_cluster_has_no_test():

@@ -438,6 +438,10 @@ def test_few_clusters_or_positives_are_counted_in_their_unit():
     few = compared(scores("test_set", [2.0, 1.0], n_positive=7, n_negative=2000), "test_set").verdict
     assert few.choose.startswith("No choice: the tests are not reliable here (7 positives).")
     assert re.fullmatch(r"Only 7 positives; \d+ are needed\.", few.weakest_point)
+    few = compared(
+        scores("test_set", [2.0, 1.0], n_positive=900, n_negative=6), "test_set", (0.93, 0.98)
+    ).verdict
+    assert few.choose.startswith("No choice: the tests are not reliable here (6 negatives).")
 
 
 def test_error_rates_are_those_of_the_design_at_hand():

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from skewanova import InputError
 from skewanova.inference import sampling
@@ -31,6 +32,12 @@ def by_hand(values, groups):
     return sum(((part - part.mean()) ** 2).sum() / (len(part) * (len(part) - 1)) for part in parts)
 
 
+def variance_of_variance(values):
+    """(kurtosis - 1) variance^2 / G of a mean of G values, and at least 2 variance^2 / (G - 1)."""
+    squares, size = (values - values.mean()) ** 2, len(values)
+    return max(squares.var() / size**3, 2 * (squares.mean() / (size - 1)) ** 2 / (size - 1))
+
+
 def test_strata_by_the_classes_that_a_cluster_holds():
     sample = Sample(POSITIVE, CLUSTER)
     assert sample.stratum.tolist() == [1, 0, 2, 0, 1, 2]
@@ -50,7 +57,7 @@ def test_covariance_and_spread_of_three_strata_of_two():
     assert sample.deviations(values)[[1, 3]] == pytest.approx(np.array([-0.35, 0.35]) / np.sqrt(2))
     error, df = sample.estimate_errors(values)
     assert error == pytest.approx(np.sqrt(expected))
-    assert df == np.inf  # of two units both squares are the same: no doubt
+    assert df == MIN_DF  # of two units both squares are the same: as of normal values
 
 
 def test_a_stratum_of_one_unit_deviates_from_nothing():
@@ -60,7 +67,7 @@ def test_a_stratum_of_one_unit_deviates_from_nothing():
     assert sample.covariance(np.array([[5.0], [1.0], [2.0]])).tolist() == [[pytest.approx(0.25)]]
     variance, doubt = sample.stratum_variances(np.array([5.0, 1.0, 2.0]))
     assert variance.tolist() == pytest.approx([0.25, 0.0, 0.0])
-    assert doubt.tolist() == pytest.approx([0.0, 0.0, 0.0], abs=1e-15)
+    assert doubt.tolist() == pytest.approx([2 * 0.25**2, 0.0, 0.0], abs=1e-15)
 
 
 @pytest.mark.parametrize("size", [1e-120, 1.0, 1e120])
@@ -70,10 +77,9 @@ def test_degrees_of_freedom_of_any_size_of_values(size):
     error, df = Sample(positive).estimate_errors(values)
     parts = (values[:3] / size, values[3:] / size)
     variance = sum(part.var() / (len(part) - 1) for part in parts)
-    doubt = sum(((part - part.mean()) ** 2).var() / len(part) ** 3 for part in parts)
+    doubt = sum(map(variance_of_variance, parts))
     assert error == pytest.approx(np.sqrt(variance) * size)
     assert df == pytest.approx(max(2 * variance**2 / doubt, MIN_DF))
-    assert df > MIN_DF
     heavy = np.array([100.0, *np.zeros(9), *np.zeros(10)]) * size
     assert Sample(np.arange(20) < 10).estimate_errors(heavy)[1] == MIN_DF == 4
 
@@ -108,7 +114,25 @@ def test_sums_of_powers_tell_the_spreads_of_models_and_of_their_differences():
             (sample.estimate_errors(pairs * scale), spreads.pair, spreads.pair_df),
         ):
             assert variance == pytest.approx(error**2)
-            assert of_df == pytest.approx(df)
+            assert of_df == pytest.approx(
+                df if of_df is spreads.model_df else np.minimum(df, stats.hmean(df))
+            )
+
+
+def test_pairs_of_few_units_share_their_doubt_and_those_of_many_do_not():
+    """From 20 units of a class on, a pair has the degrees of freedom of its own kurtosis."""
+    for size, shared in ((19, True), (20, False)):
+        sample = Sample(np.arange(2 * size) < size)
+        values = np.random.default_rng(1).standard_t(3, size=(2 * size, 3))
+        blocks = [
+            (k, [*sample.deviations(values)[rows].T[:, :, None]]) for k, (rows, _) in enumerate(sample.strata)
+        ]
+        spreads = VarianceEstimates.from_power_sums(sample, power_sums(blocks, 2, 3, 1), 3, np.ones(1))
+        alone = sample.estimate_errors(values[:, [0, 0, 1]] - values[:, [1, 2, 2]])[1]
+        assert np.ptp(alone) > 1
+        assert spreads.pair_df[:, 0] == pytest.approx(
+            np.minimum(alone, stats.hmean(alone)) if shared else alone
+        )
 
 
 def test_counts_stand_for_cases():
@@ -138,11 +162,14 @@ def test_degrees_of_freedom_are_those_of_the_smaller_class():
     assert Sample(np.arange(5) < 1).df == 1
 
 
-def test_rounding_is_no_doubt_about_a_spread():
-    """Squares that differ by rounding alone: their variance may come out below zero."""
+def test_degrees_of_freedom_are_at_most_the_units_of_a_stratum_less_one():
+    """Squares that do not vary, or by rounding alone, tell no more of a variance than normal values do."""
     for size in np.linspace(0.1, 3, 200):
         values = np.tile([size, -size], 6) + 0.7
-        assert Sample(np.arange(12) < 6).estimate_errors(values)[1] > 1e12
+        assert Sample(np.arange(12) < 6).estimate_errors(values)[1] == pytest.approx(10)
+    light = np.random.default_rng(0).uniform(size=30)
+    one_class = np.concatenate([light, np.zeros(30)])  # of one class alone: 29
+    assert Sample(np.arange(60) < 30).estimate_errors(one_class)[1] == pytest.approx(29)
 
 
 def test_effective_sizes():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skewanova.base.checks import SkewanovaWarning
 from skewanova.base.rounding import TIE
 from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import (
@@ -73,7 +74,8 @@ def test_rounding_of_a_perfect_area_does_not_choose_the_scale():
     scores = np.transpose([first, second])
     options = {"deployment_prior": (0.05, 0.2), "area_estimator": "exact"}
     alone = compare_test_set(labels, scores, **options)
-    clusters = compare_test_set(labels, scores, cluster=np.arange(8), **options)
+    with pytest.warns(SkewanovaWarning, match="^the clusters with (negatives|positives) count as [35] of"):
+        clusters = compare_test_set(labels, scores, cluster=np.arange(8), **options)
     assert (alone.estimate[0], clusters.estimate[0]) == (pytest.approx(1), pytest.approx(1))
     assert clusters.p_value[0] == pytest.approx(alone.p_value[0])
     assert clusters.std_error[0] == pytest.approx(alone.std_error[0])
@@ -177,15 +179,14 @@ def test_the_omnibus_is_the_mean_square_of_uncorrelated_contrasts():
     squares, dfs = [], []
     for k in np.argsort(values)[1:]:
         along = angles.angle_values @ vectors[:, k]
-        parts = [along[rows] for rows in (POSITIVE, ~POSITIVE)]
-        variance = sum(part.var(ddof=1) / len(part) for part in parts)
-        doubt = sum(((part - part.mean()) ** 2).var() / len(part) ** 3 for part in parts)
-        squares.append((vectors[:, k] @ angles.scale.angle) ** 2 / variance)
-        dfs.append(max(2 * variance**2 / doubt, 4))
-    statistic, df, shared, p_value = omnibus_f_test(angles)
-    assert shared == pytest.approx(stats.hmean(dfs))
-    assert (statistic, df) == (pytest.approx(np.mean(squares) * (1 - 1 / (2 * shared))), 2)
-    assert p_value == pytest.approx(stats.f.sf(statistic, 2, shared))
+        error, df = SAMPLE.estimate_errors(along)
+        squares.append((vectors[:, k] @ angles.scale.angle / error) ** 2)
+        dfs.append(df)
+    statistic, df, df_error, p_value = omnibus_f_test(angles)
+    shared = stats.hmean(dfs)  # T2 of p = 2 contrasts: F = T2 (df - p + 1) / (p df)
+    assert (df, df_error) == (2, pytest.approx(shared - 1))
+    assert statistic == pytest.approx(np.sum(squares) * (shared - 1) / (2 * shared))
+    assert p_value == pytest.approx(stats.f.sf(statistic, 2, shared - 1))
 
 
 def test_the_omnibus_leaves_out_contrasts_that_do_not_vary():
@@ -208,15 +209,22 @@ def test_a_contrast_counts_from_the_tolerance_on(share, df):
     assert found[1] == df
 
 
-def test_no_doubt_about_the_spread_gives_infinite_degrees_of_freedom():
+def test_two_models_have_the_degrees_of_freedom_of_their_cases_at_most():
     # Values of +1 and -1 alone: their squares do not vary.
     flip = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
     angles = unscaled([0.5, 0.6], np.stack([flip, 0 * flip], axis=1), Sample(np.arange(40) < 20))
     statistic, df, shared, p_value = omnibus_f_test(angles)
     variance = 2 * 1 / 19  # of each class: mean square 1 over (20 - 1)
     assert statistic == pytest.approx(0.01 / variance)
-    assert (df, shared > 1e12) == (1, True)
-    assert p_value == pytest.approx(stats.chi2.sf(statistic, 1), rel=1e-6)
+    assert (df, shared) == (1, pytest.approx(38))
+    assert p_value == pytest.approx(stats.f.sf(statistic, 1, 38))
+
+
+def test_more_contrasts_than_degrees_of_freedom_leave_one():
+    values = drawn(9)
+    angles = unscaled(np.linspace(0.4, 0.6, 9), values, SAMPLE)
+    _, df, df_error, p_value = omnibus_f_test(angles)
+    assert (df, df_error >= 1, 0 <= p_value <= 1) == (8, True, True)
 
 
 def test_deviates_that_are_one_count_as_one():
