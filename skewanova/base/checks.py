@@ -160,7 +160,8 @@ def check_fraction(value: float, name: str) -> float:
     """Return a number strictly between 0 and 1, such as a level of significance."""
     number = check_number(value, name)
     if not 0 < number < 1:
-        raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {number:g}")
+        hint = f"; did you mean {number / 100:g}?" if 2 < number < 100 else ""
+        raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {number:g}{hint}")
     return number
 
 
@@ -341,6 +342,8 @@ def check_real(values: NDArray[Any], name: str) -> NDArray[Any]:
 
 def check_vector(values: NDArray[T], name: str) -> NDArray[T]:
     """Return the array if it is one-dimensional and not empty."""
+    if values.ndim == 0:
+        raise InputError(f"`{name}` must be a list or an array, but got {_describe(values.item())}")
     if values.ndim != 1:
         raise InputError(f"`{name}` must be one-dimensional, but has shape {values.shape}")
     if values.size == 0:
@@ -505,11 +508,17 @@ def _list_labels(distinct: NDArray[Any]) -> list[str]:
     return [f"{v:.{16 if v.is_integer() else 6}g}" if isinstance(v, float) else repr(v) for v in values]
 
 
+def _describe(value: object) -> str:
+    """Return the value as it would be typed, or its type if that is long."""
+    text = repr(value)
+    return text if len(text) <= 60 and "\n" not in text else type(value).__name__
+
+
 def check_float_array(value: ArrayLike, name: str) -> Floats:
     """Return the real numbers as floats, of the same shape."""
     array = to_numbers(value, name, exact=False)
     if array.dtype.kind not in "biuf":
-        raise InputTypeError(f"`{name}` must be a number or numbers, but got {value!r}")
+        raise InputTypeError(f"`{name}` must be a number or numbers, but got {_describe(value)}")
     return array.astype(np.float64)
 
 

@@ -491,6 +491,7 @@ def interval_table(
     >>> len(table), table.loc[0, ["estimate", "conf_low", "conf_high"]].astype(float).round(2).tolist()
     (60, [0.84, 0.8, 0.87])
     """
+    check_choice(method, [name for name in INTERVALS if name != "cross_validation"], "method")
     table = read_in_memory(scores)
     cells = table.frame.groupby(["model", "fold"], sort=True, observed=True)
     groups: list[tuple[str, str, object, pd.DataFrame]] = [

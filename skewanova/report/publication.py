@@ -85,7 +85,7 @@ def build_publication_table(
 def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
     if isinstance(columns, str):
         raise InputTypeError(
-            f"`columns` must be a list of headings, but got {columns!r}: write [{columns!r}]"
+            f"`columns` must be a list of headings, but got {columns!r}; write [{columns!r}]"
         )
     result = [table.header.index(check_choice(head, table.header, "columns")) for head in columns]
     if not result:
@@ -95,9 +95,9 @@ def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
 
 def _find_rows(table: Table, rows: int | Sequence[str]) -> list[int]:
     """Return the indices of the first rows, or of those with a cell that names a model, pair or test."""
-    if isinstance(rows, str):
+    if isinstance(rows, str) or not isinstance(rows, int | np.integer | Iterable):
         raise InputTypeError(
-            f"`rows` must be a number or a list of names, but got {rows!r}: write [{rows!r}]"
+            f"`rows` must be a number or a list of names, but got {rows!r}; write [{rows!r}]"
         )
     if isinstance(rows, int | np.integer):
         return list(range(min(check_count(rows, "rows", minimum=1), len(table.rows))))

@@ -97,7 +97,7 @@ VALUES = {
     partial(checks.check_skews): [([1, -3, -4], POSITIVE + "-3"), ([1, -np.inf], POSITIVE + "-inf")],
     checks.check_rope: [(-0.1, ROPE + ", but got -0.1"), (1.5, ROPE + ", 1 or less, but got 1.5")],
     checks.check_sum_of_squares: [(v, f"{SUM_TYPE}{v!r}") for v in (0, 4, 2.5, True)],
-    level: [(1, f"`level`{BETWEEN}1"), (95, f"`level`{BETWEEN}95")],
+    level: [(1, f"`level`{BETWEEN}1"), (95, f"`level`{BETWEEN}95; did you mean 0.95?")],
     lambda v: checks.check_ordered(*v, "x"): [
         ((2, 1), "`x` must be given as (low, high), but got low=2 > high=1")
     ],
@@ -107,7 +107,8 @@ VALUES = {
     checks.check_scores: [
         ([0.5, np.nan, 1, np.nan], f"`y_score`{NAN}2, the first at row 1"),
         ([], f"`y_score`{EMPTY}"),
-        *((np.zeros(shape), f"`y_score`{ONE_DIMENSION}{shape}") for shape in ((1, 2), (), (2, 0))),
+        *((np.zeros(shape), f"`y_score`{ONE_DIMENSION}{shape}") for shape in ((1, 2), (2, 0))),
+        (np.array(3.0), "`y_score` must be a list or an array, but got 3.0"),
     ],
     lambda v: checks.check_same_length(a=[1], b=v): [
         ([1, 2], "arguments must be equally long, but `a` has 1, `b` has 2")
@@ -118,7 +119,7 @@ VALUES = {
             ([np.nan], WEIGHT + "0 has nan"),
             ([np.inf], WEIGHT + "0 has inf"),
         ),
-        *(([1, 1e308], SUM), (1.0, f"`sample_weight`{ONE_DIMENSION}()")),
+        *(([1, 1e308], SUM), (1.0, "`sample_weight` must be a list or an array, but got 1.0")),
     ],
     checks.check_labels: [
         *(([[0, 1]], f"`y_true`{ONE_DIMENSION}(1, 2)"), ([], f"`y_true`{EMPTY}"), ([0, 2, 1], THREE)),

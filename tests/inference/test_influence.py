@@ -215,7 +215,7 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
     (lambda: compare_test_set(Y, S, simultaneous="tukey"), ValueError,
      "`simultaneous` must be one of max_z, bonferroni, none; but got 'tukey'"),
     (lambda: compare_test_set(Y, S, confidence_level=95), ValueError,
-     "`confidence_level` must lie strictly between 0 and 1, but got 95"),
+     "`confidence_level` must lie strictly between 0 and 1, but got 95; did you mean 0.95?"),
     (lambda: auprec_covariance(Y, S, area_estimator="mean"), ValueError,
      f"`area_estimator` must be one of {', '.join(ESTIMATORS)}; but got 'mean'"),
     (lambda: compare_test_set(Y, S, area_estimator="mean"), ValueError,

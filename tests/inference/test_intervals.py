@@ -212,7 +212,7 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
      "`method` must be one of auto, jackknife, wilson, binomial, logit, bootstrap, bca, "
      "cross_validation; but got 'exact'"),
     ({"confidence_level": 95}, ValueError,
-     "`confidence_level` must lie strictly between 0 and 1, but got 95"),
+     "`confidence_level` must lie strictly between 0 and 1, but got 95; did you mean 0.95?"),
     ({"prior": 0.1, "deployment_prior": (0.1, 0.2)}, ValueError,
      "give either `prior` or `deployment_prior`, but got both"),
     ({"prior": 0.0}, ValueError, "`prior` must lie strictly between 0 and 1, but got 0"),

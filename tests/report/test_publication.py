@@ -175,6 +175,7 @@ def test_columns_digits_caption_label_and_rows_by_number_model_pair_or_test(host
         ({"columns": "Model"}, "`columns` must be a list of headings"),
         ({"rows": ["nobody"]}, "`rows` must be one of "),
         ({"rows": "nobody"}, "`rows` must be a number or a list of names"),
+        ({"rows": 1.5}, "`rows` must be a number or a list of names"),
         ({"rows": 0}, "`rows` must be at least 1"),
         ({"digits": -1}, "`digits` must be at least 0"),
         ({"label": "a}b"}, "`label` must consist of letters"),
