@@ -28,7 +28,6 @@ from skewanova.base.checks import (
     Seed,
     check_count,
     check_float_array,
-    check_fraction,
     check_labelled_scores,
     check_prior,
     make_generator,
@@ -218,7 +217,7 @@ def sample_scores(
     """
     _check_distributions(negative, positive)
     check_count(n_cases, "n_cases", minimum=2)
-    check_fraction(prior, "prior")
+    check_prior(prior)
     generator = make_generator(rng)
     mean = (1 - prior) * n_cases
     n_negative = np.floor(mean + 0.5) if exact_counts else generator.binomial(n_cases, 1 - prior)

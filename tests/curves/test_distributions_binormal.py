@@ -129,7 +129,9 @@ FROZEN = "`positive` must be a frozen distribution such as scipy.stats.norm(0, 1
 NO_MEDIAN = "`positive` must have valid parameters, but its median is nan"
 REFUSED = {
     NO_PRIOR + "0": lambda: true_auprec(NORMAL, NORMAL, 0),
-    NO_PRIOR + "4": lambda: sample_scores(NORMAL, NORMAL, 10, prior=4),
+    NO_PRIOR + "4; write skew 4 as prior 0.2, or 4% as 0.04": lambda: sample_scores(
+        NORMAL, NORMAL, 10, prior=4
+    ),
     "`negative` must be continuous, but got a discrete distribution": lambda: true_auc(
         stats.poisson(3), NORMAL
     ),

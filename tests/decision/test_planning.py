@@ -174,7 +174,7 @@ def test_command(tmp_path):
     assert (tmp_path / "out" / "plans.txt").read_text() == done.stdout
     bad = CliRunner().invoke(commands.main, ["plan", str(tmp_path / "scores.csv"), "--power", "2"])
     assert bad.exit_code == 2
-    assert "`power` must lie strictly between 0 and 1" in bad.stderr
+    assert "--power must lie strictly between 0 and 1" in bad.stderr
 
 
 def test_a_control_is_all_that_is_planned_for():
