@@ -509,7 +509,6 @@ def _list_labels(distinct: NDArray[Any]) -> list[str]:
 
 
 def _describe(value: object) -> str:
-    """Return the value as it would be typed, or its type if that is long."""
     text = repr(value)
     return text if len(text) <= 60 and "\n" not in text else type(value).__name__
 

@@ -384,14 +384,7 @@ def group_notes(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]
 
 
 def shorten_notes(notes: Iterable[str]) -> list[str]:
-    """Return the first note of each kind, with the number of the others.
-
-    Examples
-    --------
-    >>> from skewanova.base.text import shorten_notes
-    >>> shorten_notes(["5 cases are few", "7 cases are few"])
-    ['5 cases are few (and 1 more like it)']
-    """
+    """Return the first note of each kind, with the number of the others."""
     groups = group_notes(("", note) for note in notes)
     counts = [f" (and {len(others)} more like it)" if others else "" for _, *others in groups]
     return [group[0][1] + count for group, count in zip(groups, counts, strict=True)]

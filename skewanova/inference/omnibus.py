@@ -44,10 +44,7 @@ class OmnibusResult(HypothesisTest):
 
 
 def build_fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, list[str]]:
-    """Return values (n_folds, n_models) of a complete long frame, and the models in order of appearance.
-
-    A value that is missing, repeated or not finite raises InputError, as do fewer than 2 models or folds.
-    """
+    """Return values (n_folds, n_models) of a complete long frame, and the models in order of appearance."""
     check_columns(frame, ("model", "fold", response))
     check_cells(frame, ("model", "fold"))
     model, models = pd.factorize(frame["model"], use_na_sentinel=False)

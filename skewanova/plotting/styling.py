@@ -160,10 +160,7 @@ _MAKERS = {
 def find_frame(
     source: object, attribute: str, columns: str, caller: str, *, models: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return the frame itself, or this attribute of a result, with model names as text.
-
-    Raise if one of the columns (separated by spaces) is missing, or a model is not among `models`, if any.
-    """
+    """Return the frame itself, or this attribute of a result, with these columns and names as text."""
     value = source if isinstance(source, pd.DataFrame) else get_table(source, attribute, source)
     frame = _as_frame(value() if inspect.ismethod(value) else value)
     maker = _MAKERS.get(attribute, f"skewanova.compare(scores) or its tables[{attribute!r}]")
