@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from skewanova.priors.evidence import MIN_POSITIVES_FOR_INTERVALS
 from skewanova.scores.design import FoldDesign
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -31,10 +30,6 @@ REACHED = 0.935
 
 
 COVERAGE_HEADER = "| design | interval | coverage | reaches .935 | study |"
-
-
-#: Of intervals for one area: all methods but the default are those of others, or stand beside it.
-AREA_METHODS = {"auto": "area of a model (`auto`)", "jackknife": "the same by `jackknife`, from 30 positives"}
 
 
 #: What crossings_study calls the intervals that are shown.
@@ -220,14 +215,9 @@ def shown_rows() -> list[tuple[str, ...]]:
 
 
 def area_rows() -> list[tuple[str, ...]]:
-    """Intervals of one area: over distributions, sizes and priors."""
-    every = pd.read_csv(STUDIES / "intervals.csv")
-    enough = every["prior"] * every["n_total"] >= MIN_POSITIVES_FOR_INTERVALS
-    kept = every[(every["method"] != "jackknife") | enough]
-    return [
-        covered("one test set", name, kept[kept["method"] == method]["coverage"], "intervals")
-        for method, name in AREA_METHODS.items()
-    ]
+    """Default interval of one area: over distributions, sizes and priors."""
+    default = pd.read_csv(STUDIES / "intervals.csv").query("method == 'auto'")["coverage"]
+    return [covered("one test set", "area of a model (`auto`)", default, "intervals")]
 
 
 def other_rows() -> list[tuple[str, ...]]:

@@ -63,6 +63,9 @@ STUDIES = {
         "How tests and intervals do where positives or effective negatives are few.",
         unit="Tables of each design and size.",
     ),
+    "few-positives": _Simulation(
+        "support", "few_positives_study", "How often intervals of areas hold the truth with few positives."
+    ),
     "prior": _Simulation(
         "priors",
         "prior_study",

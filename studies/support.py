@@ -14,13 +14,20 @@ from scipy import stats
 
 from skewanova.base.checks import Bools, Floats, SkewanovaWarning, check_count
 from skewanova.comparison.analysis import choose_omnibus_test, choose_pairwise_test
-from skewanova.curves.distributions import true_iauprec
+from skewanova.curves.areas import auprec
+from skewanova.curves.distributions import true_auprec, true_iauprec
+from skewanova.curves.roc import curve_from_scores
 from skewanova.decision.bands import BAND_PRIORS, pair_critical_value
 from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.evaluation.measures import Evaluation, evaluate, prior_grid
 from skewanova.inference import compare_test_set, omnibus_test, posthoc
-from skewanova.inference.intervals import confidence_interval
+from skewanova.inference.intervals import IntervalInputs, compute_interval, confidence_interval
+from skewanova.inference.sampling import Sample
+from skewanova.inference.single_test_set import compute_pair_tests, measure_arcsine_areas
+from skewanova.priors.evidence import Support
+from skewanova.priors.weightings import UniformPrior
+from skewanova.scores.design import fold_mean_interval
 from studies.one_set import CORRELATION
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, one_by_one, share_and_error
@@ -67,6 +74,20 @@ COVERAGES = ("coverage, area of a weak model", "coverage, area of a strong model
 
 
 BANDS = "size of the simultaneous bands, 2 models"
+
+
+#: Measures of :func:`few_positives_study`, of the first model but for the difference.
+FEW_MEASURES = ("area, one test set", "difference, one test set", "area, 5 folds", "area, 10 folds")
+
+
+FEW_COLUMNS = (
+    "setting", "prior", "n_positive", "effective_negatives", "measure", "coverage", "std_error", "too_low",
+    "too_high", "width", "truth", "replicates",
+)  # fmt: skip
+
+
+#: Tables of each cell in a full study of few positives.
+FULL_FEW = 1_000
 
 
 SUPPORT_COLUMNS = (
@@ -158,6 +179,123 @@ def support_study(
         and min(design.n_positive, design.effective_negatives) >= FEWEST_FOR_BANDS
     ]
     return study_of("support", cells, _rows, columns=SUPPORT_COLUMNS, run=how)
+
+
+class Shape(NamedTuple):
+    """Scores of the positives of two models: means, standard deviation; t degrees of freedom; rounding."""
+
+    means: tuple[float, float]
+    std: float = 1.0
+    df: float = np.inf
+    step: float = 0.0
+
+    def draw(self, rng: np.random.Generator, n_positive: int, n_negative: int) -> tuple[Bools, Floats]:
+        """Draw labels, the positives first, and scores (n_cases, 2) with the correlation `CORRELATION`."""
+        positive = np.arange(n_positive + n_negative) < n_positive
+        noise = rng.normal(size=(len(positive), 3))
+        scores = np.sqrt(1 - CORRELATION) * noise[:, 1:] + np.sqrt(CORRELATION) * noise[:, :1]
+        if np.isfinite(self.df):
+            scores /= np.sqrt(rng.chisquare(self.df, size=(len(positive), 1)) / self.df)
+        scores[positive] = self.std * scores[positive] + self.means
+        return positive, np.round(scores / self.step) if self.step else scores
+
+    def true_areas(self, prior: float) -> list[float]:
+        """Return the true area of each model, of rounded scores from the weights of their levels."""
+        unit = stats.t(self.df)
+        pairs = [(unit, stats.t(self.df, loc=mean, scale=self.std)) for mean in self.means]
+        if not self.step:
+            return [true_auprec(*pair, prior) for pair in pairs]
+        levels = np.arange(-8, 8 + max(self.means), self.step)
+        edges = np.concatenate([[-np.inf], levels[1:] - self.step / 2, [np.inf]])
+        weights = [np.concatenate([np.diff(side.cdf(edges)) for side in pair[::-1]]) for pair in pairs]
+        positive, score = np.repeat([True, False], len(levels)), np.tile(levels, 2)
+        curves = [curve_from_scores(positive[w > 0], score[w > 0], w[w > 0]) for w in weights]
+        return [auprec(curve, prior) for curve in curves]
+
+
+#: Score distributions with few positives.
+SHAPES: Mapping[str, Shape] = {
+    "binormal": Shape((1.5, 1.9)),
+    "unequal_variances": Shape((1.5, 2.0), std=2.0),
+    "heavy_tails": Shape((2.0, 2.5), df=3.0),
+    "ties": Shape((1.5, 1.9), step=0.25),
+}
+
+
+def few_positives_study(
+    *,
+    settings: Sequence[str] | None = None,
+    priors: Sequence[float] = (0.01, 0.05, 0.1),
+    sizes: Sequence[int] = (30, 50, 100, 300),
+    effective: Sequence[int] = (100,),
+    **run: Any,
+) -> Study:
+    """Simulate tables with few positives, and count how often 95 % intervals hold the truth.
+
+    Parameters
+    ----------
+    settings : sequence of str, optional
+        Names of `SHAPES`; by default all.
+    priors, sizes, effective : sequence
+        Priors, distinct positives, and effective negatives (negatives over skew).
+    **run
+        As for :func:`support_study`; a full study has 1,000 tables.
+
+    Returns
+    -------
+    Study
+        Frame with the columns of `FEW_COLUMNS`. ``too_low`` and ``too_high`` are the shares of intervals
+        below and above the truth, which over folds is the mean of the areas in folds of that size.
+
+    Examples
+    --------
+    >>> from studies.support import few_positives_study
+    >>> options = {"settings": ["ties"], "priors": [0.1], "sizes": [20]}
+    >>> frame = few_positives_study(**options, replicates=25, progress=False).to_frame()
+    >>> len(frame), bool((frame["coverage"] > 0.8).all())
+    (4, True)
+    """
+    how = Run(**run)
+    cells = [
+        Cell(key, how.number(FULL_FEW), partial(one_by_one, partial(measure_limits, key)))
+        for key in product(chosen(settings, SHAPES), priors, sizes, effective)
+    ]
+    return study_of("few_positives", cells, _few_rows, columns=FEW_COLUMNS, run=how)
+
+
+def measure_limits(key: tuple[str, float, int, int], rng: np.random.Generator) -> Floats:
+    """Return estimate, lower and upper limit of each of `FEW_MEASURES`."""
+    setting, prior, n_positive, effective = key
+    n_negative, weighting = round(effective * (1 - prior) / prior), UniformPrior(prior, prior)
+    positive, scores = SHAPES[setting].draw(rng, n_positive, n_negative)
+    sample = Sample(positive)
+    areas = measure_arcsine_areas(sample, scores.T, weighting, "trapezoid")
+    pair = compute_pair_tests(areas, level=1 - ALPHA, simultaneous="none")
+    first = tuple(float(part[0]) for part in (areas.area, *areas.model_errors()))
+    area = compute_interval(
+        IntervalInputs(sample, scores[:, 0], weighting, "trapezoid", 1 - ALPHA, precomputed=first), "auto"
+    )
+    limits = [
+        (area.estimate, area.conf_low, area.conf_high),
+        (pair.difference[0], pair.conf_low[0], pair.conf_high[0]),
+    ]
+    size = Support(n_negative, n_positive).effective_size(prior)
+    for n_folds in (5, 10):
+        rows = [np.r_[i:n_positive:n_folds, n_positive + i : len(positive) : n_folds] for i in range(n_folds)]
+        in_fold = np.array([auprec(curve_from_scores(positive[r], scores[r, 0]), prior) for r in rows])
+        mean, std = in_fold.mean(), in_fold.std(ddof=1)
+        interval = fold_mean_interval(mean, std, n_folds, ratio=0.0, level=1 - ALPHA, size=size)
+        limits.append((mean, interval.low, interval.high))
+    return np.array(limits)
+
+
+def _few_rows(cell: Cell, limits: Floats) -> Iterator[tuple[object, ...]]:
+    first, second = SHAPES[cell.key[0]].true_areas(cell.key[1])
+    truths = (first, first - second, *limits[:, 2:, 0].mean(axis=0))
+    for name, (_, low, high), truth in zip(FEW_MEASURES, limits.transpose(1, 2, 0), truths, strict=True):
+        covered = share_and_error(((low <= truth) & (truth <= high)).astype(np.float64))
+        missed = (high < truth).mean(), (low > truth).mean(), (high - low).mean()
+        yield (*cell.key, name, *covered, *map(float, missed), truth, len(limits))
 
 
 def measure_table(design: Design, rng: np.random.Generator) -> Floats:

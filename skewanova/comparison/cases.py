@@ -22,7 +22,7 @@ from skewanova.comparison.analysis import Analysis, DesignAnalysis
 from skewanova.inference.catalogue import name_family
 from skewanova.inference.effect_sizes import add_effect_sizes, add_equivalence_tests
 from skewanova.inference.fold_statistics import FTest, pair_differences, pair_indices
-from skewanova.inference.intervals import Interval, IntervalInputs, compute_interval, delta_logit_limits
+from skewanova.inference.intervals import Interval, IntervalInputs, compute_interval
 from skewanova.inference.omnibus import OmnibusResult, make_omnibus_result
 from skewanova.inference.paired_test_set import (
     PairedTestSet,
@@ -41,7 +41,8 @@ from skewanova.inference.single_test_set import (
     list_sample_warnings,
 )
 from skewanova.priors.evidence import Support, effective_negatives
-from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
+from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior, typical_prior
+from skewanova.scores.design import logit_interval
 
 CasesComparison = TestSetComparison | RunsComparison
 
@@ -201,7 +202,7 @@ class RunsAnalysis(CasesAnalysis):
         at_priors = {p: self.compare(item) for p, item in zip(measures.priors, run_areas, strict=True)}
         pairs = self.compare_families(result, at_priors)
         tukey = tukey_hsd(two_way, alpha=alpha, order=measures.models).to_frame()
-        low, high = _compute_mean_intervals(areas, result, alpha)
+        low, high = self._compute_mean_intervals(areas, result)
         error = float(high[0] - result.estimate[0]) / float(special.ndtri(1 - alpha / 2))
         spread = _compute_run_sd(result, areas)
         frames = self.build_frames(
@@ -222,6 +223,14 @@ class RunsAnalysis(CasesAnalysis):
         areas = measure_runs(self.evaluation, as_deployment_prior(deployment_prior))
         return self.compare_families(self.compare(areas), {})
 
+    def _compute_mean_intervals(self, areas: RunAreas, result: CasesComparison) -> tuple[Floats, Floats]:
+        """Compute the confidence limits of the mean over runs of each model."""
+        if isinstance(result, RunsComparison):
+            return np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
+        size = self.evaluation.support.effective_size(typical_prior(self.evaluation.deployment_prior))
+        std_error, df = areas.means.model_errors()
+        return logit_interval(result.estimate, std_error, df=df, level=1 - self.options.alpha, size=size)
+
 
 def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
     """Compute the standard deviation of each difference in one run; for fixed runs, of the mean over runs.
@@ -235,19 +244,6 @@ def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
     paired = pair_differences(areas.area.T).var(axis=0, ddof=1)
     over_runs = variance[a] + variance[b] if areas.runs == "nested" else paired
     return np.asarray(np.sqrt(result.std_error**2 + (1 - 1 / areas.area.shape[1]) * over_runs))
-
-
-def _compute_mean_intervals(areas: RunAreas, result: CasesComparison, alpha: float) -> tuple[Floats, Floats]:
-    """Compute the confidence limits of the mean over runs of each model."""
-    if isinstance(result, RunsComparison):
-        return np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
-    spread = zip(*areas.means.model_errors(), strict=True)
-    limits = [
-        delta_logit_limits(area, error, 1 - alpha, df=df) if 0 < area < 1 else (area, area)
-        for area, (error, df) in zip(result.estimate.tolist(), spread, strict=True)
-    ]
-    low, high = np.transpose(limits)
-    return low, high
 
 
 def _build_difference_frame(result: CasesComparison) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
 from skewanova.evaluation.measures import Evaluation, check_evaluation
 from skewanova.inference.anova import check_columns
 from skewanova.inference.fold_statistics import fraction_best
-from skewanova.priors.weightings import DiscretePrior
+from skewanova.priors.weightings import DiscretePrior, typical_prior
 from skewanova.scores.design import fold_mean_interval
 
 #: Number of draws from the posterior.
@@ -223,8 +223,8 @@ def rank_models(
     DataFrame
         Columns rank, model, iauprec, std, conf_low, conf_high, group, auc, rarest_prior, auprec_at_rarest,
         expected_regret, max_regret and p_best. ``std`` is the standard deviation over folds and ``auc`` the
-        mean over folds. ``conf_low`` and ``conf_high`` are the t interval of the mean, whose variance is
-        inflated by ``1 + J ratio`` (Nadeau and Bengio 2003) or is the split-half variance.
+        mean over folds. ``conf_low`` and ``conf_high`` are the interval of the mean, as in
+        :func:`~skewanova.evaluation.auprec_intervals`.
         ``auprec_at_rarest`` is the mean AUPREC at ``rarest_prior``, the smallest deployment prior. The last
         three columns are those of :func:`decision_table`. With one fold, statistics over folds are nan; with
         several runs on one test set, the limits are nan.
@@ -250,9 +250,10 @@ def ranking_frame(
     ratio, halves = measures.design.ratio, measures.iauprec_half_differences
     # the spread over runs on one test set leaves out the variance over cases
     over_folds = np.where(measures.design.has_runs, np.nan, std)
+    size = measures.support.effective_size(typical_prior(measures.deployment_prior))
     interval = fold_mean_interval(
-        mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves
-    ).clip()
+        mean, over_folds, n_folds, ratio=ratio, level=1 - alpha, halves=halves, size=size
+    )
     return pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),

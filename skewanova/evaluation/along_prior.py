@@ -50,7 +50,7 @@ REGRET_COLUMNS = ("model", "prior", "auprec", "best", "regret")
 
 
 def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
-    """Compute the mean AUPREC over folds of every model at every prior, with its t interval.
+    """Compute the mean AUPREC over folds of every model at every prior, with its interval.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     DataFrame
         Columns of `INTERVAL_COLUMNS`. The variance of a mean over J folds is ``s^2 (1 / J + r)``, with r test
         cases for each training case (Nadeau and Bengio 2003). With halvings it is ``s^2 / J`` plus the
-        split-half variance. Limits are clipped to 0 and 1. For one fold and for several runs on one test set
+        split-half variance. Limits are on the logit scale. For one fold and for several runs on one test set
         the intervals are nan; :func:`~skewanova.decision.auprec_bands` has limits for both.
 
     Raises
@@ -91,9 +91,9 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
         model = [evaluation.models.index(name) for name in frame["model"]]
         prior = [evaluation.priors.index(value) for value in frame["prior"]]
         halves = halves[:, model, prior]
-    result = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, halves=halves)
-    limits = result.clip()
-    spreads = {"std_error": result.std_error, "conf_low": limits.low, "conf_high": limits.high}
+    options = {"size": evaluation.support.effective_size(frame["prior"]), "halves": halves}
+    result = fold_mean_interval(mean, frame["std"], n_folds, ratio=ratio, level=1 - alpha, **options)
+    spreads = {"std_error": result.std_error, "conf_low": result.low, "conf_high": result.high}
     if evaluation.design.has_runs:
         spreads = dict.fromkeys(spreads, np.full(len(mean), np.nan))
     return frame.assign(auprec=mean, n_folds=n_folds, **spreads)[list(INTERVAL_COLUMNS)]

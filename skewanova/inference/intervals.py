@@ -34,23 +34,22 @@ from skewanova.inference.case_resampling import bootstrap_estimates, measure_mod
 from skewanova.inference.catalogue import INTERVALS
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
-from skewanova.priors.evidence import MIN_NEGATIVES_FOR_INTERVALS, MIN_POSITIVES_FOR_INTERVALS, is_sufficient
-from skewanova.priors.weightings import DeploymentPrior, PriorLike
-from skewanova.scores.design import fold_mean_interval, infer_design
+from skewanova.priors.evidence import (
+    MIN_CASES_FOR_JACKKNIFE,
+    MIN_NEGATIVES_FOR_INTERVALS,
+    effective_negatives,
+    is_sufficient,
+)
+from skewanova.priors.weightings import DeploymentPrior, PriorLike, typical_prior
+from skewanova.scores.design import fold_mean_interval, infer_design, logit_interval
 from skewanova.scores.reading import read_in_memory
 
 Limits = tuple[float, float]
 
 
-#: With fewer trials than this Wilson's interval covers an area too seldom (docs/studies/intervals.md).
-MIN_WILSON_TRIALS = 20
-
-
-def two_sided_quantile(level: float, df: float = np.inf) -> float:
-    """Return the normal or t quantile that leaves half of 1 - `level` in each tail."""
-    if not np.isfinite(df):
-        return float(-special.ndtri((1 - level) / 2))
-    return float(special.stdtrit(df, (1 + level) / 2))
+def two_sided_quantile(level: float) -> float:
+    """Return the normal quantile that leaves half of 1 - `level` in each tail."""
+    return float(-special.ndtri((1 - level) / 2))
 
 
 def binomial_limits(theta: float, size: float, level: float) -> Limits:
@@ -62,14 +61,8 @@ def binomial_limits(theta: float, size: float, level: float) -> Limits:
 def logit_limits(theta: float, size: float, level: float) -> Limits:
     """Return the limits expit(logit(theta) -+ z (n theta (1 - theta))^(-1/2)) of Boyd et al. (2013)."""
     # in the extracted text the slides have e^eta -+ z tau; the exponent is eta -+ z tau
-    return delta_logit_limits(theta, float(np.sqrt(theta * (1 - theta) / size)), level)
-
-
-def delta_logit_limits(theta: float, std_error: float, level: float, *, df: float = np.inf) -> Limits:
-    """Return the limits expit(logit(theta) -+ t std_error / (theta (1 - theta)))."""
-    half_width = two_sided_quantile(level, df) * std_error / (theta * (1 - theta))
-    centre = special.logit(theta)
-    return float(special.expit(centre - half_width)), float(special.expit(centre + half_width))
+    low, high = logit_interval(theta, np.sqrt(theta * (1 - theta) / size), df=np.inf, level=level)
+    return float(low), float(high)
 
 
 def wilson_limits(theta: float, size: float, level: float) -> Limits:
@@ -87,11 +80,6 @@ def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
     low = beta_quantile(wins, size - wins + 1, tail) if wins > 0 else 0.0
     high = beta_quantile(wins + 1, size - wins, 1 - tail) if wins < size else 1.0
     return low, high
-
-
-def small_sample_limits(theta: float, size: float, level: float) -> Limits:
-    """Return Wilson's limits, or Clopper and Pearson's with fewer than `MIN_WILSON_TRIALS` trials."""
-    return (clopper_pearson_limits if size < MIN_WILSON_TRIALS else wilson_limits)(theta, size, level)
 
 
 def boundary_limits(theta: float, size: float, level: float) -> Limits:
@@ -186,11 +174,14 @@ class IntervalInputs:
         return self.sample.effective_size(positive=True)
 
     @cached_property
+    def n_negative(self) -> float:
+        """Effective number of negatives."""
+        return self.sample.effective_size(positive=False)
+
+    @cached_property
     def support(self) -> float:
         """Effective negatives over the skew, m / lam; lam is a geometric mean over a deployment prior."""
-        priors, weights = self.weighting.quadrature()
-        rarity = float(np.exp(weights @ np.log((1 - priors) / priors)))
-        return self.sample.effective_size(positive=False) / rarity
+        return float(effective_negatives(self.n_negative, typical_prior(self.weighting)))
 
     @cached_property
     def effective_size(self) -> float:
@@ -268,14 +259,15 @@ def confidence_interval(
     method : str, default "auto"
         One of `INTERVALS`:
 
-        * ``jackknife``: jackknife standard error on the logit scale, with a t quantile;
+        * ``jackknife``: jackknife standard error on the logit scale, with a t quantile, and half a case of
+          precision 1 and half a case of precision 0 beside the min(n, m/lam) cases;
         * ``wilson``: Wilson's interval with the positives as trials;
         * ``binomial``, ``logit``: Boyd et al. (2013), with the positives as trials;
         * ``bootstrap``: percentiles over 2,000 samples of the positives and of the negatives; ``bca``: also
           corrected for bias and acceleration (Efron 1987);
         * ``cross_validation``: t interval of the mean over `folds`, as in Boyd et al. (2013);
-        * ``auto``: ``jackknife`` where m/lam, the negatives over the skew, is at least 100 and there are 30
-          positives, else, with a warning, Wilson's of min(n, m/lam) trials or, below 20, Clopper-Pearson's.
+        * ``auto``: ``jackknife`` from 20 positives, 20 negatives and m/lam = 20 (negatives over the skew) on;
+          else, with a warning, Clopper and Pearson's of min(n, m/lam) trials.
     confidence_level : float, default 0.95
         Nominal coverage.
     area_estimator : str, default "trapezoid"
@@ -305,10 +297,9 @@ def confidence_interval(
 
     Notes
     -----
-    At an estimate of 1 every standard error vanishes: the limits are then [(alpha/2)^(1/k), 1] with
-    k = min(n, m/lam), mirrored at 0, for every method but ``wilson``. The limits of ``binomial`` and
-    ``cross_validation`` may leave [0, 1], as published. Over a deployment prior, lam is the geometric
-    mean of its skews.
+    At an estimate of 1 the limits are [(alpha/2)^(1/k), 1] with k = min(n, m/lam), mirrored at 0, for every
+    method but ``wilson``. The limits of ``binomial`` and ``cross_validation`` may leave [0, 1], as published.
+    Over a deployment prior, lam is the geometric mean of its skews.
 
     Examples
     --------
@@ -345,8 +336,7 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
     at_boundary = min(estimate, 1 - estimate) <= BOUNDARY_TOLERANCE and method != "wilson"
     used = "boundary" if at_boundary else method
     if used == "auto":
-        used = choose_method(inputs.n_positive, inputs.support)
-    exact_or_wilson = "clopper_pearson" if inputs.effective_size < MIN_WILSON_TRIALS else "wilson"
+        used = choose_method(min(inputs.effective_size, inputs.n_negative))
     low, high = _LIMITS[used](inputs)
     notes = warn_each(note for note in (_warning_text(inputs, method, used),) if note)
     return Interval(
@@ -354,17 +344,16 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
         conf_low=low,
         conf_high=high,
         confidence_level=inputs.confidence_level,
-        method=exact_or_wilson if used == "small_sample" else used,
+        method=used,
         warning=notes[0] if notes else None,
         area_estimator=inputs.area_estimator,
         weighting=inputs.weighting.describe(),
     )
 
 
-def choose_method(n_positive: float, support: float) -> str:
+def choose_method(effective_size: float) -> str:
     """Return the method that ``auto`` stands for."""
-    enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_NEGATIVES_FOR_INTERVALS)
-    return "jackknife" if enough else "small_sample"
+    return "jackknife" if is_sufficient(effective_size, MIN_CASES_FOR_JACKKNIFE) else "clopper_pearson"
 
 
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
@@ -395,28 +384,33 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
             "the estimate is at its limit, where no method has a standard error: the limits are exact ones "
             f"for min(n, m/lam) = {size:.4g} trials, with {text}"
         )
-    if used == "small_sample":
-        reason = f"{text} is below {MIN_NEGATIVES_FOR_INTERVALS:g}"
-        if is_sufficient(support, MIN_NEGATIVES_FOR_INTERVALS):
-            reason = f"{inputs.n_positive:.4g} positives are fewer than {MIN_POSITIVES_FOR_INTERVALS}"
-        name = "Clopper and Pearson's" if size < MIN_WILSON_TRIALS else "Wilson's"
-        return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
+    if used == "clopper_pearson":
+        few = {"positives": inputs.n_positive, "negatives": inputs.n_negative}
+        name = min(few, key=lambda side: few[side])
+        reason = f"{few[name]:.4g} {name} are fewer than {MIN_CASES_FOR_JACKKNIFE}"
+        if not is_sufficient(support, MIN_CASES_FOR_JACKKNIFE):
+            reason = f"{text} is below {MIN_CASES_FOR_JACKKNIFE}"
+        limits = f"Clopper and Pearson's with min(n, m/lam) = {size:.4g} trials"
+        return f"{reason}: the interval is {limits}, wide on purpose"
     if method in _BY_TRIALS and not is_sufficient(support, inputs.n_positive):
         return (
             f"{text} is below the {inputs.n_positive:.4g} positives: the prior is rarer than the sample's, "
             f"and {method} with the positives as trials is too short; use method='auto' (--method auto)"
         )
-    if method in _BY_SPREAD and not is_sufficient(support, MIN_NEGATIVES_FOR_INTERVALS):
+    enough = MIN_CASES_FOR_JACKKNIFE if method == "jackknife" else MIN_NEGATIVES_FOR_INTERVALS
+    if method in _BY_SPREAD and not is_sufficient(support, enough):
         return (
-            f"{text} is below {MIN_NEGATIVES_FOR_INTERVALS:g}, where {method} tends to be too short; use "
-            "method='auto' (--method auto)"
+            f"{text} is below {enough:g}, where {method} tends to be too short; use method='auto' "
+            "(--method auto)"
         )
     return None
 
 
 def _jackknife_limits(inputs: IntervalInputs) -> Limits:
     std_error, df = inputs.jackknife_error
-    return delta_logit_limits(inputs.estimate, std_error, inputs.confidence_level, df=df)
+    options = {"level": inputs.confidence_level, "size": inputs.effective_size}
+    low, high = logit_interval(inputs.estimate, std_error, df=df, **options)
+    return float(low), float(high)
 
 
 def _bca_limits(inputs: IntervalInputs) -> Limits:
@@ -427,7 +421,7 @@ def _bca_limits(inputs: IntervalInputs) -> Limits:
 _LIMITS: dict[str, Callable[[IntervalInputs], Limits]] = {
     "jackknife": _jackknife_limits,
     "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.confidence_level),
-    "small_sample": lambda q: small_sample_limits(q.estimate, q.effective_size, q.confidence_level),
+    "clopper_pearson": lambda q: clopper_pearson_limits(q.estimate, q.effective_size, q.confidence_level),
     "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.confidence_level),
     "logit": lambda q: logit_limits(q.estimate, q.n_positive, q.confidence_level),
     "bootstrap": lambda q: percentile_limits(q.bootstrap_areas, q.confidence_level),

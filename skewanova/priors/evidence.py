@@ -20,12 +20,12 @@ from skewanova.base.checks import Bools, Floats
 MIN_CASES = 50
 
 
-#: Fewest effective negatives for jackknife intervals; with fewer, the variance is underestimated.
+#: Fewest effective negatives for bootstrap intervals; with fewer, the variance is underestimated.
 MIN_NEGATIVES_FOR_INTERVALS = 100
 
 
-#: Fewest positives for jackknife intervals; with fewer, their coverage is too low.
-MIN_POSITIVES_FOR_INTERVALS = 30
+#: Fewest positives, and effective negatives, for jackknife intervals (docs/studies/intervals.md).
+MIN_CASES_FOR_JACKKNIFE = 20
 
 
 #: Fewest positives for any test; with fewer, tests of several models exceed their level
@@ -128,6 +128,10 @@ class Support:
     def has_enough_positives(self) -> bool:
         """True if the positives are enough."""
         return bool(is_sufficient(self.n_positive, self.needed))
+
+    def effective_size(self, prior: ArrayLike) -> Floats:
+        """Return the smaller of the positives and the effective negatives."""
+        return np.minimum(self.n_positive, effective_negatives(self.n_negative, prior))
 
     def is_supported(self, prior: ArrayLike) -> Bools:
         """Return True where the data support a judgement, up to rounding."""

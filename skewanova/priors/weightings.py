@@ -494,6 +494,12 @@ def _convert_scipy(value: Any) -> DeploymentPrior:
     return ContinuousPrior(value)
 
 
+def typical_prior(weighting: DeploymentPrior) -> float:
+    """Return the prior whose skew is the geometric mean of the skews."""
+    priors, weights = weighting.quadrature()
+    return float(prior_from_log_odds(weights @ np.log(priors / (1 - priors))))
+
+
 def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
     """Return a deployment prior from ``(low, high)``, one prior, a scipy distribution or itself."""
     if not isinstance(value, tuple | list | float | int | np.ndarray | type):

@@ -455,15 +455,27 @@ MAX_RATIO = 1e9
 
 
 class MeanInterval(NamedTuple):
-    """Standard error of a mean over folds, and the limits of its t interval."""
+    """Standard error of a mean over folds, and the limits of its interval."""
 
     std_error: Floats
     low: Floats
     high: Floats
 
-    def clip(self) -> MeanInterval:
-        """Return the interval with limits between 0 and 1."""
-        return self._replace(low=np.maximum(self.low, 0.0), high=np.minimum(self.high, 1.0))
+
+def logit_interval(
+    area: ArrayLike, std_error: Floats | float, *, df: Floats | float, level: float, size: ArrayLike = np.inf
+) -> tuple[Floats, Floats]:
+    """Return the limits ``expit(logit(area) -+ t std_error / (area (1 - area)))``.
+
+    Half a case of precision 1 and half a case of precision 0 join the `size` cases (docs/studies/support.md).
+    """
+    # without them, area and error are both too small where the few cases of high precision are missing
+    theta, share = np.asarray(area, dtype=np.float64), 1 / (np.asarray(size) + 1)
+    centre = (1 - share) * theta + share / 2
+    variance = ((1 - share) * std_error) ** 2 + share**2 * (centre**2 + (1 - centre) ** 2) / 2
+    margin = -special.stdtrit(df, (1 - level) / 2) * np.sqrt(variance) / (centre * (1 - centre))
+    low, high = (special.expit(special.logit(centre) + side * margin) for side in (-1, 1))
+    return np.minimum(low, theta), np.maximum(high, theta)
 
 
 def fold_mean_interval(
@@ -474,8 +486,9 @@ def fold_mean_interval(
     ratio: float,
     level: float,
     halves: Floats | None = None,
+    size: ArrayLike | None = None,
 ) -> MeanInterval:
-    """Return the t interval of a mean over J folds.
+    """Return the t interval of a mean over J folds, for areas of `size` cases by :func:`logit_interval`.
 
     The variance of the mean is ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9). With half differences d
     of shape (n_halvings, ...) it is ``s^2 / J + mean d^2``, with one degree of freedom per halving.
@@ -485,6 +498,8 @@ def fold_mean_interval(
         df, std_error = np.maximum(folds - 1, 1), deviation * np.sqrt(1 / folds + ratio)
     else:
         df, std_error = np.asarray(len(halves)), np.sqrt(deviation**2 / folds + (halves**2).mean(axis=0))
+    if size is not None:
+        return MeanInterval(std_error, *logit_interval(mean, std_error, df=df, level=level, size=size))
     margin = special.stdtrit(df, (1 + level) / 2) * std_error
     return MeanInterval(std_error, np.asarray(mean - margin), np.asarray(mean + margin))
 

@@ -132,8 +132,12 @@ def test_quiet_prints_nothing_and_writes(folder, undrawn):
 def test_lines_fit_the_screen(folder, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     frame(n_models=5).to_csv("scores.csv", index=False)
-    for command in ("compare", "intervals", "check"):
-        done = run(command, "scores.csv", *([*QUICK, "--full"] if command == "compare" else []))
+    for command, options in (
+        ("compare", [*QUICK, "--full"]),
+        ("intervals", ["--prior", "0.01"]),
+        ("check", []),
+    ):
+        done = run(command, "scores.csv", *options)
         assert done.exit_code == 0
         lengths = [len(line) for line in done.output.split("\n")]
         assert max(lengths) <= columns

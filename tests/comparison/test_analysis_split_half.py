@@ -17,7 +17,8 @@ from skewanova.decision import auprec_bands, difference_curves
 from skewanova.decision.joint_curves import iauprec_covariance, joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import equivalence, omnibus_test, posthoc, split_plot_anova
-from skewanova.scores.design import FoldDesign
+from skewanova.priors.weightings import typical_prior
+from skewanova.scores.design import FoldDesign, logit_interval
 
 PRIOR = (0.1, 0.3)
 
@@ -101,8 +102,10 @@ def test_one_variance_everywhere(result: sa.Comparison, covariance: pd.DataFrame
     np.testing.assert_allclose(mean, covariance.loc[models, "mean"], atol=1e-12)
     np.testing.assert_allclose(matrix, covariance.loc[models, models], rtol=1e-9)
     ranking = result.ranking.set_index("model")
-    margin = stats.t.isf(0.025, 12) * np.sqrt(np.diag(matrix))
-    np.testing.assert_allclose(ranking["conf_high"] - ranking["iauprec"], margin, rtol=1e-9)
+    size = measures.support.effective_size(typical_prior(measures.deployment_prior))
+    std_error = np.sqrt(np.diag(matrix))
+    limits = logit_interval(ranking["iauprec"], std_error, df=12, level=0.95, size=size)
+    np.testing.assert_allclose(ranking[["conf_low", "conf_high"]].T, limits, rtol=1e-9)
     for row in result.tables["plans"].itertuples():
         assert row.std_error**2 == pytest.approx(_variance(covariance, row.model_a, row.model_b), rel=1e-9)
     for row in result.tables["equivalence"].itertuples():
@@ -119,8 +122,9 @@ def test_bands_and_intervals_at_a_prior_have_the_variance_there(frame: pd.DataFr
     np.testing.assert_allclose(covariance_of(joint.deviations), matrix, rtol=1e-9)
     intervals = auprec_intervals(measures)
     np.testing.assert_allclose(intervals["std_error"], np.sqrt(np.diag(matrix)), rtol=1e-9)
-    reach = stats.t.isf(0.025, 12) * intervals["std_error"]
-    np.testing.assert_allclose(intervals["conf_high"] - intervals["auprec"], reach)
+    size = measures.support.effective_size(0.2)
+    limits = logit_interval(intervals["auprec"], np.sqrt(np.diag(matrix)), df=12, level=0.95, size=size)
+    np.testing.assert_allclose(intervals[["conf_low", "conf_high"]].T, limits)
     curves = difference_curves(measures, [0.2])
     pairs = [matrix[i, i] + matrix[j, j] - 2 * matrix[i, j] for i, j in combinations(range(3), 2)]
     np.testing.assert_allclose(curves["std_error"] ** 2, pairs, rtol=1e-9)

@@ -33,7 +33,8 @@ from skewanova.decision.choice import (
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.joint_curves import mean_curves as _mean_curves
 from skewanova.decision.leads import REGION_COLUMNS
-from skewanova.priors.weightings import as_deployment_prior
+from skewanova.priors.weightings import as_deployment_prior, typical_prior
+from skewanova.scores.design import logit_interval
 
 RANKING_COLUMNS = (
     "rank", "model", "iauprec", "std", "conf_low", "conf_high", "group", "auc", "rarest_prior",
@@ -179,17 +180,14 @@ def test_equal_models_keep_their_order():
 
 @pytest.mark.parametrize(("alpha", "ratio"), [(0.05, 0), (0.005, 0), (0.05, 0.25)])
 def test_intervals_and_p_best_rest_on_the_spread_over_folds(alpha, ratio):
-    measures = random_models(2, n_folds=7)
-    ranked = rank_models(designed(measures, ratio), alpha=alpha)
+    measures = designed(random_models(2, n_folds=7), ratio)
+    ranked = rank_models(measures, alpha=alpha)
     table = measures.iauprec.pivot(index="fold", columns="model", values="iauprec")[list(ranked["model"])]
     error = table.std() * np.sqrt(1 / 7 + ratio)  # Nadeau and Bengio 2003
-    low, high = stats.t.interval(1 - alpha, 6, table.mean(), error)
+    size = measures.support.effective_size(typical_prior(measures.deployment_prior))
+    limits = logit_interval(table.mean(), error, df=6, level=1 - alpha, size=size)
     np.testing.assert_allclose(ranked["std"], table.std(), rtol=1e-12)
-    np.testing.assert_allclose(ranked["conf_low"], np.maximum(low, 0), rtol=1e-10)
-    np.testing.assert_allclose(ranked["conf_high"], np.minimum(high, 1), rtol=1e-10)
-    if alpha == 0.005:
-        assert low.min() < 0
-        assert high.max() > 1
+    np.testing.assert_allclose([ranked["conf_low"], ranked["conf_high"]], limits, rtol=1e-10)
     covariance = np.cov(table.to_numpy().T) * (1 / 7 + ratio)
     expected = probability_best(table.mean().to_numpy(), covariance, df=6)
     assert ranked["p_best"].tolist() == pytest.approx(expected.tolist(), abs=1e-3)
@@ -209,8 +207,9 @@ def test_missing_cells():
     ranked = rank_models(measure(curves)).set_index("model")
     only = measure({"B": [EARLY[0], EARLY[2]]}).iauprec["iauprec"]
     assert ranked.loc["B", "iauprec"] == pytest.approx(only.mean(), rel=1e-12)
-    low, high = stats.t.interval(0.95, 1, only.mean(), stats.sem(only))
-    assert tuple(ranked.loc["B", ["conf_low", "conf_high"]]) == pytest.approx((low, high), rel=1e-10)
+    size = measure(curves).support.effective_size(typical_prior(measure(curves).deployment_prior))
+    limits = logit_interval(only.mean(), stats.sem(only), df=1, level=0.95, size=size)
+    assert tuple(ranked.loc["B", ["conf_low", "conf_high"]]) == pytest.approx(limits, rel=1e-10)
     assert ranked["p_best"].isna().all()
 
 

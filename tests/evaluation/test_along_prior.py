@@ -22,6 +22,7 @@ from skewanova.evaluation.along_prior import (
 )
 from skewanova.evaluation.measures import prior_grid
 from skewanova.inference.sampling import Sample
+from skewanova.scores.design import logit_interval
 
 quiet = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 
@@ -32,15 +33,16 @@ def measures():
 
 
 @pytest.mark.parametrize("ratio", [0, 0.25])
-def test_intervals_equal_scipys(measures, ratio):
-    frame = auprec_intervals(designed(measures, ratio), alpha=0.1)
+def test_intervals_have_the_corrected_error_and_the_cases_at_the_prior(measures, ratio):
+    evaluation = designed(measures, ratio)
+    frame, support = auprec_intervals(evaluation, alpha=0.1), evaluation.support
     assert tuple(frame) == INTERVAL_COLUMNS
     assert len(frame) == 6
     for row in frame.itertuples():
         mine = measures.auprec.query("model == @row.model and prior == @row.prior")["auprec"]
         error = stats.sem(mine) * np.sqrt(1 + 20 * ratio)  # Nadeau and Bengio 2003
-        low, high = stats.t.interval(0.9, len(mine) - 1, loc=mine.mean(), scale=error)
-        limits = max(low, 0), min(high, 1)
+        size = min(support.n_positive, support.n_negative * row.prior / (1 - row.prior))
+        limits = logit_interval(mine.mean(), error, df=len(mine) - 1, level=0.9, size=size)
         assert (row.auprec, row.conf_low, row.conf_high) == pytest.approx((mine.mean(), *limits))
         assert (row.std_error, row.n_folds) == (pytest.approx(error), 20)
 

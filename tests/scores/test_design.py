@@ -8,12 +8,18 @@ import pytest
 from halved_tables import halved_frame
 from loops import each
 from messages import exact
-from scipy import stats
+from scipy import special, stats
 
 from skewanova import FoldDesign, SkewanovaWarning, read_scores
 from skewanova.scores import design as module
 from skewanova.scores import infer_design
-from skewanova.scores.design import SAME_CASES, SAME_LABELS, fold_mean_interval, population_of_cases
+from skewanova.scores.design import (
+    SAME_CASES,
+    SAME_LABELS,
+    fold_mean_interval,
+    logit_interval,
+    population_of_cases,
+)
 from skewanova.scores.pairing import complete_table
 
 
@@ -386,9 +392,31 @@ def test_intervals_are_those_of_nadeau_and_bengio():
     np.testing.assert_allclose(halved.std_error**2, std**2 / 7 + squares, rtol=1e-12)
     limits = stats.t.interval(0.9, 5, loc=mean, scale=halved.std_error)
     np.testing.assert_allclose([halved.low, halved.high], limits, rtol=1e-12)
-    assert plain.high.max() > 1 > plain.clip().low.max()
-    np.testing.assert_array_equal(plain.clip().high, np.minimum(plain.high, 1))
     single = fold_mean_interval(0.5, 0.1, 1, ratio=1.0, level=0.5)  # df are 1 at least
     assert single.high == pytest.approx(0.5 + 0.1 * np.sqrt(2))
-    below = fold_mean_interval(0.5, 1.0, 2, ratio=1.0, level=0.9).clip()
-    assert (below.low, below.high) == (0, 1)
+    areas = fold_mean_interval(mean, std, 7, ratio=0.25, level=0.9, halves=halves, size=30)
+    np.testing.assert_array_equal(areas.std_error, halved.std_error)
+    limits = logit_interval(mean, halved.std_error, df=5, level=0.9, size=30)
+    np.testing.assert_array_equal([areas.low, areas.high], limits)
+
+
+@pytest.mark.parametrize("df", [np.inf, 6.0])
+def test_the_logit_interval_divides_the_error_by_the_slope(df):
+    limits = logit_interval(0.7, 0.03, df=df, level=0.9)
+    margin = stats.t.ppf(0.95, df) * 0.03 / 0.21 * np.array([-1, 1])
+    assert special.logit(limits) == pytest.approx(special.logit(0.7) + margin)
+
+
+def test_the_logit_interval_counts_half_a_case_of_either_precision():
+    # precisions 1 and 0 of weight 1/2 beside 8 cases, whose mean has the variance of its sum over 9^2
+    mean = (8 * 0.7 + 0.5) / 9
+    variance = (8**2 * 0.03**2 + 0.5 * (1 - mean) ** 2 + 0.5 * mean**2) / 9**2
+    margin = stats.t.ppf(0.95, 6) * variance**0.5 / (mean * (1 - mean)) * np.array([-1, 1])
+    limits = logit_interval(0.7, 0.03, df=6, level=0.9, size=8)
+    assert special.logit(limits) == pytest.approx(special.logit(mean) + margin)
+
+
+def test_the_logit_interval_holds_the_area():
+    low, high = logit_interval([0.0, 1e-9, 1 - 1e-9, 1.0], 0.0, df=9, level=0.95, size=30)
+    assert (low[:2].tolist(), high[2:].tolist()) == ([0, 1e-9], [1 - 1e-9, 1])
+    assert (high > low + 0.1).all()
