@@ -226,10 +226,7 @@ def mean_curves(evaluation: Evaluation) -> MeanCurves:
 
 
 def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] | None:
-    """Return mean IAUPREC of every model, its covariance and degrees of freedom; None if unknown.
-
-    For several runs on one test set, the degrees of freedom are the smallest of all pairs.
-    """
+    """Return mean IAUPREC of every model, its covariance and degrees of freedom; None if unknown."""
     table = evaluation.iauprec.pivot(index="fold", columns="model", values="iauprec")
     values = table.loc[list(evaluation.folds), list(evaluation.models)].to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():

@@ -150,10 +150,8 @@ def _predictive_value(right: Estimate, wrong: Estimate, prior_odds: float) -> Es
 
 
 def _f_measure(recall: Estimate, fpr: Estimate, skew: float) -> Estimate:
-    """Return the harmonic mean of precision and recall, 2T / (T + lam F + 1).
-
-    Landgrebe et al. 2006 print a geometric mean without the skew.
-    """
+    """Return the harmonic mean of precision and recall, 2T / (T + lam F + 1)."""
+    # Landgrebe et al. 2006 print a geometric mean without the skew
     unit = 1 / (1 + skew)  # the squares of large skews would overflow
     rest = Estimate(*(unit + skew * unit * rate for rate in fpr))
     quotient = np.minimum(np.array(proportion_ratio(recall, rest)) * unit, recall)

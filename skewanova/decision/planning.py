@@ -200,10 +200,7 @@ def _plan_pair(
     power_of: Callable[[float, float], float],
     assured: Callable[[float], float],
 ) -> dict[str, float]:
-    """Return the columns of the plan for one pair.
-
-    `power_of` takes a difference and a factor of cases; `assured` gives the assured power for a factor.
-    """
+    """Return the columns of a pair by the power at a difference and factor, and the assured power."""
     return {
         "difference": size,
         "std_error": error,

@@ -37,10 +37,7 @@ def draw_mean_lines(
     *,
     palette: Palette = None,
 ) -> tuple[Axes, list[Entry]]:
-    """Draw a mean line for each model and part (label, rows, columns of x and y); return axes and entries.
-
-    Colours differ by model and dashes by part. Without `ax`, new axes have this size.
-    """
+    """Draw a mean line for each model and part (label, rows, columns of x and y); return axes and entries."""
     frame = pd.concat([rows[["model", "fold"]] for _, rows, _ in parts])
     styles = styling.make_line_styles(list_distinct(frame["model"]), palette)
     dashed = list(zip(parts, cycle(styling.DASHES)))

@@ -329,10 +329,7 @@ def make_axes(ax: Axes | None, size: tuple[float, float], projection: str | None
 
 
 def draw_mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **style: Any) -> None:
-    """Draw the mean over the rows at each x with a band around it (`errorbar`).
-
-    Equal to seaborn's lineplot, but faster, because that calls a Python function at every x.
-    """
+    """Draw the mean over the rows at each x with a band (`errorbar`), as seaborn's lineplot but faster."""
     x, y = xy
     if frame[x].nunique() < 2:  # a line of one point is its marker
         style.pop("markevery", None)
@@ -448,10 +445,7 @@ def draw_legend(
     corner: str | None = None,
     below: bool = False,
 ) -> None:
-    """Draw a legend beside the axes, below narrow axes, or else inside them.
-
-    It is inside if the figure has no layout that makes room, if the axes are small, or at `corner`.
-    """
+    """Draw a legend beside the axes, below narrow ones, or inside (small, without layout, at `corner`)."""
     if not entries:
         return
     options: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
@@ -588,10 +582,7 @@ def label_lines(
     styles: Mapping[str, Mapping[str, Any]],
     others: Sequence[Entry] = (),
 ) -> None:
-    """Label each line at its right end, or draw a legend if the labels do not fit.
-
-    The limits of the axes must be final, because heights are converted to axes coordinates.
-    """
+    """Label each line at its right end within final limits, or draw a legend if the labels do not fit."""
     height = ax.bbox.height / ax.figure.dpi * 72
     gap = LINE_HEIGHT * FontProperties(size=NAME_FONT_SIZE).get_size_in_points() / height
     labels = model_labels(ends)
