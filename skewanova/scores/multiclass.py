@@ -185,7 +185,10 @@ def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | 
     check_text(names, "`classes`")
     unknown = sorted({str(label) for label in labels.tolist()} - {*names})
     if unknown:
-        raise InputError(f"`y_true` has the class {unknown[0]!r}, which is not one of {', '.join(names)}")
+        raise InputError(
+            f"`y_true` has the class {unknown[0]!r}, which is not one of {', '.join(names)}; name it too by "
+            "`classes`, or leave its rows out"
+        )
     return names
 
 

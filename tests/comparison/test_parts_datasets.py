@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -218,6 +219,16 @@ def test_bad_tables_name_their_data_set(tmp_path):
 def test_other_bad_input(change, message):
     with pytest.raises(ValueError, match=message):
         sa.compare_datasets(change(many()), 0.4)
+
+
+def test_warnings_are_issued_once_with_their_data_sets():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = sa.compare_datasets(many(), 0.4, **{**OPTIONS, "design": "kfold", "pairwise": "tukey"})
+    assert [str(each.message) for each in caught] == list(result.warnings)
+    assert any(
+        re.search(r"^data set \S+: pairwise='tukey' .* \(and likewise", text) for text in result.warnings
+    )
 
 
 def test_an_argument_that_is_none_is_named():

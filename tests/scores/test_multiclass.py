@@ -101,7 +101,7 @@ def test_classes_may_be_numbers():
 @each(
     ("change", "classes", "message"),
     [
-        ({}, ["cat", "dog"], "has the class 'owl', which is not one of cat, dog"),
+        ({}, ["cat", "dog"], "not one of cat, dog; name it too by `classes`, or leave its rows out$"),
         ({}, ["cat"], "at least 2 classes"),
         ({}, ["cat", "dog", "owl", "hen"], "hen"),
         ({}, ["cat", "dog", "owl", "case"], "'case' is another: rename it"),
