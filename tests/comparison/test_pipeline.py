@@ -245,7 +245,7 @@ def test_a_note_of_several_tests_is_issued_once():
         warnings.simplefilter("always")
         compare(same, **QUICK)
     notes = [str(each.message) for each in caught]
-    assert "the models are identical in every fold: F and p are undefined (nan)" in notes
+    assert any(note.startswith("the models are identical in every fold, so F and p are") for note in notes)
     assert len(set(notes)) == len(notes)
     assert {each.filename for each in caught} == {__file__}
 
