@@ -424,6 +424,22 @@ def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choi
     assert_numbers_have_tables(result)
 
 
+def test_no_plan_is_made_for_a_difference_that_may_be_noise():
+    """Equal models: a factor of cases would be planned on the noise of the observed difference."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        labels, noise = (np.arange(1100) < 100).astype(int), rng.normal(size=1100)
+        parts = [
+            pd.DataFrame({"fold": 1, "case": range(1100), "y_true": labels, "model": model}).assign(
+                y_score=rng.normal(size=1100) + noise + 1.2 * labels
+            )
+            for model in "abc"
+        ]
+        verdict = compared(pd.concat(parts), "test_set", (0.3, 0.5)).verdict
+        assert verdict.state == "undecided"
+        assert "times as many" not in str(verdict)
+
+
 def test_few_clusters_or_positives_are_counted_in_their_unit():
     """2,100 negatives in 15 patients are few patients; 7 positives are few positives."""
     rng, patient = np.random.default_rng(0), np.repeat(np.arange(15), 40)

@@ -280,6 +280,14 @@ def test_several_models_have_the_values_of_each_alone():
         assert column.tolist() == auprec_influence(labels, score, prior=0.3).tolist()
 
 
+def test_infinite_scores_are_the_highest_and_the_lowest_without_a_warning():
+    labels, scores = simulated(60, 140, [1.5, 0.8])
+    far = scores.copy()
+    far[scores.argmax(axis=0), [0, 1]], far[scores.argmin(axis=0), [0, 1]] = np.inf, -np.inf
+    first, second = (compare_test_set(labels, columns, prior=0.3) for columns in (scores, far))
+    assert (first.estimate.tolist(), first.p_omnibus) == (second.estimate.tolist(), second.p_omnibus)
+
+
 @pytest.mark.no_cover
 @pytest.mark.slow
 def test_the_tests_of_six_models_in_15_clusters_hold_their_level():
