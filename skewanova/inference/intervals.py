@@ -35,8 +35,9 @@ from skewanova.inference.catalogue import INTERVALS
 from skewanova.inference.sampling import Sample, check_sample, target_prior
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import (
-    MIN_CASES_FOR_JACKKNIFE,
+    MIN_CASES,
     MIN_NEGATIVES_FOR_INTERVALS,
+    MIN_POSITIVES_FOR_INTERVALS,
     effective_negatives,
     is_sufficient,
 )
@@ -45,6 +46,10 @@ from skewanova.scores.design import fold_mean_interval, infer_design, logit_inte
 from skewanova.scores.reading import read_in_memory
 
 Limits = tuple[float, float]
+
+
+#: With fewer trials than this Wilson's interval covers an area too seldom (docs/studies/intervals.md).
+MIN_WILSON_TRIALS = 20
 
 
 def two_sided_quantile(level: float) -> float:
@@ -80,6 +85,11 @@ def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
     low = beta_quantile(wins, size - wins + 1, tail) if wins > 0 else 0.0
     high = beta_quantile(wins + 1, size - wins, 1 - tail) if wins < size else 1.0
     return low, high
+
+
+def small_sample_limits(theta: float, size: float, level: float) -> Limits:
+    """Return Wilson's limits, or Clopper and Pearson's with fewer than `MIN_WILSON_TRIALS` trials."""
+    return (clopper_pearson_limits if size < MIN_WILSON_TRIALS else wilson_limits)(theta, size, level)
 
 
 def boundary_limits(theta: float, size: float, level: float) -> Limits:
@@ -266,8 +276,8 @@ def confidence_interval(
         * ``bootstrap``: percentiles over 2,000 samples of the positives and of the negatives; ``bca``: also
           corrected for bias and acceleration (Efron 1987);
         * ``cross_validation``: t interval of the mean over `folds`, as in Boyd et al. (2013);
-        * ``auto``: ``jackknife`` from 20 positives, 20 negatives and m/lam = 20 (negatives over the skew) on;
-          else, with a warning, Clopper and Pearson's of min(n, m/lam) trials.
+        * ``auto``: ``jackknife`` where m/lam, the negatives over the skew, is at least 50 and there are 30
+          positives, else, with a warning, Wilson's of min(n, m/lam) trials or, below 20, Clopper-Pearson's.
     confidence_level : float, default 0.95
         Nominal coverage.
     area_estimator : str, default "trapezoid"
@@ -336,7 +346,8 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
     at_boundary = min(estimate, 1 - estimate) <= BOUNDARY_TOLERANCE and method != "wilson"
     used = "boundary" if at_boundary else method
     if used == "auto":
-        used = choose_method(min(inputs.effective_size, inputs.n_negative))
+        used = choose_method(inputs.n_positive, min(inputs.support, inputs.n_negative))
+    exact_or_wilson = "clopper_pearson" if inputs.effective_size < MIN_WILSON_TRIALS else "wilson"
     low, high = _LIMITS[used](inputs)
     notes = warn_each(note for note in (_warning_text(inputs, method, used),) if note)
     return Interval(
@@ -344,16 +355,17 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
         conf_low=low,
         conf_high=high,
         confidence_level=inputs.confidence_level,
-        method=used,
+        method=exact_or_wilson if used == "small_sample" else used,
         warning=notes[0] if notes else None,
         area_estimator=inputs.area_estimator,
         weighting=inputs.weighting.describe(),
     )
 
 
-def choose_method(effective_size: float) -> str:
+def choose_method(n_positive: float, support: float) -> str:
     """Return the method that ``auto`` stands for."""
-    return "jackknife" if is_sufficient(effective_size, MIN_CASES_FOR_JACKKNIFE) else "clopper_pearson"
+    enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_CASES)
+    return "jackknife" if enough else "small_sample"
 
 
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
@@ -384,20 +396,20 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
             "the estimate is at its limit, where no method has a standard error: the limits are exact ones "
             f"for min(n, m/lam) = {size:.4g} trials, with {text}"
         )
-    if used == "clopper_pearson":
-        few = {"positives": inputs.n_positive, "negatives": inputs.n_negative}
-        name = min(few, key=lambda side: few[side])
-        reason = f"{few[name]:.4g} {name} are fewer than {MIN_CASES_FOR_JACKKNIFE}"
-        if not is_sufficient(support, MIN_CASES_FOR_JACKKNIFE):
-            reason = f"{text} is below {MIN_CASES_FOR_JACKKNIFE}"
-        limits = f"Clopper and Pearson's with min(n, m/lam) = {size:.4g} trials"
-        return f"{reason}: the interval is {limits}, wide on purpose"
+    if used == "small_sample":
+        reason = f"{inputs.n_negative:.4g} negatives are fewer than {MIN_CASES}"
+        if not is_sufficient(support, MIN_CASES):
+            reason = f"{text} is below {MIN_CASES}"
+        elif inputs.n_positive < MIN_POSITIVES_FOR_INTERVALS:
+            reason = f"{inputs.n_positive:.4g} positives are fewer than {MIN_POSITIVES_FOR_INTERVALS}"
+        name = "Clopper and Pearson's" if size < MIN_WILSON_TRIALS else "Wilson's"
+        return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
     if method in _BY_TRIALS and not is_sufficient(support, inputs.n_positive):
         return (
             f"{text} is below the {inputs.n_positive:.4g} positives: the prior is rarer than the sample's, "
             f"and {method} with the positives as trials is too short; use method='auto' (--method auto)"
         )
-    enough = MIN_CASES_FOR_JACKKNIFE if method == "jackknife" else MIN_NEGATIVES_FOR_INTERVALS
+    enough = MIN_CASES if method == "jackknife" else MIN_NEGATIVES_FOR_INTERVALS
     if method in _BY_SPREAD and not is_sufficient(support, enough):
         return (
             f"{text} is below {enough:g}, where {method} tends to be too short; use method='auto' "
@@ -421,7 +433,7 @@ def _bca_limits(inputs: IntervalInputs) -> Limits:
 _LIMITS: dict[str, Callable[[IntervalInputs], Limits]] = {
     "jackknife": _jackknife_limits,
     "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.confidence_level),
-    "clopper_pearson": lambda q: clopper_pearson_limits(q.estimate, q.effective_size, q.confidence_level),
+    "small_sample": lambda q: small_sample_limits(q.estimate, q.effective_size, q.confidence_level),
     "binomial": lambda q: binomial_limits(q.estimate, q.n_positive, q.confidence_level),
     "logit": lambda q: logit_limits(q.estimate, q.n_positive, q.confidence_level),
     "bootstrap": lambda q: percentile_limits(q.bootstrap_areas, q.confidence_level),

@@ -24,8 +24,8 @@ MIN_CASES = 50
 MIN_NEGATIVES_FOR_INTERVALS = 100
 
 
-#: Fewest positives, and effective negatives, for jackknife intervals (docs/studies/intervals.md).
-MIN_CASES_FOR_JACKKNIFE = 20
+#: Fewest positives for jackknife intervals, beside `MIN_CASES` effective negatives (docs/studies/support.md).
+MIN_POSITIVES_FOR_INTERVALS = 30
 
 
 #: Fewest positives for any test; with fewer, tests of several models exceed their level

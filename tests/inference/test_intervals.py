@@ -21,7 +21,6 @@ from skewanova.inference.intervals import (
     bca_acceleration,
     bca_limits,
     binomial_limits,
-    clopper_pearson_limits,
     confidence_interval,
     logit_limits,
     t_limits,
@@ -110,25 +109,34 @@ def test_deployment_prior_in_place_of_a_prior():
         assert found.estimate == pytest.approx(estimate, rel=1e-14)
         assert found.conf_low < estimate < found.conf_high
         assert (found.method, found.warning) == ("jackknife", None)
-    with pytest.warns(SkewanovaWarning, match=r"^m/lam = 9.04 \(negatives over skew, at uniform over priors"):
-        rare = confidence_interval(labels[:450], scores[:450], deployment_prior=(0.0125, 0.05))
+    with pytest.warns(SkewanovaWarning, match=r"^m/lam = 45.2 \(negatives over skew, at uniform over priors"):
+        rare = confidence_interval(labels[:1650], scores[:1650], deployment_prior=(0.0125, 0.05))
     mean_log_skew = quad(lambda prior: np.log((1 - prior) / prior), 0.0125, 0.05)[0] / 0.0375
-    trials = 300 / np.exp(mean_log_skew)
-    assert limits(rare) == pytest.approx(clopper_pearson_limits(rare.estimate, trials, 0.95), rel=1e-8)
+    trials = 1500 / np.exp(mean_log_skew)
+    assert limits(rare) == pytest.approx(wilson_limits(rare.estimate, trials, 0.95), rel=1e-8)
     narrow, own = confidence_interval(labels, scores, deployment_prior=(0.2, 0.2)), 150 / 3150
     assert limits(narrow) == limits(confidence_interval(labels, scores, prior=0.2))
     assert limits(quiet(labels, scores)) == limits(quiet(labels, scores, prior=own))
 
 
-def test_auto_turns_to_clopper_and_pearson_below_twenty_cases():
+def test_auto_turns_to_wilson_at_a_rare_prior():
     labels, scores = sample("bibeta", 266, 1021)
     message = (
-        "m/lam = 10.3 (negatives over skew, at prior 0.01) is below 20: the interval is Clopper and "
-        "Pearson's with min(n, m/lam) = 10.31 trials, wide on purpose"
+        "m/lam = 20.8 (negatives over skew, at prior 0.02) is below 50: the interval is Wilson's with "
+        "min(n, m/lam) = 20.84 trials, wide on purpose"
     )
     with pytest.warns(SkewanovaWarning, match=exact(message)):
+        found = confidence_interval(labels, scores, prior=0.02)
+    assert (found.method, found.warning) == ("wilson", message)
+    assert limits(found) == pytest.approx(wilson_limits(found.estimate, 1021 / 49, 0.95), rel=1e-8)
+
+
+def test_auto_turns_to_clopper_and_pearson_below_twenty_trials():
+    labels, scores = sample("bibeta", 266, 1021)
+    message = "the interval is Clopper and Pearson's with min(n, m/lam) = 10.31 trials, wide on purpose"
+    with pytest.warns(SkewanovaWarning, match=f"{re.escape(message)}$"):
         found = confidence_interval(labels, scores, prior=0.01)
-    assert (found.method, found.warning) == ("clopper_pearson", message)
+    assert found.method == "clopper_pearson"
     size, wins = 1021 / 99, found.estimate * 1021 / 99
     with mpmath.workdps(30):  # the tails at the limits, by the regularised incomplete beta function
         low = mpmath.betainc(wins, size - wins + 1, 0, found.conf_low, regularized=True)
@@ -136,19 +144,21 @@ def test_auto_turns_to_clopper_and_pearson_below_twenty_cases():
     assert (float(low), float(high)) == pytest.approx((0.025, 0.975), rel=1e-9)
 
 
-def test_auto_turns_at_twenty_cases_of_either_class():
-    labels, scores = sample("binormal", 50, 180)
-    assert confidence_interval(labels, scores, prior=0.1).method == "jackknife"  # m/lam = 20
-    with pytest.warns(SkewanovaWarning, match=r"^m/lam = 19.9 "):
-        assert confidence_interval(labels[:-1], scores[:-1], prior=0.1).method == "clopper_pearson"
-    message = (
-        "19 positives are fewer than 20: the interval is Clopper and Pearson's with min(n, m/lam) = 19 trials"
-    )
+def test_auto_turns_at_fifty():
+    labels, scores = sample("binormal", 60, 450)
+    assert confidence_interval(labels, scores, prior=0.1).method == "jackknife"  # m/lam = 50
+    with pytest.warns(SkewanovaWarning, match=r"^m/lam = 49.9 "):
+        found = confidence_interval(labels[:-1], scores[:-1], prior=0.1)
+    assert limits(found) == pytest.approx(wilson_limits(found.estimate, 449 / 9, 0.95))
+    with pytest.warns(SkewanovaWarning, match="^49 negatives are fewer than 50: the interval is Wilson's"):
+        confidence_interval(*sample("binormal", 60, 49), prior=0.9)  # though m/lam = 441
+
+
+def test_auto_turns_to_wilson_with_few_positives():
+    message = "29 positives are fewer than 30: the interval is Wilson's with min(n, m/lam) = 29 trials"
     with pytest.warns(SkewanovaWarning, match=f"^{re.escape(message)}"):
-        found = confidence_interval(*sample("binormal", 19, 400), prior=0.5)
-    assert limits(found) == clopper_pearson_limits(found.estimate, 19, 0.95)
-    with pytest.warns(SkewanovaWarning, match="^9 negatives are fewer than 20: the interval is Clopper"):
-        confidence_interval(*sample("binormal", 50, 9), prior=0.9)  # though m/lam = 81
+        found = confidence_interval(*sample("binormal", 29, 400), prior=0.5)
+    assert limits(found) == wilson_limits(found.estimate, 29, 0.95)
 
 
 def test_few_positives_are_covered_on_both_sides():
@@ -188,14 +198,15 @@ def test_perfect_scores_have_a_wilson_interval_and_perfect_folds_none():
     assert folds.conf_low == pytest.approx(0.025 ** (1 / 12))
 
 
-@each("method", ["binomial", "logit", "wilson", "bootstrap", "bca", "cross_validation"])
+@each("method", ["binomial", "logit", "wilson", "jackknife", "bootstrap", "bca", "cross_validation"])
 def test_methods_named_at_a_rare_prior_are_warned_of(method):
     folds = np.arange(598) % 4 if method == "cross_validation" else None
     told = (
         f"below the 120 positives: the prior is rarer than the sample's, and {method} with the positives as "
         "trials is too short; use method='auto' (--method auto)"
         if method in {"binomial", "logit", "wilson"}
-        else f"below 100, where {method} tends to be too short; use method='auto' (--method auto)"
+        else f"below {50 if method == 'jackknife' else 100}, where {method} tends to be too short; "
+        "use method='auto' (--method auto)"
     )
     message = exact(f"m/lam = 25.2 (negatives over skew, at prior 0.05) is {told}")
     with pytest.warns(SkewanovaWarning, match=message):

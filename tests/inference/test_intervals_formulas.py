@@ -40,6 +40,12 @@ def test_clopper_and_pearson_leave_a_tail_on_either_side(wins, size):
         assert (low, high) == pytest.approx(tuple(stats.binomtest(wins, size).proportion_ci(0.9)))
 
 
+def test_thin_limits_are_wilsons_from_20_trials_on():
+    assert intervals.small_sample_limits(0.7, 20, 0.95) == intervals.wilson_limits(0.7, 20, 0.95)
+    exact = intervals.clopper_pearson_limits(0.7, 19.99, 0.95)
+    assert intervals.small_sample_limits(0.7, 19.99, 0.95) == exact
+
+
 def test_at_the_boundary_all_trials_agree():
     assert intervals.boundary_limits(1.0, 9, 0.9) == pytest.approx((0.05 ** (1 / 9), 1.0))
     assert intervals.boundary_limits(0.0, 9, 0.9) == pytest.approx((0.0, 1 - 0.05 ** (1 / 9)))

@@ -11,8 +11,8 @@ from loops import each
 from skewanova.inference.intervals import choose_method
 from skewanova.priors.evidence import (
     MIN_CASES,
-    MIN_CASES_FOR_JACKKNIFE,
     MIN_NEGATIVES_FOR_INTERVALS,
+    MIN_POSITIVES_FOR_INTERVALS,
     SLACK,
     Support,
     UnitSums,
@@ -51,7 +51,7 @@ def test_the_rarest_prior_by_hand_and_within_rounding():
 
 def test_the_limits_that_the_documentation_states():
     assert MIN_CASES == Support(1, 1).needed == 50
-    assert (MIN_CASES_FOR_JACKKNIFE, MIN_NEGATIVES_FOR_INTERVALS) == (20, 100)
+    assert (MIN_POSITIVES_FOR_INTERVALS, MIN_NEGATIVES_FOR_INTERVALS) == (30, 100)
 
 
 def test_arrays_keep_their_shape():
@@ -60,8 +60,14 @@ def test_arrays_keep_their_shape():
     assert is_sufficient(found, 100).tolist() == [[True, True], [False, False]]
 
 
-def test_auto_takes_the_jackknife_from_twenty_cases_on():
-    assert [choose_method(size) for size in (19.9, 20.0)] == ["clopper_pearson", "jackknife"]
+def test_auto_takes_the_spread_where_both_classes_are_enough():
+    chosen = {(n, m): choose_method(n, m) for n in (29, 30) for m in (49.9, 50.0)}
+    assert chosen == {
+        (29, 49.9): "small_sample",
+        (29, 50.0): "small_sample",
+        (30, 49.9): "small_sample",
+        (30, 50.0): "jackknife",
+    }
 
 
 def test_the_effective_size_is_that_of_the_rarer_class():
