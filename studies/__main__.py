@@ -71,6 +71,12 @@ STUDIES = {
         "prior_study",
         "How often intervals of a prior estimated from unlabelled scores hold it.",
     ),
+    "monitor": _Simulation(
+        "monitor",
+        "monitor_study",
+        "How often weekly looks raise a false alarm, and how late a change is found.",
+        unit="Years of each scenario.",
+    ),
     "crossings": _Simulation(
         "decisions",
         "crossings_study",

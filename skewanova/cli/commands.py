@@ -529,19 +529,31 @@ def _draw(plot: str, result: Any) -> bytes:
     shared.path_argument("directory", metavar="DIR"),
     shared.UNLABELLED,
     shared.BATCH_COLUMN,
-    shared.level_option("Confidence level of the intervals of the prior."),
+    click.option(
+        "--looks",
+        type=click.IntRange(min=0),
+        default=52,
+        help="Number of batches for which the level holds; 0 for any number.",
+    ),
+    shared.level_option("Confidence level of all intervals of the prior together."),
     shared.seed_option("bootstraps"),
     shared.out_option("monitor.csv, its table and a figure"),
 )
 @report_findings
 def monitor(
-    directory: Path, unlabelled: Path, *, batch_column: str | None, confidence_level: float, seed: int
+    directory: Path,
+    unlabelled: Path,
+    *,
+    batch_column: str | None,
+    looks: int,
+    confidence_level: float,
+    seed: int,
 ) -> Findings:
     """Check whether the chosen model is still the best choice.
 
     DIR is a folder that compare --out wrote. UNLABELLED holds later scores of the model that was ranked
-    first, with the columns model, y_score and, optionally, batch. Exit status 3 means that another model is
-    ahead at every prior that the scores of a batch allow.
+    first, with the columns model, y_score and, optionally, batch: all batches so far, in order of time. Exit
+    status 3 means that another model is ahead at every prior that the scores of a batch allow.
 
     \b
     Example:
@@ -550,7 +562,7 @@ def monitor(
     from skewanova.comparison.monitoring import monitor as watch
 
     field = shared.read_unlabelled_table(unlabelled, {"batch": batch_column})
-    result = watch(directory, field, confidence_level=confidence_level, rng=seed)
+    result = watch(directory, field, looks=looks or None, confidence_level=confidence_level, rng=seed)
     frame, rendered = result.to_frame(), result.to_table()
     content = {name: getattr(result, name) for name in ("chosen", "changed", "sentences", "warnings")}
     lines = [*result.sentences, *(f"warning: {text}" for text in result.warnings)]
@@ -563,7 +575,7 @@ def monitor(
             "monitor.svg": _draw("plot_monitor", result),
         },
         table=field,
-        settings={"directory": directory.name, "confidence_level": confidence_level},
+        settings={"directory": directory.name, "looks": looks, "confidence_level": confidence_level},
         seed=seed,
         exit_status=LEADER_CHANGED if result.changed else 0,
     )

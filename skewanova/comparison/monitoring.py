@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
+from scipy.stats import chi2, norm
 
-from skewanova.base.checks import FIRST_INEXACT, InputError, Seed, check_fraction, check_scores, warn_each
+from skewanova.base.checks import (
+    FIRST_INEXACT,
+    Bools,
+    Floats,
+    InputError,
+    Seed,
+    check_count,
+    check_fraction,
+    check_scores,
+    warn_each,
+)
 from skewanova.base.frames import FrameResult, iter_rows
-from skewanova.base.text import Table, build_table, format_column, format_limits, shorten_name
+from skewanova.base.text import Table, build_table, format_column, format_limits, merge_notes, shorten_name
 from skewanova.comparison.diff import (
     WRITTEN_FOLDER,
     check_ranking,
@@ -23,20 +36,30 @@ from skewanova.comparison.diff import (
     read_result_csv,
 )
 from skewanova.comparison.result import Comparison
-from skewanova.priors.estimation import estimate_from_bins
+from skewanova.priors import mixtures
+from skewanova.priors.estimation import LabelShift, PriorEstimate, estimate_from_bins
 from skewanova.priors.mixtures import BinCounts, BinnedScores, count_by_bin
 from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, as_unlabelled
 
 MONITOR_COLUMNS = (
-    "batch", "n_unlabelled", "estimate", "conf_low", "conf_high", "p_value", "leaders", "state",
+    "batch", "n_batches", "n_unlabelled", "estimate", "conf_low", "conf_high", "p_value", "leaders", "state",
+    "prior_moved",
 )  # fmt: skip
+
+
+#: Batches pooled in a window.
+WINDOWS = (1, 2, 4, 8, 16, 32)
+
+
+#: Simulated series of batches from which critical values over all looks are taken.
+N_SERIES = 9999
 
 
 #: States of the chosen model, given an interval of the prior: verdict and reason.
 STATES = {
     "choice": ("{} is still the choice", "it may be the best at every prior of the interval"),
     "open": (
-        "{} may no longer be the choice",
+        "whether {} is still the choice is open",
         "it may be the best at some priors of the interval, and is not at others",
     ),
     "changed": ("{} is no longer the choice", "another model is ahead at every prior of the interval"),
@@ -53,10 +76,15 @@ class MonitorReport(FrameResult):
     chosen : str
         Model that ranked first in the comparison.
     confidence_level : float
-        Level of the intervals of the prior.
+        Level of all intervals of the prior together, and of all tests that it moved.
+    looks : int or None
+        Number of batches for which the level holds; None for any number.
     table : DataFrame
         One row for each batch, or one with an empty name; columns of `MONITOR_COLUMNS`. The state is
-        ``choice`` (still the choice), ``open``, ``changed`` (another model is ahead) or ``beyond``.
+        ``choice`` (still the choice), ``open``, ``changed`` (another model is ahead) or ``beyond``. Estimate,
+        interval and state are those of `n_batches` pooled ones, the last of which is the row's; more than
+        one are pooled if only they show a change. `p_value` tests label shift in the batch. `prior_moved` is
+        True if the scores of the last batches differ from those before.
     leaders : DataFrame
         Models that may be the best at each prior, from the comparison.
     warnings : tuple of str
@@ -65,6 +93,7 @@ class MonitorReport(FrameResult):
 
     chosen: str
     confidence_level: float
+    looks: int | None
     table: pd.DataFrame = field(repr=False)
     leaders: pd.DataFrame = field(repr=False)
     warnings: tuple[str, ...] = field(default=(), repr=False)
@@ -77,7 +106,8 @@ class MonitorReport(FrameResult):
     @property
     def level_text(self) -> str:
         """Level of the intervals in words."""
-        return f"{100 * self.confidence_level:g} %"
+        looks = "" if self.looks == 1 else f" over {'all' if self.looks is None else self.looks} looks"
+        return f"{100 * self.confidence_level:g} %{looks}"
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -85,9 +115,14 @@ class MonitorReport(FrameResult):
         result = []
         for row in iter_rows(self.table):
             batch = f"{row.batch}: " if row.batch else ""
-            prior = f"prior {row.estimate:.3g} ({self.level_text} {row.conf_low:.3g} to {row.conf_high:.3g})"
+            limits = f"({self.level_text}: {row.conf_low:.3g} to {row.conf_high:.3g})"
+            pooled = f" of {row.n_batches} batches" if row.n_batches > 1 else ""
             verdict, reason = STATES[row.state]
-            result.append(f"{batch}{prior}: {verdict.format(shorten_name(self.chosen))}, since {reason}.")
+            verdict = verdict.format(shorten_name(self.chosen))
+            has_moved = " The prior has moved." if row.prior_moved else ""
+            result.append(
+                f"{batch}prior{pooled} {row.estimate:.3g} {limits}: {verdict}, since {reason}.{has_moved}"
+            )
         return tuple(result)
 
     def to_frame(self) -> pd.DataFrame:
@@ -107,6 +142,7 @@ class MonitorReport(FrameResult):
                 f"{self.level_text} interval": format_limits,
                 "May be the best": lambda row: row.leaders,
                 "State": lambda row: row.state,
+                "Prior moved": lambda row: "yes" if row.prior_moved else "",
             },
         )
 
@@ -120,6 +156,7 @@ def monitor(
     comparison: Comparison | str | os.PathLike[str],
     unlabelled: object,
     *,
+    looks: int | None = 52,
     confidence_level: float = 0.95,
     rng: Seed = 0,
 ) -> MonitorReport:
@@ -127,16 +164,21 @@ def monitor(
 
     The prior of each batch is estimated from the scores of the model that ranked first. Its interval is
     compared with the ranges of priors in which each model may be the best. Use it while the model is deployed
-    and labels are not yet known; it does not detect other changes than that of the prior.
+    and labels are not yet known. Pass all batches so far at each look.
 
     Parameters
     ----------
     comparison : Comparison or path
         A comparison, or the folder that `save` or ``--out`` wrote.
     unlabelled : UnlabelledScores, path or frame
-        Scores of the model in deployment: columns model, y_score and, optionally, batch.
+        Scores of the model in deployment: columns model, y_score and, optionally, batch, in order of
+        time.
+    looks : int or None, default 52
+        Number of batches, one look at each, for which the level holds; raised to the number of `unlabelled`,
+        and 1 without batches. None holds it for any number, with less power.
     confidence_level : float, default 0.95
-        Level of the intervals of the prior.
+        Level of all intervals of the prior together. A change of the choice, of the prior, and of the
+        scores' distribution each have a false alarm in at most ``1 - confidence_level`` of series.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the bootstrap that small samples need.
 
@@ -153,7 +195,16 @@ def monitor(
     Warns
     -----
     SkewanovaWarning
-        If the scores do not fit a mixture of the labelled classes.
+        If the scores do not fit a mixture of the labelled classes, at the level over all looks.
+
+    Notes
+    -----
+    At each look the last 1, 2, 4, ... 32 batches are pooled, so that a small change that lasts is found too.
+    The critical value is that of the largest statistic over all windows and looks, from simulated series of
+    independent batches of equal size (``docs/studies/monitor.md`` has the error rates). Whether the prior
+    moved is tested by the difference of the mean score statistic of a window from all batches before it,
+    where the error of the labelled sample cancels. Without a number of looks, look t has ``6 / (pi t)^2`` of
+    the level.
 
     Examples
     --------
@@ -166,6 +217,7 @@ def monitor(
     (False, ['choice'])
     """
     level = check_fraction(confidence_level, "confidence_level")
+    looks = looks if looks is None else check_count(looks, "looks", minimum=1)
     frames = _load_frames(comparison)
     chosen = get_leader(frames["ranking"])
     field_scores = as_unlabelled(unlabelled)
@@ -176,17 +228,137 @@ def monitor(
         )
     bins, rows = _select_bins(frames["score_bins"], chosen), field_scores.select_model(chosen)
     parts: Any = [("", rows)] if "batch" not in rows else rows.groupby("batch", sort=True, observed=True)
-    result, notes = [], []
-    for name, part in parts:
-        scores = check_scores(part["y_score"].to_numpy(), "unlabelled")
-        counts = bins.counts._replace(unlabelled=count_by_bin(scores, bins.edges))
-        item = estimate_from_bins(replace(bins, counts=counts), level, rng=rng)
-        interval = item.conf_low, item.conf_high
-        state = _classify_state(frames["leaders"], chosen, interval)
-        result.append((str(name), len(part), item.estimate, *interval, item.label_shift.p_value, *state))
-        notes += [f"{name}: {text}" if name != "" else text for text in item.warnings]
+    counts = np.array(
+        [
+            count_by_bin(check_scores(part["y_score"].to_numpy(), "unlabelled"), bins.edges)
+            for _, part in parts
+        ]
+    )
+    if "batch" not in rows:
+        looks = 1
+    elif looks is not None:
+        looks = max(looks, len(counts))
+    alpha, labelled = 1 - level, bins.counts
+    pooled_estimate = estimate_from_bins(
+        replace(bins, counts=labelled._replace(unlabelled=counts.sum(axis=0))), level, rng=rng
+    )
+    windows = _estimate_windows(labelled, counts, pooled_estimate.ratio_scale, alpha=alpha, looks=looks)
+    has_moved = _detect_moves(pooled_estimate, counts, alpha, looks)
+    ranges, df = _list_leader_ranges(frames["leaders"]), pooled_estimate.label_shift.df
+    warnings = [text for text in pooled_estimate.warnings if text != pooled_estimate.label_shift.note]
+    shifted: dict[str, list[str]] = {}
+    result = []
+    for number, (name, _) in enumerate(parts, 1):
+        states = [
+            (window, *_classify_state(ranges, chosen, (window.conf_low, window.conf_high)))
+            for window in windows[number - 1]
+        ]
+        window, leaders, state = next((each for each in states if each[-1] == "changed"), states[0])
+        statistic = states[0][0].statistic
+        shift = LabelShift(statistic, df, float(chi2.sf(statistic, df)) if df else np.nan, counts[number - 1])
+        if shift.p_value < _share_level(alpha, looks, number):
+            shifted[str(name)] = [shift.note]
+        result.append((str(name), *window[:-1], shift.p_value, leaders, state, has_moved[number - 1]))
     table = pd.DataFrame(result, columns=list(MONITOR_COLUMNS))
-    return MonitorReport(chosen, level, table, frames["leaders"], warn_each(notes))
+    warnings += merge_notes("batch", shifted) if "batch" in rows else shifted.get("", [])
+    return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings))
+
+
+class Window(NamedTuple):
+    """Prior of the last `n_batches` batches, with its limits, and the statistic of label shift."""
+
+    n_batches: int
+    n_unlabelled: int
+    estimate: float
+    conf_low: float
+    conf_high: float
+    statistic: float
+
+
+def _share_level(alpha: float, looks: int | None, number: int) -> float:
+    """Return the part of the error rate that a look has: equal, or 6 / (pi look)^2 without a number."""
+    return alpha / looks if looks is not None else alpha * 6 / (np.pi * number) ** 2
+
+
+def _list_windows(number: int) -> list[int]:
+    return [length for length in WINDOWS if length <= number]
+
+
+@lru_cache(maxsize=8)
+def simulate_critical_values(looks: int, alpha: float) -> tuple[float, float]:
+    """Simulate the critical values over all looks and windows: of means, and of differences from before."""
+    if looks == 1:
+        return float(norm.isf(alpha / 2)), np.inf
+    sums = np.zeros((looks + 1, N_SERIES))
+    np.cumsum(np.random.default_rng(0).standard_normal((looks, N_SERIES)), axis=0, out=sums[1:])
+    means, moves = np.zeros(N_SERIES), np.zeros(N_SERIES)
+    for number in range(1, looks + 1):
+        for length in _list_windows(number):
+            before = number - length
+            window = sums[number] - sums[before]
+            np.maximum(means, np.abs(window) / np.sqrt(length), out=means)
+            if before:
+                difference = window / length - sums[before] / before
+                np.maximum(moves, np.abs(difference) / np.sqrt(1 / length + 1 / before), out=moves)
+    first, second = (float(np.quantile(largest, 1 - alpha)) for largest in (means, moves))
+    return first, second
+
+
+def _critical_value(alpha: float, looks: int | None, number: int, kind: int) -> float:
+    if looks is not None:
+        return simulate_critical_values(looks, alpha)[kind]
+    return float(norm.isf(_share_level(alpha, None, number) / (2 * len(_list_windows(number)))))
+
+
+def _estimate_windows(
+    labelled: BinCounts,
+    counts: Floats,
+    ratio_scale: tuple[float, float],
+    *,
+    alpha: float,
+    looks: int | None,
+) -> list[list[Window]]:
+    """Estimate the prior in the windows that end with each batch, the shortest first."""
+    sums = np.concatenate([np.zeros_like(counts[:1]), np.cumsum(counts, axis=0)])
+    ends = [(number, length) for number in range(1, len(counts) + 1) for length in _list_windows(number)]
+    unlabelled = np.array([sums[number] - sums[number - length] for number, length in ends])
+    positive, negative = (np.broadcast_to(part, unlabelled.shape) for part in labelled[:2])
+    pooled = BinCounts(positive, negative, unlabelled)
+    peak = mixtures.find_peak(pooled)
+    squares = np.array([_critical_value(alpha, looks, number, 0) ** 2 for number, _ in ends])
+    low, high = mixtures.interval_limits(pooled, peak, (squares * ratio_scale[0], squares * ratio_scale[1]))
+    prior = expit(peak.log_odds)
+    statistic = mixtures.g2_statistic(pooled, mixtures.fit_classes(pooled, prior), prior)
+    numbers = zip(
+        unlabelled.sum(axis=1), mixtures.find_likeliest_prior(pooled), expit(low), expit(high), statistic,
+        strict=True,
+    )  # fmt: skip
+    result: list[list[Window]] = [[] for _ in counts]
+    for (number, length), (size, *values) in zip(ends, numbers, strict=True):
+        result[number - 1].append(Window(length, int(size), *map(float, values)))
+    return result
+
+
+def _detect_moves(estimate: PriorEstimate, counts: Floats, alpha: float, looks: int | None) -> Bools:
+    """Return, for each batch, whether the scores of a window that it ends differ from those before."""
+    pooled = estimate.bins.counts._replace(unlabelled=counts.sum(axis=0))
+    prior = np.asarray(expit(mixtures.find_peak(pooled).log_odds))
+    fit = mixtures.fit_classes(pooled, prior)
+    mixture = fit.mixture(prior)
+    score = np.divide(fit.positive - fit.negative, mixture, out=np.zeros_like(mixture), where=mixture > 0)
+    sizes = np.r_[0.0, counts.sum(axis=1).cumsum()]
+    sums = np.r_[0.0, (counts @ score).cumsum()]
+    share = pooled.unlabelled / sizes[-1]
+    spread = np.sqrt(share @ score**2 - (share @ score) ** 2)
+    has_moved = np.zeros(len(counts), dtype=bool)
+    for i in range(1, len(counts) if spread > 0 else 0):
+        critical = _critical_value(alpha, looks, i + 1, 1)
+        for start in (i + 1 - length for length in _list_windows(i)):
+            size = sizes[i + 1] - sizes[start]
+            difference = (sums[i + 1] - sums[start]) / size - sums[start] / sizes[start]
+            error = spread * np.sqrt(1 / size + 1 / sizes[start])
+            has_moved[i] |= abs(difference) > critical * error
+    return has_moved
 
 
 def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
@@ -238,13 +410,19 @@ def _select_bins(frame: pd.DataFrame, chosen: str) -> BinnedScores:
     )
 
 
-def _classify_state(leaders: pd.DataFrame, chosen: str, interval: tuple[float, float]) -> tuple[str, str]:
+def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[str]]]:
+    """List the ranges of priors, each with the models that may be the best there."""
+    groups: Any = leaders.groupby(["prior_low", "prior_high"], sort=True)["contender"]
+    return [(*limits, [str(name) for name in names]) for limits, names in groups]
+
+
+def _classify_state(
+    ranges: Sequence[tuple[float, float, list[str]]], chosen: str, interval: tuple[float, float]
+) -> tuple[str, str]:
     """Return the models that may be best at priors of the interval, and the state of the chosen model."""
-    low, high = interval
-    overlapping = leaders[(leaders["prior_low"] <= high) & (leaders["prior_high"] >= low)]
-    if overlapping.empty:
+    overlapping = [names for low, high, names in ranges if low <= interval[1] and high >= interval[0]]
+    if not overlapping:
         return "", "beyond"
-    ranges = overlapping.groupby(["prior_low", "prior_high"], sort=True)["contender"]
-    is_contender = [chosen in set(names) for _, names in ranges]
+    is_contender = [chosen in names for names in overlapping]
     state = "choice" if all(is_contender) else "open" if any(is_contender) else "changed"
-    return ", ".join(dict.fromkeys(overlapping["contender"].astype(str))), state
+    return ", ".join(dict.fromkeys(name for names in overlapping for name in names)), state

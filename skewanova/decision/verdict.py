@@ -21,6 +21,7 @@ from skewanova.base.frames import FrameResult, iter_rows
 from skewanova.base.rounding import TIE
 from skewanova.base.text import shorten_names
 from skewanova.evaluation.measures import Evaluation
+from skewanova.inference.diagnostics import pivot_auc
 from skewanova.priors.evidence import MIN_DISTINCT_SCORES, MIN_POSITIVES, scarce_class
 from skewanova.priors.weightings import DeploymentPrior, mass_above, truncate_below
 from skewanova.scores.design import SAME_CASES
@@ -408,6 +409,12 @@ class Judgement:
         frame = self.frames["assumptions"]
         advice = frame.loc[frame["check"].isin(REVERSING_CHECKS) & (frame["advice"] != ""), "advice"]
         return (*advice, *self.evaluation.design.warnings)
+
+    @cached_property
+    def inverted(self) -> list[str]:
+        """Models with a mean area under the ROC curve below .5."""
+        means = pivot_auc(self.evaluation).mean()
+        return [str(model) for model in means.index[means < 0.5]]
 
     def are_equivalent(self, models: Collection[str]) -> bool:
         """Return True if two one-sided tests (TOST) show equivalence of every pair."""

@@ -93,7 +93,13 @@ def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
     methods, verdict = write_methods(source), source.verdict
     colors = color_models(list_drawn_models(source), verdict)
     context = {
-        **build_page_context(provenance["versions"]["skewanova"], verdict, colors, TABLE_ANCHORS),
+        **build_page_context(
+            provenance["versions"]["skewanova"],
+            verdict,
+            colors,
+            TABLE_ANCHORS,
+            rarest=source.evaluation.support.smallest_prior,
+        ),
         "title": write_title(source),
         "subject": str(source.settings["design_description"]),
         "screen": build_screen(source),
@@ -122,9 +128,17 @@ def render_notebook(source: ReportSource, table: Table) -> str:
 
 
 def build_page_context(
-    version: str, verdict: Verdict | None, colors: Mapping[str, int], anchors: Mapping[str, str]
+    version: str,
+    verdict: Verdict | None,
+    colors: Mapping[str, int],
+    anchors: Mapping[str, str],
+    *,
+    rarest: float = 0.0,
 ) -> dict[str, Any]:
-    """Return what every page has: its script, its colours, and the lines of the verdict."""
+    """Return what every page has: its script, its colours, and the lines of the verdict.
+
+    `rarest` is the smallest supported prior.
+    """
     context: dict[str, Any] = {
         "version": version,
         "light": LIGHT_COLORS,
@@ -137,19 +151,20 @@ def build_page_context(
         context["choose"] = [
             color_names(text, colors) for text in split_choice(verdict.choose, shorten_names(colors).values())
         ]
-        titles = {**LINE_TITLES, "how_sure": f"How sure{_describe_scope(verdict)}"}
+        titles = {**LINE_TITLES, "how_sure": f"How sure{_describe_scope(verdict, rarest)}"}
         others = [(name, title) for name, title in titles.items() if name != "choose"]
         context["verdict"] = [(title, link_numbers(verdict, name, anchors)) for name, title in others]
     return context
 
 
-def _describe_scope(verdict: Verdict) -> str:
+def _describe_scope(verdict: Verdict, rarest: float) -> str:
     """Describe what the difference of the line How sure is a mean over, if it is not at one prior."""
     decisive = verdict.evidence[verdict.evidence["decisive"].astype(bool)]
     low, high = (decisive[name].max() for name in ("prior_low", "prior_high"))
     if len(decisive) and np.isnan(low):
         return " (on average over the deployment prior)"
-    return f" (average over priors {low:.3g} to {high:.3g})" if low < high else ""
+    partly = ", some unsupported" if low < rarest * (1 - 1e-9) else ""
+    return f" (average over priors {low:.3g} to {high:.3g}{partly})" if low < high else ""
 
 
 def write_title(source: ReportSource) -> str:

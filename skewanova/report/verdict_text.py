@@ -49,16 +49,8 @@ MAX_WORDS = 60
 
 #: Phrases that are left out of longer texts, in this order.
 OPTIONAL_PHRASES = (
-    "tail",
-    "p_best",
-    "test",
-    "claim",
-    "names",
-    "other_end",
-    "tied",
-    "detectable",
-    "equivalent",
-)
+    "tail", "p_best", "test", "claim", "names", "other_end", "tied", "detectable", "equivalent", "outside",
+)  # fmt: skip
 
 
 #: Names in a list; the rest are counted.
@@ -291,13 +283,14 @@ def _choose_candidates(facts: Judgement, writer: LineWriter) -> str:
 def _write_others_behind(facts: Judgement, writer: LineWriter) -> str:
     """Write the models behind the candidates, and the candidates that they are behind."""
     order, candidates = facts.order, facts.order.candidates
-    if not order.others:
+    others = [model for model in order.others if model not in facts.inverted]
+    if not others:
         return ""
     above_all = order.candidates_above_all
     whom = writer.names[above_all[0]] if above_all else "another model at some priors"
     if len(above_all) == len(candidates) > 1:
         whom = "both" if len(candidates) == 2 else "all of these"
-    return f"; {writer.write_worse(order.others, whom)}"
+    return f"; {writer.write_worse(others, whom)}"
 
 
 def _choose_by_prior(facts: Judgement, writer: LineWriter) -> str:
@@ -401,7 +394,8 @@ def _find_open_rival(facts: Judgement) -> Any:
 def _write_open_rival(facts: Judgement, writer: LineWriter) -> str:
     if facts.state != "tie" or len(facts.order.candidates) < 2:
         return ""
-    return f"open: {writer.write_lead(_find_open_rival(facts), with_p=False)}"
+    word = "open" if len(facts.order.candidates) == 2 else "closest open"
+    return f"{word}: {writer.write_lead(_find_open_rival(facts), with_p=False)}"
 
 
 def _write_equivalence(facts: Judgement, writer: LineWriter) -> str:
@@ -449,31 +443,35 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
     low, high = max(regions[0].prior_low, min(facts.rarest, regions[0].prior_high)), regions[-1].prior_high
     if low == high:
         return f"Only prior {writer.add_prior(low, 'prior_low', 'regions')} was evaluated."
-    if inside := facts.lead_changes:
-        largest = max(inside, key=lambda change: change[0].margin + change[1].margin)
-        others = f", and at {len(inside) - 1} more" if len(inside) > 1 else ""
+    if leads := facts.lead_changes:
+        largest = max(leads, key=lambda change: change[0].margin + change[1].margin)
+        others = f", and at {len(leads) - 1} more" if len(leads) > 1 else ""
         return f"{_write_change(facts, largest, writer)}{others}."
     changes = list(pairwise(regions))
     if not changes:
-        first, last = (writer.add_prior(v, "prior_low", "regions") for v in (low, high))
-        is_cut = low == facts.rarest and not facts.is_partial
-        span = f"{first}{' (lower ones lack support)' if is_cut else ''} to {last}"
-        if facts.state in {"undecided", "equal"}:
-            return f"No change seen from prior {span}."
-        leader = writer.names[str(regions[0].model)]
-        return (
-            f"Nowhere from prior {span}{'' if 'tail' in writer.omit else f': {leader} has the highest mean'}."
-        )
+        return _write_no_change(facts, str(regions[0].model), (low, high), writer)
     ends = dict.fromkeys((order.low, order.high))
     limits = " to ".join(writer.add_prior(v, "prior_low", "leaders") for v in ends)
+    inside = f"Not {'at' if len(ends) == 1 else 'from'} prior {limits}"
+    if "outside" in writer.omit:
+        return f"{inside}."
     nearest = min(changes, key=lambda change: _log_odds_distance(change[0].prior_high, order))
     text = _write_change(facts, nearest, writer)
     if "names" in writer.omit:
         text = text.removeprefix("The highest mean changes ")
-    outside = "outside, not known"
-    if not text.startswith("It may"):
-        outside = f"outside, {text[0].lower()}{text[1:]}"
-    return f"Not {'at' if len(ends) == 1 else 'from'} prior {limits}; {outside}."
+    return f"{inside}; outside, {'not known' if text.startswith('It may') else text[0].lower() + text[1:]}."
+
+
+def _write_no_change(facts: Judgement, leader: str, limits: tuple[float, float], writer: LineWriter) -> str:
+    first, last = (writer.add_prior(v, "prior_low", "regions") for v in limits)
+    is_cut = limits[0] == facts.rarest and not facts.is_partial
+    span = f"{first}{' (lower ones lack support)' if is_cut else ''} to {last}"
+    if facts.state in {"undecided", "equal"}:
+        return f"No change seen from prior {span}."
+    if facts.state == "tie":
+        return f"Same highest mean from prior {span}."
+    tail = "" if "tail" in writer.omit else f": {writer.names[leader]} has the highest mean"
+    return f"Nowhere from prior {span}{tail}."
 
 
 def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
@@ -511,15 +509,18 @@ def write_weakness(facts: Judgement, writer: LineWriter) -> str:
         _write_flaws(facts, writer),
         _write_hidden_difference(facts, writer),
     )
-    return next(weaknesses, "") or write_sampling_weakness(facts.evaluation.design, writer)
+    design = facts.evaluation.design
+    if text := next(weaknesses, ""):
+        return text
+    if design.has_runs and design.n_folds >= MIN_FOLDS:
+        return f"All runs share one test set: {_write_positives(facts, writer)}."
+    return write_sampling_weakness(design, writer)
 
 
 def _write_suspicions(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     """Yield the checks of the scores that could reverse the choice."""
-    auc = pivot_auc(facts.evaluation).mean()
-    inverted = [str(model) for model in auc.index[auc < 0.5]]
-    if inverted:
-        yield f"{writer.join_names(inverted)} may be inverted (see warning)."
+    if facts.inverted:
+        yield f"If inverted (see warning), {writer.join_names(facts.inverted)} could win."
     for name, phrase in SUSPICIONS.items():
         check = facts.find_check(name)
         if check is not None and check.advice:
@@ -598,8 +599,6 @@ def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
         return f"Only {writer.add_count(design.n_folds, 'n_folds', 'design')} {folds}: add some."
     if design.overlapping and not design.n_halvings:
         return _write_shared_training(design, writer)
-    if design.has_runs:
-        return "All runs share one test set."
     if design.kind == "independent" and design.reason == "as stated":
         return "Fold independence is stated, not checked."
     return "None found for the deployment."
@@ -616,8 +615,8 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter) -> str:
     level = writer.add_count(MEASURED_LEVEL, "level", "design")
     remedy = "; half splits lower it" if rate > MEASURED_LEVEL else ""
     return (
-        "Folds share training data, so p is approximate: type I error "
-        f"{writer.add_number(rate, 'rate', 'design')} at level {level} with unstable learners{remedy}."
+        "Folds share training data, so p is approximate: simulated type I error "
+        f"{writer.add_number(rate, 'rate', 'design')}, nominal {level}{remedy}."
     )
 
 

@@ -7,8 +7,17 @@ from loops import each
 from matplotlib.figure import Figure
 
 from skewanova import InputError, SkewanovaWarning
-from skewanova.comparison.monitoring import MONITOR_COLUMNS, STATES, MonitorReport, _classify_state, monitor
+from skewanova.comparison.monitoring import (
+    MONITOR_COLUMNS,
+    STATES,
+    MonitorReport,
+    _classify_state,
+    _list_leader_ranges,
+    monitor,
+    simulate_critical_values,
+)
 from skewanova.plotting import plot_monitor
+from skewanova.priors.mixtures import bin_scores
 
 LEADERS = pd.DataFrame(
     [
@@ -28,12 +37,12 @@ LEADERS = pd.DataFrame(
     ((0.4, 0.9), "changed", "B"), ((0.5, 0.9), "changed", "B"), ((0.001, 0.01), "choice", "A"),
 ])  # fmt: skip
 def test_state_of_the_chosen_model(limits, state, leaders):
-    assert _classify_state(LEADERS, "A", limits) == (leaders, state)
+    assert _classify_state(_list_leader_ranges(LEADERS), "A", limits) == (leaders, state)
 
 
 def watched(state):
-    row = ("week 1", 100, 0.2, 0.1, 0.3, 0.5, "A", state)
-    return MonitorReport("A", 0.95, pd.DataFrame([row], columns=list(MONITOR_COLUMNS)), LEADERS)
+    row = ("week 1", 1, 100, 0.2, 0.1, 0.3, 0.5, "A", state, False)
+    return MonitorReport("A", 0.95, 52, pd.DataFrame([row], columns=list(MONITOR_COLUMNS)), LEADERS)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -41,7 +50,7 @@ def test_every_state_is_said_and_drawn(state):
     found = watched(state)
     assert found.changed == (state == "changed")
     assert STATES[state][1] in found.sentences[0]
-    assert "week 1: prior 0.2 (95 % 0.1 to 0.3)" in found.summary()
+    assert "week 1: prior 0.2 (95 % over 52 looks: 0.1 to 0.3)" in found.summary()
     ax = plot_monitor(found, ax=Figure().subplots())
     assert [label.get_text() for label in ax.get_xticklabels()] == ["week 1"]
     assert found.to_frame().equals(found.table)
@@ -75,11 +84,11 @@ def write_folder(folder, **edited):
 
 FIELD = pd.DataFrame({"model": "A", "y_score": np.repeat([-0.5, 0.5, 1.5], [60, 20, 10])})
 SUMMARY = """\
-prior 0.13 (95 % 0.0444 to 0.233): A is still the choice, since it may be the best at every prior of the interval.
+prior 0.13 (95 %: 0.0444 to 0.233): A is still the choice, since it may be the best at every prior of the interval.
 
 Prior by batch, and whether A is still the choice
 
-Batch  Scores  Prior   95 % interval  May be the best  State
+Batch  Scores  Prior   95 % interval  May be the best  State   Prior moved
 (all)      90  0.130  0.044 to 0.233  A, B             choice"""  # noqa: E501
 
 
@@ -89,17 +98,17 @@ def test_a_folder_is_read(tmp_path):
     assert found.summary() == found.summary(80) == SUMMARY
     first = FIELD.assign(batch="week 2")
     second = FIELD[:1].assign(batch="week 1", y_score=0.5)
-    with pytest.warns(SkewanovaWarning, match="^week 1: "):
+    with pytest.warns(SkewanovaWarning, match="^batch week 1: "):
         weeks = monitor(tmp_path, pd.concat([first, *[second] * 60]))
     with pytest.warns(SkewanovaWarning, match="^0: "):
         monitor(tmp_path, pd.concat([first.assign(batch=1), *[second.assign(batch=0)] * 60]))
     assert weeks.table["batch"].tolist() == ["week 2", "week 1"]
     assert weeks.table["n_unlabelled"].tolist() == [90, 60]
-    columns = list(MONITOR_COLUMNS[2:])
-    pd.testing.assert_frame_equal(weeks.table[columns][:1], found.table[columns])
-    assert len(weeks.warnings) == 2
-    assert weeks.summary().count("\nwarning: week 1: ") == 2
-    fits, wide = (MonitorReport("A", 0.95, found.table.assign(leaders="A" * n), LEADERS) for n in (34, 35))
+    columns = list(MONITOR_COLUMNS)
+    pd.testing.assert_frame_equal(weeks.table[columns][:1], monitor(tmp_path, first).table[columns])
+    assert all(text.startswith("batch week 1: ") for text in weeks.warnings)
+    assert weeks.summary().count("\nwarning: batch week 1: ") == len(weeks.warnings) >= 1
+    fits, wide = (MonitorReport("A", 0.95, 1, found.table.assign(leaders="A" * n), LEADERS) for n in (21, 22))
     assert fits.summary() == fits.summary(100) != fits.summary(79)
     assert wide.summary() != wide.summary(81) == wide.summary(100)
 
@@ -126,3 +135,96 @@ def test_a_folder_whose_bins_have_one_class_or_other_columns_is_refused(tmp_path
         changed.to_csv(tmp_path / "tables" / "score_bins.csv", index=False)
         with pytest.raises(InputError, match=r"`comparison` must be a folder written by .*, but got '"):
             monitor(tmp_path, FIELD)
+
+
+def brute_force_critical_values(looks, alpha, rng):
+    """Critical values from loops over every look and window of every series."""
+    largest = []
+    for series in rng.standard_normal((20_000, looks)):
+        mean, move = 0.0, 0.0
+        for look in range(1, looks + 1):
+            for length in (size for size in (1, 2, 4, 8) if size <= look):
+                last, before = np.split(series[:look], [look - length])[::-1]
+                mean = max(mean, abs(last.sum()) / np.sqrt(length))
+                if len(before):
+                    error = np.sqrt(1 / length + 1 / len(before))
+                    move = max(move, abs(last.mean() - before.mean()) / error)
+        largest.append((mean, move))
+    return np.quantile(largest, 1 - alpha, axis=0)
+
+
+def test_critical_values_are_those_of_the_largest_statistic_over_looks_and_windows():
+    assert simulate_critical_values(1, 0.05)[0] == pytest.approx(1.959964)
+    values = brute_force_critical_values(5, 0.05, np.random.default_rng(1))
+    assert simulate_critical_values(5, 0.05) == pytest.approx(values, abs=0.05)
+
+
+def draw_weeks(priors, rng, n=1000):
+    """Unlabelled scores of A, N(0, 1) and N(1.5, 1), week by week at these priors."""
+    parts = []
+    for week, prior in enumerate(priors, 1):
+        score = rng.normal(size=n) + 1.5 * (rng.random(n) < prior)
+        parts.append(pd.DataFrame({"model": "A", "batch": week, "y_score": score}))
+    return pd.concat(parts)
+
+
+@pytest.fixture
+def labelled_folder(tmp_path):
+    """A folder in which A leads up to a prior of .1, with 2,000 labelled cases of each class."""
+    rng = np.random.default_rng(2)
+    score, label = rng.normal(size=4000) + 1.5 * (np.arange(4000) < 2000), np.arange(4000) < 2000
+    bins = bin_scores(label, score, score, 8)
+    frame = pd.DataFrame({"model": "A", "bin": range(1, 9), "score_high": [*bins.edges, np.nan]})
+    folder = write_folder(tmp_path)
+    frame = frame.assign(n_positive=bins.counts.positive, n_negative=bins.counts.negative)
+    frame.to_csv(folder / "tables" / "score_bins.csv", index=False)
+    return folder
+
+
+def test_a_moved_prior_is_named_from_the_week_on(labelled_folder):
+    weeks = draw_weeks([0.05] * 12 + [0.5] * 6, np.random.default_rng(3))
+    report = monitor(labelled_folder, weeks)
+    assert report.looks == 52
+    assert report.table["prior_moved"].tolist() == [False] * 12 + [True] * 6
+    assert report.table["state"].eq("changed").tolist() == [False] * 12 + [True] * 6
+    assert "The prior has moved." in report.sentences[12]
+    assert "The prior has moved." not in report.sentences[11]
+
+
+def test_a_small_change_that_lasts_is_found_in_pooled_batches(labelled_folder):
+    weeks = draw_weeks([0.05] * 4 + [0.38] * 16, np.random.default_rng(4), n=300)
+    table = monitor(labelled_folder, weeks).table
+    changed = table[table["state"] == "changed"]
+    assert (changed["n_batches"] > 1).any()
+    assert changed.index.min() > 4
+    pooled = changed[changed["n_batches"] > 1].iloc[0]
+    assert pooled["n_unlabelled"] == 300 * pooled["n_batches"]
+    assert pooled["conf_low"] > 0.3  # where B leads
+
+
+def test_more_looks_widen_intervals_and_an_open_number_most(labelled_folder):
+    weeks = draw_weeks([0.1] * 3, np.random.default_rng(5))
+    widths = [
+        np.ptp(monitor(labelled_folder, weeks, looks=looks).table[["conf_low", "conf_high"]].iloc[2])
+        for looks in (3, 52, 520)
+    ]
+    assert widths == sorted(widths)
+    late = draw_weeks([0.1] * 30, np.random.default_rng(6), n=100)
+    without = monitor(labelled_folder, late, looks=None)
+    assert np.ptp(without.table[["conf_low", "conf_high"]].iloc[-1]) > np.ptp(
+        monitor(labelled_folder, late).table[["conf_low", "conf_high"]].iloc[-1]
+    )
+    assert "95 % over all looks: " in without.sentences[0]
+    with pytest.raises(InputError, match="`looks` must be"):
+        monitor(labelled_folder, weeks, looks=0)
+
+
+def test_label_shift_is_warned_of_at_the_level_over_looks(labelled_folder):
+    rng = np.random.default_rng(7)
+    weeks = draw_weeks([0.1] * 2, rng)
+    shifted = weeks.assign(
+        y_score=np.where(weeks["batch"] == 2, rng.normal(scale=0.2, size=2000), weeks["y_score"])
+    )
+    with pytest.warns(SkewanovaWarning, match="^batch 2: label shift is rejected"):
+        report = monitor(labelled_folder, shifted)
+    assert report.table["p_value"].iloc[1] < 0.05 / 52
