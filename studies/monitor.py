@@ -19,7 +19,7 @@ from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, one_by_one
 
 #: Labelled positives and negatives, and unlabelled scores of a batch; positives score 1.5 higher.
-N_POSITIVE, N_NEGATIVE, N_BATCH, SHIFT = 1000, 4000, 500, 1.5
+N_POSITIVE, N_NEGATIVE, N_BATCH, SHIFT = 1000, 4000, 1000, 1.5
 
 
 #: Prior at which the chosen model's lead ends, and the prior after a change.
