@@ -346,11 +346,9 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
     """Write the least certain comparison that the choice needs, then optional phrases."""
     if facts.state == "untrusted" or facts.supported_mass == 0:
         return "No test is reliable here."
-    rows = facts.evidence
-    if facts.state == "by_prior" and len(rows) > 1:
-        phrases = [_write_ends(rows, writer)]
-    else:
-        phrases = [write_evidence(rows, writer, facts.evaluation.design.units)]
+    rows, units = facts.evidence, facts.evaluation.design.units
+    is_split = facts.state == "by_prior" and len(rows) > 1
+    phrases = [_write_ends(rows, writer) if is_split else write_evidence(rows, writer, units)]
     optional = {
         "equivalent": _write_equivalence,
         "detectable": _write_detectable,
@@ -542,11 +540,8 @@ def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
 
 def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     """Yield weaknesses of the design, the scores and the models."""
-    design, few, top = (
-        facts.evaluation.design,
-        facts.tied_scores_check,
-        facts.find_check("share_at_best_score"),
-    )
+    design, few = facts.evaluation.design, facts.tied_scores_check
+    top = facts.find_check("share_at_best_score")
     if design.reason == "assumed":
         yield "How the folds were made is assumed: add a case column."
     elif not design.is_test_set and design.warnings:

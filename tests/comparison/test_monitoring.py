@@ -100,7 +100,7 @@ def test_a_folder_is_read(tmp_path):
     second = FIELD[:1].assign(batch="week 1", y_score=0.5)
     with pytest.warns(SkewanovaWarning, match="^batch week 1: "):
         weeks = monitor(tmp_path, pd.concat([first, *[second] * 60]))
-    with pytest.warns(SkewanovaWarning, match="^0: "):
+    with pytest.warns(SkewanovaWarning, match="^batch 0: "):
         monitor(tmp_path, pd.concat([first.assign(batch=1), *[second.assign(batch=0)] * 60]))
     assert weeks.table["batch"].tolist() == ["week 2", "week 1"]
     assert weeks.table["n_unlabelled"].tolist() == [90, 60]
