@@ -152,7 +152,7 @@ def format_column(column: str, digits: int | None = None) -> Callable[[Any], str
 
 
 def format_limits(row: Any) -> str:
-    """Format the confidence interval of a row."""
+    """Format `conf_low` and `conf_high` of a row."""
     return format_interval(row.conf_low, row.conf_high)
 
 

@@ -233,10 +233,7 @@ class RunsAnalysis(CasesAnalysis):
 
 
 def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
-    """Compute the standard deviation of each difference in one run; for fixed runs, of the mean over runs.
-
-    The variance of the mean over J runs contains 1 / J of the variance due to runs.
-    """
+    """Return, for each pair (n_pairs,), the SD of its difference in one run; of the mean over fixed runs."""
     if areas.runs == "fixed":
         return result.std_error
     variance = areas.area.var(axis=1, ddof=1)

@@ -408,10 +408,7 @@ def _measure_differences(
 
 
 def _get_difference(result: Comparison, a: str, b: str) -> dict[str, float]:
-    """Return a pair's difference on one data set, by the first valid test that has a standard error.
-
-    With a single case in a class, no test has one: it is nan.
-    """
+    """Return a pair's difference on one data set, by the first valid test with a standard error, or nan."""
     rows = result.pairs[result.pairs["response"] == "iauprec"]
     is_valid = rows["test"].map(lambda test: result.design.kind in get_test(test).designs)
     rows = rows[is_valid & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]

@@ -162,7 +162,7 @@ def true_roc(negative: FrozenDistribution, positive: FrozenDistribution, *, n_po
     >>> round(auc(true_roc(stats.norm(0, 1), stats.norm(1, 1))), 5)
     0.76025
     """
-    _check_distributions(negative, positive)
+    _check_frozen_continuous(negative, positive)
     share = np.arange(1, check_count(n_points, "n_points", minimum=1) + 1) / (n_points + 1)
     thresholds = np.unique(np.concatenate([negative.isf(share), positive.isf(share)]))[::-1]
     return curve_from_rates(thresholds, negative.sf(thresholds), positive.sf(thresholds))
@@ -215,7 +215,7 @@ def sample_scores(
     >>> int(labels.sum()), len(scores)
     (40, 100)
     """
-    _check_distributions(negative, positive)
+    _check_frozen_continuous(negative, positive)
     check_count(n_cases, "n_cases", minimum=2)
     check_prior(prior)
     generator = make_generator(rng)
@@ -234,7 +234,7 @@ def _recall_nodes(
 
     The panels are in the logit of recall, where the tails are smooth, and end at kinks of the curve.
     """
-    _check_distributions(negative, positive)
+    _check_frozen_continuous(negative, positive)
     log_odds, step = gauss_panels(_find_rate_panels(negative, positive), PANEL_NODES)
     recall = special.expit(log_odds)
     score = np.where(log_odds < 0, positive.isf(recall), positive.ppf(special.expit(-log_odds)))
@@ -255,7 +255,7 @@ def _logit_recall(positive: FrozenDistribution, score: Floats) -> Floats:
         return np.asarray(np.log(positive.sf(score)) - np.log(positive.cdf(score)))
 
 
-def _check_distributions(negative: FrozenDistribution, positive: FrozenDistribution) -> None:
+def _check_frozen_continuous(negative: FrozenDistribution, positive: FrozenDistribution) -> None:
     for name, distribution in (("negative", negative), ("positive", positive)):
         if not all(hasattr(distribution, part) for part in ("sf", "cdf", "isf", "ppf", "support", "rvs")):
             raise InputTypeError(

@@ -331,9 +331,9 @@ class PackedCurve(CompactCurve):
     ends: Bits | None  #: 1 for the last case of each tie; None without ties
 
     @classmethod
-    def _pack(cls, labels: NDArray[Any], ends: NDArray[Any]) -> Self:
+    def _pack_cases(cls, labels: NDArray[Any], is_last_of_tie: NDArray[Any]) -> Self:
         n_positive = int(np.count_nonzero(labels))
-        packed_ends = None if ends.all() else np.packbits(ends)
+        packed_ends = None if is_last_of_tie.all() else np.packbits(is_last_of_tie)
         return cls(n_positive, len(labels) - n_positive, np.packbits(labels), packed_ends)
 
     @classmethod
@@ -342,7 +342,7 @@ class PackedCurve(CompactCurve):
         keys = sort_cases(positive, score).keys
         ends = np.zeros(len(keys), dtype=bool)
         ends[find_run_ends(keys)] = True
-        return cls._pack((keys & 1).astype(bool), ends)
+        return cls._pack_cases((keys & 1).astype(bool), ends)
 
     @classmethod
     def from_counts(cls, counts: Counts) -> Self:
@@ -350,12 +350,12 @@ class PackedCurve(CompactCurve):
         labels = np.repeat(np.tile([False, True], len(counts)), counts.ravel())
         ends = np.zeros(len(labels), dtype=bool)
         ends[np.cumsum(counts.sum(axis=1)) - 1] = True
-        return cls._pack(labels, ends)
+        return cls._pack_cases(labels, ends)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Concatenate parts in descending order of score; ties do not cross parts."""
-        return cls._pack(*map(np.concatenate, zip(*(part._unpack() for part in parts), strict=True)))
+        return cls._pack_cases(*map(np.concatenate, zip(*(part._unpack() for part in parts), strict=True)))
 
     def _unpack(self) -> tuple[Bits, Bits]:
         labels = np.unpackbits(self.labels, count=self.n_cases)

@@ -288,10 +288,8 @@ def _draw_max_t_by_products(loading: Floats, varies: Bools, df: int, *, n_draws:
 
 
 def _split_pairs(loading: Floats, varies: Bools) -> tuple[Floats, Floats]:
-    """Return infinity (n_priors, n_models, n_models) for excluded pairs, and loadings of close pairs.
-
-    Close pairs hardly differ. Products of their curves cancel, so they are drawn one by one.
-    """
+    """Return infinity (n_priors, n_models, n_models) for excluded pairs, and loadings of close pairs."""
+    # Products of the curves of close pairs cancel, so these are drawn one by one.
     a, b = pair_indices(loading.shape[1])
     square = (loading**2).sum(axis=0)
     product = np.einsum("xap,xbp->pab", loading, loading)

@@ -385,7 +385,7 @@ class Judgement:
         return sorted([*rows, *self._band_evidence()], key=rank_certainty, reverse=True)
 
     def _band_evidence(self) -> list[Any]:
-        """Return a row of the bands at each end or, in a tie, for each model that only bands put behind."""
+        """Return the surest row of each outer band or, in a tie, of each model that bands put behind."""
         bands = self.order.bands
         if self.state == "by_prior":
             ends = min(bands, key=lambda band: band[2]), max(bands, key=lambda band: band[3])

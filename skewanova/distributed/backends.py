@@ -391,7 +391,7 @@ def _apply_to_batches(function: RowFunction, batches: Iterator[Any]) -> Iterator
 
 
 def _apply_to_table(function: RowFunction) -> Callable[[Any], Any]:
-    """Return a function of an Arrow table for Spark, with the annotations that Spark inspects."""
+    """Wrap a function of a data frame so that Spark maps Arrow tables to its pickled result."""
 
     def apply(table: Any) -> Any:
         return _pickle_values([function(table.to_pandas())])
@@ -428,10 +428,7 @@ def hash_buckets(named: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
 
 
 def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> str | None:
-    """Return the error of the first damaged Parquet file of this machine, which engines do not name, or None.
-
-    A path may be a URL, or a pattern that matches several files.
-    """
+    """Return the error of the first damaged Parquet file of this machine, which engines do not name."""
     files: list[Path] = []
     for path in map(str, paths):
         local = unquote(re.sub("^file:(//)?", "", path)) if path.startswith("file:") else path

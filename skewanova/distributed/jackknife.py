@@ -54,19 +54,8 @@ MANY_WEIGHTS = (
 class _JackknifeValues:
     """Jackknife values of the cases of a worker.
 
-    Attributes
-    ----------
-    curves, rows : sequence
-        The curve of every model or run, and its row among the slots.
-    weightings, area_estimator
-        Prior distributions and estimator of the areas.
-    sample : SampleSummary
-        Summary of all units.
-    weights : (ndarray, ndarray)
-        Distinct weights of the negatives and of the positives.
-    means : ndarray of shape (3, n_models, n_weightings), or None
-        Mean jackknife values of every stratum, None in the first pass. Without weights and clusters they
-        follow from the curves.
+    `rows` are the slots of the curves, `weights` the distinct weights of negatives and positives, and `means`
+    the mean values by stratum (3, n_models, n_weightings), None in the first pass.
     """
 
     curves: Sequence[CompactCurve]

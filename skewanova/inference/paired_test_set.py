@@ -157,7 +157,7 @@ class RunAreas:
         return compare_run_pairs(self.area, self.covariance, degrees, nested=self.runs == "nested")[1:]
 
     def means_df(self) -> Floats:
-        """Return the degrees of freedom of every mean."""
+        """Return the degrees of freedom of each model's mean (n_models,)."""
         if self.runs == "fixed":
             return self.means.model_errors()[1]
         return run_mean_errors(self.area, self.covariance, DegreesOfFreedom(case_df=self.sample.df))[1]

@@ -125,7 +125,7 @@ def draw_leader_strip(ax: Axes, regions: pd.DataFrame, palette: Mapping[str, Col
 
 
 def draw_fold_points(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color]) -> list[Entry]:
-    """Draw a row of points for each model; a fold has the same height in every row."""
+    """Draw each model's IAUPREC by fold in a row; return a legend entry, if there are several folds."""
     markers, folds = styling.model_markers(list(palette)), list_distinct(frame["fold"])
     height = dict(zip(folds, np.linspace(-0.28, 0.28, len(folds)) if len(folds) > 1 else [0.0], strict=True))
     style: dict[str, Any] = {"markersize": 4, "linewidth": 0, "alpha": 0.5}

@@ -140,7 +140,7 @@ class EstimatedPrior(FrameResult):
         return float(expit(self.log_odds[-1]))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return Gauss-Legendre nodes (priors), with weights by the profile likelihood."""
+        """Return priors and weights: Gauss-Legendre nodes, weighted by the profile likelihood."""
         nodes, step = panel_nodes(np.asarray(expit(self.log_odds[::2])), breaks)
         return nodes, normalise_weights(step * np.exp(self._curve(-np.log(1 / nodes - 1))))
 

@@ -178,7 +178,7 @@ class UniformPrior:
         check_ordered(self.low, self.high, "deployment_prior")
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return Gauss-Legendre nodes over v = log skew, as d prior = prior (1 - prior) dv."""
+        """Return priors and weights: Gauss-Legendre over v = log skew, d prior = prior (1 - prior) dv."""
         if self.low == self.high:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(log_skew(self.high), log_skew(self.low), breaks)
@@ -234,7 +234,7 @@ class UniformSkew:
         return min(1 / (1 + self.low_skew), LARGEST_PRIOR)
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return Gauss-Legendre nodes over the log skew, as d skew = skew d log skew."""
+        """Return priors and weights: Gauss-Legendre over the log skew, d skew = skew d log skew."""
         if self.low_skew == self.high_skew:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(float(np.log(self.low_skew)), float(np.log(self.high_skew)), breaks)
@@ -337,7 +337,7 @@ class BetaPrior:
         return float(np.clip(beta_quantile(self.a, self.b, share), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return Gauss-Legendre nodes over the log-odds, with all but 1e-18 of the weight."""
+        """Return priors and weights: Gauss-Legendre over the log-odds, all but 1e-18 of the weight."""
         return beta_nodes(self.a, self.b, breaks)
 
     def describe(self) -> str:

@@ -135,10 +135,7 @@ def build_page_context(
     *,
     rarest: float = 0.0,
 ) -> dict[str, Any]:
-    """Return what every page has: its script, its colours, and the lines of the verdict.
-
-    `rarest` is the smallest supported prior.
-    """
+    """Return what every page has: script, colours, and the verdict (`rarest`: smallest supported prior)."""
     context: dict[str, Any] = {
         "version": version,
         "light": LIGHT_COLORS,
@@ -306,7 +303,7 @@ def _write_along_prior(source: ReportSource) -> list[str]:
 
 
 def _describe_test(source: ReportSource, role: str) -> list[tuple[str, str]]:
-    """Return a line and a note on each test of all models in a role."""
+    """Return a line and a note on each test whose column `role` is this one."""
     rows = source.tests[source.tests["role"] == role]
     groups = [group for _, group in rows.groupby(["test", "response"], sort=False, observed=True)]
     return [(sentences.write_test_line(group), get_test(group["test"].iloc[0]).note) for group in groups]

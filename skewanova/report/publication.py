@@ -198,7 +198,9 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
     ]
     blocks = [[0, *block] for block in pack_columns([column.width for column in columns], LINE_WIDTH)]
     label = rf"\label{{{f'tab:{table.name}' if label is None else label}}}"
-    is_long = len(blocks) * sum(_count_lines(columns, i) for i in range(len(table.rows))) > MAX_PAGE_LINES
+    is_long = (
+        len(blocks) * sum(_estimate_row_lines(columns, i) for i in range(len(table.rows))) > MAX_PAGE_LINES
+    )
     start, end = (_START_LONG, r"\par\endgroup") if is_long else (_START_FLOAT, r"\end{table}")
     lines = [*start] if is_long else [*start, _write_latex_caption(table), label, r"\smallskip"]
     for number, block in enumerate(blocks):
@@ -240,7 +242,7 @@ def _join_cells(cells: Iterable[str]) -> str:
     return rf"{' & '.join(cells)} \\"
 
 
-def _count_lines(columns: Sequence[_LatexColumn], row: int) -> int:
+def _estimate_row_lines(columns: Sequence[_LatexColumn], row: int) -> int:
     texts = (column.texts[row] for column in columns if column.wrapped)
     return max((len(text) // (MAX_TEXT - MAX_WORD // 2) + 1 for text in texts), default=1)
 

@@ -301,10 +301,7 @@ def _list_prior_rows(
 def _build_headline_charts(
     source: ReportSource, frame: pd.DataFrame, colors: Mapping[str, int], marks: Marks
 ) -> list[Chart]:
-    """Build the chart of AUPREC along the prior for a screen and for a phone.
-
-    Of more than ten models there follow two of the differences from the highest.
-    """
+    """Build two charts along the prior, wide and narrow; of many models two of differences follow."""
     trusted = source.verdict.is_trusted
     banded = _select_banded(source, list(colors)) if trusted else set()
     groups = {str(model): rows for model, rows in frame.groupby("model", observed=True)}

@@ -561,10 +561,8 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_hidden_difference(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield the largest difference between the first candidates that is not excluded, if not yet quoted.
-
-    A factor of cases would be planned on the observed difference, which may be noise (docs/planning.md).
-    """
+    """Yield the largest difference between the first candidates that is not excluded, if not yet quoted."""
+    # A factor of cases would be planned on the observed difference, which may be noise (docs/planning.md).
     if facts.state not in {"undecided", "tie"}:
         return
     best, *others = facts.order.candidates

@@ -327,7 +327,7 @@ def _is_ambiguous(table: Scores, stated: FoldDesign) -> bool:
 
 
 def _infer_split_half(table: Scores, halvings: Halvings | None, stated: FoldDesign) -> FoldDesign:
-    """Return the design of the hold-outs, with the numbers of halvings and their folds."""
+    """Return the design of the hold-outs, with the number of halvings and the fewest folds of a half."""
     if halvings is None:
         raise InputError(NO_HALVINGS)
     holdouts = _infer_several_folds(table, FoldDesign(test_fraction=stated.test_fraction))

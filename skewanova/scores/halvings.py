@@ -59,7 +59,7 @@ def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
     table = build_score_table(columns.take(np.flatnonzero(part == 0)), pos_label)
     halved = np.flatnonzero(part > 0)
     halvings = _build_halvings(raw.take(halved), part[halved] - 1, pos_label)
-    _check_same_data(table, halvings)
+    _check_holdouts_in_halvings(table, halvings)
     return replace(table, halvings=halvings, n_cases=halvings.n_cases)
 
 
@@ -163,8 +163,8 @@ def _check_halves(halvings: Halvings) -> None:
         )
 
 
-def _check_same_data(table: ScoreTable, halvings: Halvings) -> None:
-    """Check that hold-outs and halvings have the same models and cases."""
+def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
+    """Check that halvings have the models, and all cases with the same labels, of the hold-outs."""
     odd = sorted(set(table.models) ^ set(halvings.scores.models))
     if odd:
         raise InputError(f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one")
