@@ -8,8 +8,11 @@ import pytest
 from loops import each
 from scipy import stats
 
-from skewanova import compare
+from skewanova import auprec_score, compare, evaluate
 from skewanova.base.checks import InputError
+from skewanova.evaluation import auprec_intervals
+from skewanova.inference import compare_test_set
+from skewanova.inference.intervals import confidence_interval
 from skewanova.priors.evidence import effective_negatives
 from studies import support
 from studies.support import COVERAGES, RATES, Design, support_study
@@ -119,3 +122,40 @@ def test_the_recorded_study_holds_what_it_claims(recorded):
     assert areas.min() >= 0.94 - 3 * np.sqrt(0.94 * 0.06 / 400)
     assert cells(recorded, 50, largest=False)[list(COVERAGES)].min() >= 0.89
     assert cells(recorded, 5).loc[RATES[1], "test_set"] > 0.25  # five positives, four models
+
+
+def test_intervals_of_areas_hold_with_few_positives_as_recorded():
+    frame = pd.read_csv(RECORDED.with_name("few_positives.csv"))
+    assert tuple(frame) == support.FEW_COLUMNS
+    assert (frame["replicates"] == support.FULL_FEW).all()
+    difference = frame["measure"].str.startswith("difference")
+    areas = frame[~difference]
+    assert (areas["coverage"] >= 0.94).all()
+    assert (areas[["too_low", "too_high"]] <= 0.04).all(axis=None)
+    assert (frame[difference]["coverage"] >= 0.92).all()
+
+
+@pytest.mark.parametrize("setting", support.SHAPES)
+def test_true_areas_are_those_of_large_samples(setting):
+    shape = support.SHAPES[setting]
+    positive, scores = shape.draw(np.random.default_rng(0), 20_000, 200_000)
+    for column, truth in zip(scores.T, shape.true_areas(0.05), strict=True):
+        assert auprec_score(positive, column, prior=0.05) == pytest.approx(truth, abs=0.01)
+
+
+def test_limits_with_few_positives_are_those_of_the_public_functions():
+    key = ("ties", 0.1, 40, 60)
+    limits = support.measure_limits(key, np.random.default_rng(1))
+    positive, scores = support.SHAPES["ties"].draw(np.random.default_rng(1), 40, 540)
+    area = confidence_interval(positive, scores[:, 0], prior=0.1)
+    pair = compare_test_set(positive, scores, prior=0.1, simultaneous="none")
+    np.testing.assert_allclose(limits[0], (area.estimate, area.conf_low, area.conf_high))
+    np.testing.assert_allclose(limits[1], (pair.difference[0], pair.conf_low[0], pair.conf_high[0]))
+    rank = np.concatenate([np.arange(40), np.arange(540)])
+    for row, n_folds in zip(limits[2:], (5, 10), strict=True):
+        columns = {"model": "a", "fold": rank % n_folds, "y_true": positive, "y_score": scores[:, 0]}
+        evaluation = evaluate(
+            pd.DataFrame(columns), at_priors=[0.1], deployment_prior=0.1, design="independent"
+        )
+        frame = auprec_intervals(evaluation)
+        np.testing.assert_allclose(row, frame[["auprec", "conf_low", "conf_high"]].to_numpy()[0])
