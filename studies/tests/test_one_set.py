@@ -147,6 +147,18 @@ def test_patients_have_uneven_numbers_of_cases(cases, fewest, most):
     assert len(sizes) == 600
 
 
+def test_the_recorded_study_of_few_patients_holds_what_it_claims():
+    frame = pd.read_csv(RECORDED.with_name("paired-clusters-few.csv"))
+    assert tuple(frame.columns) == one_set.PAIRED_COLUMNS
+    # ten lognormal patients count as about five, of which the function warns
+    warned = (frame["setting"] == "mixed_lognormal") & (frame["n_positive"] == 5) & (frame["n_models"] > 2)
+    assert frame.loc[warned & (frame["level"] == 0.05), "rate"].between(0.05, 0.12).all()
+    frame = frame[~warned]
+    for level, most in ((0.05, 0.065), (0.005, 0.0095)):
+        at = frame[frame["level"] == level]
+        assert (at["rate"] <= most + 2 * np.sqrt(most * (1 - most) / at["replicates"])).all()
+
+
 def test_frames_and_tables(reduced):
     frame = reduced.to_frame()
     assert tuple(frame.columns) == one_set.PAIRED_COLUMNS
