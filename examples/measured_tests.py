@@ -215,9 +215,17 @@ def shown_rows() -> list[tuple[str, ...]]:
 
 
 def area_rows() -> list[tuple[str, ...]]:
-    """Default interval of one area: over distributions, sizes and priors."""
-    default = pd.read_csv(STUDIES / "intervals.csv").query("method == 'auto'")["coverage"]
-    return [covered("one test set", "area of a model (`auto`)", default, "intervals")]
+    """Intervals of one area with few positives: over distributions and priors."""
+    return [row for row in few_positives_rows() if "difference" not in row[1]]
+
+
+def few_positives_rows() -> list[tuple[str, ...]]:
+    """Intervals with few positives, by the design that ends the name of the measure."""
+    rates = pd.read_csv(STUDIES / "few_positives.csv").groupby("measure", sort=False)["coverage"]
+    return [
+        covered(measure.split(", ")[1], f"{measure.split(', ')[0]}, 30 or 50 positives", values, "support")
+        for measure, values in rates
+    ]
 
 
 def other_rows() -> list[tuple[str, ...]]:
@@ -255,7 +263,9 @@ def with_table(text: str) -> str:
     """Return the page with the tables of today between their marks."""
     tables = {
         "tests": lines_of(HEADER, test_rows()),
-        "coverage": lines_of(COVERAGE_HEADER, [*shown_rows(), *adjusted_rows(), *area_rows(), *other_rows()]),
+        "coverage": lines_of(
+            COVERAGE_HEADER, [*shown_rows(), *adjusted_rows(), *few_positives_rows(), *other_rows()]
+        ),
     }
     for name, (start, end) in MARKS.items():
         before, rest = text.split(start)
