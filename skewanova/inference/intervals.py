@@ -38,10 +38,9 @@ from skewanova.priors.evidence import (
     MIN_CASES,
     MIN_NEGATIVES_FOR_INTERVALS,
     MIN_POSITIVES_FOR_INTERVALS,
-    effective_negatives,
     is_sufficient,
 )
-from skewanova.priors.weightings import DeploymentPrior, PriorLike, typical_prior
+from skewanova.priors.weightings import DeploymentPrior, PriorLike
 from skewanova.scores.design import fold_mean_interval, infer_design, logit_interval
 from skewanova.scores.reading import read_in_memory
 
@@ -191,7 +190,8 @@ class IntervalInputs:
     @cached_property
     def support(self) -> float:
         """Effective negatives over the skew, m / lam; lam is a geometric mean over a deployment prior."""
-        return float(effective_negatives(self.n_negative, typical_prior(self.weighting)))
+        priors, weights = self.weighting.quadrature()
+        return self.n_negative / float(np.exp(weights @ np.log((1 - priors) / priors)))
 
     @cached_property
     def effective_size(self) -> float:
