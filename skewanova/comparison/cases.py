@@ -285,7 +285,7 @@ def check_sizes(
         "ceiling": (distance, 2.0),
     }
     advice = {
-        "positives": f"few positives{units}: standard errors are rough",
+        "positives": f"few positives{units}, {support.needed:g} are needed: standard errors are rough",
         "positives_times_area": "positives times the smallest area are few: tests may reject too often",
         "effective_negatives": f"negatives / skew at prior {low:g} is small: standard errors are too small "
         "there",

@@ -181,7 +181,7 @@ def _load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, An
 
 
 #: What writes the folder of a comparison.
-WRITTEN_FOLDER = "a folder written by result.save('folder'), or `skewanova compare --out folder`"
+WRITTEN_FOLDER = "a folder written by result.save('folder'), or `skewanova compare SCORES --out folder`"
 
 
 def describe_path(path: Path) -> str:

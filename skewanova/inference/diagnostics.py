@@ -83,7 +83,10 @@ ADVICE = {
         "differences between models grow with the level of the fold: read the differences fold by fold, or "
         "on another scale"
     ),
-    "ceiling": "the best model is close to the ceiling of 1, where differences shrink and normality fails",
+    "ceiling": (
+        "the best model is close to the ceiling of 1, where differences shrink and normality fails: where "
+        "folds are independent, read the sign-flip and Friedman rows beside"
+    ),
 }
 
 

@@ -173,7 +173,10 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
         )
     unknown = [name for pair in names for name in pair if name not in models]
     if unknown:
-        raise InputError(f"`pairs` must name models of the first frame, but got {unknown[0]!r}")
+        raise InputError(
+            f"`pairs` must name models of `iauprec`, but got {unknown[0]!r}; take both from one "
+            "comparison, as result.tables['iauprec'] and result.pairs"
+        )
     return [pair for pair, reject in zip(names, rows["reject"].eq(True), strict=True) if reject]
 
 

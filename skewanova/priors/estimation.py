@@ -578,7 +578,8 @@ def _collect_warnings(estimate: PriorEstimate) -> list[str]:
         "the unlabelled scores have no information about the prior: the interval is 0 to 1": spread
         == (0.0, 1.0),
         "every labelled positive scores above every labelled negative: the estimate assumes the same in "
-        "deployment": estimate.bins.positive.min() > estimate.bins.negative.max(),
+        "deployment; check that the labelled cases were held out from training": estimate.bins.positive.min()
+        > estimate.bins.negative.max(),
         f"{positive} labelled positives and {negative} labelled negatives are few for an estimate of the "
         f"prior; use at least {MIN_LABELLED} of each": min(positive, negative) < MIN_LABELLED,
         f"label shift cannot be tested with two bins; three need {3 * CASES_PER_BIN} labelled cases of each "

@@ -165,7 +165,9 @@ class ColumnMap:
         required = self.required
         repeated = [name for i, name in enumerate(required) if name in required[:i]]
         if repeated:
-            raise InputError(f"the column {repeated[0]!r} is mapped twice; map each column once")
+            roles = " and ".join(role for role, name in self.names.items() if name == repeated[0])
+            use = f" (for {roles})" * bool(roles)
+            raise InputError(f"the column {repeated[0]!r} is used twice{use}; use each column once")
         missing = [column for column in required if column not in available]
         if missing:
             n_others = len(available) - MAX_NAMES

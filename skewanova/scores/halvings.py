@@ -33,8 +33,8 @@ MAX_HALF_RATIO = 2.0
 
 
 HALVINGS_TOO_LARGE = (
-    "a table with halvings must fit in memory, but this one does not; leave out the column halving and the "
-    "rows of halves"
+    "a table with halvings must fit in memory, but this one does not; keep the rows of part 'holdout' "
+    "only, without the columns part and halving"
 )
 
 

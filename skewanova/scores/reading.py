@@ -206,7 +206,8 @@ def scores_from_wide(
         )
     chosen = [column for column in wide.columns.tolist() if column not in with_role]
     if not chosen:
-        raise InputError("`models` must name a column of scores, but the table has no other column")
+        columns = ", ".join(map(repr, wide.columns)) if models is None else "an empty list"
+        raise InputError(f"`models` must list the columns of scores, but got {columns}")
     scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
     result = {role: wide[name] for role, name in named.items() if name in with_role and name in wide}
     labels = pd.DataFrame({"fold": 1, **result})

@@ -147,7 +147,7 @@ def test_monitor_needs_a_comparison_and_its_model(report):
         (
             "field.csv",
             "field.csv",
-            "^Error: DIR must be a folder written by `skewanova compare --out folder`, but got",
+            "^Error: DIR must be a folder written by `skewanova compare SCORES --out folder`, but got",
         ),
         ("report", "poor.csv", "must hold scores of 'good', the model that was chosen"),
     ):

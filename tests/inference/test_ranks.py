@@ -126,7 +126,7 @@ def test_what_cannot_be_grouped_is_refused():
             {"pairs": pairs.drop(columns="reject")},
             "but lacks reject; skewanova.compare(scores).pairs has",
         ),
-        ({"pairs": pairs.replace("A", "Z")}, "`pairs` must name models of the first frame"),
+        ({"pairs": pairs.replace("A", "Z")}, "`pairs` must name models of `iauprec`, but got 'Z'; take both"),
         ({"pairs": pairs.drop(columns=["test", "reject"])}, "but lacks test, reject"),
         ({"pairs": renamed}, f"but got '{renamed['model_a'].iloc[0]}'"),
         ({"alpha": 0.0}, "`alpha` must"),

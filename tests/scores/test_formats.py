@@ -269,7 +269,7 @@ def test_places_without_a_table(tmp_path):
 
 @each("source", [None, 3, b"scores.csv", {"model": []}, [1], np.zeros(3), pd.Series([1])])
 def test_sources_of_other_types(source):
-    message = f"^scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}$"
+    message = f"^scores must be a path or a pandas, polars or pyarrow table, but got {type(source).__name__}"
     with pytest.raises(InputTypeError, match=message):
         load(source)
 
@@ -284,7 +284,7 @@ def test_columns_that_are_missing_or_ambiguous():
         load(pd.DataFrame())
     with pytest.raises(InputError, match=r"^the table has the column 'fold' more than once$"):
         load(frame[["model", "fold", "fold", "y_true", "y_score"]])
-    with pytest.raises(InputError, match=r"^the column 'fold' is mapped twice; map each column once$"):
+    with pytest.raises(InputError, match=r"^the column 'fold' is used twice; use each column once$"):
         load(frame, required=["fold", "model", "fold"])
     doubled = pa.Table.from_arrays([pa.array([1])] * 5, names=[*NEEDED, "model"])
     with pytest.raises(InputError, match=r"^the table has the column 'model' more than once$"):

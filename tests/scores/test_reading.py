@@ -136,9 +136,14 @@ def test_a_missing_column_can_be_named_as_the_message_says(read, missing, hint):
 
 
 def test_columns_that_cannot_be():
-    with pytest.raises(InputError, match=exact("the column 'y_score' is mapped twice; map each column once")):
+    with pytest.raises(
+        InputError,
+        match=exact("the column 'y_score' is used twice (for y_true and y_score); use each column once"),
+    ):
         read_scores(LONG, columns={"y_true": "y_score"})
-    with pytest.raises(InputError, match=exact("the column 'fold' is mapped twice; map each column once")):
+    with pytest.raises(
+        InputError, match=exact("the column 'fold' is used twice (for fold and case); use each column once")
+    ):
         read_scores(LONG, columns={"case": "fold"})
     with pytest.raises(
         InputError,
@@ -285,13 +290,17 @@ def test_wide_errors_count_a_row_once_and_name_the_column(tmp_path):
 
 
 def test_wide_tables_without_models_or_with_one_twice():
-    with pytest.raises(InputError, match=r"^`models` must name a column of scores, but the table has"):
+    with pytest.raises(
+        InputError, match=r"^`models` must list the columns of scores, but got 'y_true', 'fold'$"
+    ):
         scores_from_wide(WIDE[["y_true", "fold"]])
-    with pytest.raises(InputError, match=r"^`models` must name a column of scores, but the table has"):
+    with pytest.raises(
+        InputError, match=r"^`models` must list the columns of scores, but got an empty list$"
+    ):
         scores_from_wide(WIDE, models=[])
-    with pytest.raises(InputError, match=exact("the column 'A' is mapped twice; map each column once")):
+    with pytest.raises(InputError, match=exact("the column 'A' is used twice; use each column once")):
         scores_from_wide(WIDE, models=["A", "A"])
-    with pytest.raises(InputError, match=exact("the column 'y_true' is mapped twice; map each column once")):
+    with pytest.raises(InputError, match=exact("the column 'y_true' is used twice; use each column once")):
         scores_from_wide(WIDE, models=["y_true"])
     with pytest.raises(InputError, match=r"^the table must have the column 'Z', but has"):
         scores_from_wide(WIDE, models=["A", "Z"])
