@@ -4,6 +4,7 @@
 - calibration: Size and power of all tests over folds.
 - decisions: Crossings, leaders and P(best) against the truth.
 - halvings: Size and power of the split-half variance, and its price.
+- monitor: False alarms and delays of `monitor` over many looks.
 - one_set: Size of the test on one set.
 - operating: Intervals at thresholds, and tests across data sets.
 - output: Figures and folder of a study.

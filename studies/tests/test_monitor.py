@@ -1,0 +1,39 @@
+"""The study of looks: what is recorded, and what a series of batches is measured by."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from studies.monitor import MEASURES, MONITOR_STUDY_COLUMNS, Series, _first, measure_series, monitor_study
+
+RECORDED = Path(__file__).parents[2] / "docs/studies/monitor.csv"
+
+
+def test_recorded_false_alarms_hold_the_level_but_for_weeks_judged_alone():
+    frame = pd.read_csv(RECORDED)
+    assert tuple(frame) == MONITOR_STUDY_COLUMNS
+    at_once = frame[frame["looks"] == "52"]
+    assert (at_once["rate"] <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)).all()
+    alone = frame[frame["looks"] == "each"].set_index("measure")["rate"]
+    assert alone["lead"] > 0.4
+    assert alone["label shift"] > 0.4
+    delay = frame[frame["scenario"] == "change"].set_index("measure")["median_delay"]
+    assert delay["prior"] < delay["lead"] < 26
+
+
+def test_first_alarms_are_counted_from_one():
+    alarms = np.array([[False, True, True], [False, False, False]])
+    assert _first(alarms).tolist() == [2, np.inf]
+    assert _first(alarms[:, :0]).tolist() == [np.inf, np.inf]
+
+
+def test_a_short_series_has_no_alarm_before_its_change():
+    values = measure_series(Series(4, change=3), np.random.default_rng(0))
+    assert values.shape == (2, len(MEASURES))
+    assert np.isinf(values[0]).all()
+
+
+def test_a_series_has_a_row_for_each_measure():
+    frame = monitor_study(scenarios=["year, one by one"], replicates=1, progress=False).to_frame()
+    assert frame["measure"].tolist() == list(MEASURES)
