@@ -314,9 +314,9 @@ def write_support(source: ReportSource) -> str:
     support = source.tables["support"]
     rarest = support.iloc[0]
     number = rarest["effective_negatives"]
-    units = "clusters with negatives" if source.design.n_clusters else "negatives"
+    units = "clusters with negatives (clusters" if source.design.n_clusters else "negatives (negatives"
     text = (
-        f"At prior {rarest['prior']:.3g} the effective negatives ({units} / skew) are "
+        f"At prior {rarest['prior']:.3g} the effective {units} / skew) are "
         f"{number:,.{0 if number >= 10 else 1}f}; {rarest['needed']:g} are needed"
     )
     supported = support.loc[support["supported"], "prior"]

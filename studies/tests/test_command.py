@@ -59,7 +59,7 @@ def test_unknown_scenario_is_one_clear_line():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--scenarios", "zzz"], r"^Error: `scenarios` must be one of .*; but got 'zzz'"),
+        (["--scenarios", "zzz"], r"^Error: --scenarios must be one of .*; but got 'zzz'"),
         (["--replicates", "0"], "0 is not in the range x>=1"),
         (["--out", "file"], r"'file' is a file"),
     ],

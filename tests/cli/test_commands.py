@@ -174,7 +174,10 @@ TABLES = [
         ["wide.csv"],
         r"must have the columns 'model', 'y_score', but has .*; read one column per model with --wide$",
     ),
-    (["scores.csv", "--wide"], r"`model` must hold real numbers, but 'scores\.csv' has 'm0' at line 2$"),
+    (
+        ["scores.csv", "--wide"],
+        r"`model` must hold real numbers, but 'scores\.csv' has 'm0' at line 2; .* leave out --wide$",
+    ),
     (["wide.csv", "--wide", "--score-column", "m0"], "leave out --model-column, --score-column$"),
     (["wide.csv", "--wide", "--part-column", "part"], "leave out --part-column"),
     (["scores.csv", "--case-column", "id"], r"must have the column 'id', but has 'model'"),

@@ -24,7 +24,7 @@ MODELS = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
 FRAMES = ("tests", "pairs", "ranking", "difference_curves", "decisions", "plans", "equivalence")
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:at priors? .* effective negatives")
+pytestmark = pytest.mark.filterwarnings("ignore:at priors? .* effective (negatives|clusters)")
 
 
 def _compared(**options: object) -> sa.Comparison:

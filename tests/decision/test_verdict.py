@@ -266,8 +266,8 @@ def assert_screen_agrees(result):
     assert len(shaded) <= 1
     if shaded and verdict.state != "by_prior":
         assert set(shaded[0].split(" - ")) == set(decisive[["model_a", "model_b"]].iloc[0])
-    needed = re.search(r"\(negatives / skew\) are [\d.,]+; (\d+) are needed", words)
-    notes = [text for text in result.warnings if "effective negatives (negatives / skew)" in text]
+    needed = re.search(r"\((?:negatives|clusters) / skew\) are [\d.,]+; (\d+) are needed", words)
+    notes = [text for text in result.warnings if " / skew), but " in text]
     assert all(f"but {needed[1]} are needed" in text for text in notes)
     assert bool(notes) <= (not support["supported"].all())
 

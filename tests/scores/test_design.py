@@ -336,8 +336,8 @@ def test_designs_that_cannot_be(stated, message):
 
 
 def test_fractions_and_types_that_cannot_be():
-    for fraction in (0, 1, -0.2, 20):
-        message = f"`test_fraction` must lie strictly between 0 and 1, but got {fraction:g}"
+    for fraction, advice in ((0, ""), (1, ""), (-0.2, ""), (20, "; did you mean 0.2?")):
+        message = f"`test_fraction` must lie strictly between 0 and 1, but got {fraction:g}{advice}"
         with pytest.raises(ValueError, match=exact(message)):
             FoldDesign("auto", fraction)
     with pytest.raises(
