@@ -131,7 +131,7 @@ def test_the_command() -> None:
     assert result.output == "\n\n".join(table.to_text() for table in expected.to_tables()) + "\n"
     wrong = CliRunner().invoke(main, [*args[:2], "qdb"])
     assert wrong.exit_code == 2
-    assert "`scenarios` must be one of S2a, qda" in wrong.output
+    assert "--scenarios must be one of S2a, qda" in wrong.output
 
 
 def test_the_recorded_study_says_what_the_docs_say() -> None:
