@@ -40,23 +40,27 @@ MEASURES = ("lead", "prior", "label shift")
 
 
 class Series(NamedTuple):
-    """Number of batches, the batch from which the prior is another one, and the looks of `monitor`."""
+    """Number of batches, the batch from which the prior is another one, and the looks of `monitor`.
+
+    If `is_split`, each batch is judged alone.
+    """
 
     n_batches: int
     change: int = 0
-    looks: int | str | None = 52
+    looks: int | None = 52
+    is_split: bool = False
 
 
 #: A year of weeks and ten years without a change, and a year with a change after its first half.
 SCENARIOS: Mapping[str, Series] = {
     "year": Series(52),
     "year, open": Series(52, looks=None),
-    "year, one by one": Series(52, looks="each"),
+    "year, one by one": Series(52, looks=1, is_split=True),
     "ten years": Series(520, looks=520),
     "ten years, open": Series(520, looks=None),
     "change": Series(52, 27),
     "change, open": Series(52, 27, None),
-    "change, one by one": Series(52, 27, "each"),
+    "change, one by one": Series(52, 27, 1, is_split=True),
 }
 
 
@@ -86,10 +90,11 @@ def monitor_study(*, scenarios: Sequence[str] | None = None, **run: Any) -> Stud
     """
     how = Run(**run)
     number = how.number(FULL)
-    cells = [
-        Cell((name, *SCENARIOS[name]), number, partial(one_by_one, partial(measure_series, SCENARIOS[name])))
-        for name in chosen(scenarios, SCENARIOS, argument="scenarios")
-    ]
+    cells = []
+    for name in chosen(scenarios, SCENARIOS, argument="scenarios"):
+        series = SCENARIOS[name]
+        key = (name, series.n_batches, series.change, "each" if series.is_split else series.looks)
+        cells.append(Cell(key, number, partial(one_by_one, partial(measure_series, series))))
     return study_of("monitor", cells, _rows, columns=MONITOR_STUDY_COLUMNS, run=how)
 
 
@@ -105,12 +110,12 @@ def measure_series(series: Series, rng: np.random.Generator) -> Floats:
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         folder = _write_comparison(Path(name), rng)
-        if series.looks == "each":
+        if series.is_split:
             parts = [monitor(folder, rows).table for _, rows in frame.groupby(batch)]
-            table, n_looks = pd.concat(parts, ignore_index=True), 1
+            table = pd.concat(parts, ignore_index=True)
         else:
             table = monitor(folder, frame.assign(batch=batch), looks=series.looks).table
-            n_looks = series.looks or series.n_batches
+    n_looks = series.looks or series.n_batches
     alarms = np.stack([table["state"] == "changed", table["prior_moved"], table["p_value"] < 0.05 / n_looks])
     first = series.change - 1 if series.change else series.n_batches
     return np.stack([_first(alarms[:, :first]), _first(alarms[:, first:])])

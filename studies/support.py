@@ -271,8 +271,10 @@ def measure_limits(key: tuple[str, float, int, int], rng: np.random.Generator) -
     sample = Sample(positive)
     areas = measure_arcsine_areas(sample, scores.T, weighting, "trapezoid")
     pair = compute_pair_tests(areas, level=1 - ALPHA, simultaneous="none")
-    first = tuple(float(part[0]) for part in (areas.area, *areas.model_errors()))
-    inputs = IntervalInputs(sample, scores[:, 0], weighting, "trapezoid", 1 - ALPHA, precomputed=first)
+    value, error, df = (float(part[0]) for part in (areas.area, *areas.model_errors()))
+    inputs = IntervalInputs(
+        sample, scores[:, 0], weighting, "trapezoid", 1 - ALPHA, precomputed=(value, error, df)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         area = compute_interval(inputs, "auto")

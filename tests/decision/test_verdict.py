@@ -83,7 +83,7 @@ def assert_numbers_have_tables(result):
         text = getattr(verdict, name)
         for model in sorted(result.ranking["model"], key=len, reverse=True):
             text = text.replace(model, "")
-        said = re.findall(r"<?\d[\d,]*\.?\d*", re.sub(r"(and|or|at) \d+ more", "", text))
+        said = re.findall(r"<?\d[\d,]*\.?\d*", re.sub(r"(and|or|at) \d+ more|\d+ others", "", text))
         known = [number.text for number in verdict.numbers if number.line == name]
         assert all(any(word.lstrip("<").rstrip(".") in shown for shown in known) for word in said), (
             said,
