@@ -171,7 +171,9 @@ def plot_critical_difference(
         ax.plot([rank[model] for model in clique], [0.45 + BAR_STEP * level] * len(clique), "-o", **bar)
     if legend:
         _draw_ruler(ax, comparison, len(rank))
-    bars = f"Bars: no difference found ({get_test(comparison.test).name})"
+    test = get_test(comparison.test).name
+    gap = "\n" if len(test) > 36 else " "  # or a long name would be cut
+    bars = f"Bars: no difference found{gap}({test})"
     styling.set_title(ax, f"Mean ranks over {comparison.n_folds} folds, 1 = best\n{bars}")
     return ax
 

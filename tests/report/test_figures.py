@@ -2,6 +2,8 @@
 
 import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
 from hostile_results import simulated
 from matplotlib import style
@@ -9,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from skewanova import SkewanovaWarning
+from skewanova import SkewanovaWarning, compare
 from skewanova.report.figures import (
     _STYLE,
     FIGURES,
@@ -169,3 +171,18 @@ def test_no_text_of_a_figure_is_cut_or_covered(number, name):
     with style.context(_STYLE):
         faults = {kind: find_faults(FIGURES[kind].draw(drawn)) for kind in list_figures(result)}
     assert faults == dict.fromkeys(faults, ([], []))
+
+
+def test_a_long_name_of_a_test_is_not_cut_in_the_diagram_of_ranks():
+    rng, cases = np.random.default_rng(0), np.arange(300)
+    positive = rng.random(300) < 0.3
+    parts = [
+        pd.DataFrame({"model": model, "fold": run, "case": cases, "y_true": positive,
+                      "y_score": rng.normal(size=300) + positive})
+        for model in "ab" for run in range(3)
+    ]  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        result = restrict_to_drawn(compare(pd.concat(parts)))
+    with style.context(_STYLE):
+        assert find_faults(FIGURES["critical_difference"].draw(result)) == ([], [])
