@@ -178,7 +178,7 @@ def monitor(
         and 1 without batches. None holds it for any number, with less power.
     confidence_level : float, default 0.95
         Level of all intervals of the prior together. A change of the choice, of the prior, and of the
-        scores' distribution each have a false alarm in at most ``1 - confidence_level`` of series.
+        scores' distribution each has a false alarm in at most ``1 - confidence_level`` of series.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the bootstrap that small samples need.
 
@@ -238,30 +238,45 @@ def monitor(
         looks = 1
     elif looks is not None:
         looks = max(looks, len(counts))
-    alpha, labelled = 1 - level, bins.counts
-    pooled_estimate = estimate_from_bins(
-        replace(bins, counts=labelled._replace(unlabelled=counts.sum(axis=0))), level, rng=rng
-    )
-    windows = _estimate_windows(labelled, counts, pooled_estimate.ratio_scale, alpha=alpha, looks=looks)
-    has_moved = _detect_moves(pooled_estimate, counts, alpha, looks)
-    ranges, df = _list_leader_ranges(frames["leaders"]), pooled_estimate.label_shift.df
-    warnings = [text for text in pooled_estimate.warnings if text != pooled_estimate.label_shift.note]
-    shifted: dict[str, list[str]] = {}
-    result = []
-    for number, (name, _) in enumerate(parts, 1):
-        states = [
-            (window, *_classify_state(ranges, chosen, (window.conf_low, window.conf_high)))
-            for window in windows[number - 1]
-        ]
-        window, leaders, state = next((each for each in states if each[-1] == "changed"), states[0])
-        statistic = states[0][0].statistic
-        shift = LabelShift(statistic, df, float(chi2.sf(statistic, df)) if df else np.nan, counts[number - 1])
-        if shift.p_value < _share_level(alpha, looks, number):
-            shifted[str(name)] = [shift.note]
-        result.append((str(name), *window[:-1], shift.p_value, leaders, state, has_moved[number - 1]))
-    table = pd.DataFrame(result, columns=list(MONITOR_COLUMNS))
+    labelled = bins.counts._replace(unlabelled=counts.sum(axis=0))
+    pooled = estimate_from_bins(replace(bins, counts=labelled), level, rng=rng)
+    judged, shifts = _judge_batches(pooled, counts, frames["leaders"], chosen, alpha=1 - level, looks=looks)
+    names = [str(name) for name, _ in parts]
+    table = pd.DataFrame(judged, columns=list(MONITOR_COLUMNS[1:]))
+    table.insert(0, "batch", pd.Series(names, dtype=object))
+    warnings = [text for text in pooled.warnings if text != pooled.label_shift.note]
+    shifted = {name: [shift.note] for name, shift in zip(names, shifts, strict=True) if shift is not None}
     warnings += merge_notes("batch", shifted) if "batch" in rows else shifted.get("", [])
     return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings))
+
+
+def _judge_batches(
+    pooled: PriorEstimate,
+    counts: Floats,
+    leaders: pd.DataFrame,
+    chosen: str,
+    *,
+    alpha: float,
+    looks: int | None,
+) -> tuple[list[tuple[Any, ...]], list[LabelShift | None]]:
+    """Return the row of each batch without its name, and its label shift if that is rejected."""
+    windows = _estimate_windows(pooled.bins.counts, counts, pooled.ratio_scale, alpha=alpha, looks=looks)
+    has_moved = _detect_moves(pooled, counts, alpha, looks)
+    ranges, df = _list_leader_ranges(leaders), pooled.label_shift.df
+    rows: list[tuple[Any, ...]] = []
+    shifts: list[LabelShift | None] = []
+    for number, ending in enumerate(windows, 1):
+        states = [
+            (window, *_classify_state(ranges, chosen, (window.conf_low, window.conf_high)))
+            for window in ending
+        ]
+        window, names, state = next((each for each in states if each[-1] == "changed"), states[0])
+        statistic = ending[0].statistic
+        p_value = float(chi2.sf(statistic, df)) if df else np.nan
+        is_rejected = p_value < _share_level(alpha, looks, number)
+        shifts.append(LabelShift(statistic, df, p_value, np.array([])) if is_rejected else None)
+        rows.append((*window[:-1], p_value, names, state, has_moved[number - 1]))
+    return rows, shifts
 
 
 class Window(NamedTuple):

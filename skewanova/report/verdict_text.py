@@ -609,7 +609,7 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter) -> str:
     remedy = "; half splits lower it" if rate > MEASURED_LEVEL else ""
     return (
         "Folds share training data, so p is approximate: simulated type I error "
-        f"{writer.add_number(rate, 'rate', 'design')}, nominal {level}{remedy}."
+        f"{writer.add_number(rate, 'rate', 'design')} with unstable learners, nominal {level}{remedy}."
     )
 
 
