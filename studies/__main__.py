@@ -87,6 +87,11 @@ STUDIES = {
         "leaders_study",
         "What the sets of leaders say of models that are equal, or swap the lead.",
     ),
+    "information": _Simulation(
+        "decisions",
+        "information_study",
+        "How much a wrong choice loses and more data gain, against the value of information.",
+    ),
     "p-best": _Simulation(
         "decisions", "p_best_study", "How often a model is the best, against its probability of being best."
     ),

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, stats
+from scipy import interpolate, optimize, stats
 from scipy.special import logit
 
 from skewanova.base.checks import Bools, Floats, InputError, Seed, check_count, make_generator
@@ -26,7 +26,7 @@ from skewanova.curves.chebyshev import panel_priors
 from skewanova.curves.distributions import true_auprec
 from skewanova.curves.roc import curve_from_scores
 from skewanova.decision.bands import BAND_PRIORS, pair_critical_value
-from skewanova.decision.choice import probability_best
+from skewanova.decision.choice import draw_posterior, expected_gains, expected_losses, probability_best
 from skewanova.decision.joint_curves import (
     JointCurves,
     PanelCurves,
@@ -577,6 +577,96 @@ def _held_out(shift: Floats, rng: np.random.Generator) -> Floats:
     tested = np.take_along_axis(held[0][:, None], test[0][None, :, :, None], axis=2)  # models, folds, cases
     scores = lda(held[0], train, tested, task.sizes[0])
     return np.asarray(task.measured(scores[None]).iauprec[0])
+
+
+INFORMATION_COLUMNS = (
+    "setting", "design", "spread", "models", "evpi", "flat_evpi", "loss", "loss_error", "evsi", "flat_evsi",
+    "gain", "gain_error", "replicates",
+)  # fmt: skip
+
+
+#: One test set, judged now and with twice the cases.
+INFORMATION_SETTINGS: Mapping[str, BestSetting] = MappingProxyType(
+    {
+        f"{n}-models-{spread:g}": BestSetting(spread, SampleSizes(1, 100, 900), n)
+        for n in (2, 4)
+        for spread in (0.0, 0.05, 0.1, 0.2, 0.4)
+    }
+)
+
+
+def information_study(*, settings: Sequence[str] | None = None, **run: Any) -> Study:
+    """Simulate choices now and with twice the cases, and hold the value of information against them.
+
+    Parameters
+    ----------
+    settings : sequence of str, optional
+        Names from `INFORMATION_SETTINGS`; by default all.
+    **run
+        As for :func:`crossings_study`.
+
+    Returns
+    -------
+    Study
+        Frame with the columns of `INFORMATION_COLUMNS`: the mean EVPI and EVSI of twice the cases, by the
+        posterior of the package and by a flat prior; the mean true loss of choosing the model with the
+        highest area now, and how much of it the choice with twice the cases saves.
+
+    Raises
+    ------
+    ValueError
+        If a setting is unknown, or a number out of range.
+
+    Examples
+    --------
+    >>> from studies.decisions import information_study
+    >>> information_study(settings=["2-models-0"], replicates=4, progress=False).to_frame()["loss"].tolist()
+    [0.0]
+    """
+    how = Run(**run)
+    cells = _cells(settings, INFORMATION_SETTINGS, _information_measures, how.number(FULL))
+    return study_of("information", cells, _information_rows, columns=INFORMATION_COLUMNS, run=how)
+
+
+def _information_rows(cell: Cell, values: Floats) -> Iterator[tuple[object, ...]]:
+    name = str(cell.key[0])
+    setting, mean = INFORMATION_SETTINGS[name], values.mean(axis=0)
+    error = values.std(axis=0) / np.sqrt(len(values))
+    yield (
+        name, setting.describe(), setting.spread, setting.n_leading, mean[0], mean[1], mean[4], error[4],
+        mean[2], mean[3], mean[5], error[5], len(values),
+    )  # fmt: skip
+
+
+def _information_measures(setting: BestSetting, rng: np.random.Generator) -> Floats:
+    """Return EVPI and EVSI by the posterior and a flat prior, the true loss, and the gain of more cases."""
+    if setting.design is None:
+        raise InputError(f"the value of information is studied on one test set, not on {setting.describe()}")
+    models = [Model(distance) for distance in setting.distances(rng)]
+    truth = _true_areas()(np.array([model.distance for model in models]))
+    design = setting.design
+    double = SampleSizes(1, 2 * design.n_positive, 2 * design.n_negative)
+    positive, scores = draw_scores(models, double, rng)
+    now = np.arange(len(positive)) % 2 == 0
+    sample = Sample(positive[now])
+    area, values = measure_models(sample, list(scores[0][:, now]), [DEPLOYMENT], "trapezoid")
+    later, _ = measure_models(Sample(positive), list(scores[0]), [DEPLOYMENT], "trapezoid")
+    covariance, half = sample.covariance(values[..., 0]), np.array([0.5])
+    posterior = draw_posterior(area[:, 0], covariance, df=sample.df, n_draws=2000, rng=rng)
+    flat = rng.multivariate_normal(area[:, 0], covariance, size=2000)
+    loss, loss_later = (truth.max() - truth[found[:, 0].argmax()] for found in (area, later))
+    losses = (expected_losses(draws).min() for draws in (posterior, flat))
+    gains = (expected_gains(draws, covariance, half)[0] for draws in (posterior, flat))
+    return np.array([*losses, *gains, loss, loss - loss_later])
+
+
+@cache
+def _true_areas() -> Callable[[Floats], Floats]:
+    """Return the true IAUPREC of a model by the distance of its classes."""
+    distances = np.linspace(-1, 4, 26)
+    priors, weights = DEPLOYMENT.quadrature()
+    areas = [weights @ [mean_true_auprec(Model(d), prior, 0) for prior in priors] for d in distances]
+    return interpolate.CubicSpline(distances, areas)
 
 
 def _reliability(p_best: Floats, is_best: Floats) -> Iterator[tuple[float, ...]]:

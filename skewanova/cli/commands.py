@@ -364,12 +364,17 @@ def threshold(
     ),
     click.option("--bonferroni", is_flag=True, help="Divide alpha by the number of pairs."),
     click.option("--control", metavar="MODEL", help="Plan only for the pairs with this model."),
+    click.option(
+        "--cost-case",
+        type=float,
+        help="Add the value of more cases; the cost of one, in IAUPREC.",
+    ),
     *shared.DESIGN_OPTIONS,
     shared.out_option("plans.csv and its text"),
     *shared.TABLE_OPTIONS,
 )
 @report_findings
-def plan(scores: Path, **options: Any) -> Findings:
+def plan(scores: Path, *, cost_case: float | None, **options: Any) -> Findings:
     """Plan how much data a comparison needs to separate the models.
 
     \b
@@ -380,14 +385,22 @@ def plan(scores: Path, **options: Any) -> Findings:
 
     table = shared.read_table(scores, options)
     options["deployment_prior"] = shared.resolve_prior(options["deployment_prior"], table)
-    result = plan_comparison(table, **shared.merge_design_options(options))
-    frame, summary = result.to_frame(), result.summary()
+    keywords = shared.merge_design_options(options)
+    result = plan_comparison(table, **keywords)
+    frames, summary = {"plan": result.to_frame()}, result.summary()
+    if cost_case is not None:
+        measures = skewanova.evaluate(
+            table, **{name: keywords[name] for name in ("deployment_prior", "design")}
+        )
+        value = skewanova.decision.value_of_information(measures, unit_cost=cost_case)
+        frames["information"], summary = value.to_frame(), f"{summary}\n\n{value.summary()}"
+    files = {"plan": "plans.csv", "information": "information.csv"}
     return Findings(
         summary,
-        {"plan": frame, "sentences": result.sentences},
-        files=lambda: {"plans.csv": frame, "plans.txt": summary},
+        {**frames, "sentences": result.sentences},
+        files=lambda: {**{files[name]: frame for name, frame in frames.items()}, "plans.txt": summary},
         table=table,
-        settings=options,
+        settings={**options, "cost_case": cost_case},
     )
 
 

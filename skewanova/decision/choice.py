@@ -11,6 +11,7 @@ shrunk towards equal variances of all contrasts, which count for one degree of f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -18,8 +19,18 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.linalg import helmert
 
-from skewanova.base.checks import Floats, Seed, check_alpha, make_generator
+from skewanova.base.checks import (
+    Floats,
+    InputError,
+    Seed,
+    check_alpha,
+    check_choice,
+    check_not_negative,
+    make_generator,
+)
+from skewanova.base.frames import FrameResult
 from skewanova.base.rounding import TIE, argsort_descending, is_maximum
+from skewanova.base.text import SCREEN_WIDTH, format_number, shorten_names, wrap_lines
 from skewanova.curves.chebyshev import MeanCurves
 from skewanova.decision.joint_curves import iauprec_covariance, mean_curves
 from skewanova.evaluation.measures import Evaluation, check_evaluation
@@ -44,20 +55,49 @@ def probability_best(
     The covariance of the estimates has `df` degrees of freedom, infinite if it counts as known. Models that
     never differ share their probability.
     """
+    return fraction_best(draw_posterior(estimate, covariance, df=df, n_draws=n_draws, rng=rng))
+
+
+def draw_posterior(
+    estimate: Floats, covariance: Floats, *, df: float, n_draws: int = N_DRAWS, rng: Seed = 0
+) -> Floats:
+    """Draw true values (n_draws, n_models), up to a shift that all models share, from the posterior."""
     order = argsort_descending(estimate)
     ranked, ranked_covariance = estimate[order], covariance[np.ix_(order, order)]
     seed = make_generator(rng).integers(2**63)
+    duplicates = _index_first_duplicates(ranked, ranked_covariance)
     draws = (
         _draw_true_values(
             ranked, ranked_covariance, n_leading, df=df, n_draws=n_draws, rng=np.random.default_rng(seed)
-        )
+        )[:, duplicates]
         for n_leading in _leading_counts(ranked)
     )
-    duplicates = _index_first_duplicates(ranked, ranked_covariance)
-    candidates = (fraction_best(values[:, duplicates]) for values in draws)
-    probability = np.empty(len(order))
-    probability[order] = min(candidates, key=lambda share: float(share[0]))
-    return probability
+    least_certain = min(draws, key=lambda values: float(fraction_best(values)[0]))
+    return least_certain[:, np.argsort(order)]
+
+
+def expected_losses(draws: Floats) -> Floats:
+    """Return the expected shortfall of each model from the best; the smallest is the EVPI."""
+    return np.asarray((draws.max(axis=1, keepdims=True) - draws).mean(axis=0))
+
+
+def expected_gains(draws: Floats, covariance: Floats, variance_ratios: Floats) -> Floats:
+    """Return the EVSI of studies after which the covariance of the estimates is multiplied by a ratio.
+
+    Deviations of the draws are rescaled to the preposterior covariance, in the axes in which the posterior
+    precision is a multiple of that of the data (moment matching, Jalal and Alarid-Escudero 2018).
+    """
+    mean = draws.mean(axis=0)
+    variances, axes, _ = _orthogonal_contrasts(mean, covariance)
+    axes, size = axes[variances > 0], np.sqrt(variances[variances > 0])
+    deviations = (draws - mean) @ axes.T / size
+    shares, vectors = np.linalg.eigh(np.atleast_2d(deviations.T @ deviations / len(draws)))
+    turned, back = deviations @ vectors, (vectors.T * size) @ axes
+    gains = []
+    for added in shares * (1 / variance_ratios - 1)[:, None]:
+        values = mean + (turned * np.sqrt(added / (1 + added))) @ back
+        gains.append(values.max(axis=1).mean() - mean.max())
+    return np.asarray(gains)
 
 
 def _index_first_duplicates(estimate: Floats, covariance: Floats) -> NDArray[np.intp]:
@@ -141,6 +181,122 @@ def _spread_and_scale_grid(size: float, df: float) -> tuple[Floats, Floats]:
 
 #: With fewer models, shrinkage does not reduce the squared error (Stein 1956).
 MIN_MODELS_TO_SHRINK = 4
+
+
+#: Sizes of further data, as factors of the present size, at which their value is computed.
+GROWTH = np.geomspace(0.01, 100, 41)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueOfInformation(FrameResult):
+    """Expected value of more data, in units of IAUPREC.
+
+    Attributes
+    ----------
+    model, evpi : str, float
+        Model to choose now, and its expected shortfall from the truly best one (the expected value of perfect
+        information).
+    unit, n_now : str, int
+        Cases, clusters or folds, and their present number.
+    n_worth : int
+        Further units that maximise the gain less their cost; 0 if none pays or no cost is stated.
+    """
+
+    model: str
+    evpi: float
+    unit: str
+    n_now: int
+    n_worth: int
+    _table: pd.DataFrame = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a size: n_more, n_total, evsi, cost, net_gain."""
+        return self._table.copy()
+
+    def summary(self) -> str:
+        """Return the value of more data as text of at most 80 columns."""
+        double = np.interp(self.n_now, self._table["n_more"], self._table["evsi"])
+        lines = [
+            f"Choosing {shorten_names([self.model])[self.model]} now loses {format_number(self.evpi, 4)} IAUPREC on average (EVPI).",
+            f"Twice the {self.n_now} {self.unit} would gain {format_number(double, 4)} of it.",
+        ]
+        if self._table["cost"].any():
+            pays = f"{self.n_worth} more {self.unit} pay best" if self.n_worth else f"no more {self.unit} pay"
+            lines.append(f"At the stated cost {pays}.")
+        return wrap_lines(lines, SCREEN_WIDTH)
+
+
+def value_of_information(
+    evaluation: Evaluation, *, unit: str = "cases", unit_cost: float = 0.0, rng: Seed = 0
+) -> ValueOfInformation:
+    """Compute how much IAUPREC more data would gain on average by a better choice of model.
+
+    Use it to decide if a larger study is worth its cost. It assumes the posterior of :func:`decision_table`,
+    which shrinks models towards each other, so near ties promise little.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The evaluated models.
+    unit : str, default "cases"
+        What more data consist of: cases (clusters, if the table names them) or folds of the same data.
+    unit_cost : float, default 0
+        Cost of one unit in IAUPREC: its price over what a gain of 1 in IAUPREC is worth.
+    rng : int, Generator, SeedSequence or None, default 0
+        Seed of the posterior draws.
+
+    Returns
+    -------
+    ValueOfInformation
+        The expected value of perfect information (EVPI), and of further data (EVSI) by their number.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range, the covariance of the models is unknown, or a design of runs or random
+        halves has no such unit.
+
+    Notes
+    -----
+    EVPI = E[max_k theta_k] - max_k E[theta_k]. EVSI replaces theta by its posterior mean given further data,
+    whose covariance is matched (Jalal and Alarid-Escudero 2018). The variance is inversely proportional to
+    cases; n more folds multiply it by ``(1/(J+n) + r) / (1/J + r)``, r the ratio of test to training cases.
+
+    Examples
+    --------
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> value = sa.decision.value_of_information(measures, unit_cost=1e-7)
+    >>> value.model, round(value.evpi, 4), value.n_now
+    ('A', 0.0067, 6362)
+    """
+    measures, design = check_evaluation(evaluation), evaluation.design
+    check_not_negative(unit_cost, "unit_cost", what="an area that one unit may cost", largest=1.0)
+    resampled = len(measures.folds) > 1 and measures.halvings is None
+    check_choice(unit, ("cases", "folds")[: 1 + resampled], "unit")
+    spread = None if design.has_runs else iauprec_covariance(measures)
+    if spread is None:
+        raise InputError(
+            "the value of more data needs the covariance of the models over folds or cases of one design "
+            "without runs; plan runs by skewanova.plan_comparison(scores)"
+        )
+    estimate, covariance, df = spread
+    draws = draw_posterior(estimate, covariance, df=df, rng=rng)
+    losses = expected_losses(draws)
+    n_cases = design.n_clusters or round(measures.support.n_negative + measures.support.n_positive)
+    n_now, fixed = (n_cases, 0.0) if unit == "cases" else (len(measures.folds), design.ratio)
+    n_more = np.unique(np.ceil(n_now * GROWTH)).astype(int)
+    evsi = expected_gains(draws, covariance, (1 / (n_now + n_more) + fixed) / (1 / n_now + fixed))
+    net = evsi - unit_cost * n_more
+    columns = {"n_more": n_more, "n_total": n_now + n_more, "evsi": evsi, "cost": unit_cost * n_more}
+    return ValueOfInformation(
+        model=measures.models[int(losses.argmin())],
+        evpi=float(losses.min()),
+        unit=unit if unit == "folds" else design.units,
+        n_now=n_now,
+        n_worth=int(n_more[net.argmax()]) if unit_cost > 0 and net.max() > 0 else 0,
+        _table=pd.DataFrame({**columns, "net_gain": net}),
+    )
 
 
 CHOICE_COLUMNS = ("criterion", "model", "value", "runner_up", "margin")
@@ -290,7 +446,8 @@ def decision_table(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
         * ``worst_auprec``: minimum AUPREC over the deployment prior, at ``worst_prior``;
         * ``expected_regret``, ``max_regret``: mean and largest shortfall from the best model at each prior;
         * ``p_best``: posterior probability that the model has the largest true expected AUPREC, given the
-          variance over ``p_best_over`` (folds, or cases if there is one fold);
+          variance over ``p_best_over`` (folds, or cases if there is one fold), and ``expected_loss``, its
+          expected shortfall from the truly best model;
         * ``auprec_at_rarest``, ``auprec_commonest``: AUPREC at both ends of the deployment prior, and
           ``sensitivity``, their difference;
         * ``loss_per_tenfold``: this difference per factor of ten in the skew (at one prior, by the slope).
@@ -312,10 +469,11 @@ def decision_table(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
     weighting, curves = measures.deployment_prior, mean_curves(measures)
     expected, largest = _regrets(measures, curves)
     spread = iauprec_covariance(measures)
-    p_best = shrunken = np.full(len(measures.models), np.nan)
+    p_best = shrunken = losses = np.full(len(measures.models), np.nan)
     if spread is not None:
         estimate, covariance, df = spread
-        p_best = probability_best(estimate, covariance, df=df, rng=rng)
+        draws = draw_posterior(estimate, covariance, df=df, rng=rng)
+        p_best, losses = fraction_best(draws), expected_losses(draws)
         shrunken = shrink_estimates(estimate, covariance, df)
     over = "folds" if len(measures.folds) > 1 else "cases"
     worst, worst_prior = _smallest_auprec(measures, curves)
@@ -331,6 +489,7 @@ def decision_table(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
             "expected_regret": expected,
             "max_regret": largest,
             "p_best": p_best,
+            "expected_loss": losses,
             "p_best_over": np.where(np.isnan(p_best), "", over),
             "auprec_at_rarest": ends[:, 0],
             "auprec_commonest": ends[:, 1],

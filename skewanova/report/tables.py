@@ -198,6 +198,7 @@ def build_ranking_table(source: ReportSource) -> Table:
     means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
     interval = f"{format_level(source.alpha)} interval"
     prior = source.evaluation.deployment_prior.describe()
+    loss = source.tables["decisions"]["expected_loss"].min()
     table = build_table(
         "ranking",
         means if over_folds else "Ranking by IAUPREC on the test set",
@@ -218,7 +219,7 @@ def build_ranking_table(source: ReportSource) -> Table:
         "IAUPREC": f"IAUPREC: mean AUPREC over the deployment prior, {prior}.",
         interval: f"Interval: {method}, for {design.population}; overlap of two intervals is not a test.",
         "Group": f"{write_group_note(ranking)}.",
-        "P(best)": f"P(best): {P_BEST_NOTE}.",
+        "P(best)": f"P(best): {P_BEST_NOTE}. Deciding now loses {format_number(loss, 4)} on average.",
         "At rarest": f"At rarest: AUPREC at prior {ranking['rarest_prior'].iloc[0]:g}.",
         "Regret": REGRET_NOTE,
         "Max regret": REGRET_NOTE,

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::skewanova.base.checks.Skewanova
 QUICK = {"at_priors": (0.5, 0.3), "deployment_prior": (0.3, 0.5)}
 RANKING = "rank model iauprec std conf_low conf_high group auc rarest_prior auprec_at_rarest expected_regret"
 MERITS = "model expected_auprec shrunken worst_auprec worst_prior expected_regret max_regret"
-CHANCES = "p_best p_best_over auprec_at_rarest auprec_commonest"
+CHANCES = "p_best expected_loss p_best_over auprec_at_rarest auprec_commonest"
 COLUMNS = {
     "auprec": ["model", "fold", "prior", "auprec"],
     "iauprec": ["model", "fold", "iauprec", "auc", "n_positive", "n_negative"],
