@@ -46,7 +46,7 @@ from skewanova.inference.pairwise import (
     tukey_hsd,
 )
 from skewanova.inference.random_effects import split_plot_anova
-from skewanova.inference.ranks import compact_letters
+from skewanova.inference.ranks import compact_letters, rank_intervals
 from skewanova.inference.runs import component_frame
 from skewanova.priors.weightings import PriorLike, as_deployment_prior
 from skewanova.scores.design import FoldDesign
@@ -158,6 +158,8 @@ class DesignAnalysis(ABC):
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
         ranking = ranking_frame(measures, decisions, letters=letters, alpha=options.alpha)
+        ranks = rank_intervals(ranking["model"].tolist(), pairs[pairs["role"] == "primary"])
+        ranking = ranking.assign(rank_low=ranks["rank_low"], rank_high=ranks["rank_high"])
         if limits is not None:
             ranking = ranking.assign(conf_low=limits[0], conf_high=limits[1])
         curves = difference_curves(measures, alpha=options.alpha, control=options.control, rng=options.rng)

@@ -216,8 +216,9 @@ class ValueOfInformation(FrameResult):
     def summary(self) -> str:
         """Return the value of more data as text of at most 80 columns."""
         double = np.interp(self.n_now, self._table["n_more"], self._table["evsi"])
+        name, loss = shorten_names([self.model])[self.model], format_number(self.evpi, 4)
         lines = [
-            f"Choosing {shorten_names([self.model])[self.model]} now loses {format_number(self.evpi, 4)} IAUPREC on average (EVPI).",
+            f"Choosing {name} now loses {loss} IAUPREC on average (EVPI).",
             f"Twice the {self.n_now} {self.unit} would gain {format_number(double, 4)} of it.",
         ]
         if self._table["cost"].any():
@@ -377,10 +378,11 @@ def rank_models(
     Returns
     -------
     DataFrame
-        Columns rank, model, iauprec, std, conf_low, conf_high, group, auc, rarest_prior, auprec_at_rarest,
-        expected_regret, max_regret and p_best. ``std`` is the standard deviation over folds and ``auc`` the
-        mean over folds. ``conf_low`` and ``conf_high`` are the interval of the mean, as in
-        :func:`~skewanova.evaluation.auprec_intervals`.
+        Columns rank, rank_low, rank_high, model, iauprec, std, conf_low, conf_high, group, auc, rarest_prior,
+        auprec_at_rarest, expected_regret, max_regret and p_best. Without tests of pairs the limits of the
+        rank exclude nothing; see :func:`~skewanova.inference.rank_intervals`. ``std`` is the standard
+        deviation over folds and ``auc`` the mean over folds. ``conf_low`` and ``conf_high`` are the interval
+        of the mean, as in :func:`~skewanova.evaluation.auprec_intervals`.
         ``auprec_at_rarest`` is the mean AUPREC at ``rarest_prior``, the smallest deployment prior. The last
         three columns are those of :func:`decision_table`. With one fold, statistics over folds are nan; with
         several runs on one test set, the limits are nan.
@@ -413,6 +415,8 @@ def ranking_frame(
     return pd.DataFrame(
         {
             "rank": np.arange(1, len(mean) + 1),
+            "rank_low": 1,
+            "rank_high": len(mean),
             "model": measures.models,
             "iauprec": mean,
             "std": std,

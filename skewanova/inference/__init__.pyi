@@ -30,6 +30,7 @@ from .random_effects import split_plot_anova as split_plot_anova
 from .ranks import RankComparison as RankComparison
 from .ranks import compact_letters as compact_letters
 from .ranks import rank_comparison as rank_comparison
+from .ranks import rank_intervals as rank_intervals
 from .runs import RunsComparison as RunsComparison
 from .runs import compare_runs as compare_runs
 from .runs import components as components

@@ -46,6 +46,48 @@ def compact_letters(levels: Sequence[str], different: Iterable[tuple[str, str]])
     return {level: "".join(name for group, name in names.items() if level in group) for level in levels}
 
 
+def rank_intervals(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
+    """Compute simultaneous confidence intervals of the ranks from tests of pairs.
+
+    A model ranks below all models that are significantly better, and above all that are significantly worse.
+    If the family-wise error rate of the pairs is at most alpha, all intervals together hold the true ranks
+    with probability 1 - alpha.
+
+    Parameters
+    ----------
+    models : sequence of str
+        Models, in the order of the rows that come back.
+    pairs : DataFrame
+        Columns model_a, model_b, estimate (of a minus b), reject; of one family, of all pairs or fewer.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, rank_low, rank_high, one row a model; rank 1 is the best.
+
+    References
+    ----------
+    Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks with applications to mobility across
+    neighbourhoods and academic achievement across countries.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova.inference import rank_intervals
+    >>> pair = pd.DataFrame({"model_a": ["A"], "model_b": ["B"], "estimate": [0.2], "reject": [True]})
+    >>> rank_intervals(["A", "C", "B"], pair).to_numpy().tolist()
+    [['A', 1, 2], ['C', 1, 3], ['B', 2, 3]]
+    """
+    check_columns(pairs, ("model_a", "model_b", "estimate", "reject"))
+    rejected = pairs[pairs["reject"].eq(True)]
+    ahead = rejected["estimate"] > 0
+    n_worse = rejected["model_a"].where(ahead, rejected["model_b"]).value_counts()
+    n_better = rejected["model_b"].where(ahead, rejected["model_a"]).value_counts()
+    low = [1 + int(n_better.get(model, 0)) for model in models]
+    high = [len(models) - int(n_worse.get(model, 0)) for model in models]
+    return pd.DataFrame({"model": list(models), "rank_low": low, "rank_high": high})
+
+
 def _group_levels(levels: Sequence[str], different: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
     """Return the largest groups of levels without a different pair, in the order of the levels."""
     groups = [frozenset(levels)]

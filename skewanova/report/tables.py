@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
 from importlib import resources
 from operator import attrgetter
 from typing import Any
@@ -134,7 +134,7 @@ P_BEST_NOTE = (
 )
 
 
-REGRET_NOTE = "Regret, max regret: mean and largest shortfall from the best model over the deployment prior."
+REGRET_NOTE = "Max regret: largest shortfall from the best model over the deployment prior."
 
 
 #: Replaces what tests would say if none is reliable; the note on groups then.
@@ -208,9 +208,9 @@ def build_ranking_table(source: ReportSource) -> Table:
             "IAUPREC": format_column("iauprec"),
             interval: format_limits,
             "Group": attrgetter("group"),
+            "Rank": lambda row: "-".join(map(str, sorted({row.rank_low, row.rank_high}))),
             "P(best)": format_column("p_best", 2),
             "At rarest": format_column("auprec_at_rarest"),
-            "Regret": format_column("expected_regret"),
             "Max regret": format_column("max_regret"),
         },
         note=f"{write_sizes(source.tables['iauprec'], design)}.",
@@ -219,15 +219,15 @@ def build_ranking_table(source: ReportSource) -> Table:
         "IAUPREC": f"IAUPREC: mean AUPREC over the deployment prior, {prior}.",
         interval: f"Interval: {method}, for {design.population}; overlap of two intervals is not a test.",
         "Group": f"{write_group_note(ranking)}.",
+        "Rank": f"Rank: {format_level(source.alpha)} intervals for all models at once, by tests of pairs.",
         "P(best)": f"P(best): {P_BEST_NOTE}. Deciding now loses {format_number(loss, 4)} on average.",
         "At rarest": f"At rarest: AUPREC at prior {ranking['rarest_prior'].iloc[0]:g}.",
-        "Regret": REGRET_NOTE,
         "Max regret": REGRET_NOTE,
     }
     if trusted:
         return replace(table, explanations=explanations)
     table = replace(table, note=f"{table.note} {NO_GROUPS}.", explanations=explanations)
-    return drop_column(drop_column(table, "Group"), "P(best)")
+    return reduce(drop_column, ("Group", "Rank", "P(best)"), table)
 
 
 def write_sizes(sizes: pd.DataFrame, design: FoldDesign) -> str:

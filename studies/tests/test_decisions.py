@@ -6,22 +6,26 @@ import pytest
 from click.testing import CliRunner
 from scipy import integrate, stats
 
-from skewanova import auprec, roc_curve
+from skewanova import auprec, evaluate, roc_curve, scores_from_wide
 from skewanova.base.checks import InputError
 from skewanova.curves import true_auprec
+from skewanova.decision import value_of_information
 from studies import results
 from studies.__main__ import study as main
 from studies.decisions import (
     CROSSING_COLUMNS,
+    INFORMATION_SETTINGS,
     LEADER_COLUMNS,
     P_BEST_COLUMNS,
     Model,
     SampleSizes,
+    _information_measures,
     _reliability,
     crossing_pair,
     crossings_study,
     draw_joint,
     draw_scores,
+    information_study,
     leaders_study,
     mean_true_auprec,
     p_best_study,
@@ -149,3 +153,24 @@ def test_crossings_that_are_never_found_have_no_coverage(monkeypatch):
         "delta": True,
         "set": False,
     }
+
+
+def test_value_of_information_of_the_study_is_that_of_the_public_function():
+    setting = INFORMATION_SETTINGS["2-models-0.1"]
+    rng = np.random.default_rng(5)
+    models = [Model(distance) for distance in setting.distances(rng)]
+    positive, scores = draw_scores(models, SampleSizes(1, 200, 1800), rng)
+    now = np.arange(len(positive)) % 2 == 0
+    columns = dict(zip("AB", scores[0][:, now], strict=True))
+    wide = pd.DataFrame({"y_true": positive[now].astype(int), **columns})
+    value = value_of_information(evaluate(scores_from_wide(wide), design="test_set"))
+    evpi, _, evsi, *_ = _information_measures(setting, np.random.default_rng(5))
+    double = value.to_frame().set_index("n_more")["evsi"][1000]
+    assert evpi == pytest.approx(value.evpi, rel=0.15)  # 2,000 draws and 9,999
+    assert evsi == pytest.approx(double, rel=0.15)
+
+
+def test_equal_models_lose_nothing():
+    frame = information_study(settings=["2-models-0"], replicates=5, progress=False).to_frame()
+    assert frame[["loss", "gain"]].to_numpy().tolist() == [[0, 0]]
+    assert (frame["evpi"] < frame["flat_evpi"]).all()

@@ -17,7 +17,7 @@ from skewanova.inference.pairwise import POSTHOC_COLUMNS, PRIOR_PAIR_COLUMNS
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")
 
 QUICK = {"at_priors": (0.5, 0.3), "deployment_prior": (0.3, 0.5)}
-RANKING = "rank model iauprec std conf_low conf_high group auc rarest_prior auprec_at_rarest expected_regret"
+RANKING = "rank rank_low rank_high model iauprec std conf_low conf_high group auc rarest_prior"
 MERITS = "model expected_auprec shrunken worst_auprec worst_prior expected_regret max_regret"
 CHANCES = "p_best expected_loss p_best_over auprec_at_rarest auprec_commonest"
 COLUMNS = {
@@ -26,7 +26,7 @@ COLUMNS = {
     "tests": list(ANOVA_COLUMNS),
     "pairs": list(POSTHOC_COLUMNS),
     "prior_pairs": PRIOR_PAIR_COLUMNS,
-    "ranking": f"{RANKING} max_regret p_best".split(),
+    "ranking": f"{RANKING} auprec_at_rarest expected_regret max_regret p_best".split(),
     "regions": list(REGION_COLUMNS),
     "crossings": list(CROSSING_COLUMNS),
     "leaders": list(LEADER_COLUMNS),

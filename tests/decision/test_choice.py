@@ -40,8 +40,8 @@ from skewanova.priors.weightings import as_deployment_prior, typical_prior
 from skewanova.scores.design import logit_interval
 
 RANKING_COLUMNS = (
-    "rank", "model", "iauprec", "std", "conf_low", "conf_high", "group", "auc", "rarest_prior",
-    "auprec_at_rarest", "expected_regret", "max_regret", "p_best",
+    "rank", "rank_low", "rank_high", "model", "iauprec", "std", "conf_low", "conf_high", "group", "auc",
+    "rarest_prior", "auprec_at_rarest", "expected_regret", "max_regret", "p_best",
 )  # fmt: skip
 DECISION_COLUMNS = (
     "model", "expected_auprec", "shrunken", "worst_auprec", "worst_prior", "expected_regret", "max_regret",

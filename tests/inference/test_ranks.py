@@ -1,7 +1,7 @@
 """Mean ranks and groups: ranks by counting, cliques by every subset, Demsar's printed critical values."""
 
 import re
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from fold_tables import frame_of
 from loops import each
 
 from skewanova.base.checks import InputError
-from skewanova.inference import posthoc, rank_comparison
+from skewanova.inference import posthoc, rank_comparison, rank_intervals
 
 # Demsar 2006, table 5 (a): critical values of the two-tailed Nemenyi test for 2 to 10 classifiers
 DEMSAR = {
@@ -135,3 +135,28 @@ def test_what_cannot_be_grouped_is_refused():
             rank_comparison(frame, **options)
     with pytest.raises(InputError, match="present and finite for every fold and model"):
         rank_comparison(frame.iloc[1:])
+
+
+def test_rank_intervals_by_hand_count_the_better_and_the_worse():
+    rows = [("A", "B", 0.2, True), ("A", "C", 0.3, True), ("B", "C", 0.1, False), ("D", "C", -0.2, True)]
+    pairs = pd.DataFrame(rows, columns=["model_a", "model_b", "estimate", "reject"])
+    ranks = rank_intervals(["A", "B", "C", "D"], pairs)
+    assert ranks.to_numpy().tolist() == [["A", 1, 2], ["B", 2, 4], ["C", 2, 3], ["D", 2, 4]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rank_intervals_hold_every_order_that_no_rejected_pair_denies(seed):
+    rng = np.random.default_rng(seed)
+    models = [f"M{i}" for i in range(5)]
+    truth = rng.permutation(5)  # rejections follow one order, so that orders without a denial exist
+    pairs = pd.DataFrame(list(combinations(models, 2)), columns=["model_a", "model_b"])
+    a, b = np.triu_indices(5, 1)
+    pairs = pairs.assign(estimate=(truth[a] - truth[b]) * 1.0, reject=rng.random(10) < 0.5)
+    better = [(i, j) if truth[i] > truth[j] else (j, i) for i, j in zip(a, b, strict=True)]
+    rules = [pair for pair, reject in zip(better, pairs["reject"], strict=True) if reject]
+    limits = rank_intervals(models, pairs)[["rank_low", "rank_high"]].to_numpy()
+    for order in permutations(range(5)):
+        rank = np.argsort(order) + 1
+        if all(rank[i] < rank[j] for i, j in rules):
+            assert (limits[:, 0] <= rank).all()
+            assert (rank <= limits[:, 1]).all()

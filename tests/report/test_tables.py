@@ -17,7 +17,7 @@ RANKING = frame_of(
     "rank model iauprec std conf_low conf_high group auc auprec_at_rarest expected_regret max_regret p_best",
     (1, "B", 0.75, 0.1, 0.7, 0.8, "a", 0.9, 0.6123, 0.0, -1e-17, 0.995),
     (2, "A", 0.5, 0.2, 0.4, 0.6, "b", 0.8, 0.4, 0.25, 0.3, 0.005),
-).assign(rarest_prior=0.05)
+).assign(rarest_prior=0.05, rank_low=[1, 2], rank_high=[1, 2])
 MEASURES = frame_of(
     "model fold iauprec auc",
     *[("A", 1, 0.4, 0.9), ("A", 2, 0.6, 0.9), ("B", 1, 0.7, 0.8), ("B", 2, 0.8, 1.0)],
@@ -98,14 +98,14 @@ def test_ranking_and_sizes():
     found = build_ranking_table(RANKING, 0.005)
     assert found.header[2] == "99.5 % interval"
     assert found.rows == (
-        ("B", "0.750", "0.700 to 0.800", "a", "0.99", "0.612", "0.000", "0.000"),
-        ("A", "0.500", "0.400 to 0.600", "b", "0.01", "0.400", "0.250", "0.300"),
+        ("B", "0.750", "0.700 to 0.800", "a", "1", "0.99", "0.612", "0.000"),
+        ("A", "0.500", "0.400 to 0.600", "b", "2", "0.01", "0.400", "0.300"),
     )
-    assert found.header[4:6] == ("P(best)", "At rarest")
-    assert "At rarest: AUPREC at prior 0.05. Regret" in found.full_note
+    assert found.header[4:7] == ("Rank", "P(best)", "At rarest")
+    assert "At rarest: AUPREC at prior 0.05. Max regret" in found.full_note
     assert "more cautious than p" in found.full_note
     row = build_ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.05).rows[0]
-    assert (row[2], row[4]) == ("", "")
+    assert (row[2], row[5]) == ("", "")
     assert found.full_note.startswith("Folds: 2, each of 38 to 40 positives and 1,200 negatives. IAUPREC")
     sizes = pd.DataFrame({"n_positive": [40, 40], "n_negative": [60, 60]})
     runs, one = FoldDesign("runs", n_folds=3), FoldDesign("test_set", n_folds=1)
