@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -15,13 +15,10 @@ from numpy.typing import NDArray
 from skewanova.base.checks import Bools, Floats
 from skewanova.curves.estimators import (
     LINEAR,
-    MIN_PRIORS_FOR_MOMENTS,
     MIN_STEPS_FOR_MOMENTS,
     STEP_ESTIMATORS,
-    Kernel,
     area_kernel,
     areas_from_steps,
-    moment_sums,
     prior_averaged_area,
     step_terms,
     terms_kernel,
@@ -39,12 +36,6 @@ from skewanova.curves.sorting import BLOCK_SIZE, Counts, find_run_ends, iter_run
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
 
 
-def curves_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
-    """Return the curve of every group of validated cases; groups are consecutive rows of these sizes."""
-    parts = (_compute_curves(positive[rows], score[rows], part) for rows, part in _iter_batches(sizes))
-    return [curve for part in parts for curve in part]
-
-
 def _iter_batches(sizes: Counts) -> Iterator[tuple[slice, Counts]]:
     """Yield rows and sizes of batches of groups that fit in the cache."""
     stops = np.cumsum(sizes)
@@ -52,27 +43,6 @@ def _iter_batches(sizes: Counts) -> Iterator[tuple[slice, Counts]]:
     cuts = np.flatnonzero(np.diff(batch, prepend=-1, append=batch[-1] + 1))
     for i, j in pairwise(cuts.tolist()):
         yield slice(stops[i] - sizes[i], stops[j - 1]), sizes[i:j]
-
-
-def _compute_curves(positive: Bools, score: NDArray[Any], sizes: Counts) -> list[RocCurve]:
-    cases = sort_cases(positive, score, sizes)
-    last = find_run_ends(cases.keys, sizes)
-    ends = np.cumsum(sizes)
-    edge = np.append(0, np.searchsorted(last, ends))  # first run of every group
-    group = np.repeat(np.arange(len(sizes)), np.diff(edge))
-    true = np.cumsum(cases.keys & 1)
-    n_positive = np.diff(true[ends - 1], prepend=0)
-    n_negative = sizes - n_positive
-    true = true[last] - (np.cumsum(n_positive) - n_positive)[group]
-    false = last + 1 - (ends - sizes)[group] - true
-    index = np.arange(len(last)) + group + 1  # every group has an origin too
-    fpr, tpr, thresholds = np.zeros((3, len(last) + len(sizes)))
-    fpr[index], tpr[index] = false / n_negative[group], true / n_positive[group]
-    thresholds[:] = np.inf
-    thresholds[index] = cases.scores(last)
-    cuts = edge + np.arange(len(edge))
-    parts = zip(pairwise(cuts.tolist()), n_positive.tolist(), n_negative.tolist(), strict=True)
-    return [RocCurve(fpr[i:j], tpr[i:j], thresholds[i:j], float(n), float(m)) for (i, j), n, m in parts]
 
 
 class GroupMeasures(NamedTuple):
@@ -109,43 +79,15 @@ def _compute_steps(positive: Bools, score: NDArray[Any], sizes: Counts) -> Recal
     return RecallSteps(start_tpr, start_fpr, tpr, fpr, np.where(start_tpr == 0, 0.0, np.roll(fpr, 1)))
 
 
-def _iter_step_batches(curves: Iterable[RocCurve]) -> Iterator[RecallSteps]:
-    """Yield the steps of all curves, in batches that fit in the cache."""
-    rocs = list(curves)
-    start = 0
-    for _, part in _iter_batches(np.array([len(roc.fpr) for roc in rocs])):
-        batch = rocs[start : start + len(part)]
-        start += len(part)
-        yield steps_from_vertices(
-            np.concatenate([roc.tpr for roc in batch]), np.concatenate([roc.fpr for roc in batch])
-        )
-
-
-def _auprec_of_batch(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
-    first = _index_first_steps(steps)
-    if _has_long_curve(steps, first):
-        if len(first) == 1:
-            return areas_from_steps(iter_blocks(steps), prior, area_estimator)[None]
-        return np.concatenate(
-            [_auprec_of_batch(part, prior, area_estimator) for part in _split_curves(steps, first)]
-        )
-    terms = terms_kernel(steps, area_estimator)
-    sums = [_sum_by_curve(terms(pi), first) for pi in prior]
-    return np.stack(sums, axis=1) / _sum_by_curve(steps.height, first)[:, None]
-
-
-def _iauprec_of_batch(steps: RecallSteps, weighting: DeploymentPrior, area_estimator: str) -> Floats:
-    first = _index_first_steps(steps)
-    if _has_long_curve(steps, first):
-        if len(first) == 1:
-            return np.array([prior_averaged_area(iter_blocks(steps), weighting, area_estimator)])
-        parts = _split_curves(steps, first)
-        return np.concatenate([_iauprec_of_batch(part, weighting, area_estimator) for part in parts])
-    if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
-        terms = step_terms(steps, weighting, area_estimator)
-        return np.asarray(_sum_by_curve(terms, first) / _sum_by_curve(steps.height, first))
-    priors, weights = weighting.quadrature()
-    return _weighted_mean(_auprec_of_batch(steps, priors, area_estimator), weights)
+def _isolate_long_curves(batches: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
+    """Yield the batches; a curve that is long enough for sums by moments or blocks is one by itself."""
+    for steps in batches:
+        first = _index_first_steps(steps)
+        if np.diff(first, append=len(steps.tpr)).max() < MIN_STEPS_FOR_MOMENTS:
+            yield steps
+        else:
+            cuts = pairwise([*first.tolist(), len(steps.tpr)])
+            yield from (steps.select(slice(start, stop)) for start, stop in cuts)
 
 
 def _index_first_steps(steps: RecallSteps) -> NDArray[np.intp]:
@@ -153,14 +95,24 @@ def _index_first_steps(steps: RecallSteps) -> NDArray[np.intp]:
     return np.flatnonzero(steps.start_tpr == 0)
 
 
-def _has_long_curve(steps: RecallSteps, first: NDArray[np.intp]) -> bool:
-    """Return True if any curve is long enough for sums by moments or blocks."""
-    return bool(np.diff(first, append=len(steps.tpr)).max() >= MIN_STEPS_FOR_MOMENTS)
+def _auprec_of_batch(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
+    first = _index_first_steps(steps)
+    if len(first) == 1:
+        return areas_from_steps(iter_blocks(steps), prior, area_estimator)[None]
+    terms = terms_kernel(steps, area_estimator)
+    sums = [_sum_by_curve(terms(pi), first) for pi in prior]
+    return np.stack(sums, axis=1) / _sum_by_curve(steps.height, first)[:, None]
 
 
-def _split_curves(steps: RecallSteps, first: NDArray[np.intp]) -> Iterator[RecallSteps]:
-    cuts = pairwise([*first.tolist(), len(steps.tpr)])
-    return (steps.select(slice(start, stop)) for start, stop in cuts)
+def _iauprec_of_batch(steps: RecallSteps, weighting: DeploymentPrior, area_estimator: str) -> Floats:
+    first = _index_first_steps(steps)
+    if len(first) == 1:
+        return np.array([prior_averaged_area(iter_blocks(steps), weighting, area_estimator)])
+    if area_estimator in LINEAR and isinstance(weighting, UniformPrior | UniformSkew):
+        terms = step_terms(steps, weighting, area_estimator)
+        return np.asarray(_sum_by_curve(terms, first) / _sum_by_curve(steps.height, first))
+    priors, weights = weighting.quadrature()
+    return _weighted_mean(_auprec_of_batch(steps, priors, area_estimator), weights)
 
 
 def _weighted_mean(areas: Floats, weights: Floats) -> Floats:
@@ -173,9 +125,9 @@ def _auc_of_batch(steps: RecallSteps) -> Floats:
     return np.asarray(_sum_by_curve(area, first) / _sum_by_curve(height, first))
 
 
-def aucs_of_curves(curves: Iterable[RocCurve]) -> Floats:
+def aucs_of_groups(curves: Curves) -> Floats:
     """Return the area under every ROC curve, by the trapezoidal rule."""
-    return np.concatenate([_auc_of_batch(steps) for steps in _iter_step_batches(curves)])
+    return np.concatenate([_auc_of_batch(steps) for steps in _iter_steps(curves)])
 
 
 def _sum_by_curve(values: Floats, first: NDArray[np.intp]) -> Floats:
@@ -187,16 +139,11 @@ def _sum_by_curve(values: Floats, first: NDArray[np.intp]) -> Floats:
 Cell = tuple[str, str | int]
 
 
-#: Most curves whose sums are cached; each needs about 0.1 MB.
-MAX_CACHED_CURVES = 512
-
-
 class MeasuredCurves(Mapping[Cell, RocCurve]):
-    """ROC curves of all (model, fold); sums over long curves at many priors are cached."""
+    """ROC curves of all (model, fold)."""
 
     def __init__(self, cells: Mapping[Cell, Any]) -> None:
         self._cells = cells
-        self._kernels: dict[tuple[str, int], list[Kernel]] = {}
 
     def __iter__(self) -> Iterator[Cell]:
         return iter(self._cells)
@@ -211,35 +158,8 @@ class MeasuredCurves(Mapping[Cell, RocCurve]):
         return f"<{len(self)} ROC curves>"
 
     @abstractmethod
-    def batches(self) -> Sequence[Callable[[], RecallSteps]]:
-        """Return functions, each of which returns the steps of a batch of curves."""
-
-    def areas(self, prior: Floats, area_estimator: str) -> Floats:
-        """Return AUPREC of every curve at every prior by an estimator of `LINEAR`."""
-        parts = enumerate(self.batches())
-        return np.concatenate([self._areas_of_batch(i, load, prior, area_estimator) for i, load in parts])
-
-    def _areas_of_batch(
-        self, index: int, load: Callable[[], RecallSteps], prior: Floats, area_estimator: str
-    ) -> Floats:
-        kernels = self._kernels.get((area_estimator, index))
-        if kernels is None:
-            steps = load()
-            first = _index_first_steps(steps)
-            if not _has_long_curve(steps, first):
-                return _auprec_of_batch(steps, prior, area_estimator)
-            kernels = [_make_kernel(part, area_estimator) for part in _split_curves(steps, first)]
-            if sum(map(len, self._kernels.values())) + len(kernels) <= MAX_CACHED_CURVES:
-                self._kernels[area_estimator, index] = kernels
-        return np.array([kernel(prior) for kernel in kernels])
-
-
-def _make_kernel(steps: RecallSteps, area_estimator: str) -> Kernel:
-    """Return a function from many priors to the areas of one curve by an estimator of `LINEAR`."""
-    if len(steps.tpr) >= MIN_STEPS_FOR_MOMENTS:
-        return moment_sums(iter_blocks(steps), area_estimator).mean
-    copy = concatenate_steps([steps])  # a view would hold the complete batch in memory
-    return lambda prior: np.asarray(_auprec_of_batch(copy, prior, area_estimator)[0])
+    def iter_steps(self) -> Iterable[RecallSteps]:
+        """Return the steps of batches of curves."""
 
 
 class GroupCurves(MeasuredCurves):
@@ -261,31 +181,30 @@ class GroupCurves(MeasuredCurves):
     def __getitem__(self, cell: Cell) -> RocCurve:
         return self._curves[cell]
 
-    def batches(self) -> list[Callable[[], RecallSteps]]:
-        """Return functions, each of which looks up the steps of a batch of curves."""
-        return [partial(self._steps.__getitem__, i) for i in range(len(self._steps))]
+    def iter_steps(self) -> Iterable[RecallSteps]:
+        """Return the steps of batches of curves, computed on first use."""
+        return self._steps
 
     @cached_property
     def _curves(self) -> dict[Cell, RocCurve]:
-        if self._weight is None:
-            return dict(zip(self._cells, curves_of_groups(*self._cases), strict=True))
         positive, score, sizes = self._cases
-        columns = (np.split(column, np.cumsum(sizes)[:-1]) for column in (positive, score, self._weight))
-        return dict(zip(self._cells, map(curve_from_scores, *columns), strict=True))
+        columns = [positive, score] if self._weight is None else [positive, score, self._weight]
+        groups = (np.split(column, np.cumsum(sizes)[:-1]) for column in columns)
+        return dict(zip(self._cells, map(curve_from_scores, *groups), strict=True))
 
     @cached_property
     def _steps(self) -> list[RecallSteps]:
         if self._weight is None:
             return list(steps_of_groups(*self._cases))
-        return list(batch_steps(steps_from_vertices(roc.tpr, roc.fpr) for roc in self._curves.values()))
+        return list(_iter_steps(self._curves))
 
 
 Bits = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
-class CompactCurve:
-    """ROC curve without thresholds."""
+class CurveWithoutThresholds:
+    """Base class of ROC curves without thresholds."""
 
     n_positive: int
     n_negative: int
@@ -310,21 +229,9 @@ class CompactCurve:
         roc = self.curve()
         return steps_from_vertices(roc.tpr, roc.fpr)
 
-    @abstractmethod
-    def counts(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return weights of positives at each step, and of negatives above and at each and below all."""
-
-    @abstractmethod
-    def ties(self) -> tuple[int, int]:
-        """Return the number of cases at the highest score, and the number of distinct scores."""
-
-    @abstractmethod
-    def tobytes(self) -> bytes:
-        """Return the content as bytes, for a fingerprint."""
-
 
 @dataclass(frozen=True, eq=False)
-class PackedCurve(CompactCurve):
+class PackedCurve(CurveWithoutThresholds):
     """ROC curve as bits of its cases in descending order of score."""
 
     labels: Bits  #: 1 for positives; within a tie, negatives come first
@@ -397,7 +304,7 @@ class PackedCurve(CompactCurve):
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedCurve(CompactCurve):
+class WeightedCurve(CurveWithoutThresholds):
     """ROC curve of weighted cases."""
 
     weights: Floats  #: weights of negatives and positives (n_scores, 2) at every score, the highest first
@@ -448,8 +355,7 @@ class WeightedCurve(CompactCurve):
         return true, false
 
 
-def _unpack_steps(curves: Sequence[CompactCurve]) -> RecallSteps:
-    return concatenate_steps([curve.steps() for curve in curves])
+CompactCurve = PackedCurve | WeightedCurve
 
 
 class PackedCurves(MeasuredCurves):
@@ -463,12 +369,13 @@ class PackedCurves(MeasuredCurves):
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, packed>"
 
-    def batches(self) -> list[Callable[[], RecallSteps]]:
-        """Return functions, each of which unpacks the steps of a batch of curves."""
+    def iter_steps(self) -> Iterable[RecallSteps]:
+        """Unpack the steps of batches of curves."""
         curves = list(self._cells.values())
         stops = np.cumsum([curve.n_positive for curve in curves])  # at least the number of steps
         cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
-        return [partial(_unpack_steps, curves[i:j]) for i, j in pairwise(cuts.tolist())]
+        batches = (curves[i:j] for i, j in pairwise(cuts.tolist()))
+        return (concatenate_steps([curve.steps() for curve in batch]) for batch in batches)
 
 
 Curves = Mapping[Cell, RocCurve]
@@ -481,23 +388,18 @@ def select_curves(curves: Curves, cells: Sequence[Cell]) -> Curves:
     return {cell: curves[cell] for cell in cells}
 
 
-def _iter_steps(curves: Curves) -> Iterator[RecallSteps]:
+def _iter_steps(curves: Curves) -> Iterable[RecallSteps]:
     if isinstance(curves, MeasuredCurves):
-        return (load() for load in curves.batches())
-    return _iter_step_batches(curves.values())
+        return curves.iter_steps()
+    return batch_steps(steps_from_vertices(roc.tpr, roc.fpr) for roc in curves.values())
 
 
 def areas_of_groups(curves: Curves, priors: Floats, area_estimator: str) -> Floats:
     """Return AUPREC (n_curves, n_priors) of every curve at every prior."""
     if area_estimator not in STEP_ESTIMATORS:
         return np.array([area_kernel(roc, area_estimator)(priors) for roc in curves.values()])
-    if (
-        area_estimator in LINEAR
-        and len(priors) >= MIN_PRIORS_FOR_MOMENTS
-        and isinstance(curves, MeasuredCurves)
-    ):
-        return curves.areas(priors, area_estimator)
-    return np.concatenate([_auprec_of_batch(steps, priors, area_estimator) for steps in _iter_steps(curves)])
+    batches = _isolate_long_curves(_iter_steps(curves))
+    return np.concatenate([_auprec_of_batch(steps, priors, area_estimator) for steps in batches])
 
 
 def measures_of_groups(
@@ -507,12 +409,9 @@ def measures_of_groups(
     if area_estimator in STEP_ESTIMATORS:
         return measures_of_steps(_iter_steps(curves), priors, weighting, area_estimator)
     nodes, weights = weighting.quadrature()
-    measures = []
-    for roc in curves.values():
-        area = area_kernel(roc, area_estimator)
-        mean = _weighted_mean(area(nodes)[None], weights)
-        measures.append((area(priors)[None], mean, aucs_of_curves([roc])))
-    return GroupMeasures(*map(np.concatenate, zip(*measures, strict=True)))
+    areas = areas_of_groups(curves, np.append(priors, nodes), area_estimator)
+    auprec, at_nodes = np.split(areas, [len(priors)], axis=1)
+    return GroupMeasures(auprec, _weighted_mean(at_nodes, weights), aucs_of_groups(curves))
 
 
 def measures_of_steps(
@@ -525,6 +424,6 @@ def measures_of_steps(
             _iauprec_of_batch(steps, weighting, area_estimator),
             _auc_of_batch(steps),
         )
-        for steps in batches
+        for steps in _isolate_long_curves(batches)
     ]
     return GroupMeasures(*map(np.concatenate, zip(*parts, strict=True)))

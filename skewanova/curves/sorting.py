@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skewanova.base.checks import Bools
+from skewanova.base.checks import FIRST_INEXACT, Bools
 
 #: Cases processed at once, so that a few arrays fit in the second-level cache.
 BLOCK_SIZE = 1 << 15
@@ -22,6 +22,10 @@ BLOCK_SIZE = 1 << 15
 
 #: Value of infinity among finite scores scaled into (-1, 1).
 SCALED_INFINITY = 1.5
+
+
+#: The smallest whole number whose successor has no single precision.
+FIRST_INEXACT_SINGLE = 2**24
 
 
 Ints = NDArray[np.signedinteger[Any]]
@@ -44,7 +48,7 @@ class SortedCases:
     """Ascending keys of all cases (the highest score first), with the packing that decodes their scores."""
 
     keys: Ints
-    packing: _FloatPacking | _IntegerPacking
+    packing: _Packing
 
     def scores(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         """Return the scores of some cases in their original dtype."""
@@ -150,17 +154,15 @@ def _sort_parts(keys: Ints, sizes: NDArray[np.intp] | None) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _FloatPacking:
+class _Packing:
     """Packing by the bits of floats, scaled by a power of two into (-2, 2), which leaves two bits free."""
 
     dtype: np.dtype[Any]
+    key_type: type[np.int32 | np.int64]
     exponent: int
     signed: bool
     infinite: bool
-
-    @property
-    def key_type(self) -> type[np.int32 | np.int64]:
-        return np.int32 if self.dtype.itemsize <= 4 else np.int64
+    ranked: NDArray[Any] | None  #: distinct scores, if their ranks are packed
 
     def encode(self, score: NDArray[Any], out: Ints) -> None:
         scaled: NDArray[Any] = out.view(_FLOAT_OF[self.key_type])
@@ -180,34 +182,14 @@ class _FloatPacking:
         scaled: NDArray[Any] = bits.view(_FLOAT_OF[self.key_type])
         if self.infinite:
             scaled = np.where(np.abs(scaled) == SCALED_INFINITY, np.copysign(np.inf, scaled), scaled)
-        return np.asarray(np.ldexp(scaled, self.exponent) if self.exponent else scaled, dtype=self.dtype)
+        score = np.asarray(np.ldexp(scaled, self.exponent) if self.exponent else scaled, dtype=self.dtype)
+        return score if self.ranked is None else np.asarray(self.ranked[score])
 
     def loses_bits(self, score: NDArray[Any]) -> bool:
         """Return True if scaling makes a score subnormal."""
         least = np.ldexp(float(np.finfo(_FLOAT_OF[self.key_type]).tiny), self.exponent)
         blocks = (np.abs(score[block]) for block in _iter_slices(len(score)))
         return self.exponent > 0 and any(((size < least) & (size > 0)).any() for size in blocks)
-
-
-@dataclass(frozen=True, eq=False)
-class _IntegerPacking:
-    """Packing of integers relative to their minimum; with `ranks`, of ranks among these distinct scores."""
-
-    low: np.integer[Any]
-    span: int
-    ranks: NDArray[Any] | None = None
-
-    @property
-    def key_type(self) -> type[np.int32 | np.int64]:
-        return np.int32 if self.span < 2**30 else np.int64
-
-    def encode(self, score: NDArray[Any], out: Ints) -> None:
-        np.copyto(out, score, casting="unsafe")  # both steps are modulo the width of the key
-        out -= np.asarray(self.low).astype(self.key_type)
-
-    def decode(self, value: Ints) -> NDArray[Any]:
-        score = value.astype(self.low.dtype) + self.low
-        return np.asarray(score if self.ranks is None else self.ranks[score])
 
 
 _FLOAT_OF: dict[type, type[np.float32 | np.float64]] = {np.int32: np.float32, np.int64: np.float64}
@@ -221,34 +203,21 @@ def _flip_negative(bits: Ints) -> None:
     bits -= sign
 
 
-def _choose_packing(score: NDArray[Any]) -> tuple[_FloatPacking | _IntegerPacking, NDArray[Any]]:
+def _choose_packing(score: NDArray[Any], ranked: NDArray[Any] | None = None) -> tuple[_Packing, NDArray[Any]]:
     """Return a packing and the values to pack, which are ranks if scores would merge or overflow."""
-    if score.dtype.kind == "b":
-        return _IntegerPacking(np.uint8(0), 1, np.array([False, True])), score.view(np.uint8)
-    packing = _float_packing(score) if score.dtype.kind == "f" else _integer_packing(score)
-    if packing is not None:
-        return packing, score
-    distinct, ranks = np.unique(score, return_inverse=True)
-    return _IntegerPacking(np.intp(0), len(distinct), distinct), ranks.reshape(-1)
-
-
-def _float_packing(score: NDArray[Any]) -> _FloatPacking | None:
-    if score.dtype.itemsize > 8:
-        return None
+    is_float, size = score.dtype.kind == "f", score.dtype.itemsize
     low, high = float(score.min()), float(score.max())
     infinite = bool(np.isinf(low) or np.isinf(high))
     finite = score[np.isfinite(score)] if infinite else np.array([low, high])
     top = float(np.abs(finite).max(initial=0.0))
     within = 1 if infinite else 2
     exponent = int(np.frexp(top / within)[1]) if top >= within else 0
-    packing = _FloatPacking(score.dtype, exponent, signed=not low >= 0, infinite=infinite)
-    return None if packing.loses_bits(score) else packing
-
-
-def _integer_packing(score: NDArray[Any]) -> _IntegerPacking | None:
-    low = score.min()
-    span = int(score.max()) - int(low)
-    return _IntegerPacking(low, span) if span < 2**62 else None
+    key_type = np.int32 if (size <= 4 if is_float else top < FIRST_INEXACT_SINGLE) else np.int64
+    packing = _Packing(score.dtype, key_type, exponent, not low >= 0, infinite, ranked)
+    if (size <= 8 if is_float else top < FIRST_INEXACT) and not packing.loses_bits(score):
+        return packing, score
+    distinct, ranks = np.unique(score, return_inverse=True)
+    return _choose_packing(ranks.reshape(-1), distinct)
 
 
 #: Most distinct weights of a class by which jackknife cases are grouped.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, Floats, InputError, check_choice, warn_each
 from skewanova.base.text import escape_text
-from skewanova.curves.groups import aucs_of_curves
+from skewanova.curves.groups import aucs_of_groups
 from skewanova.priors.evidence import MIN_POSITIVES_FOR_LARGE_FOLDS, UnitSums
 from skewanova.scores.table import Scores, ScoreTable, TieCounts
 from skewanova.scores.validation import MAX_EXAMPLES, Label
@@ -272,7 +272,7 @@ def auc_frame(table: Scores) -> pd.DataFrame:
     """Return AUC with one row per fold and one column per model."""
     curves = table.curves()
     cells = pd.MultiIndex.from_tuples(list(curves), names=["model", "fold"])
-    result = pd.Series(aucs_of_curves(list(curves.values())), index=cells).unstack("model")
+    result = pd.Series(aucs_of_groups(curves), index=cells).unstack("model")
     return result.loc[list(table.folds), list(table.models)]
 
 

@@ -11,8 +11,8 @@ from twins import labels_and_scores
 from skewanova.curves import groups as curves_groups
 from skewanova.curves import sorting
 from skewanova.curves.areas import auprec, iauprec
-from skewanova.curves.estimators import ESTIMATORS, STEP_ESTIMATORS
-from skewanova.curves.groups import PackedCurve, PackedCurves, WeightedCurve
+from skewanova.curves.estimators import ESTIMATORS
+from skewanova.curves.groups import GroupCurves, PackedCurve, PackedCurves, WeightedCurve
 from skewanova.curves.roc import auc, curve_from_scores, steps_from_vertices
 from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
 
@@ -37,29 +37,28 @@ def parts(positive, score, sizes):
     return list(zip(np.split(positive, cuts), np.split(score, cuts), strict=True))
 
 
+def in_memory(table):
+    positive, score, sizes = table
+    return GroupCurves([("a", fold) for fold in range(len(sizes))], positive, score=score, sizes=sizes)
+
+
 @settings(max_examples=40)
 @given(tables(), st.sampled_from([1, 7, 1 << 16]))
 def test_curves_are_those_of_each_group(table, block_size):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(curves_groups, "BLOCK_SIZE", block_size)
-        found = curves_groups.curves_of_groups(*table)
+    curves = in_memory(table)
     single = [curve_from_scores(*part) for part in parts(*table)]
-    assert len(found) == len(single)
-    for one, other in zip(found, single, strict=True):
+    for one, other in zip(curves.values(), single, strict=True):
         for name in ("fpr", "tpr", "thresholds"):
             assert getattr(one, name).tolist() == getattr(other, name).tolist()
         assert (one.n_positive, one.n_negative) == (other.n_positive, other.n_negative)
-    assert curves_groups.aucs_of_curves(found).tolist() == [auc(curve) for curve in single]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(curves_groups, "BLOCK_SIZE", block_size)
+        found = curves_groups.aucs_of_groups(curves)
+    assert found.tolist() == [auc(curve) for curve in single]
 
 
 def group_measures(table, weighting, estimator):
-    """Measures of every group, from its rises where these are enough."""
-    if estimator in STEP_ESTIMATORS:
-        return curves_groups.measures_of_steps(
-            curves_groups.steps_of_groups(*table), PRIORS, weighting, estimator
-        )
-    curves = dict(enumerate(curves_groups.curves_of_groups(*table)))
-    return curves_groups.measures_of_groups(curves, PRIORS, weighting, estimator)
+    return curves_groups.measures_of_groups(in_memory(table), PRIORS, weighting, estimator)
 
 
 @each("estimator", ESTIMATORS)
@@ -137,13 +136,13 @@ def test_only_the_relative_size_of_weights_matters(estimator):
     assert twice == pytest.approx(once, rel=1e-14)
 
 
-@each(("n_rises", "expected"), [(2047, False), (2048, True)])
-def test_a_curve_of_2048_rises_is_long(n_rises, expected):
+@each(("n_rises", "expected"), [(2047, 1), (2048, 2)])
+def test_a_curve_of_2048_rises_is_summed_by_itself(n_rises, expected):
     curve = curve_from_scores(np.arange(2 * n_rises) % 2 == 0, -np.arange(2 * n_rises))
     short = curve_from_scores(np.array([True, False]), np.array([1.0, 0.0]))
-    (steps,) = curves_groups._iter_step_batches([short, curve])
-    assert len(steps.tpr) == n_rises + 1
-    assert curves_groups._has_long_curve(steps, curves_groups._index_first_steps(steps)) == expected
+    batches = [*curves_groups._iter_steps({("a", 0): short, ("a", 1): curve})]
+    assert [len(steps.tpr) for steps in batches] == [n_rises + 1]
+    assert len([*curves_groups._isolate_long_curves(batches)]) == expected
 
 
 LABELS = np.array([1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0]) == 1
@@ -195,48 +194,6 @@ def test_packed_curves_are_a_mapping_that_is_selected_packed():
     assert (len(chosen), ("a", 2) in chosen, ("a", 2) in packed) == (2, False, True)
     assert repr(chosen) == "<2 ROC curves, packed>"
     assert [*curves_groups.select_curves(plain, [("b", 1)])] == [("b", 1)]
-
-
-MANY = np.geomspace(1e-4, 0.9, 20)
-
-
-def long_and_short(sizes=(6000, 40, 5000, 30)):
-    """Cases of groups, half of them positive, so that some curves are long; packed, and in memory."""
-    rng = np.random.default_rng(3)
-    positive = np.arange(sum(sizes)) % 2 == 0
-    score = (rng.normal(size=len(positive)) + positive).round(4)
-    cells = [("a", fold) for fold in range(len(sizes))]
-    each = parts(positive, score, np.array(sizes))
-    packed = PackedCurves(
-        {cell: PackedCurve.from_cases(*part) for cell, part in zip(cells, each, strict=True)}
-    )
-    return packed, curves_groups.GroupCurves(cells, positive, score=score, sizes=np.array(sizes))
-
-
-@pytest.mark.parametrize("block", [1, 1 << 15], ids=["one by one", "together"])
-@each("estimator", ["trapezoid", "average_precision"])
-def test_what_is_kept_of_long_curves_gives_the_areas_of_rises(estimator, block, monkeypatch):
-    monkeypatch.setattr(curves_groups, "BLOCK_SIZE", block)
-    for curves in long_and_short():
-        batches = (load() for load in curves.batches())
-        expected = curves_groups.measures_of_steps(batches, MANY, WEIGHTINGS[0], estimator).auprec
-        for at in (slice(None), slice(3, 18), slice(None)):
-            found = curves_groups.areas_of_groups(curves, MANY[at], estimator)
-            assert found.tolist() == expected[:, at].tolist()
-
-
-@pytest.mark.parametrize(("most", "looks"), [(512, 2 + 4), (1, 4 + 4), (0, 4 + 4)])
-def test_long_curves_are_looked_at_once(most, looks, monkeypatch):
-    monkeypatch.setattr(curves_groups, "BLOCK_SIZE", 1)
-    monkeypatch.setattr(curves_groups, "MAX_CACHED_CURVES", most)
-    packed, _ = long_and_short()
-    seen = []
-    unpacked = curves_groups._unpack_steps
-    monkeypatch.setattr(curves_groups, "_unpack_steps", lambda some: seen.append(len(some)) or unpacked(some))
-    for _ in range(2):
-        curves_groups.areas_of_groups(packed, MANY, "trapezoid")
-    assert sum(seen) == looks - (most == 1)
-    assert curves_groups.areas_of_groups(packed, MANY[:3], "trapezoid").shape == (4, 3)
 
 
 WEIGHTS = (0.25, 1.0, 3.0)
