@@ -132,7 +132,10 @@ def difference_curves(
     else:
         tested = np.ones(len(grid), dtype=bool)
         halves, design = evaluation.auprec_half_differences(grid), evaluation.design
-        tests = _test_over_folds(grid, _auprec_by_fold(evaluation, grid), halves, design=design)
+        check_levels(len(evaluation.models), len(evaluation.folds))
+        values = evaluation.auprec_by_cell(grid).swapaxes(0, 1)
+        check_complete(values[..., 0], "auprec", fold=evaluation.folds, model=evaluation.models)
+        tests = _test_over_folds(grid, values, halves, design=design)
     if tests is not None:
         joint, paired, deviate = tests
         varies = (paired.std_error > 0) & selected[:, None]
@@ -163,14 +166,6 @@ def _difference_values(
     if joint.pair_df is not None:
         margin[(error == 0) & (estimate != 0)] = np.nan
     return [estimate, error, statistic, p_adjusted, estimate - margin, estimate + margin]
-
-
-def _auprec_by_fold(evaluation: Evaluation, grid: Floats) -> Floats:
-    """Return AUPREC (n_folds, n_models, n_priors); raise if there are too few models or a fold lacks one."""
-    check_levels(len(evaluation.models), len(evaluation.folds))
-    values = evaluation.auprec_by_cell(grid).swapaxes(0, 1)
-    check_complete(values[..., 0], "auprec", fold=evaluation.folds, model=evaluation.models)
-    return values
 
 
 def _test_over_folds(
@@ -430,12 +425,9 @@ def auprec_bands(
     check_count(n_draws, "n_draws", minimum=99)
     grid = prior_grid(evaluation, BAND_PRIORS) if priors is None else check_prior_list(priors, "priors")
     joint = joint_curves(evaluation, grid)
-    error = np.full(joint.estimate.shape, np.nan)
-    if joint.has_covariance:
-        error = np.sqrt((joint.deviations**2).sum(axis=0))
     critical = _mean_critical_value(joint, alpha, n_draws=n_draws, rng=rng)
     deviate = critical if joint.model_df is None else t_from_z(critical, joint.model_df)
-    half_width = deviate * error
+    half_width = deviate * np.sqrt((joint.deviations**2).sum(axis=0))
     low, high = joint.estimate - half_width, joint.estimate + half_width
     if evaluation.design.has_fixed_models:
         low, high = _logit_limits(joint.estimate, half_width)

@@ -28,12 +28,7 @@ from skewanova.curves.chebyshev import (
     join_neighbours,
     sign_intervals,
 )
-from skewanova.decision.bands import (
-    BAND_PRIORS,
-    auprec_bands,
-    grid_of_bands,
-    pair_critical_value,
-)
+from skewanova.decision.bands import BAND_PRIORS, auprec_bands, grid_of_bands, pair_critical_value
 from skewanova.decision.choice import ranking_order
 from skewanova.decision.joint_curves import PanelCurves, joint_curves, mean_curves, panel_curves
 from skewanova.evaluation.measures import Evaluation, check_evaluation, prior_grid

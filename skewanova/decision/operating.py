@@ -33,20 +33,11 @@ from skewanova.inference.intervals import wilson_limits
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
 from skewanova.scores.design import FoldDesign, as_design, fold_mean_interval, infer_design
 from skewanova.scores.reading import read_in_memory, read_parts
-from skewanova.scores.table import Scores, ScoreTable
+from skewanova.scores.table import ScoreTable
 from skewanova.scores.validation import Label
 
 #: Measures of a threshold, in the order of every frame.
-MEASURES = (
-    "recall",
-    "fpr",
-    "precision",
-    "npv",
-    "flagged",
-    "error_rate",
-    "f_measure",
-    "expected_cost",
-)
+MEASURES = ("recall", "fpr", "precision", "npv", "flagged", "error_rate", "f_measure", "expected_cost")
 
 
 class Estimate(NamedTuple):
@@ -168,23 +159,10 @@ def fold_mean(values: Floats, level: float, *, ratio: float) -> Estimate:
         return Estimate(*np.ldexp(np.array([mean, float(low), float(high)]), exponent).tolist())
 
 
-OPERATING_COLUMNS = (
-    "model",
-    "level",
-    "fold",
-    "rule",
-    "target",
-    "chosen_prior",
-    "prior",
-    "threshold",
-    "measure",
-    "estimate",
-    "conf_low",
-    "conf_high",
-    "confidence_level",
-    "method",
-    "chosen_on",
-)
+#: Columns of the threshold and its prior, of the estimate of a measure, and all columns of the table.
+THRESHOLD_COLUMNS = ("model", "level", "fold", "rule", "target", "chosen_prior", "prior", "threshold")
+ESTIMATE_COLUMNS = ("estimate", "conf_low", "conf_high", "confidence_level", "method", "chosen_on")
+OPERATING_COLUMNS = (*THRESHOLD_COLUMNS, "measure", *ESTIMATE_COLUMNS)
 
 
 #: Level of a row: one fold, or the mean over the folds of a model.
@@ -456,27 +434,25 @@ class _Curves(NamedTuple):
 
 
 def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
+    """Return the curves, with effective sample sizes of the classes, for Wilson's intervals."""
     if isinstance(scores, Evaluation):
         if as_design(stated) != FoldDesign():
             raise InputError(
                 "`design` is for a score table, but `scores` is an Evaluation, which has its design; leave "
                 "it out, or state it by skewanova.evaluate(scores, design='kfold')"
             )
-        curves = _by_effective_sizes(scores.scores, scores.curves)
-        return _Curves(scores.models, scores.folds, curves, scores.design.ratio)
-    table = read_in_memory(scores)
-    design = infer_design(table, design=stated)
-    warn_each(design.warnings)
-    return _Curves(table.models, table.folds, _by_effective_sizes(table, table.curves()), design.ratio)
-
-
-def _by_effective_sizes(table: Scores | None, curves: Mapping[Cell, RocCurve]) -> Mapping[Cell, RocCurve]:
-    """Return curves with the effective sample sizes of the classes, for Wilson's intervals."""
+        measured = _Curves(scores.models, scores.folds, scores.curves, scores.design.ratio)
+        table = scores.scores
+    else:
+        table = read_in_memory(scores)
+        design = infer_design(table, design=stated)
+        warn_each(design.warnings)
+        measured = _Curves(table.models, table.folds, table.curves(), design.ratio)
     if not (isinstance(table, ScoreTable) and (table.has_clusters or table.has_weights)):
-        return curves
-    sizes = table.effective_counts[table.counts.sum(axis=2) > 0].tolist()
-    pairs = zip(table.cells, sizes, strict=True)
-    return {cell: replace(curves[cell], n_positive=n, n_negative=m) for cell, (m, n) in pairs}
+        return measured
+    sizes = zip(table.cells, table.effective_counts[table.counts.sum(axis=2) > 0].tolist(), strict=True)
+    curves = {cell: replace(measured.curves[cell], n_positive=n, n_negative=m) for cell, (m, n) in sizes}
+    return measured._replace(curves=curves)
 
 
 def _iter_cell_rows(

@@ -52,28 +52,13 @@ from skewanova.scores.reading import read_in_memory
 ASSURANCE = 0.8
 
 
-PLAN_COLUMNS = (
-    "model_a",
-    "model_b",
-    "design",
-    "observed",
-    "difference",
-    "std_error",
-    "alpha",
-    "power",
-    "assurance",
-    "power_now",
-    "detectable",
-    "limit_power",
-    "run_share",
-    "n_folds_now",
-    "n_folds",
-    "n_folds_assured",
-    "case_factor",
-    "case_factor_assured",
-    "positive_factor",
-    "negative_factor",
-)
+#: Columns of the pair, of the goal, of the power at present, of sizes, and all columns of a plan.
+PAIR_COLUMNS = ("model_a", "model_b", "design", "observed", "difference", "std_error")
+GOAL_COLUMNS = ("alpha", "power", "assurance")
+POWER_COLUMNS = ("power_now", "detectable", "limit_power", "run_share")
+FOLD_COLUMNS = ("n_folds_now", "n_folds", "n_folds_assured")
+CASE_COLUMNS = ("case_factor", "case_factor_assured", "positive_factor", "negative_factor")
+PLAN_COLUMNS = (*PAIR_COLUMNS, *GOAL_COLUMNS, *POWER_COLUMNS, *FOLD_COLUMNS, *CASE_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -87,7 +72,7 @@ class PowerTarget:
 
     def __post_init__(self) -> None:
         """Raise if a number is out of range."""
-        for name in ("power", "alpha", "assurance"):
+        for name in GOAL_COLUMNS:
             check_fraction(getattr(self, name), name)
         size = 1.0 if self.difference is None else check_number(self.difference, "difference")
         if not np.isfinite(size) or size == 0:
@@ -193,23 +178,23 @@ def _split_half_ratio(halves: Floats, deviation: Floats) -> Floats:
 
 
 def _plan_pair(
-    size: float,
+    observed: float,
     error: float,
     target: PowerTarget,
+    power: Callable[..., float],
     *,
-    power_of: Callable[[float, float], float],
-    assured: Callable[[float], float],
+    assured: Callable[..., float],
 ) -> dict[str, float]:
-    """Return the columns of a pair by the power at a difference and factor, and the assured power."""
+    """Return the columns of a pair; `power` takes a difference and a factor, `assured` a factor."""
+    size, factor_for = target.size(observed), partial(case_factor_for_power, power=target.power)
     return {
+        "observed": observed,
         "difference": size,
         "std_error": error,
-        "power_now": power_of(size, 1.0),
-        "detectable": case_factor_for_power(lambda times: power_of(times * error, 1.0), target.power) * error
-        if error > 0
-        else np.nan,
-        "case_factor": case_factor_for_power(lambda factor: power_of(size, factor), target.power),
-        "case_factor_assured": case_factor_for_power(assured, target.power),
+        "power_now": power(size),
+        "detectable": factor_for(lambda times: power(times * error)) * error if error > 0 else np.nan,
+        "case_factor": factor_for(lambda factor: power(size, factor=factor)),
+        "case_factor_assured": factor_for(lambda factor: assured(factor=factor)),
     }
 
 
@@ -258,15 +243,11 @@ class _RunVariances:
 
 def _plan_over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
     """Return the numbers of runs and cases that each pair needs, as columns of the plan."""
-    mean, (error, _) = areas.area.mean(axis=1), areas.pair_errors()
+    mean, (errors, _) = areas.area.mean(axis=1), areas.pair_errors()
+    pairs = zip(combinations(range(len(mean)), 2), errors.tolist(), strict=True)
     rows = [
-        _plan_runs_of_pair(
-            float(mean[i] - mean[j]),
-            float(error[k]),
-            _variances_with_runs(areas, i, j, float(error[k])),
-            target,
-        )
-        for k, (i, j) in enumerate(combinations(range(len(mean)), 2))
+        _plan_runs_of_pair(float(mean[i] - mean[j]), error, _variances_with_runs(areas, i, j, error), target)
+        for (i, j), error in pairs
     ]
     return dict(pd.DataFrame(rows))
 
@@ -306,13 +287,8 @@ def _plan_runs_of_pair(
     pilot, unlucky = Pilot.from_df(pair.df), Pilot.from_assurance(pair.df, target.assurance)
     power = partial(pair.power, alpha=target.alpha, n_runs=pair.n_runs)
     return {
-        "observed": observed,
         **_plan_pair(
-            size,
-            error,
-            target,
-            power_of=lambda of, factor: power(of, pilot=pilot, factor=factor),
-            assured=lambda factor: power(size, pilot=unlucky, factor=factor),
+            observed, error, target, partial(power, pilot=pilot), assured=partial(power, size, pilot=unlucky)
         ),
         "limit_power": float(z_power(size, np.sqrt(pair.shared), target.alpha)) if pair.shared > 0 else 1.0,
         "run_share": pair.run_share,
@@ -336,10 +312,17 @@ class _CaseVariances(NamedTuple):
         return variance, max(2 * variance**2 / var_of_var, MIN_DF) if var_of_var > 0 else np.inf
 
     def power(
-        self, size: float, alpha: float, pilot_df: float, *, positive: float = 1.0, negative: float = 1.0
+        self,
+        size: float,
+        alpha: float,
+        pilot_df: float,
+        *,
+        factor: float = 1.0,
+        positive: float = 1.0,
+        negative: float = 1.0,
     ) -> float:
-        """Return the power with these factors of cases; nan if the variance is 0."""
-        variance, df = self.scale_variance(positive, negative)
+        """Return the power with these factors of all cases and of each class; nan if the variance is 0."""
+        variance, df = self.scale_variance(factor * positive, factor * negative)
         if not variance > 0:
             return np.nan
         return float(approximate_power(abs(size) / np.sqrt(variance), df, alpha, pilot_df))
@@ -355,23 +338,12 @@ def _plan_over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]
 def _plan_cases_of_pair(pair: _CaseVariances, target: PowerTarget) -> dict[str, float]:
     """Return the columns of the plan for one pair on a test set."""
     size, (variance, df) = target.size(pair.observed), pair.scale_variance(1.0, 1.0)
-    unlucky = size * float(quantile_ratio(df, target.assurance))
-    power = partial(pair.power, alpha=target.alpha)
-
-    def factor_of(name: str) -> float:
-        return case_factor_for_power(lambda factor: power(size, pilot_df=df, **{name: factor}), target.power)
-
+    power, ratio = partial(pair.power, alpha=target.alpha, pilot_df=df), quantile_ratio(df, target.assurance)
+    assured = partial(pair.power, float(size * ratio), target.alpha, np.inf)
     return {
-        "observed": pair.observed,
-        **_plan_pair(
-            size,
-            float(np.sqrt(variance)),
-            target,
-            power_of=lambda of, factor: power(of, pilot_df=df, positive=factor, negative=factor),
-            assured=lambda factor: power(unlucky, pilot_df=np.inf, positive=factor, negative=factor),
-        ),
-        "positive_factor": factor_of("positive"),
-        "negative_factor": factor_of("negative"),
+        **_plan_pair(pair.observed, float(np.sqrt(variance)), target, power, assured=assured),
+        "positive_factor": case_factor_for_power(lambda n: power(size, positive=n), target.power),
+        "negative_factor": case_factor_for_power(lambda n: power(size, negative=n), target.power),
     }
 
 

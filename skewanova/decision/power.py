@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline
 from scipy.linalg import eigh_tridiagonal
 from scipy.optimize import brentq
 
-from skewanova.base.checks import Bools, Floats, check_fraction
+from skewanova.base.checks import Bools, Floats
 
 #: Larger numbers of folds count as infinite.
 MAX_FOLDS = 10_000_000
@@ -256,7 +256,6 @@ def find_smallest_counts(has_power: Callable[[NDArray[np.int64]], Bools], reacha
 
 def case_factor_for_power(power_of: Callable[[float], float], power: float) -> float:
     """Return the factor of cases with this power; infinite if none has it, nan if the power is unknown."""
-    power = check_fraction(power, "power")
     smallest, largest = power_of(MIN_FACTOR), power_of(MAX_FACTOR)
     if np.isnan(power_of(1.0)):
         return np.nan

@@ -40,19 +40,9 @@ LINE_TITLES = {
 VERDICT_COLUMNS = ("line", "quantity", "value", "text", "table")
 
 
-#: Columns of the evidence of a verdict.
-EVIDENCE_COLUMNS = (
-    "model_a",
-    "model_b",
-    "estimate",
-    "conf_low",
-    "conf_high",
-    "p_adjusted",
-    "test",
-    "prior_low",
-    "prior_high",
-    "decisive",
-)
+#: Columns that the rows of pairs and of bands share, and all columns of the evidence of a verdict.
+DIFFERENCE_COLUMNS = ("model_a", "model_b", "estimate", "conf_low", "conf_high", "p_adjusted")
+EVIDENCE_COLUMNS = (*DIFFERENCE_COLUMNS, "test", "prior_low", "prior_high", "decisive")
 
 
 #: Checks of the scores that could reverse the choice if they fail.
@@ -451,7 +441,7 @@ def build_evidence_frame(rows: Sequence[Any], low: float = np.nan, high: float =
     """Return the evidence as a frame; rows of bands hold at one prior, the others from `low` to `high`."""
     records = [
         {
-            **{name: getattr(row, name) for name in EVIDENCE_COLUMNS[:6]},
+            **{name: getattr(row, name) for name in DIFFERENCE_COLUMNS},
             "test": getattr(row, "test", "simultaneous_bands"),
             "prior_low": low if hasattr(row, "test") else row.prior,
             "prior_high": high if hasattr(row, "test") else row.prior,

@@ -164,7 +164,12 @@ def plot_critical_difference(
     depth = first + NAME_STEP * (-(-len(rank) // 2) - 1)
     ax = styling.make_axes(ax, (7.2, 1.5 + 0.26 * (depth + 2)))
     ax.set(xlim=(1, len(rank)), ylim=(depth + 0.5, -1.4))
-    _draw_rank_axis(ax, len(rank))
+    ax.axhline(0, color="black", linewidth=1.2)
+    for tick in range(1, len(rank) + 1, -(-len(rank) // 10)):
+        ax.plot([tick, tick], [0, -0.2], color="black", linewidth=1.2, clip_on=False)
+        ax.text(tick, -0.3, str(tick), ha="center", va="bottom")
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
     _name_ranks(ax, rank, model_palette(comparison.models, palette), first=first)
     bar: dict[str, Any] = {"color": "0.15", "linewidth": 3.2, "markersize": 6, "clip_on": False}
     for clique, level in levels.items():
@@ -313,7 +318,11 @@ def plot_p_values(
     shades = list(model_palette(["none", "first", "second"], palette).values())
     for cell in _list_cells(rows, models):
         _draw_cell(ax, cell, (level, shades), space)
-    _label_matrix(ax, models)
+    labels = list(styling.model_labels(models, width=20).values())
+    size = "medium" if n_models <= MAX_MODELS_WITH_ESTIMATES else "small"
+    rotation = 90 if max(map(len, labels)) > 6 else 0
+    ax.set_xticks(range(n_models - 1), labels=labels[:-1], fontsize=size, rotation=rotation)
+    ax.set_yticks(range(1, n_models), labels=labels[1:], fontsize=size)
     ax.set(xlim=(-0.5, n_models - 1.5), ylim=(n_models - 0.5, 0.5), aspect="equal", anchor="W")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
@@ -325,15 +334,6 @@ def plot_p_values(
             title = f"p, and below it the\ndifference in {measure},\ncolumn minus row"
         styling.draw_legend(ax, _make_level_entries(level, shades), title, corner=corner)
     return ax
-
-
-def _label_matrix(ax: Axes, models: Sequence[str]) -> None:
-    """Label the columns at the bottom, upright if long, and the rows on the left."""
-    labels = list(styling.model_labels(models, width=20).values())
-    size = "medium" if len(models) <= MAX_MODELS_WITH_ESTIMATES else "small"
-    rotation = 90 if max(map(len, labels)) > 6 else 0
-    ax.set_xticks(range(len(models) - 1), labels=labels[:-1], fontsize=size, rotation=rotation)
-    ax.set_yticks(range(1, len(models)), labels=labels[1:], fontsize=size)
 
 
 def _compare_ranks(result: object, test: str | None) -> RankComparison:
@@ -353,12 +353,9 @@ def _compare_ranks(result: object, test: str | None) -> RankComparison:
 
 def _find_family(pairs: pd.DataFrame) -> str:
     """Return the test of all pairs behind the conclusions, or else Nemenyi's."""
-    if "role" in pairs:
-        rows = pairs[(pairs["role"] == "primary") & (pairs["response"] == "iauprec")]
-        result = [str(test) for test in rows["test"].unique() if not get_test(str(test)).needs_control]
-        if result:
-            return result[0]
-    return "nemenyi"
+    rows = pairs[(pairs["response"] == "iauprec") & (pairs.get("role", "") == "primary")]
+    tests = (str(test) for test in rows["test"].unique())
+    return next((test for test in tests if not get_test(test).needs_control), "nemenyi")
 
 
 def _assign_bar_rows(comparison: RankComparison, rank: dict[str, float]) -> dict[tuple[str, ...], int]:
@@ -372,15 +369,6 @@ def _assign_bar_rows(comparison: RankComparison, rank: dict[str, float]) -> dict
         levels[clique] = free[0] if free else len(ends)
         ends[levels[clique] : levels[clique] + 1] = [high]
     return levels
-
-
-def _draw_rank_axis(ax: Axes, n_models: int) -> None:
-    ax.axhline(0, color="black", linewidth=1.2)
-    for rank in range(1, n_models + 1, -(-n_models // 10)):
-        ax.plot([rank, rank], [0, -0.2], color="black", linewidth=1.2, clip_on=False)
-        ax.text(rank, -0.3, str(rank), ha="center", va="bottom")
-    ax.set(xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
 
 
 def _name_ranks(ax: Axes, ranks: Mapping[str, float], shades: Mapping[str, Any], *, first: float) -> None:

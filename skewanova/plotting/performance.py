@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
@@ -173,19 +174,19 @@ def plot_interaction(
     styles = styling.make_line_styles(list_distinct(frame["model"]), palette)
     ax = styling.make_axes(ax, (7.2, 4.4))
     step = min(DODGE, MAX_DODGE / len(styles))
-    ends: dict[str, tuple[float, float]] = {}
+    lines = {}
     for i, (model, style) in enumerate(styles.items()):
         rows = frame[frame["model"] == model].sort_values("prior")
         x = np.array([priors.index(prior) for prior in rows["prior"]], dtype=np.float64)
-        _draw_intervals(ax, x, rows, {**style, "markevery": None}, shift=step * (i - (len(styles) - 1) / 2))
-        ends[model] = (float(x[-1]), float(rows["auprec"].iloc[-1]))
+        shift, style["markevery"] = step * (i - (len(styles) - 1) / 2), None
+        lines[model] = _draw_intervals(ax, x, rows, style, shift=shift)
     ticks = range(0, len(priors), -(-len(priors) // MAX_TICKS))
     ax.set_xticks(ticks, labels=[styling.format_plain(priors[i]) for i in ticks])
     ax.set_xlim(-0.4, len(priors) - 0.6)
     ax.set_ylim(ax.get_ylim())
     styling.style_axes(ax, "AUPREC by model and prior", styling.PRIOR_LABEL, "Mean AUPREC (t interval)")
     if legend:
-        styling.label_lines(ax, ends, styles)
+        styling.label_lines(ax, lines, styles)
     return ax
 
 
@@ -211,25 +212,23 @@ def plot_regret(
     limits = styling.find_deployment_limits(result, deployment_prior)
     styles = styling.make_line_styles(list_distinct(frame["model"]), palette)
     ax = styling.make_axes(ax, (7.2, 4.4))
-    ends: dict[str, tuple[float, float]] = {}
-    for model, style in styles.items():
-        rows = frame[frame["model"] == model]
-        styling.draw_mean_line(ax, rows, ("prior", "regret"), errorbar=None, **style)
-        x, y = rows.sort_values("prior")[["prior", "regret"]].ffill().iloc[-1]
-        ends[model] = (float(x), float(y))
+    lines = {
+        model: styling.draw_mean_line(ax, frame[frame["model"] == model], ("prior", "regret"), **style)
+        for model, style in styles.items()
+    }
     styling.set_log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
     top = float(frame["regret"].max()) or 0.01
     ax.set_ylim(-0.03 * top, 1.05 * top)
     shade = styling.shade_priors(ax, limits)
     styling.style_axes(ax, "Regret by prior", styling.PRIOR_LABEL, "Regret (shortfall in AUPREC)")
     if legend:
-        styling.label_lines(ax, ends, styles, shade)
+        styling.label_lines(ax, lines, styles, shade)
     return ax
 
 
 def _draw_intervals(
     ax: Axes, x: np.ndarray, rows: pd.DataFrame, style: dict[str, Any], *, shift: float
-) -> None:
+) -> Line2D:
     """Draw means joined by a line, and their intervals, within 0 and 1, shifted by some points."""
     valid = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
     aside = ax.transData + ScaledTranslation(shift / 72, 0, ax.figure.dpi_scale_trans)
@@ -237,7 +236,7 @@ def _draw_intervals(
     ax.vlines(x[valid], low, high, color=style["color"], linewidth=1.6, transform=aside)
     ax.update_datalim(np.column_stack([np.tile(x[valid], 2), np.concatenate([low, high])]))
     ax.autoscale_view()
-    ax.plot(x, rows["auprec"], linewidth=1.2, **style)
+    return ax.plot(x, rows["auprec"], linewidth=1.2, **style)[0]
 
 
 #: Title, label of x and label of y of each plot of residuals.

@@ -328,27 +328,26 @@ def make_axes(ax: Axes | None, size: tuple[float, float], projection: str | None
     return ax
 
 
-def draw_mean_line(ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], **style: Any) -> None:
-    """Draw the mean over the rows at each x with a band (`errorbar`), as seaborn's lineplot but faster."""
+def draw_mean_line(
+    ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], *, errorbar: ErrorBar = None, **style: Any
+) -> Line2D:
+    """Draw the mean over the rows at each x with its band, as seaborn's lineplot but faster."""
     x, y = xy
     if frame[x].nunique() < 2:  # a line of one point is its marker
         style.pop("markevery", None)
-    alpha, band = style.pop("opacity", 0.2), style.pop("errorbar")
-    rows = frame.dropna(subset=[x, y]).groupby(x, sort=True, observed=True)[y]
-    mean = rows.mean()
-    ax.plot(mean.index, mean, **{"markeredgecolor": "white", **style})
-    if band is None:
-        return
-    kind, amount = band
-    low: Any
-    high: Any
-    if kind == "sd":
-        half_width = amount * rows.std()
-        low, high = (mean - half_width).clip(lower=0), (mean + half_width).clip(upper=1)
-    else:
-        tail, several = (1 - amount / 100) / 2, rows.size() > 1  # one row shows no spread
-        low, high = rows.quantile(tail).where(several), rows.quantile(1 - tail).where(several)
-    ax.fill_between(mean.index, low, high, color=style["color"], alpha=alpha, linewidth=0)
+    alpha, rows = style.pop("opacity", 0.2), frame.dropna(subset=[x, y]).groupby(x, observed=True)[y]
+    mean: Any = rows.mean()
+    (line,) = ax.plot(mean.index, mean, **{"markeredgecolor": "white", **style})
+    if errorbar is not None:
+        kind, amount = errorbar
+        if kind == "sd":
+            low, high = mean - amount * rows.std(), mean + amount * rows.std()
+        else:
+            tails = ((1 - amount / 100) / 2, 1 - (1 - amount / 100) / 2)
+            low, high = (rows.quantile(tail).where(rows.size() > 1) for tail in tails)  # or without spread
+        band = low.clip(lower=0), high.clip(upper=1)
+        ax.fill_between(mean.index, *band, color=style["color"], alpha=alpha, linewidth=0)
+    return line
 
 
 def describe_level(source: object) -> str:
@@ -578,20 +577,21 @@ NAME_X = 1.05
 
 def label_lines(
     ax: Axes,
-    ends: Mapping[str, tuple[float, float]],
+    lines: Mapping[str, Line2D],
     styles: Mapping[str, Mapping[str, Any]],
     others: Sequence[Entry] = (),
 ) -> None:
     """Label each line at its right end within final limits, or draw a legend if the labels do not fit."""
     height = ax.bbox.height / ax.figure.dpi * 72
     gap = LINE_HEIGHT * FontProperties(size=NAME_FONT_SIZE).get_size_in_points() / height
-    labels = model_labels(ends)
+    labels = model_labels(lines)
+    ends = np.array([np.asarray(line.get_xydata())[-1] for line in lines.values()])
     wide = max(map(estimate_text_width, labels.values())) > MAX_NAME_SHARE * ax.bbox.width / ax.figure.dpi
-    if not has_layout(ax) or gap * len(ends) > 1 or wide or not np.isfinite([*ends.values()]).all():
+    if not has_layout(ax) or gap * len(ends) > 1 or wide or not np.isfinite(ends).all():
         draw_legend(ax, [*make_line_entries(styles), *others])
         return
-    points = (ax.transScale + ax.transLimits).transform([*ends.values()])
-    for model, (x, y), height in zip(ends, points, spread_heights(points[:, 1], gap), strict=True):
+    points = (ax.transScale + ax.transLimits).transform(ends)
+    for model, (x, y), height in zip(lines, points, spread_heights(points[:, 1], gap), strict=True):
         style = {name: styles[model][name] for name in ("color", "marker")}
         style |= {"markersize": 4, "markevery": [1], "linewidth": 0.8, "linestyle": ":", "clip_on": False}
         ax.plot([x, NAME_X - 0.015], [y, height], transform=ax.transAxes, **style)

@@ -276,11 +276,6 @@ def test_a_model_that_never_moves_has_no_band_at_a_distance():
     assert same[["estimate", "conf_low", "conf_high"]].to_numpy().tolist() == [[0, 0, 0]]
 
 
-def test_pairs_with_the_control_are_compared():
-    assert bands.mask_compared_pairs(("A", "B", "C"), None).tolist() == [True] * 3
-    assert bands.mask_compared_pairs(("A", "B", "C"), "B").tolist() == [True, False, True]
-
-
 def test_pairs_for_which_products_cancel_are_drawn_one_by_one():
     loading = 1e-3 * (np.random.default_rng(0).normal(size=(4, 3, 2)) - 2.0)
     loading[:, 1] = loading[:, 0] * (1 + 1e-5)

@@ -12,7 +12,6 @@ from loops import each
 from scipy import stats
 
 from skewanova import FoldDesign, InputError, evaluate
-from skewanova.curves.chebyshev import certain_signs, panel_priors
 from skewanova.decision import joint_curves
 from skewanova.inference import auprec_covariance, case_deviations, compare_runs, paired_test_set
 from skewanova.inference.case_deviations import CaseDeviations
@@ -196,17 +195,6 @@ def test_curves_of_panels_are_measured_together_with_those_of_the_first_who_asks
     monkeypatch.setattr(CaseDeviations, "from_models", None)  # nothing is measured again
     assert joint_curves.joint_curves(measures, PRIORS) is found
     assert joint_curves.panel_curves(measures).joint.has_covariance
-
-
-def test_signs_that_are_clear_throughout():
-    edges, priors = panel_priors(0.001, 0.6)
-    x = np.log(priors / (1 - priors))
-    assert len(edges) > 2
-    last = x > edges[-2]
-    steps = [np.where(last, 1, -1), np.where(last, 1, 0)]
-    rows = [x + 20, x - 20, x + 3, *steps, 0 * x, 0 * x + 1e-15, x**2 + 1]
-    assert certain_signs(edges, np.array(rows)).tolist() == [1, -1, 0, 0, 0, 0, 0, 1]
-    assert certain_signs(edges, -np.array(rows)).tolist() == [-1, 1, 0, 0, 0, 0, 0, -1]
 
 
 def test_widths_of_differences_over_cases_have_the_tail_of_t():

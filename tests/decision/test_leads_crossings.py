@@ -91,19 +91,6 @@ def test_intervals_are_where_the_t_test_does_not_reject(folds, ratio, alpha):
         assert row.df == 9
 
 
-def test_every_sign_change_on_a_grid_is_found(folds):
-    measures, _ = folds
-    grid = expit(np.linspace(logit(0.004), logit(0.6), 1501))
-    mean = auprec_by_prior(measures, grid).groupby(["model", "prior"])["auprec"].mean()
-    means = {model: mean.loc[model].to_numpy() for model in measures.models}
-    changes = sum(
-        int((np.diff(np.sign(means[a] - means[b])) != 0).sum())
-        for i, a in enumerate(measures.models)
-        for b in measures.models[i + 1 :]
-    )
-    assert len(find_crossings(measures)) == changes > 0
-
-
 def t_of_difference(table, prior):
     """The t of the difference of both models at a prior, on the angular scale, as a normal deviate."""
     positive = table.frame["y_true"].to_numpy()[:3000] == 1

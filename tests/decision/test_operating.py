@@ -80,34 +80,6 @@ def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
         assert found == pytest.approx(limits, abs=1e-12)
 
 
-@pytest.mark.parametrize(("recall_rate", "fpr_rate"), [(0.8, 0.05), (0.8, 0.005), (0.95, 0.002)])
-def test_intervals_cover(recall_rate, fpr_rate):
-    """Exact coverage over both binomials, false positive rates of 0 included."""
-    n, m, prior = 20, 200, 0.1
-    skew = 9.0
-    truth = {
-        "precision": recall_rate / (recall_rate + skew * fpr_rate),
-        "npv": (1 - fpr_rate) / (1 - fpr_rate + (1 - recall_rate) / skew),
-        "error_rate": prior * (1 - recall_rate) + (1 - prior) * fpr_rate,
-        "f_measure": 2 * recall_rate / (recall_rate + skew * fpr_rate + 1),
-    }
-    covered = dict.fromkeys(truth, 0.0)
-    alarms = range(int(stats.binom.ppf(1 - 1e-4, m, fpr_rate)) + 1)
-    for x in range(n + 1):
-        for y in alarms:
-            chance = stats.binom.pmf(x, n, recall_rate) * stats.binom.pmf(y, m, fpr_rate)
-            if chance > 1e-5:
-                shares = (
-                    decision_operating.wilson_estimate(x / n, n, 0.95),
-                    decision_operating.wilson_estimate(y / m, m, 0.95),
-                )
-                found = decision_operating.compute_measures(*shares, prior, None)
-                for name, value in truth.items():
-                    covered[name] += chance * (found[name].low <= value <= found[name].high)
-    # npv inherits what Wilson's interval covers of a recall of .95 with 20 positives: .924
-    assert all(0.92 < share < 0.985 for share in covered.values()), covered
-
-
 @given(tie_groups(), st.integers(1, 20), priors())
 def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
     labels, scores = expand(groups)

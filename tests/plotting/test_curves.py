@@ -24,18 +24,6 @@ def test_roc_lines_are_means_over_folds(result):
     assert ax.get_aspect() == 1
 
 
-def test_band_is_the_standard_deviation_over_folds(result):
-    ax = sp.plot_roc(result)
-    assert len(bands(ax)) == 3
-    assert legend_texts(ax)[-1] == "band: ±1 standard\ndeviation over folds"
-    spread = result.roc.groupby(["model", "fpr"])["tpr"].std()["C"]
-    low, high = bands(ax)[0].get_datalim(ax.transData).y0, bands(ax)[0].get_datalim(ax.transData).y1
-    mean = mean_of(result.roc, "C", "fpr", "tpr")
-    assert low == pytest.approx((mean - spread).min())
-    assert high == pytest.approx((mean + spread).clip(upper=1).max())
-    assert (mean + spread).max() > 1  # which no rate is
-
-
 def test_one_fold_or_more_than_nine_lines_have_no_bands():
     one = sp.plot_auprec(make_result(folds=1))
     wide = sp.plot_roc(make_result(tuple(f"m{i}" for i in range(10)), 2))

@@ -25,7 +25,6 @@ from plot_checks import (
 import skewanova.plotting as sp
 from skewanova.base.checks import InputError
 from skewanova.inference import residual_quantiles, three_way_anova, two_way_anova
-from skewanova.plotting.performance import RESIDUAL_KINDS
 from skewanova.plotting.styling import PlainLogLocator, format_plain, model_markers
 
 
@@ -283,17 +282,6 @@ def points(ax):
     """Points of each model."""
     drawn = [line for line in ax.lines if line.get_marker() != "None"]
     return {model: line.get_xydata() for model, line in zip(NAMES, drawn, strict=True)}
-
-
-@each("kind", RESIDUAL_KINDS)
-def test_results_frames_and_comparisons_draw_alike_in_the_models_looks(kind, anova):
-    ax = sp.plot_residuals(anova, kind=kind)
-    looks = [(line.get_color(), line.get_marker()) for line in ax.lines if line.get_marker() != "None"]
-    shades, markers = sp.model_palette(NAMES), model_markers(NAMES)
-    assert looks == [(shades[name], markers[name]) for name in NAMES]
-    frame = anova.residuals()
-    for other in (frame, SimpleNamespace(residuals=frame)):
-        np.testing.assert_equal(points(ax), points(sp.plot_residuals(other, kind=kind)))
 
 
 def test_residuals_stand_against_fitted_values_or_by_fold_side_by_side(anova):

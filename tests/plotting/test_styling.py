@@ -13,6 +13,7 @@ from loops import each
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from plot_checks import HOSTILE, NAMES, PRIORS, assert_fits, legend_texts, make_result, texts
 from scipy.optimize import minimize
 
@@ -109,7 +110,8 @@ def axes(layout="constrained", size=(7, 4)):
 
 def test_names_stand_to_the_right_and_are_joined_with_their_ends():
     ax = axes()
-    label_lines(ax, {"A": (1.0, 0.2), "$B$": (0.9, 0.7)}, make_line_styles(["A", "$B$"]))
+    lines = {"A": Line2D([0, 1], [0, 0.2]), "$B$": Line2D([0, 0.9], [0, 0.7])}
+    label_lines(ax, lines, make_line_styles(["A", "$B$"]))
     assert ax.get_legend() is None
     assert [text.get_text() for text in ax.texts] == ["A", r"\$B\$"]
     assert all(text.get_position()[0] > 1 for text in ax.texts)
@@ -128,7 +130,8 @@ def test_names_stand_to_the_right_and_are_joined_with_their_ends():
     ],
 )
 def test_without_room_a_legend_names_the_lines(ax, ends):
-    label_lines(ax, ends, make_line_styles(list(ends)))
+    lines = {model: Line2D([0, x], [0, y]) for model, (x, y) in ends.items()}
+    label_lines(ax, lines, make_line_styles(list(ends)))
     assert list(ax.texts) == list(ax.lines) == []
     assert ax.get_legend() is not None
 
