@@ -7,7 +7,7 @@ their sums and ratios are combined from Wilson's limits (MOVER: Zou and Donner 2
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple, cast
@@ -189,12 +189,23 @@ class _Rule:
     target: float | Mapping[str, float]
     costs: tuple[float, float] | None
 
-    def target_of(self, model: str) -> float:
-        return float(self.target[model]) if isinstance(self.target, Mapping) else float(self.target)
+    def targets(self, models: Sequence[str]) -> dict[str, float]:
+        """Return the target of each model."""
+        targets = self.target if isinstance(self.target, Mapping) else dict.fromkeys(models, self.target)
+        if set(targets) != set(models):
+            raise InputError(
+                f"`threshold` must name every model once, but got {list(targets)!r} for {list(models)!r}"
+            )
+        try:
+            numbers = {model: float(target) for model, target in targets.items()}
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(f"`threshold` must be a number, but got {self.target!r}") from error
+        if self.name == "threshold" and np.isnan([*numbers.values()]).any():
+            raise InputError("`threshold` must be a number, but got nan")
+        return numbers
 
-    def vertex(self, roc: RocCurve, model: str, prior: float) -> int | None:
+    def vertex(self, roc: RocCurve, target: float, prior: float) -> int | None:
         """Return the vertex of the chosen threshold; None if no threshold reaches the target."""
-        target = self.target_of(model)
         match self.name:
             case "threshold":
                 return vertex_at_threshold(roc, target)
@@ -296,17 +307,18 @@ def threshold_table(
     if isinstance(choose_on, str):
         choose_on, scores = _split_parts(scores, choose_on)
     measured = _read_curves(scores, design)
-    _check_thresholds(rule, measured.models)
+    targets = rule.targets(measured.models)
     choosing = measured.curves if choose_on is None else _curves_for_choice(rule, choose_on, measured)
     chosen_on = ON_SAME_CASES if choose_on is None and rule.name != "threshold" else ON_OTHER_CASES
     cells = [cell for cell in product(measured.models, measured.folds) if cell in measured.curves]
-    rows = [
-        (*row, confidence_level, "wilson" if row[-4] in {"recall", "fpr"} else "mover", chosen_on)
-        for cell in cells
-        for row in _iter_cell_rows(
-            rule, cell, measured.curves[cell], choosing[cell], pairs=pairs, level=confidence_level
-        )
-    ]
+    rows: list[tuple[object, ...]] = []
+    for (model, fold), priors in product(cells, pairs):
+        roc, source, target = measured.curves[model, fold], choosing[model, fold], targets[model]
+        cutoff, estimates = _judge_threshold(rule, roc, source, target, priors=priors, level=confidence_level)
+        keys = (model, FOLD, fold, rule.name, target, *priors, cutoff)
+        for name, estimate in estimates.items():
+            method = "wilson" if name in {"recall", "fpr"} else "mover"
+            rows.append((*keys, name, *estimate, confidence_level, method, chosen_on))
     frame = pd.DataFrame(rows, columns=list(OPERATING_COLUMNS))
     frame["fold"] = frame["fold"].convert_dtypes()
     notes = _note_unreached(rule, frame)
@@ -365,21 +377,6 @@ def _check_costs(costs: tuple[float, float]) -> tuple[float, float]:
     if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.max() > 0):
         raise InputError(f"`costs` must be finite, not negative and not both 0, but got {costs!r}")
     return float(pair[0]), float(pair[1])
-
-
-def _check_thresholds(rule: _Rule, models: Sequence[str]) -> None:
-    if rule.name != "threshold":
-        return
-    if isinstance(rule.target, Mapping) and set(rule.target) != set(models):
-        raise InputError(
-            f"`threshold` must name every model once, but got {list(rule.target)!r} for {list(models)!r}"
-        )
-    try:
-        targets = [rule.target_of(model) for model in models]
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(f"`threshold` must be a number, but got {rule.target!r}") from error
-    if np.isnan(targets).any():
-        raise InputError("`threshold` must be a number, but got nan")
 
 
 def _priors_to_judge(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | None]:
@@ -455,28 +452,18 @@ def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
     return measured._replace(curves=curves)
 
 
-def _iter_cell_rows(
-    rule: _Rule,
-    cell: Cell,
-    roc: RocCurve,
-    source: RocCurve,
-    *,
-    pairs: Sequence[tuple[float, float]],
-    level: float,
-) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of one model and fold; the threshold is chosen on `source`."""
-    model, fold = cell
-    for chosen_prior, prior in pairs:
-        vertex, cutoff = rule.vertex(source, model, chosen_prior), np.nan
-        estimates = dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
-        if vertex is not None:
-            cutoff = float(source.thresholds[vertex])
-            vertex = vertex_at_threshold(roc, cutoff)
-            recall = wilson_estimate(float(roc.tpr[vertex]), roc.n_positive, level)
-            fpr = wilson_estimate(float(roc.fpr[vertex]), roc.n_negative, level)
-            estimates = compute_measures(recall, fpr, prior, rule.costs)
-        keys = (model, FOLD, fold, rule.name, rule.target_of(model), chosen_prior, prior, cutoff)
-        yield from ((*keys, measure, *estimate) for measure, estimate in estimates.items())
+def _judge_threshold(
+    rule: _Rule, roc: RocCurve, source: RocCurve, target: float, *, priors: tuple[float, float], level: float
+) -> tuple[float, dict[str, Estimate]]:
+    """Return the threshold chosen on `source` for the first prior, and measures of `roc` at the second."""
+    vertex = rule.vertex(source, target, priors[0])
+    if vertex is None:
+        return np.nan, dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
+    cutoff = float(source.thresholds[vertex])
+    vertex = vertex_at_threshold(roc, cutoff)
+    recall = wilson_estimate(float(roc.tpr[vertex]), roc.n_positive, level)
+    fpr = wilson_estimate(float(roc.fpr[vertex]), roc.n_negative, level)
+    return cutoff, compute_measures(recall, fpr, priors[1], rule.costs)
 
 
 def _average_folds(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:

@@ -2,10 +2,9 @@
 
 - artists: Parts that plots share: mean lines, bands, strips, forests and surfaces.
 - comparisons: Plots of differences between models, their p-values and critical differences.
-- curves: Plots of ROC and precision-recall curves, the P-ROC surface, and measures by skew.
 - display: AUPRECDisplay, like the displays of scikit-learn.
 - lines: Colours of models and heights of names at line ends.
-- performance: Plots of AUPREC and IAUPREC by prior and by fold, leading models, regret and residuals.
+- performance: Plots of curves, AUPREC and IAUPREC by prior and by fold, leading models, regret, residuals.
 - priors: Plots of the prior estimated from unlabelled scores, once or batch by batch.
 - styling: Colours, markers, labels, axes and legends of plots, and their shared parameter descriptions.
 """

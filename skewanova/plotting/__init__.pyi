@@ -6,10 +6,10 @@ from .comparisons import plot_critical_difference as plot_critical_difference
 from .comparisons import plot_difference_curves as plot_difference_curves
 from .comparisons import plot_pairs as plot_pairs
 from .comparisons import plot_p_values as plot_p_values
-from .curves import plot_precision_recall as plot_precision_recall
-from .curves import plot_roc as plot_roc
-from .curves import plot_skew as plot_skew
-from .curves import plot_surface as plot_surface
+from .performance import plot_precision_recall as plot_precision_recall
+from .performance import plot_roc as plot_roc
+from .performance import plot_skew as plot_skew
+from .performance import plot_surface as plot_surface
 from .styling import model_palette as model_palette
 from .performance import plot_auprec as plot_auprec
 from .performance import plot_iauprec as plot_iauprec

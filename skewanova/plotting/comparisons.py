@@ -46,7 +46,7 @@ def plot_pairs(
         The prior to draw, for a test at several priors; by default IAUPREC, or else the first prior.
     """
     columns = "test response prior model_a model_b estimate conf_low conf_high reject"
-    rows = artists.select_test(styling.find_frame(result, "pairs", columns, "plot_pairs"), test, prior)
+    rows = artists.select_test(styling.find_frame(result, "pairs", columns), test, prior)
     ax = styling.make_axes(ax, (7.6, 1.5 + 0.3 * len(rows)))
     models = [*rows["model_a"], *rows["model_b"]]
     entries = artists.draw_forest(ax, rows, model_palette(models, palette)[rows["model_a"].iloc[0]])
@@ -85,7 +85,7 @@ def plot_difference_curves(
         The two models, in the order of the frame; by default its first pair.
     """
     columns = "model_a model_b prior estimate conf_low conf_high reject"
-    frame = styling.find_frame(result, "difference_curves", columns, "plot_difference_curves")
+    frame = styling.find_frame(result, "difference_curves", columns)
     rows = artists.select_pair(frame, pair)
     models = list_distinct([*frame["model_a"], *frame["model_b"]])
     first, second = rows["model_a"].iloc[0], rows["model_b"].iloc[0]
@@ -209,7 +209,7 @@ def plot_components(
     ValueError
         If columns are missing, or there are no components because the design has no runs or nothing varies.
     """
-    frame = styling.find_frame(result, "components", "component share", "plot_components")
+    frame = styling.find_frame(result, "components", "component share")
     names, share = frame["component"].tolist(), 100 * frame["share"].to_numpy(dtype=np.float64)
     if np.isnan(share).any():
         raise InputError("there are no components to draw, since the areas do not vary")
@@ -251,7 +251,7 @@ def plot_by_dataset(
         The meta-analysis; by default that of `result`, if it has one.
     """
     columns = "model_a model_b estimate conf_low conf_high"
-    frame = styling.find_frame(result, "by_dataset", f"dataset {columns}", "plot_by_dataset")
+    frame = styling.find_frame(result, "by_dataset", f"dataset {columns}")
     rows = artists.select_pair(frame, pair)
     a, b = (str(rows[side].iloc[0]) for side in ("model_a", "model_b"))
     if hierarchical is None:

@@ -132,7 +132,13 @@ class AUPRECDisplay:
         if prior is not None:
             title = f"Precision-recall curve at prior {styling.format_plain(check_prior(prior))}"
             xlabel, ylabel = "Recall", "Precision"
-            lines, chance = self._compute_precision(prior), (np.arange(2.0), np.full(2, prior))
+            precision = [vertex_precision(curve.tpr[1:], curve.fpr[1:], prior) for curve in self.curves]
+            # recall 0 has the first precision
+            lines = [
+                (curve.tpr, np.append(values[:1], values))
+                for curve, values in zip(self.curves, precision, strict=True)
+            ]
+            chance = np.arange(2.0), np.full(2, prior)
         self.ax_ = styling.make_axes(ax, (6.4, 4.4))
         self.figure_ = self.ax_.figure
         options = {"color": "C0", "alpha": 0.5, "linewidth": 1} if len(lines) > 1 else {}
@@ -148,14 +154,6 @@ class AUPRECDisplay:
         entries = [(label, handle) for label, handle in handles if label is not None and handle is not None]
         styling.finish_axes(self.ax_, (title, xlabel, ylabel), entries)
         return self
-
-    def _compute_precision(self, prior: float) -> list[tuple[Floats, Floats]]:
-        """Return recall and precision at the vertices of each curve; recall 0 has the first precision."""
-        lines = []
-        for curve in self.curves:
-            precision = vertex_precision(curve.tpr[1:], curve.fpr[1:], prior)
-            lines.append((curve.tpr, np.concatenate((precision[:1], precision))))
-        return lines
 
     def _format_label(self, name: str | None) -> str | None:
         full = self.name if name is None else name

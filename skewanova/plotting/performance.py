@@ -1,4 +1,4 @@
-"""Plots of AUPREC and IAUPREC by prior and by fold, leading models, regret and residuals.
+"""Plots of curves, AUPREC and IAUPREC by prior and by fold, leading models, regret and residuals.
 
 The first argument is a comparison, any object with the frame as an attribute, or the frame itself. Models
 keep the order of the frame, and one colour and marker in every plot. Without `ax` a new pyplot figure is
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -75,7 +76,7 @@ def plot_iauprec(
         Columns model, iauprec, conf_low, conf_high, group; by default that of `result`. If `result` is a
         frame and there is no ranking, only the folds are drawn.
     """
-    frame = styling.find_frame(result, "iauprec", "model fold iauprec", "plot_iauprec")
+    frame = styling.find_frame(result, "iauprec", "model fold iauprec")
     models = list_distinct(frame["model"])
     source = result if ranking is None and not isinstance(result, pd.DataFrame) else ranking
     if source is not None:
@@ -208,7 +209,7 @@ def plot_regret(
     result : Comparison or DataFrame
         A result with `regret`, or that frame: model, prior, regret.
     """
-    frame = styling.find_frame(result, "regret", "model prior regret", "plot_regret")
+    frame = styling.find_frame(result, "regret", "model prior regret")
     limits = styling.find_deployment_limits(result, deployment_prior)
     styles = styling.make_line_styles(list_distinct(frame["model"]), palette)
     ax = styling.make_axes(ax, (7.2, 4.4))
@@ -280,7 +281,7 @@ def plot_residuals(
         :func:`~skewanova.inference.residual_quantiles`.
     """
     check_choice(kind, list(RESIDUAL_KINDS), "kind")
-    frame = styling.find_frame(result, "residuals", "model fold fitted residual", "plot_residuals")
+    frame = styling.find_frame(result, "residuals", "model fold fitted residual")
     dots: dict[str, Any] = {"linestyle": "none", "markevery": None, "markersize": 5}
     dots |= {"markeredgecolor": "white", "markeredgewidth": 0.4}
     lines = styling.make_line_styles(list_distinct(frame["model"]), palette)
@@ -325,3 +326,132 @@ def _draw_envelopes(ax: Axes, frame: pd.DataFrame) -> list[Entry]:
         entries.append((f"95 % envelope,\n{name}", Patch(**band)))
     ax.axline((0, 0), slope=1, color=styling.NEUTRAL, linewidth=1, zorder=1)
     return entries
+
+
+@document_plot
+def plot_roc(
+    result: object,
+    *,
+    errorbar: ErrorBar = ("sd", 1),
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the ROC curve of each model, averaged over folds.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `roc`, or that frame: model, fold, fpr, tpr on one grid of fpr.
+    """
+    frame = styling.find_frame(result, "roc", "model fold fpr tpr")
+    ax, entries = artists.draw_mean_lines(
+        ax, (6.8, 4.4), [("", frame, ("fpr", "tpr"))], errorbar, palette=palette
+    )
+    chance = ax.axline((0, 0), slope=1, color=styling.NEUTRAL, linestyle=":", linewidth=1, zorder=1)
+    styling.set_unit_limits(ax)
+    ax.set_aspect("equal", anchor="W")
+    entries.insert(frame["model"].nunique(), ("random ranking", chance))
+    labels = ("ROC curves", "False positive rate", "True positive rate")
+    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))
+
+
+@document_plot
+def plot_precision_recall(
+    result: object,
+    *,
+    prior: float | None = None,
+    errorbar: ErrorBar = ("sd", 1),
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw precision-recall curves, averaged over folds, with colours by model and line styles by prior.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `precision_recall`, or that frame: model, fold, prior, recall, precision on one
+        grid of recall.
+    prior : float, optional
+        The only prior to draw; by default all.
+    """
+    columns = "model fold prior recall precision"
+    frame = styling.find_frame(result, "precision_recall", columns)
+    if prior is not None:
+        frame = frame[frame["prior"] == styling.select_prior(prior, frame["prior"])]
+    priors, xy = list_distinct(frame["prior"]), ("recall", "precision")
+    parts = [(f"prior {styling.format_plain(value)}", frame[frame["prior"] == value], xy) for value in priors]
+    ax, entries = artists.draw_mean_lines(ax, (7.2, 4.6), parts, errorbar, palette=palette)
+    suffix = f" at {parts[0][0]}" if len(parts) == 1 else ""
+    styling.set_unit_limits(ax)
+    labels = (f"Precision-recall curves{suffix}", "Recall", "Precision")
+    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))
+
+
+@document_plot
+def plot_surface(
+    result: object,
+    *,
+    model: str | None = None,
+    kind: str = "contour",
+    legend: bool = True,
+    palette: str = "viridis",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the P-ROC surface of one model: precision by recall and prior (Landgrebe et al. 2006, section 4).
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `surface`, or that frame: model, prior, recall, precision on a full grid.
+    model : str, optional
+        The model to draw; by default the first.
+    kind : {"contour", "3d"}, optional
+        Filled contours, or a 3-D surface, for which `ax` must be 3-D.
+    legend : bool, default True
+        Whether contours have a colour bar.
+    palette : str, default "viridis"
+        Name of a matplotlib colour map.
+    """
+    check_choice(kind, ("contour", "3d"), "kind")
+    check_choice(palette, list(colormaps), "palette")
+    frame = styling.find_frame(result, "surface", "model prior recall precision")
+    models = list_distinct(frame["model"])
+    chosen = models[0] if model is None else check_choice(model, models, "model")
+    grid = artists.pivot_surface(frame[frame["model"] == chosen], chosen)
+    ax = styling.make_axes(ax, (6.4, 4.6), "3d" if kind == "3d" else None)
+    if kind == "3d":
+        artists.draw_surface(ax, grid, palette)
+    else:
+        artists.draw_contours(ax, grid, palette, legend=legend)
+    styling.set_title(ax, f"P-ROC surface of {styling.model_labels(models)[chosen]}")
+    return ax
+
+
+@document_plot
+def plot_skew(
+    result: object,
+    *,
+    errorbar: ErrorBar = ("sd", 1),
+    legend: bool = True,
+    palette: Palette = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw accuracy and precision by skew at one operating point (Landgrebe et al. 2006, figure 1).
+
+    Accuracy tends to the true negative rate as the skew grows, while precision depends on the positives.
+    Colours differ by model. Lines are solid for accuracy and dashed for precision.
+
+    Parameters
+    ----------
+    result : Comparison or DataFrame
+        A result with `skew`, or that frame: model, fold, skew, accuracy, precision.
+    """
+    frame = styling.find_frame(result, "skew", "model fold skew accuracy precision")
+    parts = [(measure, frame, ("skew", measure)) for measure in ("accuracy", "precision")]
+    ax, entries = artists.draw_mean_lines(ax, (7.2, 4.4), parts, errorbar, palette=palette)
+    styling.set_log_axis(ax, "x", frame["skew"].min(), frame["skew"].max())
+    styling.set_unit_limits(ax, x=False)
+    labels = ("Accuracy and precision by skew", "Skew (negatives per positive)", "Accuracy, precision")
+    return styling.finish_axes(ax, labels, entries if legend else [], styling.make_legend_title(frame))

@@ -158,9 +158,10 @@ _MAKERS = {
 
 
 def find_frame(
-    source: object, attribute: str, columns: str, caller: str, *, models: Sequence[str] = ()
+    source: object, attribute: str, columns: str, caller: str = "", *, models: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Return the frame itself, or this attribute of a result, with these columns and names as text."""
+    caller = caller or f"plot_{attribute}"
     value = source if isinstance(source, pd.DataFrame) else get_table(source, attribute, source)
     frame = _as_frame(value() if inspect.ismethod(value) else value)
     maker = _MAKERS.get(attribute, f"skewanova.compare(scores) or its tables[{attribute!r}]")

@@ -22,7 +22,7 @@ from skewanova.base.text import report_stage
 from skewanova.inference.anova import variation_limit
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.ranks import rank_comparison
-from skewanova.plotting import comparisons, curves, performance
+from skewanova.plotting import comparisons, performance
 from skewanova.plotting.priors import get_estimates, plot_prior_estimate
 from skewanova.plotting.styling import (
     Entry,
@@ -276,19 +276,20 @@ def _select_curve_pairs(source: ReportSource) -> list[tuple[str, str]]:
 
 def _draw_roc(source: ReportSource) -> Figure:
     width, height = _fit_size(source, 4.0)
-    return draw_single(curves.plot_roc, source, (width - 0.2, height))
+    return draw_single(performance.plot_roc, source, (width - 0.2, height))
 
 
 def _draw_precision_recall(source: ReportSource) -> Figure:
     """Draw all priors in one panel, or in one panel each if there are many lines."""
     priors = source.tables["precision_recall"]["prior"].unique()
     if len(source.ranking) * len(priors) <= MAX_LINES:
-        return _move_legend_below(draw_single(curves.plot_precision_recall, source, _fit_size(source, 4.6)))
+        size = _fit_size(source, 4.6)
+        return _move_legend_below(draw_single(performance.plot_precision_recall, source, size))
     displayed = subsample(priors, MAX_PANELS).tolist()
     width, height = _fit_size(source, 3.8)
     figure, panels = _make_panels(len(displayed), height, width=width)
     for prior, ax in zip(displayed, panels, strict=True):
-        curves.plot_precision_recall(source, prior=prior, ax=ax)
+        performance.plot_precision_recall(source, prior=prior, ax=ax)
     return figure
 
 
@@ -297,7 +298,8 @@ def _draw_surface(source: ReportSource) -> Figure:
     labels = model_labels(_list_ranked_models(source), width=24)
     figure, panels = _make_panels(len(models), 2.9, columns=2)
     for model, ax in zip(models, panels, strict=True):
-        curves.plot_surface(source.tables["surface"], model=model, legend=False, ax=ax).set_ylabel("Prior")
+        performance.plot_surface(source.tables["surface"], model=model, legend=False, ax=ax)
+        ax.set_ylabel("Prior")
         ax.set_title(labels[model], loc="left", fontsize="medium")
     figure.suptitle("P-ROC surfaces", x=0.01, ha="left")
     filled = panels[0].collections[0]
@@ -358,7 +360,7 @@ FIGURES: Mapping[str, FigureSpec] = {
     "surface": FigureSpec("precision by recall and prior", _draw_surface),
     "skew": FigureSpec(
         "accuracy and precision of one threshold by skew",
-        lambda source: _move_legend_below(draw_single(curves.plot_skew, source, _fit_size(source, 4.2))),
+        lambda source: _move_legend_below(draw_single(performance.plot_skew, source, _fit_size(source, 4.2))),
     ),
     "residuals": FigureSpec("residuals of the 2-way analysis of variance", _draw_residuals, _has_residuals),
 }
