@@ -9,7 +9,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from numbers import Integral
@@ -84,13 +84,18 @@ def warn_each(notes: Iterable[str]) -> tuple[str, ...]:
 
 
 @contextmanager
-def warn_once() -> Iterator[None]:
-    """Issue each note of the block once; a block in it counts its own."""
-    token = _issued.set(set())
+def set_variable(variable: ContextVar[Any], value: object) -> Iterator[None]:
+    """Set a context variable in the block."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        _issued.reset(token)
+        variable.reset(token)
+
+
+def warn_once() -> AbstractContextManager[None]:
+    """Issue each note of the block once; a block in it counts its own."""
+    return set_variable(_issued, set())
 
 
 #: The folder of this package, and the module through which cached properties are called.
@@ -419,31 +424,15 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
     else:
-        distinct, codes = encode_distinct(labels.tolist())
-        text = np.array([_format_label(value) for value in distinct], dtype=str)
-        absent = np.isin(np.char.lower(text), list(MISSING_TEXT))
-        missing = absent[codes]
-        comparable = (text if absent.any() else _parse_labels(text))[codes]
+        text = np.array([_format_label(value) for value in labels.tolist()], dtype=str)
+        missing = np.isin(np.char.lower(text), list(MISSING_TEXT))
+        comparable = text if missing.any() else _parse_labels(text)
     if missing.any():
         raise InputError(
             f"`{name}` must not have missing labels, but has {int(missing.sum())}, "
             f"the first at {where(int(np.argmax(missing)))}"
         )
     return comparable
-
-
-def encode_distinct(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
-    """Return distinct values (by type and value) in order of appearance, and the index of each value."""
-    codes_of: dict[Any, int] = {}
-    try:
-        if len(set(map(type, values))) == 1:
-            distinct = list(dict.fromkeys(values))
-            codes_of = dict(zip(distinct, range(len(distinct)), strict=True))
-            return distinct, np.fromiter(map(codes_of.__getitem__, values), np.intp, len(values))
-        codes = [codes_of.setdefault((type(value), value), len(codes_of)) for value in values]
-    except TypeError:  # some, such as lists, cannot be hashed
-        return list(values), np.arange(len(values))
-    return [value for _, value in codes_of], np.array(codes, dtype=np.intp)
 
 
 def _check_two_classes(distinct: NDArray[Any], rows: Sequence[str], name: str) -> None:

@@ -99,17 +99,12 @@ def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
 
 def read_manifest(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file by relative name, from the provenance of a folder."""
-    provenance = _read_provenance(folder)
-    files = provenance.get("files") if provenance else None
-    return {str(name): str(digest) for name, digest in files.items()} if isinstance(files, dict) else {}
-
-
-def _read_provenance(folder: Path) -> dict[str, Any] | None:
     try:
         provenance = json.loads((folder / PROVENANCE).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    return provenance if isinstance(provenance, dict) and provenance.get("tool") == "skewanova" else None
+        files = provenance["files"] if provenance["tool"] == "skewanova" else {}
+        return {str(name): str(digest) for name, digest in files.items()}
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return {}
 
 
 def format_csv(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
@@ -182,7 +177,7 @@ def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | N
 
 def _check_place(target: Path) -> None:
     """Raise unless the target is new or a folder that may be renamed."""
-    existing = next(path for path in (*target.parents, target) if _exists(path))
+    existing = next(path for path in (*target.parents, target) if os.path.lexists(path))
     if not existing.is_dir():
         raise InputError(f"`directory` cannot be written ({existing.name!r} is a file); choose another place")
     if os.path.ismount(target) or Path.cwd().is_relative_to(target):
@@ -192,18 +187,9 @@ def _check_place(target: Path) -> None:
         )
 
 
-def _exists(path: Path) -> bool:
-    """Return True if the path exists, even as a broken link; raise if its folder may not be entered."""
-    try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
-
-
 def _check_content(folder: Path, name: str) -> None:
     """Raise unless the folder is absent, empty, or an earlier output without other files."""
-    if not _exists(folder):
+    if not os.path.lexists(folder):
         return
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise InputError(f"`directory` must be a folder, but {name!r} is a file; choose another name")
@@ -280,8 +266,8 @@ def _replace(target: Path, new: Path, old: Path) -> None:
         _check_content(old, target.name)
         new.rename(target)
     except BaseException:
-        if _exists(old):
-            taken = _exists(target)
+        if os.path.lexists(old):
+            taken = os.path.lexists(target)
             old.rename(target.with_name(f"{target.name}-kept-{new.parent.name[-8:]}") if taken else target)
         raise
 
@@ -303,7 +289,7 @@ def _as_output_error(target: Path) -> Iterator[None]:
 @contextmanager
 def _make_parents(target: Path) -> Iterator[None]:
     """Create missing parent folders; after an error, remove those that are still empty."""
-    missing = [path for path in target.parents if not _exists(path)]
+    missing = [path for path in target.parents if not os.path.lexists(path)]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield
@@ -333,23 +319,17 @@ def is_closed_pipe(error: OSError) -> bool:
 
 
 def find_free_memory() -> int | None:
-    """Return the bytes of free memory, or None if the system does not say."""
-    return min((*_iter_system_memory(), *_iter_container_memory()), default=None)
+    """Return the bytes of free memory, or None if the system does not say.
 
-
-def _iter_system_memory() -> Iterator[int]:
-    """Yield the free memory on Linux, all memory on other systems, nothing on Windows."""
-    if _MEMINFO.is_file():
-        free = re.search(r"^MemAvailable:\s*(\d+)", _MEMINFO.read_text(), flags=re.MULTILINE)
-        if free:
-            yield int(free[1]) * 1024
-            return
-    with suppress(AttributeError, OSError, ValueError):
-        yield os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def _iter_container_memory() -> Iterator[int]:
-    """Yield the memory left within the limit of a container, if any."""
+    On Linux, it is less if a container has a limit; on other systems, it is all memory.
+    """
+    sizes = []
+    with suppress(AttributeError, OSError, ValueError):  # no such function on Windows
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(OSError):
+        lines = re.findall(r"^MemAvailable:\s*(\d+)", _MEMINFO.read_text(), flags=re.MULTILINE)
+        sizes += [1024 * int(kilobytes) for kilobytes in lines]
     for limit, used in _CONTAINERS:
         with suppress(OSError, ValueError):  # no container, or "max"
-            yield int((_CGROUP / limit).read_text()) - int((_CGROUP / used).read_text())
+            sizes.append(int((_CGROUP / limit).read_text()) - int((_CGROUP / used).read_text()))
+    return min(sizes, default=None)

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 import numpy as np
 
+from skewanova.base.checks import set_variable
 from skewanova.base.frames import FrameResult, iter_rows, make_frame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-T = TypeVar("T")
-
 
 #: Largest number of characters of a name in a text table; files have full names.
 NAME_WIDTH = 24
@@ -190,18 +188,9 @@ def truncate_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
 _decimals: ContextVar[int] = ContextVar("decimals", default=3)
 
 
-@contextmanager
-def _set_variable(variable: ContextVar[T], value: T) -> Iterator[None]:
-    token = variable.set(value)
-    try:
-        yield
-    finally:
-        variable.reset(token)
-
-
 def set_decimals(digits: int) -> AbstractContextManager[None]:
     """Set the default number of decimals in the block."""
-    return _set_variable(_decimals, digits)
+    return set_variable(_decimals, digits)
 
 
 #: Largest number of decimals of small numbers.
@@ -282,13 +271,7 @@ def escape_markdown(text: str) -> str:
 
 _LATEX_ESCAPES: Mapping[str, str] = {
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
+    **{sign: f"\\{sign}" for sign in "{}$&#_%"},
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -469,4 +452,4 @@ def report_stage(name: str) -> None:
 
 def listen_to_stages(listener: Callable[[str], None]) -> AbstractContextManager[None]:
     """Call `listener` with the name of each stage that begins in the block."""
-    return _set_variable(_listener, listener)
+    return set_variable(_listener, listener)

@@ -336,13 +336,13 @@ def _pool_models(
 
 def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
     """Return log-odds of the prior and the likelihood ratio statistic there, from weighted likelihoods."""
-    ratios = [estimation.make_likelihood_ratio(item) for item in parts]
     low, high = map(
         float, mixtures.log_odds_range(np.asarray(float(max(item.n_unlabelled for item in parts))))
     )
     for _ in range(N_ZOOMS):
         log_odds = np.linspace(low, high, 4 * estimation.N_PLACES)
-        ratio = np.asarray(sum(weight * item(log_odds) for item, weight in zip(ratios, weights, strict=True)))
+        ratios = (estimation.likelihood_ratio(item, log_odds) for item in parts)
+        ratio = np.asarray(sum(weight * item for item, weight in zip(ratios, weights, strict=True)))
         near = np.flatnonzero(ratio - ratio.min() < MAX_RATIO)
         low, high = log_odds[max(near[0] - 1, 0)], log_odds[min(near[-1] + 1, len(log_odds) - 1)]
     return log_odds, ratio - ratio.min()
@@ -376,8 +376,8 @@ def _bin_cases(
             np.searchsorted(item.bins.edges, field_scores.select_model(model)["y_score"].to_numpy())
         )
     grid = np.stack(labelled, axis=1)
-    paired = [np.stack(unlabelled, axis=1)] if field_scores.is_paired else unlabelled
-    return batches.CaseBins(grid[positive], grid[~positive], paired)
+    tables = [np.stack(unlabelled, axis=1)] if field_scores.is_paired else [x[:, None] for x in unlabelled]
+    return batches.CaseBins(grid[positive], grid[~positive], tables)
 
 
 def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior:

@@ -161,9 +161,8 @@ class MeanCurves:
     def regions(self) -> list[Region]:
         """Return the ranges of priors with one best model."""
         # the best model changes only where the curves of two contenders meet, or a panel ends
-        meet = [_find_roots(a - b) for panel in self.panels for a, b in combinations(_contenders(panel), 2)]
-        changes = expit(np.concatenate([*meet, self.edges[1:-1]]))
-        ends = [self.low, *sorted({float(p) for p in changes if self.low < p < self.high}), self.high]
+        meet = (_find_roots(a - b) for panel in self.panels for a, b in combinations(_contenders(panel), 2))
+        ends = self._inner_priors(meet, self.low, self.high).tolist()
         return join_neighbours(
             (self.leader(float(expit((logit(low) + logit(high)) / 2))), low, high)
             for low, high in pairwise(ends)
@@ -175,20 +174,22 @@ class MeanCurves:
         first, last = max(first, low), min(last, high)
         if first > last:
             return 0.0
-        turns = [_find_roots((panel[leader] - panel[model]).deriv()) for panel in self.panels]
-        x = np.array([logit(first), *self.edges[1:-1], *np.concatenate(turns), logit(last)])
-        best, other = self.evaluate(expit(x[(x >= x[0]) & (x <= x[-1])]), [leader, model])
+        turns = (_find_roots((panel[leader] - panel[model]).deriv()) for panel in self.panels)
+        best, other = self.evaluate(self._inner_priors(turns, first, last), [leader, model])
         return float((best - other).max())
 
     def smallest(self, model: int, low: float, high: float) -> tuple[float, float]:
         """Return the smallest value of one curve between two priors, and its prior."""
-        first, last = float(logit(low)), float(logit(high))
-        turns = [root for panel in self.panels for root in _find_roots(panel[model].deriv())]
-        inside = [x for x in (*turns, *self.edges[1:-1]) if first < x < last]
-        priors = np.array([low, *expit(inside), high])
+        turns = (_find_roots(panel[model].deriv()) for panel in self.panels)
+        priors = self._inner_priors(turns, low, high)
         (values,) = self.evaluate(priors, [model])
         index = int(np.argmax(is_maximum(-values)))
         return float(values[index]), float(priors[index])
+
+    def _inner_priors(self, roots: Iterable[Floats], low: float, high: float) -> Floats:
+        """Return two priors and, between them, the priors at roots and at the ends of panels."""
+        inside = np.unique(expit(np.concatenate([*roots, self.edges[1:-1]])))
+        return np.array([low, *inside[(low < inside) & (inside < high)], high])
 
     def slope(self, prior: float) -> Floats:
         """Return the derivative of every curve in the log-odds of the prior."""

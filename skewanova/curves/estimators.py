@@ -79,10 +79,8 @@ class MomentSums:
     def evaluate(self, prior: Floats) -> Floats:
         """Return the weighted sum of precisions at every prior."""
         code, moments = self._merge_bins()
-        centre = _bin_centres(code)
-        together = max(1, MAX_PRECISIONS // max(1, len(code)))
-        rows = (prior[i : i + together, None] for i in range(0, len(prior), together))
-        total = self._perfect + np.concatenate([_sums_from_moments(centre, moments, row) for row in rows])
+        sums = partial(_sums_from_moments, _bin_centres(code), moments)
+        total = self._perfect + _evaluate_in_chunks(prior, len(code), sums)
         weight, tpr, fpr = np.concatenate(self._others, axis=1)
         others = [(weight * (pi * tpr / (pi * tpr + (1 - pi) * fpr))).sum() for pi in prior]
         return np.asarray(total + others)
@@ -232,7 +230,9 @@ LINEAR: dict[str, Callable[[RecallSteps], Points]] = {
 def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Floats]:
     """Return a function from priors to the terms of all steps in the area."""
     if area_estimator not in LINEAR:
-        return partial(segment_areas, _select_segments(steps, area_estimator))
+        if area_estimator == "interpolated_max":  # the largest precision at a recall is at its first vertex
+            steps = replace(steps, start_fpr=steps.fpr_at_first_reach)
+        return partial(segment_areas, steps)
     points = LINEAR[area_estimator](steps)
     return lambda prior: points.mean(partial(vertex_precision, prior=prior))
 
@@ -293,14 +293,6 @@ def _log_series(u: Floats) -> Floats:
     return total
 
 
-def _select_segments(steps: RecallSteps, area_estimator: str) -> RecallSteps:
-    """Return the segments of ``exact`` or ``interpolated_max`` areas.
-
-    The largest precision at a recall is at the first vertex that reaches it.
-    """
-    return steps if area_estimator == "exact" else replace(steps, start_fpr=steps.fpr_at_first_reach)
-
-
 def segment_areas(steps: RecallSteps, prior: float | Floats) -> Floats:
     """Return the exact area under the precision-recall curve along every step."""
     start_fp, fp = (1 - prior) * steps.start_fpr, (1 - prior) * steps.fpr
@@ -320,25 +312,15 @@ def _areas_between_points(steps: RecallSteps, start_fp: Floats, fp: Floats, prio
     return np.where(fp == 0, rise, area)
 
 
-def _interpolated_kernel(aggregate: str) -> Callable[[RocCurve], Kernel]:
+def _interpolated_kernel(roc: RocCurve, aggregate: str) -> Kernel:
     """Return the kernel of areas between aggregated precisions of distinct recalls (Boyd et al. 2013)."""
+    reached = np.flatnonzero(np.diff(roc.tpr) > 0) + 1  # the first vertex with each recall above 0
 
-    def kernel(roc: RocCurve) -> Kernel:
-        reached = _find_first_reaches(roc)
+    def sums(priors: Floats) -> Floats:
+        precision = _aggregate_precision(roc, reached, priors, aggregate)
+        return _interpolated_areas(roc.tpr[reached], precision, priors)
 
-        def sums(priors: Floats) -> Floats:
-            return _interpolated_areas(
-                roc.tpr[reached], _aggregate_precision(roc, reached, priors, aggregate), priors
-            )
-
-        return lambda prior: _evaluate_in_chunks(prior, len(roc.tpr), sums)
-
-    return kernel
-
-
-def _find_first_reaches(roc: RocCurve) -> NDArray[np.intp]:
-    """Return the index of the first vertex with each distinct recall above 0."""
-    return np.flatnonzero(np.diff(roc.tpr) > 0) + 1
+    return lambda prior: _evaluate_in_chunks(prior, len(roc.tpr), sums)
 
 
 def _aggregate_precision(roc: RocCurve, reached: NDArray[np.intp], prior: Floats, aggregate: str) -> Floats:
@@ -366,19 +348,14 @@ STEP_ESTIMATORS = (*LINEAR, "exact", "interpolated_max")
 FIRST_REACH_ESTIMATORS = ("upper_trapezoid", "interpolated_max")
 
 
-_KERNELS: dict[str, Callable[[RocCurve], Kernel]] = {
-    "convex_hull": lambda roc: area_kernel(convex_hull(roc), "exact"),
-    "interpolated_mean": _interpolated_kernel("mean"),
-    "interpolated_median": _interpolated_kernel("median"),
-}
-
-
 def area_kernel(roc: RocCurve, area_estimator: str) -> Kernel:
     """Return a function from priors to areas of one curve."""
     if area_estimator in STEP_ESTIMATORS:
         blocks = list(steps_from_curve(roc))
         return lambda prior: areas_from_steps(blocks, prior, area_estimator)
-    return _KERNELS[area_estimator](roc)
+    if area_estimator == "convex_hull":
+        return area_kernel(convex_hull(roc), "exact")
+    return _interpolated_kernel(roc, area_estimator.removeprefix("interpolated_"))
 
 
 def areas_from_steps(blocks: Iterable[RecallSteps], prior: Floats, area_estimator: str) -> Floats:

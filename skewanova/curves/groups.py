@@ -27,22 +27,12 @@ from skewanova.curves.roc import (
     RecallSteps,
     RocCurve,
     batch_steps,
-    concatenate_steps,
     curve_from_scores,
     iter_blocks,
     steps_from_vertices,
 )
 from skewanova.curves.sorting import BLOCK_SIZE, Counts, find_run_ends, iter_runs_with_positives, sort_cases
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
-
-
-def _iter_batches(sizes: Counts) -> Iterator[tuple[slice, Counts]]:
-    """Yield rows and sizes of batches of groups that fit in the cache."""
-    stops = np.cumsum(sizes)
-    batch = (stops - 1) // BLOCK_SIZE
-    cuts = np.flatnonzero(np.diff(batch, prepend=-1, append=batch[-1] + 1))
-    for i, j in pairwise(cuts.tolist()):
-        yield slice(stops[i] - sizes[i], stops[j - 1]), sizes[i:j]
 
 
 class GroupMeasures(NamedTuple):
@@ -55,7 +45,11 @@ class GroupMeasures(NamedTuple):
 
 def steps_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[RecallSteps]:
     """Yield the steps of all groups, in batches that fit in the cache."""
-    return (_compute_steps(positive[rows], score[rows], part) for rows, part in _iter_batches(sizes))
+    stops = np.cumsum(sizes)
+    cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
+    for i, j in pairwise(cuts.tolist()):
+        rows = slice(stops[i] - sizes[i], stops[j - 1])
+        yield _compute_steps(positive[rows], score[rows], sizes[i:j])
 
 
 def _compute_steps(positive: Bools, score: NDArray[Any], sizes: Counts) -> RecallSteps:
@@ -371,11 +365,7 @@ class PackedCurves(MeasuredCurves):
 
     def iter_steps(self) -> Iterable[RecallSteps]:
         """Unpack the steps of batches of curves."""
-        curves = list(self._cells.values())
-        stops = np.cumsum([curve.n_positive for curve in curves])  # at least the number of steps
-        cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
-        batches = (curves[i:j] for i, j in pairwise(cuts.tolist()))
-        return (concatenate_steps([curve.steps() for curve in batch]) for batch in batches)
+        return batch_steps(curve.steps() for curve in self._cells.values())
 
 
 Curves = Mapping[Cell, RocCurve]

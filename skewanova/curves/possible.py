@@ -293,13 +293,6 @@ def _compare_pairs(printed: Mapping[float, float], slack: float, area_estimator:
     return pairs
 
 
-class _Curve(NamedTuple):
-    """Areas of one curve, and its missing recall."""
-
-    areas: Floats
-    missing: float
-
-
 class _CurveSearch:
     """Column generation over curves; the curves are stored for further searches."""
 
@@ -322,11 +315,14 @@ class _CurveSearch:
         grown = np.log((self._edges[1:, None] + false) / (self._edges[:-1, None] + false))
         return np.column_stack([self._width, self._width[:, None] - false * grown])
 
-    def _make_curve(self, level: NDArray[np.intp], lost: Bools) -> _Curve:
-        """Return the curve with these levels by cell; lost cells do not count in AUPREC."""
+    def _make_curve(self, level: NDArray[np.intp], lost: Bools) -> Floats:
+        """Return the areas of the curve with these levels by cell, and its missing recall.
+
+        Lost cells do not count in AUPREC.
+        """
         cells = self._cells[:, np.arange(N_CELLS), level]
         cells[: len(cells) - self.has_auc, lost] = 0
-        return _Curve(cells.sum(axis=1), float(self._width[lost].sum()))
+        return np.append(cells.sum(axis=1), self._width[lost].sum())
 
     def find_range(self, measure: int, limits: Floats, fixed: Sequence[int]) -> tuple[float, float]:
         """Return the range of an area among means of complete curves, given limits of fixed areas."""
@@ -336,9 +332,9 @@ class _CurveSearch:
     def solve(self, limits: Floats, fixed: Sequence[int], goal: Floats | None = None) -> float:
         """Minimise the goal or, without one, the missing recall, given limits of fixed areas."""
         for _ in range(MAX_CURVES):
-            curves = [curve for curve in self._curves if goal is None or not curve.missing]
-            cost = np.array([curve.missing if goal is None else goal @ curve.areas for curve in curves])
-            areas = np.array([curve.areas[list(fixed)] for curve in curves]).T.reshape(len(fixed), -1)
+            curves = np.array([curve for curve in self._curves if goal is None or not curve[-1]])
+            cost = curves[:, -1] if goal is None else curves[:, :-1] @ goal
+            areas = curves[:, list(fixed)].T
             value, missed, prices, gain = _solve_cheapest_mean(cost, areas, limits[:, list(fixed)])
             price = np.zeros(len(self.names)) if goal is None else -goal
             price[list(fixed)] += prices
@@ -348,7 +344,7 @@ class _CurveSearch:
             self._curves.append(curve)
         return float("nan") if missed > MIN_GAIN else max(value, 0.0) if goal is None else value
 
-    def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, _Curve]:
+    def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, Floats]:
         """Return the curve with the largest sum of prices times areas, less its missing recall."""
         n_priors = len(price) - self.has_auc
         states = np.tensordot(price[:n_priors], self._cells[:n_priors], 1)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag, cho_factor, cho_solve
 from scipy.special import expit, log_expit
 from scipy.stats import norm
@@ -162,10 +162,10 @@ def _interpolate_surface(
     return near, wide, weight / weight.sum()
 
 
-def density_quantile(places: Floats, weights: Floats, share: float) -> float:
-    """Return the density_quantile of a distribution from its density at evenly spaced places."""
+def density_quantile(places: Floats, weights: Floats, share: ArrayLike) -> Floats:
+    """Return quantiles of a distribution from its density at evenly spaced places."""
     below = np.concatenate([[0.0], np.cumsum((weights[1:] + weights[:-1]) / 2)])
-    return float(np.interp(share, below / below[-1], places))
+    return np.asarray(np.interp(np.asarray(share), below / below[-1], places))
 
 
 def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
@@ -290,7 +290,7 @@ class JointAgreement(NamedTuple):
 
 
 class CaseBins(NamedTuple):
-    """Bins of cases (n_cases, n_models); unpaired unlabelled cases have one array for each model."""
+    """Bins of cases (n_cases, n_models); unpaired unlabelled cases have one table for each model."""
 
     positive: Bins
     negative: Bins
@@ -307,7 +307,7 @@ def assess_agreement(
     """
     observed, drawn = (
         np.stack([mixtures.profile_slope(counts, np.asarray(prior)) for counts in models], axis=-1)
-        for models in (_count_cases(cases, n_bins), _resample_counts(cases, n_bins, rng))
+        for models in (_count_cases(cases, n_bins), _count_cases(cases, n_bins, rng))
     )
     covariance = np.cov(drawn.T)
     information = np.diag(covariance).copy()
@@ -326,29 +326,23 @@ def assess_agreement(
     return JointAgreement(weights, statistic, float((1 + np.sum(exceeds)) / (1 + len(drawn))))
 
 
-def _count_cases(cases: CaseBins, n_bins: Sequence[int]) -> list[BinCounts]:
-    paired = len(cases.unlabelled) == 1
-    unlabelled = cases.unlabelled[0].T if paired else cases.unlabelled
-    parts = zip(cases.positive.T, cases.negative.T, unlabelled, n_bins, strict=True)
-    return [
-        BinCounts(*(np.bincount(bins, minlength=size).astype(np.float64) for bins in classes))
-        for *classes, size in parts
-    ]
+def _count_cases(
+    cases: CaseBins, n_bins: Sequence[int], rng: np.random.Generator | None = None
+) -> list[BinCounts]:
+    """Return the counts by bin of every model or, with a generator, bootstrap counts."""
+    classes = ([cases.positive], [cases.negative], cases.unlabelled)
+    counts = (_count_tables(tables, n_bins, rng) for tables in classes)
+    return [BinCounts(*parts) for parts in zip(*counts, strict=True)]
 
 
-def _resample_counts(cases: CaseBins, n_bins: Sequence[int], rng: np.random.Generator) -> list[BinCounts]:
-    """Return bootstrap counts (n_resamples, n_bins) in the bins of every model."""
-    positive, negative = (_draw_counts(part, n_bins, rng) for part in (cases.positive, cases.negative))
-    if len(cases.unlabelled) == 1:
-        unlabelled = _draw_counts(cases.unlabelled[0], n_bins, rng)
-    else:
-        pairs = zip(cases.unlabelled, n_bins, strict=True)
-        unlabelled = [_draw_counts(bins[:, None], [size], rng)[0] for bins, size in pairs]
-    return [BinCounts(*parts) for parts in zip(positive, negative, unlabelled, strict=True)]
-
-
-def _draw_counts(bins: Bins, n_bins: Sequence[int], rng: np.random.Generator) -> list[Floats]:
-    """Draw counts in the bins of every model; equal rows are drawn as one multinomial cell."""
-    kinds, count = np.unique(bins, axis=0, return_counts=True)
-    drawn = rng.multinomial(count.sum(), count / count.sum(), size=N_RESAMPLES).astype(np.float64)
-    return [drawn @ (kinds[:, [m]] == np.arange(size)).astype(np.float64) for m, size in enumerate(n_bins)]
+def _count_tables(
+    tables: Sequence[Bins], n_bins: Sequence[int], rng: np.random.Generator | None
+) -> list[Floats]:
+    """Count or draw (n_resamples, n_bins) the cases of each model; equal rows are one multinomial cell."""
+    sizes, counts = iter(n_bins), []
+    for table in tables:
+        kinds, count = np.unique(table, axis=0, return_counts=True)
+        if rng is not None:
+            count = rng.multinomial(count.sum(), count / count.sum(), size=N_RESAMPLES)
+        counts += [count @ (bins[:, None] == np.arange(next(sizes))).astype(np.float64) for bins in kinds.T]
+    return counts

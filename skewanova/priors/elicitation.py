@@ -64,8 +64,8 @@ def fit_shapes(shares: Floats, quantiles: Floats) -> tuple[float, float]:
         return np.asarray(scipy.special.logit(beta_quantiles(a, b, shares)) - scipy.special.logit(quantiles))
 
     solution = least_squares(misfit, np.log(start), x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14)
-    a, b = np.exp(solution.x)
-    return float(a), float(b)
+    a, b = np.exp(solution.x).tolist()
+    return a, b
 
 
 def beta_quantiles(a: float, b: float, shares: Floats) -> Floats:
@@ -91,18 +91,15 @@ def beta_quantile(a: float, b: float, share: float) -> float:
 def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, float]:
     def shapes(log_size: float) -> tuple[float, float]:
         """Return the shapes with the first quantile and this log(a + b)."""
-        size = np.exp(log_size)
+
+        def split(log_odds: float) -> tuple[float, float]:
+            a, b = np.exp(log_size) * scipy.special.expit([log_odds, -log_odds])
+            return float(a), float(b)
 
         def excess(log_odds: float) -> float:
-            return float(
-                scipy.special.betainc(
-                    size * scipy.special.expit(log_odds), size * scipy.special.expit(-log_odds), quantiles[0]
-                )
-                - shares[0]
-            )
+            return float(scipy.special.betainc(*split(log_odds), quantiles[0]) - shares[0])
 
-        log_odds = _find_root(excess, MEAN_LIMITS)
-        return float(size * scipy.special.expit(log_odds)), float(size * scipy.special.expit(-log_odds))
+        return split(_find_root(excess, MEAN_LIMITS))
 
     def excess(log_size: float) -> float:
         return float(scipy.special.betainc(*shapes(log_size), quantiles[1]) - shares[1])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,16 +31,7 @@ from skewanova.base.checks import (
 from skewanova.base.frames import FrameResult, make_frame
 from skewanova.base.text import write_p
 from skewanova.priors import batches, mixtures
-from skewanova.priors.mixtures import (
-    CASES_PER_BIN,
-    N_BINS,
-    BinCounts,
-    BinnedScores,
-    Peak,
-    bin_scores,
-    binned_auc,
-    count_by_bin,
-)
+from skewanova.priors.mixtures import BinCounts, BinnedScores, ClassFit, Peak
 from skewanova.priors.quadrature import normalise_weights, panel_nodes
 from skewanova.priors.weightings import BetaPrior
 
@@ -60,7 +51,7 @@ DENSITY_LEVEL, N_PLACES = 0.999, 41
 
 
 #: Fewest labelled cases of a class; with fewer, a warning is issued and no further batch is predicted.
-MIN_LABELLED = 2 * CASES_PER_BIN
+MIN_LABELLED = 2 * mixtures.CASES_PER_BIN
 
 
 #: Smallest part of the range of a further batch that must be within the search limits to clip it to them.
@@ -151,9 +142,8 @@ class EstimatedPrior(FrameResult):
     def density(self, prior: ArrayLike) -> Floats:
         """Return the likelihood of priors relative to its maximum; it is 0 outside the grid of log-odds."""
         priors = np.asarray(prior, dtype=np.float64)
-        odds = np.log(priors / (1 - priors))
-        inside = (odds >= self.log_odds[0]) & (odds <= self.log_odds[-1])
-        return np.where(inside, np.exp(self._curve(np.clip(odds, *self.log_odds[[0, -1]]))), 0.0)
+        height = self._curve(np.log(priors / (1 - priors)), extrapolate=False)
+        return np.where(np.isnan(height), 0.0, np.exp(height))
 
     def central_interval(self, share: float) -> tuple[float, float]:
         """Return the limits of the central interval with this share of the weight, such as 0.95."""
@@ -204,7 +194,7 @@ class PriorEstimate(EstimatedPrior):
     label_shift: LabelShift
     method: str
     bins: BinnedScores = field(repr=False)
-    fit: mixtures.ClassFit = field(repr=False)
+    fit: ClassFit = field(repr=False)
     ratio_scale: tuple[float, float] = field(default=(1.0, 1.0), repr=False)
     warnings: tuple[str, ...] = field(default=(), repr=False)
     batches: tuple[tuple[str, PriorEstimate], ...] = field(default=(), repr=False)
@@ -289,7 +279,7 @@ class PriorEstimate(EstimatedPrior):
         n_positive, n_negative, n_unlabelled = (int(total) for total in counts.totals)
         sizes = {"n_positive": n_positive, "n_negative": n_negative, "n_unlabelled": n_unlabelled}
         interval = {"estimate": self.estimate, "conf_low": self.conf_low, "conf_high": self.conf_high}
-        bins = {"n_bins": len(counts.positive), "auc": binned_auc(counts)}
+        bins = {"n_bins": len(counts.positive), "auc": mixtures.binned_auc(counts)}
         test = {"statistic": shift.statistic, "df": shift.df, "p_value": shift.p_value}
         return {"batch": name, **interval, **sizes, **bins, **test, "method": self.method}
 
@@ -301,7 +291,7 @@ def estimate_prior(
     *,
     pos_label: object = None,
     batch: ArrayLike | None = None,
-    n_bins: int = N_BINS,
+    n_bins: int = mixtures.N_BINS,
     confidence_level: float = 0.95,
     rng: Seed = 0,
 ) -> PriorEstimate:
@@ -380,7 +370,7 @@ def estimate_prior(
     check_overlap(score, scores)
     bins = check_count(n_bins, "n_bins", minimum=2)
     level = check_fraction(confidence_level, "confidence_level")
-    estimate = estimate_from_bins(bin_scores(positive, score, scores, bins), level, rng=rng)
+    estimate = estimate_from_bins(mixtures.bin_scores(positive, score, scores, bins), level, rng=rng)
     if batch is not None:
         names = to_array(batch, "batch")
         check_same_length(unlabelled=scores, batch=names)
@@ -393,27 +383,26 @@ def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any
     """Count the scores by bin for each batch, in order of first appearance."""
     distinct, first, codes = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    return {str(distinct[i]): count_by_bin(scores[codes.reshape(-1) == i], edges) for i in order}
+    return {str(distinct[i]): mixtures.count_by_bin(scores[codes.reshape(-1) == i], edges) for i in order}
 
 
 def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
     """Add the estimate of each batch and, with enough batches, predict the prior of a further one."""
     level, bins = estimate.confidence_level, estimate.bins
-    by_batch = {
-        name: replace(bins, counts=bins.counts._replace(unlabelled=row)) for name, row in counts.items()
-    }
-    each = tuple((name, estimate_from_bins(part, level, rng=rng)) for name, part in by_batch.items())
+    each = []
+    for name, row in counts.items():
+        part = replace(bins, counts=bins.counts._replace(unlabelled=row))
+        each.append((name, estimate_from_bins(part, level, rng=rng)))
     note = _note_unpredicted(len(each), bins.counts)
     if note:
-        return replace(estimate, batches=each, warnings=(*estimate.warnings, note))
+        return replace(estimate, batches=tuple(each), warnings=(*estimate.warnings, note))
     prediction = batches.predict_batch(bins.counts._replace(unlabelled=np.stack([*counts.values()])))
     shares = (1 - level) / 2, 0.5, (1 + level) / 2
-    centres = [batches.density_quantile(prediction.centres, prediction.likelihood, share) for share in shares]
-    low, middle, high = (float(expit(log_odds)) for log_odds in centres)
-    log_odds, log_density = _truncate_density(prediction, bins.counts)
-    density: dict[str, Any] = {"log_odds": log_odds, "log_density": log_density}
-    interval: dict[str, Any] = {"estimate": middle, "conf_low": low, "conf_high": high}
-    return replace(estimate, **interval, **density, method="batches", batches=each)
+    centres = batches.density_quantile(prediction.centres, prediction.likelihood, shares)
+    names = ("conf_low", "estimate", "conf_high", "log_odds", "log_density")
+    values = (*expit(centres).tolist(), *_truncate_density(prediction, bins.counts))
+    changes: dict[str, Any] = dict(zip(names, values, strict=True))
+    return replace(estimate, **changes, method="batches", batches=tuple(each))
 
 
 def _note_unpredicted(n_batches: int, counts: BinCounts) -> str:
@@ -432,9 +421,7 @@ def _note_unpredicted(n_batches: int, counts: BinCounts) -> str:
 def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) -> tuple[Floats, Floats]:
     """Return log-odds and log density of a further batch without its tails."""
     tails = (1 - DENSITY_LEVEL) / 2, (1 + DENSITY_LEVEL) / 2
-    reached = np.array(
-        [batches.density_quantile(prediction.log_odds, prediction.density, share) for share in tails]
-    )
+    reached = batches.density_quantile(prediction.log_odds, prediction.density, tails)
     inside = np.clip(reached, *mixtures.log_odds_range(counts.totals[2]))
     beyond = np.ptp(inside) < MIN_INSIDE * np.ptp(reached)
     low, high = (reached if beyond else inside).tolist()
@@ -472,9 +459,9 @@ def estimate_from_bins(bins: BinnedScores, level: float, *, rng: Seed = 0) -> Pr
     fit = mixtures.fit_classes(counts, prior)
     weak = is_chi2_too_small(counts)
     usual = np.asarray(chi2.ppf(level, 1))
-    critical = (
-        _calibrate_critical_values(counts, peak, level, make_generator(rng)) if weak else (usual, usual)
-    )
+    critical = usual, usual
+    if weak:
+        critical = _calibrate_critical_values(counts, peak, level, make_generator(rng))
     low, high = mixtures.interval_limits(counts, peak, critical)
     estimate = float(mixtures.find_likeliest_prior(counts))
     ratio_scale = float(critical[0] / usual), float(critical[1] / usual)
@@ -499,8 +486,8 @@ def estimate_from_bins(bins: BinnedScores, level: float, *, rng: Seed = 0) -> Pr
 def is_chi2_too_small(counts: BinCounts) -> bool:
     """Return True if few cases in a bin or a weak model make chi2 critical values too small."""
     positive, negative, _ = counts.totals
-    few = min(positive, negative) < CASES_PER_BIN * len(counts.positive)
-    return bool(few or abs(binned_auc(counts) - 0.5) < MIN_AUC_FOR_CHI2 - 0.5)
+    few = min(positive, negative) < mixtures.CASES_PER_BIN * len(counts.positive)
+    return bool(few or abs(mixtures.binned_auc(counts) - 0.5) < MIN_AUC_FOR_CHI2 - 0.5)
 
 
 def _calibrate_critical_values(
@@ -511,9 +498,8 @@ def _calibrate_critical_values(
     ends = mixtures.log_odds_range(counts.totals[2])
     critical = [np.asarray(chi2.ppf(level, 1))] * 2
     for _ in range(MAX_UPDATES):
-        reached = mixtures.interval_limits(counts, peak, (critical[0], critical[1]))
         updated = []
-        for limit in reached:
+        for limit in mixtures.interval_limits(counts, peak, (critical[0], critical[1])):
             options: dict[str, Any] = {"n_resamples": N_RESAMPLES, "rng": np.random.default_rng(seeds)}
             updated.append(mixtures.bootstrap_critical_value(counts, np.clip(limit, *ends), level, **options))
         settled = all(abs(new - old) < 0.01 * old for new, old in zip(updated, critical, strict=True))
@@ -527,12 +513,9 @@ def _likelihood_density(
     counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float]
 ) -> tuple[Floats, Floats]:
     """Return a grid of log-odds, and the log of the likelihood relative to its maximum there."""
-    cut = chi2.ppf(DENSITY_LEVEL, 1)
-    ends = mixtures.log_odds_range(counts.totals[2])
-    reached = mixtures.interval_limits(
-        counts, peak, (cut * np.asarray(ratio_scale[0]), cut * np.asarray(ratio_scale[1]))
-    )
-    low, high = (float(np.clip(limit, *ends)) for limit in reached)
+    below, above = chi2.ppf(DENSITY_LEVEL, 1) * np.array(ratio_scale)
+    reached = mixtures.interval_limits(counts, peak, (below, above))
+    low, high = np.clip(reached, *mixtures.log_odds_range(counts.totals[2])).tolist()
     log_odds = np.linspace(low, high, N_PLACES)
     return log_odds, -_scaled_ratio(counts, peak, ratio_scale, log_odds) / 2
 
@@ -542,22 +525,20 @@ def caveat_phrase(caveats: Sequence[str]) -> str:
     return ", in doubt (see the warnings)" if caveats else ""
 
 
-def make_likelihood_ratio(estimate: PriorEstimate) -> Callable[[Floats], Floats]:
-    """Return the scaled likelihood-ratio statistic as a function of the log-odds."""
+def likelihood_ratio(estimate: PriorEstimate, log_odds: Floats) -> Floats:
+    """Return the scaled likelihood-ratio statistic at log-odds."""
     counts = estimate.bins.counts
-    return partial(_scaled_ratio, counts, mixtures.find_peak(counts), estimate.ratio_scale)
+    return _scaled_ratio(counts, mixtures.find_peak(counts), estimate.ratio_scale, log_odds)
 
 
 def _scaled_ratio(
     counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float], log_odds: Floats
 ) -> Floats:
-    fall = mixtures.likelihood_ratio_statistic(
-        BinCounts(*(part[None] for part in counts)), log_odds, peak.height
-    )
+    fall = mixtures.likelihood_ratio_statistic(counts.add_axis(), log_odds, peak.height)
     return np.asarray(fall / np.where(log_odds < peak.log_odds, *ratio_scale))
 
 
-def _test_label_shift(counts: BinCounts, fit: mixtures.ClassFit, prior: Floats) -> LabelShift:
+def _test_label_shift(counts: BinCounts, fit: ClassFit, prior: Floats) -> LabelShift:
     df = counts.positive.shape[-1] - 2
     statistic = float(mixtures.g2_statistic(counts, fit, prior)) if df else 0.0
     expected = counts.totals[2] * fit.mixture(prior)
@@ -569,7 +550,7 @@ def _test_label_shift(counts: BinCounts, fit: mixtures.ClassFit, prior: Floats) 
 def _collect_warnings(estimate: PriorEstimate) -> list[str]:
     positive, negative, _ = (int(total) for total in estimate.bins.counts.totals)
     shift = estimate.label_shift
-    area, spread = binned_auc(estimate.bins.counts), (estimate.conf_low, estimate.conf_high)
+    area, spread = mixtures.binned_auc(estimate.bins.counts), (estimate.conf_low, estimate.conf_high)
     applies = {
         f"the scores rank negatives above positives (area under ROC {area:.2f}): check that the labels are "
         "not swapped": area < 0.5,
@@ -582,8 +563,8 @@ def _collect_warnings(estimate: PriorEstimate) -> list[str]:
         > estimate.bins.negative.max(),
         f"{positive} labelled positives and {negative} labelled negatives are few for an estimate of the "
         f"prior; use at least {MIN_LABELLED} of each": min(positive, negative) < MIN_LABELLED,
-        f"label shift cannot be tested with two bins; three need {3 * CASES_PER_BIN} labelled cases of each "
-        "class, and three distinct scores": shift.df == 0,
+        f"label shift cannot be tested with two bins; three need {3 * mixtures.CASES_PER_BIN} labelled cases "
+        "of each class, and three distinct scores": shift.df == 0,
         shift.note: shift.is_rejected,
     }
     return [text for text, holds in applies.items() if holds]

@@ -331,14 +331,15 @@ def bin_scores(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n
     rarer = int(min(positive.sum(), (~positive).sum()))
     edges = bin_edges(score, max(2, min(n_bins, rarer // CASES_PER_BIN)))
     normal = scipy.special.ndtri(scipy.stats.rankdata(score) / (len(score) + 1))
+    ranked = normal[np.argsort(score, kind="stable")]
+    last = np.searchsorted(np.sort(score), edges, side="right")
+    classes = score[positive], score[~positive], unlabelled
     return BinnedScores(
         edges=edges,
-        counts=BinCounts(
-            *(count_by_bin(part, edges) for part in (score[positive], score[~positive], unlabelled))
-        ),
+        counts=BinCounts(*(count_by_bin(part, edges) for part in classes)),
         positive=normal[positive],
         negative=normal[~positive],
-        normal_edges=_edges_on_normal_scale(score, normal, edges),
+        normal_edges=(ranked[last - 1] + ranked[last]) / 2,  # halfway to the next value
     )
 
 
@@ -355,10 +356,3 @@ def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
     edges = edges[edges < ordered[-1]]
     chosen: NDArray[Any] = edges if len(edges) else ordered[ordered < ordered[-1]][-1:]
     return chosen
-
-
-def _edges_on_normal_scale(score: NDArray[Any], normal: Floats, edges: NDArray[Any]) -> Floats:
-    """Return the edges on the scale of normal scores, halfway to the next value."""
-    order = np.argsort(score, kind="stable")
-    last = np.searchsorted(score[order], edges, side="right")
-    return np.asarray((normal[order][last - 1] + normal[order][last]) / 2)

@@ -18,6 +18,7 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     InputTypeError,
+    check_float_array,
     check_number,
     check_one_number,
     check_ordered,
@@ -512,10 +513,10 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
         f"UniformPrior, UniformSkew, BetaPrior or DiscretePrior, but got {value!r}"
     )
     try:
-        limits = to_numbers(value, "deployment_prior", exact=False)
+        limits = check_float_array(cast("Any", value), "deployment_prior")
     except InputTypeError as error:
         raise expected from error
-    if limits.dtype.kind not in "biuf" or limits.size not in {1, 2}:
+    if limits.size not in {1, 2}:
         raise expected
     return UniformPrior(float(limits.flat[0]), float(limits.flat[-1]))
 

@@ -165,20 +165,6 @@ def test_precision_without_false_positives_is_1_exactly():
         assert (estimators.prior_averaged_precision(tpr, np.zeros(5), weighting) == 1).all()
 
 
-class Twice:
-    """Two priors, with weights that sum to 2."""
-
-    def quadrature(self):
-        return np.array([0.1, 0.4]), np.array([1.5, 0.5])
-
-
-@each("estimator", estimators.STEP_ESTIMATORS)
-def test_only_the_relative_size_of_weights_matters(estimator):
-    rises = [rises_of(curve_of(CURVES["mixed"]))]
-    once = estimators.prior_averaged_area(rises, DiscretePrior([0.1, 0.4], [3, 1]), estimator)
-    assert estimators.prior_averaged_area(rises, Twice(), estimator) == pytest.approx(once, rel=1e-15)
-
-
 @pytest.mark.parametrize("held", [1, 5, 12, 1000])
 def test_how_many_precisions_are_held_at_once_changes_nothing(held, monkeypatch):
     steps, at = rises_of(curve_of(CURVES["steps"])), np.linspace(0.01, 0.9, 7)

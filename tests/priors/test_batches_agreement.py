@@ -21,7 +21,7 @@ def cases(rng, same, priors=(0.2, 0.2)):
     labelled, positive = drawn(0.4, 300, rng, same=same)
     if priors[0] == priors[1]:
         return CaseBins(labelled[positive], labelled[~positive], [drawn(priors[0], 500, rng, same=same)[0]])
-    fields = [drawn(prior, 500, rng)[0][:, 0] for prior in priors]
+    fields = [drawn(prior, 500, rng)[0][:, :1] for prior in priors]
     return CaseBins(labelled[positive], labelled[~positive], fields)
 
 

@@ -57,13 +57,16 @@ WEAK = ([16, 20, 24], [45, 40, 35], [360, 330, 330])
 )
 def test_limits_are_where_the_stretched_likelihood_ratio_is_that_of_chi2(counts):
     one = of_counts(*counts)
-    ratio = estimation.make_likelihood_ratio(one)
     for limit in (one.conf_low, one.conf_high):
         if 0 < limit < 1:
-            assert ratio(np.array([logit(limit)])) == pytest.approx(chi2.ppf(0.95, 1), rel=1e-6)
+            assert estimation.likelihood_ratio(one, np.array([logit(limit)])) == pytest.approx(
+                chi2.ppf(0.95, 1), rel=1e-6
+            )
     low, high = mixtures.log_odds_range(np.asarray(float(one.n_unlabelled)))
     for at, end in ((one.log_odds[:1], low), (one.log_odds[-1:], high)):
-        assert at[0] == end or ratio(at) == pytest.approx(chi2.ppf(0.999, 1), rel=1e-6)
+        assert at[0] == end or estimation.likelihood_ratio(one, at) == pytest.approx(
+            chi2.ppf(0.999, 1), rel=1e-6
+        )
     assert one.conf_low > 0 or 0 < one.low == pytest.approx(expit(low))
     assert min(one.ratio_scale) >= 1
     assert (max(one.ratio_scale) > 1) == (one.method == "bootstrap")
