@@ -63,8 +63,11 @@ def load_table(source: object, columns: ColumnMap) -> RawTable:
     """Read the needed columns of a source, by the names of a score table."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        with _file_errors(path):
-            frame, where = _read_path(path, columns)
+        try:
+            with _reading_errors(repr(path.name[:60]), (OSError, EOFError, zlib.error)):
+                frame, where = _read_path(path, columns)
+        except MemoryError as error:
+            raise InputError(f"{path.name!r} does not fit in memory; {write_dask_code(path)}") from error
     else:
         path, where, frame = None, name_row, _read_frame(source, columns)
     return RawTable(columns.rename(frame), where, path)
@@ -87,8 +90,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
         _check_memory(parquet.n_rows, name, write_dask_code(path))
         names = columns.select(parquet.schema.names, name)
         schema = pa.schema([parquet.schema.field(column) for column in names])
-        batches, n_rows = parquet.batches(names), parquet.n_rows
-        frame = read_batches(batches, schema, labels=columns.text, source=name, n_rows=n_rows)
+        frame = read_batches(parquet.batches(names), schema, labels=columns.text, source=name)
         return frame, parquet.where
     if not is_text(path):
         raise InputError(f"{name} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
@@ -98,15 +100,15 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
 
 
 @contextmanager
-def _file_errors(path: Path) -> Iterator[None]:
-    """Turn errors of the system while a file is read into one-line input errors."""
+def _reading_errors(name: str, kinds: tuple[type[BaseException], ...] = _DAMAGED) -> Iterator[None]:
+    """Turn errors while a source is read into one-line input errors."""
     try:
         yield
-    except MemoryError as error:
-        raise InputError(f"{path.name!r} does not fit in memory; {write_dask_code(path)}") from error
-    except (OSError, EOFError, zlib.error) as error:
+    except InputError:
+        raise
+    except kinds as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise InputError(f"{path.name[:60]!r} cannot be read: {reason}") from error
+        raise InputError(f"{name} cannot be read: {reason}") from error
 
 
 def write_dask_code(path: Path) -> str:
@@ -166,10 +168,10 @@ class ParquetSource:
         """Return the source of a path, with the metadata of all its files."""
         sizes = {}
         for file in _list_parquet(path):
-            with _parquet_errors(file):
+            with _reading_errors(repr(file.name)):
                 sizes[file] = pq.read_metadata(file).num_rows
         first = next(iter(sizes))
-        with _parquet_errors(first):
+        with _reading_errors(repr(first.name)):
             schema, keys = pq.read_schema(first), _folder_keys(first, path)
             hidden = {*_index_columns(schema.metadata), *keys}
             fields = [field for field in schema if field.name not in hidden]
@@ -193,7 +195,7 @@ class ParquetSource:
     def batches(self, columns: Sequence[str]) -> Iterator[list[Any]]:
         """Yield batches of these columns, from all files."""
         for path, n_rows in self.sizes.items():
-            with _parquet_errors(path):
+            with _reading_errors(repr(path.name)):
                 n_read = 0
                 for batch in self._read_file(path, [self.schema.field(name) for name in columns]):
                     yield batch
@@ -208,15 +210,20 @@ class ParquetSource:
         names = [field.name for field in fields if field.name in stored]
         text = [f.name for f in fields if f.name in stored and f.type in (pa.string(), pa.large_string())]
         options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns stay in memory
-        n_read = 0
+        first = 0
         with pq.ParquetFile(path, read_dictionary=text, **options) as file:
-            try:
-                for batch in file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
-                    batch.validate(full=True)
-                    n_read += len(batch)
-                    yield [_select_column(batch, field, keys) for field in fields]
-            except _DAMAGED as error:
-                raise pa.ArrowInvalid(f"{_find_damaged_group(file, names, n_read)}{error}") from error
+            for group in range(file.num_row_groups):
+                stop = first + file.metadata.row_group(group).num_rows
+                rows = {"row_groups": [group], "columns": names, "use_threads": False}
+                try:
+                    for batch in file.iter_batches(BATCH_ROWS, **rows):
+                        batch.validate(full=True)
+                        yield [_select_column(batch, field, keys) for field in fields]
+                except _DAMAGED as error:
+                    raise pa.ArrowInvalid(
+                        f"row group {group} (rows {first} to {stop - 1}): {error}"
+                    ) from error
+                first = stop
 
 
 def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:
@@ -244,33 +251,6 @@ def describe_damage(paths: Iterable[Path], columns: Collection[str]) -> str | No
     return None
 
 
-def _find_damaged_group(file: pq.ParquetFile, columns: Sequence[str], n_read: int) -> str:
-    """Return the row group, from row `n_read` on, that cannot be read, for a message; '' if all can."""
-    first = 0
-    for group in range(file.num_row_groups):
-        stop = first + file.metadata.row_group(group).num_rows
-        if stop > n_read:
-            try:
-                options = {"row_groups": [group], "columns": columns, "use_threads": False}
-                for batch in file.iter_batches(BATCH_ROWS, **options):
-                    batch.validate(full=True)
-            except _DAMAGED:
-                return f"row group {group} (rows {first} to {stop - 1}): "
-        first = stop
-    return ""
-
-
-@contextmanager
-def _parquet_errors(path: Path) -> Iterator[None]:
-    """Turn errors of Arrow about a file into one-line input errors."""
-    try:
-        yield
-    except InputError:
-        raise
-    except _DAMAGED as error:
-        raise InputError(f"{path.name!r} cannot be read: {' '.join(str(error).split())}") from error
-
-
 def _index_columns(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
     """Return the columns that pandas stored as the index, according to the metadata."""
     try:
@@ -283,7 +263,9 @@ def _index_columns(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
 def _list_parquet(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    with _parquet_errors(path):  # a folder that cannot be entered is an error, as its rows would be missing
+    with _reading_errors(
+        repr(path.name)
+    ):  # a folder that cannot be entered is an error, as its rows would be missing
         walked = [
             Path(folder, name) for folder, _, names in os.walk(path, onerror=raise_error) for name in names
         ]
@@ -329,7 +311,7 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
     if isinstance(native, pd.DataFrame):
         frame = native.reset_index(drop=True)
         return frame[columns.select(frame.columns.tolist(), "the table")].copy()  # the user may change theirs
-    with _query_errors(native):
+    with _reading_errors("the query", _query_errors(native)):
         reader = None if isinstance(native, pd.Series) else _open_stream(native, columns)
         if reader is None:
             remedy = next((text for name, text in REMEDIES.items() if hasattr(source, name)), NO_TABLE_REMEDY)
@@ -363,15 +345,9 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
     return pa.RecordBatchReader.from_stream(native) if hasattr(native, "__arrow_c_stream__") else None
 
 
-@contextmanager
-def _query_errors(native: Any) -> Iterator[None]:
-    """Turn errors of a query or a stream into one-line input errors."""
+def _query_errors(native: Any) -> tuple[type[BaseException], ...]:
+    """Return the errors that a query or a stream may raise."""
     home = sys.modules[type(native).__module__.split(".")[0].lstrip("_")]
     owners = (home, "Error"), (getattr(home, "exceptions", None), "PolarsError")
     errors = [getattr(owner, name) for owner, name in owners if hasattr(owner, name)]
-    try:
-        yield
-    except InputError:
-        raise
-    except (pa.ArrowException, OSError, MemoryError, nw.exceptions.NarwhalsError, *errors) as error:
-        raise InputError(f"the query cannot be read: {' '.join(str(error).split())}") from error
+    return (pa.ArrowException, OSError, MemoryError, nw.exceptions.NarwhalsError, *errors)
