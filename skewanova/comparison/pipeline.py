@@ -43,10 +43,10 @@ from skewanova.inference.omnibus import OmnibusResult
 from skewanova.inference.random_effects import mixed_model_anova
 from skewanova.priors.weightings import PriorLike, as_deployment_prior
 from skewanova.scores.design import FoldDesign, as_design
-from skewanova.scores.halvings import Units, check_groups, draw_half_folds, draw_holdouts
+from skewanova.scores.halvings import Units, draw_half_folds, draw_holdouts
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_scores
-from skewanova.scores.scikit_learn import check_data, check_named_models, draw_splits, score_splits, to_rows
+from skewanova.scores.scikit_learn import check_data, check_named_models, draw_splits, score_splits
 from skewanova.scores.table import Scores
 
 #: Checks of the scores whose advice is also issued as a warning.
@@ -397,11 +397,10 @@ def compare_estimators(
     params = options.pop("params", None)
     scoring: dict[str, Any] = {name: options.pop(name, default) for name, default in SCORING_DEFAULTS.items()}
     _check_options(options, list(models))
-    data, generator = check_data(X, y, **scoring), make_generator(rng)
-    named_groups = check_groups(to_rows(groups), len(data.positive))
+    data, generator = check_data(X, y, groups, **scoring), make_generator(rng)
     if cv is None:
         stated = _check_design(design, test_fraction)
-        units = Units.from_groups(data.positive, named_groups)
+        units = Units.from_groups(data.positive, data.groups)
         fraction = stated.test_fraction or TEST_FRACTIONS[stated.kind]
         splits = draw_holdouts(units, n_splits, test_fraction=fraction, rng=generator)
         if stated.kind == "split_half":
@@ -409,9 +408,9 @@ def compare_estimators(
         options["design"] = stated.kind
     else:
         _check_own_splits(design, test_fraction)
-        splits = draw_splits(cv, data, named_groups)
+        splits = draw_splits(cv, data)
     fit_options: dict[str, Any] = {"params": params, "n_jobs": n_jobs, "progress": True}
-    table = score_splits(models, data, splits, groups=named_groups, rng=generator, **fit_options)
+    table = score_splits(models, data, splits, rng=generator, **fit_options)
     return compare(table, rng=rng if isinstance(rng, int) else generator, **options)
 
 

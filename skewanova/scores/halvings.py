@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, InputError, check_count, check_fraction
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, PARTS, SAMPLING_COLUMNS, RawTable
@@ -170,26 +170,20 @@ def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
         raise InputError(f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one")
     for column in ("y_true", *SAMPLING_COLUMNS):
         if column in table.frame:
-            _check_same_values(table, halvings.scores, column)
-    held_out, halved = (_values_of_cases(each, "y_true").index for each in (table, halvings.scores))
-    absent = held_out.difference(halved, sort=False)
+            held_out, halved = (_values_of_cases(each, column) for each in (table, halvings.scores))
+            absent = held_out.index.difference(halved.index, sort=False)
+            pairs = pd.concat([held_out.drop(absent), halved], axis=1, join="inner")
+            odd_cases = pairs[pairs.iloc[:, 0].map(str) != pairs.iloc[:, 1].map(str)]
+            for case, first, second in odd_cases[:1].itertuples(name=None):
+                raise InputError(
+                    f"a case must have one {'label' if column == 'y_true' else column}, but case "
+                    f"{case!r:.40} has {first!r:.40} in the hold-outs and {second!r:.40} in the halvings "
+                    f"({len(odd_cases)} such cases in all)"
+                )
     if len(absent):
         raise InputError(
             f"every halving must hold the whole data set, but {len(absent)} cases of the hold-outs are in no "
             f"halving, the first: {absent[0]}"
-        )
-
-
-def _check_same_values(table: ScoreTable, halves: ScoreTable, column: str) -> None:
-    """Check that a case has the same label, cluster or weight in hold-outs and halvings."""
-    held_out, halved = _values_of_cases(table, column), _values_of_cases(halves, column)
-    both = [case for case in held_out.index if case in halved.index]
-    odd = [case for case in both if str(held_out[case]) != str(halved[case])]
-    if odd:
-        raise InputError(
-            f"a case must have one {'label' if column == 'y_true' else column}, but case {odd[0]!r:.40} has "
-            f"{held_out[odd[0]]!r:.40} in the hold-outs and {halved[odd[0]]!r:.40} in the halvings "
-            f"({len(odd)} such cases in all)"
         )
 
 
@@ -208,16 +202,6 @@ def import_sklearn(name: str) -> Any:
         return import_module(f"sklearn.{name}")
     except ImportError as error:
         raise InputError('this needs scikit-learn: pip install "skewanova[sklearn]"') from error
-
-
-def check_groups(groups: ArrayLike | None, n_cases: int) -> NDArray[Any] | None:
-    """Return the group of each case, or None."""
-    result = None if groups is None else np.asarray(groups)
-    if result is not None and result.shape != (n_cases,):
-        raise InputError(
-            f"`groups` must have a group for each of {n_cases} cases, but has shape {result.shape}"
-        )
-    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,12 +232,11 @@ class Units:
     positive: Bools
 
     @classmethod
-    def from_groups(cls, positive: Bools, groups: ArrayLike | None) -> Units:
+    def from_groups(cls, positive: Bools, groups: NDArray[Any] | None) -> Units:
         """Return the cases as units or, if there are groups, the groups."""
-        names = check_groups(groups, len(positive))
-        if names is None:
+        if groups is None:
             return cls(np.arange(len(positive)), positive.astype(np.intp), positive)
-        unit = np.unique(names.astype(str), return_inverse=True)[1].astype(np.intp)
+        unit = np.unique(groups.astype(str), return_inverse=True)[1].astype(np.intp)
         share = np.bincount(unit, weights=positive) / np.bincount(unit)
         return cls(unit, np.where(share == 0, 0, np.where(share == 1, 1, 2)), positive)
 

@@ -27,7 +27,7 @@ from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.weightings import PriorLike, as_deployment_prior, correct_class_prior
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, RawTable
-from skewanova.scores.halvings import Rows, Split, build_scores, check_groups, import_sklearn
+from skewanova.scores.halvings import Rows, Split, build_scores, import_sklearn
 from skewanova.scores.table import ScoreTable
 from skewanova.scores.validation import Label, check_cell_classes
 
@@ -116,23 +116,14 @@ def count_rows(data: Any, name: str) -> int:
         raise InputTypeError(f"`{name}` must have one row per case, but is {data!r:.40}") from error
 
 
-def select_params(params: Mapping[str, Any], rows: NDArray[np.intp], n_cases: int) -> dict[str, Any]:
-    """Return the arguments of `fit`; those with one value per case have those of the training cases."""
-    result = dict(params)
-    for name, value in params.items():
-        is_list = hasattr(value, "__len__") and not isinstance(value, str | Mapping)
-        if getattr(value, "shape", is_list) and count_rows(value, name) == n_cases:
-            result[name] = select_rows(value, rows)
-    return result
-
-
 @dataclass(frozen=True, eq=False)
 class LabelledData:
-    """Features, labels as given and as booleans, and the method that scores held-out cases."""
+    """Features, labels as given and as booleans, groups, and the method that scores held-out cases."""
 
     features: Any
     labels: Any
     positive: Bools
+    groups: NDArray[Any] | None
     pos_label: object
     response_method: str
     class_prior: float | None
@@ -164,7 +155,8 @@ class LabelledData:
         if seeds:
             fitted.set_params(**seeds)
         features, labels = (select_rows(data, split.train) for data in (self.features, self.labels))
-        fitted.fit(features, labels, **select_params(params, split.train, len(self.positive)))
+        select = import_sklearn("utils.validation")._check_method_params
+        fitted.fit(features, labels, **select(self.features, params, split.train))
         return self.scores(fitted, split.test)
 
 
@@ -246,20 +238,18 @@ def scores_from_estimators(
     (('naive Bayes', 'logistic'), (1, 2, 3), 1138)
     """
     check_named_models(estimators, "estimators")
-    data = check_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
-    groups = check_groups(to_rows(groups), len(data.positive))
-    splits = draw_splits(cv, data, groups)
-    return score_splits(
-        estimators, data, splits, groups=groups, params=params, n_jobs=n_jobs, progress=progress
-    )
+    options: dict[str, Any] = {"response_method": response_method, "class_prior": class_prior}
+    data = check_data(X, y, groups, pos_label=pos_label, **options)
+    splits = draw_splits(cv, data)
+    return score_splits(estimators, data, splits, params=params, n_jobs=n_jobs, progress=progress)
 
 
-def draw_splits(cv: Any, data: LabelledData, groups: Any) -> list[Split]:
+def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
     """Return the splits of `cv`, as for :func:`scores_from_estimators`."""
     model_selection = import_sklearn("model_selection")
     try:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)
-        result = [(train, test) for train, test in splitter.split(data.features, data.labels, groups)]
+        result = [(train, test) for train, test in splitter.split(data.features, data.labels, data.groups)]
     except (TypeError, ValueError) as error:
         raise InputError(f"`cv` must split the cases, but got {cv!r}: {error}") from error
     if not result:
@@ -292,7 +282,6 @@ def score_splits(
     params: Mapping[str, Any] | None,
     n_jobs: int | None,
     progress: bool,
-    groups: NDArray[Any] | None = None,
     rng: np.random.Generator | None = None,
 ) -> ScoreTable:
     """Fit every estimator on every split, and return the table of the scores of the test cases.
@@ -315,7 +304,7 @@ def score_splits(
     )
     done = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     scores = list(tqdm(done, total=seeds.size, unit="fit", disable=None if progress else True))
-    return _build_table(list(estimators), splits, scores, positive=data.positive, groups=groups)
+    return _build_table(list(estimators), splits, scores, data)
 
 
 def scores_from_cv_results(
@@ -363,7 +352,8 @@ def scores_from_cv_results(
     (1, 2, 3, 4, 5)
     """
     check_named_models(cv_results, "cv_results")
-    data = check_data(X, y, pos_label=pos_label, response_method=response_method, class_prior=class_prior)
+    options: dict[str, Any] = {"response_method": response_method, "class_prior": class_prior}
+    data = check_data(X, y, groups, pos_label=pos_label, **options)
     tests = {name: find_test_rows(result, len(data.positive), name) for name, result in cv_results.items()}
     _check_same_splits(tests)
     scores = [
@@ -373,8 +363,7 @@ def scores_from_cv_results(
     ]
     no_rows = np.empty(0, dtype=np.intp)
     splits = [Split(no_rows, test, fold) for fold, test in enumerate(next(iter(tests.values())), 1)]
-    named_groups = check_groups(to_rows(groups), len(data.positive))
-    return _build_table(list(tests), splits, scores, positive=data.positive, groups=named_groups)
+    return _build_table(list(tests), splits, scores, data)
 
 
 def auprec_scorer(
@@ -483,15 +472,20 @@ def check_named_models(models: object, name: str) -> None:
     check_text(models, f"`{name}`")
 
 
-def check_data(X: Any, y: Any, *, pos_label: object, **options: Any) -> LabelledData:
-    """Return checked features and labels; `options` are the response method and the class prior."""
+def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any) -> LabelledData:
+    """Return checked features, labels and groups; `options` are the response method and the class prior."""
     check_response_method(**options)
     features, labels = to_rows(X), to_rows(y)
+    names = None if groups is None else np.asarray(to_rows(groups))
     positive = check_labels(labels, pos_label=pos_label, name="y")
     n_rows = count_rows(features, "X")
     if n_rows != len(positive):
         raise InputError(f"`X` and `y` must be equally long, but have {n_rows} and {len(positive)}")
-    return LabelledData(features, labels, positive, pos_label, **options)
+    if names is not None and names.shape != (n_rows,):
+        raise InputError(
+            f"`groups` must have a group for each of {n_rows} cases, but has shape {names.shape}"
+        )
+    return LabelledData(features, labels, positive, names, pos_label, **options)
 
 
 def _name_errors(model: str, fold: Label, work: Callable[..., NDArray[Any]], *args: Any) -> NDArray[Any]:
@@ -519,12 +513,7 @@ def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
 
 
 def _build_table(
-    models: Sequence[str],
-    splits: Sequence[Split],
-    scores: Sequence[NDArray[Any]],
-    *,
-    positive: Bools,
-    groups: NDArray[Any] | None,
+    models: Sequence[str], splits: Sequence[Split], scores: Sequence[NDArray[Any]], data: LabelledData
 ) -> ScoreTable:
     """Build the score table from the scores of every model in every fold, models first."""
     cells = [(name, split) for name in models for split in splits]
@@ -542,9 +531,9 @@ def _build_table(
         dtype=object,
     )
     frame = keys.take(cell).reset_index(drop=True)
-    frame = frame.assign(y_true=positive[case], y_score=np.concatenate(scores), case=case)
-    if groups is not None:
-        frame["cluster"] = groups[case]
+    frame = frame.assign(y_true=data.positive[case], y_score=np.concatenate(scores), case=case)
+    if data.groups is not None:
+        frame["cluster"] = data.groups[case]
     if (keys["part"] == HOLDOUT).all():
         frame = frame.drop(columns=list(HALVING_COLUMNS))
 
@@ -552,4 +541,4 @@ def _build_table(
         name, split = cells[cell[row]]
         return f"row {case[row]} of X (model {name!r}, fold {split.label!r})"
 
-    return replace(build_scores(RawTable(frame, where), None), n_cases=len(positive))
+    return replace(build_scores(RawTable(frame, where), None), n_cases=len(data.positive))

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import TextIOWrapper
-from itertools import count, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -67,21 +67,21 @@ def is_text(path: Path) -> bool:
 
 def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     """Return the needed columns of a text file, and the function that names the line of a row."""
-    frame: pd.DataFrame | None
+    rows: dict[int, dict[str, Any]] = {}
+    where: RowName = partial(_find_line, path)
     if path.name.lower().endswith(JSON_SUFFIXES):
-        rows, keys, lines = _read_json_lines(path, columns)
-        where: RowName = lambda row: f"line {lines[row]}"  # noqa: E731
-        names = columns.select(keys, repr(path.name))
-        frame = _frame_from_texts(names, [[_format_column(name, rows, where, columns) for name in names]])
+        rows = dict(_iter_objects(path, columns))
+        lines, header = [*rows], [*dict.fromkeys(chain.from_iterable(rows.values()))]
+        where = lambda row: f"line {lines[row]}"  # noqa: E731
     else:
-        where = partial(_find_line, path)
         _, header = next(_iter_records(path), (0, []))
-        if not header:
-            raise InputError(f"{path.name!r} is empty")
-        names = columns.select(header, repr(path.name))
-        frame = _read_plain_csv(path, names, columns)
-        if frame is None:
-            frame = _frame_from_texts(names, _iter_blocks(path, names, BLOCK_ROWS))
+    if not header:
+        raise InputError(f"{path.name!r} is empty")
+    names = columns.select(header, repr(path.name))
+    frame = None if rows else _read_plain_csv(path, names, columns)
+    if frame is None:
+        cells = [_format_column(name, [*rows.values()], where, columns) for name in names]
+        frame = _frame_from_texts(names, [cells] if rows else _iter_blocks(path, names, BLOCK_ROWS))
     for name in names:
         if name not in columns.text and frame[name].dtype != np.float64:
             frame[name] = _read_numbers(frame[name], path.name, where)
@@ -217,7 +217,10 @@ def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArra
             f"`{column.name}` must hold real numbers, but {source!r} has "
             f"{text if len(text) <= 40 else f'{text[:36]}...'} at {where(int(np.argmax(codes == bad)))}"
         )
-    lossy = _find_rounded(texts, values)
+    large = np.flatnonzero(np.abs(values) >= FIRST_INEXACT).tolist() if values.dtype.kind == "f" else []
+    lossy = next(
+        (i for i in large if _WHOLE_NUMBER.fullmatch(texts[i]) and not is_exact(int(texts[i]))), None
+    )
     if lossy is not None:
         raise InputError(
             f"`{column.name}` must keep its order in 64 bits, but {source!r} has {texts[lossy]:.40} at "
@@ -252,14 +255,6 @@ def _parse_number(text: str) -> float:
     return np.nan if text.strip().lower() in MISSING_TEXT else float(text)
 
 
-def _find_rounded(texts: Sequence[str], values: NDArray[Any]) -> int | None:
-    """Return the position of the first whole number that a double would round."""
-    if values.dtype.kind != "f":
-        return None
-    large: list[int] = np.flatnonzero(np.abs(values) >= FIRST_INEXACT).tolist()
-    return next((i for i in large if _WHOLE_NUMBER.fullmatch(texts[i]) and not is_exact(int(texts[i]))), None)
-
-
 # --- JSON lines --------------------------------------------------------------------------------------------
 
 
@@ -272,21 +267,14 @@ class JsonNumber(str):
         return str(self)
 
 
-def _read_json_lines(path: Path, columns: ColumnMap) -> tuple[list[dict[str, Any]], list[str], list[int]]:
-    """Return the needed cells of each row, all keys, and the line of each row."""
+def _iter_objects(path: Path, columns: ColumnMap) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line and the object of every row, with None for the cells that are not needed."""
     needed = None if columns.optional is None else {*columns.required, *columns.optional}
-    rows, lines = [], []
-    keys: dict[str, None] = {}
     with _open_lines(path) as text:
         for line, content in enumerate(text, 1):
             if content.strip():
                 row = _parse_json(content, f"line {line} of {path.name!r}")
-                keys |= dict.fromkeys(row)
-                rows.append({k: v for k, v in row.items() if needed is None or k in needed})
-                lines.append(line)
-    if not rows:
-        raise InputError(f"{path.name!r} is empty")
-    return rows, list(keys), lines
+                yield line, {k: v if needed is None or k in needed else None for k, v in row.items()}
 
 
 def _parse_json(content: str, line: str) -> dict[str, Any]:

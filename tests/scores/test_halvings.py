@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from halved_tables import halved_frame
 from loops import each
+from sklearn.dummy import DummyClassifier
 
 import skewanova as sa
 from skewanova.scores.halvings import Units, _merge_small_strata, draw_half_folds, draw_holdouts
@@ -235,7 +236,8 @@ def test_a_dask_frame_with_halvings_is_read_as_in_memory(frame: pd.DataFrame) ->
 def test_groups_are_stratified_by_the_classes_in_them(
     groups: list[object] | None, stratum: list[int]
 ) -> None:
-    units = Units.from_groups(np.array([0, 1, 0, 1, 1, 0], dtype=bool), groups)
+    positive = np.array([0, 1, 0, 1, 1, 0], dtype=bool)
+    units = Units.from_groups(positive, None if groups is None else np.array(groups))
     assert units.stratum.tolist() == stratum
     names = range(6) if groups is None else groups
     second = [case for case in range(6) if names[case] == sorted(set(names))[1]]
@@ -333,7 +335,7 @@ def test_what_cannot_be_cut_is_refused(wrong: str) -> None:
 def test_groups_of_another_length(length: int) -> None:
     message = rf"^`groups` must have a group for each of 103 cases, but has shape \({length},\)$"
     with pytest.raises(sa.InputError, match=message):
-        Units.from_groups(POSITIVE, np.arange(length))
+        sa.scores_from_estimators({"A": DummyClassifier()}, POSITIVE[:, None], POSITIVE, groups=range(length))
 
 
 @each(("positive", "word"), [(POSITIVE, "positive"), (~POSITIVE, "negative")])
