@@ -33,8 +33,7 @@ from skewanova.inference.intervals import wilson_limits
 from skewanova.priors.weightings import DeploymentPrior, as_deployment_prior
 from skewanova.scores.design import FoldDesign, as_design, fold_mean_interval, infer_design
 from skewanova.scores.reading import read_in_memory, read_parts
-from skewanova.scores.table import ScoreTable
-from skewanova.scores.validation import Label
+from skewanova.scores.table import Label, ScoreTable
 
 #: Measures of a threshold, in the order of every frame.
 MEASURES = ("recall", "fpr", "precision", "npv", "flagged", "error_rate", "f_measure", "expected_cost")

@@ -23,22 +23,24 @@ from skewanova.distributed.backends import Backend, Buckets, Persisted, RowFunct
 from skewanova.distributed.packing import Groups, raise_errors, read_labels, return_errors
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.columns import SAMPLING_COLUMNS
-from skewanova.scores.table import CaseSummary
-from skewanova.scores.validation import (
+from skewanova.scores.table import (
     MAX_EXAMPLES,
+    CaseSummary,
     Label,
     SamplingSummary,
     SharedClusters,
     WeightRange,
+    level_codes,
+    shared_clusters,
+)
+from skewanova.scores.validation import (
     check_any_weight,
     check_same_for_case,
     check_several_clusters,
     check_whole_clusters,
     fill_fold,
-    level_codes,
     raise_duplicates,
     raise_mixed_labels,
-    shared_clusters,
     to_categorical,
     validate_scores,
 )
@@ -337,7 +339,7 @@ def _summarize_sampling(
         raise_errors([part.error for part in parts])
         shared = _join_shared_clusters([part.shared for part in parts if part.shared is not None])
         sums = UnitSums.merge([part.sums for part in parts])
-    return SamplingSummary(sum(kinds), shared, kinds, sums, weights, (negatives, positives))
+    return SamplingSummary(sum(kinds), shared, sums, weights, kinds, (negatives, positives))
 
 
 def _join_shared_clusters(parts: Sequence[SharedClusters]) -> SharedClusters | None:

@@ -30,9 +30,9 @@ from skewanova.base.checks import (
 from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
 from skewanova.distributed.backends import GROUP_COLUMNS, Backend, group_columns
 from skewanova.scores.columns import RawTable
-from skewanova.scores.table import build_score_table
+from skewanova.scores.table import Label
 from skewanova.scores.validation import (
-    Label,
+    build_score_table,
     check_any_row,
     check_cell_classes,
     check_weight_column,
@@ -120,12 +120,12 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
     table = build_score_table(RawTable(rows, where), pos_label)
     (model, fold, positive, score), *_ = table.groups()
     curve: CompactCurve
-    if table.has_weights:
+    if "weight" in table.frame:
         curve = WeightedCurve.from_cases(positive, score, table.frame["weight"].to_numpy())
     else:
         curve = PackedCurve.from_cases(positive, score)
     names = [str(labels[np.argmin(positive)]), str(labels[np.argmax(positive)])]
-    has_whole_cases = table.has_cases and _is_integer(table.frame["case"].cat.categories)
+    has_whole_cases = "case" in table.frame and _is_integer(table.frame["case"].cat.categories)
     return PackedGroup(str(model), str(fold), curve, (names[0], names[1]), has_whole_cases)
 
 

@@ -36,8 +36,8 @@ from skewanova.scores.design import (
     infer_design,
 )
 from skewanova.scores.reading import read_scores
-from skewanova.scores.table import Halvings, Scores, ScoreTable, build_score_table
-from skewanova.scores.validation import Label, fill_fold, locate_group_row
+from skewanova.scores.table import Halvings, Label, Scores, ScoreTable
+from skewanova.scores.validation import build_score_table, fill_fold, locate_group_row
 
 
 @dataclass(frozen=True, eq=False)

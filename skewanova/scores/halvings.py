@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, InputError, check_count, check_fraction
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, PARTS, SAMPLING_COLUMNS, RawTable
-from skewanova.scores.table import Halvings, ScoreTable, build_score_table
-from skewanova.scores.validation import INTEGER_TEXT, Codes, Label, to_categorical
+from skewanova.scores.table import Codes, Halvings, Label, ScoreTable
+from skewanova.scores.validation import INTEGER_TEXT, build_score_table, to_categorical
 
 Rows = NDArray[np.intp]
 

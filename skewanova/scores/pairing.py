@@ -13,8 +13,7 @@ from skewanova.base.checks import Bools, Floats, InputError, check_choice, warn_
 from skewanova.base.text import escape_text
 from skewanova.curves.groups import aucs_of_groups
 from skewanova.priors.evidence import MIN_POSITIVES_FOR_LARGE_FOLDS, UnitSums
-from skewanova.scores.table import Scores, ScoreTable, TieCounts
-from skewanova.scores.validation import MAX_EXAMPLES, Label
+from skewanova.scores.table import MAX_EXAMPLES, Label, Scores, ScoreTable, TieCounts
 
 NOT_PAIRED = (
     "all models of a test set must be scored on the same cases, but their rows do not match; add a case "

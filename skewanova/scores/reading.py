@@ -32,8 +32,13 @@ from skewanova.scores.columns import (
 )
 from skewanova.scores.halvings import build_scores
 from skewanova.scores.sources import detect_backend, load_table
-from skewanova.scores.table import Scores, ScoreTable, build_score_table
-from skewanova.scores.validation import check_any_row, raise_multiple_datasets, validate_scores
+from skewanova.scores.table import Scores, ScoreTable
+from skewanova.scores.validation import (
+    build_score_table,
+    check_any_row,
+    raise_multiple_datasets,
+    validate_scores,
+)
 
 
 def read_scores(

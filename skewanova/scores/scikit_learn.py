@@ -28,8 +28,8 @@ from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.weightings import PriorLike, as_deployment_prior, correct_class_prior
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, RawTable
 from skewanova.scores.halvings import Rows, Split, build_scores, import_sklearn
-from skewanova.scores.table import ScoreTable
-from skewanova.scores.validation import Label, check_cell_classes
+from skewanova.scores.table import Label, ScoreTable
+from skewanova.scores.validation import check_cell_classes
 
 RESPONSES = ("decision_function", "predict_proba")
 

@@ -14,31 +14,21 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skewanova.base.checks import Bools, Floats, RowName, check_subset
+from skewanova.base.checks import Bools, Floats, check_subset
 from skewanova.curves.groups import CompactCurve, GroupCurves, PackedCurves
 from skewanova.curves.sorting import CasePartitions
 from skewanova.priors.evidence import UnitSums
-from skewanova.scores.columns import HOLDOUT, PARTS, RawTable, iter_chunks, values_or_codes
-from skewanova.scores.validation import (
-    MAX_EXAMPLES,
-    Codes,
-    Label,
-    SamplingSummary,
-    SharedClusters,
-    WeightRange,
-    check_any_row,
-    check_any_weight,
-    check_cell_classes,
-    check_label_column,
-    check_sampling,
-    check_weight_column,
-    level_codes,
-    raise_duplicates,
-    raise_mixed_labels,
-    shared_clusters,
-    to_categorical,
-    validate_scores,
-)
+from skewanova.scores.columns import HOLDOUT, PARTS, iter_chunks, values_or_codes
+
+#: Most offending cells or rows that a message lists.
+MAX_EXAMPLES = 5
+
+
+Label = str | int
+
+
+Codes = NDArray[np.intp]
+
 
 #: Rows whose distinct scores are counted first, and the limit of the count.
 FIRST_ROWS, MAX_DISTINCT = 1000, 100
@@ -62,15 +52,137 @@ class TieCounts(NamedTuple):
     n_distinct: int
 
 
-def _describe_scores(scores: Scores) -> str:
-    """Return the number of rows, models and folds, and the file, as a representation."""
-    shape = f"{len(scores.models)} models x {len(scores.folds)} folds"
-    source = "" if scores.source is None else f", of {scores.source.name!r}"
-    return f"<{type(scores).__name__}: {scores.counts.sum():,} rows, {shape}{source}>"
+class WeightRange(NamedTuple):
+    """Smallest and largest weight, and the weighted prior."""
+
+    low: float
+    high: float
+    prior: float
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreTable:
+class SharedClusters(NamedTuple):
+    """Number of clusters in several folds, and the name and number of folds of the cluster in most."""
+
+    n_clusters: int
+    name: Any
+    n_folds: int
+
+
+class SamplingSummary(NamedTuple):
+    """Summary of the clusters and weights of a table.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Number of clusters; 0 if cases are not clustered.
+    shared : SharedClusters or None
+        Clusters in several folds, if any.
+    sums : UnitSums
+        Weights of the clusters or cases, of shape (n_models, n_folds, 2).
+    weights : WeightRange or None
+        Range of the weights, if cases are weighted.
+    kinds : (int, int, int)
+        Of distributed scores, numbers of clusters with negatives only, with positives only, and with both.
+    distinct : (ndarray, ndarray)
+        Of distributed scores, distinct weights of the negatives and of the positives, up to a limit.
+    """
+
+    n_clusters: int
+    shared: SharedClusters | None
+    sums: UnitSums
+    weights: WeightRange | None
+    kinds: tuple[int, ...] = ()
+    distinct: tuple[Floats, Floats] = (np.ones(1), np.ones(1))
+
+
+class CaseSummary(NamedTuple):
+    """Summary of the cases of a table.
+
+    Attributes
+    ----------
+    shared : ndarray of shape (n_folds, n_folds)
+        Number of cases that each two folds share.
+    n_cases, n_positive : int
+        Number of distinct cases, and of positive ones.
+    unpaired : ndarray of shape (n_folds,)
+        Number of cases in each fold that lack a model of the fold.
+    examples : tuple of (case, fold)
+        Some of these cases.
+    """
+
+    shared: NDArray[np.int64]
+    n_cases: int
+    n_positive: int
+    unpaired: NDArray[np.int64]
+    examples: tuple[tuple[Label, Label], ...]
+
+
+class _ScoreSummaries:
+    """Cases, clusters and weights, as summarized for tables in memory and for distributed scores."""
+
+    # fields of distributed scores, and computed once for tables in memory
+    counts: NDArray[np.int64]
+    cases: CaseSummary | None
+    sampling: SamplingSummary | None
+    source: Path | None
+
+    def __repr__(self) -> str:
+        n_models, n_folds = self.counts.shape[:2]
+        source = "" if self.source is None else f", of {self.source.name!r}"
+        rows = f"{self.counts.sum():,} rows, {n_models} models x {n_folds} folds"
+        return f"<{type(self).__name__}: {rows}{source}>"
+
+    @property
+    def has_cases(self) -> bool:
+        """True if rows name their cases."""
+        return self.cases is not None
+
+    @property
+    def has_clusters(self) -> bool:
+        """True if cases were drawn in clusters."""
+        return self.n_clusters > 0
+
+    @property
+    def has_weights(self) -> bool:
+        """True if cases represent unequal numbers of the population."""
+        return self.weights is not None
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters; 0 if cases are not clustered."""
+        return 0 if self.sampling is None else self.sampling.n_clusters
+
+    @property
+    def weights(self) -> WeightRange | None:
+        """Range of the weights; None if cases are not weighted."""
+        return None if self.sampling is None else self.sampling.weights
+
+    @property
+    def shared_clusters(self) -> SharedClusters | None:
+        """Clusters in several folds, if there are any."""
+        return None if self.sampling is None else self.sampling.shared
+
+    @property
+    def effective_counts(self) -> Floats:
+        """Effective numbers of negatives and positives by model and fold, shaped as `counts`."""
+        if self.sampling is None:
+            return self.counts.astype(np.float64)
+        return self.sampling.sums.effective_number()
+
+    def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
+        """Count (fold, case) pairs that lack a model of the fold; return the count and some (case, fold)."""
+        cases = self.cases
+        return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
+
+    def shared_cases(self) -> tuple[NDArray[np.int64], int]:
+        """Return the number of cases that each two folds share, and the number of all cases."""
+        if self.cases is None:
+            raise LookupError("there is no case column")
+        return self.cases.shared, self.cases.n_cases
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTable(_ScoreSummaries):
     """Checked held-out scores of several models over folds.
 
     Attributes
@@ -91,8 +203,6 @@ class ScoreTable:
     halvings: Halvings | None = None
     n_cases: int | None = None
 
-    __repr__ = _describe_scores
-
     @property
     def models(self) -> tuple[str, ...]:
         """Model names in order of first appearance."""
@@ -103,23 +213,8 @@ class ScoreTable:
         """Fold labels: whole numbers in ascending order, else text in order of first appearance."""
         return tuple(self.frame["fold"].cat.categories.tolist())
 
-    @property
-    def has_cases(self) -> bool:
-        """True if rows name their cases."""
-        return "case" in self.frame
-
-    @property
-    def has_clusters(self) -> bool:
-        """True if cases were drawn in clusters."""
-        return "cluster" in self.frame
-
-    @property
-    def has_weights(self) -> bool:
-        """True if cases represent unequal numbers of the population."""
-        return "weight" in self.frame
-
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> NDArray[np.int64]:  # type: ignore[override]
         """Number of negatives and positives, of shape (n_models, n_folds, 2)."""
         shape = (len(self.models), len(self.folds), 2)
         counts = np.zeros(shape, dtype=np.int64).reshape(-1)
@@ -129,33 +224,23 @@ class ScoreTable:
         return counts.reshape(shape)
 
     @cached_property
-    def effective_counts(self) -> Floats:
-        """Effective numbers of negatives and positives by model and fold, shaped as `counts`."""
-        if not (self.has_clusters or self.has_weights):
-            return self.counts.astype(np.float64)
-        kind = 2 * self._cell_codes.astype(np.intp) + self.frame["y_true"].to_numpy()
-        unit = self.codes("cluster") if self.has_clusters else np.arange(len(kind))
-        weight = self.frame["weight"].to_numpy() if self.has_weights else None
-        result = UnitSums.from_cases(kind, unit, weight, self.counts.size).effective_number()
-        return np.asarray(result.reshape(self.counts.shape))
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters; 0 if cases are not clustered."""
-        return self.frame["cluster"].nunique() if self.has_clusters else 0
-
-    @property
-    def weights(self) -> WeightRange | None:
-        """Range of the weights; None if cases are not weighted."""
-        if not self.has_weights:
+    def sampling(self) -> SamplingSummary | None:  # type: ignore[override]
+        """Summary of clusters and weights; None without them."""
+        frame = self.frame
+        has_clusters, has_weights = "cluster" in frame, "weight" in frame
+        if not (has_clusters or has_weights):
             return None
-        weight, positive = self.frame["weight"].to_numpy(), self.frame["y_true"].to_numpy()
-        return WeightRange(weight.min(), weight.max(), float(np.average(positive, weights=weight)))
-
-    @property
-    def shared_clusters(self) -> SharedClusters | None:
-        """Clusters in several folds, if there are any."""
-        return shared_clusters(self.frame) if self.has_clusters else None
+        positive = frame["y_true"].to_numpy()
+        kind = 2 * self._cell_codes.astype(np.intp) + positive
+        unit = self.codes("cluster") if has_clusters else np.arange(len(kind))
+        weight = frame["weight"].to_numpy() if has_weights else None
+        prior = float(np.average(positive, weights=weight))
+        return SamplingSummary(
+            n_clusters=frame["cluster"].nunique() if has_clusters else 0,
+            shared=shared_clusters(frame) if has_clusters else None,
+            sums=UnitSums.from_cases(kind, unit, weight, self.counts.size).reshape(*self.counts.shape),
+            weights=None if weight is None else WeightRange(weight.min(), weight.max(), prior),
+        )
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
         """Yield model, fold, positive labels and scores of every (model, fold), models first."""
@@ -188,7 +273,7 @@ class ScoreTable:
 
     def curves(self) -> GroupCurves:
         """Return the weighted ROC curve of every (model, fold), models first."""
-        names = ["y_true", "y_score", *(["weight"] if self.has_weights else [])]
+        names = ["y_true", "y_score", *(["weight"] if "weight" in self.frame else [])]
         (positive, score, *weight), sizes = self._columns_by_cell(*names)
         weights = weight[0] if weight else None
         return GroupCurves(self.cells, positive, score=score, sizes=sizes, weight=weights)
@@ -227,38 +312,37 @@ class ScoreTable:
             halvings = replace(halvings, scores=halvings.scores.select_models(models))
         return replace(self, frame=frame, halvings=halvings)
 
-    def _cases_by_fold(self) -> dict[Label, list[NDArray[Any]]]:
-        """Return the codes of the cases of every fold, one array per model."""
+    @cached_property
+    def cases(self) -> CaseSummary | None:  # type: ignore[override]
+        """Summary of the cases, those of dropped folds included; None if rows do not name them."""
+        if "case" not in self.frame:
+            return None
         (case,), sizes = self._columns_by_cell("case")
         groups: dict[Label, list[NDArray[Any]]] = {fold: [] for fold in self.folds}
         for (_, fold), cases in zip(self.cells, np.split(case, np.cumsum(sizes)[:-1]), strict=True):
             groups[fold].append(cases)
-        return groups
-
-    def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """Count (fold, case) pairs that lack a model of the fold; return the count and some (case, fold)."""
-        n_pairs, examples = 0, []
-        for fold, groups in self._cases_by_fold().items():
-            cases, n_models = np.unique(np.concatenate(groups), return_counts=True)
-            odd = cases[n_models != len(groups)]
-            n_pairs += len(odd)
-            examples += [(case, fold) for case in self.frame["case"].cat.categories[odd[:MAX_EXAMPLES]]]
-        return n_pairs, tuple(examples[:MAX_EXAMPLES])
-
-    def shared_cases(self) -> tuple[NDArray[np.int64], int]:
-        """Return the number of cases that each two folds share, and the number of all cases."""
-        cases = [np.unique(np.concatenate(groups)) for groups in self._cases_by_fold().values()]
-        stops = np.cumsum([0, *map(len, cases)])
-        n_cases = len(self.frame["case"].cat.categories)
-        member = sparse.csr_array(
-            (np.ones(stops[-1], dtype=np.int64), np.concatenate(cases).astype(np.int32), stops),
-            shape=(len(cases), n_cases),
+        members, unpaired, examples = [], [], []
+        names = self.frame["case"].cat.categories
+        for fold, parts in groups.items():
+            cases, n_models = np.unique(np.concatenate(parts), return_counts=True)
+            odd = cases[n_models != len(parts)]
+            members.append(cases.astype(np.int32))
+            unpaired.append(len(odd))
+            examples += [(name, fold) for name in names[odd[:MAX_EXAMPLES]]]
+        stops = np.cumsum([0, *map(len, members)])
+        content = np.ones(stops[-1], dtype=np.int64), np.concatenate(members), stops
+        member = sparse.csr_array(content, shape=(len(members), len(names)))
+        return CaseSummary(
+            shared=(member @ member.T).toarray(),
+            n_cases=len(names),
+            n_positive=self.class_sizes()[1],
+            unpaired=np.array(unpaired),
+            examples=tuple(examples),
         )
-        return (member @ member.T).toarray(), n_cases
 
     def class_sizes(self) -> tuple[int, int]:
         """Return the numbers of distinct negative and positive cases."""
-        is_positive, is_negative = _case_labels(self)
+        is_positive, is_negative = case_labels(self)
         return int(np.count_nonzero(is_negative)), int(np.count_nonzero(is_positive))
 
     def to_frame(self) -> pd.DataFrame:
@@ -288,6 +372,28 @@ class ScoreTable:
     def codes(self, column: str) -> Codes:
         """Return the codes of a categorical column."""
         return level_codes(self.frame, column)
+
+
+def case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
+    """Return masks of the cases that are positive, and that are negative, in some row."""
+    case, positive = values_or_codes(table.frame["case"]), table.frame["y_true"].to_numpy()
+    is_positive, is_negative = np.zeros((2, len(table.frame["case"].cat.categories)), dtype=np.bool_)
+    for rows in iter_chunks(len(case)):
+        is_positive[case[rows][positive[rows]]] = True
+        is_negative[case[rows][~positive[rows]]] = True
+    return is_positive, is_negative
+
+
+def level_codes(frame: pd.DataFrame, column: str) -> Codes:
+    """Return the codes of a categorical column."""
+    return np.asarray(frame[column].cat.codes.to_numpy(), dtype=np.intp)
+
+
+def shared_clusters(frame: pd.DataFrame) -> SharedClusters | None:
+    """Return the clusters that are in several folds, or None."""
+    n_folds = frame[["fold", "cluster"]].drop_duplicates()["cluster"].value_counts()
+    several = int((n_folds > 1).sum())
+    return SharedClusters(several, n_folds.index.tolist()[0], int(n_folds.iloc[0])) if several else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,99 +495,8 @@ def hash_path(path: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
-    """Build a score table from raw columns, and check its rows, cases, clusters and weights."""
-    columns, where = raw.frame, raw.where
-    check_any_row(len(columns))
-    frame = pd.DataFrame(
-        {
-            "model": to_categorical(columns["model"], "model", where),
-            "fold": to_categorical(columns["fold"], "fold", where, numeric=True),
-            "y_true": check_label_column(columns["y_true"], pos_label, where),
-            "y_score": validate_scores(columns["y_score"], "y_score", where),
-        },
-        copy=False,
-    )
-    for column in ("case", "cluster"):
-        if column in columns:
-            frame[column] = to_categorical(columns[column], column, where, numeric=True)
-    if "weight" in columns:
-        frame["weight"] = check_weight_column(columns["weight"], where)
-        check_any_weight(frame["weight"].max())
-    table = ScoreTable(frame, raw.source)
-    if not table.has_weights:  # with weights, this is checked after cases of weight 0 are left out
-        check_cell_classes(table.models, table.folds, table.counts)
-    if table.has_cases:
-        _check_cases(table, where)
-    if table.has_clusters or table.has_weights:
-        table = replace(table, frame=check_sampling(frame, where))
-        check_cell_classes(table.models, table.folds, table.counts)
-    return table
-
-
-def _check_cases(table: ScoreTable, where: RowName) -> None:
-    """Check that no (model, fold, case) repeats and that each case has one label."""
-    if _has_repeated_cases(table):
-        n_cases = len(table.frame["case"].cat.categories)
-        key = table._cell_codes.astype(np.int64) * n_cases + table.codes("case")
-        repeated = np.flatnonzero(pd.Series(key).duplicated())
-        columns = table.frame[["model", "fold", "case"]].iloc[repeated[:MAX_EXAMPLES]]
-        displayed = ", ".join(
-            f"({m!r}, {f!r}, {c!r}) at {where(int(r))}"
-            for (m, f, c), r in zip(columns.itertuples(index=False), repeated, strict=False)
-        )
-        raise_duplicates(len(repeated), displayed)
-    is_positive, is_negative = _case_labels(table)
-    mixed = np.flatnonzero(is_positive & is_negative)
-    if len(mixed):
-        raise_mixed_labels(len(mixed), table.frame["case"].cat.categories[mixed[:MAX_EXAMPLES]].tolist())
-
-
-def _has_repeated_cases(table: ScoreTable) -> bool:
-    """Return True if a model in a fold has a case twice."""
-    (case,), sizes = table._columns_by_cell("case")
-    stops = np.cumsum(sizes)
-    for start, stop in zip((stops - sizes).tolist(), stops.tolist(), strict=True):
-        cases = np.sort(case[start:stop])
-        if (cases[1:] == cases[:-1]).any():
-            return True
-    return False
-
-
-def _case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
-    """Return masks of the cases that are positive, and that are negative, in some row."""
-    case, positive = values_or_codes(table.frame["case"]), table.frame["y_true"].to_numpy()
-    is_positive, is_negative = np.zeros((2, len(table.frame["case"].cat.categories)), dtype=np.bool_)
-    for rows in iter_chunks(len(case)):
-        is_positive[case[rows][positive[rows]]] = True
-        is_negative[case[rows][~positive[rows]]] = True
-    return is_positive, is_negative
-
-
-class CaseSummary(NamedTuple):
-    """Summary of the cases of distributed scores.
-
-    Attributes
-    ----------
-    shared : ndarray of shape (n_folds, n_folds)
-        Number of cases that each two folds share.
-    n_cases, n_positive : int
-        Number of distinct cases, and of positive ones.
-    unpaired : ndarray of shape (n_folds,)
-        Number of cases in each fold that lack a model of the fold.
-    examples : tuple of (case, fold)
-        Some of these cases.
-    """
-
-    shared: NDArray[np.int64]
-    n_cases: int
-    n_positive: int
-    unpaired: NDArray[np.int64]
-    examples: tuple[tuple[Label, Label], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class StreamedScores:
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamedScores(_ScoreSummaries):
     """Checked held-out scores of Dask or Spark, as ROC curves, without rows.
 
     It replaces a :class:`~skewanova.ScoreTable` in :func:`~skewanova.compare` and
@@ -513,44 +528,6 @@ class StreamedScores:
     source: Path | None
     parts: CasePartitions | None = None
     sampling: SamplingSummary | None = None
-
-    __repr__ = _describe_scores
-
-    @property
-    def has_cases(self) -> bool:
-        """True if rows name their cases."""
-        return self.cases is not None
-
-    @property
-    def has_clusters(self) -> bool:
-        """True if cases were drawn in clusters."""
-        return self.n_clusters > 0
-
-    @property
-    def has_weights(self) -> bool:
-        """True if cases represent unequal numbers of the population."""
-        return self.weights is not None
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters, those of dropped folds included; 0 if cases are not clustered."""
-        return 0 if self.sampling is None else self.sampling.n_clusters
-
-    @property
-    def weights(self) -> WeightRange | None:
-        """Range of the weights, those of dropped folds included; None if cases are not weighted."""
-        return None if self.sampling is None else self.sampling.weights
-
-    @property
-    def shared_clusters(self) -> SharedClusters | None:
-        """Clusters in several folds, if there are any."""
-        return None if self.sampling is None else self.sampling.shared
-
-    @property
-    def effective_counts(self) -> Floats:
-        """Effective numbers of negatives and positives by model and fold, shaped as `counts`."""
-        sampling = self.sampling
-        return self.counts.astype(np.float64) if sampling is None else sampling.sums.effective_number()
 
     def ties(self) -> Iterator[TieCounts]:
         """Yield the ties among the scores of every (model, fold), models first."""
@@ -594,22 +571,10 @@ class StreamedScores:
             sampling=sampling,
         )
 
-    def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """Count (fold, case) pairs that lack a model of the fold; return the count and some (case, fold)."""
-        cases = self.cases
-        return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
-
-    def shared_cases(self) -> tuple[NDArray[np.int64], int]:
-        """Return the number of cases that each two folds share, and of all cases, with dropped folds."""
-        if self.cases is None:
-            raise LookupError("there is no case column")
-        return self.cases.shared, self.cases.n_cases
-
     def class_sizes(self) -> tuple[int, int]:
         """Return the numbers of distinct negative and positive cases, those of dropped folds included."""
-        if self.cases is None:
-            raise LookupError("there is no case column")
-        return self.cases.n_cases - self.cases.n_positive, self.cases.n_positive
+        n_cases, n_positive = self.shared_cases()[1], self.cases.n_positive if self.cases else 0
+        return n_cases - n_positive, n_positive
 
     def sha256(self) -> str:
         """Return the fingerprint of the file or folder or, without one, of the curves."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from numbers import Number
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -31,20 +32,10 @@ from skewanova.base.checks import (
     check_weights,
     name_row,
 )
-from skewanova.priors.evidence import UnitSums
-from skewanova.scores.columns import SAMPLING_COLUMNS, decode, encode_whole_numbers, values_or_codes
+from skewanova.scores.columns import SAMPLING_COLUMNS, RawTable, decode, encode_whole_numbers, values_or_codes
+from skewanova.scores.table import MAX_EXAMPLES, Codes, Label, ScoreTable, case_labels, level_codes
 
 INTEGER_TEXT = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
-
-
-#: Most offending cells or rows that a message lists.
-MAX_EXAMPLES = 5
-
-
-Label = str | int
-
-
-Codes = NDArray[np.intp]
 
 
 def check_any_row(n_rows: int, table: str = "score table") -> None:
@@ -188,49 +179,6 @@ def raise_mixed_labels(n_cases: int, cases: Sequence[Label]) -> NoReturn:
 # --- clusters and weights of cases -------------------------------------------------------------------------
 
 
-class WeightRange(NamedTuple):
-    """Smallest and largest weight, and the weighted prior."""
-
-    low: float
-    high: float
-    prior: float
-
-
-class SharedClusters(NamedTuple):
-    """Number of clusters in several folds, and the name and number of folds of the cluster in most."""
-
-    n_clusters: int
-    name: Any
-    n_folds: int
-
-
-class SamplingSummary(NamedTuple):
-    """Summary of the clusters and weights of distributed scores.
-
-    Attributes
-    ----------
-    n_clusters : int
-        Number of clusters; 0 if cases are not clustered.
-    shared : SharedClusters or None
-        Clusters in several folds, if any.
-    kinds : (int, int, int)
-        Numbers of clusters with negatives only, with positives only, and with both.
-    sums : UnitSums
-        Weights of the clusters or cases, of shape (n_models, n_folds, 2).
-    weights : WeightRange or None
-        Range of the weights, if cases are weighted.
-    distinct : (ndarray, ndarray)
-        Distinct weights of the negatives and of the positives, up to a limit.
-    """
-
-    n_clusters: int
-    shared: SharedClusters | None
-    kinds: tuple[int, ...]
-    sums: UnitSums
-    weights: WeightRange | None
-    distinct: tuple[Floats, Floats]
-
-
 def check_weight_column(values: pd.Series[Any], where: RowName) -> Floats:
     """Return a column of finite, non-negative weights."""
     weight = values.to_numpy()
@@ -349,13 +297,63 @@ def check_whole_clusters(frame: pd.DataFrame) -> None:
         )
 
 
-def level_codes(frame: pd.DataFrame, column: str) -> Codes:
-    """Return the codes of a categorical column."""
-    return np.asarray(frame[column].cat.codes.to_numpy(), dtype=np.intp)
+# --- the table ---------------------------------------------------------------------------------------------
 
 
-def shared_clusters(frame: pd.DataFrame) -> SharedClusters | None:
-    """Return the clusters that are in several folds, or None."""
-    n_folds = frame[["fold", "cluster"]].drop_duplicates()["cluster"].value_counts()
-    several = int((n_folds > 1).sum())
-    return SharedClusters(several, n_folds.index.tolist()[0], int(n_folds.iloc[0])) if several else None
+def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
+    """Build a score table from raw columns, and check its rows, cases, clusters and weights."""
+    columns, where = raw.frame, raw.where
+    check_any_row(len(columns))
+    frame = pd.DataFrame(
+        {
+            "model": to_categorical(columns["model"], "model", where),
+            "fold": to_categorical(columns["fold"], "fold", where, numeric=True),
+            "y_true": check_label_column(columns["y_true"], pos_label, where),
+            "y_score": validate_scores(columns["y_score"], "y_score", where),
+        },
+        copy=False,
+    )
+    for column in ("case", "cluster"):
+        if column in columns:
+            frame[column] = to_categorical(columns[column], column, where, numeric=True)
+    if "weight" in columns:
+        frame["weight"] = check_weight_column(columns["weight"], where)
+        check_any_weight(frame["weight"].max())
+    table = ScoreTable(frame, raw.source)
+    if "weight" not in columns:  # with weights, this is checked after cases of weight 0 are left out
+        check_cell_classes(table.models, table.folds, table.counts)
+    if "case" in columns:
+        _check_cases(table, where)
+    if any(column in columns for column in SAMPLING_COLUMNS):
+        table = replace(table, frame=check_sampling(frame, where))
+        check_cell_classes(table.models, table.folds, table.counts)
+    return table
+
+
+def _check_cases(table: ScoreTable, where: RowName) -> None:
+    """Check that no (model, fold, case) repeats and that each case has one label."""
+    if _has_repeated_cases(table):
+        n_cases = len(table.frame["case"].cat.categories)
+        key = table._cell_codes.astype(np.int64) * n_cases + table.codes("case")
+        repeated = np.flatnonzero(pd.Series(key).duplicated())
+        columns = table.frame[["model", "fold", "case"]].iloc[repeated[:MAX_EXAMPLES]]
+        displayed = ", ".join(
+            f"({m!r}, {f!r}, {c!r}) at {where(int(r))}"
+            for (m, f, c), r in zip(columns.itertuples(index=False), repeated, strict=False)
+        )
+        raise_duplicates(len(repeated), displayed)
+    is_positive, is_negative = case_labels(table)
+    mixed = np.flatnonzero(is_positive & is_negative)
+    if len(mixed):
+        raise_mixed_labels(len(mixed), table.frame["case"].cat.categories[mixed[:MAX_EXAMPLES]].tolist())
+
+
+def _has_repeated_cases(table: ScoreTable) -> bool:
+    """Return True if a model in a fold has a case twice."""
+    (case,), sizes = table._columns_by_cell("case")
+    stops = np.cumsum(sizes)
+    for start, stop in zip((stops - sizes).tolist(), stops.tolist(), strict=True):
+        cases = np.sort(case[start:stop])
+        if (cases[1:] == cases[:-1]).any():
+            return True
+    return False

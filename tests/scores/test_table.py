@@ -15,14 +15,13 @@ from skewanova import auc, read_scores
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve
 from skewanova.priors.evidence import UnitSums
-from skewanova.scores import table as scores_table
 from skewanova.scores.columns import RawTable
-from skewanova.scores.table import CaseSummary, StreamedScores
-from skewanova.scores.validation import SamplingSummary
+from skewanova.scores.table import CaseSummary, SamplingSummary, StreamedScores
+from skewanova.scores.validation import build_score_table
 
 
 def build(frame, pos_label=None):
-    return scores_table.build_score_table(RawTable(frame), pos_label)
+    return build_score_table(RawTable(frame), pos_label)
 
 
 def cell(model="A", fold=1, **columns):
@@ -268,7 +267,7 @@ def stream(table):
         weight = rows["weight"].to_numpy(float)
         sums = UnitSums.from_cases(kind.to_numpy(), table.codes("cluster"), weight, table.counts.size)
         sums = sums.reshape(*table.counts.shape)
-        sampling = SamplingSummary(table.n_clusters, table.shared_clusters, (), sums, table.weights, ())
+        sampling = SamplingSummary(table.n_clusters, table.shared_clusters, sums, table.weights)
     return StreamedScores(
         models=table.models,
         folds=table.folds,

@@ -9,7 +9,8 @@ from loops import each
 
 import skewanova as sa
 from skewanova import InputError, InputTypeError, read_scores, scores_from_wide
-from skewanova.scores.validation import fill_fold, locate_group_row, shared_clusters
+from skewanova.scores.table import shared_clusters
+from skewanova.scores.validation import fill_fold, locate_group_row
 
 #: Two models on six cases of three patients.
 TABLE = pd.DataFrame(
