@@ -137,10 +137,9 @@ class ColumnMap:
         names = {column: column for column in allowed if column != "y_score" or not classes}
         for column, name in stated.items():
             names[check_choice(column, tuple(names), "columns")] = name
-        used = [*names.values()]
-        for column in [name for name in OPTIONAL_COLUMNS if name in names and name not in stated]:
-            if used.count(column) > 1:  # another column has this name
-                del names[column]
+        for column in OPTIONAL_COLUMNS:
+            if column not in stated and [*names.values()].count(column) > 1:  # another column has this name
+                names.pop(column, None)
         used = [*names.values()]
         taken = [name for name in classes if name in names.values()]
         if taken:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from skewanova.base.checks import (
@@ -294,18 +294,15 @@ def _infer_several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
     """Return the inferred design of several folds, ignoring halvings."""
     n_folds = len(table.folds)
     inferred = _infer_from_cases(table) if table.has_cases else None
+    same_cases = table.has_cases and inferred is None and (isinstance(table, ScoreTable) or bool(table.parts))
+    if same_cases and (stated.has_runs or stated == FoldDesign()):
+        return FoldDesign("runs", runs=stated.runs, n_folds=n_folds, reason="every run tests the same cases")
+    if inferred is not None and stated.kind not in {"runs", "independent"}:
+        return _override_design(inferred, stated)
     if stated.kind == "independent":
         notes = _independence_warnings(table, inferred, stated)
-        return FoldDesign("independent", n_folds=n_folds, reason="as stated", warnings=notes)
-    same_cases = table.has_cases and inferred is None and (isinstance(table, ScoreTable) or bool(table.parts))
-    if stated.has_runs or (stated == FoldDesign() and same_cases):
-        if not same_cases:
-            raise InputError(NEEDS_SAME_CASES.format(design=_design_name(stated)))
-        return FoldDesign("runs", runs=stated.runs, n_folds=n_folds, reason="every run tests the same cases")
-    if inferred is not None:
-        return _override_design(inferred, stated)
-    ambiguous = _is_ambiguous(table, stated)
-    notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if ambiguous else ()
+    else:
+        notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if _is_ambiguous(table, stated) else ()
     design = design_without_cases(n_folds, stated)
     return replace(design, warnings=(*notes, *design.warnings))
 
@@ -420,7 +417,8 @@ def _infer_from_cases(table: Scores) -> FoldDesign | None:
         return None
     if not np.triu(shared, 1).any():
         kind, total, reason = "kfold", float(n_cases), "no case occurs in two folds"
-    elif _is_evenly_covered(counted, n_cases) or _has_partition(shared, n_cases):
+    # with f_i folds of case i, the sum of the entries is sum f_i^2 and the trace is sum f_i
+    elif n_cases * int(counted.sum()) == int(np.trace(counted)) ** 2 or _has_partition(shared, n_cases):
         kind, total = "repeated_kfold", float(n_cases)
         reason = "the folds fall into sets that each cover all cases"
     else:
@@ -428,12 +426,6 @@ def _infer_from_cases(table: Scores) -> FoldDesign | None:
         total = float(n_total) if n_total else max(float(n_cases), _estimate_n_cases(shared))
         kind, reason = "repeated_holdout", "folds overlap at random"
     return FoldDesign(kind, float(np.mean(size) / total), n_folds=n_folds, reason=reason)
-
-
-def _is_evenly_covered(shared: NDArray[np.int64], n_cases: int) -> bool:
-    """Return True if every case is in equally many folds."""
-    # with f_i folds of case i, the sum of the entries is sum f_i^2 and the trace is sum f_i
-    return n_cases * int(shared.sum()) == int(np.trace(shared)) ** 2
 
 
 def _has_partition(shared: Floats, n_cases: int) -> bool:

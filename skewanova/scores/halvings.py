@@ -286,11 +286,8 @@ def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Gen
             splitter = import_sklearn("model_selection").StratifiedKFold(inner_folds, **options)
             stratum = _merge_small_strata(units.stratum[half], inner_folds)
             for fold, (train, test) in enumerate(splitter.split(np.zeros(len(half)), stratum), 1):
-                result.append(
-                    Split(
-                        units.select_cases(half[train]), units.select_cases(half[test]), fold, part, halving
-                    )
-                )
+                training, tested = (units.select_cases(half[side]) for side in (train, test))
+                result.append(Split(training, tested, fold, part, halving))
     return _check_splits(result, units.positive)
 
 

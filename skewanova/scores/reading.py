@@ -37,6 +37,7 @@ from skewanova.scores.validation import (
     build_score_table,
     check_any_row,
     raise_multiple_datasets,
+    to_categorical,
     validate_scores,
 )
 
@@ -280,17 +281,12 @@ def read_datasets(
     raw = load_table(
         source, ColumnMap.from_names(columns, allowed=(DATASET_COLUMN, *ALL_COLUMNS), pos_label=pos_label)
     )
-    codes, levels = pd.factorize(raw.frame[DATASET_COLUMN].map(str, na_action="ignore"))
-    names = [str(name) for name in levels]
-    blank = [-1, *(code for code, name in enumerate(names) if not name.strip())]
-    empty = np.flatnonzero(np.isin(codes, blank))
-    if len(empty):
-        raise InputError(f"`dataset` must not be empty, but is at {raw.where(int(empty[0]))}")
+    check_any_row(len(raw.frame))
+    dataset = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
     rest = replace(raw, frame=add_fold(raw.frame).drop(columns=DATASET_COLUMN))
-    check_any_row(len(names))
-    for code, name in enumerate(names):
+    for code, name in enumerate(dataset.categories):
         with prefix_errors(f"data set {name!r}"):
-            tables[name] = build_scores(rest.take(np.flatnonzero(codes == code)), pos_label)
+            tables[name] = build_scores(rest.take(np.flatnonzero(dataset.codes == code)), pos_label)
     return tables
 
 

@@ -10,7 +10,7 @@ import csv
 import gzip
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import TextIOWrapper
@@ -81,18 +81,14 @@ def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     frame = None if rows else _read_plain_csv(path, names, columns)
     if frame is None:
         cells = [_format_column(name, [*rows.values()], where, columns) for name in names]
-        frame = _frame_from_texts(names, [cells] if rows else _iter_blocks(path, names, BLOCK_ROWS))
+        blocks = [cells] if rows else _iter_blocks(path, names, BLOCK_ROWS)
+        batches = ([pa.array(texts, pa.string()) for texts in block] for block in blocks)
+        schema = pa.schema([(name, pa.string()) for name in names])
+        frame = read_batches(batches, schema, labels=names, source="the file")
     for name in names:
         if name not in columns.text and frame[name].dtype != np.float64:
             frame[name] = _read_numbers(frame[name], path.name, where)
     return frame, where
-
-
-def _frame_from_texts(names: Sequence[str], blocks: Iterable[Sequence[Sequence[str]]]) -> pd.DataFrame:
-    """Return columns of text as categories, or whole numbers, from blocks with one list per column."""
-    schema = pa.schema([(name, pa.string()) for name in names])
-    batches = ([pa.array(texts, pa.string()) for texts in block] for block in blocks)
-    return read_batches(batches, schema, labels=names, source="the file")
 
 
 # --- CSV ---------------------------------------------------------------------------------------------------

@@ -186,6 +186,5 @@ def _count_bins(table: ScoreTable, model: str) -> pd.DataFrame | None:
             "score_high": [*result.edges.astype(np.float64), np.nan],
             "n_positive": result.counts.positive.astype(int),
             "n_negative": result.counts.negative.astype(int),
-        },
-        columns=list(SCORE_BIN_COLUMNS),
+        }
     )

@@ -119,9 +119,7 @@ def to_categorical(
     position, levels = pd.factorize(in_order, sort=numbers is not None)
     recoded = np.zeros(len(names), dtype=np.min_scalar_type(-len(levels)))
     recoded[used] = position
-    is_same = np.array_equal(recoded, np.arange(len(recoded)))
-    new = codes if is_same else decode(codes, recoded)
-    return pd.Categorical.from_codes(new, dtype=pd.CategoricalDtype(pd.Index(levels)))
+    return pd.Categorical.from_codes(decode(codes, recoded), dtype=pd.CategoricalDtype(pd.Index(levels)))
 
 
 def _parse_levels(texts: list[str]) -> NDArray[np.int64] | None:
@@ -351,9 +349,5 @@ def _check_cases(table: ScoreTable, where: RowName) -> None:
 def _has_repeated_cases(table: ScoreTable) -> bool:
     """Return True if a model in a fold has a case twice."""
     (case,), sizes = table._columns_by_cell("case")
-    stops = np.cumsum(sizes)
-    for start, stop in zip((stops - sizes).tolist(), stops.tolist(), strict=True):
-        cases = np.sort(case[start:stop])
-        if (cases[1:] == cases[:-1]).any():
-            return True
-    return False
+    groups = (np.sort(cases) for cases in np.split(case, np.cumsum(sizes)[:-1]))
+    return any((cases[1:] == cases[:-1]).any() for cases in groups)
