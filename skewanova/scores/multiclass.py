@@ -98,8 +98,7 @@ def scores_from_multiclass(
     """
     labels = to_array(y_true, "y_true")
     check_vector(labels, "y_true")
-    missing = pd.isna(labels)
-    names = _check_class_names(labels[~missing], classes)
+    names = _check_class_names(labels[~pd.isna(labels)], classes)
     if not isinstance(y_score, Mapping):
         raise InputTypeError(
             "`y_score` must be a mapping from the names of the models to their scores, but is a "
@@ -115,9 +114,9 @@ def scores_from_multiclass(
     }
     check_text(scores, "`y_score`")
     frame = pd.concat([pd.DataFrame({"model": model, **rows}) for model in scores], ignore_index=True)
-    text = pd.concat([pd.Series([*map(str, labels.tolist())]).mask(missing)] * len(scores), ignore_index=True)
     columns = np.concatenate([*scores.values()]).T
-    return _build_tables(RawTable(frame), text, dict(zip(names, columns, strict=True)))
+    raw = RawTable(frame.assign(y_true=np.tile(labels, len(scores))))
+    return _build_tables(raw, dict(zip(names, columns, strict=True)))
 
 
 def read_multiclass(
@@ -157,15 +156,14 @@ def read_multiclass(
     if isinstance(classes, str):
         raise InputTypeError("`classes` must be a list of columns, such as ['cat', 'dog'], but is one text")
     raw = load_rows(source, columns, classes=classes)
-    labels = raw.frame["y_true"].map(str, na_action="ignore")
-    names = _check_class_names(labels.dropna().to_numpy(), classes)
-    rest = replace(raw, frame=raw.frame.drop(columns=["y_true", *names]))
-    return _build_tables(rest, labels, {name: raw.frame[name] for name in names})
+    names = _check_class_names(raw.frame["y_true"].dropna().to_numpy(), classes)
+    rest = replace(raw, frame=raw.frame.drop(columns=names))
+    return _build_tables(rest, {name: raw.frame[name] for name in names})
 
 
-def _build_tables(raw: RawTable, labels: pd.Series[Any], scores: Mapping[str, Any]) -> MulticlassScores:
-    """Build the one-vs-rest tables from labels as text and the scores of each class."""
-    tables = {}
+def _build_tables(raw: RawTable, scores: Mapping[str, Any]) -> MulticlassScores:
+    """Build the one-vs-rest tables from the rows without scores and the scores of each class."""
+    tables, labels = {}, raw.frame["y_true"].map(str, na_action="ignore")
     for name, score in scores.items():
         y_true = labels.eq(name).astype(object).where(labels.notna())
         with prefix_errors(f"class {name!r}"):

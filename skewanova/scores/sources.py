@@ -229,8 +229,7 @@ class ParquetSource:
 def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:
     """Return a column of the batch in the type of the table; a column that the file lacks is missing."""
     if field.name in keys:
-        value = pa.array([keys[field.name]], pa.string())
-        return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), len(batch)), value)
+        return pa.repeat(pa.scalar(keys[field.name], pa.string()), len(batch))
     if field.name not in batch.schema.names:
         return pa.nulls(len(batch), field.type)
     column, kind = batch.column(field.name), value_type(field.type)

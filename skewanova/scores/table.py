@@ -176,9 +176,13 @@ class _ScoreSummaries:
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
         """Return the number of cases that each two folds share, and the number of all cases."""
+        cases = self._named_cases()
+        return cases.shared, cases.n_cases
+
+    def _named_cases(self) -> CaseSummary:
         if self.cases is None:
             raise LookupError("there is no case column")
-        return self.cases.shared, self.cases.n_cases
+        return self.cases
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -573,8 +577,8 @@ class StreamedScores(_ScoreSummaries):
 
     def class_sizes(self) -> tuple[int, int]:
         """Return the numbers of distinct negative and positive cases, those of dropped folds included."""
-        n_cases, n_positive = self.shared_cases()[1], self.cases.n_positive if self.cases else 0
-        return n_cases - n_positive, n_positive
+        cases = self._named_cases()
+        return cases.n_cases - cases.n_positive, cases.n_positive
 
     def sha256(self) -> str:
         """Return the fingerprint of the file or folder or, without one, of the curves."""

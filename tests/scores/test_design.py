@@ -110,13 +110,6 @@ def test_holdouts_show_the_size_of_the_data_set_by_their_overlap(n_cases, fracti
         assert design.ratio == pytest.approx(0.25, rel=0.02)
 
 
-def test_few_holdouts_show_the_ratio_without_bias():
-    for j, rel in [(2, 0.3), (5, 0.1)]:
-        ratios = [infer(holdouts(2000, j, 0.2, np.random.default_rng(seed)))[0].ratio for seed in range(8)]
-        np.testing.assert_allclose(ratios, 0.25, rtol=rel)
-        assert np.mean(ratios) == pytest.approx(0.25, rel=rel / 2)
-
-
 def test_a_fold_of_all_cases_is_no_partition():
     assert infer([np.arange(40), np.arange(20), np.arange(10, 30)])[0].kind == "repeated_holdout"
 

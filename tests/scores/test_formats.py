@@ -6,7 +6,6 @@ import re
 import struct
 from pathlib import Path
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -175,14 +174,6 @@ def test_other_columns_do_not_matter(tmp_path):
     assert raw.frame["y_score"].tolist() == list(range(20_000))
 
 
-def test_columns_come_in_the_order_asked_for(tmp_path):
-    path = write(tmp_path, "y_score,case,model,y_true,x,fold\n0.5,c,A,1,z,2\n")
-    raw = load(path, optional=["case"], text=[*LABELS, "case"])
-    assert raw.frame.iloc[0].to_dict() == {
-        "model": "A", "fold": 2, "y_true": 1, "y_score": 0.5, "case": "c",
-    }  # fmt: skip
-
-
 def test_all_other_columns_with_a_name(tmp_path):
     path = write(tmp_path, ",y_true,Unnamed: 0,a, ,__index_level_0__,y_true2\n0,1,7,3,q,5,4\n")
     raw = load(path, required=["y_true"], optional=None, text=["y_true"])
@@ -284,12 +275,9 @@ ROWS = {"model": ["A", "NA"], "fold": [1, 2], "y_true": [True, False], "y_score"
         pd.DataFrame,
         lambda rows: pd.DataFrame(rows).convert_dtypes(),
         lambda rows: pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
-        pl.DataFrame,
-        lambda rows: pl.DataFrame(rows).lazy(),
         lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Categorical)),
         pa.table,
         lambda rows: pa.table({**rows, "model": pa.array(rows["model"]).dictionary_encode()}),
-        lambda rows: nw.from_native(pl.DataFrame(rows)),
         lambda rows: pl.DataFrame(rows).with_columns(pl.col("model").cast(pl.Enum(["NA", "A"]))),
         lambda rows: pd.DataFrame(rows).astype({"model": "category", "fold": "category"}),
         lambda rows: pd.DataFrame(rows).astype({"fold": "Int64", "y_true": "boolean", "y_score": "Int64"}),

@@ -156,12 +156,6 @@ def test_several_data_sets_are_refused(tmp_path, names):
         read_scores(path)
 
 
-def test_a_case_column_that_was_named_must_be_there():
-    with pytest.raises(InputError, match=r"^the table must have the column 'id', but has 'model', 'fold',"):
-        read_scores(LONG, columns={"case": "id"})
-    assert not read_scores(LONG).has_cases
-
-
 @pytest.mark.parametrize("positive", ["ill", "well"])
 def test_the_positive_label(tmp_path, positive):
     frame = LONG.assign(y_true=np.where(LONG["y_true"] == 1, "ill", "well"))

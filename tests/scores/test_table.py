@@ -51,12 +51,10 @@ def random_table(seed, n_models=3, n_folds=4, size=30):
         ([3, 1, 10, 2], (1, 2, 3, 10)),
         ([3.0, 1.0, 10.0, 2.0], (1, 2, 3, 10)),
         (["3", "1", "10", "2"], (1, 2, 3, 10)),
-        (["3.0", "1", "10", "2.0"], (1, 2, 3, 10)),
         (["-1", "0", "10", "-5"], (-5, -1, 0, 10)),
         (["3", "1", "a", "2"], ("3", "1", "a", "2")),
         (["03", "1", "10", "2"], ("03", "1", "10", "2")),
         (["-0", "1", "2", "3"], ("-0", "1", "2", "3")),
-        (["--5", "1", "2", "3"], ("--5", "1", "2", "3")),
         (["-", "1", "2", "3"], ("-", "1", "2", "3")),
         (["\u0663", "1", "2", "3"], ("\u0663", "1", "2", "3")),
         ([" 1", "1", "2", "3"], (" 1", "1", "2", "3")),
@@ -133,16 +131,6 @@ def test_empty_labels(column, empty):
 def test_scores_that_are_no_numbers(scores, message):
     with pytest.raises(InputTypeError, match=f"^`y_score` must hold real numbers, but .*{message}"):
         build(cell(y_score=scores))
-
-
-@each("dtype", ["int64", "uint64", "uint8", "float16", "float32", "bool"])
-def test_scores_keep_their_dtype(dtype):
-    assert build(cell(y_score=np.array([0, 1], dtype=dtype))).frame["y_score"].dtype == dtype
-
-
-def test_nullable_whole_numbers_keep_every_digit():
-    table = build(cell(y_score=pd.array([2**53 + 1, 2**53], dtype="Int64")))
-    assert table.frame["y_score"].tolist() == [2**53 + 1, 2**53]
 
 
 # --- labels -----------------------------------------------------------------------------------------------

@@ -84,13 +84,6 @@ def test_the_table_or_the_error_is_that_of_the_csv_module(tmp_path, monkeypatch,
     assert told(path) == by_the_csv_module(path, monkeypatch)
 
 
-def test_text_that_is_not_utf_8_is_refused_alike(tmp_path, monkeypatch):
-    path = tmp_path / "scores.csv"
-    path.write_bytes((HEAD + ROWS.replace("A", "Ä")).encode("latin-1"))
-    assert told(path) == by_the_csv_module(path, monkeypatch)
-    assert "UTF-8" in told(path)
-
-
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
 def test_no_digit_is_lost(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("csv") / "scores.csv"
