@@ -192,12 +192,9 @@ class ColumnMap:
         """Return how to name a missing column."""
         role = next((role for role, name in self.names.items() if name == missing), "")
         if not role or "batch" in self.names:
-            labels = missing == "y_true"  # of a wide table
-            return (
-                "name it by y_true='NAME' (--label-column NAME)"
-                if labels
-                else "correct the name, or rename the column"
-            )
+            if missing == "y_true":  # of a wide table
+                return "name it by y_true='NAME' (--label-column NAME)"
+            return "correct the name, or rename the column"
         mapping, option = f"columns={{{role!r}: NAME}}", f"--{OPTION_WORDS.get(role, role)}-column NAME"
         if DATASET_COLUMN in self.names:
             return f"map another name with {mapping}"

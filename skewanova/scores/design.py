@@ -330,9 +330,8 @@ def _infer_split_half(table: Scores, halvings: Halvings | None, stated: FoldDesi
     holdouts = _infer_several_folds(table, FoldDesign(test_fraction=stated.test_fraction))
     fewest = halvings.min_folds
     notes = [] if fewest >= MIN_INNER_FOLDS else [FEW_INNER_FOLDS.format(fewest=fewest)]
-    warnings = (*holdouts.warnings, *notes)
-    n_halvings = halvings.n_halvings
-    return replace(holdouts, kind="split_half", n_halvings=n_halvings, inner_folds=fewest, warnings=warnings)
+    design = replace(holdouts, kind="split_half", warnings=(*holdouts.warnings, *notes))
+    return replace(design, n_halvings=halvings.n_halvings, inner_folds=fewest)
 
 
 def _infer_single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:

@@ -46,9 +46,8 @@ def name_fold(fold: Label, part: str, halving: Label) -> str:
 def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
     """Build a checked score table from raw columns, with its halvings if there are any."""
     if not _has_halvings(raw.frame):
-        return build_score_table(
-            replace(raw, frame=raw.frame.drop(columns=["part"], errors="ignore")), pos_label
-        )
+        plain = raw.frame.drop(columns=["part"], errors="ignore")
+        return build_score_table(replace(raw, frame=plain), pos_label)
     part = _part_codes(raw)
     for is_part, name in ((part == 0, HOLDOUT), (part > 0, PARTS[1])):
         if not is_part.any():

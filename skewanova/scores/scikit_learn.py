@@ -40,10 +40,9 @@ RESPONSE_METHODS = ("auto", *RESPONSES)
 def check_response_method(response_method: str, class_prior: float | None) -> None:
     """Raise if the method is unknown, or if a class prior is given without predict_proba."""
     check_choice(response_method, RESPONSE_METHODS, "response_method")
-    if class_prior is None:
-        return
-    check_prior(class_prior, "class_prior")
-    if response_method != "predict_proba":
+    if class_prior is not None:
+        check_prior(class_prior, "class_prior")
+    if class_prior is not None and response_method != "predict_proba":
         raise InputError(
             "`class_prior` corrects probabilities: use it with response_method='predict_proba', not "
             f"{response_method!r}, or leave it out, since AUPREC does not need it"
@@ -130,12 +129,8 @@ class LabelledData:
 
     def scores(self, estimator: Any, test: Rows) -> NDArray[Any]:
         """Return the scores of the test cases by a fitted estimator, with probabilities corrected."""
-        score = score_cases(
-            estimator,
-            select_rows(self.features, test),
-            response_method=self.response_method,
-            pos_label=self.pos_label,
-        )
+        rows, options = select_rows(self.features, test), {"response_method": self.response_method}
+        score = score_cases(estimator, rows, pos_label=self.pos_label, **options)
         if self.class_prior is None:
             return score
         prior = float(self.positive.mean())
@@ -403,9 +398,8 @@ def auprec_scorer(
     array([0.92, 0.94, 0.94])
     """
     check_prior(prior)
-    return _make_scorer(
-        auprec_score, response_method, prior=prior, area_estimator=area_estimator, pos_label=pos_label
-    )
+    options = {"prior": prior, "area_estimator": area_estimator, "pos_label": pos_label}
+    return _make_scorer(auprec_score, response_method, **options)
 
 
 def iauprec_scorer(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import zlib
@@ -173,7 +172,7 @@ class ParquetSource:
         first = next(iter(sizes))
         with _reading_errors(repr(first.name)):
             schema, keys = pq.read_schema(first), _folder_keys(first, path)
-            hidden = {*_index_columns(schema.metadata), *keys}
+            hidden = {*_index_columns(schema), *keys}
             fields = [field for field in schema if field.name not in hidden]
             return cls(path, sizes, pa.schema([*fields, *(pa.field(key, pa.string()) for key in keys)]))
 
@@ -250,10 +249,10 @@ def describe_damage(paths: Iterable[Path], columns: Collection[str]) -> str | No
     return None
 
 
-def _index_columns(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
+def _index_columns(schema: Any) -> frozenset[str]:
     """Return the columns that pandas stored as the index, according to the metadata."""
     try:
-        columns = json.loads((metadata or {})[b"pandas"])["index_columns"]
+        columns = schema.pandas_metadata["index_columns"]
         return frozenset(name for name in columns if isinstance(name, str))
     except (LookupError, TypeError, ValueError, RecursionError):
         return frozenset()

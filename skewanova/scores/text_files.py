@@ -282,13 +282,8 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
         return dict(pairs)
 
     try:
-        row = json.loads(
-            content,
-            parse_float=JsonNumber,
-            parse_int=JsonNumber,
-            parse_constant=JsonNumber,
-            object_pairs_hook=build_object,
-        )
+        numbers: dict[str, Any] = dict.fromkeys(("parse_float", "parse_int", "parse_constant"), JsonNumber)
+        row = json.loads(content, object_pairs_hook=build_object, **numbers)
     except (json.JSONDecodeError, RecursionError) as error:
         reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
         raise InputError(f"{line} is not JSON: {reason}; write one object on each line") from error

@@ -201,7 +201,6 @@ def test_broken_lines_are_named(tmp_path, line, message):
     ("data", "message"),
     [
         (b"", "'scores.jsonl' is empty"),
-        (b"\n \n", "'scores.jsonl' is empty"),
         ('{"model": "Ä"}'.encode("latin-1"), "'scores.jsonl' is not UTF-8 text: 'utf-8' codec"),
         (
             b'{"model": "A"}',

@@ -39,11 +39,6 @@ def test_columns_are_named_by_the_classes_given():
     assert owl[owl["model"] == "net"]["y_score"].tolist() == SCORES["net"][:, 0].tolist()
 
 
-def test_whole_numbers_are_classes_too():
-    found = scores_from_multiclass(np.array([3, 1, 2, 1, 3, 2, 3, 1]), SCORES)
-    assert found.classes == ("1", "2", "3")
-
-
 @each(
     ("labels", "scores", "options", "message"),
     [

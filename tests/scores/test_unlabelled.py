@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from loops import each
 
-from skewanova import InputError, InputTypeError, read_scores
+from skewanova import InputError, read_scores
 from skewanova.scores.unlabelled import (
     SCORE_BIN_COLUMNS,
     collect_labelled_cases,
@@ -65,11 +65,6 @@ def test_other_names_of_columns():
 def test_bad_tables_are_refused(table, options, message):
     with pytest.raises(InputError, match=message):
         read_unlabelled(table, **options)
-
-
-def test_scores_must_be_numbers():
-    with pytest.raises(InputTypeError, match="`y_score` must hold real numbers"):
-        read_unlabelled(ROWS.assign(y_score=list("abcd")))
 
 
 # --- labelled cases and their bins ------------------------------------------------------------------------
