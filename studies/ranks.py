@@ -153,6 +153,7 @@ def peer_ranks(estimate: Floats, covariance: Floats, rng: np.random.Generator, l
         if not further.any():
             break
         rejected |= further
-    pairs = {"model_a": a, "model_b": b, "estimate": t, "reject": rejected}
-    ranks = rank_intervals(range(n), pd.DataFrame(pairs))
+    names = np.arange(n).astype(str)
+    pairs = {"model_a": names[a], "model_b": names[b], "estimate": t, "reject": rejected}
+    ranks = rank_intervals(names.tolist(), pd.DataFrame(pairs))
     return np.asarray(ranks[["rank_low", "rank_high"]], dtype=float)

@@ -525,6 +525,7 @@ def _prior_table(result: PriorEstimates) -> Table:
                 row.conf_low, row.conf_high
             ),
             "Shifted by 0.1 SD": lambda row: format_interval(row.sensitivity_low, row.sensitivity_high),
+            "Harder or easier half": lambda row: format_interval(row.half_low, row.half_high),
             "Label shift p": lambda row: format_p(row.p_value),
             "By": lambda row: row.method,
         },

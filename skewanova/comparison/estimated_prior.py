@@ -44,6 +44,7 @@ N_ZOOMS, MAX_RATIO = 4, 30.0
 MODEL_COLUMNS = (
     "model", "batch", "estimate", "conf_low", "conf_high", "n_positive", "n_negative", "n_unlabelled",
     "n_bins", "auc", "statistic", "df", "p_value", "method", "sensitivity_low", "sensitivity_high",
+    "half_low", "half_high",
 )  # fmt: skip
 
 
@@ -145,9 +146,9 @@ class PriorEstimates(FrameResult):
         """Return a row for the pooled estimate, if there is one, and for each model and its batches."""
         rows = [self.prior.to_frame()] if isinstance(self.prior, PooledPrior) else []
         for model, result in self.by_model.items():
-            low, high = result.sensitivity()
+            ranges = *result.sensitivity(), *result.half_range()
             rows.append(result.to_frame().assign(model=model))
-            rows[-1].loc[0, ["sensitivity_low", "sensitivity_high"]] = low, high
+            rows[-1].loc[0, list(MODEL_COLUMNS[-len(ranges) :])] = ranges
         frame: pd.DataFrame = pd.concat(rows, ignore_index=True)[list(MODEL_COLUMNS)]
         return frame
 
@@ -405,7 +406,8 @@ def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> Pooled
 def _list_assumptions(table: ScoreTable, fold: str | int | None) -> tuple[str, ...]:
     """List, as phrases, what inference at an estimated prior assumes for this table and fold."""
     label_shift = (
-        "the scores of each class are spread where the models run as among the labelled cases (label shift)"
+        "the scores of each class are spread where the models run as among the labelled cases (label shift), "
+        "which no test on unlabelled scores can prove: label some 50 of them, drawn at random, to check"
     )
     several = fold is None and len(table.folds) > 1
     refitted = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import PchipInterpolator
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import chi2
 
 from skewanova.base.checks import (
@@ -19,6 +19,7 @@ from skewanova.base.checks import (
     Seed,
     check_both_classes,
     check_count,
+    check_float_array,
     check_fraction,
     check_labelled_scores,
     check_not_negative,
@@ -60,6 +61,10 @@ MIN_INSIDE = 0.01
 
 #: Default shift of the scores of a class, in standard deviations, for the sensitivity analysis.
 DEFAULT_SHIFT = 0.1
+
+
+#: Most strata of audited cases.
+MAX_STRATA = 5
 
 
 #: Level of the test of label shift.
@@ -177,8 +182,9 @@ class PriorEstimate(EstimatedPrior):
         Likeliest prior, its confidence interval (0 or 1 if the data do not exclude it), and the level.
     label_shift : LabelShift
         Test of the assumption of label shift, with residuals by bin.
-    method : {"chi2", "bootstrap", "batches"}
-        Reference distribution of the likelihood ratio, or ``batches`` for a prediction from batches.
+    method : {"chi2", "bootstrap", "batches", "audited"}
+        Reference distribution of the likelihood ratio, or ``batches`` for a prediction from batches, or
+        ``audited`` for an estimate by audited labels, without label shift.
     bins : BinnedScores
         Bins of the scores with their counts.
     ratio_scale : tuple of float
@@ -210,6 +216,8 @@ class PriorEstimate(EstimatedPrior):
     def describe(self) -> str:
         """Return a description of the deployment prior."""
         scores = f"{self.n_unlabelled:,} unlabelled score{'s' * (self.n_unlabelled > 1)}"
+        if self.method == "audited":
+            return f"the prior estimated from audited labels among {scores}: {self}"
         if self.method == "batches":
             low, high = self.central_interval(0.95)
             return (
@@ -242,9 +250,31 @@ class PriorEstimate(EstimatedPrior):
         estimates = [*mixtures.find_likeliest_prior(counts), self.estimate]
         return float(min(estimates)), float(max(estimates))
 
+    def half_range(self) -> tuple[float, float]:
+        """Return the range of the estimate if positives in deployment score like one half of those labelled.
+
+        No test on unlabelled scores can tell that positives became easier or harder to recognise. Label about
+        50 cases of the deployment at random, and pass them as `audited`.
+
+        Returns
+        -------
+        low, high : float
+            Smallest and largest estimate, by the half with the higher and by that with the lower scores.
+        """
+        counts = self.bins.counts
+        n_below = np.cumsum(counts.positive)
+        lower = np.diff(np.minimum(n_below, n_below[-1] / 2), prepend=0.0)
+        halves = np.stack([lower, counts.positive - lower])
+        estimates = mixtures.find_likeliest_prior(
+            BinCounts(halves, *(np.stack([part] * 2) for part in counts[1:]))
+        )
+        return float(min(*estimates, self.estimate)), float(max(*estimates, self.estimate))
+
     @property
     def caveats(self) -> tuple[str, ...]:
         """Reasons why the interval may be too narrow."""
+        if self.method == "audited":
+            return ()
         low, high = self.sensitivity()
         wide = high - low > self.conf_high - self.conf_low
         band = (
@@ -291,6 +321,7 @@ def estimate_prior(
     *,
     pos_label: object = None,
     batch: ArrayLike | None = None,
+    audited: ArrayLike | None = None,
     n_bins: int = mixtures.N_BINS,
     confidence_level: float = 0.95,
     rng: Seed = 0,
@@ -314,6 +345,9 @@ def estimate_prior(
     batch : array_like, optional
         Batch (week, site) of each unlabelled score. From four batches and 20 labelled cases of each class on,
         the result is the distribution of the prior of a further batch.
+    audited : array_like, optional
+        Labels (0 or 1) of those of the unlabelled cases that were drawn at random and labelled later; nan for
+        the others. The estimate is then theirs, stratified by score, and needs no label shift.
     n_bins : int, default 8
         Number of bins of the score, at quantiles of `y_score`. It is reduced for ties, and to ten cases of
         the rarer class in each bin on average.
@@ -330,8 +364,8 @@ def estimate_prior(
     Raises
     ------
     ValueError
-        If a class is missing, all labelled scores are equal, or unlabelled and labelled scores do not
-        overlap.
+        If a class is missing, all labelled scores are equal, unlabelled and labelled scores do not overlap,
+        fewer than 10 cases are audited, or both `audited` and `batch` are given.
     TypeError
         If scores are not real numbers.
 
@@ -371,6 +405,10 @@ def estimate_prior(
     bins = check_count(n_bins, "n_bins", minimum=2)
     level = check_fraction(confidence_level, "confidence_level")
     estimate = estimate_from_bins(mixtures.bin_scores(positive, score, scores, bins), level, rng=rng)
+    if audited is not None:
+        if batch is not None:
+            raise InputError("`audited` is for all unlabelled scores together; leave out `batch`")
+        estimate = _estimate_from_audit(estimate, scores, check_float_array(audited, "audited"))
     if batch is not None:
         names = to_array(batch, "batch")
         check_same_length(unlabelled=scores, batch=names)
@@ -428,6 +466,50 @@ def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) ->
     log_odds = np.linspace(low, high, N_PLACES)
     height = np.interp(log_odds, prediction.log_odds, prediction.density)
     return log_odds, np.log(height / height.max())
+
+
+def _estimate_from_audit(estimate: PriorEstimate, scores: NDArray[Any], audited: Floats) -> PriorEstimate:
+    """Return the estimate by audited labels, stratified by score, in place of that under label shift.
+
+    The strata have equal numbers of audited cases, and their shares of all unlabelled cases count as known.
+    """
+    check_same_length(unlabelled=scores, audited=audited)
+    positive, labelled = audited == 1, ~np.isnan(audited)
+    if not np.isin(audited[labelled], (0, 1)).all() or labelled.sum() < mixtures.CASES_PER_BIN:
+        raise InputError(
+            f"`audited` must be 0, 1 or nan for each unlabelled score, with at least {mixtures.CASES_PER_BIN} labels"
+        )
+    n_strata = min(int(labelled.sum()) // mixtures.CASES_PER_BIN, MAX_STRATA)
+    edges = np.unique(np.quantile(scores[labelled], np.arange(1, n_strata) / n_strata))
+    weight = mixtures.count_by_bin(scores, edges) / len(scores)
+    counts = [mixtures.count_by_bin(scores[labelled & side], edges) for side in (positive, ~positive)]
+    weight, *counts = (part[sum(counts) > 0] for part in (weight, *counts))  # none lie between tied edges
+    weight /= weight.sum()
+    observed = mixtures.StratifiedCounts(weight, *counts).estimate
+    # half a case of each class: without, intervals by few positives cover .87 to .92
+    audit = mixtures.StratifiedCounts(weight, *(count + weight / 2 for count in counts))
+    level = estimate.confidence_level
+    critical = float(chi2.ppf(level, 1))
+    low, high = audit.interval_limits(critical)
+    ends = np.clip(audit.interval_limits(float(chi2.ppf(DENSITY_LEVEL, 1))), *mixtures.AUDIT_RANGE)
+    log_odds = np.linspace(float(logit(ends[0])), float(logit(ends[1])), N_PLACES)
+    ratio = np.array([audit.likelihood_ratio(float(prior)) for prior in expit(log_odds)])
+    agrees = audit.likelihood_ratio(float(np.clip(estimate.estimate, *mixtures.AUDIT_RANGE))) <= critical
+    note = (
+        f"the audited labels exclude the estimate under label shift, {estimate.estimate:.3g}: the scores of "
+        "a class are distributed differently in deployment"
+    )
+    notes = [text for text in estimate.warnings if text != estimate.label_shift.note] + [note] * (not agrees)
+    return replace(
+        estimate,
+        estimate=observed,
+        conf_low=low if observed else 0.0,
+        conf_high=high,
+        log_odds=log_odds,
+        log_density=-ratio / 2,
+        method="audited",
+        warnings=tuple(notes),
+    )
 
 
 def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:

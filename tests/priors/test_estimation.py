@@ -1,6 +1,7 @@
 """The estimated prior: intervals, test of label shift, what it refuses, and its use as a deployment prior."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -300,3 +301,102 @@ def test_a_further_batch_beyond_all_priors_that_are_sought_has_a_weighting():
         assert log_odds[[0, -1]] == pytest.approx(centre + norm.ppf([0.0005, 0.9995]), abs=0.05)
     told = BatchPrediction(at, norm.pdf(at, 5.0, 3.0), at, norm.pdf(at, 5.0, 3.0))
     assert estimation._truncate_density(told, counts)[0][-1] == mixtures.log_odds_range(np.asarray(100.0))[1]
+
+
+def test_halves_of_the_positives_are_the_lower_and_the_upper_scores(found):
+    labelled, unlabelled = scores()
+    positive = np.sort(labelled[:100])
+    ends = []
+    for half in (positive[:50], positive[50:]):
+        edges = found.bins.edges
+        counts = BinCounts(
+            *(mixtures.count_by_bin(part, edges) for part in (half, labelled[100:], unlabelled))
+        )
+        ends.append(float(mixtures.find_likeliest_prior(counts)))
+    ends.append(found.estimate)  # which is the largest here: no half alone explains the unlabelled scores
+    assert found.half_range() == pytest.approx((min(ends), max(ends)), rel=1e-6)
+
+
+def brute_ratio(counts, prior):
+    """Likelihood ratio of audited strata at a prior, on a grid of the rate of the first of two."""
+    weight, positive, negative = (np.asarray(part, dtype=float) for part in counts)
+    first = np.linspace(1e-6, 1 - 1e-6, 400_001)
+    second = (prior - weight[0] * first) / weight[1]
+    inside = (second > 0) & (second < 1)
+    rates = np.stack([first[inside], second[inside]])
+    height = positive @ np.log(rates) + negative @ np.log1p(-rates)
+    best = positive / (positive + negative)
+    top = positive @ np.log(best) + negative @ np.log1p(-best)
+    return 2 * (top - height.max())
+
+
+@each("prior", [0.05, 0.12, 0.3, 0.6])
+def test_likelihood_ratio_of_audited_strata_is_that_of_brute_force(prior):
+    counts = [0.7, 0.3], [1.4, 6.2], [38.6, 9.8]
+    ratio = mixtures.StratifiedCounts(*map(np.array, counts)).likelihood_ratio(prior)
+    assert ratio == pytest.approx(brute_ratio(counts, prior), abs=1e-4)
+
+
+def audited_sample(rng, n_audited, prior=0.05, shift=0.0):
+    """Labels of cases in deployment drawn at random, whose positives score higher than the labelled ones."""
+    true = rng.random(2000) < prior
+    unlabelled = rng.normal((1.5 + shift) * true)
+    labels = np.full(len(true), np.nan)
+    chosen = rng.choice(len(true), n_audited, replace=False)
+    labels[chosen] = true[chosen]
+    return unlabelled, labels
+
+
+def test_audited_labels_cover_the_prior_where_positives_became_easier():
+    rng, labelled = np.random.default_rng(0), scores()[0]
+    inside, naive = [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkewanovaWarning)
+        for _ in range(60):
+            unlabelled, labels = audited_sample(rng, 100, shift=1.0)
+            audit = estimate_prior(LABELS, labelled, unlabelled, audited=labels)
+            plain = estimate_prior(LABELS, labelled, unlabelled)
+            inside.append(audit.conf_low <= 0.05 <= audit.conf_high)
+            naive.append(plain.conf_low <= 0.05 <= plain.conf_high)
+    assert np.mean(inside) >= 0.88  # 60 draws of .95
+    assert np.mean(naive) < np.mean(inside)
+
+
+def test_audited_estimate_is_a_deployment_prior_and_says_if_label_shift_is_excluded():
+    labelled = scores()[0]
+    unlabelled, labels = audited_sample(np.random.default_rng(1), 400, prior=0.3)
+    result = estimate_prior(LABELS, labelled, unlabelled, audited=labels)
+    assert result.method == "audited"
+    assert result.low < result.conf_low < result.estimate < result.conf_high < result.high
+    assert result.caveats == ()
+    assert "audited labels among 2,000 unlabelled scores" in result.describe()
+    with pytest.warns(SkewanovaWarning, match="the audited labels exclude the estimate under label shift"):
+        estimate_prior(LABELS, labelled, unlabelled, audited=np.where(np.isnan(labels), np.nan, 1 - labels))
+
+
+def test_no_audited_positive_leaves_zero_in_the_interval():
+    labelled, unlabelled = scores(prior=0.01)
+    labels = np.full(len(unlabelled), np.nan)
+    labels[-50:] = 0
+    result = estimate_prior(LABELS, labelled, unlabelled, audited=labels)
+    assert (result.estimate, result.conf_low) == (0.0, 0.0)
+    assert 0.02 < result.conf_high < 0.1
+
+
+@each(
+    ("audited", "message"),
+    [
+        ([0.0, 1.0], "arguments must be equally long, but `unlabelled` has 2000, `audited` has 2"),
+        ([2.0] * 2000, "`audited` must be 0, 1 or nan for each unlabelled score, with at least 10 labels"),
+        ([np.nan] * 1995 + [1.0] * 5, "with at least 10 labels"),
+    ],
+)
+def test_audited_labels_are_checked(audited, message):
+    with pytest.raises(InputError, match=message):
+        estimate_prior(LABELS, *scores(), audited=audited)
+
+
+def test_audited_labels_and_batches_exclude_each_other():
+    labels = np.zeros(2000)
+    with pytest.raises(InputError, match="leave out `batch`"):
+        estimate_prior(LABELS, *scores(), audited=labels, batch=np.zeros(2000, dtype=int))
