@@ -179,11 +179,7 @@ def joint_curves_over_runs(evaluation: Evaluation, priors: Floats) -> JointCurve
     over_cases, over_runs = np.stack(units, axis=2), np.stack(roots, axis=2)
     if len(over_cases) > over_cases[0].size or isinstance(areas.sample, SampleSummary):
         flat = over_cases.reshape(len(over_cases), -1)
-        root = symmetric_root(
-            compute_r_factor(
-                flat[start : start + QR_BLOCK_ROWS] for start in range(0, len(flat), QR_BLOCK_ROWS)
-            )
-        )
+        root = symmetric_root(compute_r_factor(fold_statistics.split_rows(flat, QR_BLOCK_ROWS)))
         over_cases = root.reshape(-1, *over_cases.shape[1:])
     deviations = np.concatenate([over_runs, over_cases])
     return JointCurves(priors, np.stack(means, axis=1), deviations, np.inf, error, pair_df, model_df)

@@ -560,18 +560,15 @@ def _describe_cases(row: Any, plan: ComparisonPlan) -> str:
 def _describe_folds(row: Any, plan: ComparisonPlan) -> str:
     if np.isnan(row.n_folds):
         return ""
-    kind = "folds of the same data" if plan.overlapping else "independent folds"
-    shared = "training data" if plan.overlapping else ""
+    further, shared = ("folds of the same data", "training data") if plan.overlapping else ("", "")
+    kind = further or "independent folds"
     if row.design == "runs":
-        kind, shared = f"runs on the same {plan.units}", f"their {plan.units}"
+        kind, further, shared = f"runs on the same {plan.units}", "runs", f"their {plan.units}"
     if np.isfinite(row.n_folds):
         assured = f" ({row.n_folds_assured:g} assured)" if np.isfinite(row.n_folds_assured) else ""
         return f" So would {row.n_folds:g} {kind}{assured} instead of {row.n_folds_now:g}."
-    kind = "runs" if row.design == "runs" else kind
-    if not shared:
-        return ""
-    limit = format_number(row.limit_power, 2)
-    return f" More {kind} cannot: they share {shared}, and infinitely many have power {limit}."
+    limit = f"they share {shared}, and infinitely many have power {format_number(row.limit_power, 2)}"
+    return f" More {further} cannot: {limit}." if further else ""
 
 
 def _advise_runs_or_cases(row: Any, plan: ComparisonPlan) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from html import escape
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -477,17 +477,14 @@ def contender_ranges(
     leaders: pd.DataFrame, low: float, high: float
 ) -> list[tuple[tuple[str, ...], float, float]]:
     """Return (contenders, low, high) along a range of priors, with equal neighbours joined."""
-    ranges: list[tuple[tuple[str, ...], float, float]] = []
-    for _, rows in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
-        start, end = max(rows["prior_low"].iloc[0], low), min(rows["prior_high"].iloc[0], high)
-        names = tuple(map(str, rows["contender"]))
-        if start > end or (start == end and low < high):
-            continue
-        if ranges and set(ranges[-1][0]) == set(names):
-            ranges[-1] = (ranges[-1][0], ranges[-1][1], end)
-        else:
-            ranges.append((names, start, end))
-    return ranges
+    by_range: Any = leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True)
+    parts = [
+        (tuple(map(str, rows["contender"])), max(start, low), min(end, high))
+        for (start, end), rows in by_range
+    ]
+    inside = (part for part in parts if part[1] < part[2] or part[1] == part[2] == low == high)
+    groups = [list(group) for _, group in groupby(inside, key=lambda part: set(part[0]))]
+    return [(group[0][0], group[0][1], group[-1][2]) for group in groups]
 
 
 def abs_estimate(row: Any) -> float:

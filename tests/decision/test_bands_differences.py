@@ -10,10 +10,9 @@ from scipy import stats
 
 from skewanova import evaluate, load_satellite_scores
 from skewanova.decision import auprec_bands, difference_curves, find_differing_priors
-from skewanova.decision.bands import critical_value, draw_max_t_of_columns, pair_critical_value
+from skewanova.decision.bands import critical_value, pair_critical_value
 from skewanova.evaluation import auprec_by_prior
 from skewanova.evaluation.measures import prior_grid
-from skewanova.inference import fold_statistics
 
 RATIO = 0.25
 
@@ -116,29 +115,6 @@ def test_a_better_model_is_found_and_named():
     assert (found["estimate"] < 0).all()
     (stretch,) = find_differing_priors(measures).to_numpy().tolist()
     assert stretch == ["better", "worse", pytest.approx(0.3), pytest.approx(0.6)]
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover
-@pytest.mark.parametrize(("n_folds", "n_models", "replicates"), [
-    (2, 3, 300), (3, 4, 400), (5, 4, 400), (10, 4, 300), (20, 3, 300),
-])  # fmt: skip
-def test_bands_hold_their_level_over_all_priors_and_pairs(n_folds, n_models, replicates):
-    # AUPREC along 7 priors as smooth Gaussian curves, all models equal
-    rng = np.random.default_rng(n_folds)
-    x = np.linspace(0, 1, 7)
-    smooth = np.linalg.cholesky(np.exp(-((x[:, None] - x) ** 2) / 0.18) + 1e-9 * np.eye(7))
-    errors = 0
-    for seed in range(replicates):
-        curves = rng.normal(size=(n_folds, n_models, 7)) @ smooth.T
-        values = curves.transpose(2, 0, 1)
-        t = np.abs(fold_statistics.paired_t(values).statistic).max()
-        difference = fold_statistics.pair_differences(values).transpose(1, 2, 0).reshape(n_folds, -1)
-        largest = draw_max_t_of_columns(difference - difference.mean(axis=0), 7, 99, seed)
-        errors += t > critical_value(np.sort(largest), 0.05)
-    assert errors / replicates < 0.05 + 3 * np.sqrt(0.05 * 0.95 / replicates)
-    if n_folds > 2:
-        assert errors / replicates > 0.05 - 4 * np.sqrt(0.05 * 0.95 / replicates)
 
 
 def test_identical_models_have_no_p():

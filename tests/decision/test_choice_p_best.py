@@ -118,13 +118,6 @@ def test_models_that_never_vary_are_ranked_by_their_estimates():
     assert probability_best(np.array([0.7, 0.7, 0.6]), zero, df=5).tolist() == [0.5, 0.5, 0]
 
 
-def test_models_that_are_the_same_share_what_a_third_leaves():
-    covariance = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]) / 100
-    found = probability_best(np.array([0.5, 0.5, 0.5]), covariance, df=np.inf)
-    assert found[0] == found[1]
-    assert found[2] == pytest.approx(0.5, abs=0.02)
-
-
 def test_a_certain_lead_over_one_model_holds_beside_a_doubtful_one():
     covariance = np.zeros((3, 3))
     covariance[2, 2] = 0.01

@@ -96,17 +96,6 @@ def test_plan_of_one_test_set():
     assert shift < 0.12 / np.sqrt(left) < 1.05 * shift
 
 
-def test_the_order_of_named_cases_does_not_matter():
-    labels, scores = one_set(np.random.default_rng(3), 1)
-    frame = long_frame(labels, scores)
-    mixed = frame.sample(frac=1, random_state=0)
-    found = [sa.plan_comparison(f, 0.2, difference=0.1).to_frame() for f in (frame, mixed)]
-    np.testing.assert_allclose(found[0]["std_error"], found[1]["std_error"])
-    unnamed = mixed.drop(columns="case")
-    with pytest.raises(ValueError, match=r"^all models of a test set must be scored on the same cases"):
-        sa.plan_comparison(unnamed, 0.2, difference=0.1)
-
-
 @pytest.mark.slow
 @pytest.mark.no_cover
 def test_planned_cases_reach_their_power_in_simulated_test_sets():

@@ -17,7 +17,7 @@ from plot_checks import HOSTILE, NAMES, assert_fits, legend_texts, make_result, 
 import skewanova.plotting as sp
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.base.frames import list_distinct
-from skewanova.plotting.styling import model_labels, model_markers
+from skewanova.plotting.styling import model_labels
 
 #: The frame of each plot, and a column that it needs.
 PLOTS = {
@@ -122,12 +122,3 @@ def test_models_keep_colour_and_order_in_every_plot(plot, result):
     assert [to_rgba(line.get_color()) for line in ax.get_legend().get_lines()[:3]] == expected
     drawn = [to_rgba(line.get_color()) for line in ax.lines]
     assert list_distinct(color for color in drawn if color in expected) == expected
-
-
-@each("plot", ALONG_PRIOR)
-def test_names_stand_at_the_lines_or_in_a_legend_where_the_figure_makes_no_room(plot, result):
-    beside, within = plot(result), plot(result, ax=Figure().subplots())
-    assert (texts(beside), texts(within), legend_texts(within)[:3]) == (list(NAMES), [], list(NAMES))
-    for line, model in zip(beside.lines, NAMES, strict=False):
-        assert to_rgba(line.get_color()) == to_rgba(sp.model_palette(NAMES)[model])
-        assert line.get_marker() == model_markers(NAMES)[model]
