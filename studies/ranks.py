@@ -45,9 +45,8 @@ class RankSetting:
     def distances(self) -> Floats:
         """Return the true positions: all tied, two groups, or equal steps."""
         place = np.arange(self.n_models, dtype=float)
-        return {"tied": 0 * place, "groups": place < self.n_models / 2, "steps": place}[
-            self.truth
-        ] * self.step
+        shapes = {"tied": 0 * place, "groups": 1.0 * (place < self.n_models / 2), "steps": place}
+        return np.asarray(self.step * shapes[self.truth], dtype=np.float64)
 
     def describe(self) -> str:
         """Return the design in words."""

@@ -477,7 +477,8 @@ def _estimate_from_audit(estimate: PriorEstimate, scores: NDArray[Any], audited:
     positive, labelled = audited == 1, ~np.isnan(audited)
     if not np.isin(audited[labelled], (0, 1)).all() or labelled.sum() < mixtures.CASES_PER_BIN:
         raise InputError(
-            f"`audited` must be 0, 1 or nan for each unlabelled score, with at least {mixtures.CASES_PER_BIN} labels"
+            "`audited` must be 0, 1 or nan for each unlabelled score, with at least "
+            f"{mixtures.CASES_PER_BIN} labels"
         )
     n_strata = min(int(labelled.sum()) // mixtures.CASES_PER_BIN, MAX_STRATA)
     edges = np.unique(np.quantile(scores[labelled], np.arange(1, n_strata) / n_strata))
