@@ -19,7 +19,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,22 +64,18 @@ def make_provenance(
     sha256: str | None = None,
 ) -> dict[str, Any]:
     """Return a record of how an output was made, which also identifies earlier outputs."""
+    versions = {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
         "tool": "skewanova",
-        "version": _read_versions()["skewanova"],
+        "version": versions["skewanova"],
         "kind": kind,
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)),
         "input": {"name": source.name if source else None, "sha256": sha256},
         "seed": seed,
         "settings": dict(settings),
-        "versions": dict(_read_versions()),
+        "versions": versions,
     }
-
-
-@cache
-def _read_versions() -> Mapping[str, str]:
-    return {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
 
 
 def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -107,9 +102,9 @@ def read_manifest(folder: Path) -> dict[str, str]:
         return {}
 
 
-def format_csv(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
+def format_csv(frame: pd.DataFrame) -> str:
     """Return comma-separated values; quote all text if it holds a carriage return."""
-    options: dict[str, Any] = {"index": False, "lineterminator": "\n", "float_format": float_format}
+    options: dict[str, Any] = {"index": False, "lineterminator": "\n"}
     text: str = frame.to_csv(**options)
     return frame.to_csv(**options, quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text
 
@@ -139,9 +134,9 @@ class Output:
             os.fsync(file.fileno())
         self._digests[self._prefix + name] = hashlib.sha256(data).hexdigest()
 
-    def write_csv(self, name: str, frame: pd.DataFrame, *, float_format: str | None = None) -> None:
+    def write_csv(self, name: str, frame: pd.DataFrame) -> None:
         """Write a frame as comma-separated values."""
-        self.write(name, format_csv(frame, float_format=float_format))
+        self.write(name, format_csv(frame))
 
     def make_subfolder(self, name: str) -> Output:
         """Return a subfolder as an output that shares the SHA-256 of this one."""

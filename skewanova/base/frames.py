@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import namedtuple
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from skewanova.base.checks import InputError
@@ -66,11 +64,5 @@ def make_frame(content: Any, columns: Iterable[str] | None = None) -> pd.DataFra
 
 
 def iter_rows(frame: pd.DataFrame) -> Iterator[Any]:
-    """Iterate over rows as named tuples, in a third of the time of `itertuples` for small frames."""
-    columns = [column.tolist() for _, column in frame.items()]
-    return map(_make_row_type(tuple(frame.columns))._make, zip(*columns, strict=True))
-
-
-@lru_cache(maxsize=256)
-def _make_row_type(names: tuple[Any, ...]) -> Any:
-    return namedtuple("Row", map(str, names), rename=True)
+    """Iterate over rows as named tuples."""
+    return iter(frame.itertuples(index=False, name="Row"))

@@ -21,7 +21,7 @@ from skewanova.curves.estimators import (
     vertex_precision,
 )
 from skewanova.curves.roc import RocCurve, check_binary_scores, roc_curve, steps_from_curve, steps_from_scores
-from skewanova.priors.weightings import PriorLike, as_deployment_prior
+from skewanova.priors.weightings import PriorLike, as_deployment_prior, unwrap_scalar
 
 
 @overload
@@ -76,8 +76,7 @@ def auprec(roc: RocCurve, prior: ArrayLike, *, area_estimator: str = "trapezoid"
 def _evaluate_area(area: Kernel, prior: ArrayLike) -> float | Floats:
     """Return the areas at priors, in the shape of the priors; one prior gives a float."""
     priors = check_priors(prior)
-    values = area(priors.ravel()).reshape(priors.shape)
-    return float(values) if values.ndim == 0 else values
+    return unwrap_scalar(area(priors.ravel()).reshape(priors.shape))
 
 
 def iauprec(

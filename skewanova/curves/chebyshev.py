@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import combinations, groupby, pairwise
 from operator import itemgetter
 from typing import TypeVar
@@ -140,19 +140,16 @@ class MeanCurves:
         """Return mean AUPREC (n_models, n_priors) at priors, for all or some models."""
         x = np.atleast_1d(logit(priors))
         panel = self._panel_of(x)
-        chosen = slice(None) if models is None else list(models)
-        values = np.empty((len(self._coefficients[0][chosen]), len(x)))
+        chosen = range(len(self.panels[0])) if models is None else models
+        values = np.empty((len(chosen), len(x)))
         for k in np.unique(panel):
-            inside = mapdomain(x[panel == k], self.panels[k][0].domain, self.panels[k][0].window)
-            values[:, panel == k] = chebval(inside, self._coefficients[k][chosen].T)
+            series = [self.panels[k][model] for model in chosen]
+            inside = mapdomain(x[panel == k], series[0].domain, series[0].window)
+            values[:, panel == k] = chebval(inside, _coefficients(series).T)
         return values
 
     def _panel_of(self, x: Floats) -> NDArray[np.intp]:
         return np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1)
-
-    @cached_property
-    def _coefficients(self) -> list[Floats]:
-        return [_coefficients(panel) for panel in self.panels]
 
     def leader(self, prior: float) -> int:
         """Return the index of the best model at a prior; of models equal up to rounding, the first."""

@@ -157,20 +157,14 @@ class MeasuredCurves(Mapping[Cell, RocCurve]):
 
 
 class GroupCurves(MeasuredCurves):
-    """ROC curves of all (model, fold), from validated cases of all groups in consecutive rows."""
+    """ROC curves of all (model, fold), from validated cases of all groups in consecutive rows.
 
-    def __init__(
-        self,
-        cells: Sequence[Cell],
-        positive: Bools,
-        *,
-        score: NDArray[Any],
-        sizes: Counts,
-        weight: Floats | None = None,
-    ) -> None:
+    The columns are labels, scores and, optionally, weights.
+    """
+
+    def __init__(self, cells: Sequence[Cell], *columns: NDArray[Any], sizes: Counts) -> None:
         super().__init__(dict.fromkeys(cells))
-        self._cases = positive, score, sizes
-        self._weight = weight
+        self._columns, self._sizes = columns, sizes
 
     def __getitem__(self, cell: Cell) -> RocCurve:
         return self._curves[cell]
@@ -181,16 +175,15 @@ class GroupCurves(MeasuredCurves):
 
     @cached_property
     def _curves(self) -> dict[Cell, RocCurve]:
-        positive, score, sizes = self._cases
-        columns = [positive, score] if self._weight is None else [positive, score, self._weight]
-        groups = (np.split(column, np.cumsum(sizes)[:-1]) for column in columns)
+        groups = (np.split(column, np.cumsum(self._sizes)[:-1]) for column in self._columns)
         return dict(zip(self._cells, map(curve_from_scores, *groups), strict=True))
 
     @cached_property
     def _steps(self) -> list[RecallSteps]:
-        if self._weight is None:
-            return list(steps_of_groups(*self._cases))
-        return list(_iter_steps(self._curves))
+        if len(self._columns) > 2:
+            return list(_iter_steps(self._curves))
+        positive, score = self._columns
+        return list(steps_of_groups(positive, score, self._sizes))
 
 
 Bits = NDArray[np.uint8]

@@ -73,7 +73,7 @@ class DeploymentPrior(Protocol):
         """Return a description of the deployment prior."""
 
 
-def _unwrap_scalar(values: Floats) -> float | Floats:
+def unwrap_scalar(values: Floats) -> float | Floats:
     """Return a 0-dimensional array as a float, other arrays unchanged."""
     return float(values) if values.ndim == 0 else values
 
@@ -111,7 +111,7 @@ def skew_from_prior(prior: ArrayLike) -> float | Floats:
     4.0
     """
     pi = check_priors(prior)
-    return _unwrap_scalar((1 - pi) / pi)
+    return unwrap_scalar((1 - pi) / pi)
 
 
 @overload
@@ -146,7 +146,7 @@ def prior_from_skew(skew: ArrayLike) -> float | Floats:
     >>> prior_from_skew(4.0)
     0.2
     """
-    return _unwrap_scalar(np.asarray(1 / (1 + check_skews(skew))))
+    return unwrap_scalar(np.asarray(1 / (1 + check_skews(skew))))
 
 
 @dataclass(frozen=True)
@@ -586,4 +586,4 @@ def correct_class_prior(probability: ArrayLike, *, train_prior: float, prior: fl
     if bad.size:
         raise InputError(f"`probability` must lie between 0 and 1, but got {bad[0]:g}")
     positive, negative = posterior * (used / learnt), (1 - posterior) * ((1 - used) / (1 - learnt))
-    return _unwrap_scalar(np.asarray(positive / (positive + negative)))
+    return unwrap_scalar(np.asarray(positive / (positive + negative)))

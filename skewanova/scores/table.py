@@ -278,9 +278,8 @@ class ScoreTable(_ScoreSummaries):
     def curves(self) -> GroupCurves:
         """Return the weighted ROC curve of every (model, fold), models first."""
         names = ["y_true", "y_score", *(["weight"] if "weight" in self.frame else [])]
-        (positive, score, *weight), sizes = self._columns_by_cell(*names)
-        weights = weight[0] if weight else None
-        return GroupCurves(self.cells, positive, score=score, sizes=sizes, weight=weights)
+        columns, sizes = self._columns_by_cell(*names)
+        return GroupCurves(self.cells, *columns, sizes=sizes)
 
     def select_folds(self, folds: Collection[Label]) -> ScoreTable:
         """Return the table with some of the folds."""

@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import skewanova as sa
@@ -19,33 +18,6 @@ class Given(FrameResult):
 
     def to_frame(self):
         return self.frame
-
-
-@pytest.fixture(scope="module")
-def results():
-    comparison = sa.compare(sa.load_satellite_scores(), deployment_prior=(0.05, 0.2), at_priors=(0.5, 0.2))
-    evaluation = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
-    two_way = sa.inference.two_way_anova(evaluation.iauprec)
-    return [
-        evaluation,
-        two_way,
-        sa.inference.tukey_hsd(two_way),
-        sa.inference.omnibus_test(comparison.tables["iauprec"], method="hotelling"),
-    ]
-
-
-def same(expected, found):
-    missing = expected is None or expected != expected
-    return found is None if missing else expected == found and type(expected) is type(found)
-
-
-def test_results_are_the_same_in_polars(results):
-    for result in results:
-        frame, polars = result.to_frame(), result.to_polars()
-        assert isinstance(polars, pl.DataFrame)
-        assert polars.columns == frame.columns.tolist()
-        for name in frame:
-            assert all(map(same, frame[name].tolist(), polars[name].to_list())), name
 
 
 def test_every_class_with_a_frame_has_it():

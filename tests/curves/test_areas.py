@@ -210,14 +210,6 @@ def test_range_of_one_prior_or_of_neighbours_is_auprec(groups, prior):
         assert neighbours == pytest.approx(truth, rel=1e-13)
 
 
-@given(untied_groups())
-def test_trapezoid_equals_scikit_learn_auc(groups):
-    labels, scores = twins.labels_and_scores(groups)
-    precision, recall, _ = metrics.precision_recall_curve(labels, scores)
-    truth = metrics.auc(recall, precision)
-    assert auprec(curve_of(groups), own_prior(groups)) == pytest.approx(truth, rel=1e-14)
-
-
 @given(st.integers(1, 50), st.integers(1, 50), st.floats(1e-300, 1, exclude_max=True))
 def test_constant_classifier_scores_exactly_its_prior(n, m, prior):
     curve = curve_of([(n, m)])

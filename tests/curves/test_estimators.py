@@ -141,24 +141,6 @@ def test_vertical_segments_at_priors_below_rounding(estimator):
     assert tiny / 1e-200 == pytest.approx(small / 1e-17, rel=1e-14)  # proportional to so small a prior
 
 
-CURVES = {
-    "mixed": [(0, 1), (2, 0), (1, 2), (0, 2), (3, 1), (1, 4)],
-    "ties": [(1, 1), (2, 2), (1, 3)],
-    "steps": [(1, 0), (0, 1), (0, 1), (1, 0), (1, 0), (0, 3)],
-    "one recall": [(0, 2), (4, 0), (0, 1), (0, 1)],
-}
-
-
-@each("groups", CURVES.values(), ids=CURVES)
-@each("estimator", ESTIMATORS)
-def test_areas_of_a_few_curves_equal_their_twins(estimator, groups):
-    at = np.array([0.5, 0.1, 0.003])
-    found = estimators.area_kernel(curve_of(groups), estimator)(at)
-    for area, prior in zip(found, at, strict=True):
-        truth = twins.auprec_twin(twins.vertices(groups), float(prior), estimator)
-        assert twins.relative_error(area, truth) < 1e-14
-
-
 def test_precision_without_false_positives_is_1_exactly():
     tpr = np.array([1e-9, 0.1, 1 / 3, 0.7, 1.0])
     for weighting in (UniformPrior(0.05, 0.2), UniformPrior(0.3, 0.31), UniformSkew(1.0, 7.0)):
@@ -167,7 +149,10 @@ def test_precision_without_false_positives_is_1_exactly():
 
 @pytest.mark.parametrize("held", [1, 5, 12, 1000])
 def test_how_many_precisions_are_held_at_once_changes_nothing(held, monkeypatch):
-    steps, at = rises_of(curve_of(CURVES["steps"])), np.linspace(0.01, 0.9, 7)
+    steps, at = (
+        rises_of(curve_of([(1, 0), (0, 1), (0, 1), (1, 0), (1, 0), (0, 3)])),
+        np.linspace(0.01, 0.9, 7),
+    )
     each = [estimators.area_sums(steps, at[i : i + 1], "trapezoid")[0] for i in range(7)]
     monkeypatch.setattr(estimators, "MAX_PRECISIONS", held)
     assert estimators.area_sums(steps, at, "trapezoid").tolist() == each

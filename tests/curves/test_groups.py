@@ -39,7 +39,7 @@ def parts(positive, score, sizes):
 
 def in_memory(table):
     positive, score, sizes = table
-    return GroupCurves([("a", fold) for fold in range(len(sizes))], positive, score=score, sizes=sizes)
+    return GroupCurves([("a", fold) for fold in range(len(sizes))], positive, score, sizes=sizes)
 
 
 @settings(max_examples=40)

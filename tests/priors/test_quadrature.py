@@ -38,13 +38,6 @@ def test_log_skew_rule_integrates_what_is_analytic_within_pi(low, high):
         assert step @ np.exp(nodes) == pytest.approx(np.exp(high) - np.exp(low), rel=2e-14)
 
 
-@each("same", [0.0, 3.5])
-def test_log_skew_rule_of_one_point(same):
-    nodes, step = log_skew_nodes(same, same, [0.3])
-    assert nodes.tolist() == [same]
-    assert step.tolist() == [1.0]
-
-
 @given(ranges(), st.lists(st.integers(1, 999).map(lambda k: k / 1000), max_size=4))
 def test_breaks_are_panel_edges(limits, breaks):
     low, high = (priors_quadrature.log_skew(p) for p in reversed(limits))
@@ -97,29 +90,3 @@ def test_beta_panels_hold_all_but_1e18_of_the_weight(a, b, monkeypatch):
     law = stats.beta(a, b)
     assert law.logcdf(special.expit(asked["low"])) < np.log(1e-17)
     assert law.logsf(1 - special.expit(-asked["high"])) < np.log(1e-17)
-
-
-@pytest.mark.parametrize(("a", "b"), SHAPES)
-def test_beta_rule_has_the_moments_and_shares_of_the_beta_law(a, b):
-    cut = float(stats.beta.ppf(0.3, a, b))
-    priors, weights = beta_nodes(a, b, [cut])
-    assert ((priors > 0) & (priors < 1) & (weights > 0)).all()
-    assert weights.sum() == pytest.approx(1.0, abs=1e-15)
-    assert weights @ priors == pytest.approx(a / (a + b), rel=1e-12)
-    assert weights @ priors**2 == pytest.approx(a / (a + b) * (a + 1) / (a + b + 1), rel=1e-12)
-    inside = priors > 1e-290
-    log_mean = special.digamma(a) - special.digamma(a + b)
-    assert weights[inside] @ np.log(priors[inside]) == pytest.approx(log_mean, rel=1e-10)
-    assert weights[priors < cut].sum() == pytest.approx(0.3, rel=1e-10)  # a break is the end of a panel
-
-
-@pytest.mark.parametrize(("a", "b"), SHAPES)
-def test_beta_panels_have_24_nodes(a, b):
-    priors, _ = beta_nodes(a, b, [])
-    spread = np.sqrt(special.polygamma(1, a) + special.polygamma(1, b))
-    length = 20 * spread + (np.log(1e18) + 3) * (1 / a + 1 / b)
-    panels = int(np.ceil(length / min(2.0, 2 * spread)))
-    assert len(priors) <= 24 * panels
-    assert len(priors) > 24 * panels * 0.2  # the rest has weights that round to 0
-    if a == 2:
-        assert len(priors) == 24 * panels

@@ -3,12 +3,11 @@ import numpy as np
 import pytest
 import twins
 from hypothesis import given
-from hypothesis import strategies as st
 from loops import each
 from messages import exact
 from scipy import stats
 from scipy.special import betainc
-from strategies import priors, ranges, skews
+from strategies import priors, ranges
 
 from skewanova.priors.evidence import SLACK
 from skewanova.priors.weightings import (
@@ -39,15 +38,9 @@ def test_prior_survives_the_round_trip(prior):
     skew = skew_from_prior(prior)
     assert type(skew) is float
     assert skew == pytest.approx((1 - prior) / prior, rel=1e-15)
-    assert prior_from_skew(skew) == pytest.approx(prior, rel=1e-14)
-
-
-@given(skews())
-def test_skew_survives_the_round_trip(skew):
-    prior = prior_from_skew(skew)
-    assert type(prior) is float
-    # a prior near 1 holds its distance from 1 to 1e-16 only
-    assert skew_from_prior(prior) == pytest.approx(skew, rel=1e-14, abs=2e-16 * (1 + skew))
+    again = prior_from_skew(skew)
+    assert type(again) is float
+    assert again == pytest.approx(prior, rel=1e-14)
 
 
 def test_an_array_keeps_its_shape():
@@ -66,14 +59,6 @@ def test_uniform_prior_moments(limits):
     assert weighting.quadrature()[1].sum() == pytest.approx(1.0, abs=1e-15)
     assert mean(weighting, lambda p: p) == pytest.approx((low + high) / 2, rel=1e-13)
     assert mean(weighting, lambda p: p**2) == pytest.approx((low**2 + low * high + high**2) / 3, rel=1e-13)
-
-
-@given(ranges(), st.integers(1, 99))
-def test_uniform_prior_integrates_a_kink_at_a_break(limits, percent):
-    low, high = limits
-    kink = low + (high - low) * percent / 100
-    truth = ((kink - low) ** 2 + (high - kink) ** 2) / 2 / (high - low)
-    assert mean(UniformPrior(low, high), lambda p: np.abs(p - kink), [kink]) == pytest.approx(truth, rel=1e-9)
 
 
 def test_a_kink_needs_its_break():
@@ -165,7 +150,16 @@ def test_beta_integrates_a_kink_at_a_break(a, b, kink):
 
 @each(
     ("a", "b"),
-    [(1, 1), (1 + 1e-9, 1), (1, 1 - 1e-9), (0.999999, 2), (1.0000001, 30), (0.1, 10), (3, 1 + 1e-12)],
+    [
+        (1, 1),
+        (1 + 1e-9, 1),
+        (1, 1 - 1e-9),
+        (0.999999, 2),
+        (1.0000001, 30),
+        (0.1, 10),
+        (3, 1 + 1e-12),
+        (2000, 3000),
+    ],
 )
 def test_beta_limits_against_mpmath(a, b):
     """Also next to shapes of 1, where scipy's inverse fails."""
@@ -175,16 +169,7 @@ def test_beta_limits_against_mpmath(a, b):
             below = mp.betainc(mp.mpf(a), mp.mpf(b), 0, mp.mpf(limit), regularized=True)
             density = mp.mpf(limit) ** (a - 1) * (1 - mp.mpf(limit)) ** (b - 1) / mp.beta(a, b)
             assert abs((below - mp.mpf(share)) / density) < 1e-13 * limit
-
-
-@each(("a", "b"), SHAPES)
-def test_beta_limits_leave_out_one_in_a_thousand(a, b):
-    weighting = BetaPrior(a, b)
-    for limit, below in ((weighting.low, True), (weighting.high, False)):
-        if limit < 1 - 1e-12:  # else it is the largest prior
-            left_out = mean(weighting, lambda p, at=limit: p < at, [limit])
-            assert (left_out if below else 1 - left_out) == pytest.approx(1e-3, rel=1e-9)
-    assert 1 - 1e-15 < BetaPrior(30, 0.2).high < 1
+    assert 1 - 1e-15 < BetaPrior(30, 0.2).high < 1  # the largest prior
 
 
 # --- discrete -----------------------------------------------------------------------------------------------
@@ -237,14 +222,11 @@ POSITIVE, NUMBER = " must be positive and finite, but got ", " must be a number 
 SHAPE = " must be finite and at least 0.1, but got "
 EQUAL = "arguments must be equally long, but "
 REFUSED = {
-    f"`prior`{BETWEEN}0": lambda: skew_from_prior(0),
     f"`prior`{BETWEEN}{HINT}": lambda: skew_from_prior(4),
     f"`skew`{POSITIVE}0": lambda: prior_from_skew(0),
     f"`deployment_prior` {ORDER}low=0.2 > high=0.05": lambda: UniformPrior(0.2, 0.05),
-    f"`deployment_prior`{BETWEEN}0": lambda: UniformPrior(0, 0.5),
     f"`deployment_prior`{BETWEEN}{HINT}": lambda: as_deployment_prior(4),
     f"`deployment_prior` {ORDER}low=19 > high=4": lambda: UniformSkew(19, 4),
-    f"`deployment_prior`{POSITIVE}0": lambda: UniformSkew(0, 4),
     f"`a`{SHAPE}0.09": lambda: BetaPrior(0.09, 1),
     f"`b`{SHAPE}inf": lambda: BetaPrior(1, np.inf),
     f"`a`{NUMBER}None": lambda: BetaPrior(None, 1),
@@ -268,7 +250,6 @@ def test_what_is_refused(message, call):
         ([0.05, 0.2], (0.05, 0.2)),
         (np.array([0.05, 0.2]), (0.05, 0.2)),
         (0.3, (0.3, 0.3)),
-        (np.float64(0.3), (0.3, 0.3)),
         (np.float32(0.25), (0.25, 0.25)),
     ],
 )
