@@ -155,11 +155,11 @@ def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | Non
     n_negative = len(positive) - n_positive
     fpr, tpr, thresholds = np.zeros((3, len(positive) + 1))
     thresholds[0], done = np.inf, 1
-    for run in iter_runs(cases):
-        rows = slice(done, done + len(run.true))
-        np.divide(run.true, n_positive, out=tpr[rows])
-        np.divide(run.false, n_negative, out=fpr[rows])
-        thresholds[rows] = run.score
+    for true, false, levels in iter_runs(cases):
+        rows = slice(done, done + len(true))
+        np.divide(true, n_positive, out=tpr[rows])
+        np.divide(false, n_negative, out=fpr[rows])
+        thresholds[rows] = levels
         done = rows.stop
     fpr, tpr, thresholds = (
         rates[:done] if 2 * done > len(rates) else rates[:done].copy() for rates in (fpr, tpr, thresholds)
@@ -356,8 +356,8 @@ def steps_from_scores(positive: Bools, score: NDArray[Any]) -> Iterator[RecallSt
     n_positive = np.count_nonzero(positive)
     n_negative = len(positive) - n_positive
     reached = 0.0
-    for run in iter_runs_with_positives(sort_cases(positive, score).keys):
-        start_tpr, tpr = run.true_before / n_positive, run.true / n_positive
-        fpr = np.append(reached, run.false / n_negative)
-        yield RecallSteps(start_tpr, run.false_before / n_negative, tpr, fpr[1:], fpr[:-1])
+    for true_before, false_before, true, false in iter_runs_with_positives(sort_cases(positive, score).keys):
+        fpr = np.append(reached, false / n_negative)
+        start_tpr, start_fpr = true_before / n_positive, false_before / n_negative
+        yield RecallSteps(start_tpr, start_fpr, true / n_positive, fpr[1:], fpr[:-1])
         reached = fpr[-1]

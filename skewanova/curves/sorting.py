@@ -34,13 +34,8 @@ Ints = NDArray[np.signedinteger[Any]]
 Counts = NDArray[np.intp]
 
 
-class RunsWithPositives(NamedTuple):
-    """Counts of true and false positives before and after every run of equal scores with a positive."""
-
-    true_before: Counts
-    false_before: Counts
-    true: Counts
-    false: Counts
+#: True and false positives before and after every run of equal scores with a positive.
+RunsWithPositives = tuple[Counts, Counts, Counts, Counts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +72,8 @@ def find_run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[
     return np.flatnonzero(ends)
 
 
-class ScoreRuns(NamedTuple):
-    """Counts of true and false positives at the end of runs of equal scores, and these scores."""
-
-    true: Counts
-    false: Counts
-    score: NDArray[Any]
-
-
-def iter_runs(cases: SortedCases) -> Iterator[ScoreRuns]:
-    """Yield all runs of equal scores in blocks, the highest first."""
+def iter_runs(cases: SortedCases) -> Iterator[tuple[Counts, Counts, NDArray[Any]]]:
+    """Yield true and false positives at the end of all runs of equal scores, and these scores, in blocks."""
     keys, seen = cases.keys, 0
     for block in _iter_slices(len(keys)):
         key = keys[block]
@@ -99,7 +86,7 @@ def iter_runs(cases: SortedCases) -> Iterator[ScoreRuns]:
         ends = np.append(rank[1:] != rank[:-1], not goes_on)
         if not ends.all():
             true, row, rank = true[ends], row[ends], rank[ends]
-        yield ScoreRuns(true, row - true, cases.packing.decode(-rank))
+        yield true, row - true, cases.packing.decode(-rank)
 
 
 def iter_runs_with_positives(keys: Ints) -> Iterator[RunsWithPositives]:
@@ -108,7 +95,7 @@ def iter_runs_with_positives(keys: Ints) -> Iterator[RunsWithPositives]:
     for rows in _iter_positive_rows(keys):
         runs = _find_runs_ending_at(rows, keys, seen)
         seen += len(rows)
-        if len(runs.true):  # empty if one run continues in the next block
+        if len(runs[0]):  # empty if one run continues in the next block
             yield runs
 
 
@@ -136,7 +123,7 @@ def _find_runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RunsW
     if len(tied):
         start[tied] = np.searchsorted(keys, key[tied] - 1)
         true_before[tied] -= last[tied] - np.searchsorted(keys, key[tied])
-    return RunsWithPositives(true_before, start - true_before, true, last + 1 - true)
+    return true_before, start - true_before, true, last + 1 - true
 
 
 def _iter_slices(n: int) -> Iterator[slice]:
