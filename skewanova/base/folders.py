@@ -102,9 +102,9 @@ def read_manifest(folder: Path) -> dict[str, str]:
         return {}
 
 
-def format_csv(frame: pd.DataFrame) -> str:
+def format_csv(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
     """Return comma-separated values; quote all text if it holds a carriage return."""
-    options: dict[str, Any] = {"index": False, "lineterminator": "\n"}
+    options: dict[str, Any] = {"index": False, "lineterminator": "\n", "float_format": float_format}
     text: str = frame.to_csv(**options)
     return frame.to_csv(**options, quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text
 
@@ -134,9 +134,9 @@ class Output:
             os.fsync(file.fileno())
         self._digests[self._prefix + name] = hashlib.sha256(data).hexdigest()
 
-    def write_csv(self, name: str, frame: pd.DataFrame) -> None:
+    def write_csv(self, name: str, frame: pd.DataFrame, *, float_format: str | None = None) -> None:
         """Write a frame as comma-separated values."""
-        self.write(name, format_csv(frame))
+        self.write(name, format_csv(frame, float_format=float_format))
 
     def make_subfolder(self, name: str) -> Output:
         """Return a subfolder as an output that shares the SHA-256 of this one."""

@@ -88,6 +88,7 @@ def test_what_others_wrote_is_not_ours(tmp_path, text):
 def test_numbers_are_the_same_bytes_everywhere():
     plain = pd.DataFrame({"model": ["a", "b,c"], "value": [0.1, 1 / 3]})
     assert folders.format_csv(plain) == 'model,value\na,0.1\n"b,c",0.3333333333333333\n'
+    assert folders.format_csv(plain, float_format="%.3g").endswith('"b,c",0.333\n')
     torn = folders.format_csv(plain.replace({"model": {"a": "a\rb\n"}}))
     assert [len(row) for row in csv.reader(torn.splitlines(keepends=True))] == [2, 2, 2]
 
