@@ -96,8 +96,7 @@ def scores_from_multiclass(
     >>> multiclass.classes, multiclass.tables["dog"].models
     (('cat', 'dog', 'owl'), ('tree', 'net'))
     """
-    labels = to_array(y_true, "y_true")
-    check_vector(labels, "y_true")
+    labels = check_vector(to_array(y_true, "y_true"), "y_true")
     names = _check_class_names(labels[~pd.isna(labels)], classes)
     if not isinstance(y_score, Mapping):
         raise InputTypeError(
@@ -108,10 +107,11 @@ def scores_from_multiclass(
         raise InputError("`y_score` must hold the scores of at least one model, but is empty")
     shape = len(labels), len(names)
     scores = {str(model): _check_class_scores(values, model, shape) for model, values in y_score.items()}
-    rows = {
-        "fold": 1 if fold is None else _check_rows(fold, "fold", labels),
-        "case": np.arange(len(labels)) if case is None else _check_rows(case, "case", labels),
-    }
+    rows: dict[str, Any] = {"fold": 1, "case": np.arange(len(labels))}
+    for name, values in (("fold", fold), ("case", case)):
+        if values is not None:
+            rows[name] = check_vector(to_array(values, name), name)
+            check_same_length(**{"y_true": labels, name: rows[name]})
     check_text(scores, "`y_score`")
     frame = pd.concat([pd.DataFrame({"model": model, **rows}) for model in scores], ignore_index=True)
     columns = np.concatenate([*scores.values()]).T
@@ -198,12 +198,4 @@ def _check_class_scores(values: ArrayLike, model: str, shape: tuple[int, int]) -
             f"the scores of {model!r} must have shape {shape}, one row per case and one column per class, "
             f"but have {result.shape}"
         )
-    return result
-
-
-def _check_rows(values: ArrayLike, name: str, labels: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Return one value per case as an array."""
-    result = to_array(values, name)
-    check_vector(result, name)
-    check_same_length(**{"y_true": labels, name: result})
     return result

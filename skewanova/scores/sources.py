@@ -193,14 +193,9 @@ class ParquetSource:
 
     def batches(self, columns: Sequence[str]) -> Iterator[list[Any]]:
         """Yield batches of these columns, from all files."""
-        for path, n_rows in self.sizes.items():
+        for path in self.sizes:
             with _reading_errors(repr(path.name)):
-                n_read = 0
-                for batch in self._read_file(path, [self.schema.field(name) for name in columns]):
-                    yield batch
-                    n_read += len(batch[0])
-                if n_read != n_rows:
-                    raise pa.ArrowInvalid(f"its metadata state {n_rows} rows, but it has {n_read}")
+                yield from self._read_file(path, [self.schema.field(name) for name in columns])
 
     def _read_file(self, path: Path, fields: Sequence[Any]) -> Iterator[list[Any]]:
         """Yield batches of the columns of a file, with text dictionary-encoded."""
@@ -209,20 +204,20 @@ class ParquetSource:
         names = [field.name for field in fields if field.name in stored]
         text = [f.name for f in fields if f.name in stored and f.type in (pa.string(), pa.large_string())]
         options = {"buffer_size": BUFFER_SIZE, "pre_buffer": False}  # else whole columns stay in memory
-        first = 0
+        n_read = 0
         with pq.ParquetFile(path, read_dictionary=text, **options) as file:
             for group in range(file.num_row_groups):
-                stop = first + file.metadata.row_group(group).num_rows
-                rows = {"row_groups": [group], "columns": names, "use_threads": False}
+                rows = f"rows {n_read} to {n_read + file.metadata.row_group(group).num_rows - 1}"
+                selection = {"row_groups": [group], "columns": names, "use_threads": False}
                 try:
-                    for batch in file.iter_batches(BATCH_ROWS, **rows):
+                    for batch in file.iter_batches(BATCH_ROWS, **selection):
                         batch.validate(full=True)
+                        n_read += len(batch)
                         yield [_select_column(batch, field, keys) for field in fields]
                 except _DAMAGED as error:
-                    raise pa.ArrowInvalid(
-                        f"row group {group} (rows {first} to {stop - 1}): {error}"
-                    ) from error
-                first = stop
+                    raise pa.ArrowInvalid(f"row group {group} ({rows}): {error}") from error
+        if n_read != self.sizes[path]:
+            raise pa.ArrowInvalid(f"its metadata state {self.sizes[path]} rows, but it has {n_read}")
 
 
 def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:

@@ -179,9 +179,7 @@ def raise_mixed_labels(n_cases: int, cases: Sequence[Label]) -> NoReturn:
 
 def check_weight_column(values: pd.Series[Any], where: RowName) -> Floats:
     """Return a column of finite, non-negative weights."""
-    weight = values.to_numpy()
-    if weight.dtype.kind == "O":
-        weight = np.array([np.nan if value is None else value for value in weight.tolist()])
+    weight = values.infer_objects().to_numpy()
     return check_weights(check_real(weight, "weight"), "weight", where=where)
 
 
