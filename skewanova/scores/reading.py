@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from importlib import import_module
 from importlib.resources import as_file, files
 from typing import Any, cast
@@ -312,12 +311,5 @@ def load_satellite_scores() -> ScoreTable:
     >>> load_satellite_scores().models
     ('A', 'B', 'C')
     """
-    table = _read_satellite()
-    return replace(table, frame=table.frame.copy())  # a user may change the frame, but not the cached one
-
-
-@cache
-def _read_satellite() -> ScoreTable:
-    """Read the Satellite scores of models A, B and C that the package ships."""
     with as_file(files("skewanova.scores") / "data" / "satellite_scores.csv.gz") as path:
         return scores_from_wide(path, fold="fold", case="case", models=("A", "B", "C"))

@@ -106,15 +106,6 @@ def find_test_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.i
     return tests
 
 
-def count_rows(data: Any, name: str) -> int:
-    """Return the number of rows of an array, sparse matrix, frame or list."""
-    shape = getattr(data, "shape", None)
-    try:
-        return int(shape[0]) if shape else len(data)
-    except TypeError as error:
-        raise InputTypeError(f"`{name}` must have one row per case, but is {data!r:.40}") from error
-
-
 @dataclass(frozen=True, eq=False)
 class LabelledData:
     """Features, labels as given and as booleans, groups, and the method that scores held-out cases."""
@@ -472,7 +463,11 @@ def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any
     features, labels = to_rows(X), to_rows(y)
     names = None if groups is None else np.asarray(to_rows(groups))
     positive = check_labels(labels, pos_label=pos_label, name="y")
-    n_rows = count_rows(features, "X")
+    shape = getattr(features, "shape", None)
+    try:
+        n_rows = int(shape[0]) if shape else len(features)
+    except TypeError as error:
+        raise InputTypeError(f"`X` must have one row per case, but is {features!r:.40}") from error
     if n_rows != len(positive):
         raise InputError(f"`X` and `y` must be equally long, but have {n_rows} and {len(positive)}")
     if names is not None and names.shape != (n_rows,):
