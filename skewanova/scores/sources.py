@@ -304,7 +304,7 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
     if isinstance(native, pd.DataFrame):
         frame = native.reset_index(drop=True)
         return frame[columns.select(frame.columns.tolist(), "the table")].copy()  # the user may change theirs
-    with _reading_errors("the query", _query_errors(native)):
+    with _reading_errors("the query", _list_query_errors(native)):
         reader = None if isinstance(native, pd.Series) else _open_stream(native, columns)
         if reader is None:
             remedy = next((text for name, text in REMEDIES.items() if hasattr(source, name)), NO_TABLE_REMEDY)
@@ -338,7 +338,7 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
     return pa.RecordBatchReader.from_stream(native) if hasattr(native, "__arrow_c_stream__") else None
 
 
-def _query_errors(native: Any) -> tuple[type[BaseException], ...]:
+def _list_query_errors(native: Any) -> tuple[type[BaseException], ...]:
     """Return the errors that a query or a stream may raise."""
     home = sys.modules[type(native).__module__.split(".")[0].lstrip("_")]
     owners = (home, "Error"), (getattr(home, "exceptions", None), "PolarsError")
