@@ -14,9 +14,10 @@ from statsmodels.stats.proportion import proportion_confint
 from strategies import priors, tie_groups
 
 import skewanova as sa
+from skewanova.base.rounding import TIE
 from skewanova.cli import commands
-from skewanova.decision import operating as decision_operating
-from skewanova.decision.operating import OPERATING_COLUMNS
+from skewanova.decision import operating
+from skewanova.decision.operating import OPERATING_COLUMNS, Estimate
 from skewanova.report.tables import build_operating_table, build_thresholds_table
 
 LABELS = np.array([1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
@@ -67,7 +68,7 @@ def test_measures_of_a_threshold_against_counting(groups, threshold, prior):
         one_fold(labels, scores), threshold=threshold, costs=(1, 20), at_priors=[prior]
     )
     expected = by_hand(labels, scores, threshold, prior)
-    assert list(frame["measure"]) == list(decision_operating.MEASURES)
+    assert list(frame["measure"]) == list(operating.MEASURES)
     for measure, value in values(frame).items():
         assert value == pytest.approx(expected[measure], rel=1e-9, abs=1e-12, nan_ok=True), measure
     known = frame[frame["estimate"].notna()]
@@ -87,13 +88,13 @@ def test_rules_against_a_search_over_all_thresholds(groups, twentieth, prior):
     table = [(t, by_hand(labels, scores, t, prior)) for t in [np.inf, *np.unique(scores)[::-1]]]
     curve = sa.roc_curve(labels, scores)
     recall = max(t for t, found in table if found["recall"] >= target - 1e-12)
-    assert curve.thresholds[decision_operating.vertex_at_recall(curve, target)] == recall
+    assert curve.thresholds[operating.vertex_at_recall(curve, target)] == recall
     flagged = min(t for t, found in table if found["flagged"] <= target + 1e-12)
-    assert curve.thresholds[decision_operating.vertex_at_alert_rate(curve, target, prior)] == flagged
+    assert curve.thresholds[operating.vertex_at_alert_rate(curve, target, prior)] == flagged
     precise = [t for t, found in table[1:] if found["precision"] >= target - 1e-12]
-    vertex = decision_operating.vertex_at_precision(curve, target, prior)
+    vertex = operating.vertex_at_precision(curve, target, prior)
     assert (None if vertex is None else curve.thresholds[vertex]) == (min(precise) if precise else None)
-    cost = decision_operating.vertex_at_min_cost(curve, (1, 20), prior)
+    cost = operating.vertex_at_min_cost(curve, (1, 20), prior)
     least = min(found["expected_cost"] for _, found in table)
     assert by_hand(labels, scores, curve.thresholds[cost], prior)["expected_cost"] <= least + 1e-9
 
@@ -151,7 +152,7 @@ def test_an_evaluation_knows_its_folds():
     pd.testing.assert_frame_equal(sa.threshold_table(measures, recall=0.8), known)
     assert (known["method"][known["level"] == "mean"] == "corrected_t").all()
     assert known.index.tolist() == list(range(len(known)))
-    assert known["measure"][known["level"] == "mean"].tolist() == [*decision_operating.MEASURES] * 6
+    assert known["measure"][known["level"] == "mean"].tolist() == [*operating.MEASURES] * 6
     table = several_folds().query("fold < 3")
     alone = sa.threshold_table(table, recall=0.8, design="independent")
     elsewhere = sa.threshold_table(table, recall=0.8, design="independent", choose_on=table)
@@ -371,3 +372,125 @@ def test_warnings_of_one_kind_are_one_line(tmp_path):
     text = " ".join(done.stdout.split())
     assert text.count("warning: no threshold of model 'm0' has precision 0.999 at prior 0.001") == 1
     assert text.endswith("(and 2 more like it)")
+
+
+# Thresholds  .9   .8   .7   .6   .5   .4
+# Label        +    -    +    +    -    -      so tpr 1/3 1/3 2/3 1 1 1, fpr 0 1/3 1/3 1/3 2/3 1
+ROC = sa.roc_curve([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+RECALL, FPR = Estimate(0.8, 0.7, 0.95), Estimate(0.1, 0.05, 0.3)
+
+
+def rates(vertex):
+    return (float(ROC.tpr[vertex]), float(ROC.fpr[vertex]))
+
+
+@each(
+    ("recall", "expected"),
+    [(0.0, 0.0), (1 / 3, 1 / 3), (1 / 3 + 0.5 * TIE, 1 / 3), (1 / 3 + 2 * TIE, 2 / 3), (1.0, 1.0)],
+)
+def test_reaching_recall_takes_the_highest_threshold(recall, expected):
+    vertex = operating.vertex_at_recall(ROC, recall)
+    assert ROC.tpr[vertex] == pytest.approx(expected)
+    assert vertex == 0 or ROC.tpr[vertex - 1] < ROC.tpr[vertex]
+
+
+@each(
+    ("precision", "expected"),
+    # At prior 1/2 precision is 1, 1/2, 2/3, 3/4, 3/5, 1/2 at the six thresholds.
+    [(1.0, (1 / 3, 0)), (0.75 + 4 * TIE, (1 / 3, 0)), (0.75 + TIE / 2, (1, 1 / 3)), (0.5, (1, 1))],
+)
+def test_reaching_precision_takes_the_lowest_threshold(precision, expected):
+    assert rates(operating.vertex_at_precision(ROC, precision, 0.5)) == pytest.approx(expected)
+
+
+@each(
+    ("flagged", "expected"),
+    # At prior 1/4 the thresholds flag 1/12, 1/3, 5/12, 1/2, 3/4, 1.
+    [(0.08, (0, 0)), (0.5 - 0.5 * TIE, (1, 1 / 3)), (0.5 - 2 * TIE, (2 / 3, 1 / 3)), (1.0, (1, 1))],
+)
+def test_within_budget_takes_the_lowest_threshold(flagged, expected):
+    assert rates(operating.vertex_at_alert_rate(ROC, flagged, 0.25)) == pytest.approx(expected)
+
+
+def test_of_equal_costs_the_one_that_flags_least():
+    # At prior 1/2 and equal costs, the origin and no threshold cost 1/2; here every vertex does.
+    chance = sa.roc_curve([1, 0, 1, 0], [2, 2, 1, 1])
+    assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5) == 0
+    assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5 + 0.4 * TIE) == 0  # but for rounding
+    assert operating.vertex_at_min_cost(chance, (1.0, 1.0), 0.5 + 100 * TIE) == 2
+    assert (
+        operating.vertex_at_min_cost(chance, (1e6, 1e6), 0.5 + 0.4 * TIE) == 0
+    )  # which grows with the costs
+
+
+def test_limits_of_a_sum_move_both_shares_by_their_own_error():
+    found = operating.weighted_sum(RECALL, FPR, (2.0, 3.0))
+    below = np.sqrt((2 * 0.1) ** 2 + (3 * 0.05) ** 2)
+    above = np.sqrt((2 * 0.15) ** 2 + (3 * 0.2) ** 2)
+    assert found == pytest.approx((1.9, 1.9 - below, 1.9 + above))
+
+
+def reach(over, under, quotient, *, low):
+    """Limit of over - q under: where it is 0, q is a limit of the quotient (Donner and Zou 2012, eq. 4)."""
+    value = over.value - quotient * under.value
+    if low:
+        return value - np.hypot(over.value - over.low, quotient * (under.high - under.value))
+    return value + np.hypot(over.high - over.value, quotient * (under.value - under.low))
+
+
+@pytest.mark.parametrize("under", [FPR, Estimate(0.5, 0.4, 0.9), Estimate(0.02, 0.001, 0.2)])
+def test_limits_of_a_quotient_are_where_the_limit_of_a_difference_is_0(under):
+    found = operating.proportion_ratio(RECALL, under)
+    assert found.value == pytest.approx(0.8 / under.value)
+    assert found.low < found.value < found.high
+    assert reach(RECALL, under, found.low, low=True) == pytest.approx(0, abs=1e-12)
+    assert reach(RECALL, under, found.high, low=False) == pytest.approx(0, abs=1e-9)
+
+
+def test_quotients_at_the_boundary():
+    nothing = Estimate(0.0, 0.0, 0.2)
+    assert operating.proportion_ratio(RECALL, nothing)[0::2] == (np.inf, np.inf)
+    assert operating.proportion_ratio(RECALL, nothing).low == pytest.approx(
+        np.sqrt(RECALL.low * (2 * RECALL.value - RECALL.low)) / 0.2
+    )
+    assert operating.proportion_ratio(nothing, RECALL)[:2] == (0.0, 0.0)
+    high = operating.proportion_ratio(nothing, RECALL).high
+    assert reach(nothing, RECALL, high, low=False) == pytest.approx(0, abs=1e-12)
+    neither = operating.proportion_ratio(nothing, nothing)
+    assert np.isnan(neither.value)
+    assert neither[1:] == (0.0, np.inf)
+
+
+def test_a_share_known_exactly_gives_the_limits_of_the_other():
+    exact = Estimate(0.5, 0.5, 0.5)
+    assert operating.proportion_ratio(RECALL, exact) == pytest.approx((1.6, 1.4, 1.9))
+    assert operating.proportion_ratio(exact, RECALL) == pytest.approx((0.625, 0.5 / 0.95, 0.5 / 0.7))
+
+
+def test_precision_and_f_have_limits_that_follow_their_quotient():
+    found = operating.compute_measures(RECALL, FPR, 0.2, None)
+    quotient = np.array(operating.proportion_ratio(RECALL, FPR))
+    assert found["precision"] == pytest.approx(tuple(quotient / (quotient + 4)))
+    assert np.isnan(found["expected_cost"]).all()
+    cost = operating.compute_measures(RECALL, FPR, 0.2, (3.0, 7.0))["expected_cost"]
+    assert cost == operating.weighted_sum(RECALL.complement(), FPR, (0.2 * 7, 0.8 * 3))
+    rest = Estimate(1 + 4 * 0.1, 1 + 4 * 0.05, 1 + 4 * 0.3)
+    quotient = np.array(operating.proportion_ratio(RECALL, rest))
+    assert found["f_measure"] == pytest.approx(tuple(2 * quotient / (1 + quotient)))
+    right, wrong = FPR.complement(), RECALL.complement()
+    quotient = np.array(operating.proportion_ratio(right, wrong))
+    assert found["npv"] == pytest.approx(tuple(quotient / (quotient + 0.25)))
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.25])
+def test_the_mean_over_folds_has_its_corrected_t(ratio):
+    values = np.array([0.5, 0.7, 0.65, 0.8])
+    plain = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    wide = np.sqrt(1 + 4 * ratio)
+    mean = values.mean()
+    expected = (mean, mean - wide * (mean - plain.low), mean + wide * (plain.high - mean))
+    assert operating.fold_mean(values, 0.9, ratio=ratio) == pytest.approx(expected)
+    assert isinstance(operating.fold_mean(values, 0.9, ratio=ratio), Estimate)
+    for power in (-900, 1022):  # whose squares are no numbers
+        large = operating.fold_mean(np.ldexp(values, power), 0.9, ratio=ratio)
+        assert np.ldexp(large, -power) == pytest.approx(expected)

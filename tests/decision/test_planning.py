@@ -96,6 +96,12 @@ def test_plan_of_one_test_set():
     assert shift < 0.12 / np.sqrt(left) < 1.05 * shift
 
 
+def test_unnamed_cases_in_another_order_are_refused():
+    mixed = long_frame(*one_set(np.random.default_rng(3), 1)).sample(frac=1, random_state=0)
+    with pytest.raises(ValueError, match=r"^all models of a test set must be scored on the same cases"):
+        sa.plan_comparison(mixed.drop(columns="case"), 0.2, difference=0.1)
+
+
 @pytest.mark.slow
 @pytest.mark.no_cover
 def test_planned_cases_reach_their_power_in_simulated_test_sets():
