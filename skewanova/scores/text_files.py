@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import TextIOWrapper
-from itertools import chain, count, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -186,15 +186,12 @@ def _open_lines(path: Path) -> Iterator[Iterator[str]]:
 
 def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
     """Yield lines, and raise for one so long that a small archive could fill the memory with it."""
-    for number in count(1):
-        line = text.readline(MAX_LINE_LENGTH)
+    for number, line in enumerate(iter(partial(text.readline, MAX_LINE_LENGTH), ""), 1):
         if len(line) == MAX_LINE_LENGTH:
             raise InputError(
                 f"line {number} of {path.name!r} is longer than {MAX_LINE_LENGTH:,} characters; write one "
                 "row (of JSON, one object) on each line"
             )
-        if not line:
-            return
         yield line
 
 
