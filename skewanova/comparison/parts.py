@@ -48,14 +48,9 @@ from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, adjust_
 from skewanova.inference.random_effects import estimate_mean_effect
 from skewanova.priors.weightings import PriorLike
 from skewanova.report import sentences
-from skewanova.report.parts import (
-    ACROSS_TABLE,
-    CLASS_PAIRS_TABLE,
-    CLASSES_TABLE,
-    HIERARCHICAL_TABLE,
-    PartsResult,
-)
+from skewanova.report.parts import PartsResult
 from skewanova.report.source import format_level, get_control, select_primary
+from skewanova.report.tables import ACROSS_TABLE, CLASS_PAIRS_TABLE, CLASSES_TABLE, HIERARCHICAL_TABLE
 from skewanova.report.verdict_text import write_class_choice, write_datasets_verdict
 from skewanova.scores.multiclass import MulticlassScores
 from skewanova.scores.reading import read_datasets
@@ -146,7 +141,7 @@ class DatasetsComparison(PartsResult):
         """Verdict across data sets."""
         pairs = self.pairs[self.pairs["role"] == "primary"]
         control = get_control(next(iter(self.comparisons.values())))
-        verdict = write_datasets_verdict(self.ranking, pairs, self.iauprec, self.by_prior, control=control)
+        verdict = write_datasets_verdict(self, pairs, control)
         notes = {name: result.verdict.warnings for name, result in self.comparisons.items()}
         return replace(verdict, warnings=tuple(merge_notes("data set", notes)))
 

@@ -166,9 +166,7 @@ class Comparison(ReportSource):
         return (
             sentences.write_omnibus_sentence(self.tests, self.alpha, primary),
             *sentences.write_pair_findings(primary, self.alpha, short),
-            *sentences.write_curve_sentences(
-                frames["difference_curves"], frames["differing_priors"], short, control=get_control(self)
-            ),
+            *sentences.write_curve_sentences(frames, short, control=get_control(self)),
             *sentences.write_winner_note(frames["decisions"], short),
         )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,11 @@ TICK_GAP, FRACTION_GAP = 26, 54
 
 #: Largest mean width of a character, in font sizes: of names, which are bold, and of other texts.
 BOLD_WIDTH, TEXT_WIDTH = 0.65, 0.6
+
+
+#: Prior, its interval and AUPREC of a change of the highest mean; low, high, text and colour of a segment.
+Crossing = tuple[float, float, float, float]
+Segment = tuple[float, float, str, int]
 
 
 class Layout(NamedTuple):
@@ -70,12 +76,8 @@ class Scale(NamedTuple):
 
     def x(self, values: Floats | float) -> Floats:
         """Return horizontal positions in pixels."""
-        low, high = self.x_limits
-        share = (
-            np.log(np.asarray(values) / low) / np.log(high / low)
-            if self.is_log
-            else (np.asarray(values) - low) / (high - low)
-        )
+        (low, high), values = self.x_limits, np.asarray(values)
+        share = np.log(values / low) / np.log(high / low) if self.is_log else (values - low) / (high - low)
         result: Floats = self.left + (self.right - self.left) * share
         return result
 
@@ -100,38 +102,19 @@ def draw_path(x: Iterable[float], y: Iterable[float]) -> str:
 class Marks(NamedTuple):
     """Marks of a chart along the prior besides its lines.
 
-    Lines are dashed below the prior `rarest`. `crossings` are (prior, low, high, value), and `strip` the
-    segments (low, high, text, colour) of the bar below the plot.
+    Lines are dashed below the prior `rarest`, and `strip` are the segments of the bar below the plot.
     """
 
     rarest: float = 0.0
     cursor: float | None = None
     deployment: tuple[float, float] | None = None
     has_no_skill: bool = False
-    crossings: Sequence[tuple[float, float, float, float]] = ()
-    strip: Sequence[tuple[float, float, str, int]] = ()
+    crossings: Sequence[Crossing] = ()
+    strip: Sequence[Segment] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chart:
+class Chart(SimpleNamespace):
     """Coordinates and texts of one chart, as its template writes them."""
-
-    kind: str
-    label: str
-    layout: Layout
-    scale: Scale
-    x_ticks: list[tuple[float, str, str]]
-    y_ticks: list[tuple[float, str]]
-    lines: list[dict[str, Any]]
-    names: list[dict[str, Any]]
-    shade: dict[str, Any] | None
-    unsupported: float | None
-    no_skill: str
-    skill_y: float
-    crossings: list[dict[str, Any]]
-    strip: list[dict[str, Any]]
-    cursor: dict[str, Any] | None
-    zero: float | None
 
 
 def build_chart(
@@ -140,23 +123,23 @@ def build_chart(
     layout: Layout,
     *,
     label: str,
-    x_limits: tuple[float, float] = (0.0, 1.0),
     y_limits: tuple[float, float] = (0.0, 1.0),
     marks: Marks | None = None,
 ) -> Chart:
-    """Build a chart: along the prior with `marks`, else with linear axes."""
-    names = [shorten_name(line.model, layout.max_name) for line in lines if line.is_named]
-    margin = BOLD_WIDTH * layout.font * max(map(len, names), default=0) + (18 if names else 6)
-    bottom, right = layout.height - layout.bottom, layout.width - round(margin)
-    scale = Scale(layout.left, right, layout.top, bottom, x_limits, y_limits, marks is not None)
-    low, high = x_limits
+    """Build a chart: along the prior with `marks`, else with linear axes from 0."""
+    named = [line for line in lines if line.is_named]
+    longest = max((len(shorten_name(line.model, layout.max_name)) for line in named), default=0)
+    right = layout.width - round(BOLD_WIDTH * layout.font * longest + (18 if named else 6))
+    low, high = (0.0, 1.0) if marks is None else (float(lines[0].x[0]), float(lines[0].x[-1]))
+    bottom, is_log, extra = layout.height - layout.bottom, marks is not None, marks or Marks()
+    scale = Scale(layout.left, right, layout.top, bottom, (low, high), y_limits, is_log)
     x_ticks = [(float(scale.x(value)), f"{value:.3g}", "") for value in (low, (low + high) / 2, high)]
     y_ticks = [(float(scale.y(value)), f"{value:.3g}") for value in choose_steps(*y_limits)]
     if layout is SMALL:
         x_ticks, y_ticks = [x_ticks[0], x_ticks[2]], []
-    elif marks is not None:
+    elif is_log:
         x_ticks = choose_prior_ticks(scale)
-    extra = Marks() if marks is None else marks
+    placed = [{"index": i, **_place_line(line, scale, extra)} for i, line in enumerate(lines)]
     return Chart(
         kind=kind,
         label=label,
@@ -164,11 +147,9 @@ def build_chart(
         scale=scale,
         x_ticks=x_ticks,
         y_ticks=y_ticks,
-        lines=sorted(  # the first models are drawn last, above the others
-            ({"index": i, **_place_line(line, scale, extra)} for i, line in enumerate(lines)),
-            key=lambda placed: (placed["color"] > 0, -placed["index"]),
-        ),
-        names=_place_names([line for line in lines if line.is_named], scale, layout) if names else [],
+        # the first models are drawn last, above the others
+        lines=sorted(placed, key=lambda line: (line["color"] > 0, -line["index"])),
+        names=_place_names(named, scale, layout) if named else [],
         shade=None if extra.deployment is None else _place_shade(extra.deployment, scale),
         unsupported=float(scale.x(min(extra.rarest, high))) if extra.rarest > low else None,
         no_skill=scale.path(*[np.geomspace(low, high, 40)] * 2) if extra.has_no_skill else "",
@@ -202,25 +183,23 @@ def choose_prior_ticks(scale: Scale) -> list[tuple[float, str, str]]:
     low, high = scale.x_limits
     digits = [d * 10.0**k for k in range(-12, 1) for d in (1, 2, 5)]
     values = [low, high, *(v for v in digits if low < v < high)]
-    placed: dict[float, float] = {}
+    placed: dict[float, tuple[float, str, str]] = {}
     fractions: list[float] = []
-    texts = {}
     for value in values:
-        x = float(scale.x(value))
-        if all(abs(x - other) >= TICK_GAP for other in placed.values()):
-            placed[value] = x
-            number = 1 / value
-            is_whole = value <= 0.5 and abs(number - round(number)) < 0.005 * number
-            if is_whole and all(abs(x - other) >= FRACTION_GAP for other in fractions):
-                fractions.append(x)
-                texts[value] = f"1 in {number:,.0f}"
-    return [(placed[v], f"{v:.3g}", texts.get(v, "")) for v in sorted(placed)]
+        x, number, text = float(scale.x(value)), 1 / value, ""
+        if any(abs(x - other) < TICK_GAP for other, *_ in placed.values()):
+            continue
+        is_whole = value <= 0.5 and abs(number - round(number)) < 0.005 * number
+        if is_whole and all(abs(x - other) >= FRACTION_GAP for other in fractions):
+            fractions.append(x)
+            text = f"1 in {number:,.0f}"
+        placed[value] = x, f"{value:.3g}", text
+    return [placed[value] for value in sorted(placed)]
 
 
 def _place_line(line: ChartLine, scale: Scale, marks: Marks) -> dict[str, Any]:
     """Return the paths of a line, of its part without support and of its band, and its dot."""
-    x, y, rarest = line.x, line.y, marks.rarest
-    low, high = line.low, line.high
+    x, y, low, high, rarest = line.x, line.y, line.low, line.high, marks.rarest
     if x[0] < rarest < x[-1] and rarest not in x:  # the dashes end where support begins
         position = int(np.searchsorted(x, rarest))
         logs = np.log(rarest), np.log(x)
@@ -264,7 +243,7 @@ def _place_shade(limits: tuple[float, float], scale: Scale) -> dict[str, Any]:
     return {"x": float(scale.x(low)), "right": float(scale.x(high)), "text": text}
 
 
-def _place_crossing(each: tuple[float, float, float, float], scale: Scale, font: int) -> dict[str, Any]:
+def _place_crossing(each: Crossing, scale: Scale, font: int) -> dict[str, Any]:
     """Place ring, bar and text of a change of the highest mean; the text goes where there is room."""
     prior, low, high, value = each
     x, y = float(scale.x(prior)), float(scale.y(value))
@@ -284,7 +263,7 @@ def _place_crossing(each: tuple[float, float, float, float], scale: Scale, font:
     }
 
 
-def _place_segment(each: tuple[float, float, str, int], scale: Scale, font: int) -> dict[str, Any]:
+def _place_segment(each: Segment, scale: Scale, font: int) -> dict[str, Any]:
     """Place a segment of the strip; a text that does not fit is cut at its colon, or left out."""
     low, high, text, color = each
     x, right = float(scale.x(low)), float(scale.x(high))

@@ -9,13 +9,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from io import BytesIO
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from skewanova.base.folders import (
@@ -50,24 +49,18 @@ from skewanova.report.screen import (
     color_models,
     list_drawn_models,
 )
-from skewanova.report.source import FRAMES, ReportSource, get_control, select_primary
+from skewanova.report.source import FRAMES, ReportSource, get_control, load_templates, select_primary
 from skewanova.report.tables import TABLES
 
 #: Id of the section with the numbers of each frame that a verdict cites.
 TABLE_ANCHORS = {
-    "pairs": "pairs",
-    "equivalence": "pairs",
-    "difference_curves": "where",
-    "leaders": "where",
-    "regions": "where",
-    "crossings": "where",
+    **dict.fromkeys(("pairs", "equivalence"), "pairs"),
+    **dict.fromkeys(("difference_curves", "leaders", "regions", "crossings"), "where"),
+    **dict.fromkeys(("design", "support"), "data"),
+    **dict.fromkeys(("plans", "assumptions"), "checks"),
     "decisions": "ranking",
     "iauprec": "priors",
     "roc": "curves",
-    "design": "data",
-    "support": "data",
-    "plans": "checks",
-    "assumptions": "checks",
 }
 
 
@@ -93,13 +86,7 @@ def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
     methods, verdict = write_methods(source), source.verdict
     colors = color_models(list_drawn_models(source), verdict)
     context = {
-        **build_page_context(
-            provenance["versions"]["skewanova"],
-            verdict,
-            colors,
-            TABLE_ANCHORS,
-            rarest=source.evaluation.support.smallest_prior,
-        ),
+        **build_page_context(verdict, colors, TABLE_ANCHORS, rarest=source.evaluation.support.smallest_prior),
         "title": write_title(source),
         "subject": str(source.settings["design_description"]),
         "screen": build_screen(source),
@@ -128,16 +115,11 @@ def render_notebook(source: ReportSource, table: Table) -> str:
 
 
 def build_page_context(
-    version: str,
-    verdict: Verdict | None,
-    colors: Mapping[str, int],
-    anchors: Mapping[str, str],
-    *,
-    rarest: float = 0.0,
+    verdict: Verdict | None, colors: Mapping[str, int], anchors: Mapping[str, str], *, rarest: float = 0.0
 ) -> dict[str, Any]:
     """Return what every page has: script, colours, and the verdict (`rarest`: smallest supported prior)."""
     context: dict[str, Any] = {
-        "version": version,
+        "version": version("skewanova"),
         "light": LIGHT_COLORS,
         "dark": DARK_COLORS,
         **load_script(),
@@ -145,18 +127,21 @@ def build_page_context(
         "reversing": () if verdict is None else verdict.warnings,
     }
     if verdict is not None:
-        context["choose"] = [
-            color_names(text, colors) for text in split_choice(verdict.choose, shorten_names(colors).values())
-        ]
+        choice = split_choice(verdict.choose, shorten_names(colors).values())
         titles = {**LINE_TITLES, "how_sure": f"How sure{_describe_scope(verdict, rarest)}"}
-        others = [(name, title) for name, title in titles.items() if name != "choose"]
-        context["verdict"] = [(title, link_numbers(verdict, name, anchors)) for name, title in others]
+        titles.pop("choose")
+        context["choose"] = [color_names(text, colors) for text in choice]
+        context["verdict"] = [(titles[line], link_numbers(verdict, line, anchors)) for line in titles]
     return context
+
+
+def _select_decisive(verdict: Verdict) -> pd.DataFrame:
+    return verdict.evidence[verdict.evidence["decisive"].astype(bool)]
 
 
 def _describe_scope(verdict: Verdict, rarest: float) -> str:
     """Describe what the difference of the line How sure is a mean over, if it is not at one prior."""
-    decisive = verdict.evidence[verdict.evidence["decisive"].astype(bool)]
+    decisive = _select_decisive(verdict)
     low, high = (decisive[name].max() for name in ("prior_low", "prior_high"))
     if len(decisive) and np.isnan(low):
         return " (on average over the deployment prior)"
@@ -170,23 +155,6 @@ def write_title(source: ReportSource) -> str:
     if len(names) > 4 or not source.verdict.is_trusted:
         return f"{len(names)} classifiers compared"
     return f"{', '.join(names[:-1])} and {names[-1]} compared"
-
-
-@cache
-def load_templates() -> Environment:
-    """Load the templates, which escape HTML and control characters (HTML forbids these)."""
-    return Environment(
-        loader=PackageLoader("skewanova.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_escape_controls,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _escape_controls(value: object) -> object:
-    return escape_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
@@ -228,12 +196,10 @@ def color_names(text: str, colors: Mapping[str, int]) -> Markup:
     if not classes:
         return escape(escape_text(text))
     longest = sorted(classes, key=len, reverse=True)
-    pattern = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, longest))})(?![\w-])")
-    pieces = pattern.split(text)
+    pieces = re.split(rf"(?<![\w-])({'|'.join(map(re.escape, longest))})(?![\w-])", text)
+    colored = Markup('<span class="c{}">{}</span>')
     return Markup("").join(
-        Markup('<span class="c{}">{}</span>').format(classes[piece], escape_text(piece))
-        if i % 2
-        else escape_text(piece)
+        colored.format(classes[piece], escape_text(piece)) if i % 2 else escape_text(piece)
         for i, piece in enumerate(pieces)
     )
 
@@ -271,14 +237,12 @@ def _build_views(source: ReportSource) -> dict[str, View | None]:
 
 def _find_decisive_row(source: ReportSource) -> int | None:
     """Return the row of the primary pairs that the line How sure states, if it is one."""
-    evidence = source.verdict.evidence
-    decisive = evidence[evidence["decisive"].astype(bool)]
+    decisive, pairs = _select_decisive(source.verdict), select_primary(source.pairs)
     if decisive.empty or not source.verdict.is_trusted:
         return None
-    models = set(decisive[["model_a", "model_b"]].iloc[0])
-    pairs = select_primary(source.pairs)
-    rows = [{a, b} == models for a, b in zip(pairs["model_a"], pairs["model_b"], strict=True)]
-    return rows.index(True) if any(rows) else None
+    models = list(decisive[["model_a", "model_b"]].iloc[0])
+    rows = pairs[["model_a", "model_b"]].isin(models).all(axis=1)
+    return int(rows.to_numpy().argmax()) if rows.any() else None
 
 
 def build_view(table: Table, *files: str) -> View:
@@ -294,9 +258,8 @@ def _write_along_prior(source: ReportSource) -> list[str]:
     """Write the ranges of priors on which two models differ, at most MAX_RANGES of them."""
     if not source.verdict.is_trusted:
         return []
-    bands, differing = source.tables["difference_curves"], source.tables["differing_priors"]
     names = shorten_names(source.evaluation.models)
-    texts = sentences.write_curve_sentences(bands, differing, names, control=get_control(source))
+    texts = sentences.write_curve_sentences(source.tables, names, control=get_control(source))
     rest = len(texts) - MAX_RANGES
     note = [f"differing_priors.csv has {rest} more such ranges."] if rest > 0 else []
     return [*texts[:MAX_RANGES], *note]
@@ -313,17 +276,13 @@ def write_support(source: ReportSource) -> str:
     """Write how many negatives the rarest prior rests on."""
     support = source.tables["support"]
     rarest = support.iloc[0]
-    number = rarest["effective_negatives"]
+    number, needed = rarest["effective_negatives"], rarest["needed"]
     units = "clusters with negatives (clusters" if source.design.n_clusters else "negatives (negatives"
-    text = (
-        f"At prior {rarest['prior']:.3g} the effective {units} / skew) are "
-        f"{number:,.{0 if number >= 10 else 1}f}; {rarest['needed']:g} are needed"
-    )
+    count = f"{number:,.{0 if number >= 10 else 1}f}; {needed:g} are needed"
+    text = f"At prior {rarest['prior']:.3g} the effective {units} / skew) are {count}"
     supported = support.loc[support["supported"], "prior"]
-    if supported.empty:
-        return f"{text}, so no prior shown is supported."
-    if len(supported) == len(support):
-        return f"{text}, so every prior shown is supported."
+    if len(supported) in {0, len(support)}:
+        return f"{text}, so {'every' if len(supported) else 'no'} prior shown is supported."
     return f"{text}. Priors from {supported.min():.3g} on are supported."
 
 
@@ -341,13 +300,13 @@ def _describe_data(source: ReportSource) -> list[tuple[str, str]]:
 
 
 def _list_provenance(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    versions = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
+    versions = provenance["versions"]
     return [
-        ("Made by", f"skewanova {provenance['versions']['skewanova']}, {provenance['created']}"),
+        ("Made by", f"skewanova {versions['skewanova']}, {provenance['created']}"),
         ("Input", provenance["input"]["name"] or "a table in memory"),
         ("SHA-256 of the input", provenance["input"]["sha256"]),
         ("Settings", "; ".join(f"{k} {_format_setting(v)}" for k, v in provenance["settings"].items())),
-        ("Versions", versions),
+        ("Versions", ", ".join(f"{name} {number}" for name, number in versions.items())),
     ]
 
 
@@ -402,7 +361,7 @@ def write_files(output: Output, source: ReportSource, provenance: Provenance, fo
         file = f"tables/{name}.{'parquet' if name in CURVE_FRAMES else 'csv'}"
         files[file] = {**FRAMES, **PRIOR_FRAMES}[name]
         if name in CURVE_FRAMES:
-            output.write(file, format_parquet(frame))
+            output.write(file, frame.to_parquet(index=False))
         else:
             output.write_csv(file, frame)
     output.write("tables/tables.tex", write_latex_file(source))
@@ -416,13 +375,6 @@ def write_files(output: Output, source: ReportSource, provenance: Provenance, fo
         names = write_figures(output, draw_figures(source, formats))
         files |= {f"figures/{name}": FIGURES[name].text for name in names}
     write_readme(output, files)
-
-
-def format_parquet(frame: pd.DataFrame) -> bytes:
-    """Return a frame as Parquet."""
-    buffer = BytesIO()
-    frame.to_parquet(buffer, index=False)
-    return buffer.getvalue()
 
 
 def write_figures(output: Output, figures: Iterable[tuple[str, Mapping[str, bytes]]]) -> list[str]:

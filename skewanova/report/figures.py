@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -86,12 +86,7 @@ class FigureSpec:
 
 def list_figures(source: ReportSource) -> tuple[str, ...]:
     """List the names of the figures of a comparison."""
-    several = source.tables["auprec_by_prior"]["prior"].nunique() > 1
-    return tuple(
-        kind
-        for kind, figure in FIGURES.items()
-        if (several or kind not in FIGURES_ALONG_PRIORS) and figure.is_available(source)
-    )
+    return tuple(kind for kind, figure in FIGURES.items() if figure.is_available(source))
 
 
 def restrict_to_drawn(source: ReportSource) -> ReportSource:
@@ -157,13 +152,6 @@ def _fit_size(source: ReportSource, height: float) -> tuple[float, float]:
     return _fit_width(labels.values()), max(height, 1.6 + 0.2 * min(len(labels), 20))
 
 
-def _fit_rank_size(models: Sequence[str]) -> tuple[float, float]:
-    """Return width and height, in inches, of a diagram of ranks between names."""
-    names = model_labels(models, width=comparisons.MAX_RANK_NAME).values()
-    width = max(FIGURE_WIDTH, RANK_AXIS_WIDTH + 2.8 * estimate_text_width("x" * (max(map(len, names)) + 6)))
-    return width, 2.4 + 0.26 * len(models)
-
-
 def _make_panels(
     number: int, height: float, *, columns: int = 1, width: float = FIGURE_WIDTH, sharey: bool = False
 ) -> tuple[Figure, list[Any]]:
@@ -185,14 +173,13 @@ def _draw_iauprec(source: ReportSource) -> Figure:
     return draw_single(performance.plot_iauprec, source, (width, max(2.6, 1.5 + 0.45 * len(source.ranking))))
 
 
-def _draw_regions(source: ReportSource) -> Figure:
-    return _move_legend_below(draw_single(performance.plot_regions, source, _fit_size(source, 4.2)))
+def _draw_above_legend(plot: Callable[..., Axes], source: ReportSource, height: float = 4.2) -> Figure:
+    return _move_legend_below(draw_single(plot, source, _fit_size(source, height)))
 
 
 def _draw_regret(source: ReportSource) -> Figure:
-    limits = source.settings.get("deployment_limits")
-    regret = source.tables["regret"]
-    return draw_single(performance.plot_regret, regret, _fit_size(source, 4.2), deployment_prior=limits)
+    limits, size = source.settings.get("deployment_limits"), _fit_size(source, 4.2)
+    return draw_single(performance.plot_regret, source.tables["regret"], size, deployment_prior=limits)
 
 
 def _draw_p_values(source: ReportSource) -> Figure:
@@ -204,15 +191,21 @@ def _draw_p_values(source: ReportSource) -> Figure:
     return draw_single(comparisons.plot_p_values, pairs, size, alpha=alpha)
 
 
-def _draw_critical_difference(source: ReportSource) -> Figure:
-    return draw_single(
-        comparisons.plot_critical_difference, source, _fit_rank_size(_list_ranked_models(source))
-    )
+def _draw_ranks(source: object, models: Sequence[str]) -> Figure:
+    """Draw the diagram of ranks between names, with the size in inches that they need."""
+    names = model_labels(models, width=comparisons.MAX_RANK_NAME).values()
+    width = max(FIGURE_WIDTH, RANK_AXIS_WIDTH + 2.8 * estimate_text_width("x" * (max(map(len, names)) + 6)))
+    return draw_single(comparisons.plot_critical_difference, source, (width, 2.4 + 0.26 * len(models)))
 
 
 def _draw_components(source: ReportSource) -> Figure:
     height = 1.4 + 0.3 * len(source.tables["components"])
     return draw_single(comparisons.plot_components, source, (FIGURE_WIDTH, height))
+
+
+def _draw_roc(source: ReportSource) -> Figure:
+    width, height = _fit_size(source, 4.0)
+    return draw_single(performance.plot_roc, source, (width - 0.2, height))
 
 
 def _draw_residuals(source: ReportSource) -> Figure:
@@ -233,7 +226,10 @@ def _draw_residuals(source: ReportSource) -> Figure:
 
 
 def _draw_pairs(source: ReportSource) -> Figure:
-    pairs = _select_drawn_pairs(source)
+    """Draw the primary pairs: all, or those with the first model if there are many."""
+    pairs = select_primary(source.pairs)
+    if get_control(source) is None and len(pairs) > MAX_PAIRS:
+        pairs = _select_pairs_of_best(source, pairs)
     labels = model_labels(_list_ranked_models(source), width=20)
     width = _fit_width(
         f"{labels[str(a)]} - {labels[str(b)]}" for a, b in pairs[["model_a", "model_b"]].to_numpy()
@@ -242,17 +238,15 @@ def _draw_pairs(source: ReportSource) -> Figure:
     return draw_single(comparisons.plot_pairs, pairs, size, rope=rope)
 
 
-def _select_drawn_pairs(source: ReportSource) -> pd.DataFrame:
-    """Select the primary pairs to draw: all, or those with the first model if there are many."""
-    pairs = select_primary(source.pairs)
-    if len(pairs) <= MAX_PAIRS or get_control(source) is not None:
-        return pairs
-    best = _list_ranked_models(source)[0]
-    return pairs[(pairs["model_a"] == best) | (pairs["model_b"] == best)]
+def _select_pairs_of_best(source: ReportSource, pairs: pd.DataFrame) -> pd.DataFrame:
+    return pairs[pairs[["model_a", "model_b"]].isin(_list_ranked_models(source)[:1]).any(axis=1)]
 
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
-    pairs = _select_curve_pairs(source)
+    """Draw the differences of up to MAX_PANELS pairs; of more pairs those with the first model."""
+    names = source.tables["difference_curves"][["model_a", "model_b"]].drop_duplicates()
+    chosen = names if len(names) <= MAX_PANELS else _select_pairs_of_best(source, names)
+    pairs = list(chosen.head(MAX_PANELS).itertuples(index=False, name=None))
     labels = model_labels(_list_ranked_models(source), width=18)
     figure, panels = _make_panels(len(pairs), 2.7, columns=2, sharey=True)
     for pair, ax in zip(pairs, panels, strict=True):
@@ -264,27 +258,11 @@ def _draw_difference_curves(source: ReportSource) -> Figure:
     return figure
 
 
-def _select_curve_pairs(source: ReportSource) -> list[tuple[str, str]]:
-    """Select the pairs whose difference curves are drawn: all, or those with the first model."""
-    frame = source.tables["difference_curves"]
-    pairs = list(dict.fromkeys(zip(frame["model_a"], frame["model_b"], strict=True)))
-    if len(pairs) <= MAX_PANELS:
-        return pairs
-    best = _list_ranked_models(source)[0]
-    return [pair for pair in pairs if best in pair][:MAX_PANELS]
-
-
-def _draw_roc(source: ReportSource) -> Figure:
-    width, height = _fit_size(source, 4.0)
-    return draw_single(performance.plot_roc, source, (width - 0.2, height))
-
-
 def _draw_precision_recall(source: ReportSource) -> Figure:
     """Draw all priors in one panel, or in one panel each if there are many lines."""
     priors = source.tables["precision_recall"]["prior"].unique()
     if len(source.ranking) * len(priors) <= MAX_LINES:
-        size = _fit_size(source, 4.6)
-        return _move_legend_below(draw_single(performance.plot_precision_recall, source, size))
+        return _draw_above_legend(performance.plot_precision_recall, source, 4.6)
     displayed = subsample(priors, MAX_PANELS).tolist()
     width, height = _fit_size(source, 3.8)
     figure, panels = _make_panels(len(displayed), height, width=width)
@@ -321,6 +299,10 @@ def _draw_prior_estimate(source: ReportSource) -> Figure:
 # --- availability -------------------------------------------------------------------------------------------
 
 
+def _has_priors(source: ReportSource) -> bool:
+    return bool(source.tables["auprec_by_prior"]["prior"].nunique() > 1)
+
+
 def _has_ranks(source: ReportSource) -> bool:
     """Return True if ranks are drawn: several folds, no control, and not too many models."""
     several = not source.design.is_test_set and get_control(source) is None
@@ -338,36 +320,39 @@ def _has_residuals(source: ReportSource) -> bool:
 
 #: Figures by name.
 FIGURES: Mapping[str, FigureSpec] = {
-    "regions": FigureSpec("AUPREC along the prior, and the model with the highest mean", _draw_regions),
+    "regions": FigureSpec(
+        "AUPREC along the prior, and the model with the highest mean",
+        partial(_draw_above_legend, performance.plot_regions),
+        _has_priors,
+    ),
     "iauprec": FigureSpec("IAUPREC of each model with its interval", _draw_iauprec),
     "prior_estimate": FigureSpec(
         "the estimated prior", _draw_prior_estimate, lambda source: bool(get_estimates(source))
     ),
-    "regret": FigureSpec("shortfall of each model from the highest mean along the prior", _draw_regret),
+    "regret": FigureSpec(
+        "shortfall of each model from the highest mean along the prior", _draw_regret, _has_priors
+    ),
     "pairs": FigureSpec("differences of pairs with their intervals", _draw_pairs),
     "p_values": FigureSpec("adjusted p-values of all pairs", _draw_p_values),
-    "critical_difference": FigureSpec("mean ranks over folds", _draw_critical_difference, _has_ranks),
+    "critical_difference": FigureSpec(
+        "mean ranks over folds", lambda source: _draw_ranks(source, _list_ranked_models(source)), _has_ranks
+    ),
     "components": FigureSpec(
         "variance due to runs and to cases",
         _draw_components,
         lambda source: not source.tables["components"].empty,
     ),
     "difference_curves": FigureSpec(
-        "differences of pairs along the prior, with simultaneous bands", _draw_difference_curves
+        "differences of pairs along the prior, with simultaneous bands", _draw_difference_curves, _has_priors
     ),
     "roc": FigureSpec("ROC curves", _draw_roc),
     "precision_recall": FigureSpec("precision-recall curves at the priors", _draw_precision_recall),
-    "surface": FigureSpec("precision by recall and prior", _draw_surface),
+    "surface": FigureSpec("precision by recall and prior", _draw_surface, _has_priors),
     "skew": FigureSpec(
-        "accuracy and precision of one threshold by skew",
-        lambda source: _move_legend_below(draw_single(performance.plot_skew, source, _fit_size(source, 4.2))),
+        "accuracy and precision of one threshold by skew", partial(_draw_above_legend, performance.plot_skew)
     ),
     "residuals": FigureSpec("residuals of the 2-way analysis of variance", _draw_residuals, _has_residuals),
 }
-
-
-#: Figures that need several priors.
-FIGURES_ALONG_PRIORS = frozenset({"regions", "regret", "difference_curves", "surface"})
 
 
 KINDS = tuple(FIGURES)
@@ -379,21 +364,15 @@ KINDS = tuple(FIGURES)
 def draw_mean_ranks(iauprec: pd.DataFrame, tests: pd.DataFrame, alpha: float) -> Figure:
     """Draw the mean ranks over data sets or, if there is a control, the differences from it."""
     pairs = select_primary(tests)
-    test = str(pairs["test"].iloc[0])
-    if not _has_all_pairs(pairs):
+    test, n_models = str(pairs["test"].iloc[0]), len({*pairs["model_a"], *pairs["model_b"]})
+    if len(pairs) < n_models * (n_models - 1) // 2:
         return draw_single(comparisons.plot_pairs, pairs, (FIGURE_WIDTH, max(2.4, 1.5 + 0.3 * len(pairs))))
     blocks = iauprec[["model", "iauprec"]].assign(fold=iauprec["dataset"])
     result = rank_comparison(blocks, tests, test=test, alpha=alpha)
-    figure = draw_single(comparisons.plot_critical_difference, result, _fit_rank_size(result.models))
+    figure = _draw_ranks(result, result.models)
     title = f"Mean ranks over {result.n_folds} data sets, 1 = best"
     set_title(figure.axes[0], f"{title}\nBars: no difference found ({get_test(test).name})")
     return figure
-
-
-def _has_all_pairs(pairs: pd.DataFrame) -> bool:
-    """Return True if all pairs are compared, and not only those with a control."""
-    n_models = len({*pairs["model_a"], *pairs["model_b"]})
-    return len(pairs) == n_models * (n_models - 1) // 2
 
 
 def draw_hierarchical(by_dataset: pd.DataFrame, hierarchical: pd.DataFrame) -> Figure:
@@ -441,7 +420,10 @@ def render_figures(
         with style.context(_STYLE), _collect_missing_glyphs(missing):
             pictures = _render_formats(draw(), formats)
         yield name, pictures
-    _warn_missing_glyphs(missing, formats)
+    if missing and set(formats) != {"svg"}:  # viewers of SVG find another font
+        signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MAX_GLYPHS])
+        rest = f" and {len(missing) - MAX_GLYPHS} more" if len(missing) > MAX_GLYPHS else ""
+        warn_each([f"figures show boxes where their font lacks a sign ({signs}{rest}); tables show them all"])
 
 
 def render_plot(plot: Callable[..., Axes], source: object) -> bytes:
@@ -471,14 +453,6 @@ def draw_single(
     figure = Figure(figsize=size, layout="constrained")
     plot(source, ax=figure.subplots(), **options)
     return figure
-
-
-def _warn_missing_glyphs(missing: Collection[str], formats: Sequence[str]) -> None:
-    """Warn of characters that PNG and PDF files show as boxes; viewers of SVG find another font."""
-    if missing and set(formats) != {"svg"}:
-        signs = ", ".join(f"{sign!r}" for sign in sorted(missing)[:MAX_GLYPHS])
-        rest = f" and {len(missing) - MAX_GLYPHS} more" if len(missing) > MAX_GLYPHS else ""
-        warn_each([f"figures show boxes where their font lacks a sign ({signs}{rest}); tables show them all"])
 
 
 @contextmanager

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-import numpy as np
 
 from skewanova.base.folders import replace_folder
 from skewanova.base.frames import iter_rows
@@ -22,7 +19,8 @@ from skewanova.report.publication import (
     write_latex,
     write_methods,
 )
-from skewanova.report.source import ReportSource, format_level, get_control, select_primary
+from skewanova.report.source import ReportSource, format_level, get_control, orient_pairs, select_primary
+from skewanova.report.tables import add_columns
 
 #: A document that reads the other files.
 DOCUMENT = r"""\documentclass{article}
@@ -138,33 +136,17 @@ def _build_difference_table(source: ReportSource) -> Table:
         return table
     models = [str(model) for model in source.ranking["model"]]
     reference = get_control(source) or models[0]
-    cells = _list_differences(source, models, reference)
-    test = get_test(select_primary(source.pairs)["test"].iloc[0]).name
-    note = f"Difference: from {shorten_name(reference)}; p is adjusted over all pairs ({test})."
-    return replace(
-        table,
-        header=(*table.header, "Difference", "Adjusted p"),
-        rows=tuple((*row, *pair) for row, pair in zip(table.rows, cells, strict=True)),
-        explanations={**table.explanations, "Difference": note},
-    )
-
-
-def _list_differences(source: ReportSource, models: Sequence[str], reference: str) -> list[tuple[str, str]]:
-    """Return the difference of each model from the reference with its p-value, empty for the reference."""
-    rows = {
-        frozenset((str(row.model_a), str(row.model_b))): row
-        for row in iter_rows(select_primary(source.pairs))
+    primary = select_primary(source.pairs)
+    rows = {str(row.model_a): row for row in iter_rows(orient_pairs(primary, reference))}
+    others = [rows.get(model) for model in models]  # None for the reference
+    differences = {
+        "Difference": ["" if row is None else format_number(row.estimate) for row in others],
+        "Adjusted p": ["" if row is None else format_p(row.p_adjusted) or "not tested" for row in others],
     }
-    cells = []
-    for model in models:
-        row = rows.get(frozenset((model, reference)))
-        if row is None:
-            cells.append(("", ""))
-            continue
-        sign = 1 if row.model_a == model else -1
-        p = "not tested" if np.isnan(row.p_adjusted) else format_p(row.p_adjusted)
-        cells.append((format_number(sign * row.estimate), p))
-    return cells
+    test = get_test(primary["test"].iloc[0]).name
+    note = f"Difference: from {shorten_name(reference)}; p is adjusted over all pairs ({test})."
+    table = add_columns(table, differences)
+    return replace(table, explanations={**table.explanations, "Difference": note})
 
 
 def _write_caption(source: ReportSource) -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
 
 from skewanova.base.folders import check_formats, make_provenance, replace_folder
-from skewanova.base.text import Table, format_column, format_interval, format_limits, format_p
-from skewanova.report.source import ReportSource, Result
-from skewanova.report.tables import FrameTable, format_pair
+from skewanova.base.text import Table
+from skewanova.report.source import ReportSource, Result, load_templates
 
 #: Id of the table with the numbers of each frame that a verdict cites.
 PAGE_ANCHORS = {"pairs": "tables", "ranking": "table-across", "iauprec": "table-datasets"}
@@ -93,7 +91,7 @@ class PartsResult(Result):
         return make_provenance(self.KIND, shared, seed=shared.get("seed"), source=path, sha256=digest)
 
     def _render_page(self) -> str:
-        from skewanova.report.document import build_page_context, build_view, load_templates
+        from skewanova.report.document import build_page_context, build_view
         from skewanova.report.screen import color_models, list_small_charts
 
         verdict = getattr(self, "verdict", None)
@@ -106,7 +104,7 @@ class PartsResult(Result):
             for f, n in self._map_folders().items()
         ]
         context = {
-            **build_page_context(version("skewanova"), verdict, colors, PAGE_ANCHORS),
+            **build_page_context(verdict, colors, PAGE_ANCHORS),
             "conclusions": self.conclusions,
             "warnings": self.warnings,
             "alpha": f"{self.alpha:g}",
@@ -115,56 +113,3 @@ class PartsResult(Result):
             **items,
         }
         return load_templates().get_template(f"{self.PARTS}.html.j2").render(context)
-
-
-#: Ranking across data sets.
-ACROSS_TABLE = FrameTable(
-    "across",
-    {
-        "Model": lambda row: row.model,
-        "Mean rank": format_column("mean_rank", 2),
-        "Mean IAUPREC": format_column("iauprec"),
-        "Best on": lambda row: f"{row.n_best}",
-        "Group": lambda row: row.group,
-    },
-)
-
-
-#: Meta-analysis of each pair.
-HIERARCHICAL_TABLE = FrameTable(
-    "hierarchical",
-    {
-        "Pair": format_pair,
-        "Difference": format_column("estimate"),
-        "{level} interval": format_limits,
-        "Adjusted p": lambda row: format_p(row.p_adjusted),
-        "Between (SD)": format_column("tau"),
-        "A new data set": lambda row: format_interval(row.prediction_low, row.prediction_high),
-    },
-)
-
-
-#: Rankings of all classes.
-CLASSES_TABLE = FrameTable(
-    "classes",
-    {
-        "Class": lambda row: str(row.label),
-        "Model": lambda row: row.model,
-        "IAUPREC": format_column("iauprec"),
-        "{level} interval": format_limits,
-        "Group": lambda row: row.group,
-    },
-)
-
-
-#: Pairs of models of all classes.
-CLASS_PAIRS_TABLE = FrameTable(
-    "class_pairs",
-    {
-        "Class": lambda row: str(row.label),
-        "Pair": format_pair,
-        "Difference": format_column("estimate"),
-        "Interval": format_limits,
-        "Adjusted p": lambda row: format_p(row.p_adjusted),
-    },
-)

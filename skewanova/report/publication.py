@@ -30,7 +30,7 @@ from skewanova.base.text import (
 )
 from skewanova.inference.catalogue import TESTS, get_test
 from skewanova.report.source import ReportSource, fill_template, get_control
-from skewanova.report.tables import NO_ADVICE, TABLES
+from skewanova.report.tables import NO_ADVICE, TABLES, add_columns, write_cases
 from skewanova.scores.design import FoldDesign
 
 #: Tables with more lines span several pages.
@@ -104,13 +104,13 @@ def _find_rows(table: Table, rows: int | Sequence[str]) -> list[int]:
     result: dict[int, None] = {}
     for requested in rows:
         name = get_test(requested).name if requested in TESTS else requested
-        start = f"{name}, "  # the cell of a test has its measure too
+        # the cell of a test has its measure too
         matches = [
-            i for i, row in enumerate(table.rows) if any(c == name or c.startswith(start) for c in row)
+            i for i, row in enumerate(table.rows) if any(f"{c}, ".startswith(f"{name}, ") for c in row)
         ]
         if not matches:
             check_choice(requested, [row[0] for row in table.rows], "rows")
-        result.update(dict.fromkeys(matches))
+        result |= dict.fromkeys(matches)
     return list(result)
 
 
@@ -129,8 +129,12 @@ MAX_GROUPED_MODELS = 10
 def build_report_tables(source: ReportSource) -> dict[str, Table]:
     """Build the tables of the page and of the folder that have rows, by name."""
     tables = {name: build_publication_table(source, name) for name in REPORT_TABLES}
-    tables["tests"] = _select_published(source, tables["tests"])
-    tables["assumptions"] = _select_advice(tables["assumptions"])
+    published = source.tests["role"].isin(["primary", "published"])
+    tables["tests"] = select_cells(tables["tests"], rows=np.flatnonzero(published).tolist())
+    checks = tables["assumptions"]
+    rows = [i for i, row in enumerate(checks.rows) if row[-1] != NO_ADVICE]
+    note = f"{len(checks.rows) - len(rows)} more checks have nothing to add."
+    tables["assumptions"] = replace(select_cells(checks, rows=rows), note=note)
     tables["pairwise"] = _add_equivalence(source, tables["pairwise"])
     if len(source.ranking) > MAX_GROUPED_MODELS and get_control(source) is None:
         for name in ("ranking", "performance"):
@@ -140,27 +144,13 @@ def build_report_tables(source: ReportSource) -> dict[str, Table]:
     return {name: _cut_rows(table, TABLES[name].files[0]) for name, table in tables.items() if table.rows}
 
 
-def _select_published(source: ReportSource, table: Table) -> Table:
-    """Select the primary tests of all models, and those of the paper."""
-    selected = source.tests["role"].isin(["primary", "published"])
-    return select_cells(table, rows=np.flatnonzero(selected).tolist())
-
-
-def _select_advice(table: Table) -> Table:
-    """Select the checks that have an advice, and count the others in the note."""
-    rows = [i for i, row in enumerate(table.rows) if row[-1] != NO_ADVICE]
-    note = f"{len(table.rows) - len(rows)} more checks have nothing to add."
-    return replace(select_cells(table, rows=rows), note=note)
-
-
 def _add_equivalence(source: ReportSource, table: Table) -> Table:
     """Add the p-value of practical equivalence to the table of pairs."""
     frame = source.tables["equivalence"]
     if not source.verdict.is_trusted or len(frame) != len(table.rows):
         return table
     head = f"Equal within {frame['rope'].iloc[0]:g}: p"
-    rows = [(*row, format_p(p)) for row, p in zip(table.rows, frame["p_adjusted"], strict=True)]
-    return replace(table, header=(*table.header, head), rows=tuple(rows))
+    return add_columns(table, {head: map(format_p, frame["p_adjusted"])})
 
 
 def _cut_rows(table: Table, file: str) -> Table:
@@ -198,11 +188,11 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
     ]
     blocks = [[0, *block] for block in pack_columns([column.width for column in columns], LINE_WIDTH)]
     label = rf"\label{{{f'tab:{table.name}' if label is None else label}}}"
-    is_long = (
-        len(blocks) * sum(_estimate_row_lines(columns, i) for i in range(len(table.rows))) > MAX_PAGE_LINES
-    )
+    n_lines = sum(_estimate_row_lines(columns, i) for i in range(len(table.rows)))
+    is_long = len(blocks) * n_lines > MAX_PAGE_LINES
+    caption = escape_latex(table.caption)
     start, end = (_START_LONG, r"\par\endgroup") if is_long else (_START_FLOAT, r"\end{table}")
-    lines = [*start] if is_long else [*start, _write_latex_caption(table), label, r"\smallskip"]
+    lines = [*start] if is_long else [*start, rf"\caption{{{caption}}}", label, r"\smallskip"]
     for number, block in enumerate(blocks):
         layout = "".join(columns[j].layout for j in block)
         head = [r"\toprule", _join_cells(columns[j].latex_head for j in block), r"\midrule"]
@@ -211,10 +201,10 @@ def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str
             for i in range(len(table.rows))
         ]
         if is_long:
-            repeated = rf"{_write_latex_caption(table, continued=True)}\\"
-            caption = repeated if number else rf"{_write_latex_caption(table)}{label}\\"
+            repeated = rf"\caption[]{{{caption} (continued)}}\\"
+            first = repeated if number else rf"\caption{{{caption}}}{label}\\"
             lines += [r"\addtocounter{table}{-1}"] if number else []
-            lines += [rf"\begin{{longtable}}{{{layout}}}", caption, *head, r"\endfirsthead"]
+            lines += [rf"\begin{{longtable}}{{{layout}}}", first, *head, r"\endfirsthead"]
             lines += [repeated, *head, r"\endhead", r"\bottomrule", r"\endfoot", *rows]
             lines += [r"\end{longtable}"]
         else:
@@ -231,11 +221,6 @@ _START_FLOAT = (r"\begin{table}[htbp]", r"\centering\footnotesize", r"\setlength
 
 #: A table over several pages keeps its number for the columns that follow below.
 _START_LONG = (r"\begingroup\footnotesize", r"\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}")
-
-
-def _write_latex_caption(table: Table, *, continued: bool = False) -> str:
-    text = escape_latex(table.caption)
-    return rf"\caption[]{{{text} (continued)}}" if continued else rf"\caption{{{text}}}"
 
 
 def _join_cells(cells: Iterable[str]) -> str:
@@ -456,21 +441,15 @@ def write_methods(source: ReportSource) -> list[str]:
 
 def _write_setup(source: ReportSource) -> str:
     """Write the paragraph on design, sizes of folds, software and seed."""
-    sizes = [_format_sizes(source.tables["iauprec"][column]) for column in ("n_positive", "n_negative")]
+    cases = write_cases(source.tables["iauprec"])
     each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
     seed = source.settings["seed"]
     generator = "a random generator" if seed is None else f"seed {seed}"
     return (
-        f"Design: {source.design.describe()}. {each} tests {sizes[0]} positives and {sizes[1]} negatives. "
+        f"Design: {source.design.describe()}. {each} tests {cases}. "
         f"Software: skewanova {version('skewanova')} (The skewanova developers {_SOFTWARE_YEAR}), "
         f"{generator}."
     )
-
-
-def _format_sizes(values: pd.Series[float]) -> str:
-    """Format the smallest and the largest value, or one if they are equal."""
-    low, high = values.min(), values.max()
-    return f"{low:,.6g}" if low == high else f"{low:,.6g} to {high:,.6g}"
 
 
 def fill_methods(design: FoldDesign, tests: Iterable[str], *, estimator: str, **words: Any) -> list[str]:

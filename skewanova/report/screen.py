@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,12 +27,15 @@ from skewanova.report.charts import (
     WIDE,
     Chart,
     ChartLine,
+    Crossing,
+    Layout,
     Marks,
+    Segment,
     build_chart,
     choose_limits,
     number_colors,
 )
-from skewanova.report.source import ReportSource, format_level, get_control
+from skewanova.report.source import ReportSource, format_level, get_control, orient_pairs
 
 #: Models that are drawn, besides those that lead at some prior.
 MAX_MODELS = 40
@@ -70,6 +73,11 @@ MAX_DIFFERENCES, MAX_CURVES = 4, 5
 RECALLS = np.linspace(0.025, 1, 40)
 
 
+#: Number of the colour of each model, and the priors with the index of the first one that is displayed.
+Colors = Mapping[str, int]
+Steps = tuple[Floats, int]
+
+
 class PriorRow(NamedTuple):
     """Row of the table at one prior: number of the model, its colour, and the cells."""
 
@@ -82,14 +90,14 @@ class PriorRow(NamedTuple):
 class Screen(NamedTuple):
     """Charts, slider and table of the first screen; `data` is read by the script."""
 
-    charts: list[Chart]
-    subtitle: str
     title: str
     fraction: str
     heads: list[str]
     rows: list[PriorRow]
     start: float
     data: Markup
+    charts: Sequence[Chart] = ()
+    subtitle: str = ""
     distances: Sequence[Chart] = ()
     reference: str = ""
     differences: Sequence[Chart] = ()
@@ -110,17 +118,16 @@ def build_screen(source: ReportSource) -> Screen:
         models = [model for model in map(str, source.scores.models) if model in set(models)]
     frame = _mark_remaining(source)
     frame = frame[frame["model"].isin(models)]
-    colors, rarest = color_models(models, source.verdict), _find_rarest(source)
+    colors, support = color_models(models, source.verdict), source.tables["support"]
+    rarest = min(support.loc[support["supported"], "prior"].tolist(), default=np.inf)
     weighting = source.evaluation.deployment_prior
-    steps = _choose_start(frame, weighting, rarest)
-    priors, start = steps
+    priors, start = steps = _choose_start(frame, weighting, rarest)
     marks = Marks(rarest, float(priors[start]), (weighting.low, weighting.high))
     charts = _build_headline_charts(source, frame, colors, marks) if len(priors) > 1 else []
     curves, paths = _build_curves(source, colors, priors, start)
     means = f"mean of {source.design.n_folds} {'runs' if source.design.has_runs else 'folds'}"
     means = "values of one test set" if source.design.is_test_set else means
-    screen = _build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths)
-    return screen._replace(
+    return _build_steps(frame, colors, _list_heads(source), steps, rarest=rarest, paths=paths)._replace(
         charts=charts[:2],
         distances=charts[2:],
         differences=_build_difference_charts(source, colors, marks),
@@ -131,7 +138,7 @@ def build_screen(source: ReportSource) -> Screen:
 
 
 def _mark_remaining(source: ReportSource) -> pd.DataFrame:
-    """Return `by_prior` with `contender` for the models of :func:`list_remaining`."""
+    """Return `by_prior` with `contender` for the models of :func:`list_strip`."""
     frame, weighting = source.by_prior, source.evaluation.deployment_prior
     inside = frame["prior"].between(weighting.low * (1 - 1e-9), weighting.high * (1 + 1e-9))
     loses = inside & frame["model"].isin(find_losers(source))
@@ -139,7 +146,7 @@ def _mark_remaining(source: ReportSource) -> pd.DataFrame:
     return frame.assign(contender=frame["contender"] & ~(loses & others))
 
 
-def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior, rarest: float = 0.0) -> tuple[Floats, int]:
+def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior, rarest: float = 0.0) -> Steps:
     """Return the priors of a frame, and the index of the one amid the (supported) deployment prior."""
     priors = np.sort(frame["prior"].unique())
     low = rarest if weighting.low < rarest < weighting.high else weighting.low
@@ -147,20 +154,13 @@ def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior, rarest: float
 
 
 def _build_steps(
-    frame: pd.DataFrame,
-    colors: Mapping[str, int],
-    heads: list[str],
-    steps: tuple[Floats, int],
-    *,
-    rarest: float = 0.0,
-    paths: Sequence[Sequence[str]] = (),
+    frame: pd.DataFrame, colors: Colors, heads: list[str], steps: Steps, *, rarest: float = 0, paths: Any = ()
 ) -> Screen:
     """Build the table at each prior, and the screen without charts."""
     priors, start = steps
-    parts = [rows for _, rows in frame.groupby("prior", observed=True)]
     tables = [
-        _list_prior_rows(rows, colors, heads, is_supported=prior >= rarest)
-        for prior, rows in zip(priors.tolist(), parts, strict=True)
+        _list_prior_rows(frame[frame["prior"] == prior], colors, heads, is_supported=prior >= rarest)
+        for prior in priors.tolist()
     ]
     titles = [_write_prior(prior, is_supported=prior >= rarest) for prior in priors.tolist()]
     data = {
@@ -170,64 +170,56 @@ def _build_steps(
         "curves": paths,
     }
     span = np.log(priors[-1] / priors[0])
-    return Screen(
-        charts=[],
-        subtitle="",
-        title=titles[start][0],
-        fraction=titles[start][1],
-        heads=heads,
-        rows=tables[start],
-        start=float(np.log(priors[start] / priors[0]) / span) if span > 0 else 0.0,
-        data=Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")),
-    )
+    share = float(np.log(priors[start] / priors[0]) / span) if span > 0 else 0.0
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return Screen(*titles[start], heads, tables[start], share, Markup(text))
 
 
-def build_datasets_screen(
-    results: Mapping[str, ReportSource], frame: pd.DataFrame, colors: Mapping[str, int]
-) -> Screen:
+def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFrame, colors: Colors) -> Screen:
     """Build the first screen of several data sets, from the means over them."""
     weighting = next(iter(results.values())).evaluation.deployment_prior
     priors, start = steps = _choose_start(frame, weighting)
     screen = _build_steps(frame, colors, ["Model", "AUPREC", TO_BEST], steps)
     if len(priors) < 2:
         return screen
-    groups = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
+    groups = _group_by_model(frame)
     lines = [_make_line(model, color, groups[model]) for model, color in colors.items()]
     limits = weighting.low, weighting.high
     marks = Marks(cursor=float(priors[start]), deployment=limits, has_no_skill=True)
-    wide = LOW._replace(height=LOW.height + 60)
-    label = "Mean AUPREC over the data sets along the prior."
-    x_limits = float(priors[0]), float(priors[-1])
+    wide, label = LOW._replace(height=LOW.height + 60), "Mean AUPREC over the data sets along the prior."
     return screen._replace(
-        charts=[
-            build_chart("auprec", lines, layout, label=label, x_limits=x_limits, marks=marks)
-            for layout in (wide, NARROW)
-        ],
+        charts=_build_both("auprec", lines, wide, label=label, marks=marks),
         subtitle=f"mean of {len(results)} data sets, each counted once",
     )
 
 
-def list_small_charts(
-    results: Mapping[str, ReportSource], colors: Mapping[str, int]
-) -> dict[str, tuple[str, Chart]]:
+def _group_by_model(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {str(model): rows for model, rows in frame.groupby("model", observed=True)}
+
+
+def _build_both(kind: str, lines: Sequence[ChartLine], wide: Layout, **options: Any) -> list[Chart]:
+    """Build a chart for a screen and for a phone."""
+    return [build_chart(kind, lines, layout, **options) for layout in (wide, NARROW)]
+
+
+def list_small_charts(results: Mapping[str, ReportSource], colors: Colors) -> dict[str, tuple[str, Chart]]:
     """Return the highest model with its lead, and a small chart, by part."""
     several = {name: result for name, result in results.items() if result.by_prior["prior"].nunique() > 1}
     first = list(several.items())[:MAX_PARTS]
     return {name: _build_small_chart(result, colors) for name, result in first}
 
 
-def _build_small_chart(result: ReportSource, colors: Mapping[str, int]) -> tuple[str, Chart]:
+def _build_small_chart(result: ReportSource, colors: Colors) -> tuple[str, Chart]:
     """Return the highest model with its lead, and the curves of a part."""
     frame, weighting = result.by_prior, result.evaluation.deployment_prior
     best, *others = iter_rows(result.ranking)
     lead = f" by {format_number(best.iauprec - others[0].iauprec)}" if others else ""
     text = f"{shorten_name(str(best.model))}{lead}" if result.verdict.is_trusted else "not reliable"
-    groups = frame.groupby("model", observed=True)
-    lines = [replace(_make_line(str(m), colors[str(m)], rows), is_named=False) for m, rows in groups]
+    groups = _group_by_model(frame).items()
+    lines = [replace(_make_line(model, colors[model], rows), is_named=False) for model, rows in groups]
     label = f"AUPREC along the prior. Highest over the deployment prior: {text}."
-    x_limits = float(frame["prior"].min()), float(frame["prior"].max())
     marks = Marks(deployment=(weighting.low, weighting.high))
-    return text, build_chart("part", lines, SMALL, label=label, x_limits=x_limits, marks=marks)
+    return text, build_chart("part", lines, SMALL, label=label, marks=marks)
 
 
 def _make_line(model: str, color: int, rows: pd.DataFrame, *, is_banded: bool = False) -> ChartLine:
@@ -250,13 +242,6 @@ def color_models(models: Sequence[str], verdict: Verdict | None) -> dict[str, in
     return number_colors(models, [*verdict.models[:MAX_COLORED], *models[:1], *suspects])
 
 
-def _find_rarest(source: ReportSource) -> float:
-    """Return the smallest supported prior of the frame `support`."""
-    support = source.tables["support"]
-    supported = support.loc[support["supported"], "prior"]
-    return float(supported.min()) if len(supported) else np.inf
-
-
 def _write_prior(prior: float, *, is_supported: bool) -> tuple[str, str]:
     fraction = f"{100 * prior:.3g} % positive"
     if prior <= 0.5:
@@ -275,71 +260,65 @@ def _list_heads(source: ReportSource) -> list[str]:
 
 
 def _list_prior_rows(
-    rows: pd.DataFrame, colors: Mapping[str, int], heads: Sequence[str], *, is_supported: bool
+    rows: pd.DataFrame, colors: Colors, heads: Sequence[str], *, is_supported: bool
 ) -> list[PriorRow]:
     """List the models at one prior, the highest first; in the order of `colors` if no test is reliable."""
     models = list(colors)
     by_model = {str(row.model): row for row in iter_rows(rows)}
-    order = sorted(models, key=lambda model: by_model[model].rank) if len(heads) > 2 else models
-    result = []
-    for model in order:
-        row = by_model[model]
-        cells = [format_number(row.auprec)]
-        if len(heads) == 5:
-            cells.append(format_limits(row) if is_supported else "")
-        if len(heads) > 2:
-            cells.append(f"-{format_number(row.regret)}" if row.regret > 0 else "highest")
-        if heads[-1] == MAY_BE_BEST:
-            cells.append("\u25cf" if row.contender and is_supported else "")
-        result.append(PriorRow(models.index(model), colors[model], model, cells))
-    return result
+    order = sorted(models, key=lambda model: by_model[model].rank) if TO_BEST in heads else models
+    formats: dict[str, Callable[[Any], str]] = {
+        "AUPREC": lambda row: format_number(row.auprec),
+        TO_BEST: lambda row: f"-{format_number(row.regret)}" if row.regret > 0 else "highest",
+        MAY_BE_BEST: lambda row: "\u25cf" if row.contender and is_supported else "",
+    }
+
+    def format_band(row: Any) -> str:
+        return format_limits(row) if is_supported else ""
+
+    return [
+        PriorRow(
+            models.index(m), colors[m], m, [formats.get(head, format_band)(by_model[m]) for head in heads[1:]]
+        )
+        for m in order
+    ]
 
 
 # --- charts -------------------------------------------------------------------------------------------------
 
 
 def _build_headline_charts(
-    source: ReportSource, frame: pd.DataFrame, colors: Mapping[str, int], marks: Marks
+    source: ReportSource, frame: pd.DataFrame, colors: Colors, marks: Marks
 ) -> list[Chart]:
     """Build two charts along the prior, wide and narrow; of many models two of differences follow."""
     trusted = source.verdict.is_trusted
     banded = _select_banded(source, list(colors)) if trusted else set()
-    groups = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
+    groups = _group_by_model(frame)
     lines = [
-        replace(
-            _make_line(model, color, groups[model], is_banded=model in banded),
-            is_named=color > 0 or not trusted,
-        )
-        for model, color in colors.items()
+        replace(_make_line(m, color, groups[m], is_banded=m in banded), is_named=color > 0 or not trusted)
+        for m, color in colors.items()
     ]
-    x_limits = float(frame["prior"].min()), float(frame["prior"].max())
-    y_limits = (0.0, 1.0)
-    if len(colors) > MAX_ROWS:
-        y_limits = choose_limits(np.concatenate([line.y for line in lines]))
+    is_many = len(colors) > MAX_ROWS
+    y_limits = choose_limits(np.concatenate([line.y for line in lines])) if is_many else (0.0, 1.0)
     marks = marks._replace(
         has_no_skill=y_limits[0] == 0,
         crossings=_list_crossings(source, groups) if trusted else (),
-        strip=list_strip(source, colors, x_limits, marks.rarest),
+        strip=list_strip(source, colors, (float(lines[0].x[0]), float(lines[0].x[-1])), marks.rarest),
     )
     wide = WIDE._replace(height=WIDE.height - 50) if source.verdict.warnings else WIDE
-    label = f"AUPREC along the prior. {describe_leads(source)}"
-    charts = [
-        build_chart("auprec", lines, layout, label=label, x_limits=x_limits, y_limits=y_limits, marks=marks)
-        for layout in (wide, NARROW)
-    ]
-    if len(colors) <= MAX_ROWS or not trusted:
+    leads = (
+        f"{shorten_name(row.model)} from {row.prior_low:.3g} to {row.prior_high:.3g}"
+        for row in iter_rows(source.tables["regions"])
+    )
+    label = f"AUPREC along the prior. Highest: {', '.join(leads)}."
+    charts = _build_both("auprec", lines, wide, label=label, y_limits=y_limits, marks=marks)
+    if not is_many or not trusted:
         return charts
     best = frame.groupby("prior")["auprec"].max().to_numpy()
     lines = [replace(line, y=line.y - best, low=None, high=None) for line in lines]
     y_limits = choose_limits(np.concatenate([line.y for line in lines]))
     marks = marks._replace(has_no_skill=False, crossings=[(*each[:3], 0.0) for each in marks.crossings])
-    label = f"AUPREC less the highest along the prior. {describe_leads(source)}"
-    return charts + [
-        build_chart(
-            "auprec distance", lines, layout, label=label, x_limits=x_limits, y_limits=y_limits, marks=marks
-        )
-        for layout in (wide._replace(left=LOW.left), NARROW)
-    ]
+    label, wide = label.replace("AUPREC", "AUPREC less the highest", 1), wide._replace(left=LOW.left)
+    return charts + _build_both("auprec distance", lines, wide, label=label, y_limits=y_limits, marks=marks)
 
 
 def _select_banded(source: ReportSource, models: Sequence[str]) -> set[str]:
@@ -349,74 +328,45 @@ def _select_banded(source: ReportSource, models: Sequence[str]) -> set[str]:
     return set(source.verdict.models[: MAX_BANDS if len(models) <= MAX_ROWS else 1])
 
 
-def describe_leads(source: ReportSource) -> str:
-    """Write which model has the highest mean at which priors."""
-    leads = [
-        f"{shorten_name(row.model)} from {row.prior_low:.3g} to {row.prior_high:.3g}"
-        for row in iter_rows(source.tables["regions"])
-    ]
-    return f"Highest: {', '.join(leads)}."
-
-
-def _list_crossings(
-    source: ReportSource, groups: Mapping[str, pd.DataFrame]
-) -> list[tuple[float, float, float, float]]:
+def _list_crossings(source: ReportSource, groups: Mapping[str, pd.DataFrame]) -> list[Crossing]:
     """Return the changes of the highest mean: prior, its interval, and AUPREC there."""
     crossings = source.tables["crossings"]
     located = crossings["conf_low"].notna() & ~(crossings["open_low"] & crossings["open_high"])
-    leads = crossings[crossings["lead"] & located].head(MAX_CROSSINGS)
-    return [
-        (
-            row.prior,
-            row.conf_low,
-            row.conf_high,
-            float(np.interp(np.log(row.prior), np.log(rows["prior"]), rows["auprec"])),
-        )
-        for row, rows in ((row, groups[str(row.model_above)]) for row in iter_rows(leads))
-    ]
-
-
-def list_strip(
-    source: ReportSource, colors: Mapping[str, int], limits: tuple[float, float], rarest: float
-) -> list[tuple[float, float, str, int]]:
-    """Return the segments of the strip: the models that the bands leave at each prior."""
-    low, high = limits
-    start = min(max(low, rarest), high)
-    result = [(low, start, "not supported", 0)] if start > low else []
-    if not source.verdict.is_trusted:
-        return [*result, *([(start, high, "no choice", 0)] if start < high else [])]
-    names = shorten_names(map(str, source.ranking["model"]))
-    weighting, is_equal = source.evaluation.deployment_prior, source.verdict.state == "equal"
-    ends = (weighting.low, weighting.high) if is_equal else ()
-    for models, first, last in list_remaining(source, start, high) if start < high else []:
-        if len(models) == 1:
-            result.append((first, last, f"use {names[models[0]]}", colors.get(models[0], 0)))
-            continue
-        *others, final = (name for model, name in names.items() if model in models)
-        for left, right in pairwise([first, *(end for end in ends if first < end < last), last]):
-            inside = is_equal and weighting.low <= left and right <= weighting.high
-            result.append((left, right, f"{'any' if inside else 'open'}: {', '.join(others)} or {final}", 0))
+    result = []
+    for row in iter_rows(crossings[crossings["lead"] & located].head(MAX_CROSSINGS)):
+        rows = groups[str(row.model_above)]
+        value = float(np.interp(np.log(row.prior), np.log(rows["prior"]), rows["auprec"]))
+        result.append((row.prior, row.conf_low, row.conf_high, value))
     return result
 
 
-def list_remaining(
-    source: ReportSource, low: float, high: float
-) -> list[tuple[tuple[str, ...], float, float]]:
-    """Return (models, low, high) along the priors: the models that no test puts behind another there.
+def list_strip(
+    source: ReportSource, colors: Colors, limits: tuple[float, float], rarest: float
+) -> list[Segment]:
+    """Return the segments of the strip: the models that no test puts behind another at these priors.
 
     These are the models that the bands leave and, at deployment priors, that lose no primary pair on average.
     """
+    low, high = limits
+    start = min(max(low, rarest), high)
+    result = [(low, start, "not supported", 0)] if start > low else []
+    if start == high:
+        return result
+    if not source.verdict.is_trusted:
+        return [*result, (start, high, "no choice", 0)]
+    names = shorten_names(map(str, source.ranking["model"]))
     weighting, losers = source.evaluation.deployment_prior, find_losers(source)
-    ends = [low, *(end for end in (weighting.low, weighting.high) if low < end < high), high]
-    result: list[tuple[tuple[str, ...], float, float]] = []
-    for start, end in pairwise(ends):
-        is_deployment = weighting.low <= start and end <= weighting.high
-        for models, first, last in contender_ranges(source.tables["leaders"], start, end):
-            remaining = tuple(m for m in models if not is_deployment or m not in losers) or models
-            if result and set(result[-1][0]) == set(remaining):
-                result[-1] = (result[-1][0], result[-1][1], last)
-            else:
-                result.append((remaining, first, last))
+    ends = [start, *(end for end in (weighting.low, weighting.high) if start < end < high), high]
+    for left, right in pairwise(ends):
+        is_deployment = weighting.low <= left and right <= weighting.high
+        word = "any" if is_deployment and source.verdict.state == "equal" else "open"
+        for models, first, last in contender_ranges(source.tables["leaders"], left, right):
+            remaining = [m for m in names if m in models and not (is_deployment and m in losers)]
+            *others, final = remaining or [m for m in names if m in models]
+            text = f"{word}: {', '.join(names[m] for m in others)} or {names[final]}"
+            text = text if others else f"use {names[final]}"
+            first = result.pop()[0] if result and result[-1][2] == text else first
+            result.append((first, last, text, 0 if others else colors.get(final, 0)))
     return result
 
 
@@ -434,54 +384,35 @@ def _choose_reference(source: ReportSource) -> str:
     return next(filter(None, candidates))
 
 
-def _build_difference_charts(source: ReportSource, colors: Mapping[str, int], marks: Marks) -> list[Chart]:
+def _build_difference_charts(source: ReportSource, colors: Colors, marks: Marks) -> list[Chart]:
     """Build the chart of the differences from one model, for a screen and for a phone."""
-    frame, reference = source.tables["difference_curves"], _choose_reference(source)
-    frame = frame[(frame["model_a"] == reference) | (frame["model_b"] == reference)]
-    x_limits = float(frame["prior"].min()), float(frame["prior"].max())
-    if frame.empty or x_limits[0] == x_limits[1] or not source.verdict.is_trusted:
+    reference, columns = _choose_reference(source), ("prior", "estimate", "conf_low", "conf_high")
+    frame = orient_pairs(source.tables["difference_curves"], reference)
+    if frame["prior"].nunique() < 2 or not source.verdict.is_trusted:
         return []
-    is_first = (frame["model_a"] == reference).to_numpy()
-    other = np.where(is_first, frame["model_b"], frame["model_a"])
-    sign = np.where(is_first, -1.0, 1.0)
-    values = frame[["estimate", "conf_low", "conf_high"]].mul(sign, axis=0).assign(
-        prior=frame["prior"], model=other
-    )  # fmt: skip
+    groups = {str(model): rows for model, rows in frame.groupby("model_a", observed=True)}
     lines = []
-    for model in [model for model in colors if model in set(other)][:MAX_DIFFERENCES]:
-        part = values[values["model"] == model].sort_values("prior")
-        columns = ("prior", "estimate", "conf_low", "conf_high")
-        x, y, *limits = (part[column].to_numpy(dtype=np.float64) for column in columns)
-        low, high = np.sort(limits, axis=0)
+    for model in [model for model in colors if model in groups][:MAX_DIFFERENCES]:
+        rows = groups[model].sort_values("prior")
+        x, y, low, high = (rows[name].to_numpy(dtype=np.float64) for name in columns)
         lines.append(ChartLine(model, colors[model], x, y, low, high))
     extremes = np.concatenate([np.r_[line.y, line.low, line.high] for line in lines])
-    cursor = None if marks.cursor is None else float(np.clip(marks.cursor, *x_limits))
-    marks = marks._replace(cursor=cursor)
+    cursor = None if marks.cursor is None else float(np.clip(marks.cursor, x[0], x[-1]))
     label = f"Differences in AUPREC from {shorten_name(reference)} along the prior, with simultaneous bands."
-    y_limits = choose_limits(extremes)
-    return [
-        build_chart(
-            "difference", lines, layout, label=label, x_limits=x_limits, y_limits=y_limits, marks=marks
-        )
-        for layout in (LOW, NARROW)
-    ]
+    options = {"y_limits": choose_limits(extremes), "marks": marks._replace(cursor=cursor)}
+    return _build_both("difference", lines, LOW, label=label, **options)
 
 
 def _build_curves(
-    source: ReportSource, colors: Mapping[str, int], priors: Floats, start: int
+    source: ReportSource, colors: Colors, priors: Floats, start: int
 ) -> tuple[list[Chart], list[list[str]]]:
     """Build the ROC and precision-recall curves at the start, and the heights of the latter at each prior."""
     drawn = [model for model in colors if colors[model]][:MAX_CURVES] or list(colors)[:MAX_CURVES]
-    points = source.tables["roc"]
-    points = points[points["model"].isin(drawn)]
-    roc = points.groupby(["model", "fpr"], observed=True)["tpr"].mean()
+    roc = source.tables["roc"].groupby(["model", "fpr"], observed=True)["tpr"].mean()
     cells = [cell for cell in list_cells(source.evaluation) if cell[0] in drawn]
     curves = select_curves(source.evaluation.curves, cells)
-    precision = (
-        precision_recall(replace(source.evaluation, curves=curves), priors, recall=RECALLS)
-        .groupby(["model", "prior", "recall"], observed=True)["precision"]
-        .mean()
-    )
+    frame = precision_recall(replace(source.evaluation, curves=curves), priors, recall=RECALLS)
+    precision = frame.groupby(["model", "prior", "recall"], observed=True)["precision"].mean()
     thinned = {model: roc.loc[model].iloc[::2] for model in drawn}
     lines = [ChartLine(m, colors[m], thinned[m].index.to_numpy(), thinned[m].to_numpy()) for m in drawn]
     heights = {model: precision.loc[model].to_numpy().reshape(len(priors), -1) for model in drawn}
@@ -490,8 +421,5 @@ def _build_curves(
         build_chart("roc", lines, PANEL, label="ROC curves."),
         build_chart("pr", at_start, PANEL, label="Precision-recall curves at the prior of the slider."),
     ]
-    steps = [
-        [" ".join(f"{1000 * value:.0f}" for value in heights[model][step]) for model in drawn]
-        for step in range(len(priors))
-    ]
-    return charts, steps
+    texts = ([" ".join(f"{1000 * value:.0f}" for value in row) for row in heights[m]] for m in drawn)
+    return charts, list(map(list, zip(*texts, strict=True)))

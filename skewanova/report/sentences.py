@@ -18,6 +18,10 @@ from skewanova.decision.verdict import explain_missing_test, order_by_estimate
 from skewanova.inference.catalogue import get_test, name_response, name_test
 from skewanova.report.source import ReportSource, format_level, get_control, get_effect_unit, select_primary
 
+#: Short names of models by their names.
+Names = Mapping[str, str]
+
+
 #: Pairs that were not found to differ and have a sentence each; more have one sentence together.
 MAX_LISTED_PAIRS = 3
 
@@ -52,21 +56,18 @@ def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFram
         reason = explain_untested_models(next(iter_rows(primary)))
         return f"The models could not be tested for a difference, because {reason} ({line})."
     if np.isinf(primary["statistic"]).all():
+        text = "The models' differences do not vary, so that no test can judge them"
         if get_test(str(primary["test"].iloc[0])).uses_ranks:
             text = "The models' ranks are the same throughout: p is the chance of that among equal models"
-        else:
-            text = "The models' differences do not vary, so that no test can judge them"
         return f"{text} ({line})."
     differ = bool((primary["p_value"] < alpha).any())
     if differ == bool(pairs["reject"].any()):
         return f"The models {'differ' if differ else 'were not found to differ'} at level {alpha:g} ({line})."
+    level = f"at level {alpha:g} ({line})"
     if differ:
-        claim = f"The models are not all equal at level {alpha:g} ({line})"
-        return f"{claim}, but the pairs do not tell which differ."
-    return (
-        f"All models at once were not found to differ at level {alpha:g} ({line}). The tests of pairs hold "
-        "their level without that test, and find more."
-    )
+        return f"The models are not all equal {level}, but the pairs do not tell which differ."
+    claim = f"All models at once were not found to differ {level}"
+    return f"{claim}. The tests of pairs hold their level without that test, and find more."
 
 
 def explain_untested_models(row: Any) -> str:
@@ -81,7 +82,7 @@ def write_level(alpha: float) -> str:
     return f"Each conclusion (all models, pairs, along the prior) is at level {alpha:.3g} by itself"
 
 
-def write_winner_note(decisions: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
+def write_winner_note(decisions: pd.DataFrame, names: Names) -> list[str]:
     """Write the shrunken estimate of the first model, if it is clearly smaller (winner's curse)."""
     first = next(iter_rows(decisions.iloc[:1]))
     drop = first.expected_auprec - first.shrunken
@@ -97,12 +98,12 @@ def write_winner_note(decisions: pd.DataFrame, names: Mapping[str, str]) -> list
 # --- pairs --------------------------------------------------------------------------------------------------
 
 
-def write_pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
+def write_pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
     """Write a sentence for each pair of one test."""
     return [_write_pair_sentence(row, alpha, names) for row in iter_rows(posthoc)]
 
 
-def _write_pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> str:
+def _write_pair_sentence(row: Any, alpha: float, names: Names) -> str:
     a, b, p = names[row.model_a], names[row.model_b], f"adjusted {write_p(row.p_adjusted)}"
     measure = name_response(row.response)
     if np.isnan(row.p_adjusted):
@@ -116,7 +117,7 @@ def _write_pair_sentence(row: Any, alpha: float, names: Mapping[str, str]) -> st
     return f"{ahead} is ahead of {behind} by {size} ({p})."
 
 
-def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str, str]) -> list[str]:
+def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
     """Write a sentence for each pair that differs; many pairs that do not share one sentence."""
     differ = posthoc["reject"].astype(bool)
     if (~differ).sum() <= MAX_LISTED_PAIRS:
@@ -146,13 +147,10 @@ def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Mapping[str,
 
 
 def write_curve_sentences(
-    differences: pd.DataFrame,
-    differing: pd.DataFrame,
-    names: Mapping[str, str],
-    *,
-    control: str | None = None,
+    tables: Mapping[str, pd.DataFrame], names: Names, *, control: str | None = None
 ) -> list[str]:
     """Write the ranges of priors in which two models differ, by the simultaneous bands."""
+    differences, differing = tables["difference_curves"], tables["differing_priors"]
     if control is not None:
         differences = differences[(differences["model_a"] == control) | (differences["model_b"] == control)]
         differing = differing[(differing["better"] == control) | (differing["worse"] == control)]
@@ -178,9 +176,7 @@ def write_curve_sentences(
 # --- across data sets --------------------------------------------------------------------------------------
 
 
-def write_hierarchical_sentences(
-    hierarchical: pd.DataFrame, alpha: float, names: Mapping[str, str]
-) -> list[str]:
+def write_hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Names) -> list[str]:
     """Write a sentence for each pair that differs by the meta-analysis, and on pairs without a test."""
     result = []
     for row in iter_rows(hierarchical[hierarchical["reject"].astype(bool)]):
@@ -209,19 +205,14 @@ def write_hierarchical_sentences(
 
 def write_results(source: ReportSource) -> str:
     """Write the results paragraph: means, primary test, pairs and choice; means alone if untrusted."""
-    if not source.verdict.is_trusted:
-        return f"{_write_iauprec(source)} {_write_outcome(source)}"
-    return " ".join(
-        [
-            _write_iauprec(source),
-            write_omnibus_sentence(
-                source.tests, source.alpha, source.pairs[source.pairs["role"] == "primary"]
-            ),
+    texts, primary = [], source.pairs[source.pairs["role"] == "primary"]
+    if source.verdict.is_trusted:
+        texts = [
+            write_omnibus_sentence(source.tests, source.alpha, primary),
             *_write_pairs(source, list(iter_rows(select_primary(source.pairs)))),
             f"These statements are about {source.design.population}.",
-            _write_outcome(source),
         ]
-    )
+    return " ".join([_write_iauprec(source), *texts, _write_outcome(source)])
 
 
 #: Outcome of a comparison in the past tense, by the state of its verdict.
@@ -242,10 +233,10 @@ def _write_outcome(source: ReportSource) -> str:
     verdict, control = source.verdict, get_control(source)
     models = [shorten_name(model) for model in verdict.models]
     names = " and ".join(filter(None, [", ".join(models[:-1]), *models[-1:]]))
+    outcome = OUTCOMES[verdict.state]
     if control is not None and verdict.state == "control" and control not in verdict.models:
-        verb = "was" if len(models) == 1 else "were"
-        return f"{names} {verb} better than the control, {shorten_name(control)}."
-    return OUTCOMES[verdict.state].format(models=names, control=shorten_name(control or ""))
+        outcome = f"{{models}} {'was' if len(models) == 1 else 'were'} better than the control, {{control}}."
+    return outcome.format(models=names, control=shorten_name(control or ""))
 
 
 def _join_texts(texts: list[str], max_texts: int, separator: str) -> str:

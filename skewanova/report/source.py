@@ -16,6 +16,7 @@ import pandas as pd
 
 from skewanova.base.checks import Floats, suggest_name
 from skewanova.base.frames import FrameResult
+from skewanova.base.text import escape_text
 from skewanova.decision.leads import by_prior_frame
 from skewanova.decision.verdict import Judgement, Verdict
 from skewanova.evaluation import along_prior, points
@@ -27,7 +28,7 @@ from skewanova.scores.table import Scores
 from skewanova.scores.unlabelled import score_bins
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment
 
 #: Priors in a table; the files have all.
 MAX_PRIORS = 16
@@ -303,15 +304,34 @@ def select_primary(frame: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
+def orient_pairs(pairs: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Return the pairs of one model as differences of the other models from it."""
+    swapped = pairs.rename(columns={"model_a": "model_b", "model_b": "model_a"})
+    swapped[["estimate", "conf_low", "conf_high"]] = -pairs[["estimate", "conf_high", "conf_low"]].to_numpy()
+    frame = pd.concat([pairs, swapped], ignore_index=True)
+    return frame[frame["model_b"] == reference]
+
+
 def fill_template(document: str, block: str, **words: Any) -> str:
     """Fill the words into one block of a text template, and return it on one line."""
-    template = _load_template(document)
+    template = load_templates().get_template(f"{document}.txt.j2")
     return " ".join("".join(template.blocks[block](template.new_context(words))).split())
 
 
 @cache
-def _load_template(document: str) -> Template:
+def load_templates() -> Environment:
+    """Load the templates; those of HTML escape it and control characters (HTML forbids these)."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
-    loader = PackageLoader("skewanova.report", "templates")
-    return Environment(loader=loader, undefined=StrictUndefined).get_template(f"{document}.txt.j2")
+    def escape_controls(value: object) -> object:
+        return escape_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    return Environment(
+        loader=PackageLoader("skewanova.report", "templates"),
+        autoescape=lambda name: str(name).endswith(".html.j2"),
+        undefined=StrictUndefined,
+        finalize=escape_controls,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

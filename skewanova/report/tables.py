@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from importlib import resources
 from operator import attrgetter
@@ -22,6 +22,7 @@ from skewanova.base.text import (
     drop_column,
     format_column,
     format_factor,
+    format_interval,
     format_limits,
     format_number,
     format_p,
@@ -63,10 +64,12 @@ class FrameTable:
     ----------
     name : str
         Name of the table.
-    cells : mapping of str to callable
-        Heading of each column, with the function that formats its cells.
+    heads : tuple of str
+        Headings of the columns; `CELLS` formats the cells.
     frame : str
         Name of the frame, by default that of the table.
+    own_cells : mapping of str to callable
+        Formats of columns that differ from those in `CELLS`.
     extra_files : tuple of str
         Further files with its numbers.
     truncated : bool
@@ -76,8 +79,9 @@ class FrameTable:
     """
 
     name: str
-    cells: Mapping[str, Cell]
+    heads: tuple[str, ...]
     frame: str = ""
+    own_cells: Mapping[str, Cell] = field(default_factory=dict)
     extra_files: tuple[str, ...] = ()
     truncated: bool = False
     sort_by: str = ""
@@ -105,14 +109,17 @@ class FrameTable:
         rows = frame.sort_values(self.sort_by, ascending=False, kind="stable") if self.sort_by else frame
         rows, cut = truncate_rows(rows, self.files[0]) if self.truncated else (rows, "")
         words["row"] = next(iter_rows(frame), None)
-        caption, note = (_load_texts()[self.name].get(key, "").format(**words) for key in ("caption", "note"))
-        cells = {head.format(**words): cell for head, cell in self.cells.items()}
-        return build_table(self.name, caption, rows, cells, note=f"{note} {cut}".strip())
+        texts = _load_texts()[self.name]
+        caption, note = (texts.get(key, "").format(**words) for key in ("caption", "note"))
+        cells = {head.format(**words): {**CELLS, **self.own_cells}[head] for head in self.heads}
+        table = build_table(self.name, caption, rows, cells, note=f"{note} {cut}".strip())
+        explanations = texts.get("explanations", {}).items()
+        return replace(table, explanations={k.format(**words): v.format(**words) for k, v in explanations})
 
 
 @cache
-def _load_texts() -> dict[str, dict[str, str]]:
-    """Read captions and notes by the name of the table."""
+def _load_texts() -> dict[str, dict[str, Any]]:
+    """Read captions, notes and explanations by the name of the table."""
     folder = resources.files("skewanova.report") / "templates"
     return tomllib.loads(folder.joinpath("tables.toml").read_text(encoding="utf-8"))
 
@@ -125,16 +132,6 @@ _POSTERIORS = {
 
 
 # --- performance and ranking --------------------------------------------------------------------------------
-
-
-#: Explains P(best), which is not 1 - p, and need not be in the order of the means.
-P_BEST_NOTE = (
-    "model-based probability of the largest true IAUPREC; it shrinks models towards each other, so it is "
-    "more cautious than p"
-)
-
-
-REGRET_NOTE = "Max regret: largest shortfall from the best model over the deployment prior."
 
 
 #: Replaces what tests would say if none is reliable; the note on groups then.
@@ -156,11 +153,9 @@ def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking
     rows = [(model, *map(format_with_error, means.loc[model], spreads.loc[model])) for model in models]
     is_best = np.column_stack([is_maximum(means[head]) for head in means])
     best = frozenset((i, j + 1) for i, j in np.argwhere(is_best).tolist())
-    over_folds = spreads.notna().any(axis=None)
-    content = "AUPREC at each prior, IAUPREC and AUC"
-    caption = (
-        f"Mean (standard deviation over folds) of {content}" if over_folds else f"{content} on the test set"
-    )
+    caption = "AUPREC at each prior, IAUPREC and AUC on the test set"
+    if spreads.notna().any(axis=None):
+        caption = "Mean (standard deviation over folds) of AUPREC at each prior, IAUPREC and AUC"
     several = len(displayed) < len(priors)
     note = f"{len(displayed)} of {len(priors):,} priors: auprec.csv holds them all." if several else ""
     return Table("measures", caption, ("Model", *means), tuple(rows), bold=best, note=note)
@@ -178,65 +173,56 @@ def _build_performance_with_groups(source: ReportSource) -> Table:
     if not source.verdict.is_trusted:
         return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
     explanations = {"Group": f"{write_group_note(source.ranking)} in IAUPREC."}
-    table = _add_column(table, "Group", source.ranking["group"])
+    table = add_columns(table, {"Group": source.ranking["group"]})
     return replace(table, note="Bold: the largest mean.", explanations=explanations)
 
 
-def _add_column(table: Table, head: str, cells: Iterable[str]) -> Table:
-    rows = tuple((*row, cell) for row, cell in zip(table.rows, cells, strict=False))
-    return replace(table, header=(*table.header, head), rows=rows)
+def add_columns(table: Table, columns: Mapping[str, Iterable[str]]) -> Table:
+    """Return the table with further columns, cells by heading."""
+    rows = (
+        (*row, *cells) for row, cells in zip(table.rows, zip(*columns.values(), strict=True), strict=True)
+    )
+    return replace(table, header=(*table.header, *columns), rows=tuple(rows))
 
 
 def build_ranking_table(source: ReportSource) -> Table:
     """Build the ranking, with intervals, regret and the probability of being best."""
-    ranking, design, trusted = source.ranking, source.design, source.verdict.is_trusted
-    over_folds, runs = ranking["std"].notna().any(), design.has_runs
-    method = (
-        "t over folds, allowing for the training data they share" if design.overlapping else "t over folds"
-    )
-    method = ("t over runs and cases" if runs else method) if over_folds else "over samples of cases"
-    means = f"Ranking by mean IAUPREC over {'runs' if runs else 'folds'}"
-    interval = f"{format_level(source.alpha)} interval"
-    prior = source.evaluation.deployment_prior.describe()
-    loss = source.tables["decisions"]["expected_loss"].min()
-    table = build_table(
-        "ranking",
-        means if over_folds else "Ranking by IAUPREC on the test set",
+    ranking, design = source.ranking, source.design
+    caption, method = "Ranking by IAUPREC on the test set", "over samples of cases"
+    if ranking["std"].notna().any():
+        units = "runs" if design.has_runs else "folds"
+        caption = f"Ranking by mean IAUPREC over {units}"
+        shared = ", allowing for the training data they share" if design.overlapping else ""
+        method = "t over runs and cases" if design.has_runs else f"t over folds{shared}"
+    table = RANKING.build(
         ranking,
-        {
-            "Model": attrgetter("model"),
-            "IAUPREC": format_column("iauprec"),
-            interval: format_limits,
-            "Group": attrgetter("group"),
-            "Rank": lambda row: "-".join(map(str, sorted({row.rank_low, row.rank_high}))),
-            "P(best)": format_column("p_best", 2),
-            "At rarest": format_column("auprec_at_rarest"),
-            "Max regret": format_column("max_regret"),
-        },
-        note=f"{write_sizes(source.tables['iauprec'], design)}.",
+        caption=caption,
+        method=method,
+        level=format_level(source.alpha),
+        population=design.population,
+        groups=write_group_note(ranking),
+        loss=format_number(source.tables["decisions"]["expected_loss"].min(), 4),
+        prior=source.evaluation.deployment_prior.describe(),
+        sizes=write_sizes(source.tables["iauprec"], design),
     )
-    explanations = {
-        "IAUPREC": f"IAUPREC: mean AUPREC over the deployment prior, {prior}.",
-        interval: f"Interval: {method}, for {design.population}; overlap of two intervals is not a test.",
-        "Group": f"{write_group_note(ranking)}.",
-        "Rank": f"Rank: {format_level(source.alpha)} intervals for all models at once, by tests of pairs.",
-        "P(best)": f"P(best): {P_BEST_NOTE}. Deciding now loses {format_number(loss, 4)} on average.",
-        "At rarest": f"At rarest: AUPREC at prior {ranking['rarest_prior'].iloc[0]:g}.",
-        "Max regret": REGRET_NOTE,
-    }
-    if trusted:
-        return replace(table, explanations=explanations)
-    table = replace(table, note=f"{table.note} {NO_GROUPS}.", explanations=explanations)
+    if source.verdict.is_trusted:
+        return table
+    table = replace(table, note=f"{table.note} {NO_GROUPS}.")
     return reduce(drop_column, ("Group", "Rank", "P(best)"), table)
+
+
+def write_cases(sizes: pd.DataFrame) -> str:
+    """Write the number of cases of each class in a fold."""
+    ends = {kind: (sizes[f"n_{kind}"].min(), sizes[f"n_{kind}"].max()) for kind in ("positive", "negative")}
+    return " and ".join(
+        f"{low:,.10g}{'' if low == high else f' to {high:,.10g}'} {kind}s"
+        for kind, (low, high) in ends.items()
+    )
 
 
 def write_sizes(sizes: pd.DataFrame, design: FoldDesign) -> str:
     """Write the number of folds or runs, and of cases of each class in each of them."""
-    ends = {kind: (sizes[f"n_{kind}"].min(), sizes[f"n_{kind}"].max()) for kind in ("positive", "negative")}
-    cases = " and ".join(
-        f"{low:,.10g}{'' if low == high else f' to {high:,.10g}'} {kind}s"
-        for kind, (low, high) in ends.items()
-    )
+    cases = write_cases(sizes)
     if design.is_test_set:
         return f"Test set: {cases}"
     return f"{'Runs' if design.has_runs else 'Folds'}: {design.n_folds}, each of {cases}"
@@ -253,22 +239,8 @@ def write_group_note(ranking: pd.DataFrame) -> str:
 # --- cells --------------------------------------------------------------------------------------------------
 
 
-def format_pair(row: Any) -> str:
-    """Format the models of a pair as "A - B"."""
-    return f"{row.model_a} - {row.model_b}"
-
-
 #: Heading of the column that says which pairs differ.
 DIFFER = "Differ (level {alpha:g})"
-
-
-#: Cells of a tested difference.
-_DIFFERENCE: Mapping[str, Cell] = {
-    "Difference": format_column("estimate"),
-    "Interval": format_limits,
-    "Adjusted p": lambda row: format_p(row.p_adjusted),
-    DIFFER: lambda row: "not tested" if np.isnan(row.p_adjusted) else "yes" if row.reject else "no",
-}
 
 
 def _format_df(value: float) -> str:
@@ -293,11 +265,6 @@ def _format_growth(factor: float) -> str:
     return "enough now" if factor <= 1 else format_factor(factor) if np.isfinite(factor) else "never"
 
 
-def _format_n_folds(row: Any) -> str:
-    """Format the number of folds; empty for a single test set or an unknown number."""
-    return f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "test_set" else ""
-
-
 #: Description of each criterion of choice.
 CRITERIA = {
     "highest_expected_auprec": "highest mean (IAUPREC)",
@@ -312,6 +279,88 @@ CRITERIA = {
 NO_ADVICE = "nothing to add"
 
 
+#: Heading of the column of assured sizes.
+ASSURED = f"{100 * ASSURANCE:g} % assured"
+
+
+#: Format of the cells below each heading, from a row of the frame.
+CELLS: Mapping[str, Cell] = {
+    "A new data set": lambda row: format_interval(row.prediction_low, row.prediction_high),
+    "AUPREC": format_column("estimate"),
+    "Adjusted p": lambda row: format_p(row.p_adjusted),
+    "Advice": lambda row: row.advice or NO_ADVICE,
+    "At rarest": format_column("auprec_at_rarest"),
+    "At the commonest": format_column("auprec_commonest"),
+    "At the rarest": format_column("auprec_at_rarest"),
+    "Batch": attrgetter("batch"),
+    "Best on": lambda row: f"{row.n_best}",
+    "Between (SD)": format_column("tau"),
+    "Breakdown corr.": format_column("breakdown_correlation", 2),
+    "By": attrgetter("method"),
+    "Change": format_column("sensitivity"),
+    "Changes the lead": lambda row: "yes" if row.lead else "no",
+    "Check": lambda row: row.check.replace("_", " "),
+    "Class": lambda row: str(row.label),
+    "Component": attrgetter("component"),
+    "Criterion": lambda row: CRITERIA[row.criterion],
+    DIFFER: lambda row: "not tested" if np.isnan(row.p_adjusted) else "yes" if row.reject else "no",
+    "Difference": format_column("estimate"),
+    "Effect": format_column("effect", 2),
+    "Error df": lambda row: _format_df(row.df_error),
+    "F": format_column("statistic", 2),
+    "Fold": lambda row: str(row.fold) if row.level == "fold" else f"({row.level})",
+    # empty for a single test set or an unknown number
+    "Folds": lambda row: f"{row.n_folds:g}" if np.isfinite(row.n_folds) and row.design != "test_set" else "",
+    "Group": attrgetter("group"),
+    "Harder or easier half": lambda row: format_interval(row.half_low, row.half_high),
+    "Higher above it": attrgetter("model_above"),
+    "Higher below it": attrgetter("model_below"),
+    "IAUPREC": format_column("iauprec"),
+    "Interval": format_limits,
+    "Its interval": _format_effect_interval,
+    "Label shift p": lambda row: format_p(row.p_value),
+    "Loss per tenfold": format_column("loss_per_tenfold"),
+    "Margin": format_column("margin"),
+    "Max regret": format_column("max_regret"),
+    "Mean IAUPREC": format_column("iauprec"),
+    "Mean lead": format_column("margin", 4),
+    "Mean rank": format_column("mean_rank", 2),
+    "Measure": _format_measure,
+    "Method": attrgetter("method"),
+    "Model": attrgetter("model"),
+    "Observed difference": format_column("difference"),
+    "P(best)": format_column("p_best", 2),
+    "P(equal)": format_column("p_equal", 2),
+    "P(first ahead)": format_column("p_a_ahead", 2),
+    "P(second ahead)": format_column("p_b_ahead", 2),
+    "Pair": lambda row: f"{row.model_a} - {row.model_b}",
+    "Partial eta sq.": format_column("partial_eta_sq"),
+    "Power now": format_column("power_now", 2),
+    "Practically equal": lambda row: "yes" if row.equivalent else "not shown",
+    "Prior": lambda row: f"{row.prior:.3g}",
+    "Priors": lambda row: f"{row.prior_low:.4g} to {row.prior_high:.4g}",
+    "Rank": lambda row: "-".join(map(str, sorted({row.rank_low, row.rank_high}))),
+    "Runner-up": lambda row: "" if pd.isna(row.runner_up) else row.runner_up,
+    "Share": lambda row: "" if np.isnan(row.share) else f"{100 * row.share:.0f} %",
+    "Shifted by 0.1 SD": lambda row: format_interval(row.sensitivity_low, row.sensitivity_high),
+    "Standard deviation": format_column("std_dev"),
+    "Statistic": format_column("statistic"),
+    "Sum of squares": format_column("sum_sq", 4),
+    "Term": attrgetter("term"),
+    "Test": lambda row: get_test(row.test).name,
+    "Times the {units}": lambda row: _format_growth(row.case_factor),
+    "Value": format_column("value"),
+    "df": lambda row: _format_df(row.df),
+    "p": lambda row: format_p(row.p_value),
+    ASSURED: lambda row: _format_growth(row.case_factor_assured),
+    "{level} interval": format_limits,
+}
+
+
+#: Headings of a tested difference.
+DIFFERENCE = ("Difference", "Interval", "Adjusted p", DIFFER)
+
+
 #: Names in one cell; the rest are counted.
 MAX_NAMES = 12
 
@@ -322,10 +371,9 @@ def build_leaders_table(leaders: pd.DataFrame, level: str) -> Table:
     for (low, high), group in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
         leader = group["leader"].iloc[0]
         others = [name for name in group["contender"] if name != leader]
-        rest = len(others) - MAX_NAMES
-        is_cut |= rest > 0
-        names = ", ".join(others[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
-        rows.append((f"{low:.3g} to {high:.3g}", leader, names or "none"))
+        is_cut |= len(others) > MAX_NAMES
+        rest = f" and {len(others) - MAX_NAMES} more" if len(others) > MAX_NAMES else ""
+        rows.append((f"{low:.3g} to {high:.3g}", leader, ", ".join(others[:MAX_NAMES]) + rest or "none"))
     return Table(
         "leaders",
         f"Which models may be the best, by simultaneous {level} bands of differences",
@@ -352,7 +400,7 @@ def _build_pairwise(source: ReportSource) -> Table:
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
     pairs = zip(rows["model_a"], rows["model_b"], strict=True)
     return replace(
-        _add_column(table, "Effect", [format_number(sizes.get(pair, np.nan), 2) for pair in pairs]),
+        add_columns(table, {"Effect": [format_number(sizes.get(pair, np.nan), 2) for pair in pairs]}),
         name="pairwise",
         caption=f"Pairwise differences, {name_test(next(iter_rows(rows)))}",
         explanations={
@@ -364,41 +412,41 @@ def _build_pairwise(source: ReportSource) -> Table:
 # --- every table --------------------------------------------------------------------------------------------
 
 
-PAIRS = FrameTable(
-    "pairs",
-    {
-        "Pair": format_pair,
-        "Test": lambda row: get_test(row.test).name,
-        "Measure": _format_measure,
-        **_DIFFERENCE,
-    },
-    truncated=True,
+PAIRS = FrameTable("pairs", ("Pair", "Test", "Measure", *DIFFERENCE), truncated=True)
+
+
+RANKING = FrameTable(
+    "ranking",
+    ("Model", "IAUPREC", "{level} interval", "Group", "Rank", "P(best)", "At rarest", "Max regret"),
 )
+
+
+PRIOR_TABLE = FrameTable(
+    "prior",
+    (
+        "Model",
+        "Batch",
+        "Prior",
+        "{level} interval",
+        "Shifted by 0.1 SD",
+        "Harder or easier half",
+        "Label shift p",
+        "By",
+    ),  # fmt: skip
+    own_cells={"Model": lambda row: row.model or "(all together)", "Prior": format_column("estimate")},
+)
+
+
+INTERVALS = FrameTable("intervals", ("Model", "Fold", "AUPREC", "{level} interval", "Method"))
 
 
 #: Tables by name, in the order of the report.
 TABLES: Mapping[str, TableSpec | FrameTable] = {
     "performance": TableSpec(make=_build_performance_with_groups, files=("auprec.csv", "iauprec.csv")),
     "ranking": TableSpec(make=build_ranking_table, files=("ranking.csv", "decisions.csv")),
-    "choices": FrameTable(
-        "choices",
-        {
-            "Criterion": lambda row: CRITERIA[row.criterion],
-            "Model": attrgetter("model"),
-            "Value": format_column("value"),
-            "Runner-up": lambda row: "" if pd.isna(row.runner_up) else row.runner_up,
-            "Margin": format_column("margin"),
-        },
-    ),
+    "choices": FrameTable("choices", ("Criterion", "Model", "Value", "Runner-up", "Margin")),
     "regions": FrameTable(
-        "regions",
-        {
-            "Model": attrgetter("model"),
-            "Priors": lambda row: f"{row.prior_low:.4g} to {row.prior_high:.4g}",
-            "Mean lead": format_column("margin", 4),
-            "Runner-up": attrgetter("runner_up"),
-        },
-        extra_files=("support.csv",),
+        "regions", ("Model", "Priors", "Mean lead", "Runner-up"), extra_files=("support.csv",)
     ),
     "leaders": TableSpec(
         make=lambda source: build_leaders_table(source.tables["leaders"], format_level(source.alpha)),
@@ -406,102 +454,59 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
     ),
     "crossings": FrameTable(
         "crossings",
-        {
-            "Prior": lambda row: f"{row.prior:.3g}",
-            "{level} interval": format_prior_interval,
-            "Higher below it": attrgetter("model_below"),
-            "Higher above it": attrgetter("model_above"),
-            "Changes the lead": lambda row: "yes" if row.lead else "no",
-        },
+        ("Prior", "{level} interval", "Higher below it", "Higher above it", "Changes the lead"),
+        own_cells={"{level} interval": format_prior_interval},
         truncated=True,
         sort_by="lead",
     ),
     "sensitivity": FrameTable(
         "sensitivity",
-        {
-            "Model": attrgetter("model"),
-            "At the rarest": format_column("auprec_at_rarest"),
-            "At the commonest": format_column("auprec_commonest"),
-            "Change": format_column("sensitivity"),
-            "Loss per tenfold": format_column("loss_per_tenfold"),
-        },
+        ("Model", "At the rarest", "At the commonest", "Change", "Loss per tenfold"),
         frame="decisions",
     ),
     "tests": FrameTable(
         "tests",
-        {
-            "Test": lambda row: f"{get_test(row.test).name}, {name_response(row.response)}",
-            "Term": attrgetter("term"),
-            "df": lambda row: _format_df(row.df),
-            "Error df": lambda row: _format_df(row.df_error),
-            "Sum of squares": format_column("sum_sq", 4),
-            "F": format_column("statistic", 2),
-            "p": lambda row: format_p(row.p_value),
-            "Partial eta sq.": format_column("partial_eta_sq"),
-            "Breakdown corr.": format_column("breakdown_correlation", 2),
-        },
+        ("Test", "Term", "df", "Error df", "Sum of squares", "F", "p", "Partial eta sq.", "Breakdown corr."),
+        own_cells={"Test": lambda row: f"{get_test(row.test).name}, {name_response(row.response)}"},
     ),
     "pairwise": TableSpec(make=_build_pairwise, files=("pairs.csv",)),
     "pairs": PAIRS,
     "prior_pairs": FrameTable(
         "priors",
-        {"Priors": lambda row: f"{row.prior_a:g} - {row.prior_b:g}", **_DIFFERENCE},
+        ("Priors", *DIFFERENCE),
+        own_cells={"Priors": lambda row: f"{row.prior_a:g} - {row.prior_b:g}"},
         frame="prior_pairs",
         truncated=True,
     ),
     "effects": FrameTable(
-        "effects",
-        {
-            "Pair": format_pair,
-            "Difference": format_column("estimate"),
-            "{level} interval": format_limits,
-            "Effect": format_column("effect", 2),
-            "Its interval": _format_effect_interval,
-        },
-        truncated=True,
+        "effects", ("Pair", "Difference", "{level} interval", "Effect", "Its interval"), truncated=True
     ),
     "equivalence": FrameTable(
         "equivalence",
-        {
-            "Pair": format_pair,
-            "Adjusted p": lambda row: format_p(row.p_adjusted),
-            "Practically equal": lambda row: "yes" if row.equivalent else "not shown",
-            "P(first ahead)": format_column("p_a_ahead", 2),
-            "P(equal)": format_column("p_equal", 2),
-            "P(second ahead)": format_column("p_b_ahead", 2),
-        },
+        ("Pair", "Adjusted p", "Practically equal", "P(first ahead)", "P(equal)", "P(second ahead)"),
         truncated=True,
     ),
     "plans": FrameTable(
         "plans",
-        {
-            "Pair": format_pair,
-            "Observed difference": format_column("difference"),
-            "Power now": format_column("power_now", 2),
-            "Times the {units}": lambda row: _format_growth(row.case_factor),
-            f"{100 * ASSURANCE:g} % assured": lambda row: _format_growth(row.case_factor_assured),
-            "Folds": _format_n_folds,
-        },
+        ("Pair", "Observed difference", "Power now", "Times the {units}", ASSURED, "Folds"),
         truncated=True,
     ),
-    "components": FrameTable(
-        "components",
-        {
-            "Component": attrgetter("component"),
-            "Standard deviation": format_column("std_dev"),
-            "Share": lambda row: "" if np.isnan(row.share) else f"{100 * row.share:.0f} %",
-        },
-    ),
-    "assumptions": FrameTable(
-        "assumptions",
-        {
-            "Check": lambda row: row.check.replace("_", " "),
-            "Statistic": format_column("statistic"),
-            "p": lambda row: format_p(row.p_value),
-            "Advice": lambda row: row.advice or NO_ADVICE,
-        },
-    ),
+    "components": FrameTable("components", ("Component", "Standard deviation", "Share")),
+    "assumptions": FrameTable("assumptions", ("Check", "Statistic", "p", "Advice")),
 }
+
+
+#: Ranking across data sets, and meta-analysis of each pair.
+ACROSS_TABLE = FrameTable("across", ("Model", "Mean rank", "Mean IAUPREC", "Best on", "Group"))
+HIERARCHICAL_TABLE = FrameTable(
+    "hierarchical",
+    ("Pair", "Difference", "{level} interval", "Adjusted p", "Between (SD)", "A new data set"),
+)
+
+
+#: Rankings, and pairs of models, of all classes.
+CLASSES_TABLE = FrameTable("classes", ("Class", "Model", "IAUPREC", "{level} interval", "Group"))
+CLASS_PAIRS_TABLE = FrameTable("class_pairs", ("Class", "Pair", "Difference", "Interval", "Adjusted p"))
 
 
 # --- tables of single commands ------------------------------------------------------------------------------
@@ -509,23 +514,11 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
 
 def build_intervals_table(intervals: pd.DataFrame, population: str) -> Table:
     """Build the table of confidence intervals of each model and fold."""
-    about = f"Each interval is its own, about {population}: what training anew would change is not in it."
+    rest = [f" Warning: {note}." for note in shorten_notes(text for text in intervals["warning"] if text)]
     if (intervals["level"] != "fold").any():
-        about += " Rows in brackets take the models of all folds for one."
-    notes = shorten_notes(text for text in intervals["warning"] if text)
-    return build_table(
-        "intervals",
-        "Confidence intervals",
-        intervals,
-        {
-            "Model": attrgetter("model"),
-            "Fold": lambda row: str(row.fold) if row.level == "fold" else f"({row.level})",
-            "AUPREC": format_column("estimate"),
-            f"{100 * intervals['confidence_level'].iloc[0]:g} % interval": format_limits,
-            "Method": attrgetter("method"),
-        },
-        note=" ".join([about, *(f"Warning: {note}." for note in notes)]),
-    )
+        rest = [" Rows in brackets take the models of all folds for one.", *rest]
+    level = f"{100 * intervals['confidence_level'].iloc[0]:g} %"
+    return INTERVALS.build(intervals, level=level, population=population, rest="".join(rest))
 
 
 #: Headings of the measures of operating points.
@@ -555,17 +548,15 @@ def build_operating_table(operating: pd.DataFrame) -> Table:
     """Build the table of operating points of each model: means over folds, or the values of one fold."""
     means = operating[operating["level"] == MEAN]
     displayed = means if len(means) else operating
-    costless = displayed.loc[displayed["measure"] == "expected_cost", "estimate"].isna().all()
-    measures = [m for m in HEADINGS if m != "expected_cost" or not costless]
-    keys = ["model", "chosen_prior", "prior"]
-    rows = []
+    filled = displayed.loc[displayed["estimate"].notna(), "measure"]
+    measures = [m for m in HEADINGS if m != "expected_cost" or m in set(filled)]
+    keys, rows = ["model", "chosen_prior", "prior"], []
     for _, group in displayed.groupby(keys, sort=False, observed=True, dropna=False):
         points = {row.measure: row for row in iter_rows(group)}
         first = points["recall"]
         chosen = f" (for {first.chosen_prior:g})" if abs(first.chosen_prior - first.prior) > 0 else ""
-        rows.append(
-            (f"{first.model}, {first.prior:g}{chosen}", *(_format_point(points[m]) for m in measures))
-        )
+        cells = (_format_point(points[measure]) for measure in measures)
+        rows.append((f"{first.model}, {first.prior:g}{chosen}", *cells))
     header = ("Model, prior", *(HEADINGS[m] for m in measures))
     note = _write_operating_note(displayed, averaged=bool(len(means)))
     return Table("operating", "Operating points", header, tuple(rows), note=note)
@@ -580,11 +571,9 @@ def _write_operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
     rule, target, level = (points[column].iloc[0] for column in ("rule", "target", "confidence_level"))
     several = rule == "threshold" and points["target"].nunique() > 1
     threshold = "each model's own" if several else RULES[rule].format(target=target)
-    method = (
-        "means over folds with t intervals that allow for the training data they share"
-        if averaged
-        else "Wilson's intervals of recall and false positive rate, and from these the others"
-    )
+    method = "Wilson's intervals of recall and false positive rate, and from these the others"
+    if averaged:
+        method = "means over folds with t intervals that allow for the training data they share"
     text = f"Threshold: {threshold}. In brackets {100 * level:g} % intervals: {method}."
     if ON_OTHER_CASES in points["chosen_on"].to_numpy():
         return text + (" Chosen on other cases than those that judge it." if rule != "threshold" else "")

@@ -7,8 +7,8 @@ long together, optional phrases are left out, the least important first.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import chain, islice, pairwise
+from functools import partial, partialmethod
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -109,17 +109,9 @@ class LineWriter:
         self.numbers.append(VerdictNumber(self.line, quantity, float(value), text, table))
         return text
 
-    def add_prior(self, value: float, quantity: str, table: str) -> str:
-        """Format a prior and record it."""
-        return self.add_number(value, quantity, table, lambda prior: f"{prior:.3g}")
-
-    def add_count(self, value: float, quantity: str, table: str) -> str:
-        """Format a count or a setting and record it."""
-        return self.add_number(value, quantity, table, lambda count: f"{count:g}")
-
-    def add_percent(self, fraction: float, quantity: str, table: str) -> str:
-        """Format a fraction as percent and record it."""
-        return self.add_number(100 * fraction, quantity, table, format_percent)
+    #: For priors and effective numbers, and for counts and settings.
+    add_prior = partialmethod(add_number, form="{:.3g}".format)
+    add_count = partialmethod(add_number, form="{:g}".format)
 
     def write_difference(self, row: Any, table: str = "pairs", *, with_p: bool = True) -> str:
         """Write the size of a difference, its interval and adjusted p; the larger model first."""
@@ -128,10 +120,7 @@ class LineWriter:
         form = partial(format_number, digits=count_decimals(limits))
         text = self.add_number(abs(row.estimate), "estimate", table, form)
         if not np.isnan(limits).any():
-            low, high = (
-                self.add_number(limit, name, table, form)
-                for limit, name in zip(limits, ("low", "high"), strict=True)
-            )
+            low, high = map(self.add_number, limits, ("low", "high"), (table, table), (form, form))
             text += f" ({low} to {high})"
         if not with_p:
             return text
@@ -154,8 +143,7 @@ class LineWriter:
     def write_worse(self, models: Sequence[str], than: str = "") -> str:
         """Write that these models are worse than another."""
         subject = self.join_names(models) if len(models) <= MAX_NAMES else f"{len(models)} others"
-        text = f"{subject} {'is' if len(models) == 1 else 'are'} worse"
-        return f"{text} than {than}" if than else text
+        return f"{subject} {'is' if len(models) == 1 else 'are'} worse{than and f' than {than}'}"
 
     def write_undecided(self, data: str) -> str:
         """Write that no model is known to be the best."""
@@ -198,18 +186,12 @@ def write_verdict(facts: Judgement) -> Verdict:
 def write_choice(facts: Judgement, writer: LineWriter) -> str:
     """Write the model to choose, and the supported priors if they are not all."""
     if facts.state == "untrusted":
-        means = []
-        for row in islice(iter_rows(facts.frames["decisions"]), MAX_NAMES):
-            mean = writer.add_number(row.expected_auprec, "expected_auprec", "decisions")
-            means.append(f"{writer.names[str(row.model)]} {mean}")
-        reason = facts.distrust
-        if reason == FEW_POSITIVES:
-            reason = _write_positives(facts, writer)
-        if reason == FEW_NEGATIVES:
-            count = writer.add_number(facts.support.n_negative, "n_negative", "iauprec", "{:.3g}".format)
-            reason = f"{count} {_name_units(facts, 'negatives')}"
-        reason = f"the tests are not reliable here ({reason})"
-        return f"No choice: {reason}. Mean IAUPREC: {', '.join(means)}."
+        first = facts.frames["decisions"].head(MAX_NAMES)
+        values = (writer.add_number(v, "expected_auprec", "decisions") for v in first["expected_auprec"])
+        means = [f"{writer.names[str(m)]} {mean}" for m, mean in zip(first["model"], values, strict=True)]
+        side = {FEW_POSITIVES: "positive", FEW_NEGATIVES: "negative"}.get(facts.distrust)
+        reason = facts.distrust if side is None else _write_size(facts, writer, side)
+        return f"No choice: the tests are not reliable here ({reason}). Mean IAUPREC: {', '.join(means)}."
     if facts.supported_mass == 0:
         count = _write_negatives(facts, writer, facts.evaluation.deployment_prior.high)
         needed = _write_needed(facts, writer)
@@ -217,29 +199,26 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
     text = CHOICES[facts.state](facts, writer)
     if facts.supported_mass > 1 - SMALL_MASS:
         return text
-    rarest = _write_rarest(facts, writer)
+    rarest = writer.add_prior(facts.rarest, "prior", "support")
     if not facts.is_partial:
         return f"{text.removesuffix('.')} (supported above prior {rarest})."
-    percent = writer.add_percent(1 - facts.supported_mass, "share", "support")
+    percent = writer.add_number(100 * (1 - facts.supported_mass), "share", "support", format_percent)
     part = f"Priors below {rarest} ({percent} % of the deployment prior)"
     above = f"use {text.removeprefix('Use ')}" if text.startswith("Use ") else text
     high = writer.add_prior(facts.order.high, "prior_high", "leaders")
     return f"{part} cannot be judged. From there to {high}: {above}"
 
 
-def _write_rarest(facts: Judgement, writer: LineWriter) -> str:
-    return writer.add_prior(facts.rarest, "prior", "support")
-
-
-def _write_positives(facts: Judgement, writer: LineWriter) -> str:
-    count = writer.add_number(facts.support.n_positive, "n_positive", "iauprec", "{:.3g}".format)
-    return f"{count} {_name_units(facts, 'positives')}"
+def _write_size(facts: Judgement, writer: LineWriter, side: str) -> str:
+    """Write the number of positives or negatives, or of clusters with them."""
+    count = writer.add_prior(getattr(facts.support, f"n_{side}"), f"n_{side}", "iauprec")
+    return f"{count} {_name_units(facts, f'{side}s')}"
 
 
 def _write_negatives(facts: Judgement, writer: LineWriter, prior: float) -> str:
     """Write the effective number of negatives at a prior, or of clusters with negatives."""
     effective = float(effective_negatives(facts.support.n_negative, prior))
-    count = writer.add_number(effective, "effective_negatives", "support", "{:.3g}".format)
+    count = writer.add_prior(effective, "effective_negatives", "support")
     units = _name_units(facts, "negatives")
     return f"{count} effective {units} at prior {writer.add_prior(prior, 'prior', 'support')}"
 
@@ -262,10 +241,8 @@ def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
-    names, margin = (
-        writer.join_names(facts.order.candidates),
-        writer.add_count(facts.rope, "rope", "equivalence"),
-    )
+    names = writer.join_names(facts.order.candidates)
+    margin = writer.add_count(facts.rope, "rope", "equivalence")
     behind = _write_others_behind(facts, writer)
     word = "cheaper one" if len(facts.order.candidates) == 2 else "cheapest"
     return f"{names} are practically equal (within {margin}): use the {word}{behind}."
@@ -309,11 +286,9 @@ def _choose_by_prior(facts: Judgement, writer: LineWriter) -> str:
         left = dict.fromkeys(m for models, *_ in ranges[1:-1] for m in models if m not in losers)
         open_models = writer.join_names(left, "or") if len(left) == 2 else "the data do not decide"
         text += f"; in between, {open_models}"
-    for better, worse, _ in order.wins:
-        if {better, worse} <= {*first, *last}:
-            text += f"; on average {names[better]} is better than {names[worse]}"
-            break
-    return f"Use {text}."
+    wins = (f"{names[a]} is better than {names[b]}" for a, b, _ in order.wins if {a, b} <= {*first, *last})
+    average = next(wins, "")
+    return f"Use {text}{average and f'; on average {average}'}."
 
 
 CHOICES: dict[str, Callable[[Judgement, LineWriter], str]] = {
@@ -328,15 +303,15 @@ CHOICES: dict[str, Callable[[Judgement, LineWriter], str]] = {
 
 def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control: str) -> str:
     """Write the models ahead of the control and behind it; other pairs are not tested."""
-    above, name = order.models_above(control), writer.names[control]
+    above, name = order.models_above(control), f"{writer.names[control]}, the control"
     below = [worse for better, worse, _ in order.wins if better == control]
     rest = f"; {writer.write_worse(below, 'it')}" if below else ""
     if above:
         verb = "is" if len(above) == 1 else "are"
-        return f"{writer.join_names(above)} {verb} better than {name}, the control{rest}."
+        return f"{writer.join_names(above)} {verb} better than {name}{rest}."
     if below:
-        return f"Keep {name}, the control: no model is shown to be better{rest}."
-    return f"No difference from {name}, the control, was found."
+        return f"Keep {name}: no model is shown to be better{rest}."
+    return f"No difference from {name}, was found."
 
 
 # --- how sure -----------------------------------------------------------------------------------------------
@@ -398,17 +373,20 @@ def _write_open_rival(facts: Judgement, writer: LineWriter) -> str:
 
 def _write_equivalence(facts: Judgement, writer: LineWriter) -> str:
     """Write the largest p-value of the tests of equivalence between the candidates."""
-    frame, models = facts.frames["equivalence"], facts.order.candidates
     if facts.state != "equal":
         return ""
-    p = frame.loc[frame["model_a"].isin(models) & frame["model_b"].isin(models), "p_adjusted"].max()
+    p = _select_candidates(facts, "equivalence")["p_adjusted"].max()
     return f"p of equivalence {writer.add_number(p, 'p_adjusted', 'equivalence', format_p)} (TOST)"
+
+
+def _select_candidates(facts: Judgement, name: str) -> pd.DataFrame:
+    frame = facts.frames[name]
+    return frame[frame[["model_a", "model_b"]].isin(facts.order.candidates).all(axis=1)]
 
 
 def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
     """Write the detectable difference of the candidates' most variable pair."""
-    plans, models = facts.frames["plans"], facts.order.candidates
-    rows = plans[plans["model_a"].isin(models) & plans["model_b"].isin(models)]
+    rows = _select_candidates(facts, "plans")
     detectable = rows["detectable"].max()
     if facts.state not in {"undecided", "equal"} or facts.is_partial or np.isnan(detectable):
         return ""
@@ -420,12 +398,9 @@ def _write_p_best(facts: Judgement, writer: LineWriter) -> str:
     row = next(iter_rows(facts.frames["decisions"]))
     if facts.state == "equal" or facts.is_partial or np.isnan(row.p_best):
         return ""
-    p_best = writer.add_number(row.p_best, "p_best", "decisions", _format_probability)
+    form = partial(format_number, digits=2) if row.p_best <= 0.995 else lambda _: ">0.99"
+    p_best = writer.add_number(row.p_best, "p_best", "decisions", form)
     return f"model-based P({writer.names[str(row.model)]} is best) {p_best}"
-
-
-def _format_probability(value: float) -> str:
-    return ">0.99" if value > 0.995 else format_number(value, digits=2)
 
 
 # --- where it changes ---------------------------------------------------------------------------------------
@@ -443,8 +418,7 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
         return f"Only prior {writer.add_prior(low, 'prior_low', 'regions')} was evaluated."
     if leads := facts.lead_changes:
         largest = max(leads, key=lambda change: change[0].margin + change[1].margin)
-        others = f", and at {len(leads) - 1} more" if len(leads) > 1 else ""
-        return f"{_write_change(facts, largest, writer)}{others}."
+        return f"{_write_change(facts, largest, writer)}{_count_others(leads)}."
     changes = list(pairwise(regions))
     if not changes:
         return _write_no_change(facts, str(regions[0].model), (low, high), writer)
@@ -453,7 +427,9 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
     inside = f"Not {'at' if len(ends) == 1 else 'from'} prior {limits}"
     if "outside" in writer.omit:
         return f"{inside}."
-    nearest = min(changes, key=lambda change: _log_odds_distance(change[0].prior_high, order))
+    crossings = logit([below.prior_high for below, _ in changes])
+    distances = np.maximum(logit(order.low) - crossings, crossings - logit(order.high))
+    nearest = changes[int(distances.argmin())]
     text = _write_change(facts, nearest, writer)
     if "names" in writer.omit:
         text = text.removeprefix("The highest mean changes ")
@@ -492,8 +468,8 @@ def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
     return f"The highest mean changes{'' if 'names' in writer.omit else models} at prior {prior}{interval}"
 
 
-def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
-    return float(max(logit(order.low) - logit(prior), logit(prior) - logit(order.high)))
+def _count_others(changes: Sequence[Any]) -> str:
+    return f", and at {len(changes) - 1} more" if len(changes) > 1 else ""
 
 
 # --- weakest point ------------------------------------------------------------------------------------------
@@ -501,17 +477,12 @@ def _log_odds_distance(prior: float, order: PairwiseOrder) -> float:
 
 def write_weakness(facts: Judgement, writer: LineWriter) -> str:
     """Write the worst weakness, and its remedy."""
-    weaknesses = chain(
-        _write_suspicions(facts, writer),
-        _write_scarcity(facts, writer),
-        _write_flaws(facts, writer),
-        _write_hidden_difference(facts, writer),
-    )
+    parts = (_write_suspicions, _write_scarcity, _write_flaws, _write_hidden_difference)
     design = facts.evaluation.design
-    if text := next(weaknesses, ""):
+    if text := next(chain.from_iterable(write(facts, writer) for write in parts), ""):
         return text
     if design.has_runs and design.n_folds >= MIN_FOLDS:
-        return f"All runs share one test set: {_write_positives(facts, writer)}."
+        return f"All runs share one test set: {_write_size(facts, writer, 'positive')}."
     return write_sampling_weakness(design, writer)
 
 
@@ -531,7 +502,7 @@ def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
         count = _write_negatives(facts, writer, facts.evaluation.deployment_prior.low)
         yield f"Only {count}; {_write_needed(facts, writer)}."
     if not facts.support.has_enough_positives:
-        yield f"Only {_write_positives(facts, writer)}; {_write_needed(facts, writer)}."
+        yield f"Only {_write_size(facts, writer, 'positive')}; {_write_needed(facts, writer)}."
     fewest = float(facts.evaluation.iauprec["n_positive"].min())
     if fewest < MIN_POSITIVES_PER_FOLD:
         count = writer.add_count(fewest, "n_positive", "iauprec")
@@ -551,7 +522,7 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
         scores = "distinct score" if few.statistic == 1 else "distinct scores"
         yield f"{facts.most_tied_model} has only {count} {scores}: provide unrounded scores."
     elif top is not None and top.advice:
-        percent = writer.add_percent(top.statistic, "statistic", "assumptions")
+        percent = writer.add_number(100 * top.statistic, "statistic", "assumptions", format_percent)
         yield f"In one fold {percent} % of cases tie at the top score: provide unrounded scores."
     auc = pivot_auc(facts.evaluation)
     for row, column in np.argwhere(find_collapsed(auc))[:1].tolist():
@@ -571,9 +542,9 @@ def _write_hidden_difference(facts: Judgement, writer: LineWriter) -> Iterator[s
     if not (rows["case_factor"] > 1).any():
         return
     pair = {best, str(rows["model_b"].item())}
-    quoted = [] if "tied" in writer.omit else [_find_open_rival(facts)]
-    if facts.state == "undecided":
-        quoted = facts.evidence[:1]
+    quoted = facts.evidence[:1]
+    if facts.state == "tie":
+        quoted = [] if "tied" in writer.omit else [_find_open_rival(facts)]
     if any({row.model_a, row.model_b} == pair for row in quoted):
         return
     (row,) = facts.order.pairs_among(pair)
@@ -601,10 +572,10 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter) -> str:
     """Write how often the test rejected true equality for unstable learners, if that was measured."""
     rate = MEASURED_RATES.get((design.kind, design.n_folds, round(design.test_fraction or 0.0, 2)))
     if rate is None:
-        return (
-            "Folds share training data; error rates with unstable learners were not measured for this "
-            "design: halvings of the data would settle this."
+        text = (
+            "Folds share training data; error rates with unstable learners were not measured for this design"
         )
+        return f"{text}: halvings of the data would settle this."
     level = writer.add_count(MEASURED_LEVEL, "level", "design")
     remedy = "; half splits lower it" if rate > MEASURED_LEVEL else ""
     return (
@@ -616,16 +587,9 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter) -> str:
 # --- several data sets, several classes ---------------------------------------------------------------------
 
 
-def write_datasets_verdict(
-    ranking: pd.DataFrame,
-    pairs: pd.DataFrame,
-    iauprec: pd.DataFrame,
-    by_prior: pd.DataFrame,
-    *,
-    control: str | None = None,
-) -> Verdict:
-    """Return the verdict across data sets, from the primary test of pairs."""
-    names, n_datasets = shorten_names(map(str, ranking["model"])), iauprec["dataset"].nunique()
+def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None = None) -> Verdict:
+    """Return the verdict across data sets, from the primary test of pairs and the frames of the result."""
+    names, n_datasets = shorten_names(map(str, result.ranking["model"])), len(result.comparisons)
     order, writer = PairwiseOrder(tuple(names), list(iter_rows(pairs))), LineWriter(names)
     state = "control" if control is not None else order.state
     evidence = order.rank_evidence(state)
@@ -633,14 +597,13 @@ def write_datasets_verdict(
     rivals = order.pairs_among(order.candidates)
     if state == "tie" and rivals:
         certainty += f"; open: {writer.write_lead(min(rivals, key=rank_certainty), with_p=False)}"
+    writer.begin("where_it_changes")
     return Verdict(
         state,
         order.candidates if control is None else order.models_above(control) or (control,),
         choose=_choose_by_pairs(order, writer, "data sets", control),
         how_sure=f"{certainty}. For further data sets like these.",
-        where_it_changes=_write_changes_across(
-            by_prior, ranking, n_datasets, writer.begin("where_it_changes")
-        ),
+        where_it_changes=_write_changes_across(result, n_datasets, writer),
         weakest_point=_write_weakness_across(n_datasets, writer.begin("weakest_point")),
         evidence=build_evidence_frame(evidence),
         numbers=tuple(writer.numbers),
@@ -668,22 +631,21 @@ def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, contro
     return f"{use}." if order.state == "choose" else f"{use}; {writer.write_worse(order.others)}."
 
 
-def _write_changes_across(
-    by_prior: pd.DataFrame, ranking: pd.DataFrame, n_datasets: int, writer: LineWriter
-) -> str:
+def _write_changes_across(result: Any, n_datasets: int, writer: LineWriter) -> str:
     """Write where the highest mean over the data sets changes, and on how many of them its model leads."""
-    first = by_prior[by_prior["rank"] == 1].sort_values("prior")
+    first = result.by_prior[result.by_prior["rank"] == 1].sort_values("prior")
     models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
     steps = [i for i, pair in enumerate(pairwise(models), 1) if len(set(pair)) > 1]
     if steps:
         step = steps[0]
         prior = writer.add_prior(float(np.sqrt(priors[step - 1] * priors[step])), "prior", "by_prior")
-        others = f", and at {len(steps) - 1} more" if len(steps) > 1 else ""
         names = f"{writer.names[models[step - 1]]} to {writer.names[models[step]]}"
-        return f"The highest mean over data sets changes from {names} near prior {prior}{others}."
+        return (
+            f"The highest mean over data sets changes from {names} near prior {prior}{_count_others(steps)}."
+        )
     low, high = (writer.add_prior(prior, "prior", "by_prior") for prior in (priors[0], priors[-1]))
     span = f"Nowhere from prior {low} to {high}" if low != high else f"Only prior {low} was evaluated"
-    n_best = ranking.set_index("model")["n_best"].get(models[0], 0)
+    n_best = result.ranking.set_index("model")["n_best"].get(models[0], 0)
     best = writer.add_count(n_best, "n_best", "ranking")
     total = writer.add_count(n_datasets, "dataset", "iauprec")
     leader = writer.names[models[0]]

@@ -154,8 +154,7 @@ def test_a_set_that_can_speak_for_no_prior_says_so():
     result = compare(table(labels, scores), deployment_prior=(0.1, 0.2), at_priors=(0.2,))
     assert result.tables["difference_curves"]["p_adjusted"].isna().all()
     assert result.conclusions == ("No test is reliable here, so no difference is claimed.",)
-    curves = (result.tables[name] for name in ("difference_curves", "differing_priors"))
-    assert write_curve_sentences(*curves, {name: name for name in result.ranking["model"]}) == [
+    assert write_curve_sentences(result.tables, {name: name for name in result.ranking["model"]}) == [
         "Differences along the prior could not be tested, because the test set is too small for any of "
         "the priors."
     ]

@@ -31,7 +31,7 @@ def line(model="a", color=1, level=0.5, **options):
 
 
 def chart(lines, layout=WIDE, **marks):
-    return build_chart("x", lines, layout, label="x", x_limits=(0.01, 0.5), marks=Marks(**marks))
+    return build_chart("x", lines, layout, label="x", marks=Marks(**marks))
 
 
 def points(path):
@@ -77,7 +77,8 @@ def test_names_at_line_ends_never_overlap_and_stay_inside(levels, layout):
 @given(st.floats(1e-5, 0.4), st.floats(1.3, 1000), st.sampled_from([WIDE, NARROW]))
 def test_ticks_of_priors_have_room(low, ratio, layout):
     high = min(low * ratio, 0.999)
-    drawn = build_chart("x", [], layout, label="x", x_limits=(low, high), marks=Marks())
+    ends = np.array([low, high])
+    drawn = chart([ChartLine("a", 1, ends, ends, is_named=False)], layout)
     xs, texts, fractions = zip(*drawn.x_ticks, strict=True)
     assert np.diff(xs).min(initial=np.inf) >= TICK_GAP
     assert (xs[0], texts[0]) == (pytest.approx(drawn.scale.left), f"{low:.3g}")

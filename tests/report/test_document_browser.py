@@ -122,9 +122,7 @@ return {
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize(
-    "names", [["network", "forest", "boosting"], [f"model-{i:02d}-of-many" for i in range(20)]]
-)
+@pytest.mark.parametrize("names", [["network", "forest", "boosting"], MANY])
 def test_the_first_screen_holds_figure_slider_and_ranking(browser, tmp_path, names, width):
     visit(browser, render_html(simulated(names, n_folds=6, priors=(0.5, 0.1, 0.01))), tmp_path, width=width)
     seen = browser.execute_script(SEEN)
@@ -233,7 +231,7 @@ def test_the_pointer_names_the_nearest_line(opened):
     assert opened.find_elements("css selector", ".near") == []
 
 
-def test_many_models_are_drawn_as_differences_or_values(browser, tmp_path):
+def test_many_models_are_drawn_as_differences_or_values_and_ten_rows_are_shown_at_first(browser, tmp_path):
     visit(browser, render_html(simulated([f"m{i}" for i in range(12)], n_folds=5)), tmp_path)
     differences, values = "svg.wide.distance", "svg.wide.auprec:not(.distance)"
     assert [by_css(browser, chart).is_displayed() for chart in (differences, values)] == [True, False]
@@ -241,10 +239,6 @@ def test_many_models_are_drawn_as_differences_or_values(browser, tmp_path):
     assert min(float(dot.get_attribute("cy")) for dot in dots) == pytest.approx(30)  # the highest, at zero
     by_css(browser, "#scale-auprec").click()
     assert [by_css(browser, chart).is_displayed() for chart in (differences, values)] == [False, True]
-
-
-def test_ten_of_many_rows_are_shown_at_first(browser, tmp_path):
-    visit(browser, render_html(simulated([f"m{i}" for i in range(12)], n_folds=5)), tmp_path)
     assert sum(bool(text) for text in rows_at_prior(browser)) == 10
     by_css(browser, "button.all").click()
     assert sum(bool(text) for text in rows_at_prior(browser)) == 12

@@ -19,8 +19,6 @@ from skewanova.report.figures import (
     MAX_PAIRS,
     MAX_PANELS,
     _move_legend_below,
-    _select_curve_pairs,
-    _select_drawn_pairs,
     draw_figures,
     list_figures,
     render_figures,
@@ -52,14 +50,14 @@ def test_the_main_figure_shades_the_deployment_prior(few):
 
 def test_of_many_pairs_the_best_is_drawn_against_the_rest(few, many):
     best = many.ranking["model"].iloc[0]
-    assert len(_select_curve_pairs(few)) == len(_select_drawn_pairs(few)) == 3
-    pairs = _select_curve_pairs(many)
-    assert len(pairs) == MAX_PANELS
-    assert all(best in pair for pair in pairs)
+    assert len(FIGURES["difference_curves"].draw(few).axes) == 3
+    curves = FIGURES["difference_curves"].draw(many).axes
+    assert len(curves) == MAX_PANELS
+    assert all(best in ax.get_title(loc="left").split() for ax in curves)
     assert len(many.pairs[many.pairs["role"] == "primary"]) > MAX_PAIRS
-    drawn = _select_drawn_pairs(many)[["model_a", "model_b"]].to_numpy().tolist()
-    assert len(drawn) == len(FIGURES["pairs"].draw(many).axes[0].get_yticks()) == 7
-    assert all(best in pair for pair in drawn)
+    labels = FIGURES["pairs"].draw(many).axes[0].get_yticklabels()
+    assert len(labels) == 7
+    assert all(best in label.get_text().split() for label in labels)
     surfaces = FIGURES["surface"].draw(many)
     assert sum("m" in ax.get_title(loc="left") for ax in surfaces.axes) == MAX_PANELS
     assert len(FIGURES["precision_recall"].draw(many).axes) == 2  # one a prior

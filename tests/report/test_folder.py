@@ -303,21 +303,9 @@ def test_document_opens_with_the_verdict_and_its_figure(plain, plain_document):
     [
         ("Use A.", "Use A.", ""),
         ("Use A or C; B is worse.", "Use A or C.", "B is worse."),
-        (
-            "Use A below 0.1 and B above; in between, either.",
-            "Use A below 0.1 and B above.",
-            "In between, either.",
-        ),
-        (
-            "Priors below 0.2 cannot be judged. Above: Use A.",
-            "Priors below 0.2 cannot be judged.",
-            "Above: Use A.",
-        ),
-        (
-            "No choice: no test (A is flat). Mean: A 0.3.",
-            "No choice: no test.",
-            "Because A is flat. Mean: A 0.3.",
-        ),
+        ("Use A below 0.1; in between, either.", "Use A below 0.1.", "In between, either."),
+        ("Priors below 0.2 cannot be judged. Above: A.", "Priors below 0.2 cannot be judged.", "Above: A."),
+        ("No choice: no test (A is flat). Mean: A.", "No choice: no test.", "Because A is flat. Mean: A."),
     ],
 )
 def test_the_choice_is_an_instruction_and_the_rest(text, first, rest):
@@ -379,15 +367,7 @@ def test_a_page_without_a_reliable_test_claims_no_difference(plain):
     )
     document = render_html(Like(plain, verdict=said))
     words = Outline(document[document.index("<main>") : document.index("</main>") + 7]).words
-    for claim in (
-        "May be best",
-        r"\bdiffer\b",
-        "is ahead",
-        "share a letter",
-        "open:",
-        "conclusions rest",
-        "leads?\\b",
-    ):
+    for claim in ("May be best", r"\bdiffer\b", "is ahead", "share a letter", "open:", r"leads?\b"):
         assert re.search(claim, words) is None, claim
     assert "In the order of the input" in words
     assert 'class="decisive"' not in document
@@ -417,19 +397,15 @@ def test_one_test_set_is_not_said_to_be_folds(undrawn):
     assert not absent & set(outline.ids)
 
 
-@each(
-    ("rows", "chosen"),
-    [
-        ("published iauprec, primary iauprec", 1),
-        ("primary auprec, published iauprec", 1),
-        ("check auprec, primary auprec", 1),
-        ("check auprec, check auprec", 0),
-    ],
-)
-def test_conclusions_rest_on_the_primary_test_of_iauprec(rows, chosen):
-    frame = pd.DataFrame([row.split() for row in rows.split(", ")], columns=["role", "response"])
-    tests = report_source.select_primary(frame.assign(test=[0, 1]))["test"]
-    assert tests.tolist() == [chosen]
+def test_conclusions_rest_on_the_primary_test_of_iauprec():
+    for roles, responses, chosen in (
+        (["published", "primary"], ["iauprec", "iauprec"], 1),
+        (["primary", "published"], ["auprec", "iauprec"], 1),
+        (["check", "primary"], ["auprec", "auprec"], 1),
+        (["check", "check"], ["auprec", "auprec"], 0),
+    ):
+        frame = pd.DataFrame({"role": roles, "response": responses, "test": [0, 1]})
+        assert report_source.select_primary(frame)["test"].tolist() == [chosen]
 
 
 # --- tables for papers --------------------------------------------------------------------------------------

@@ -1,15 +1,12 @@
 """Tests and pairs in words, and what was found in a paragraph for a paper: every number stands in a frame."""
 
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from hostile_results import HOSTILE, simulated
-from latex_runs import compiled, has_package
 from loops import each
 from report_frames import ANOVA, NAN, posthoc
 
@@ -120,14 +117,16 @@ def test_stretches_of_priors_in_words():
     curves = curves.assign(estimate=0.1, std_error=0.1)
     rows = [("A", "B", 0.012345, 0.2), ("B", "A", 0.55, 0.6)]
     differing = pd.DataFrame(rows, columns=["better", "worse", "prior_low", "prior_high"])
-    assert write_curve_sentences(curves, differing, {"A": "Ada", "B": "Bob"}) == [
+    tables = {"difference_curves": curves, "differing_priors": differing}
+    assert write_curve_sentences(tables, {"A": "Ada", "B": "Bob"}) == [
         "Ada is ahead of Bob at priors 0.0123 to 0.2 (simultaneous band).",
         "Bob is ahead of Ada at priors 0.55 to 0.6 (simultaneous band).",
     ]
-    assert write_curve_sentences(curves, differing.iloc[:0], NAMES) == [
+    assert write_curve_sentences({**tables, "differing_priors": differing.iloc[:0]}, NAMES) == [
         "At no single prior from 0.0123 to 0.6 were any two models found to differ."
     ]
-    assert write_curve_sentences(curves.assign(std_error=0.0), differing, NAMES) == [
+    tables["difference_curves"] = curves.assign(std_error=0.0)
+    assert write_curve_sentences(tables, NAMES) == [
         "Differences along the prior could not be tested, because their difference does not vary."
     ]
 
@@ -210,29 +209,6 @@ def test_works_are_cited_once_where_they_are_first_named():
         "Nadeau and Bengio's (2003)~\\cite{nadeau2003} variance; Holm (1979) \\& co.\n"
     )
     assert [reference.key for reference in prose.references] == ["demsar2006", "holm1979", "nadeau2003"]
-
-
-@pytest.mark.no_cover
-@pytest.mark.skipif(
-    not has_package("booktabs.sty") or shutil.which("bibtex") is None, reason="no LaTeX with BibTeX here"
-)
-def test_a_paper_of_words_tables_and_references_compiles(hostile, tmp_path):
-    (tmp_path / "references.bib").write_text(hostile.methods.to_bibtex(), encoding="utf-8")
-    text = "\n\n".join(
-        [
-            r"\section{Methods}", hostile.methods.to_latex(),
-            r"\section{Results}", hostile.results_paragraph.to_latex(),
-            hostile.to_latex(), hostile.to_latex("pairwise"),
-            r"\bibliographystyle{plain}\bibliography{references}",
-        ]
-    )  # fmt: skip
-    compiled(text, "", tmp_path)
-    run = subprocess.run(["bibtex", "main"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout
-    assert "Warning" not in run.stdout
-    compiled(text, "", tmp_path)
-    log = compiled(text, "", tmp_path)
-    assert not re.search("undefined|Citation .* on page", log)
 
 
 def test_the_outcome_for_a_paper_is_told_in_the_past_without_advice(hostile):
