@@ -16,35 +16,14 @@ from click.shell_completion import get_completion_class
 
 import skewanova
 from skewanova.base.checks import InputError, SkewanovaWarning, prefix_errors
-from skewanova.base.text import (
-    STAGES,
-    Table,
-    build_table,
-    format_interval,
-    format_number,
-    format_p,
-)
+from skewanova.base.text import STAGES
 from skewanova.cli import options as shared
-from skewanova.cli.options import parse_deployment_prior, parse_prior, parse_priors, parse_priors_or_range
-from skewanova.cli.output import (
-    Findings,
-    colour_summary,
-    comparison_as_json,
-    echo,
-    print_json,
-    print_write_warnings,
-    progress_bar,
-    render_summary,
-    report_findings,
-    screen_width,
-    warning_lines,
-    wrap_line,
-)
+from skewanova.cli import output
+from skewanova.cli.output import Findings, echo, print_write_warnings, screen_width
 from skewanova.inference.catalogue import INTERVALS
 from skewanova.priors.mixtures import N_BINS
 
 if TYPE_CHECKING:
-    from skewanova.comparison.estimated_prior import PriorEstimates
     from skewanova.priors.weightings import DeploymentPrior
     from skewanova.scores.table import Scores, ScoreTable
 
@@ -73,17 +52,17 @@ def main(context: click.Context) -> None:
         context.color = False
 
 
-def add_command(*options: shared.Option) -> Callable[[Callable[..., None]], click.Command]:
+def add_command(*options: shared.Option) -> Callable[[Callable[..., Findings]], click.Command]:
     """Make a command of a function, with these options in the order listed, then those of the output."""
     decorate = shared.add_options(*options, *shared.OUTPUT_OPTIONS)
-    return lambda function: main.command()(decorate(shared.handle_errors(function)))
+    return lambda function: main.command()(decorate(shared.handle_errors(output.report_findings(function))))
 
 
 # --- comparisons --------------------------------------------------------------------------------------------
 
 
 @add_command(*shared.COMPARISON_OPTIONS)
-def demo(**options: Any) -> None:
+def demo(**options: Any) -> Findings:
     """Compare three models on bundled real data (Satellite).
 
     The models and the 20 random hold-outs follow Landgrebe et al. (2006), who used alpha 0.005.
@@ -92,23 +71,17 @@ def demo(**options: Any) -> None:
     Example:
       skewanova demo --alpha 0.005 --out report
     """
-    _compare("demo", skewanova.load_satellite_scores(), **options)
+    return _compare(skewanova.load_satellite_scores(), options)
 
 
 @add_command(
     shared.SCORES,
     *shared.COMPARISON_OPTIONS,
-    click.option(
-        "--missing",
-        type=click.Choice(["raise", "drop"]),
-        metavar="NAME",
-        default="raise",
-        help="If a model lacks a fold: raise, drop.",
-    ),
+    shared.choice_option("--missing", ["raise", "drop"], "If a model lacks a fold", default="raise"),
     shared.CLASSES_OPTION,
     *shared.TABLE_OPTIONS,
 )
-def compare(scores: Path, **options: Any) -> None:
+def compare(scores: Path, **options: Any) -> Findings:
     """Compare the models in SCORES and say which one to deploy.
 
     SCORES is a CSV, JSON lines (also .gz) or Parquet file, or a folder of Parquet files. It has one row per
@@ -119,42 +92,32 @@ def compare(scores: Path, **options: Any) -> None:
     Example:
       skewanova compare scores.csv --deployment-prior 0.05:0.20 --out report
     """
-    _compare("compare", shared.read_tables(scores, options), **options)
+    return _compare(shared.read_tables(scores, options), options)
 
 
-def _compare(
-    command: str,
-    scores: Any,
-    *,
-    deployment_prior: DeploymentPrior | Path,
-    seed: int,
-    out: Path | None,
-    paper: Path | None,
-    figures: Sequence[str],
-    as_json: bool,
-    quiet: bool,
-    full: bool,
-    models: Sequence[str] | None,
-    **options: Any,
-) -> None:
-    several, scores = _is_several(scores), scores if models is None else _select_models(scores, models)
-    if several:
-        _refuse_for_several(deployment_prior, paper)
+def _compare(scores: Any, options: dict[str, Any]) -> Findings:
+    out, quiet = (click.get_current_context().params[name] for name in ("out", "quiet"))
+    paper, figures, models = (options.pop(name) for name in ("paper", "figures", "models"))
+    full, seed, prior = (options.pop(name) for name in ("full", "seed", "deployment_prior"))
+    several = _is_several(scores)
+    scores = scores if models is None else _select_models(scores, models)
     compare_scores: Any = skewanova.compare
     if several:
+        _refuse_for_several(prior, paper)
         datasets = isinstance(scores, Mapping)
         compare_scores = skewanova.compare_datasets if datasets else skewanova.compare_classes
-    with nullcontext() if quiet or several else progress_bar(_count_stages(out if figures else None)):
-        weighting = shared.resolve_prior(deployment_prior, scores)
+    with nullcontext() if quiet or several else output.progress_bar(_count_stages(out if figures else None)):
+        weighting = shared.resolve_prior(prior, scores)
         result = compare_scores(scores, weighting, rng=seed, **shared.merge_design_options(options))
-        _write_folders(result, out, figures, paper)
-    if as_json:
-        print_json(command, **comparison_as_json(result))
-    elif not quiet:
-        summary = render_summary(result, full=full)
-        echo(summary) if several else click.echo(colour_summary(summary))
-        if out is not None:
-            echo(f"\nWritten to {out}: open {out / 'report.html'} in a browser.")
+        with print_write_warnings():
+            if out is not None:
+                result.save(out, figures=figures)
+            if paper is not None:
+                result.for_paper().save(paper)
+    text = output.render_summary(result, full=full)
+    if out is not None:
+        text += f"\n\nWritten to {out}: open {out / 'report.html'} in a browser."
+    return Findings(text, output.comparison_as_json(result), is_verdict=not several)
 
 
 def _refuse_for_several(deployment_prior: DeploymentPrior | Path, paper: Path | None) -> None:
@@ -166,14 +129,6 @@ def _refuse_for_several(deployment_prior: DeploymentPrior | Path, paper: Path | 
         )
     if paper is not None:
         raise InputError("--paper takes one comparison, but SCORES has several; leave out --paper")
-
-
-def _write_folders(result: Any, out: Path | None, figures: Sequence[str], paper: Path | None) -> None:
-    with print_write_warnings():
-        if out is not None:
-            result.save(out, figures=figures)
-        if paper is not None:
-            result.for_paper().save(paper)
 
 
 def _is_several(scores: Any) -> bool:
@@ -197,7 +152,6 @@ def _count_stages(figures: Path | None) -> int:
 
 
 @add_command(shared.SCORES, shared.CLASSES_OPTION, *shared.TABLE_OPTIONS)
-@report_findings
 def check(scores: Path, **options: Any) -> Findings:
     """Check the table SCORES and describe what it holds.
 
@@ -211,11 +165,11 @@ def check(scores: Path, **options: Any) -> Findings:
     if not _is_several(tables):
         return _check_table(tables)
     if not isinstance(tables, Mapping):
-        return _check_parts(tables.tables, ("class", "classes"), "each against the rest")
+        return _check_parts(tables.tables, "class", "classes", "each against the rest")
     from skewanova.comparison.parts import check_same_models
 
     check_same_models({name: table.models for name, table in tables.items()})
-    return _check_parts(tables, ("data set", "data sets"), "each by itself, then across all")
+    return _check_parts(tables, "data set", "data sets", "each by itself, then across all")
 
 
 def _check_table(table: Scores) -> Findings:
@@ -231,23 +185,21 @@ def _check_table(table: Scores) -> Findings:
         **{name: getattr(table, name) for name in ("has_cases", "has_clusters", "has_weights")},
         "warnings": [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")],
     }
-    return Findings("\n".join(map(wrap_line, lines)), content)
+    return Findings("\n".join(map(output.wrap_line, lines)), content)
 
 
-def _check_parts(tables: Mapping[str, ScoreTable], words: tuple[str, str], manner: str) -> Findings:
-    part, parts = words
+def _check_parts(tables: Mapping[str, ScoreTable], part: str, parts: str, manner: str) -> Findings:
     texts, content = [], {}
     for name, table in tables.items():
         with prefix_errors(f"{part} {name!r}"):
             findings = _check_table(table)
-        texts.append(f"{wrap_line(f'{part} {name}')}\n{findings.text}")
+        texts.append(f"{output.wrap_line(f'{part} {name}')}\n{findings.text}")
         content[name] = findings.content
-    texts.append(wrap_line(f"{len(tables)} {parts}: `compare` will compare the models on {manner}."))
+    texts.append(output.wrap_line(f"{len(tables)} {parts}: `compare` will compare the models on {manner}."))
     return Findings("\n\n".join(texts), {parts.replace(" ", ""): content})
 
 
 @add_command(shared.path_argument("old"), shared.path_argument("new"))
-@report_findings
 def diff(old: Path, new: Path) -> Findings:
     """Show what changed between two comparisons.
 
@@ -272,28 +224,22 @@ def diff(old: Path, new: Path) -> Findings:
 
 @add_command(
     shared.SCORES,
-    click.option("--threshold", type=float, help="Flag cases with at least this score."),
-    click.option("--recall", type=float, help="Or choose the highest threshold with this recall."),
-    click.option("--precision", type=float, help="Or choose the lowest threshold with this precision."),
-    click.option(
-        "--flagged", type=float, help="Or choose the lowest threshold that flags at most this share."
-    ),
-    click.option("--cost-fp", type=float, help="Cost of a false positive."),
-    click.option(
-        "--cost-fn", type=float, help="Cost of a false negative; costs alone choose the cheapest threshold."
-    ),
+    shared.number_option("--threshold", "Flag cases with at least this score."),
+    shared.number_option("--recall", "Or choose the highest threshold with this recall."),
+    shared.number_option("--precision", "Or choose the lowest threshold with this precision."),
+    shared.number_option("--flagged", "Or choose the lowest threshold that flags at most this share."),
+    shared.number_option("--cost-fp", "Cost of a false positive."),
+    shared.number_option("--cost-fn", "Cost of a false negative; costs alone choose the cheapest threshold."),
     shared.parsed_option(
         "--at-priors",
-        "LIST",
-        shared.accept_estimate(parse_priors_or_range),
+        shared.accept_estimate(shared.parse_priors_or_range),
         "Priors of the deployment, or a distribution such as beta:2:98; then its mean and its 5 % and 95 % "
         "quantiles, with the threshold chosen for the mean.",
-        default="0.5,0.1,0.01",
+        default=shared.AT_PRIORS,
     ),
     shared.parsed_option(
         "--chosen-prior",
-        "LIST",
-        parse_priors,
+        shared.parse_priors,
         "Priors for which the threshold is chosen; by default those of --at-priors, one by one.",
     ),
     click.option(
@@ -306,7 +252,6 @@ def diff(old: Path, new: Path) -> Findings:
     shared.out_option("threshold.csv and its tables"),
     *shared.TABLE_OPTIONS,
 )
-@report_findings
 def threshold(
     scores: Path, *, choose_on: str | None, cost_fp: float | None, cost_fn: float | None, **options: Any
 ) -> Findings:
@@ -322,7 +267,7 @@ def threshold(
     from skewanova.scores.reading import read_parts
 
     costs = None if cost_fp is None or cost_fn is None else (cost_fp, cost_fn)
-    if costs is None and (cost_fp, cost_fn) != (None, None):
+    if (cost_fp is None) != (cost_fn is None):
         raise click.UsageError("--cost-fp and --cost-fn go together; give both")
     if choose_on is None:
         choosing, table = None, shared.read_table(scores, options)
@@ -340,7 +285,7 @@ def threshold(
     markdown = "\n\n".join(each.to_markdown() for each in tables)
     notes = [str(each.message) for each in caught]
     return Findings(
-        "\n\n".join([*texts, *warning_lines(notes)]),
+        "\n\n".join([*texts, *output.warning_lines(notes)]),
         {"threshold": frame, "warnings": notes},
         files=lambda: {"threshold.csv": frame, "threshold.md": markdown},
         table=table,
@@ -351,29 +296,17 @@ def threshold(
 @add_command(
     shared.SCORES,
     shared.deployment_option("Prior where the model will run, in the forms that compare takes."),
-    click.option(
-        "--difference", type=float, help="Difference in IAUPREC to detect; by default the observed one."
-    ),
-    click.option("--power", type=float, default=0.8, help="Probability of detecting it."),
-    click.option("--alpha", type=float, default=0.05, help="Significance level of each pair's test."),
-    click.option(
-        "--assurance",
-        type=float,
-        default=0.8,
-        help="Probability that the assured sizes reach this power.",
-    ),
+    shared.number_option("--difference", "Difference in IAUPREC to detect; by default the observed one."),
+    shared.number_option("--power", "Probability of detecting it.", 0.8),
+    shared.number_option("--alpha", "Significance level of each pair's test.", 0.05),
+    shared.number_option("--assurance", "Probability that the assured sizes reach this power.", 0.8),
     click.option("--bonferroni", is_flag=True, help="Divide alpha by the number of pairs."),
     click.option("--control", metavar="MODEL", help="Plan only for the pairs with this model."),
-    click.option(
-        "--cost-case",
-        type=float,
-        help="Add the value of more cases; the cost of one, in IAUPREC.",
-    ),
+    shared.number_option("--cost-case", "Add the value of more cases; the cost of one, in IAUPREC."),
     *shared.DESIGN_OPTIONS,
     shared.out_option("plans.csv and its text"),
     *shared.TABLE_OPTIONS,
 )
-@report_findings
 def plan(scores: Path, *, cost_case: float | None, **options: Any) -> Findings:
     """Plan how much data a comparison needs to separate the models.
 
@@ -387,18 +320,18 @@ def plan(scores: Path, *, cost_case: float | None, **options: Any) -> Findings:
     options["deployment_prior"] = shared.resolve_prior(options["deployment_prior"], table)
     keywords = shared.merge_design_options(options)
     result = plan_comparison(table, **keywords)
-    frames, summary = {"plan": result.to_frame()}, result.summary()
+    content: dict[str, Any] = {"plan": result.to_frame()}
+    files, summary = {"plans.csv": content["plan"]}, result.summary()
     if cost_case is not None:
-        measures = skewanova.evaluate(
-            table, **{name: keywords[name] for name in ("deployment_prior", "design")}
-        )
+        prior, design = keywords["deployment_prior"], keywords["design"]
+        measures = skewanova.evaluate(table, deployment_prior=prior, design=design)
         value = skewanova.decision.value_of_information(measures, unit_cost=cost_case)
-        frames["information"], summary = value.to_frame(), f"{summary}\n\n{value.summary()}"
-    files = {"plan": "plans.csv", "information": "information.csv"}
+        content["information"] = files["information.csv"] = value.to_frame()
+        summary += f"\n\n{value.summary()}"
     return Findings(
         summary,
-        {**frames, "sentences": result.sentences},
-        files=lambda: {**{files[name]: frame for name, frame in frames.items()}, "plans.txt": summary},
+        {**content, "sentences": result.sentences},
+        files=lambda: {**files, "plans.txt": summary},
         table=table,
         settings={**options, "cost_case": cost_case},
     )
@@ -406,12 +339,12 @@ def plan(scores: Path, *, cost_case: float | None, **options: Any) -> Findings:
 
 @add_command(
     shared.SCORES,
-    shared.parsed_option("--prior", "PRIOR", parse_prior, "Prior of the deployment."),
+    shared.parsed_option("--prior", shared.parse_prior, "Prior of the deployment.", metavar="PRIOR"),
     shared.parsed_option(
         "--deployment-prior",
-        "RANGE",
-        parse_deployment_prior,
+        shared.parse_deployment_prior,
         "Or average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or quantiles:0.05=LOW:0.95=HIGH.",
+        metavar="RANGE",
     ),
     click.option("--method", type=click.Choice(INTERVALS), default="auto", help="Method of the intervals."),
     shared.level_option("Confidence level of the intervals."),
@@ -419,7 +352,6 @@ def plan(scores: Path, *, cost_case: float | None, **options: Any) -> Findings:
     shared.out_option("intervals.csv and its table"),
     *shared.TABLE_OPTIONS,
 )
-@report_findings
 def intervals(scores: Path, seed: int, **options: Any) -> Findings:
     """Compute a confidence interval for every model and fold.
 
@@ -444,7 +376,6 @@ def intervals(scores: Path, seed: int, **options: Any) -> Findings:
         files=lambda: {"intervals.csv": frame, "intervals.md": rendered.to_markdown()},
         table=table,
         settings=options,
-        seed=seed,
     )
 
 
@@ -464,7 +395,6 @@ def intervals(scores: Path, seed: int, **options: Any) -> Findings:
     shared.out_option("prior.csv, bins.csv, their tables and a figure for each model"),
     *shared.TABLE_OPTIONS,
 )
-@report_findings
 def prior(scores: Path, unlabelled: Path, *, batch_column: str | None, seed: int, **options: Any) -> Findings:
     """Estimate the prior where the models run.
 
@@ -476,24 +406,22 @@ def prior(scores: Path, unlabelled: Path, *, batch_column: str | None, seed: int
       skewanova prior scores.csv field.csv --batch-column week --out prior
     """
     from skewanova.comparison.estimated_prior import estimate_prior_from_tables
+    from skewanova.report.tables import PRIOR_TABLE
 
     columns = {"model": options["model_column"], "y_score": options["score_column"], "batch": batch_column}
     table, field = shared.read_table(scores, options), shared.read_unlabelled_table(unlabelled, columns)
+    level = options["confidence_level"]
     result = estimate_prior_from_tables(
-        table,
-        field,
-        fold=options["fold"],
-        n_bins=options["bins"],
-        confidence_level=options["confidence_level"],
-        rng=seed,
+        table, field, fold=options["fold"], n_bins=options["bins"], confidence_level=level, rng=seed
     )
-    frames, rendered = {"prior": result.to_frame(), "bins": result.bins_frame()}, _prior_table(result)
+    frames = {"prior": result.to_frame(), "bins": result.bins_frame()}
+    rendered = PRIOR_TABLE.build(frames["prior"], level=f"{100 * level:g} %")
     notes = [f"warning: {text}" for text in result.warnings]
     sentences = [
         f"As a deployment prior: {result.describe()}.",
         *(f"It is assumed that {text}." for text in result.assumptions),
     ]
-    warning_text, sentence_text = ("\n".join(map(wrap_line, lines)) for lines in (notes, sentences))
+    warning_text, sentence_text = ("\n".join(map(output.wrap_line, lines)) for lines in (notes, sentences))
     return Findings(
         "\n\n".join(filter(None, [warning_text, rendered.to_text(screen_width()), sentence_text])),
         {**frames, "sentences": [*notes, *sentences]},
@@ -507,28 +435,7 @@ def prior(scores: Path, unlabelled: Path, *, batch_column: str | None, seed: int
         },
         table=table,
         settings={**options, "unlabelled": unlabelled.name, "batch_column": batch_column},
-        seed=seed,
         inputs=[field.source],
-    )
-
-
-def _prior_table(result: PriorEstimates) -> Table:
-    return build_table(
-        "prior",
-        "Prior where the models run",
-        result.to_frame(),
-        {
-            "Model": lambda row: row.model or "(all together)",
-            "Batch": lambda row: row.batch,
-            "Prior": lambda row: format_number(row.estimate),
-            f"{100 * result.prior.confidence_level:g} % interval": lambda row: format_interval(
-                row.conf_low, row.conf_high
-            ),
-            "Shifted by 0.1 SD": lambda row: format_interval(row.sensitivity_low, row.sensitivity_high),
-            "Harder or easier half": lambda row: format_interval(row.half_low, row.half_high),
-            "Label shift p": lambda row: format_p(row.p_value),
-            "By": lambda row: row.method,
-        },
     )
 
 
@@ -553,15 +460,8 @@ def _draw(plot: str, result: Any) -> bytes:
     shared.seed_option("bootstraps"),
     shared.out_option("monitor.csv, its table and a figure"),
 )
-@report_findings
 def monitor(
-    directory: Path,
-    unlabelled: Path,
-    *,
-    batch_column: str | None,
-    looks: int,
-    confidence_level: float,
-    seed: int,
+    directory: Path, unlabelled: Path, *, batch_column: str | None, looks: int, seed: int, **options: Any
 ) -> Findings:
     """Check whether the chosen model is still the best choice.
 
@@ -576,12 +476,12 @@ def monitor(
     from skewanova.comparison.monitoring import monitor as watch
 
     field = shared.read_unlabelled_table(unlabelled, {"batch": batch_column})
-    result = watch(directory, field, looks=looks or None, confidence_level=confidence_level, rng=seed)
+    result = watch(directory, field, looks=looks or None, rng=seed, **options)
     frame, rendered = result.to_frame(), result.to_table()
     content = {name: getattr(result, name) for name in ("chosen", "changed", "sentences", "warnings")}
     lines = [*result.sentences, *(f"warning: {text}" for text in result.warnings)]
     return Findings(
-        "\n".join([*map(wrap_line, lines), "", rendered.to_text(screen_width())]),
+        "\n".join([*map(output.wrap_line, lines), "", rendered.to_text(screen_width())]),
         {**content, "monitor": frame},
         files=lambda: {
             "monitor.csv": frame,
@@ -589,8 +489,7 @@ def monitor(
             "monitor.svg": _draw("plot_monitor", result),
         },
         table=field,
-        settings={"directory": directory.name, "looks": looks, "confidence_level": confidence_level},
-        seed=seed,
+        settings={"directory": directory.name, "looks": looks, **options},
         exit_status=LEADER_CHANGED if result.changed else 0,
     )
 

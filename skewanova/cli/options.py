@@ -26,20 +26,19 @@ from skewanova.base.checks import (
     InputTypeError,
     MultipleDatasetsError,
     SkewanovaWarning,
+    check_priors,
 )
 from skewanova.base.folders import OutputError, check_folder, check_formats, is_closed_pipe
 from skewanova.base.text import escape_text
 from skewanova.cli.output import print_write_warnings, to_shell
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES
+from skewanova.priors.weightings import BetaPrior, DeploymentPrior, UniformPrior, UniformSkew
 from skewanova.scores.kinds import DESIGNS
 
 if TYPE_CHECKING:
-    from skewanova.priors.weightings import DeploymentPrior
     from skewanova.scores.table import Scores
     from skewanova.scores.unlabelled import UnlabelledScores
-from skewanova.base.checks import check_priors
-from skewanova.priors.weightings import BetaPrior, DeploymentPrior, UniformPrior, UniformSkew
 
 # --- priors -------------------------------------------------------------------------------------------------
 
@@ -122,18 +121,9 @@ T = TypeVar("T")
 BAD_INPUT, FAILED = 2, 1
 
 
-#: Columns of a score table by the words that options have for them.
-COLUMN_WORDS = {
-    "model": "model",
-    "fold": "fold",
-    "label": "y_true",
-    "score": "y_score",
-    "case": "case",
-    "cluster": "cluster",
-    "weight": "weight",
-    "part": "part",
-    "halving": "halving",
-}
+#: Words that options have for the columns of a score table, and the columns that are called otherwise.
+COLUMN_WORDS = ("model", "fold", "label", "score", "case", "cluster", "weight", "part", "halving")
+COLUMN_NAMES = {"label": "y_true", "score": "y_score"}
 
 
 #: Options that name a column, which the help lists in one line.
@@ -246,10 +236,8 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(
-                stream, TextIOWrapper
-            ):  # a name that the terminal cannot encode must not stop the command
+        for stream in (sys.stdout, sys.stderr):  # a name that it cannot encode must not stop the command
+            if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         try:
             with _raised_signals(), warnings.catch_warnings():
@@ -307,7 +295,9 @@ def add_options(*options: Option) -> Callable[[Callable[..., None]], Callable[..
     return decorate
 
 
-def parsed_option(flag: str, metavar: str, parse: Callable[[str], Any], text: str, **settings: Any) -> Option:
+def parsed_option(
+    flag: str, parse: Callable[[str], Any], text: str, *, metavar: str = "LIST", **settings: Any
+) -> Option:
     """Declare an option that is read by a parser of the package."""
 
     def convert(value: str) -> Any:
@@ -319,10 +309,12 @@ def parsed_option(flag: str, metavar: str, parse: Callable[[str], Any], text: st
     return click.option(flag, metavar=metavar, type=convert, help=text, **settings)
 
 
-def choice_option(flag: str, names: Sequence[str], text: str, remark: str = "", **settings: Any) -> Option:
+def choice_option(
+    flag: str, names: Sequence[str], text: str, remark: str = "", *, default: str | None = "auto"
+) -> Option:
     """Declare an option that takes one of several names; its help lists them."""
     text = f"{text}: {', '.join(names)}{remark}."
-    return click.option(flag, type=click.Choice(names), metavar="NAME", help=text, **settings)
+    return click.option(flag, type=click.Choice(names), metavar="NAME", default=default, help=text)
 
 
 def path_argument(name: str, **settings: Any) -> Option:
@@ -335,27 +327,40 @@ def seed_option(use: str) -> Option:
     return click.option("--seed", type=click.IntRange(min=0), default=0, help=f"Seed of {use}.")
 
 
+def number_option(flag: str, text: str, default: float | None = None) -> Option:
+    """Declare an option that takes a number."""
+    return click.option(flag, type=float, default=default, help=text)
+
+
 def level_option(text: str) -> Option:
     """Declare the option --confidence-level, with this help text."""
-    return click.option("--confidence-level", type=float, default=0.95, help=text)
+    return number_option("--confidence-level", text, 0.95)
 
 
 def deployment_option(text: str) -> Option:
     """Declare the deployment prior, which may be estimated."""
     parse = accept_estimate(parse_deployment_prior)
-    return parsed_option("--deployment-prior", "RANGE", parse, text, default="0.05:0.20")
+    return parsed_option("--deployment-prior", parse, text, metavar="RANGE", default="0.05:0.20")
 
 
 def out_option(content: str) -> Option:
     """Declare the folder that a command writes, whole or not at all."""
-    text = f"Write {content} to this folder."
-    return click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=text)
+    return folder_option("--out", f"Write {content} to this folder.")
+
+
+def folder_option(flag: str, text: str, **settings: Any) -> Option:
+    """Declare an option that names a folder."""
+    return click.option(flag, type=click.Path(path_type=Path, **settings), metavar="DIR", help=text)
 
 
 def split_names(text: str) -> list[str]:
     """Return names separated by commas, as a row of CSV has them."""
-    rows = list(csv.reader([text], skipinitialspace=True))
-    return [name for row in rows for name in row if name]
+    return [name for row in csv.reader([text], skipinitialspace=True) for name in row if name]
+
+
+def names_option(flag: str, text: str, **settings: Any) -> Option:
+    """Declare an option that takes names separated by commas."""
+    return parsed_option(flag, split_names, text, **settings)
 
 
 def _join_names(_context: object, _option: object, value: Sequence[Sequence[str]]) -> list[str] | None:
@@ -369,15 +374,12 @@ BATCH_COLUMN = click.option("--batch-column", metavar="NAME", help="Column of UN
 
 
 DESIGN_OPTIONS = (
-    choice_option(
-        "--design", DESIGNS, "How the folds were made", "; auto infers it from the cases", default="auto"
-    ),
-    click.option(
-        "--test-fraction",
-        type=float,
-        help="Share of the cases tested by a fold.",
-    ),
+    choice_option("--design", DESIGNS, "How the folds were made", "; auto infers it from the cases"),
+    number_option("--test-fraction", "Share of the cases tested by a fold."),
 )
+
+
+AT_PRIORS = "0.5,0.1,0.01"
 
 
 COMPARISON_OPTIONS = (
@@ -385,61 +387,29 @@ COMPARISON_OPTIONS = (
         "Prior where the model will run: LOW:HIGH, one prior, skew:LOW:HIGH (negatives per positive), "
         "beta:A:B, quantiles:0.05=LOW:0.95=HIGH or estimate:FILE (of unlabelled scores)."
     ),
-    parsed_option(
-        "--at-priors",
-        "LIST",
-        parse_priors,
-        "Further priors to report.",
-        default="0.5,0.1,0.01",
-    ),
-    click.option("--alpha", type=float, default=0.05, help="Significance level."),
+    parsed_option("--at-priors", parse_priors, "Further priors to report.", default=AT_PRIORS),
+    number_option("--alpha", "Significance level.", 0.05),
     choice_option("--area-estimator", ESTIMATORS, "Estimator of the area", default="trapezoid"),
     *DESIGN_OPTIONS,
-    parsed_option(
-        "--models",
-        "LIST",
-        split_names,
-        "Models to compare, separated by commas.",
-        multiple=True,
-        callback=_join_names,
-    ),
+    names_option("--models", "Models to compare, separated by commas.", multiple=True, callback=_join_names),
     choice_option(
-        "--pairwise",
-        PAIRWISE_CHOICES,
-        "Test of pairs of models",
-        "; auto takes the one valid for the design",
-        default="auto",
+        "--pairwise", PAIRWISE_CHOICES, "Test of pairs of models", "; auto takes the one valid for the design"
     ),
-    choice_option("--p-adjust", ADJUSTMENTS, "P-value adjustment", "; else holm"),
-    click.option(
-        "--control",
-        metavar="MODEL",
-        help="Compare every other model with this one only.",
-    ),
-    click.option("--rope", type=float, default=0.01, help="Negligible difference in IAUPREC."),
+    choice_option("--p-adjust", ADJUSTMENTS, "P-value adjustment", "; else holm", default=None),
+    click.option("--control", metavar="MODEL", help="Compare every other model with this one only."),
+    number_option("--rope", "Negligible difference in IAUPREC.", 0.01),
     seed_option("the resampling"),
     click.option("--full/--brief", default=False, help="Print all results or only the verdict."),
     out_option("report.html and tables"),
-    click.option(
-        "--paper",
-        type=click.Path(path_type=Path, file_okay=False),
-        metavar="DIR",
-        help="Write results, methods, table and figure for a paper (LaTeX).",
+    folder_option(
+        "--paper", "Write results, methods, table and figure for a paper (LaTeX).", file_okay=False
     ),
-    parsed_option(
-        "--figures",
-        "LIST",
-        check_formats,
-        "Also draw figures for a paper: svg,png,pdf.",
-        default="none",
-    ),
+    parsed_option("--figures", check_formats, "Also draw figures for a paper: svg,png,pdf.", default="none"),
 )
 
 
-CLASSES_OPTION = parsed_option(
+CLASSES_OPTION = names_option(
     "--classes",
-    "LIST",
-    split_names,
     "Columns of class scores, named by the labels in y_true; each class is tested against the rest.",
 )
 
@@ -458,7 +428,7 @@ TABLE_OPTIONS = (
             help=f"Column that holds the {word}; likewise "
             f"{', '.join(f'--{other}-column' for other in COLUMN_WORDS if other != word)}.",
         )
-        for word, column in COLUMN_WORDS.items()
+        for word in COLUMN_WORDS
     ),
     click.option("--positive", metavar="LABEL", help="Label of the positive class, if it is not 1."),
     click.option("--wide", is_flag=True, help="Each model has its own score column, named after it."),
@@ -496,9 +466,18 @@ def explain_read_errors(path: Path) -> Iterator[None]:
 
 
 def _pop_columns(options: dict[str, Any]) -> tuple[dict[str, str], str | None, bool]:
-    named = {column: options.pop(f"{word}_column") for word, column in COLUMN_WORDS.items()}
+    named = {COLUMN_NAMES.get(word, word): options.pop(f"{word}_column") for word in COLUMN_WORDS}
     columns = {column: name for column, name in named.items() if name is not None}
     return columns, options.pop("positive"), options.pop("wide")
+
+
+#: Columns that a table in the wide form cannot name, and why.
+WIDE_REFUSALS = {
+    ("model", "y_score"): "takes every other column as a model: leave out --model-column, --score-column",
+    ("part", "halving"): (
+        "finds the columns part and halving by these names: leave out --part-column, --halving-column"
+    ),
+}
 
 
 def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
@@ -507,15 +486,9 @@ def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
     with explain_read_errors(path):
         if not wide:
             return skewanova.read_scores(path, columns=columns, pos_label=positive)
-        if {"model", "y_score"} & columns.keys():
-            raise InputError(
-                "--wide takes every other column as a model: leave out --model-column, --score-column"
-            )
-        if {"part", "halving"} & columns.keys():
-            raise InputError(
-                "--wide finds the columns part and halving by these names: leave out --part-column, "
-                "--halving-column"
-            )
+        for names, reason in WIDE_REFUSALS.items():
+            if columns.keys() & names:
+                raise InputError(f"--wide {reason}")
         try:
             return skewanova.scores_from_wide(path, pos_label=positive, **columns)
         except (InputError, InputTypeError) as error:

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from skewanova.scores.table import Scores
-    from skewanova.scores.unlabelled import UnlabelledScores
-
 #: Columns of a terminal that are filled; beyond these lines are hard to read. And those of a pipe.
 MAX_WIDTH, MIN_WIDTH, PIPE_WIDTH = 140, 40, 80
 
@@ -166,11 +163,11 @@ class Findings(NamedTuple):
     text: str
     content: Mapping[str, Any]
     files: Callable[[], Files] = dict
-    table: Scores | UnlabelledScores | None = None
+    table: Any = None
     settings: Mapping[str, Any] = MappingProxyType({})
-    seed: int | None = None
     inputs: Sequence[Path | None] = ()
     exit_status: int = 0
+    is_verdict: bool = False
 
 
 def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
@@ -180,9 +177,11 @@ def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
     def run(*, as_json: bool, quiet: bool, out: Path | None = None, **options: Any) -> None:
         findings, name = command(**options), command.__name__
         if out is not None and findings.table is not None:
-            _write_folder(out, name, findings, findings.table)
+            _write_folder(out, name, findings, options.get("seed"))
         if as_json:
             print_json(name, **findings.content)
+        elif findings.is_verdict and not quiet:
+            click.echo(colour_summary(findings.text))
         elif not quiet:
             echo(findings.text)
         click.get_current_context().exit(findings.exit_status)
@@ -190,10 +189,11 @@ def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
     return run
 
 
-def _write_folder(out: Path, command: str, findings: Findings, table: Scores | UnlabelledScores) -> None:
+def _write_folder(out: Path, command: str, findings: Findings, seed: int | None) -> None:
     settings = {name: value for name, value in findings.settings.items() if value is not None}
-    made = make_provenance(command, settings, seed=findings.seed, source=table.source, sha256=table.sha256())
-    with print_write_warnings(), replace_folder(out, made, inputs=[table.source, *findings.inputs]) as output:
+    source, sha256 = findings.table.source, findings.table.sha256()
+    made = make_provenance(command, settings, seed=seed, source=source, sha256=sha256)
+    with print_write_warnings(), replace_folder(out, made, inputs=[source, *findings.inputs]) as output:
         for name, content in findings.files().items():
             if isinstance(content, str):
                 output.write(name, content.rstrip("\n") + "\n")
@@ -219,10 +219,9 @@ def comparison_as_json(result: Any) -> dict[str, Any]:
     """Return every frame by the name of its CSV file, with sentences; of several parts each comparison."""
     from skewanova.report.source import COMPUTED_FRAMES, FRAMES, ReportSource
 
-    verdict = (
-        {"verdict": asdict(result.verdict)} if hasattr(result, "verdict") else {"choices": result.choices}
-    )
-    words = {**verdict, "conclusions": result.conclusions, "warnings": result.warnings}
+    verdict = {"verdict": asdict(result.verdict)} if hasattr(result, "verdict") else {}
+    choices = {} if verdict else {"choices": result.choices}
+    words = {**verdict, **choices, "conclusions": result.conclusions, "warnings": result.warnings}
     if isinstance(result, ReportSource):
         names = [name for name in FRAMES if name not in {*COMPUTED_FRAMES, "residuals"}]
         return {"settings": result.settings, **words, **{name: result.tables[name] for name in names}}

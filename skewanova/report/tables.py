@@ -424,15 +424,9 @@ RANKING = FrameTable(
 PRIOR_TABLE = FrameTable(
     "prior",
     (
-        "Model",
-        "Batch",
-        "Prior",
-        "{level} interval",
-        "Shifted by 0.1 SD",
-        "Harder or easier half",
-        "Label shift p",
-        "By",
-    ),  # fmt: skip
+        *("Model", "Batch", "Prior", "{level} interval", "Shifted by 0.1 SD", "Harder or easier half"),
+        *("Label shift p", "By"),
+    ),
     own_cells={"Model": lambda row: row.model or "(all together)", "Prior": format_column("estimate")},
 )
 

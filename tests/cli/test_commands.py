@@ -29,16 +29,6 @@ def run_process(*arguments, **environment):
 
 
 @pytest.mark.slow
-def test_demo_as_a_process(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    status, told, warned = run_process("demo", "--alpha", "0.005", "--at-priors", "0.5,0.1")
-    assert (status, warned) == (0, "")
-    assert told.startswith("Choose            The data do not separate A, C and B.\n")
-    assert all(line.isprintable() and len(line) <= 80 for line in told.split("\n"))
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
 def test_compare_as_a_process_writes_the_folder(folder):
     status, told, warned = run_process("compare", "scores.csv", *QUICK, "--out", "report")
     assert (status, warned) == (0, "")
@@ -222,11 +212,6 @@ def test_one_fold_is_checked_and_compared_by_its_cases(folder, undrawn):
     assert (folder / "report" / "report.html").is_file()
 
 
-def test_a_column_name_with_a_line_break_stays_on_the_line_of_the_error(folder):
-    wide(frame()).assign(**{"a\nb": "text"}).to_csv("wide.csv", index=False)
-    assert_refused(["check", "wide.csv", "--wide"], "^Error: `a b` must hold real numbers", folder)
-
-
 COMPARED = [
     ("--deployment-prior 4", r"write skew 4 as prior 0\.2, or 4% as 0\.04$"),
     (
@@ -234,8 +219,6 @@ COMPARED = [
         r"--deployment-prior must be given as LOW:HIGH, but got low=0\.2 > high=0\.05$",
     ),
     ("--deployment-prior 1%:5%", r"but got '1%:5%'; did you mean 0\.01:0\.05\?$"),
-    ("--deployment-prior x", "quantiles:SHARE=PRIOR:SHARE=PRIOR, but got 'x'$"),
-    ("--at-priors 0.5,", "priors must be numbers separated by commas, but got '0.5,'$"),
     ("--at-priors 0.5,0.5", r"--at-priors must be distinct, but got 0\.5, 0\.5$"),
     ("--alpha nan", "--alpha must lie strictly between 0 and 1, but got nan$"),
     (
@@ -243,7 +226,6 @@ COMPARED = [
         "^Error: --p-adjust is for .*, but --pairwise tukey adjusts by itself",
     ),
     ("--wide", "`model` must hold real numbers, .*; if the column names the models, leave out --wide$"),
-    ("--area-estimator auc", "'auc' is not one of 'trapezoid', 'exact'"),
     ("--missing ignore", "'ignore' is not one of 'raise', 'drop'"),
     (
         "--design repeated_kfold",
@@ -254,12 +236,8 @@ COMPARED = [
     ("--figures svg,gif", "must be some of svg, png, pdf, or none, but got 'gif'"),
 ]
 INTERVALS = [
-    ("--prior 4", "write skew 4"),
     ("--prior x", "'x'"),
     ("--prior 0.1 --deployment-prior 0.1:0.2", "give either --prior or --deployment-prior"),
-    ("--confidence-level 2", "--confidence-level must lie strictly between 0 and 1, but got 2$"),
-    ("--method magic", "'magic' is not one of"),
-    ("--out scores.csv", "^Error: --out must be a folder, but 'scores.csv' is a file; choose another"),
     ("--out scores.csv/i", r"^Error: --out cannot be written \('scores\.csv' is a file\); choose"),
     ("--out .", r"^Error: --out must not be the current folder"),
 ]

@@ -41,8 +41,8 @@ def test_deployment_prior_out_of_range(text, message):
 @each(
     "text",
     [
-        *("", ":", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "beta", "gamma:1:2", "0.1-0.2", "a:b"),
-        *("quantiles:0.05:0.95=0.1", "quantiles:0.05=0.02=1:0.95=0.1", "quantiles:0.05=x:0.95=0.1"),
+        *("", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "gamma:1:2", "a:b"),
+        *("quantiles:0.05:0.95=0.1", "quantiles:0.05=x:0.95=0.1"),
     ],
 )
 def test_deployment_prior_of_another_form(text):
@@ -69,5 +69,3 @@ def test_parse_prior():
     assert parse_prior(" 0.1") == 0.1
     with pytest.raises(ValueError, match=exact("the prior must be one number, but got '0.1,0.2'")):
         parse_prior("0.1,0.2")
-    with pytest.raises(ValueError, match=exact("priors must be numbers separated by commas, but got 'x'")):
-        parse_prior("x")

@@ -95,15 +95,6 @@ def test_check_as_json(folder):
     assert_refused(["check", "absent.csv", "--json"], "there is no file", folder)
 
 
-def test_intervals_as_json(folder):
-    found = json.loads(run("intervals", "scores.csv", "--prior", "0.4", "--json").stdout)
-    with pytest.warns(sa.SkewanovaWarning, match=r"."):
-        known = sa.inference.interval_table(sa.read_scores("scores.csv"), prior=0.4)
-    assert [row["estimate"] for row in found["intervals"]] == known["estimate"].tolist()
-    assert list(found["intervals"][0]) == list(known)
-    assert found["claim"] == "these fitted models on further cases"
-
-
 @each(
     ("value", "plain"),
     [
