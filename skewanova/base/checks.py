@@ -424,15 +424,26 @@ def _to_comparable(labels: NDArray[Any], name: str, where: RowName) -> NDArray[A
         missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(labels.shape, dtype=bool)
         comparable: NDArray[Any] = labels.astype(np.float64)
     else:
-        text = np.array([_format_label(value) for value in labels.tolist()], dtype=str)
-        missing = np.isin(np.char.lower(text), list(MISSING_TEXT))
-        comparable = text if missing.any() else _parse_labels(text)
+        distinct, codes = _encode_distinct(labels.tolist())
+        text = np.array([_format_label(value) for value in distinct], dtype=str)
+        missing = np.isin(np.char.lower(text), list(MISSING_TEXT))[codes]
+        comparable = (text if missing.any() else _parse_labels(text))[codes]
     if missing.any():
         raise InputError(
             f"`{name}` must not have missing labels, but has {int(missing.sum())}, "
             f"the first at {where(int(np.argmax(missing)))}"
         )
     return comparable
+
+
+def _encode_distinct(values: Sequence[object]) -> tuple[list[object], NDArray[np.intp]]:
+    """Return distinct values (by type and value) in order of appearance, and the index of each value."""
+    codes_of: dict[Any, int] = {}
+    try:
+        codes = [codes_of.setdefault((type(value), value), len(codes_of)) for value in values]
+    except TypeError:  # some, such as lists, cannot be hashed
+        return list(values), np.arange(len(values))
+    return [value for _, value in codes_of], np.array(codes, dtype=np.intp)
 
 
 def _check_two_classes(distinct: NDArray[Any], rows: Sequence[str], name: str) -> None:
