@@ -130,10 +130,10 @@ def _three_way(auprec: Floats) -> tuple[Floats, Floats, int]:
 
 def tukey_p(values: Floats) -> Floats:
     """Tukey's p-values on the residual mean square of the two-way ANOVA."""
-    found = fold_statistics.blocked_f(values)
-    return _range_p(
-        values.mean(axis=-2), found.error_sum_sq / found.df_error / values.shape[-2], found.df_error
-    )
+    n_folds, n_models = values.shape[-2:]
+    df = (n_models - 1) * (n_folds - 1)
+    error = fold_statistics.blocked_f(values).error_sum_sq / df
+    return _range_p(values.mean(axis=-2), error / n_folds, df)
 
 
 def nemenyi_p(values: Floats) -> Floats:

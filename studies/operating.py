@@ -13,8 +13,8 @@ from skewanova.base.rounding import TIE
 from skewanova.curves.roc import RocCurve, curve_from_scores
 from skewanova.decision import operating
 from skewanova.inference import fold_statistics
+from skewanova.inference.effect_sizes import estimate_mean_effect
 from skewanova.inference.fold_statistics import range_sf
-from skewanova.inference.random_effects import estimate_mean_effect
 
 #: Distance between the classes, whose scores are normal with deviation 1.
 DISTANCE = 2.0

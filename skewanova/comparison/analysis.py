@@ -36,7 +36,13 @@ from skewanova.inference.anova import AnovaResult, three_way_anova, two_way_anov
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES, get_test, name_family
 from skewanova.inference.diagnostics import assumptions
 from skewanova.inference.effect_sizes import effects, equivalence
-from skewanova.inference.omnibus import OMNIBUS_TESTS, OmnibusResult, build_fold_table, omnibus_test
+from skewanova.inference.omnibus import (
+    OMNIBUS_TESTS,
+    OmnibusResult,
+    build_fold_table,
+    omnibus_test,
+    split_plot_anova,
+)
 from skewanova.inference.pairwise import (
     PAIRWISE_TESTS,
     PRIOR_PAIR_COLUMNS,
@@ -45,7 +51,6 @@ from skewanova.inference.pairwise import (
     tukey_by_prior,
     tukey_hsd,
 )
-from skewanova.inference.random_effects import split_plot_anova
 from skewanova.inference.ranks import compact_letters, rank_intervals
 from skewanova.inference.runs import component_frame
 from skewanova.priors.weightings import PriorLike, as_deployment_prior

@@ -43,9 +43,9 @@ from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.planning import count_compared_pairs
 from skewanova.decision.verdict import Verdict
 from skewanova.inference.catalogue import get_test
+from skewanova.inference.effect_sizes import estimate_mean_effect
 from skewanova.inference.omnibus import omnibus_test
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, adjust_p_values, posthoc
-from skewanova.inference.random_effects import estimate_mean_effect
 from skewanova.priors.weightings import PriorLike
 from skewanova.report import sentences
 from skewanova.report.parts import PartsResult

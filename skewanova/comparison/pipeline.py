@@ -39,8 +39,7 @@ from skewanova.decision.verdict import REVERSING_CHECKS, select_supported_part
 from skewanova.evaluation.along_prior import support, write_support_warnings
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.diagnostics import soundness
-from skewanova.inference.omnibus import OmnibusResult
-from skewanova.inference.random_effects import mixed_model_anova
+from skewanova.inference.omnibus import OmnibusResult, mixed_model_anova
 from skewanova.priors.weightings import PriorLike, as_deployment_prior
 from skewanova.scores.design import FoldDesign, as_design
 from skewanova.scores.halvings import Units, draw_half_folds, draw_holdouts

@@ -6,13 +6,12 @@
 - catalogue: Names, descriptions and requirements of all tests.
 - covariance: Covariance of the areas of models on the same cases; influence values.
 - diagnostics: Checks of the assumptions, residuals and their quantiles.
-- effect_sizes: Effect sizes and practical equivalence of pairs.
+- effect_sizes: Effect sizes and practical equivalence of pairs, mean effects over studies.
 - fold_statistics: Statistics of fold x model tables, sign flips, permutations, the studentized range.
 - intervals: Confidence intervals of AUPREC and IAUPREC of one model.
-- omnibus: Omnibus tests of all models over folds.
+- omnibus: Omnibus tests of all models: over folds, split plot, mixed model.
 - paired_test_set: Scores of all models on a single test set, in one run or several.
 - pairwise: Comparisons of pairs of models, adjusted as a family.
-- random_effects: Split-plot and mixed-model analysis of variance, random-effects meta-analysis.
 - ranks: Mean ranks, critical difference, compact letter display.
 - runs: Comparison of models with several runs on a single test set.
 - sampling: Sampling units (cases or clusters), and standard errors over them.

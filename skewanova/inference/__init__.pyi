@@ -24,9 +24,9 @@ from .pairwise import PosthocResult as PosthocResult
 from .pairwise import posthoc as posthoc
 from .pairwise import tukey_by_prior as tukey_by_prior
 from .pairwise import tukey_hsd as tukey_hsd
-from .random_effects import mixed_model_anova as mixed_model_anova
-from .random_effects import sphericity as sphericity
-from .random_effects import split_plot_anova as split_plot_anova
+from .omnibus import mixed_model_anova as mixed_model_anova
+from .omnibus import sphericity as sphericity
+from .omnibus import split_plot_anova as split_plot_anova
 from .ranks import RankComparison as RankComparison
 from .ranks import compact_letters as compact_letters
 from .ranks import rank_comparison as rank_comparison

@@ -119,8 +119,8 @@ class FormulaFit:
         self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool, sum_of_squares: int
     ) -> None:
         """Fit centred values with the level codes of each factor; `crossed` adds model:prior."""
-        formula = " + ".join([*(f"C({name})" for name in codes), *(["C(model):C(prior)"] if crossed else [])])
-        model = smf.ols(f"y ~ {formula}", pd.DataFrame(codes).assign(y=values))
+        terms = [f"C({name}, Sum)" for name in codes] + ["C(model, Sum):C(prior, Sum)"] * crossed
+        model = smf.ols(f"y ~ {' + '.join(terms)}", pd.DataFrame(codes).assign(y=values))
         n_cells, n_effects = model.exog.shape
         if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
             raise InputError(
@@ -129,24 +129,18 @@ class FormulaFit:
             )
         self._fit = model.fit()
         self.resid: Floats = np.asarray(self._fit.resid)
-        if self._fit.ssr == 0:  # types 2 and 3 divide by the residual variance
-            table = anova_lm(self._fit, typ=1)
-        elif sum_of_squares < 3:
-            table = anova_lm(self._fit, typ=sum_of_squares)
-        else:  # type 3 needs contrasts that sum to zero
-            sums = smf.ols(f"y ~ {formula.replace(')', ', Sum)')}", model.data.frame).fit()
-            table = anova_lm(sums, typ=3).drop(index="Intercept")
-        names = {name: re.sub(r"C\((\w+)(, Sum)?\)", r"\1", str(name)).lower() for name in table.index}
+        kind = sum_of_squares if self._fit.ssr > 0 else 1  # types 2 and 3 divide by the residual variance
+        table = anova_lm(self._fit, typ=kind).drop(index="Intercept", errors="ignore")
+        names = {name: re.sub(r"C\((\w+), Sum\)", r"\1", str(name)).lower() for name in table.index}
         self.sums = table[["sum_sq", "df"]].rename(index=names)
 
     def effects(self, name: str) -> tuple[Floats, Floats]:
         """Return the effects of a factor against its first level, and their covariance."""
-        names = [column for column in self._fit.params.index if column.startswith(f"C({name})[")]
-        size = len(names) + 1
-        effect, cov = np.zeros(size), np.zeros((size, size))
-        effect[1:] = self._fit.params[names]
-        cov[1:, 1:] = self._fit.cov_params().loc[names, names]
-        return effect, cov
+        names = [column for column in self._fit.params.index if column.startswith(f"C({name}, Sum)[")]
+        effects = np.vstack([np.eye(len(names)), -np.ones(len(names))])  # all levels sum to zero
+        contrasts = effects - effects[0]
+        cov = self._fit.cov_params().loc[names, names].to_numpy()
+        return contrasts @ self._fit.params[names].to_numpy(), contrasts @ cov @ contrasts.T
 
 
 #: Factors of the three-way analysis.
@@ -379,9 +373,10 @@ def threshold_anova(precision: pd.DataFrame, *, sum_of_squares: int = 2, alpha: 
         f"this ANOVA makes {points:g} observations of every curve, so its F grows with the grid of recalls "
         "and priors; test the models by skewanova.compare(scores)"
     )
-    options: dict[str, Any] = {"sum_of_squares": sum_of_squares, "alpha": alpha, "notes": [note]}
-    factors = ("model", "prior", "recall")
-    return _fit_anova(frame, "three_way_thresholds", "precision", factors, **options)
+    test, factors = "three_way_thresholds", ("model", "prior", "recall")
+    return _fit_anova(
+        frame, test, "precision", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=[note]
+    )
 
 
 #: What makes the frame of each response.

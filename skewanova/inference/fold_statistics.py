@@ -32,27 +32,22 @@ ROUNDING = 8 * float(np.finfo(np.float64).eps)
 BLOCK_SIZE = 4_000_000
 
 
-class BlockedF(NamedTuple):
-    """F of the models against the model x fold interaction, with its sums of squares."""
+class EffectTest(NamedTuple):
+    """F of an effect against its interaction with the folds, with the sums of squares of both."""
 
     statistic: Floats
-    model_sum_sq: Floats
+    sum_sq: Floats
     error_sum_sq: Floats
-    df: int
-    df_error: int
 
 
-def blocked_f(values: Floats) -> BlockedF:
+def blocked_f(values: Floats) -> EffectTest:
     """Return the F test of models with folds as blocks, which is the paper's two-way test."""
-    n_folds, n_models = values.shape[-2:]
-    centred = values - values.mean(axis=-1, keepdims=True)
-    effect = centred.mean(axis=-2, keepdims=True)
-    model = n_folds * (effect**2).sum(axis=(-2, -1))
-    error = ((centred - effect) ** 2).sum(axis=(-2, -1))
-    df, df_error = n_models - 1, (n_models - 1) * (n_folds - 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = (model / df) / (error / df_error)
-    return BlockedF(statistic, model, error, df, df_error)
+    return contrast_f(model_contrasts(values))
+
+
+def model_contrasts(values: Floats) -> Floats:
+    """Return the scores (..., n_folds, n_models - 1) of orthonormal contrasts between models."""
+    return np.asarray((values - values.mean(axis=-1, keepdims=True)) @ helmert(values.shape[-1]).T)
 
 
 def fold_covariance(values: Floats) -> Floats:
@@ -106,14 +101,14 @@ def has_full_rank(values: Floats) -> bool:
     return bool(rank == values.shape[1] - 1)
 
 
-def contrast_f(contrasts: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return F, effect and error sums of squares of orthonormal contrast scores (..., n_folds, df)."""
+def contrast_f(contrasts: Floats) -> EffectTest:
+    """Return the F test of orthonormal contrast scores (..., n_folds, df)."""
     n_folds = contrasts.shape[-2]
     mean = contrasts.mean(axis=-2, keepdims=True)
     effect = n_folds * (mean**2).sum(axis=(-2, -1))
     error = ((contrasts - mean) ** 2).sum(axis=(-2, -1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(effect / (error / (n_folds - 1))), effect, error
+        return EffectTest(np.asarray(effect / (error / (n_folds - 1))), effect, error)
 
 
 class FTest(NamedTuple):
@@ -125,7 +120,7 @@ class FTest(NamedTuple):
     p_value: Floats
 
 
-def _make_f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
+def make_f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
     """Return an F test with its p-value, the degrees of freedom broadcast to the statistic."""
     shape = np.shape(statistic)
     df, df_error = np.broadcast_to(df, shape), np.broadcast_to(df_error, shape)
@@ -134,36 +129,36 @@ def _make_f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) ->
 
 def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
     """Test equal models by the blocked F over `inflation` (1 + J r for folds that share training data)."""
-    test = blocked_f(values)
-    return _make_f_test(test.statistic / inflation, test.df, test.df_error)
+    df = values.shape[-1] - 1
+    return make_f_test(blocked_f(values).statistic / inflation, df, df * (values.shape[-2] - 1))
 
 
 def gg_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
     """Test equal models by the blocked F with Greenhouse and Geisser's (1959) degrees of freedom."""
     if halves is None:
-        return contrast_test(values @ helmert(values.shape[-1]).T, inflation=inflation)
+        return contrast_test(model_contrasts(values), inflation=inflation)
     mean, cov = _mean_contrasts(values, halves)  # their sum of squares over its expectation
     df = mean.shape[-1] * epsilon_gg(cov)
-    return _make_f_test((mean**2).sum(axis=-1) / np.trace(cov, axis1=-2, axis2=-1), df, df * halves.shape[-2])
+    return make_f_test((mean**2).sum(axis=-1) / np.trace(cov, axis1=-2, axis2=-1), df, df * halves.shape[-2])
 
 
 def contrast_test(contrasts: Floats, *, inflation: float = 1.0) -> FTest:
     """Test contrast scores (..., n_folds, df) with Greenhouse and Geisser's degrees of freedom."""
     n_folds, size = contrasts.shape[-2:]
     df = epsilon_gg(fold_covariance(contrasts)) * size
-    return _make_f_test(contrast_f(contrasts)[0] / inflation, df, df * (n_folds - 1))
+    return make_f_test(contrast_f(contrasts)[0] / inflation, df, df * (n_folds - 1))
 
 
 def hotelling_test(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> FTest:
     """Test equal models by Hotelling's T2 of the contrasts of their means, as an F over `inflation`."""
     if halves is None:
-        contrasts, scale = values @ helmert(values.shape[-1]).T, values.shape[-2]
+        contrasts, scale = model_contrasts(values), values.shape[-2]
         mean, cov = contrasts.mean(axis=-2), fold_covariance(contrasts)
     else:
         (mean, cov), scale = _mean_contrasts(values, halves), 1
     t2 = scale * (mean * np.linalg.solve(cov, mean[..., None])[..., 0]).sum(axis=-1)
     df, df_cov = mean.shape[-1], mean_df(values, halves)
-    return _make_f_test(t2 / inflation * (df_cov - df + 1) / (df_cov * df), df, df_cov - df + 1)
+    return make_f_test(t2 / inflation * (df_cov - df + 1) / (df_cov * df), df, df_cov - df + 1)
 
 
 def friedman_test(values: Floats) -> FTest:
@@ -174,7 +169,7 @@ def friedman_test(values: Floats) -> FTest:
     with np.errstate(divide="ignore", invalid="ignore"):
         chi2 = (ranks.sum(axis=-2) ** 2).sum(axis=-1) / (n_folds * spread)  # Friedman's, corrected for ties
         statistic = np.asarray((n_folds - 1) * chi2 / (n_folds * (n_models - 1) - chi2))
-    test = _make_f_test(statistic, n_models - 1, (n_models - 1) * (n_folds - 1))
+    test = make_f_test(statistic, n_models - 1, (n_models - 1) * (n_folds - 1))
     agreed = np.exp((1 - n_folds) * special.gammaln(n_models + 1))  # chance that all folds agree
     return test._replace(p_value=np.where(np.isinf(statistic), agreed, test.p_value))
 

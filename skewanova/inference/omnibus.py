@@ -1,31 +1,44 @@
-"""Omnibus tests, of all models at once over folds."""
+"""Omnibus tests, of all models at once: over folds, by a split plot, and by a mixed model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from scipy.linalg import helmert
+from scipy.optimize import brentq
 
 from skewanova.base.checks import Floats, InputError, Seed, check_choice, warn_each
 from skewanova.evaluation.measures import Evaluation, half_differences, resolve_ratio
 from skewanova.inference import fold_statistics
 from skewanova.inference.anova import (
     ANOVA_COLUMNS,
+    FACTORS,
     IDENTICAL_MODELS,
     NO_RESIDUAL_VARIATION,
     HypothesisTest,
     check_cells,
     check_columns,
     check_complete,
+    check_frame,
     variation_limit,
 )
 from skewanova.inference.catalogue import TestInfo, get_test
-from skewanova.inference.fold_statistics import FTest, ResamplingPValues, permutation_test, sign_flip_test
+from skewanova.inference.fold_statistics import (
+    FTest,
+    ResamplingPValues,
+    contrast_f,
+    model_contrasts,
+    permutation_test,
+    sign_flip_test,
+)
+from skewanova.inference.sampling import Codes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,23 +56,27 @@ class OmnibusResult(HypothesisTest):
     warnings: tuple[str, ...] = ()
 
 
-def build_fold_table(frame: pd.DataFrame, response: str = "iauprec") -> tuple[Floats, list[str]]:
-    """Return values (n_folds, n_models) of a complete long frame, and the models in order of appearance."""
-    check_columns(frame, ("model", "fold", response))
+def build_fold_table(frame: pd.DataFrame) -> tuple[Floats, list[str]]:
+    """Return IAUPREC (n_folds, n_models) of a complete frame, and the models in order of appearance."""
+    check_columns(frame, ("model", "fold", "iauprec"))
     check_cells(frame, ("model", "fold"))
     model, models = pd.factorize(frame["model"], use_na_sentinel=False)
     fold, folds = pd.factorize(frame["fold"], use_na_sentinel=False)
     values = np.full((len(folds), len(models)), np.nan)
-    values[fold, model] = frame[response]
-    check_complete(values, response, fold=list(folds), model=list(models))
+    values[fold, model] = frame["iauprec"]
+    check_complete(values, "iauprec", fold=list(folds), model=list(models))
     return values, list(models)
 
 
 def find_degenerate(values: Floats) -> tuple[FTest, str] | None:
     """Return the F test of a table whose residuals are only rounding, with a note; None for other tables."""
-    f_test = fold_statistics.blocked_f(values)
-    sums = float(f_test.model_sum_sq), float(f_test.error_sum_sq)
-    return degenerate_result(*sums, limit=variation_limit(values), df=(f_test.df, f_test.df_error))
+    return _find_degenerate_contrasts(model_contrasts(values), variation_limit(values))
+
+
+def _find_degenerate_contrasts(contrasts: Floats, limit: float) -> tuple[FTest, str] | None:
+    _, effect, error = contrast_f(contrasts)
+    n_folds, size = contrasts.shape
+    return degenerate_result(float(effect), float(error), limit=limit, df=(size, size * (n_folds - 1)))
 
 
 def degenerate_result(
@@ -74,19 +91,19 @@ def degenerate_result(
 
 
 def make_omnibus_result(
-    test: str, role: str, f_test: FTest, *, contrasts: Floats | None = None, notes: Sequence[str] = ()
+    test: str, role: str, f_test: FTest, *, contrasts: Floats | None = None, note: str = ""
 ) -> OmnibusResult:
     """Return the result of a test of the models, with sums of squares if there are contrast scores."""
     names = {"test": test, "role": role, "response": "iauprec"}
     table = make_effect_row(f_test, contrasts, **names, term="model")
-    return OmnibusResult(**names, warnings=warn_each(notes), _table=table)
+    return OmnibusResult(**names, warnings=warn_each([note] * bool(note)), _table=table)
 
 
 def make_effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
     """Return one row of an ANOVA frame."""
     row: dict[str, object] = {**names, **{key: float(value) for key, value in f_test._asdict().items()}}
     if contrasts is not None:
-        effect = float(fold_statistics.contrast_f(contrasts)[1])
+        effect = float(contrast_f(contrasts).sum_sq)
         row |= {"sum_sq": effect, "mean_sq": effect / contrasts.shape[-1]}
         row["partial_eta_sq"] = partial_eta_squared(f_test)
     return pd.DataFrame([row]).reindex(columns=list(ANOVA_COLUMNS))
@@ -163,10 +180,12 @@ def omnibus_test(
         _check_has_full_rank(values, halves)
     inflation = 1 + len(values) * ratio
     needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
-    compute = partial(KERNELS[method], **needs)
     if test.uses_ranks:
-        return make_omnibus_result(method, role, compute(values))
-    return _test_unless_degenerate(method, role, values, compute, halves=halves)
+        return make_omnibus_result(method, role, KERNELS[method](values, **needs))
+    varied = halves is not None and find_degenerate(halves) is None
+    degenerate = None if varied else find_degenerate(values)
+    f_test, note = degenerate or (KERNELS[method](values, **needs), "")
+    return make_omnibus_result(method, role, f_test, contrasts=model_contrasts(values), note=note)
 
 
 def kernel_arguments(
@@ -219,13 +238,235 @@ def _check_has_full_rank(values: Floats, halves: Floats | None) -> None:
         )
 
 
-def _test_unless_degenerate(
-    test: str, role: str, values: Floats, compute: Callable[[Floats], FTest], *, halves: Floats | None
+def split_plot_anova(
+    auprec: Evaluation | pd.DataFrame, *, ratio: float | None = None, role: str = "secondary"
 ) -> OmnibusResult:
-    """Return the test of a table, or the degenerate result of a table without residual variation."""
-    contrasts = values @ helmert(values.shape[-1]).T
-    varied = halves is not None and find_degenerate(halves) is None
-    flat = None if varied else find_degenerate(values)
+    """Analyse AUPREC by a split plot: models, priors and model:prior, each against its fold interaction.
+
+    Parameters
+    ----------
+    auprec : Evaluation or DataFrame
+        Every cell once; a frame has the columns model, fold, prior, auprec, and no design.
+    ratio : float, optional
+        Test cases for each training case, needed where a frame is given; 0 for independent folds.
+    role : str, default "secondary"
+        Written to the frame.
+
+    Returns
+    -------
+    OmnibusResult
+        Terms model, prior, model:prior with Greenhouse and Geisser's degrees of freedom, as the test
+        ``repeated_measures`` (``corrected_gg`` if folds share training data) of the response auprec.
+
+    Raises
+    ------
+    ValueError
+        If a cell is missing, there are fewer than 2 models, folds or priors, or `ratio` is missing.
+
+    References
+    ----------
+    Equal to the strata of R's ``aov(auprec ~ model * prior + Error(fold / (model * prior)))``, with the
+    corrections of ``afex::aov_ez``.
+
+    Examples
+    --------
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.inference.split_plot_anova(measures).to_frame()["term"].tolist()
+    ['model', 'prior', 'model:prior']
+    """
+    frame, ratio = resolve_ratio(auprec, "auprec", ratio, needed="the split plot")
+    test = "corrected_gg" if ratio > 0 else "repeated_measures"
+    names = {"test": test, "role": role, "response": "auprec"}
+    rows, notes = [], []
+    for term, contrasts, degenerate in _iter_split_plot_terms(frame):
+        inflation = 1 + len(contrasts) * ratio
+        f_test, note = degenerate or (fold_statistics.contrast_test(contrasts, inflation=inflation), "")
+        rows.append(make_effect_row(f_test, contrasts, **names, term=term))
+        notes += [note] * (term == "model" and note != "")
+    return OmnibusResult(**names, warnings=warn_each(notes), _table=pd.concat(rows, ignore_index=True))
+
+
+def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
+    """Test the sphericity of the contrasts in :func:`~skewanova.inference.split_plot_anova`.
+
+    Parameters
+    ----------
+    auprec : DataFrame
+        Columns model, fold, prior, auprec; every cell once.
+
+    Returns
+    -------
+    DataFrame
+        Columns term, mauchly_w, mauchly_p, epsilon_gg, epsilon_hf, p_uncorrected, p_gg, p_hf; nan where there
+        are too few folds for Mauchly's test, one contrast, or no variation over folds.
+
+    Examples
+    --------
+    >>> import skewanova as sa
+    >>> measures = sa.evaluate(sa.load_satellite_scores(), at_priors=(0.5, 0.2))
+    >>> sa.inference.sphericity(measures.auprec)["term"].tolist()
+    ['model', 'prior', 'model:prior']
+    """
+    rows: list[tuple[object, ...]] = []
+    for term, contrasts, degenerate in _iter_split_plot_terms(auprec):
+        if degenerate:
+            rows.append((term, *[np.nan] * 7))
+            continue
+        n_folds, size = contrasts.shape
+        cov = fold_statistics.fold_covariance(contrasts)
+        gg = float(fold_statistics.epsilon_gg(cov))
+        hf = float(fold_statistics.epsilon_hf(np.asarray(gg), size, n_folds))
+        w, p = fold_statistics.mauchly(cov, n_folds) if 1 < size < n_folds else (np.nan, np.nan)
+        f_value = contrast_f(contrasts).statistic
+        p_values = [stats.f.sf(f_value, e * size, e * size * (n_folds - 1)) for e in (1.0, gg, hf)]
+        rows.append((term, float(w), float(p), gg, hf, *map(float, p_values)))
+    columns = ["term", "mauchly_w", "mauchly_p", "epsilon_gg", "epsilon_hf", "p_uncorrected", "p_gg", "p_hf"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, tuple[FTest, str] | None]]:
+    """Yield terms with contrast scores (n_folds, df), and F if there is no variation over folds."""
+    check_columns(auprec, (*FACTORS, "auprec"))
+    check_cells(auprec, FACTORS)
+    models, folds, priors = (list(dict.fromkeys(auprec[factor])) for factor in FACTORS)
+    if len(priors) < 2:
+        raise InputError(
+            "a split plot needs at least 2 priors, but has 1; evaluate at more by "
+            "skewanova.evaluate(scores, at_priors=(0.5, 0.1))"
+        )
+    wide = auprec.pivot(index="fold", columns=["model", "prior"], values="auprec")
+    cells = pd.MultiIndex.from_product([models, priors])
+    values = wide.reindex(index=folds, columns=cells).to_numpy(dtype=np.float64)
+    cube = values.reshape(len(folds), len(models), len(priors))
+    check_complete(cube, "auprec", fold=folds, model=models, prior=priors)
+    by_model = np.einsum("cm,jmp->jcp", helmert(len(models)), cube)
+    by_prior = np.einsum("dp,jmp->jdm", helmert(len(priors)), cube)
+    both = np.einsum("dp,jcp->jcd", helmert(len(priors)), by_model)
+    limit = variation_limit(auprec["auprec"].to_numpy(dtype=np.float64))
+    for term, contrasts in (
+        ("model", by_model.sum(axis=-1) / np.sqrt(len(priors))),
+        ("prior", by_prior.sum(axis=-1) / np.sqrt(len(models))),
+        ("model:prior", both.reshape(len(folds), -1)),
+    ):
+        yield term, contrasts, _find_degenerate_contrasts(contrasts, limit)
+
+
+#: Grid of ratios of the variance between folds to the residual variance, for the search of the likelihood.
+VARIANCE_RATIOS = np.concatenate(([0.0], np.geomspace(1e-6, 1e12, 91)))
+
+
+def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> OmnibusResult:
+    """Test the models of an incomplete table by a mixed model with random folds.
+
+    Parameters
+    ----------
+    iauprec : DataFrame
+        Columns model, fold, iauprec; cells may be missing.
+    role : str, default "secondary"
+        Written to the frame.
+
+    Returns
+    -------
+    OmnibusResult
+        The term model: the Wald statistic over its degrees of freedom as F, with the residual degrees of
+        freedom ``n_cells - n_folds - n_models + 1``. With a complete table that is the blocked F test.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 models or 2 folds, no residual degrees of freedom, a cell occurs twice or is
+        not finite.
+
+    Notes
+    -----
+    The fit is by restricted maximum likelihood, as R's ``lme4::lmer(iauprec ~ model + (1 | fold))``. Its one
+    variance ratio is solved for exactly, because general optimisers may stop with F off by a percent.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skewanova.inference import mixed_model_anova
+    >>> frame = pd.DataFrame({
+    ...     "model": list("AAAABBB"), "fold": [1, 2, 3, 4, 1, 2, 3],
+    ...     "iauprec": [0.70, 0.74, 0.71, 0.75, 0.78, 0.80, 0.81],
+    ... })
+    >>> mixed_model_anova(frame).to_frame()[["df", "df_error", "statistic", "p_value"]].round(3)
+        df  df_error  statistic  p_value
+    0  1.0       2.0     41.275    0.023
+    """
+    values = check_frame(iauprec, ("model", "fold"), "iauprec")["iauprec"].to_numpy(dtype=np.float64)
+    model, models = pd.factorize(iauprec["model"])
+    fold, folds = pd.factorize(iauprec["fold"])
+    df, df_error = len(models) - 1, len(values) - len(folds) - len(models) + 1
+    if df_error < 1:
+        raise InputError(
+            f"a mixed model of {len(models)} models and {len(folds)} folds needs at least "
+            f"{len(models) + len(folds)} rows, but has {len(values)}; add folds"
+        )
+    design = np.column_stack([np.ones(len(values)), model[:, None] == np.arange(1, len(models))])
+    sums = _sums_of_squares(values, design, fold)
+    flat = degenerate_result(*sums, limit=variation_limit(values), df=(df, df_error))
     if flat is not None:
-        return make_omnibus_result(test, role, flat[0], contrasts=contrasts, notes=[flat[1]])
-    return make_omnibus_result(test, role, compute(values), contrasts=contrasts)
+        return make_omnibus_result("mixed", role, flat[0], note=flat[1])
+    best = _maximise_likelihood((values - values.mean()) / values.std(), design, fold)
+    f_test = fold_statistics.make_f_test(np.asarray(best.wald_f), df, df_error)
+    note = "the mixed model finds no variation between folds, so F is that of a one-way ANOVA"
+    return make_omnibus_result("mixed", role, f_test, note=note if best.ratio == 0 else "")
+
+
+def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
+    table = np.column_stack([values, design[:, 1:]])
+    within = table - (_sum_by_fold(table, fold) / np.bincount(fold)[:, None])[fold]
+    effect = np.linalg.lstsq(within[:, 1:], within[:, 0], rcond=None)[0]
+    error = float(((within[:, 0] - within[:, 1:] @ effect) ** 2).sum())
+    return float((within[:, 0] ** 2).sum()) - error, error
+
+
+def _sum_by_fold(table: Floats, fold: Codes) -> Floats:
+    sums = np.zeros((int(fold.max()) + 1, table.shape[1]))
+    np.add.at(sums, fold, table)
+    return sums
+
+
+class _Likelihood(NamedTuple):
+    """Restricted likelihood at one variance ratio: deviance, its slope, and the Wald F."""
+
+    ratio: float
+    deviance: float
+    slope: float
+    wald_f: float
+
+
+def _maximise_likelihood(values: Floats, design: Floats, fold: Codes) -> _Likelihood:
+    """Return the restricted likelihood at its maximum over the variance ratio."""
+    likelihood = partial(_restricted_likelihood, values=values, design=design, fold=fold)
+    grid = [likelihood(ratio) for ratio in VARIANCE_RATIOS]
+    optima = grid[:1] if grid[0].slope >= 0 else []
+    for low, high in pairwise(grid):
+        if low.slope < 0 <= high.slope:
+            limits = low.ratio, high.ratio
+            ratio = brentq(lambda r: likelihood(r).slope, *limits, xtol=1e-18, rtol=1e-14)
+            optima.append(likelihood(ratio))
+    return min(optima, key=lambda each: each.deviance, default=grid[-1])
+
+
+def _restricted_likelihood(ratio: float, values: Floats, design: Floats, fold: Codes) -> _Likelihood:
+    """Return the profile likelihood for V = I + ratio Z Z', Z the membership of folds."""
+    n_cells, n_effects = design.shape
+    count = np.bincount(fold)
+    shrink = 1 / (1 + count * ratio)  # Z' V^-1 = diag(shrink) Z'
+    x_sum, y_sum = _sum_by_fold(design, fold), np.bincount(fold, weights=values)
+    weight = ratio * shrink
+    cross = design.T @ design - (x_sum.T * weight) @ x_sum  # X' V^-1 X
+    inverse = np.linalg.inv(cross)
+    effect = inverse @ (design.T @ values - (x_sum.T * weight) @ y_sum)
+    residual = values - design @ effect
+    total = np.bincount(fold, weights=residual)  # Z' P y = shrink * total
+    rest = ((residual - (total / count)[fold]) ** 2).sum() + (shrink * total**2 / count).sum()  # y' P y
+    df = n_cells - n_effects
+    trace = (count * shrink).sum() - np.trace(inverse @ (x_sum.T * shrink**2) @ x_sum)
+    deviance = df * np.log(rest) - np.log(shrink).sum() + np.linalg.slogdet(cross)[1]
+    wald = effect[1:] @ np.linalg.solve(inverse[1:, 1:], effect[1:]) / (rest / df) / (n_effects - 1)
+    slope = trace - df * ((shrink * total) ** 2).sum() / rest
+    return _Likelihood(*map(float, (ratio, deviance, slope, wald)))

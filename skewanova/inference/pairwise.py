@@ -448,19 +448,13 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
     """Return Wilcoxon tests of all pairs, exact for at most 50 folds without ties, as in scipy."""
     difference = fold_statistics.pair_differences(values)
-    ordered = np.sort(snap_ties(np.abs(difference).T), axis=1)
-    plain = (ordered[:, 0] > 0) & (np.diff(ordered) > 0).all(axis=1)  # scipy takes these in one call
-    statistic, p_value = np.empty(len(plain)), np.empty(len(plain))
-    if plain.any():
-        statistic[plain], p_value[plain] = stats.wilcoxon(difference[:, plain], axis=0)
-    for i in np.flatnonzero(~plain):
-        statistic[i], p_value[i] = _signed_rank(difference[:, i])
+    statistic, p_value = np.transpose([_signed_rank(column) for column in difference.T])
     pairs = fold_statistics.pair_indices(values.shape[1])
     return _pair_frame(pairs, difference.mean(axis=0), statistic=statistic, p_value=p_value)
 
 
 def _signed_rank(difference: Floats) -> tuple[float, float]:
-    """Return Wilcoxon's statistic and p-value of differences with ties or zeros."""
+    """Return Wilcoxon's statistic and p-value of differences."""
     nonzero = difference[difference != 0]
     if not len(nonzero):
         return np.nan, np.nan
@@ -470,16 +464,14 @@ def _signed_rank(difference: Floats) -> tuple[float, float]:
 
 def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
     """Return Dunnett's (1955) tests of all models with the last, the control."""
-    blocked = fold_statistics.blocked_f(values)
     control = values.shape[1] - 1
-    others = np.arange(control)
-    std_error = float(np.sqrt(2 * blocked.error_sum_sq / blocked.df_error / len(values)))
+    others, df = np.arange(control), control * (len(values) - 1)
+    std_error = float(np.sqrt(2 * fold_statistics.blocked_f(values).error_sum_sq / df / len(values)))
     estimate = values[:, others].mean(axis=0) - values[:, control].mean()
     scale = np.abs(values).max()
     certain = np.where(np.abs(estimate) <= 1e-12 * scale, np.nan, np.copysign(np.inf, estimate))
     flat = std_error <= 1e-12 * scale
     statistic = certain if flat else estimate / std_error
-    df = blocked.df_error
     single, bonferroni = (float(stats.t.isf(tail, df)) for tail in (alpha / 2, alpha / 2 / control))
     low, high = 0.99 * single, 1.01 * bonferroni
     reached = dunnett_sf(low, control, df) > alpha > dunnett_sf(high, control, df)

@@ -24,8 +24,8 @@ from skewanova.comparison.parts import (
     MEAN_COLUMNS,
 )
 from skewanova.inference.anova import ANOVA_COLUMNS
+from skewanova.inference.effect_sizes import estimate_mean_effect
 from skewanova.inference.pairwise import POSTHOC_COLUMNS
-from skewanova.inference.random_effects import estimate_mean_effect
 from skewanova.plotting import plot_by_dataset
 from skewanova.report.figures import draw_mean_ranks
 from skewanova.scores.table import hash_path

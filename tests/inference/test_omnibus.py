@@ -8,14 +8,13 @@ from loops import each
 from messages import exact
 
 from skewanova import SkewanovaWarning
-from skewanova.inference import omnibus_test, two_way_anova
+from skewanova.inference import omnibus, omnibus_test, two_way_anova
 from skewanova.inference.anova import ANOVA_COLUMNS, IDENTICAL_MODELS, NO_RESIDUAL_VARIATION
 from skewanova.inference.catalogue import get_test
-from skewanova.inference.fold_statistics import FTest, blocked_test, permutation_test, sign_flip_test
+from skewanova.inference.fold_statistics import blocked_test, gg_test, permutation_test, sign_flip_test
 from skewanova.inference.omnibus import (
     OMNIBUS_TESTS,
     _check_has_full_rank,
-    _test_unless_degenerate,
     build_fold_table,
     degenerate_result,
     partial_eta_squared,
@@ -118,13 +117,14 @@ def test_halvings_that_are_enough():
         _check_has_full_rank(alike, halves[:, [0, 1, 2, 2]])
 
 
-def test_folds_without_variation_are_tested_by_halvings_that_vary():
-    flat, own = FOLD + 0.03 * np.arange(3), FTest(*map(np.asarray, (3.0, 2.0, 7.0, 0.1)))
-    run = partial(_test_unless_degenerate, "split_half_gg", "check", flat, lambda _: own)
-    assert row_of(run(halves=random_table(5, 3)))["statistic"] == 3.0
-    for none in (None, np.full((5, 3), 0.7)):
-        with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUAL_VARIATION)):
-            assert row_of(run(halves=none))["statistic"] == np.inf
+def test_folds_without_variation_are_tested_by_halvings_that_vary(monkeypatch):
+    flat, halves = FOLD + 0.03 * np.arange(3), random_table(5, 3)
+    monkeypatch.setattr(omnibus, "half_differences", lambda *_, **__: halves)
+    expected = gg_test(flat, halves=halves)
+    assert row_of(omnibus_test(frame_of(flat), method="split_half_gg"))["statistic"] == expected.statistic
+    halves = np.full((5, 3), 0.7)
+    with pytest.warns(SkewanovaWarning, match=exact(NO_RESIDUAL_VARIATION)):
+        assert row_of(omnibus_test(frame_of(flat), method="split_half_gg"))["statistic"] == np.inf
 
 
 NOT_HOTELLING = [name for name in VARIED if "hotelling" not in name]

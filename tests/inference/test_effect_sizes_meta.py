@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skewanova.inference.random_effects import estimate_mean_effect
+from skewanova.inference.effect_sizes import estimate_mean_effect
 
 EFFECTS, VARIANCES = np.array([0.1, 0.5, -0.2, 0.3]), np.array([0.01, 0.02, 0.04, 0.01])
 
