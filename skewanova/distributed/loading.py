@@ -117,7 +117,7 @@ class DistributedTestSet(PairedTestSet):
     """A test set whose cases are on workers, which return sums over cases."""
 
     def __init__(self, table: StreamedScores, parts: CasePartitions) -> None:
-        super().__init__()
+        self.cache = {}
         self._cases, self._fold = distribute_cases(table, parts), table.folds[0]
         self.sample = self._cases.sample
 

@@ -20,10 +20,8 @@ from skewanova.base.checks import (
     warn_each,
 )
 from skewanova.base.frames import FrameResult
-from skewanova.curves.areas import auprec, iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
-from skewanova.curves.roc import auc
 from skewanova.priors.evidence import Support
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 from skewanova.scores.columns import SAMPLING_COLUMNS, ColumnMap, RawTable
@@ -294,7 +292,6 @@ def measure_group(
     if not isinstance(frame, pd.DataFrame):
         raise InputTypeError(f"`frame` must be a pandas DataFrame, but got {type(frame).__name__}")
     ColumnMap.from_names({}).select([*frame], "`frame`")
-    grid = check_prior_list(at_priors, "at_priors")
     for column in SAMPLING_COLUMNS:
         if column in frame:
             raise InputError(
@@ -303,24 +300,16 @@ def measure_group(
             )
     rows = fill_fold(frame.reset_index(drop=True))
     table = build_score_table(RawTable(rows, locate_group_row(rows)), pos_label)
-    curves = table.curves()
-    if len(curves) > 1:
+    options: dict[str, Any] = {"deployment_prior": deployment_prior, "area_estimator": area_estimator}
+    measures = evaluate(table, at_priors=at_priors, **options)
+    if len(measures.curves) > 1:
         raise InputError(
-            f"`frame` must hold one model in one fold, but holds {len(curves)} groups; measure them all by "
-            "skewanova.evaluate(frame)"
+            f"`frame` must hold one model in one fold, but holds {len(measures.curves)} groups; measure them "
+            "all by skewanova.evaluate(frame)"
         )
-    ((model, fold), roc), *_ = curves.items()
-    measured: dict[str, Any] = {
-        "model": str(model),
-        "fold": str(fold),
-        "prior": grid,
-        "auprec": auprec(roc, grid, area_estimator=area_estimator),
-        "iauprec": iauprec(roc, as_deployment_prior(deployment_prior), area_estimator=area_estimator),
-        "auc": auc(roc),
-        "n_positive": np.int64(roc.n_positive),
-        "n_negative": np.int64(roc.n_negative),
-    }
-    return pd.DataFrame(measured).astype({"model": object, "fold": object})
+    names = dict(zip(("model", "fold"), map(str, *measures.curves), strict=True))
+    frame = measures.auprec.merge(measures.iauprec, on=["model", "fold"])
+    return frame.assign(**names).astype({"model": object, "fold": object})
 
 
 def check_evaluation(value: object, name: str = "evaluation") -> Evaluation:

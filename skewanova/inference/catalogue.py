@@ -21,12 +21,15 @@ RESPONSE_TITLES = {
 }
 
 
-#: Designs by how their folds depend on each other.
-INDEPENDENT = ("independent",)
-OVERLAPPING = ("kfold", "repeated_kfold", "repeated_holdout", "split_half")
-SPLIT_HALF = ("split_half",)
-TEST_SET = ("test_set",)
-RUNS_DESIGN = ("runs",)
+#: Groups of designs, by how their folds depend on each other.
+DESIGN_GROUPS = {
+    "independent": ("independent",),
+    "overlapping": ("kfold", "repeated_kfold", "repeated_holdout", "split_half"),
+    "split_half": ("split_half",),
+    "test_set": ("test_set",),
+    "runs": ("runs",),
+    "none": (),
+}
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class TestInfo:
     ----------
     name, methods, note : str
         Title in tables, sentences and plots; description for a paper; note on interpretation.
-    designs : tuple of str
-        Kinds of :class:`~skewanova.FoldDesign` for which the test has its nominal level.
+    group : str
+        Group of designs for which the test has its nominal level.
     statistic : str
         Symbol of the test statistic.
     published : bool
@@ -54,7 +57,7 @@ class TestInfo:
     methods: str = ""
     note: str = ""
     _: KW_ONLY
-    designs: tuple[str, ...] = INDEPENDENT
+    group: str = "independent"
     statistic: str = "F"
     published: bool = False
     posthoc_test: str = ""
@@ -65,19 +68,24 @@ class TestInfo:
     needs_adjustment: bool = False
 
     @property
+    def designs(self) -> tuple[str, ...]:
+        """Kinds of :class:`~skewanova.FoldDesign` for which the test has its nominal level."""
+        return DESIGN_GROUPS[self.group]
+
+    @property
     def needs_ratio(self) -> bool:
         """True if the test needs the ratio of test to training cases."""
-        return self.designs == OVERLAPPING
+        return self.group == "overlapping"
 
     @property
     def needs_halvings(self) -> bool:
         """True if the test needs halvings of the data set."""
-        return self.designs == SPLIT_HALF
+        return self.group == "split_half"
 
     @property
     def sampling_unit(self) -> str:
         """Sampling unit of the test, ``folds`` or ``cases``."""
-        return "cases" if self.designs in (TEST_SET, RUNS_DESIGN) else "folds"
+        return "cases" if self.group in ("test_set", "runs") else "folds"
 
     def applies_to(self, design: str) -> bool:
         """Return True if the test is valid for folds of this design."""
@@ -88,29 +96,14 @@ class TestInfo:
 INTERVALS = ("auto", "jackknife", "wilson", "binomial", "logit", "bootstrap", "bca", "cross_validation")
 
 
-#: Groups of designs by their names in the records.
-DESIGN_GROUPS = {
-    "independent": INDEPENDENT,
-    "overlapping": OVERLAPPING,
-    "split_half": SPLIT_HALF,
-    "test_set": TEST_SET,
-    "runs": RUNS_DESIGN,
-    "none": (),
+_RECORDS = {
+    table: {key: TestInfo(**record) for key, record in records.items()}
+    for table, records in tomllib.loads(
+        resources.files(__package__).joinpath("catalogue.toml").read_text(encoding="utf-8")
+    ).items()
 }
 
 
-def _read_records() -> dict[str, dict[str, TestInfo]]:
-    text = resources.files(__package__).joinpath("catalogue.toml").read_text(encoding="utf-8")
-    return {
-        table: {
-            key: TestInfo(**{**record, "designs": DESIGN_GROUPS[record.get("designs", "independent")]})
-            for key, record in records.items()
-        }
-        for table, records in tomllib.loads(text).items()
-    }
-
-
-_RECORDS = _read_records()
 #: Tests of pairs whose p-values are adjusted for the family, by method.
 ADJUSTABLE_TESTS: Mapping[str, TestInfo] = _RECORDS["methods"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,6 @@ from skewanova.base.checks import (
     SkewanovaWarning,
     check_choice,
     check_fraction,
-    check_same_length,
     check_vector,
     to_array,
     warn_each,
@@ -32,7 +31,8 @@ from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference.case_resampling import bootstrap_estimates, measure_models
 from skewanova.inference.catalogue import INTERVALS
-from skewanova.inference.sampling import Sample, check_sample, target_prior
+from skewanova.inference.sampling import Codes, Sample, check_groups, check_sample, target_prior
+from skewanova.inference.single_test_set import bonferroni_value
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import (
     MIN_CASES,
@@ -51,28 +51,22 @@ Limits = tuple[float, float]
 MIN_WILSON_TRIALS = 20
 
 
-def two_sided_quantile(level: float) -> float:
-    """Return the normal quantile that leaves half of 1 - `level` in each tail."""
-    return float(-special.ndtri((1 - level) / 2))
-
-
 def binomial_limits(theta: float, size: float, level: float) -> Limits:
     """Return the limits theta -+ z sqrt(theta (1 - theta) / n) of Boyd et al. (2013), not cut to [0, 1]."""
-    half_width = two_sided_quantile(level) * np.sqrt(theta * (1 - theta) / size)
-    return float(theta - half_width), float(theta + half_width)
+    half_width = bonferroni_value(1, level) * np.sqrt(theta * (1 - theta) / size)
+    return theta - half_width, theta + half_width
 
 
-def logit_limits(theta: float, size: float, level: float) -> Limits:
+def logit_limits(theta: float, size: float, level: float) -> tuple[Floats, Floats]:
     """Return the limits expit(logit(theta) -+ z (n theta (1 - theta))^(-1/2)) of Boyd et al. (2013)."""
     # in the extracted text the slides have e^eta -+ z tau; the exponent is eta -+ z tau
-    low, high = logit_interval(theta, np.sqrt(theta * (1 - theta) / size), df=np.inf, level=level)
-    return float(low), float(high)
+    return logit_interval(theta, np.sqrt(theta * (1 - theta) / size), df=np.inf, level=level)
 
 
 def wilson_limits(theta: float, size: float, level: float) -> Limits:
     """Return Wilson's (1927) limits."""
     # statsmodels' proportion_confint agrees to 9e-15, but takes 300 microseconds, not 7
-    z2 = two_sided_quantile(level) ** 2
+    z2 = bonferroni_value(1, level) ** 2
     centre = (theta + z2 / (2 * size)) / (1 + z2 / size)
     half_width = np.sqrt(z2 * (theta * (1 - theta) / size + z2 / (4 * size**2))) / (1 + z2 / size)
     return max(0.0, float(centre - half_width)), min(1.0, float(centre + half_width))
@@ -97,20 +91,18 @@ def boundary_limits(theta: float, size: float, level: float) -> Limits:
     return (bound, 1.0) if theta > 0.5 else (0.0, 1 - bound)
 
 
-def percentile_limits(estimates: Floats, level: float) -> Limits:
+def percentile_limits(estimates: Floats, level: float) -> Floats:
     """Return the two quantiles of resampled estimates."""
-    low, high = np.quantile(estimates, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return np.quantile(estimates, [(1 - level) / 2, (1 + level) / 2])
 
 
-def bca_limits(theta: float, estimates: Floats, acceleration: float, level: float) -> Limits:
+def bca_limits(theta: float, estimates: Floats, acceleration: float, level: float) -> Floats:
     """Return bias-corrected and accelerated quantiles of resampled estimates (Efron 1987)."""
     below = np.mean(estimates < theta) + np.mean(estimates == theta) / 2
     shift = special.ndtri(np.clip(below, 0.5 / len(estimates), 1 - 0.5 / len(estimates)))
-    shifted = shift + two_sided_quantile(level) * np.array([-1.0, 1.0])
+    shifted = shift + bonferroni_value(1, level) * np.array([-1.0, 1.0])
     share = special.ndtr(shift + shifted / (1 - acceleration * shifted))
-    low, high = np.quantile(estimates, share)
-    return float(low), float(high)
+    return np.asarray(np.quantile(estimates, share))
 
 
 def bca_acceleration(deviations: Floats) -> float:
@@ -119,11 +111,10 @@ def bca_acceleration(deviations: Floats) -> float:
     return float((deviations**3).sum()) / (6 * square**1.5) if square > 0 else 0.0
 
 
-def t_limits(estimates: Floats, level: float) -> Limits:
+def t_limits(estimates: Floats, level: float) -> tuple[Floats, Floats]:
     """Return the limits mean -+ t s / sqrt(K) over K folds, not cut to [0, 1]."""
     mean, std = estimates.mean(), estimates.std(ddof=1)
-    _, low, high = fold_mean_interval(mean, std, len(estimates), ratio=0.0, level=level)
-    return float(low), float(high)
+    return fold_mean_interval(mean, std, len(estimates), ratio=0.0, level=level)[1:]
 
 
 #: Number of trials below which Wilson's limits are 0 and 1 in double precision.
@@ -175,7 +166,7 @@ class IntervalInputs:
     precomputed: tuple[float, float, float] | None = None
     n_resamples: int = 2000
     rng: Seed = 0
-    folds: NDArray[np.intp] | None = None
+    folds: Codes | None = None
 
     @cached_property
     def n_positive(self) -> float:
@@ -328,16 +319,12 @@ def confidence_interval(
     sample, columns = check_sample(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
-    inputs = IntervalInputs(
-        sample=sample,
-        score=columns[:, 0],
-        weighting=target_prior(prior, deployment_prior, sample),
-        area_estimator=area_estimator,
-        confidence_level=confidence_level,
-        rng=rng,
-        folds=_check_folds(folds, method, sample.positive),
+    weighting, numbers = (
+        target_prior(prior, deployment_prior, sample),
+        _check_folds(folds, method, sample.positive),
     )
-    return compute_interval(inputs, method)
+    inputs = sample, columns[:, 0], weighting, area_estimator, confidence_level
+    return compute_interval(IntervalInputs(*inputs, rng=rng, folds=numbers), method)
 
 
 def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
@@ -347,19 +334,13 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
     used = "boundary" if at_boundary else method
     if used == "auto":
         used = choose_method(inputs.n_positive, min(inputs.support, inputs.n_negative))
-    exact_or_wilson = "clopper_pearson" if inputs.effective_size < MIN_WILSON_TRIALS else "wilson"
-    low, high = _LIMITS[used](inputs)
-    notes = warn_each(note for note in (_warning_text(inputs, method, used),) if note)
-    return Interval(
-        estimate=estimate,
-        conf_low=low,
-        conf_high=high,
-        confidence_level=inputs.confidence_level,
-        method=exact_or_wilson if used == "small_sample" else used,
-        warning=notes[0] if notes else None,
-        area_estimator=inputs.area_estimator,
-        weighting=inputs.weighting.describe(),
-    )
+    low, high = map(float, _LIMITS[used](inputs))
+    warning = _warning_text(inputs, method, used)
+    warn_each([warning] if warning else [])
+    if used == "small_sample":
+        used = "clopper_pearson" if inputs.effective_size < MIN_WILSON_TRIALS else "wilson"
+    level, words = inputs.confidence_level, inputs.weighting.describe()
+    return Interval(estimate, low, high, level, used, warning, inputs.area_estimator, words)
 
 
 def choose_method(n_positive: float, support: float) -> str:
@@ -368,18 +349,14 @@ def choose_method(n_positive: float, support: float) -> str:
     return "jackknife" if enough else "small_sample"
 
 
-def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> NDArray[np.intp] | None:
+def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> Codes | None:
     """Return fold numbers from 0, each fold with both classes, or None if the method uses no folds."""
     if (folds is None) != (method != "cross_validation"):
         problem = "needs `folds`, one for each case" if folds is None else "uses no `folds`; leave them out"
         raise InputError(f"method={method!r} {problem}")
     if folds is None:
         return None
-    labels = to_array(folds, "folds")
-    check_vector(labels, "folds")
-    check_same_length(y_true=positive, folds=labels)
-    names, codes = np.unique(labels, return_inverse=True)
-    codes = codes.reshape(-1)
+    names, codes = check_groups(folds, "folds", positive)
     counts = np.array([np.bincount(codes[rows], minlength=len(names)) for rows in (positive, ~positive)])
     lacking = names[(counts == 0).any(axis=0)]
     if len(names) < 2 or len(lacking):
@@ -418,19 +395,18 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
     return None
 
 
-def _jackknife_limits(inputs: IntervalInputs) -> Limits:
+def _jackknife_limits(inputs: IntervalInputs) -> tuple[Floats, Floats]:
     std_error, df = inputs.jackknife_error
     options = {"level": inputs.confidence_level, "size": inputs.effective_size}
-    low, high = logit_interval(inputs.estimate, std_error, df=df, **options)
-    return float(low), float(high)
+    return logit_interval(inputs.estimate, std_error, df=df, **options)
 
 
-def _bca_limits(inputs: IntervalInputs) -> Limits:
+def _bca_limits(inputs: IntervalInputs) -> Floats:
     acceleration = bca_acceleration(inputs.sample.deviations(inputs.jackknife_values))
     return bca_limits(inputs.estimate, inputs.bootstrap_areas, acceleration, inputs.confidence_level)
 
 
-_LIMITS: dict[str, Callable[[IntervalInputs], Limits]] = {
+_LIMITS: dict[str, Callable[[IntervalInputs], Iterable[Any]]] = {
     "jackknife": _jackknife_limits,
     "wilson": lambda q: wilson_limits(q.estimate, q.n_positive, q.confidence_level),
     "small_sample": lambda q: small_sample_limits(q.estimate, q.effective_size, q.confidence_level),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -26,53 +25,27 @@ from skewanova.scores.table import Scores, ScoreTable, StreamedScores
 DISTRIBUTED = "skewanova.distributed.loading"
 
 
-class PairedTestSet(ABC):
-    """Models on the cases of a single test set, with a `cache` for results."""
-
-    sample: Sample
-
-    def __init__(self) -> None:
-        self.cache: dict[tuple[object, ...], Any] = {}
-
-    @abstractmethod
-    def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
-        """Return the areas of the models on the arcsine scale."""
-
-    @abstractmethod
-    def project_deviations(
-        self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
-    ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return deviations at projected priors, and their variances, for each projection."""
-
-
-class InMemoryTestSet(PairedTestSet):
-    """A single test set in memory, with the scores sorted once."""
+class PairedTestSet:
+    """Models on the cases of a single test set, with a `cache` for results; here in memory, sorted once."""
 
     def __init__(self, table: Scores) -> None:
-        super().__init__()
+        self.cache: dict[tuple[object, ...], Any] = {}
         cases = pair_cases(table)
         self.sample = Sample(cases.positive, cases.cluster, cases.weight)
-        self._models = {
-            name: SortedScores(self.sample, scores)
-            for name, scores in zip(table.models, cases.scores, strict=True)
-        }
-
-    def sorted_scores(self, evaluation: Evaluation) -> list[SortedScores]:
-        """Return the scores of the models in the order of an evaluation."""
-        return [self._models[name] for name in evaluation.models]
+        scores = zip(table.models, cases.scores, strict=True)
+        self._models = {name: SortedScores(self.sample, score) for name, score in scores}
 
     def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
         """Return the areas of the models on the arcsine scale."""
-        scores = self.sorted_scores(evaluation)
+        scores = [self._models[name] for name in evaluation.models]
         return measure_arcsine_areas(self.sample, scores, weighting, evaluation.area_estimator)
 
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
         """Return deviations at projected priors, and their variances, for each projection."""
-        return CaseDeviations.from_models(
-            self.sorted_scores(evaluation), priors, evaluation.area_estimator
-        ).project(projections)
+        scores = [self._models[name] for name in evaluation.models]
+        return CaseDeviations.from_models(scores, priors, evaluation.area_estimator).project(projections)
 
 
 def get_test_set(evaluation: Evaluation) -> PairedTestSet:
@@ -84,12 +57,17 @@ def get_test_set(evaluation: Evaluation) -> PairedTestSet:
             "skewanova.evaluate(scores)"
         )
     if table not in evaluation.cache:
-        if isinstance(table, ScoreTable) or table.parts is None:
-            evaluation.cache[table] = InMemoryTestSet(table)
-        else:
+        if is_distributed(table):
             evaluation.cache[table] = import_module(DISTRIBUTED).DistributedTestSet(table, table.parts)
+        else:
+            evaluation.cache[table] = PairedTestSet(table)
     test_set: PairedTestSet = evaluation.cache[table]
     return test_set
+
+
+def is_distributed(table: Scores | None) -> TypeGuard[StreamedScores]:
+    """Return True if the cases of the scores are on workers."""
+    return isinstance(table, StreamedScores) and table.parts is not None
 
 
 def find_test_set(evaluation: Evaluation) -> PairedTestSet | None:
@@ -170,18 +148,18 @@ def measure_runs(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas
 
 def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
     """Yield the areas over each deployment prior, some priors at a time for the sake of memory."""
-    runs, n_models = evaluation.design.runs, len(evaluation.models)
-    if isinstance(evaluation.scores, StreamedScores) and evaluation.scores.parts is not None:
+    if is_distributed(evaluation.scores):
         yield from import_module(DISTRIBUTED).iter_distributed_areas(evaluation, weightings)
         return
+    runs, n_models = evaluation.design.runs, len(evaluation.models)
     sample, columns = match_runs(evaluation)
     step = max(1, MAX_VALUES // (sample.n_units * len(columns)))
     for start in range(0, len(weightings), step):
         part = weightings[start : start + step]
         areas, values = measure_models(sample, columns, part, evaluation.area_estimator)
-        for i in range(len(part)):
-            area = areas[:, i].reshape(n_models, -1)
-            yield RunAreas(area, np.ascontiguousarray(values[..., i]), sample, runs)
+        for i, area in enumerate(areas.T):
+            deviations = np.ascontiguousarray(values[..., i])
+            yield RunAreas(area.reshape(n_models, -1), deviations, sample, runs)
 
 
 def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
@@ -195,12 +173,3 @@ def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
     runs = pair_runs(table)
     sample = Sample(runs[0].positive, runs[0].cluster, runs[0].weight)
     return sample, [run.scores[table.models.index(model)] for model in evaluation.models for run in runs]
-
-
-def get_run_sample(evaluation: Evaluation) -> Sample:
-    """Return the cases that all runs share, or their summary if they are on workers."""
-    table = evaluation.scores
-    if isinstance(table, StreamedScores) and table.parts is not None:
-        sample: Sample = import_module(DISTRIBUTED).summarize_sample(table)
-        return sample
-    return match_runs(evaluation)[0]

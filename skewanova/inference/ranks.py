@@ -188,13 +188,13 @@ def rank_comparison(
     rejected = _find_rejected_pairs(pairs, test, ranked)
     cliques = [[m for m in ranked if m in group] for group in _group_levels(ranked, rejected)]
     letters = list(compact_letters(ranked, rejected).values())
+    quantile = range_isf(alpha, len(ranked), np.inf) / np.sqrt(2)  # Demsar 2006, 3.2.2
+    critical = float(quantile * np.sqrt(len(ranked) * (len(ranked) + 1) / (6 * len(values))))
     return RankComparison(
         ranks=pd.DataFrame({"model": ranked, "mean_rank": mean_rank[order], "group": letters}),
         cliques=tuple(tuple(clique) for clique in cliques if len(clique) > 1),
         test=test,
-        critical_difference=_critical_difference(len(values), len(ranked), alpha)
-        if test == "nemenyi"
-        else np.nan,
+        critical_difference=critical if test == "nemenyi" else np.nan,
         alpha=alpha,
         n_folds=len(values),
         models=tuple(names),
@@ -220,9 +220,3 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
             "comparison, as result.tables['iauprec'] and result.pairs"
         )
     return [pair for pair, reject in zip(names, rows["reject"].eq(True), strict=True) if reject]
-
-
-def _critical_difference(n_folds: int, n_models: int, alpha: float) -> float:
-    """Return q_alpha sqrt(k (k + 1) / (6 N)), q the studentized range over sqrt(2) (Demsar 2006, 3.2.2)."""
-    quantile = range_isf(alpha, n_models, np.inf) / np.sqrt(2)
-    return float(quantile * np.sqrt(n_models * (n_models + 1) / (6 * n_folds)))

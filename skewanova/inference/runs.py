@@ -27,7 +27,12 @@ from skewanova.base.checks import (
 from skewanova.base.rounding import TIE
 from skewanova.inference.fold_statistics import epsilon_gg, fold_covariance, pair_indices
 from skewanova.inference.sampling import name_models
-from skewanova.inference.single_test_set import LARGEST_DF, ModelComparison, make_pair_tests
+from skewanova.inference.single_test_set import (
+    LARGEST_DF,
+    OMNIBUS_FIELDS,
+    ModelComparison,
+    make_pair_tests,
+)
 
 #: Designs of runs: run j of all models shares something, such as the training sample, or nothing.
 RUN_DESIGNS = ("crossed", "nested")
@@ -205,7 +210,7 @@ def compare_runs(
     if not number > 0:
         raise InputError(f"`case_df` must be degrees of freedom above 0, or inf, but got {number:g}")
     degrees = DegreesOfFreedom(check_choice(df, DF_METHODS, "df"), number)
-    f_omnibus, df_models, df_omnibus = _test_models(values, case_covariance, degrees, nested=nested)
+    omnibus = _test_models(values, case_covariance, degrees, nested=nested)
     difference, std_error, df_error = compare_run_pairs(values, case_covariance, degrees, nested=nested)
     a, b = pair_indices(len(values))
     mean = values.mean(axis=1)
@@ -221,14 +226,11 @@ def compare_runs(
     )
     half_widths = critical * std_error
     pairs = make_pair_tests(difference, std_error, df_error, critical=critical, half_width=half_widths)
+    tests = {**vars(pairs), **dict(zip(OMNIBUS_FIELDS, omnibus, strict=True))}
     return RunsComparison(
-        **vars(pairs),
+        **tests,
         models=names,
         estimate=mean,
-        f_omnibus=f_omnibus,
-        df=df_models,
-        df_omnibus=df_omnibus,
-        p_omnibus=float(special.fdtrc(df_models, min(df_omnibus, LARGEST_DF), f_omnibus)),
         model_low=mean - half_width,
         model_high=mean + half_width,
         components=_build_components(values, case_covariance, nested=nested),
@@ -253,8 +255,8 @@ def _check_run_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, F
 
 def _test_models(
     values: Floats, covariance: Floats, degrees: DegreesOfFreedom, *, nested: bool
-) -> tuple[float, float, float]:
-    """Return F of equal models and its df, corrected by Greenhouse and Geisser's factor over runs."""
+) -> tuple[float, float, float, float]:
+    """Return F of equal models, its df, corrected by Greenhouse and Geisser's factor over runs, and p."""
     n_models, n_runs = values.shape
     effect = n_runs * float(values.mean(axis=1).var(ddof=1))
     noise, df_noise = _run_mean_square(values, nested=nested)
@@ -264,7 +266,8 @@ def _test_models(
         over_runs = np.diag(np.diag(over_runs))
     factor = float(epsilon_gg(contrasts @ over_runs @ contrasts.T)) if noise > 0 else 1.0
     df_error = float(degrees.compute_df(variance, noise, df_noise if nested else factor * df_noise))
-    return effect / variance if variance > 0 else np.nan, factor * (n_models - 1), df_error
+    statistic, df = effect / variance if variance > 0 else np.nan, factor * (n_models - 1)
+    return statistic, df, df_error, float(special.fdtrc(df, min(df_error, LARGEST_DF), statistic))
 
 
 def _run_mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:

@@ -161,27 +161,20 @@ class Sample:
         """
         flat = values.reshape(len(values), -1)
         unit = ceil_power_of_two(np.maximum(flat.max(axis=0), -flat.min(axis=0)))
-        variance, df = np.reshape(
-            _sum_strata(self.variances_from_sums(self._sum_powers(flat, unit))), (2, *values.shape[1:])
-        )
+        strata = self.variances_from_sums(self._sum_powers(flat / unit))
+        variance, df = np.reshape(_sum_strata(strata), (2, *values.shape[1:]))
         return unit.reshape(variance.shape) * self.to_std_errors(variance), df
 
     def stratum_variances(self, values: Floats) -> Floats:
         """Return variance contributions (2, 3) of strata, and their variances, from values (n_units,)."""
         result = np.zeros((2, 3))
-        sums = self._sum_powers(values[:, None], np.ones(1))
-        result[:, self.stratum_numbers] = self.variances_from_sums(sums)[..., 0]
+        result[:, self.stratum_numbers] = self.variances_from_sums(self._sum_powers(values[:, None]))[..., 0]
         return result
 
-    def _sum_powers(self, values: Floats, unit: Floats) -> Floats:
-        """Return sums (n_strata, 2, n) of squares and fourth powers of deviations over `magnitude`."""
-        sums = np.zeros((len(self.strata), 2, values.shape[1]))
-        for number, centered in self.iter_deviations(values):
-            centered /= unit[:, None]
-            for power in sums[number]:
-                centered *= centered
-                power += centered.sum(axis=1)
-        return sums
+    def _sum_powers(self, values: Floats) -> Floats:
+        """Return sums (n_strata, 2, n) of squares and fourth powers of deviations."""
+        blocks = ((number, [centered.T]) for number, centered in self.iter_deviations(values))
+        return power_sums(blocks, len(self.strata), 1, values.shape[1])[:, :, 0]
 
     def to_std_errors(self, variances: Floats) -> Floats:
         """Return square roots of variances, nan if a class has a single unit."""
@@ -380,22 +373,28 @@ def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
 
 def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
     """Return cluster numbers from 0, of at least two clusters."""
-    named = to_array(cluster, "cluster")
-    check_vector(named, "cluster")
-    check_same_length(y_true=positive, cluster=named)
+    names, codes = check_groups(cluster, "cluster", positive)
+    if len(names) < 2:
+        raise InputError(f"`cluster` must name at least 2 clusters, but all cases are in {names[0]!r}")
+    return codes
+
+
+def check_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArray[Any], Codes]:
+    """Return the names of groups of cases, and the group number of every case."""
+    named = check_vector(to_array(values, name), name)
+    check_same_length(y_true=positive, **{name: named})
     try:
         names, codes = np.unique(named, return_inverse=True)
     except TypeError as error:
         raise InputError(
-            "`cluster` must hold names of one kind, such as text or whole numbers, one a case; but has "
-            f"{', '.join(sorted({type(name).__name__ for name in named.flat}))}"
+            f"`{name}` must hold names of one kind, such as text or whole numbers, one a case; but has "
+            f"{', '.join(sorted({type(each).__name__ for each in named.flat}))}"
         ) from error
     missing = np.flatnonzero(named != named)  # nan and NaT differ from themselves
     if missing.size:
-        raise InputError(f"`cluster` must name a cluster for every case, but row {missing[0]} has none")
-    if len(names) < 2:
-        raise InputError(f"`cluster` must name at least 2 clusters, but all cases are in {names[0]!r}")
-    return codes.reshape(-1)
+        kind = name.removesuffix("s")
+        raise InputError(f"`{name}` must name a {kind} for every case, but row {missing[0]} has none")
+    return names, codes.reshape(-1)
 
 
 def name_models(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:

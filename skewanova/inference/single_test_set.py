@@ -53,7 +53,7 @@ LARGEST_DF = 1e12
 BLOCK_SIZE = 4_000_000
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class PairTests:
     """Differences between all pairs of models, with tests and intervals; arrays over pairs."""
 
@@ -66,6 +66,10 @@ class PairTests:
     conf_low: Floats
     conf_high: Floats
     critical_value: Floats
+
+
+#: Fields of the omnibus test.
+OMNIBUS_FIELDS = ("f_omnibus", "df", "df_omnibus", "p_omnibus")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -170,9 +174,8 @@ class ArcsineAreas:
         """Return standard errors and degrees of freedom of all differences between areas."""
         spreads = self.angle_variances()
         error = self.scale.pair_errors(spreads.pair[:, 0], spreads.model[:, 0])
-        return np.full(error.shape, np.nan) if self.sample.single_unit_classes else error, spreads.pair_df[
-            :, 0
-        ]
+        error = np.full(error.shape, np.nan) if self.sample.single_unit_classes else error
+        return error, spreads.pair_df[:, 0]
 
     def model_errors(self) -> tuple[Floats, Floats]:
         """Return standard errors and degrees of freedom of all areas."""
@@ -206,17 +209,8 @@ def make_pair_tests(
 ) -> PairTests:
     """Return t tests of differences, adjusted by Holm, with intervals of this half-width."""
     statistic, p_value = t_test(difference, std_error, df_error)
-    return PairTests(
-        difference=difference,
-        std_error=std_error,
-        statistic=statistic,
-        df_error=df_error,
-        p_value=p_value,
-        p_adjusted=adjust_holm(p_value),
-        conf_low=difference - half_width,
-        conf_high=difference + half_width,
-        critical_value=critical,
-    )
+    tests = difference, std_error, statistic, df_error, p_value, adjust_holm(p_value)
+    return PairTests(*tests, difference - half_width, difference + half_width, critical)
 
 
 def t_from_z(normal: float, df: Floats) -> Floats:
@@ -448,17 +442,16 @@ def compare_areas(
     simultaneous: str = "max_z",
 ) -> TestSetComparison:
     """Return the comparison of measured areas, and warn of pairs or classes without a test."""
-    f_omnibus, df, df_omnibus, p_omnibus = omnibus_f_test(angles)
-    result = TestSetComparison(
+    tests = {
         **vars(compute_pair_tests(angles, level=confidence_level, simultaneous=simultaneous)),
+        **dict(zip(OMNIBUS_FIELDS, omnibus_f_test(angles), strict=True)),
+    }
+    result = TestSetComparison(
+        **tests,
         models=models,
         estimate=angles.area,
         covariance=angles.area_covariance,
         confidence_level=confidence_level,
-        f_omnibus=f_omnibus,
-        df=df,
-        df_omnibus=df_omnibus,
-        p_omnibus=p_omnibus,
         weighting=weighting,
     )
     alike = zip(result.model_a, result.model_b, result.std_error == 0, strict=True)

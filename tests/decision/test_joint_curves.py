@@ -317,13 +317,11 @@ def test_runs_elsewhere_have_the_curves_of_memory(runs):
     assert mean == pytest.approx(evaluation.iauprec.groupby("model")["iauprec"].mean().to_numpy())
     assert covariance == pytest.approx(here.covariance_of_means)
     assert df == here.pair_errors()[1].min()
-    sizes = [[size for _, size in paired_test_set.get_run_sample(each).strata] for each in (away, evaluation)]
-    assert sizes[0] == sizes[1]
+    assert [size for _, size in found.sample.strata] == [size for _, size in here.sample.strata]
     with pytest.raises(InputError, match=r"^fixed runs on one test set"):
         paired_test_set.measure_runs(
             replace(away, stated_design=FoldDesign("runs", runs="fixed")), evaluation.deployment_prior
         )
     without = replace(away, scores=replace(away.scores, parts=None))
-    for ask in (paired_test_set.get_run_sample, paired_test_set.match_runs):
-        with pytest.raises(InputError, match="need the scores in memory"):
-            ask(without)
+    with pytest.raises(InputError, match="need the scores in memory"):
+        paired_test_set.match_runs(without)

@@ -7,17 +7,7 @@ from fold_tables import evaluation_of, random_table
 from loops import each
 
 from skewanova.comparison.analysis import choose_pairwise_test, choose_primary_test, run_omnibus_tests
-from skewanova.inference.catalogue import (
-    INDEPENDENT,
-    OVERLAPPING,
-    PAIRWISE_CHOICES,
-    RUNS_DESIGN,
-    SPLIT_HALF,
-    TEST_SET,
-    TESTS,
-    get_test,
-    name_test,
-)
+from skewanova.inference.catalogue import DESIGN_GROUPS, PAIRWISE_CHOICES, TESTS, get_test, name_test
 from skewanova.inference.omnibus import OMNIBUS_TESTS
 from skewanova.inference.pairwise import PAIRWISE_TESTS
 from skewanova.scores.kinds import DESIGNS, RUNS
@@ -32,17 +22,14 @@ def test_every_function_has_a_record():
 def test_every_record_says_what_a_reader_needs():
     assert len({each.name for each in TESTS.values()}) == len(TESTS)
     assert all(each.name and each.methods and each.note and each.statistic for each in TESTS.values())
-    kinds = {*INDEPENDENT, *OVERLAPPING, *TEST_SET, *RUNS_DESIGN}
+    kinds = {kind for group in DESIGN_GROUPS.values() for kind in group}
     assert {*DESIGNS} - {"auto", *RUNS} < kinds
     assert {kind for kind in DESIGNS if kind in RUNS} == {*RUNS}
     assert all({*each.designs} <= kinds for each in TESTS.values())
     assert {each.posthoc_test for each in TESTS.values()} - {""} <= {*TESTS}
 
 
-WITHOUT_HALVINGS = [kind for kind in OVERLAPPING if kind not in SPLIT_HALF]
-
-
-@each("kind", [*INDEPENDENT, *WITHOUT_HALVINGS])
+@each("kind", ["independent", *DESIGN_GROUPS["overlapping"][:-1]])
 @each("n_folds", [4, 12])
 def test_the_primary_holds_for_the_design(kind, n_folds):
     measures = evaluation_of(random_table(n_folds, 3), kind)

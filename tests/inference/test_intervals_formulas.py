@@ -9,7 +9,7 @@ from skewanova.inference import intervals
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_deviates_leave_half_of_the_rest_on_either_side(level):
-    assert intervals.two_sided_quantile(level) == pytest.approx(stats.norm.ppf((1 + level) / 2))
+    assert intervals.bonferroni_value(1, level) == pytest.approx(stats.norm.ppf((1 + level) / 2))
 
 
 @pytest.mark.parametrize(("theta", "size"), [(0.7, 50), (0.3, 8.5), (0.02, 30), (0.98, 30)])
