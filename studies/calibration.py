@@ -55,7 +55,7 @@ def run_omnibus_tests(tables: Tables, scenario: Scenario, rng: np.random.Generat
         "hotelling": fold_statistics.hotelling_test(values).p_value,
         "friedman": fold_statistics.friedman_test(values).p_value,
         "permutation": permutation_p(values, rng),
-        "sign_flip": sign_flip_test(values, n_resamples=N_RESAMPLES, rng=rng).p_value,
+        "sign_flip": sign_flip_test(values, n_resamples=N_RESAMPLES, rng=rng),
         "corrected_f": fold_statistics.blocked_test(values, inflation=inflation).p_value,
         "corrected_gg": fold_statistics.gg_test(values, inflation=inflation).p_value,
         "corrected_hotelling": fold_statistics.hotelling_test(values, inflation=inflation).p_value,
@@ -75,7 +75,7 @@ def compute_pair_tests(tables: Tables, scenario: Scenario, rng: np.random.Genera
         },
         "paired_t_holm": fold_statistics.adjust_holm(fold_statistics.paired_t_p_values(values)),
         "corrected_t_holm": fold_statistics.adjust_holm(corrected),
-        "max_t": max_t_test(values, n_resamples=N_RESAMPLES, rng=rng).p_value,
+        "max_t": max_t_test(values, n_resamples=N_RESAMPLES, rng=rng),
         "nemenyi": nemenyi_p(values),
         "wilcoxon_holm": fold_statistics.adjust_holm(signed_rank_p(values)),
     }

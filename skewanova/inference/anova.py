@@ -28,7 +28,6 @@ from skewanova.base.checks import (
     warn_each,
 )
 from skewanova.base.frames import FrameResult, list_distinct
-from skewanova.inference.catalogue import get_test
 from skewanova.inference.fold_statistics import ROUNDING
 
 #: Columns of every ANOVA frame, whatever the test.
@@ -65,11 +64,6 @@ class HypothesisTest(FrameResult):
     response: str
     _table: pd.DataFrame = field(repr=False)
 
-    @property
-    def label(self) -> str:
-        """Note on how to read the test."""
-        return get_test(self.test).note
-
     def to_frame(self) -> pd.DataFrame:
         """Return a frame with one row a term or a pair, in the columns of every frame of its kind."""
         return self._table.copy()
@@ -80,15 +74,20 @@ class CompleteFit:
 
     def __init__(self, values: Floats, codes: dict[str, NDArray[np.intp]], *, crossed: bool) -> None:
         """Fit centred values with the level codes of each factor; `crossed` adds model:prior."""
-        names, index = list(codes), tuple(codes.values())
+        axes, index = {name: i for i, name in enumerate(codes)}, tuple(codes.values())
         cube = np.empty([int(code.max()) + 1 for code in index])
         cube[index] = values
-        self._means = {name: _average_other_axes(cube, (i,)) for i, name in enumerate(names)}
+
+        def means(*names: str) -> Floats:
+            others = tuple(i for name, i in axes.items() if name not in names)
+            return np.asarray(cube.mean(axis=others, keepdims=True))
+
+        self._means = {name: means(name) for name in axes}
         terms = {name: (mean, mean.size - 1) for name, mean in self._means.items()}
         if crossed:
-            m, p = names.index("model"), names.index("prior")
-            both = _average_other_axes(cube, (m, p)) - self._means["model"] - self._means["prior"]
-            terms["model:prior"] = both, (cube.shape[m] - 1) * (cube.shape[p] - 1)
+            model, prior = self._means["model"], self._means["prior"]
+            df = (model.size - 1) * (prior.size - 1)
+            terms["model:prior"] = means("model", "prior") - model - prior, df
         rest = cube - sum(effect for effect, _ in terms.values())
         self.resid: Floats = rest[index]
         df_error, error = cube.size - 1 - sum(df for _, df in terms.values()), float((self.resid**2).sum())
@@ -104,12 +103,6 @@ class CompleteFit:
         cov = variance * (np.ones((mean.size, mean.size)) + np.eye(mean.size))
         cov[0] = cov[:, 0] = 0.0
         return mean - mean[0], cov
-
-
-def _average_other_axes(cube: Floats, axes: tuple[int, ...]) -> Floats:
-    """Return the means over all axes but these, with all dimensions retained."""
-    others = tuple(i for i in range(cube.ndim) if i not in axes)
-    return np.asarray(cube.mean(axis=others, keepdims=True))
 
 
 class FormulaFit:

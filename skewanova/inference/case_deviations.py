@@ -20,6 +20,7 @@ from skewanova.base.checks import Floats
 from skewanova.curves.chebyshev import chebyshev_transform
 from skewanova.curves.estimators import STEP_ESTIMATORS
 from skewanova.inference.case_resampling import JackknifeValues, SortedScores
+from skewanova.inference.fold_statistics import split_rows
 from skewanova.inference.sampling import Sample, VarianceEstimates, ceil_power_of_two, power_sums
 from skewanova.priors.weightings import UniformPrior
 
@@ -96,7 +97,7 @@ class CaseDeviations:
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sample = models[0].sample
         values = (model.jackknife_values(weightings, area_estimator) for model in models)
-        return cls(sample, tuple(each.deviations(sample, overwrite=True) for each in values))
+        return cls(sample, tuple(each.deviations(sample) for each in values))
 
     def project_units(self, weight: Floats) -> Floats:
         """Return deviations (n_rows, n_models * n_priors) at the priors that `weight` maps to.
@@ -142,8 +143,8 @@ class CaseDeviations:
     def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
         """Yield stratum numbers with deviations (n_rows, n_nodes) of every model, some units at a time."""
         for kind, (rows, _) in enumerate(self.sample.strata):
-            for start in range(0, len(rows), step):
-                yield kind, [table.select_units(rows[start : start + step]) for table in self.tables]
+            for part in split_rows(rows, step):
+                yield kind, [table.select_units(part) for table in self.tables]
 
 
 def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:

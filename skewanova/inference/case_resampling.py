@@ -10,7 +10,7 @@ each unit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ from skewanova.curves.sorting import (
     rank_among_positives,
     sort_cases,
 )
+from skewanova.inference.fold_statistics import split_rows
 from skewanova.inference.sampling import Codes, Sample, is_entire_class
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 
@@ -61,20 +62,14 @@ class JackknifeValues:
         """Return the values (n_rows, n_weightings) of some units."""
         return np.asarray(self.values[self.entry[rows]])
 
-    def deviations(self, sample: Sample, *, overwrite: bool = False) -> JackknifeValues:
-        """Return deviations, whose products over units sum to the covariance, in place of the values."""
-        centered = self.values if overwrite else self.values.copy()
+    def deviations(self, sample: Sample) -> JackknifeValues:
+        """Overwrite the values by deviations, whose products over units sum to the covariance."""
         for rows, size in sample.strata:
-            _centre(centered, np.bincount(self.entry[rows], minlength=len(centered)), size)
-        return replace(self, values=centered)
-
-
-def _centre(values: Floats, count: Codes, size: int) -> None:
-    """Replace a stratum's values by deviations, in place; `count` is the number of units of each entry."""
-    mean, present = count @ values / size, np.flatnonzero(count)
-    for start in range(0, len(present), ENTRIES_AT_ONCE):
-        rows = present[start : start + ENTRIES_AT_ONCE]
-        values[rows] = (values[rows] - mean) / np.sqrt(size * max(size - 1, 1))
+            count = np.bincount(self.entry[rows], minlength=len(self.values))  # units of each entry
+            mean = count @ self.values / size
+            for part in split_rows(np.flatnonzero(count), ENTRIES_AT_ONCE):
+                self.values[part] = (self.values[part] - mean) / np.sqrt(size * max(size - 1, 1))
+        return self
 
 
 class SortedScores:
@@ -395,9 +390,8 @@ def _recompute_areas(
         if not any(is_entire_class(weight[unit], weight.sum()) for weight in sides):
             included = (sample.unit != unit).astype(np.float64)
             without[row] = _weighted_areas(model, included, weightings, area_estimator)
-    size = np.empty(len(without))
-    size[entry] = sample.stratum_size
-    return JackknifeValues(estimate, _scale_changes(size, estimate - without), entry)
+    values = _scale_changes(sample.stratum_size[first], estimate - without)
+    return JackknifeValues(estimate, values, entry)
 
 
 def _scale_changes(size: Floats | Codes, changes: Floats) -> Floats:
@@ -452,12 +446,9 @@ class ClusterRanks:
 
     def areas(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
         """Return areas (n_units, n_weightings) without each unit, nan if a class would be empty."""
-        step, blocks = max(1, BLOCK_SIZE // len(self.n_neg)), []
-        for start in range(0, self.sample.n_units, step):
-            n_pos, n_neg = (
-                np.maximum(total - weights[start : start + step].toarray(), 0.0)
-                for total, weights in zip((self.n_pos, self.n_neg), self._unit_weights, strict=True)
-            )
+        blocks, sides = [], list(zip((self.n_pos, self.n_neg), self._unit_weights(), strict=True))
+        for rows in split_rows(np.arange(self.sample.n_units), max(1, BLOCK_SIZE // len(self.n_neg))):
+            n_pos, n_neg = (np.maximum(total - weights[rows].toarray(), 0.0) for total, weights in sides)
             rises = recall_steps_from_counts(n_pos, n_neg, area_estimator)
             areas = [step_terms(rises, weighting, area_estimator).sum(axis=1) for weighting in weightings]
             blocks.append(np.stack(areas, axis=1))
@@ -465,7 +456,6 @@ class ClusterRanks:
                 blocks[-1][is_entire_class(total - rest.sum(axis=1), total)] = np.nan
         return np.concatenate(blocks)
 
-    @cached_property
     def _unit_weights(self) -> list[sparse.csr_array]:
         """Weights of units at each rise (of positives), and in each slot (of negatives)."""
         sample, tables = self.sample, []
@@ -526,7 +516,7 @@ def bootstrap_estimates(
 ) -> Floats:
     """Return estimates of an area from stratified bootstrap samples, less those that lack a class."""
     block = max(1, MAX_CASES_AT_ONCE // len(score))
-    sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
+    sizes = [len(part) for part in split_rows(np.empty(n_resamples), block)]
     if sample.cluster is not None or sample.weight is not None:
         measure = _resample_units
     else:

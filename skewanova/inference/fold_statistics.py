@@ -255,14 +255,6 @@ def fraction_best(means: Floats) -> Floats:
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
-class ResamplingPValues(NamedTuple):
-    """p-values of a resampling test, the number of arrangements, and whether these were all."""
-
-    p_value: Floats
-    n_arrangements: int
-    exact: bool
-
-
 def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
     """Return signs (n_arrangements, n_folds), the first row all +1, and whether they are exhaustive."""
     # a two-sided statistic does not change if all folds flip, so enumerated rows fix the first fold's sign
@@ -273,20 +265,19 @@ def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> 
     return signs, False
 
 
-def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test equal means by the blocked F under sign flips of independent, symmetric fold profiles."""
+def sign_flip_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
+    """Return p of equal means by the blocked F under sign flips of independent, symmetric fold profiles."""
     centred = _centre_folds(values)
-    signs, exact = draw_sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
+    signs, _ = draw_sign_flips(centred.shape[-2], n_resamples=n_resamples, rng=rng)
     effects = signs @ centred  # (..., n_arrangements, n_models)
-    return ResamplingPValues(_upper_tail_share((effects**2).sum(axis=-1)), len(signs), exact)
+    return _upper_tail_share((effects**2).sum(axis=-1))
 
 
-def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test exchangeable models by the blocked F under permutations within folds of one table."""
+def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
+    """Return p of exchangeable models by the blocked F under permutations within folds of one table."""
     centred = _centre_folds(values)
     n_folds, n_models = centred.shape
-    exact = (n_folds - 1) * lgamma(n_models + 1) <= log(n_resamples + 1) + TIE_SLACK
-    if exact:
+    if (n_folds - 1) * lgamma(n_models + 1) <= log(n_resamples + 1) + TIE_SLACK:
         sums = centred[:1]  # the first fold fixed, all others permuted in every way
         orders: NDArray[np.intp] = np.array(list(permutations(range(n_models))))
         for fold in centred[1:]:
@@ -297,13 +288,13 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
             tables = np.broadcast_to(centred, (len(block), n_folds, n_models))
             parts.append(generator.permuted(tables, axis=-1).sum(axis=-2))
         sums = np.concatenate(parts)
-    return ResamplingPValues(_upper_tail_share((sums**2).sum(axis=-1)), len(sums), exact)
+    return _upper_tail_share((sums**2).sum(axis=-1))
 
 
-def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> ResamplingPValues:
-    """Test all pairs (..., n_pairs) by step-down max-T under sign flips."""
+def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
+    """Return adjusted p of all pairs (..., n_pairs) by step-down max-T under sign flips."""
     # algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do
-    signs, exact = draw_sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
+    signs, _ = draw_sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
     difference = pair_differences(values)
     order = np.argsort(squared_t(difference, signs[:1])[..., 0, :], axis=-1)[..., None, :]
     ranked = np.take_along_axis(difference, order, axis=-1)  # the least extreme first: its maximum is itself
@@ -315,7 +306,7 @@ def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Res
     falling = np.maximum.accumulate(counts[..., ::-1] / len(signs), axis=-1)[..., ::-1]
     adjusted = np.empty_like(falling)
     np.put_along_axis(adjusted, order, falling, axis=-1)
-    return ResamplingPValues(adjusted[..., 0, :], len(signs), exact)
+    return adjusted[..., 0, :]
 
 
 def squared_t(difference: Floats, signs: Floats) -> Floats:

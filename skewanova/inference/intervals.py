@@ -31,7 +31,7 @@ from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference.case_resampling import bootstrap_estimates, measure_models
 from skewanova.inference.catalogue import INTERVALS
-from skewanova.inference.sampling import Codes, Sample, check_groups, check_sample, target_prior
+from skewanova.inference.sampling import Codes, Sample, check_sample, number_groups, target_prior
 from skewanova.inference.single_test_set import bonferroni_value
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import (
@@ -111,10 +111,11 @@ def bca_acceleration(deviations: Floats) -> float:
     return float((deviations**3).sum()) / (6 * square**1.5) if square > 0 else 0.0
 
 
-def t_limits(estimates: Floats, level: float) -> tuple[Floats, Floats]:
+def t_limits(estimates: Floats, level: float) -> Limits:
     """Return the limits mean -+ t s / sqrt(K) over K folds, not cut to [0, 1]."""
     mean, std = estimates.mean(), estimates.std(ddof=1)
-    return fold_mean_interval(mean, std, len(estimates), ratio=0.0, level=level)[1:]
+    _, low, high = fold_mean_interval(mean, std, len(estimates), ratio=0.0, level=level)
+    return float(low), float(high)
 
 
 #: Number of trials below which Wilson's limits are 0 and 1 in double precision.
@@ -356,7 +357,7 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> Codes
         raise InputError(f"method={method!r} {problem}")
     if folds is None:
         return None
-    names, codes = check_groups(folds, "folds", positive)
+    names, codes = number_groups(folds, "folds", positive)
     counts = np.array([np.bincount(codes[rows], minlength=len(names)) for rows in (positive, ~positive)])
     lacking = names[(counts == 0).any(axis=0)]
     if len(names) < 2 or len(lacking):
@@ -498,8 +499,8 @@ def interval_table(
                 area_estimator=area_estimator,
                 rng=rng,
             )
-            rows.append({**vars(interval), "model": model, "level": what, "fold": fold})
-            rows[-1]["warning"] = interval.warning or ""
+            cell = {"model": model, "level": what, "fold": fold, "warning": interval.warning or ""}
+            rows.append(vars(interval) | cell)
     frame = pd.DataFrame(rows)[list(INTERVAL_COLUMNS)]
     frame["fold"] = frame["fold"].convert_dtypes()  # nullable, of the dtype of the folds
     warn_each(shorten_notes(text for text in frame["warning"] if text))

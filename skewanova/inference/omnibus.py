@@ -32,7 +32,6 @@ from skewanova.inference.anova import (
 from skewanova.inference.catalogue import TestInfo, get_test
 from skewanova.inference.fold_statistics import (
     FTest,
-    ResamplingPValues,
     contrast_f,
     model_contrasts,
     permutation_test,
@@ -197,10 +196,9 @@ def kernel_arguments(
     return needs | ({"n_resamples": n_resamples, "rng": rng} if test.needs_draws else {})
 
 
-def _resampling_f_test(values: Floats, *, rearrange: Callable[..., ResamplingPValues], **draws: Any) -> FTest:
+def _resampling_f_test(values: Floats, *, rearrange: Callable[..., Floats], **draws: Any) -> FTest:
     """Return the blocked F with the p-value of a resampling test."""
-    result = rearrange(values, **draws)
-    return fold_statistics.blocked_test(values)._replace(p_value=result.p_value)
+    return fold_statistics.blocked_test(values)._replace(p_value=rearrange(values, **draws))
 
 
 KERNELS: dict[str, Callable[..., FTest]] = {

@@ -420,7 +420,7 @@ def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
 def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.DataFrame:
     """Return step-down max-T tests; intervals use the single-step critical value if draws suffice."""
     tests, n_folds = fold_statistics.paired_t(values), len(values)
-    adjusted = fold_statistics.max_t_test(values, n_resamples=n_resamples, rng=rng).p_value
+    adjusted = fold_statistics.max_t_test(values, n_resamples=n_resamples, rng=rng)
     a, b = fold_statistics.pair_indices(values.shape[1])
     signs, _ = fold_statistics.draw_sign_flips(n_folds, n_resamples=n_resamples, rng=rng)
     difference = values[:, a] - values[:, b]

@@ -373,13 +373,13 @@ def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
 
 def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
     """Return cluster numbers from 0, of at least two clusters."""
-    names, codes = check_groups(cluster, "cluster", positive)
+    names, codes = number_groups(cluster, "cluster", positive)
     if len(names) < 2:
         raise InputError(f"`cluster` must name at least 2 clusters, but all cases are in {names[0]!r}")
     return codes
 
 
-def check_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArray[Any], Codes]:
+def number_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArray[Any], Codes]:
     """Return the names of groups of cases, and the group number of every case."""
     named = check_vector(to_array(values, name), name)
     check_same_length(y_true=positive, **{name: named})

@@ -186,14 +186,6 @@ def test_additivity_where_one_product_leaves_nothing(scale):
     assert not np.isnan(additivity_test(values + 0.01 * scale * np.eye(3))).any()
 
 
-def test_errors():
-    frame = frame_of(random_table(4, 3))
-    with pytest.raises(ValueError, match="present and finite"):
-        assumptions(frame.iloc[1:])
-    with pytest.raises(ValueError, match=r"^`alpha` must lie strictly between 0 and 1, but got 2$"):
-        assumptions(frame, alpha=2)
-
-
 def test_tests_for_independent_folds_are_advised_where_folds_are():
     satellite = evaluate(load_satellite_scores(), at_priors=(0.5, 0.2)).iauprec
     advice = assumptions(satellite).set_index("check").loc["normality", "advice"]

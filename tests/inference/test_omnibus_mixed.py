@@ -92,23 +92,10 @@ def test_nearly_constant_differences():
 
 
 def test_errors():
-    values = random_table(3, 2)
-    frame = frame_of(values)
-    for broken, message in (
-        (frame_of(values[:, :1]), "a comparison needs at least 2 models, but has 1"),
-        (frame_of(values[:1]), "a test over folds needs at least 2 folds, but has 1"),
-        (
-            with_gaps(values, [(0, 0), (1, 1)]),
-            "a mixed model of 2 models and 3 folds needs at least 5 rows, but",
-        ),
-        (
-            pd.concat([frame, frame.iloc[:1]]),
-            "the frame must have one row for each model and fold, but 1 more",
-        ),
-        (
-            frame.assign(iauprec=[np.nan, *frame["iauprec"][1:]]),
-            "`iauprec` must be finite in every row, but is",
-        ),
+    frame = frame_of(random_table(3, 2))
+    for rows, message in (
+        ([1, 2, 4, 5], "a mixed model of 2 models and 3 folds needs at least 5 rows, but has 4; add folds"),
+        ([*range(6), 0], "the frame must have one row for each model and fold, but 1 more"),
     ):
         with pytest.raises(ValueError, match=f"^{message}"):
-            mixed_model_anova(broken)
+            mixed_model_anova(frame.iloc[rows])

@@ -113,27 +113,13 @@ def test_few_folds(shape):
 
 def test_errors():
     frame = long_frame_of(random_cube(4, 3, 3), PRIORS)
+    missing = "`auprec` must be present and finite for every fold and model and prior, but is not"
     for broken, message in (
-        (frame[frame["model"] == "M0"], "a comparison needs at least 2 models, but has 1"),
-        (frame[frame["fold"] == 0], "a test over folds needs at least 2 folds, but has 1"),
-        (
-            frame[frame["prior"] == 0.5],
-            "a split plot needs at least 2 priors, but has 1; evaluate at more by",
-        ),
-        (
-            pd.concat([frame, frame.iloc[:1]]),
-            "the frame must have one row for each model and fold and prior,",
-        ),
-        (
-            frame.iloc[1:],
-            "`auprec` must be present and finite for every fold and model and prior, but is not",
-        ),
-        (frame.assign(auprec=np.nan), "`auprec` must be present and finite"),
+        (frame[frame["prior"] == 0.5], "a split plot needs at least 2 priors, but has 1; evaluate at more"),
+        (pd.concat([frame, frame.iloc[:1]]), "the frame must have one row for each model and fold and prior"),
+        (frame.iloc[1:], missing),
     ):
         with pytest.raises(ValueError, match=f"^{message}"):
             split_plot_anova(broken, ratio=0)
         with pytest.raises(ValueError, match=f"^{message}"):
             sphericity(broken)
-    for ratio in (-1, np.nan):
-        with pytest.raises(ValueError, match=r"^`ratio` must be a number of test cases for each"):
-            split_plot_anova(frame, ratio=ratio)

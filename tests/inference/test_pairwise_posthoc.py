@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from loops import each
 from messages import exact
-from scipy import stats
 
 from skewanova import InputError, SkewanovaWarning
 from skewanova.inference.anova import IDENTICAL_MODELS, NO_RESIDUAL_VARIATION, three_way_anova, two_way_anova
@@ -69,19 +68,6 @@ def test_equals_r(name):
             assert row["reject"] == (expected["p_adjusted"] < 1 - float(level))
             if "std_error" in expected:
                 assert row["std_error"] == pytest.approx(expected["std_error"], rel=1e-10)
-
-
-@each("data", ["smallest", "balanced"])
-def test_two_levels_are_a_t_test(data):
-    frame = MEANS[data][MEANS[data]["model"].isin(["M1", "M2"])]
-    wide = frame.pivot(index="fold", columns="model", values="iauprec")
-    paired = stats.ttest_rel(wide["M2"], wide["M1"])
-    low, high = paired.confidence_interval(0.95)
-    row = by_pair(tukey_hsd(two_way_anova(frame)))["M2-M1"]
-    found = [row[c] for c in ("p_value", "p_adjusted", "conf_low", "conf_high", "df")]
-    # scipy finds the quantile of the studentized range to about 1e-9
-    assert found == pytest.approx([paired.pvalue, paired.pvalue, low, high, paired.df], rel=1e-7)
-    assert row["statistic"] == pytest.approx(np.sqrt(2) * abs(paired.statistic))
 
 
 def test_columns_order_and_labels():
@@ -230,18 +216,15 @@ def at_one_prior():
 
 
 TWO, BY_PRIOR = analyse("two_way", "balanced"), LONG["balanced"].drop(columns="input")
-EVERY = "`order` must name every level once, but got"
-LEVELS = "for ['M1', 'M2', 'M3']"
 
 
 @each(("call", "message"), [
-    (lambda: tukey_hsd(TWO, order=("M1", "M2")), f"{EVERY} ['M1', 'M2'] {LEVELS}"),
-    (lambda: tukey_hsd(TWO, order=("M1", "M2", "M2")), f"{EVERY} ['M1', 'M2', 'M2'] {LEVELS}"),
+    (lambda: tukey_hsd(TWO, order=("M1", "M2")),
+     "`order` must name every level once, but got ['M1', 'M2'] for ['M1', 'M2', 'M3']"),
     (lambda: tukey_hsd(TWO, factor="prior"), "`factor` must be one of model; but got 'prior'"),
     (lambda: tukey_hsd(analyse("three_way", "balanced"), factor="fold"),
      "`factor` must be one of model, prior; but got 'fold'"),
     (lambda: tukey_hsd(at_one_prior(), factor="prior"), "`factor` must be one of model; but got 'prior'"),
-    (lambda: tukey_hsd(TWO, alpha=1.5), "`alpha` must lie strictly between 0 and 1, but got 1.5"),
     (lambda: tukey_by_prior(BY_PRIOR, alpha=0), "`alpha` must lie strictly between 0 and 1, but got 0"),
     (lambda: tukey_hsd(three_way_anova(BY_PRIOR, interaction=True)),
      "effects of single factors are not defined in a model with an interaction; fit it by "

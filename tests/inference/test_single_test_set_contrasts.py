@@ -269,11 +269,3 @@ def test_no_draw_is_left_out(monkeypatch):
     for level in (0.2, 0.9):
         found = max_z_value(np.eye(2), np.diag([1.0, 2.0]), level)
         assert found == pytest.approx(np.quantile(largest, level), rel=1e-12)
-
-
-def test_the_largest_deviate_is_found_block_by_block(monkeypatch):
-    contrasts, covariance = np.eye(3), covariance_of(drawn(3))
-    whole = max_z_value(contrasts, covariance, 0.95)
-    for size in (1, 30_000, 199_999):
-        monkeypatch.setattr("skewanova.inference.single_test_set.BLOCK_SIZE", size)
-        assert max_z_value(contrasts, covariance, 0.95) == whole
