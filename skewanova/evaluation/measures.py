@@ -21,7 +21,7 @@ from skewanova.base.checks import (
 )
 from skewanova.base.frames import FrameResult
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.curves.groups import Cell, Curves, GroupMeasures, areas_of_groups, measures_of_groups
+from skewanova.curves.groups import Cell, Curves, areas_of_groups, measures_of_groups
 from skewanova.priors.evidence import Support
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 from skewanova.scores.columns import SAMPLING_COLUMNS, ColumnMap, RawTable
@@ -232,7 +232,11 @@ def evaluate(
     table = read_scores(scores)
     curves = table.curves()
     measured = measures_of_groups(curves, grid, weighting, area_estimator)
-    iauprec_frame = _build_iauprec_frame(list(curves), measured, table)
+    counts = table.counts.reshape(-1, 2)
+    negative, positive = counts[counts.sum(axis=1) > 0].T
+    iauprec_frame = pd.DataFrame(list(curves), columns=["model", "fold"]).assign(
+        iauprec=measured.iauprec, auc=measured.auc, n_positive=positive, n_negative=negative
+    )
     return Evaluation(
         auprec=build_auprec_frame(list(curves), grid, measured.auprec),
         iauprec=iauprec_frame,
@@ -375,14 +379,6 @@ def build_auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd
     row = np.repeat(np.arange(len(cells)), len(grid))
     frame = pd.DataFrame(list(cells), columns=["model", "fold"]).take(row).reset_index(drop=True)
     return frame.assign(prior=np.tile(grid, len(cells)), auprec=areas.ravel())
-
-
-def _build_iauprec_frame(cells: Sequence[Cell], measured: GroupMeasures, table: Scores) -> pd.DataFrame:
-    counts = table.counts.reshape(-1, 2)
-    negative, positive = counts[counts.sum(axis=1) > 0].T
-    return pd.DataFrame(list(cells), columns=["model", "fold"]).assign(
-        iauprec=measured.iauprec, auc=measured.auc, n_positive=positive, n_negative=negative
-    )
 
 
 def _imbalance_warnings(positives: pd.Series[int]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -124,7 +124,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
     """
     grid, recall = prior_grid(check_evaluation(evaluation), 41), np.linspace(0.02, 1.0, 50)
     result: dict[str, list[Floats]] = {}
-    for (model, _), roc in _select_curves(evaluation).items():
+    for (model, _), roc in select_curves(evaluation.curves, list_cells(evaluation)).items():
         total, count = result.setdefault(model, [np.zeros((len(grid), len(recall))), np.zeros(1)])
         total += _precision(roc, recall, grid)
         count += 1
@@ -201,7 +201,7 @@ def skew(evaluation: Evaluation) -> pd.DataFrame:
 
 def _stack_points(evaluation: Evaluation, points: Callable[[RocCurve], dict[str, Floats]]) -> pd.DataFrame:
     """Return the points of every curve as one frame, with the columns model and fold first."""
-    curves = _select_curves(evaluation)
+    curves = select_curves(check_evaluation(evaluation).curves, list_cells(evaluation))
     parts = [points(roc) for roc in curves.values()]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     size = len(next(iter(columns.values()))) // len(parts)
@@ -213,7 +213,3 @@ def list_cells(evaluation: Evaluation) -> list[Cell]:
     """Return every (model, fold) with a curve, in the order of models and folds."""
     cells = ((m, f) for m in evaluation.models for f in evaluation.folds)
     return [cell for cell in cells if cell in evaluation.curves]
-
-
-def _select_curves(evaluation: Evaluation) -> Mapping[Cell, RocCurve]:
-    return select_curves(check_evaluation(evaluation).curves, list_cells(evaluation))

@@ -132,6 +132,12 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     ratio, distance = float(positives.max() / positives.min()), _measure_ceiling(values)
     uneven = f"folds differ by a factor of {ratio:.2g} in positives, yet count alike: use stratified folds"
     few = f"with {len(values)} folds this test cannot reach {alpha:g}: more folds are needed"
+    n_folds, n_models = values.shape
+    smallest = {
+        "sign_flip": 2.0 ** (1 - n_folds),
+        "permutation": exp((1 - n_folds) * lgamma(n_models + 1)),
+        "wilcoxon_holm": min(1.0, comb(n_models, 2) * 2.0 ** (1 - n_folds)),
+    }
     rows = [
         *(
             (check, float(statistic), float(p), ADVICE[check] if p < CHECK_LEVEL else "")
@@ -139,10 +145,7 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
         ),
         ("fold_imbalance", ratio, np.nan, uneven if ratio > FOLD_IMBALANCE else ""),
         ("ceiling", distance, np.nan, ADVICE["ceiling"] if distance < 2 else ""),
-        *(
-            (f"smallest_p_{test}", np.nan, p, few if p >= alpha else "")
-            for test, p in _smallest_p_values(*values.shape).items()
-        ),
+        *((f"smallest_p_{test}", np.nan, p, few if p >= alpha else "") for test, p in smallest.items()),
     ]
     return pd.DataFrame(rows, columns=list(CHECK_COLUMNS))
 
@@ -225,15 +228,6 @@ def _measure_ceiling(values: Floats) -> float:
     if gap <= fold_statistics.ROUNDING:
         return 0.0
     return gap / deviation if deviation > fold_statistics.ROUNDING else np.inf
-
-
-def _smallest_p_values(n_folds: int, n_models: int) -> dict[str, float]:
-    """Return the smallest p-value that each resampling test can give."""
-    return {
-        "sign_flip": 2.0 ** (1 - n_folds),
-        "permutation": exp((1 - n_folds) * lgamma(n_models + 1)),
-        "wilcoxon_holm": min(1.0, comb(n_models, 2) * 2.0 ** (1 - n_folds)),
-    }
 
 
 #: Numbers in memory at a time.

@@ -146,10 +146,10 @@ class Sample:
         step = max(1, BLOCK_SIZE // values.shape[1])
         for number, (rows, size) in enumerate(self.strata):
             parts = [rows[start : start + step] for start in range(0, len(rows), step)]
-            mean = sum(_gather_columns(values, part).sum(axis=1, keepdims=True) for part in parts) / size
+            sums = (np.ascontiguousarray(values[part].T).sum(axis=1, keepdims=True) for part in parts)
+            mean = sum(sums) / size
             for part in parts:
-                centered = _gather_columns(values, part)
-                centered -= mean
+                centered = values[part].T - mean
                 centered /= np.sqrt(size * max(size - 1, 1))
                 yield number, centered
 
@@ -324,10 +324,6 @@ def power_sums(
                 centered *= centered
                 power[row] += ones @ centered
     return sums
-
-
-def _gather_columns(values: Floats, rows: Codes) -> Floats:
-    return np.ascontiguousarray(values[rows].T)
 
 
 def is_entire_class(part: Any, total: float) -> Any:

@@ -94,7 +94,7 @@ def test_nearly_constant_differences():
 def test_errors():
     frame = frame_of(random_table(3, 2))
     for rows, message in (
-        ([1, 2, 4, 5], "a mixed model of 2 models and 3 folds needs at least 5 rows, but has 4; add folds"),
+        ([1, 2, 3, 5], "a mixed model of 2 models and 3 folds needs at least 5 rows, but has 4; add folds"),
         ([*range(6), 0], "the frame must have one row for each model and fold, but 1 more"),
     ):
         with pytest.raises(ValueError, match=f"^{message}"):
