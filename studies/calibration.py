@@ -226,7 +226,7 @@ POWER_SCENARIOS = ("S1", "S2a")
 REPLICATES = 400
 
 
-#: ResamplingPValues p-values are fractions that may fall on a level, but for rounding.
+#: p-values of resampling tests are fractions that may fall on a level, but for rounding.
 ROUNDING = 1e-9
 
 

@@ -20,7 +20,6 @@ from skewanova import (
     evaluate,
     iauprec,
     iauprec_score,
-    read_scores,
     roc_curve,
 )
 from skewanova.base.checks import InputError, SkewanovaWarning
@@ -92,17 +91,6 @@ def test_frames_hold_the_values_of_the_functions(estimator, weighting):
         roc, weighting, area_estimator=estimator
     )
     assert measures.iauprec[["n_positive", "n_negative"]].dtypes.tolist() == [np.int64, np.int64]
-
-
-@quiet
-def test_a_path_a_frame_and_a_table_do(tmp_path):
-    frame = random_frame(1)
-    frame.to_csv(tmp_path / "s.csv", index=False)
-    known = evaluate(read_scores(frame))
-    for source in (frame, tmp_path / "s.csv"):
-        assert evaluate(source).auprec.equals(known.auprec)
-        assert evaluate(source).iauprec.equals(known.iauprec)
-    assert evaluate(frame, at_priors=0.3).priors == (0.3,)
 
 
 @each(

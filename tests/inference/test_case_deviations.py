@@ -149,37 +149,6 @@ def test_spreads_by_blocks_are_those_of_all_cases(block, clustered, monkeypatch)
     np.testing.assert_allclose(found.pair_df, [df], rtol=1e-9)
 
 
-def test_blocks_hold_no_more_rows_than_the_cache(monkeypatch):
-    positive, scores = scored(700, 0.5, digits=1)
-    found, priors = deviations(Sample(positive), scores, np.array([0.1, 0.2, 0.4]), "exact"), np.eye(3)
-    steps, blocks = [], CaseDeviations._blocks
-
-    def noted(self, step):
-        steps.append(step)
-        return blocks(self, step)
-
-    monkeypatch.setattr(CaseDeviations, "_blocks", noted)
-    monkeypatch.setattr(case_deviations, "BLOCK_SIZE", 600)
-    monkeypatch.setattr(case_deviations, "MIN_ROWS", 1)
-    found.variances(PriorProjection(priors, np.ones((2, 3))))
-    found.variances(PriorProjection(priors[:, :2], np.ones((2, 2))))
-    assert found.r_factor.shape == (6, 6)
-    monkeypatch.setattr(case_deviations, "BLOCK_SIZE", 1)
-    found.variances(PriorProjection(priors, np.ones((2, 3))))
-    assert steps == [100, 150, case_deviations.ROWS_PER_COLUMN * 6, 16]
-
-
-def test_deviations_are_measured_in_a_power_of_two_just_above_the_largest():
-    positive, scores = scored(60, 0.5, digits=1)
-    scale = np.array([[3.0], [5.0]])
-    found = deviations(Sample(positive), scores, np.array([0.1, 0.4]), "exact")
-    unit = found.magnitude(PriorProjection(np.eye(2), scale))
-    largest = (scale * [np.abs(one.select_units()).max(axis=0) for one in found.tables]).max(axis=0)
-    np.testing.assert_array_equal(np.log2(unit) % 1, 0)
-    assert (largest < unit).all()
-    assert (unit <= 2 * largest).all()
-
-
 @each("n_models", [1, 2])
 @each("spare", [-1, 0, 1])
 def test_units_are_their_own_rows_unless_they_are_more_than_columns(n_models, spare):

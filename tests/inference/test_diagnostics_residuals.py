@@ -1,7 +1,5 @@
 """Normal quantiles of residuals: statsmodels for the pieces, fresh simulation for what the envelopes hold."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -97,12 +95,9 @@ def test_the_interaction_of_models_and_priors_is_swept_too(interaction):
     assert list(found)[:3] == ["model", "fold", "prior"]
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"confidence_level": 1.0}, "`confidence_level` must"), ({"n_draws": 9}, "`n_draws` must"),
-])  # fmt: skip
-def test_options_are_checked(values, options, message):
-    with pytest.raises(InputError, match=re.escape(message)):
-        residual_quantiles(two_way_anova(long(values)), **options)
+def test_options_are_checked(values):
+    with pytest.raises(InputError, match="`n_draws` must"):
+        residual_quantiles(two_way_anova(long(values)), n_draws=9)
     flat = pd.DataFrame({"model": list("AABB"), "fold": [1, 2, 1, 2], "fitted": 0.5, "residual": 0.0})
     with pytest.raises(InputError, match="must vary, but the analysis leaves no residual variation"):
         residual_quantiles(flat)

@@ -44,11 +44,3 @@ def test_the_range_of_normal_values_by_adaptive_quadrature(n_levels, width):
     found = fold_statistics._normal_range_sf(np.array([[width]]), n_levels)
     assert found.shape == (1, 1)
     assert found[0, 0] == pytest.approx(expected, abs=2e-13)
-
-
-@pytest.mark.parametrize(("df", "n_nodes"), [(1, 600), (9.9, 600), (10, 96), (57, 96), (np.inf, 1)])
-def test_few_degrees_of_freedom_take_more_nodes(df, n_nodes):
-    node, weight = fold_statistics.deviation_nodes(df)
-    assert len(node) == len(weight) == n_nodes
-    assert weight.sum() == pytest.approx(1)
-    assert weight @ node**2 == pytest.approx(1)  # the mean of a chi square over its degrees of freedom

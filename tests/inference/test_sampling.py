@@ -245,12 +245,6 @@ def test_a_class_in_one_unit_shows_no_spread():
     assert Sample(np.array([1, 0, 0]) == 1).single_unit_classes == ("the only positive case",)
 
 
-@pytest.mark.parametrize("whole", [0.2, 1.0, 50.0])
-def test_what_is_left_of_a_weight_is_held_against_it(whole):
-    assert is_entire_class(whole * (1 - MAX_WEIGHT_ROUNDING / 2), whole)
-    assert not is_entire_class(whole * (1 - 2 * MAX_WEIGHT_ROUNDING), whole)
-
-
 def test_bad_clusters_are_refused():
     assert check_sample([0, 1], [1.0, 2.0], cluster=["b", "a"])[0].cluster.tolist() == [1, 0]  # two do
     with pytest.raises(InputError, match="at least 2 clusters"):
