@@ -23,15 +23,8 @@ class Here(backends.Backend):
     def __init__(self, frame):
         self.source = frame
 
-    @property
-    def names(self):
-        return list(self.source)
-
-    def n_rows(self):
+    def _count(self):
         return len(self.source)
-
-    def largest_group(self, columns):
-        return int(self._select(columns).groupby(backends.group_columns(columns), dropna=False).size().max())
 
     def _select(self, columns):
         return self.source[list(columns.values())].set_axis(list(columns), axis=1)

@@ -141,12 +141,14 @@ class DesignAnalysis(ABC):
         measures, alpha = self.evaluation, self.options.alpha
         return two_way_anova(measures.iauprec, alpha=alpha), three_way_anova(measures.auprec, alpha=alpha)
 
-    def compare_priors(self) -> pd.DataFrame:
-        """Compare the pairs of priors by the 3-way ANOVA; the frame is empty if there is one prior."""
-        three_way = self.published[1]
-        if three_way.residuals()["prior"].nunique() < 2:
-            return pd.DataFrame(columns=PRIOR_PAIR_COLUMNS)
-        return tukey_hsd(three_way, factor="prior", alpha=self.options.alpha).to_frame()
+    def describe_published(self) -> dict[str, pd.DataFrame]:
+        """Build the frames of the residuals of the 2-way, and of the pairs of priors by the 3-way ANOVA."""
+        two_way, three_way = self.published
+        frames = {"residuals": two_way.residuals()}
+        if three_way.residuals()["prior"].nunique() > 1:
+            pairs = tukey_hsd(three_way, factor="prior", alpha=self.options.alpha)
+            frames["prior_pairs"] = pairs.to_frame()
+        return frames
 
     def build_frames(
         self,
@@ -297,11 +299,11 @@ class FoldsAnalysis(DesignAnalysis):
         frames = self.build_frames(
             decisions,
             self._compare_all_pairs(),
-            prior_pairs=self.compare_priors(),
+            None,
             effects=effects(measures, alpha=alpha, control=control, order=order),
             equivalence=equivalence(measures, rope=options.rope, order=order, **options.family_options),
             assumptions=assumptions(measures.iauprec, alpha=alpha),
-            residuals=self.published[0].residuals(),
+            **self.describe_published(),
         )
         notes = warn_each(_check_level(measures.design, options))
         return Analysis((primary, *self.published, *secondary), frames, notes)
@@ -309,30 +311,28 @@ class FoldsAnalysis(DesignAnalysis):
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
         """Compare the pairs by the primary test over another deployment prior."""
         measures = self.evaluation.reweight(as_deployment_prior(deployment_prior))
-        method = resolve_pairwise(measures.design, self.options)
-        if method != "tukey":
-            return self._compare_family(method, measures)
-        two_way = two_way_anova(measures.iauprec, alpha=self.options.alpha)
-        return tukey_hsd(two_way, alpha=self.options.alpha, order=measures.models).to_frame()
+        return self._compare_family(resolve_pairwise(measures.design, self.options), measures)
 
     def _compare_all_pairs(self) -> pd.DataFrame:
         """Compare all pairs by the primary test, by Tukey's test as published, and by the secondary tests."""
         measures, options = self.evaluation, self.options
-        common: dict[str, Any] = {"alpha": options.alpha, "order": measures.models}
         primary = resolve_pairwise(measures.design, options)
-        tukey, tukey_three_way = (tukey_hsd(anova, **common).to_frame() for anova in self.published)
-        if primary == "tukey":
-            parts = [tukey.assign(role="primary")]
-        else:
-            parts = [self._compare_family(primary, measures, role="primary"), tukey]
-        parts += [tukey_three_way, tukey_by_prior(measures.auprec, **common)]
+        by_prior = tukey_by_prior(measures.auprec, alpha=options.alpha, order=measures.models)
+        parts = [self._compare_family(primary, measures).assign(role="primary")]
+        parts += [] if primary == "tukey" else [self._compare_tukey(self.published[0])]
+        parts += [self._compare_tukey(self.published[1]), by_prior]
         others = _select_tests(PAIRWISE_TESTS, measures.design, control=options.control is not None)
         parts += [self._compare_family(method, measures) for method in others if method != primary]
         return pd.concat(parts, ignore_index=True)
 
-    def _compare_family(self, method: str, measures: Evaluation, *, role: str = "secondary") -> pd.DataFrame:
+    def _compare_tukey(self, anova: AnovaResult) -> pd.DataFrame:
+        return tukey_hsd(anova, alpha=self.options.alpha, order=self.evaluation.models).to_frame()
+
+    def _compare_family(self, method: str, measures: Evaluation) -> pd.DataFrame:
         """Compare all pairs by one test; `p_adjust` applies if the test does not adjust by itself."""
         options = self.options
+        if method == "tukey":
+            return self._compare_tukey(two_way_anova(measures.iauprec, alpha=options.alpha))
         return posthoc(
             measures,
             method=method,
@@ -340,6 +340,5 @@ class FoldsAnalysis(DesignAnalysis):
             control=options.control,
             alpha=options.alpha,
             order=measures.models,
-            role=role,
             rng=options.rng,
         )

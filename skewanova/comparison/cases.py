@@ -8,9 +8,10 @@ the learners differ over further runs and cases.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,18 +23,11 @@ from skewanova.comparison.analysis import Analysis, DesignAnalysis
 from skewanova.inference.catalogue import name_family
 from skewanova.inference.effect_sizes import add_effect_sizes, add_equivalence_tests
 from skewanova.inference.fold_statistics import FTest, pair_differences, pair_indices
-from skewanova.inference.intervals import Interval, IntervalInputs, compute_interval
-from skewanova.inference.omnibus import OmnibusResult, make_omnibus_result
-from skewanova.inference.paired_test_set import (
-    PairedTestSet,
-    RunAreas,
-    get_test_set,
-    iter_run_areas,
-    measure_runs,
-)
+from skewanova.inference.intervals import IntervalInputs, compute_interval
+from skewanova.inference.omnibus import make_omnibus_result
+from skewanova.inference.paired_test_set import RunAreas, get_test_set, iter_run_areas
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, adjust_family, tukey_hsd
 from skewanova.inference.runs import RunsComparison, compare_runs
-from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import (
     ArcsineAreas,
     TestSetComparison,
@@ -51,8 +45,27 @@ CasesComparison = TestSetComparison | RunsComparison
 MIN_POSITIVES_TIMES_AREA = 10
 
 
+#: Columns of the differences, and the attributes of a comparison that they hold.
+DIFFERENCE_COLUMNS = {
+    "model_a": "model_a", "model_b": "model_b", "estimate": "difference", "std_error": "std_error",
+    "df": "df_error", "statistic": "statistic",
+}  # fmt: skip
+
+
 #: Columns that are nan if a pair is not tested.
 TEST_COLUMNS = ["std_error", "df", "statistic", "p_value", "p_adjusted", "conf_low", "conf_high"]
+
+
+class Limits(NamedTuple):
+    """Confidence limits of each model, with the spread of each difference and the best model's error.
+
+    `spread` is the standard deviation of each difference in one run, or on one test set its standard error.
+    """
+
+    limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats]
+    spread: Floats
+    error: float
+    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -64,15 +77,51 @@ class CasesAnalysis(DesignAnalysis):
         """Name of the primary test."""
         return "jackknife"
 
-    def compare_arcsine_areas(self, areas: ArcsineAreas, weighting: DeploymentPrior) -> TestSetComparison:
+    @abstractmethod
+    def measure(self, weightings: Sequence[DeploymentPrior]) -> Iterator[ArcsineAreas | RunAreas]:
+        """Yield the areas of the models over each deployment prior."""
+
+    def compare(self, areas: Any) -> CasesComparison:
         """Compare the models by their areas on the arcsine scale."""
         level, models = 1 - self.options.alpha, self.evaluation.models
-        return compare_areas(areas, weighting=weighting.describe(), models=models, confidence_level=level)
+        return compare_areas(areas, weighting="", models=models, confidence_level=level)
 
-    def test_equality(self, result: CasesComparison) -> OmnibusResult:
-        """Return the F test of equality of all models."""
+    @abstractmethod
+    def compute_limits(self, areas: Any, result: Any) -> Limits:
+        """Compute the confidence limits of the models."""
+
+    def analyse(self, decisions: pd.DataFrame) -> Analysis:
+        """Run the tests of all models and of the pairs over cases."""
+        measures, options = self.evaluation, self.options
+        report_stage("tests of all models")
+        weighting, support = measures.deployment_prior, measures.support
+        measured = self.measure([weighting, *map(as_deployment_prior, measures.priors)])
+        areas = next(measured)
+        result = self.compare(areas)
+        report_stage("pairs of models")
+        at_priors = {p: self.compare(item) for p, item in zip(measures.priors, measured, strict=True)}
+        pairs, limits = self.compare_families(result, at_priors), self.compute_limits(areas, result)
+        differences = _build_difference_frame(result).assign(spread=limits.spread)
+        frames = self.build_frames(
+            decisions,
+            pairs,
+            limits.limits,
+            effects=add_effect_sizes(differences, alpha=options.alpha, control=options.control),
+            equivalence=compute_posterior(result, options.rope, options.family_options),
+            assumptions=check_sizes(
+                support, weighting.low, result.estimate, limits.error, clustered=areas.sample.clustered
+            ),
+        )
         numbers = (result.f_omnibus, result.df, result.df_omnibus, result.p_omnibus)
-        return make_omnibus_result(self.primary_test, "primary", FTest(*map(np.asarray, numbers)))
+        omnibus = make_omnibus_result(self.primary_test, "primary", FTest(*map(np.asarray, numbers)))
+        if isinstance(result, RunsComparison):
+            frames["components"] = result.components
+        return Analysis([omnibus], frames, limits.warnings)
+
+    def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
+        """Compare the pairs over another deployment prior."""
+        areas = next(self.measure([as_deployment_prior(deployment_prior)]))
+        return self.compare_families(self.compare(areas), {})
 
     def compare_families(
         self, result: CasesComparison, at_priors: Mapping[float, CasesComparison]
@@ -96,25 +145,6 @@ class CasesAnalysis(DesignAnalysis):
             _build_difference_frame(result).assign(test=test, p_value=result.p_value), **settings
         )
 
-    def build_case_frames(
-        self, result: CasesComparison, sample: Sample, *, spread: Floats, error: float
-    ) -> dict[str, pd.DataFrame]:
-        """Build the frames of effect sizes, equivalence and checks.
-
-        `spread` is the standard deviation of each difference in one run, or on one test set its standard
-        error; `error` is the standard error of the best model.
-        """
-        options = self.options
-        pairs = _build_difference_frame(result).assign(spread=spread)
-        low = self.evaluation.deployment_prior.low
-        return {
-            "effects": add_effect_sizes(pairs, alpha=options.alpha, control=options.control),
-            "equivalence": compute_posterior(result, options.rope, options.family_options),
-            "assumptions": check_sizes(
-                self.evaluation.support, low, result.estimate, error, is_clustered=sample.clustered
-            ),
-        }
-
 
 @dataclass(frozen=True)
 class TestSetAnalysis(CasesAnalysis):
@@ -122,49 +152,27 @@ class TestSetAnalysis(CasesAnalysis):
 
     __test__ = False  # pytest collects classes named Test...
 
-    @property
-    def test_set(self) -> PairedTestSet:
-        """Areas and jackknife covariance of the models on the test set."""
-        return get_test_set(self.evaluation)
+    def measure(self, weightings: Sequence[DeploymentPrior]) -> Iterator[ArcsineAreas]:
+        """Yield the areas of the models over each deployment prior."""
+        test_set = get_test_set(self.evaluation)
+        return (test_set.measure_areas(self.evaluation, weighting) for weighting in weightings)
 
-    def compare(self, target: PriorLike) -> TestSetComparison:
-        """Compare the models at one prior or over a deployment prior."""
-        weighting = as_deployment_prior(target)
-        return self.compare_arcsine_areas(self.test_set.measure_areas(self.evaluation, weighting), weighting)
-
-    def analyse(self, decisions: pd.DataFrame) -> Analysis:
-        """Run the jackknife tests of all models and of the pairs."""
-        measures = self.evaluation
-        report_stage("tests of all models")
-        sample, result = self.test_set.sample, self.compare(measures.deployment_prior)
-        report_stage("pairs of models")
-        at_priors = {prior: self.compare(prior) for prior in measures.priors}
-        pairs = self.compare_families(result, at_priors)
-        intervals = self._compute_intervals()
-        error = float(np.sqrt(np.diag(result.covariance))[0])
-        frames = self.build_frames(
-            decisions,
-            pairs,
-            ([item.conf_low for item in intervals], [item.conf_high for item in intervals]),
-            **self.build_case_frames(result, sample, spread=result.std_error, error=error),
-        )
-        notes = warn_each(dict.fromkeys(item.warning for item in intervals if item.warning))
-        notes = (*list_sample_warnings(sample), *notes)
-        return Analysis([self.test_equality(result)], frames, notes)
-
-    def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
-        """Compare the pairs over another deployment prior."""
-        return self.compare_families(self.compare(deployment_prior), {})
-
-    def _compute_intervals(self) -> list[Interval]:
+    def compute_limits(self, areas: ArcsineAreas, result: TestSetComparison) -> Limits:
+        """Compute the confidence limits of the models, with the warnings of each interval."""
         measures, level = self.evaluation, 1 - self.options.alpha
-        areas = self.test_set.measure_areas(measures, measures.deployment_prior)
         options = areas.sample, np.empty(0), measures.deployment_prior, measures.area_estimator, level
         estimate = measures.iauprec.set_index("model")["iauprec"].loc[list(measures.models)]
         spreads = zip(estimate.tolist(), *(part.tolist() for part in areas.model_errors()), strict=True)
         with warnings.catch_warnings(), warn_once():
             warnings.simplefilter("ignore", SkewanovaWarning)  # each interval has its warning as a field
-            return [compute_interval(IntervalInputs(*options, precomputed=item), "auto") for item in spreads]
+            items = [compute_interval(IntervalInputs(*options, precomputed=item), "auto") for item in spreads]
+        notes = warn_each(dict.fromkeys(item.warning for item in items if item.warning))
+        return Limits(
+            ([item.conf_low for item in items], [item.conf_high for item in items]),
+            spread=result.std_error,
+            error=float(np.sqrt(np.diag(result.covariance))[0]),
+            warnings=(*list_sample_warnings(areas.sample), *notes),
+        )
 
 
 @dataclass(frozen=True)
@@ -176,60 +184,42 @@ class RunsAnalysis(CasesAnalysis):
         """Name of the primary test."""
         return "jackknife" if self.evaluation.design.has_fixed_models else "obuchowski_rockette"
 
+    def measure(self, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
+        """Yield the areas of the models over each deployment prior."""
+        return iter_run_areas(self.evaluation, weightings)
+
     def compare(self, areas: RunAreas) -> CasesComparison:
         """Compare the models over runs and cases; if the runs are fixed, compare their means over cases."""
-        if areas.runs != "fixed":
-            return compare_runs(
-                areas.area,
-                areas.covariance,
-                models=self.evaluation.models,
-                confidence_level=1 - self.options.alpha,
-                runs=areas.runs,
-                case_df=areas.sample.df,
-            )
-        return self.compare_arcsine_areas(areas.means, self.evaluation.deployment_prior)
+        if areas.runs == "fixed":
+            return super().compare(areas.means)
+        return compare_runs(
+            areas.area,
+            areas.covariance,
+            models=self.evaluation.models,
+            confidence_level=1 - self.options.alpha,
+            runs=areas.runs,
+            case_df=areas.sample.df,
+        )
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
         """Run the tests over runs and cases, and the published analyses."""
-        measures, alpha = self.evaluation, self.options.alpha
-        report_stage("tests of all models")
-        priors = map(as_deployment_prior, measures.priors)
-        run_areas = iter_run_areas(measures, [measures.deployment_prior, *priors])
-        areas = next(run_areas)
-        result = self.compare(areas)
-        two_way = self.published[0]
-        report_stage("pairs of models")
-        at_priors = {p: self.compare(item) for p, item in zip(measures.priors, run_areas, strict=True)}
-        pairs = self.compare_families(result, at_priors)
-        tukey = tukey_hsd(two_way, alpha=alpha, order=measures.models).to_frame()
-        low, high = self._compute_mean_intervals(areas, result)
-        error = float(high[0] - result.estimate[0]) / float(special.ndtri(1 - alpha / 2))
-        spread = _compute_run_sd(result, areas)
-        frames = self.build_frames(
-            decisions,
-            pairs,
-            (low, high),
-            prior_pairs=self.compare_priors(),
-            residuals=two_way.residuals(),
-            **self.build_case_frames(result, areas.sample, spread=spread, error=error),
-        )
-        frames["pairs"] = pd.concat([pairs, tukey], ignore_index=True)
-        if isinstance(result, RunsComparison):
-            frames["components"] = result.components
-        return Analysis([self.test_equality(result), *self.published], frames)
+        result = super().analyse(decisions)
+        tukey = tukey_hsd(self.published[0], alpha=self.options.alpha, order=self.evaluation.models)
+        pairs = pd.concat([result.frames["pairs"], tukey.to_frame()], ignore_index=True)
+        frames = {**result.frames, **self.describe_published(), "pairs": pairs}
+        return Analysis([*result.tests, *self.published], frames)
 
-    def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
-        """Compare the pairs over another deployment prior."""
-        areas = measure_runs(self.evaluation, as_deployment_prior(deployment_prior))
-        return self.compare_families(self.compare(areas), {})
-
-    def _compute_mean_intervals(self, areas: RunAreas, result: CasesComparison) -> tuple[Floats, Floats]:
+    def compute_limits(self, areas: RunAreas, result: CasesComparison) -> Limits:
         """Compute the confidence limits of the mean over runs of each model."""
+        alpha = self.options.alpha
         if isinstance(result, RunsComparison):
-            return np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
-        size = self.evaluation.support.effective_size(typical_prior(self.evaluation.deployment_prior))
-        std_error, df = areas.means.model_errors()
-        return logit_interval(result.estimate, std_error, df=df, level=1 - self.options.alpha, size=size)
+            low, high = np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
+        else:
+            size = self.evaluation.support.effective_size(typical_prior(self.evaluation.deployment_prior))
+            std_error, df = areas.means.model_errors()
+            low, high = logit_interval(result.estimate, std_error, df=df, level=1 - alpha, size=size)
+        error = float(high[0] - result.estimate[0]) / float(special.ndtri(1 - alpha / 2))
+        return Limits((low, high), _compute_run_sd(result, areas), error)
 
 
 def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
@@ -245,16 +235,7 @@ def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
 
 def _build_difference_frame(result: CasesComparison) -> pd.DataFrame:
     """Return the difference of each pair with its standard error and t statistic."""
-    return pd.DataFrame(
-        {
-            "model_a": result.model_a,
-            "model_b": result.model_b,
-            "estimate": result.difference,
-            "std_error": result.std_error,
-            "df": result.df_error,
-            "statistic": result.statistic,
-        }
-    )
+    return pd.DataFrame({name: getattr(result, value) for name, value in DIFFERENCE_COLUMNS.items()})
 
 
 def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -272,26 +253,21 @@ def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[st
 
 
 def check_sizes(
-    support: Support, low: float, estimate: Floats, error: float, *, is_clustered: bool
+    support: Support, low: float, estimate: Floats, error: float, *, clustered: bool
 ) -> pd.DataFrame:
     """Check that the test set is large enough; `error` is the standard error of the best model."""
     positives, effective = support.n_positive, float(effective_negatives(support.n_negative, low))
-    units = " (counted in clusters that hold one)" if is_clustered else ""
+    units = " (counted in clusters that hold one)" if clustered else ""
     distance = float(1 - estimate[0]) / error if error > 0 else 0.0
-    sizes = {
-        "positives": (positives, support.needed),
-        "positives_times_area": (positives * float(estimate.min()), MIN_POSITIVES_TIMES_AREA),
-        "effective_negatives": (effective, support.needed),
-        "ceiling": (distance, 2.0),
-    }
-    advice = {
-        "positives": f"few positives{units}, {support.needed:g} are needed: standard errors are rough",
-        "positives_times_area": "positives times the smallest area are few: tests may reject too often",
-        "effective_negatives": f"negatives / skew at prior {low:g} is small: standard errors are too small "
-        "there",
-        "ceiling": "the best model is close to the ceiling of 1, where differences shrink",
-    }
-    rows = [
-        (name, size, np.nan, advice[name] if size < least else "") for name, (size, least) in sizes.items()
-    ]
+    few = f"few positives{units}, {support.needed:g} are needed: standard errors are rough"
+    small = f"negatives / skew at prior {low:g} is small: standard errors are too small there"
+    liberal = "positives times the smallest area are few: tests may reject too often"
+    close = "the best model is close to the ceiling of 1, where differences shrink"
+    checks = (
+        ("positives", positives, support.needed, few),
+        ("positives_times_area", positives * float(estimate.min()), MIN_POSITIVES_TIMES_AREA, liberal),
+        ("effective_negatives", effective, support.needed, small),
+        ("ceiling", distance, 2.0, close),
+    )
+    rows = [(name, size, np.nan, advice if size < least else "") for name, size, least, advice in checks]
     return pd.DataFrame(rows, columns=["check", "statistic", "p_value", "advice"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,9 +17,9 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     Seed,
+    SkewanovaWarning,
     check_count,
     check_fraction,
-    check_scores,
     make_generator,
     prefix_errors,
     warn_each,
@@ -26,7 +28,7 @@ from skewanova.base.frames import FrameResult
 from skewanova.base.text import write_p
 from skewanova.priors import batches, estimation, mixtures
 from skewanova.priors.estimation import EstimatedPrior, PriorEstimate
-from skewanova.priors.mixtures import N_BINS, bin_scores
+from skewanova.priors.mixtures import N_BINS
 from skewanova.scores.reading import read_in_memory
 from skewanova.scores.table import ScoreTable, StreamedScores
 from skewanova.scores.unlabelled import (
@@ -234,17 +236,16 @@ def estimate_prior_from_tables(
     n_bins = check_count(n_bins, "n_bins", minimum=2)
     models, notes = _find_shared_models(table, field_scores)
     cases = {model: collect_labelled_cases(table, model, fold) for model in models}
-    estimates, warnings = {}, []
-    for model in models:
-        item = _estimate_model(cases[model], field_scores.select_model(model), n_bins, level, rng=rng)
-        estimates[model] = item
-        warnings += [f"{model}: {text}" if len(models) > 1 else text for text in item.warnings]
+    options: dict[str, Any] = {"n_bins": n_bins, "confidence_level": level, "rng": rng}
+    estimates = {m: _estimate_model(cases[m], field_scores.select_model(m), **options) for m in models}
     prior: PriorEstimate | PooledPrior = estimates[models[0]]
     if len(models) > 1:
         prior = _pool_models(estimates, cases, field_scores, level, rng=rng)
     result = PriorEstimates(estimates, prior, _list_assumptions(table, fold))
-    scales = [] if fold is not None else [*_check_scales(table, estimates)]
-    return replace(result, warnings=warn_each([*notes, *scales, *warnings, *result.caveats]))
+    notes += [] if fold is not None else _check_scales(table, estimates)
+    for model, item in estimates.items():
+        notes += [f"{model}: {text}" if len(models) > 1 else text for text in item.warnings]
+    return replace(result, warnings=warn_each([*notes, *result.caveats]))
 
 
 def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:
@@ -259,25 +260,17 @@ def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tu
     return shared, [f"{model} is in only one of the tables and is left out" for model in rest]
 
 
-def _estimate_model(
-    cases: LabelledCases, rows: pd.DataFrame, n_bins: int, level: float, *, rng: Seed
-) -> PriorEstimate:
-    scores = check_scores(rows["y_score"].to_numpy(), "unlabelled")
+def _estimate_model(cases: LabelledCases, rows: pd.DataFrame, **options: Any) -> PriorEstimate:
+    batch = rows["batch"].astype(str).to_numpy() if "batch" in rows else None
+    scores, model = rows["y_score"].to_numpy(), str(rows["model"].iloc[0])
     try:
-        estimation.check_overlap(cases.score, scores)
-        bins = bin_scores(cases.positive, cases.score, scores, n_bins)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SkewanovaWarning)  # issued together, by model
+            return estimation.estimate_prior(cases.positive, cases.score, scores, batch=batch, **options)
     except InputError as error:
-        model = str(rows["model"].iloc[0])
         raise InputError(
             f"the prior cannot be estimated by model {model!r}: {error}, or leave the model out"
         ) from None
-    result = estimation.estimate_from_bins(bins, level, rng=rng)
-    if "batch" in rows:
-        names = rows["batch"].astype(str).to_numpy()
-        result = estimation.add_batches(
-            result, estimation.count_by_batch(names, scores, result.bins.edges), rng=rng
-        )
-    return replace(result, warnings=(*estimation.note_scores_beyond(cases.score, scores), *result.warnings))
 
 
 def _check_scales(table: ScoreTable, estimates: Mapping[str, PriorEstimate]) -> Iterator[str]:

@@ -30,7 +30,6 @@ from skewanova.base.rounding import argsort_descending, snap_ties
 from skewanova.base.text import (
     Table,
     escape_text,
-    format_section,
     format_with_error,
     merge_notes,
     shorten_names,
@@ -134,7 +133,6 @@ class DatasetsComparison(PartsResult):
     by_dataset: pd.DataFrame = field(repr=False)
     hierarchical: pd.DataFrame = field(repr=False)
     deployment_prior: str
-    warnings: tuple[str, ...]
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -173,23 +171,14 @@ class DatasetsComparison(PartsResult):
         """Verdict and ranking, for a notebook."""
         return f"{self.verdict._repr_html_()}\n{self._build_tables()[0].to_html()}"
 
-    def _format_brief(self, width: int) -> str:
-        short = shorten_names(self.ranking["model"])
-        return f"{self.verdict.to_text(width)}\n\n{self._build_tables()[0].to_text(width, names=short)}"
+    def _format_choice(self, width: int) -> str:
+        return self.verdict.to_text(width)
 
-    def _format_details(self, width: int) -> list[str]:
-        short = shorten_names(self.ranking["model"])
-        heading = [
+    def _list_headings(self) -> list[str]:
+        return [
             f"{len(self.comparisons)} data sets, {len(self.ranking)} models, level {self.alpha:g}",
             f"IAUPREC: mean AUPREC over the deployment prior, {self.deployment_prior}",
         ]
-        parts = [
-            wrap_lines(heading, width),
-            format_section("Conclusions across data sets", self.conclusions, width),
-            *(table.to_text(width, names=short) for table in self._build_tables()[1:]),
-        ]
-        parts += [format_section("Warnings", self.warnings, width)] if self.warnings else []
-        return parts
 
     def _build_tables(self) -> tuple[Table, ...]:
         """Build the ranking, mean IAUPREC by data set, and the meta-analysis."""
@@ -409,12 +398,8 @@ def _get_difference(result: Comparison, a: str, b: str) -> dict[str, float]:
     rows = rows[is_valid & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
     measured = rows[rows["std_error"].notna()]
     pair = (rows if measured.empty else measured).iloc[0]
-    sign = 1.0 if pair["model_a"] == a else -1.0
-    return {
-        "estimate": sign * float(pair["estimate"]),
-        "std_error": float(pair["std_error"]),
-        "df": float(pair["df"]),
-    }
+    estimate = float(pair["estimate"]) if pair["model_a"] == a else -float(pair["estimate"])
+    return {"estimate": estimate, "std_error": float(pair["std_error"]), "df": float(pair["df"])}
 
 
 def _add_limits(frame: pd.DataFrame, name: str, spread: Any, alpha: float) -> pd.DataFrame:
@@ -467,7 +452,6 @@ class ClassesComparison(PartsResult):
     FILES: ClassVar = {"classes": ("ranking.csv",), "class_pairs": ("pairs.csv", "tests.csv")}
 
     comparisons: Mapping[str, Comparison] = field(repr=False)
-    warnings: tuple[str, ...]
 
     @property
     def choices(self) -> dict[str, str]:
@@ -492,22 +476,17 @@ class ClassesComparison(PartsResult):
             result += [f"class {escape_text(str(name))}: {sentence}" for sentence in findings]
         return tuple(result)
 
-    def _format_brief(self, width: int) -> str:
+    def _format_choice(self, width: int) -> str:
         lines = [f"class {escape_text(name)}: {choice}" for name, choice in self.choices.items()]
-        table = self._build_tables()[0].to_text(width, names=shorten_names(self.ranking["model"]))
-        return f"{wrap_lines(lines, width)}\n\n{table}"
+        return wrap_lines(lines, width)
 
-    def _format_details(self, width: int) -> list[str]:
+    def _list_headings(self) -> list[str]:
         heading = (
             f"{len(self.comparisons)} classes, each against the rest; pairs are adjusted over all classes "
             f"together, level {self.alpha:g}"
         )
         priors = self._describe_priors().items()
-        pairs = self._build_tables()[1].to_text(width, names=shorten_names(self.ranking["model"]))
-        lines = [heading, *(f"class {escape_text(name)}, IAUPREC over {prior}" for name, prior in priors)]
-        lines += self.conclusions
-        warnings = [wrap_lines(["Warnings", *self.warnings], width)] if self.warnings else []
-        return [wrap_lines(lines, width), pairs, *warnings]
+        return [heading, *(f"class {escape_text(name)}, IAUPREC over {prior}" for name, prior in priors)]
 
     def _describe_priors(self) -> dict[str, str]:
         return {

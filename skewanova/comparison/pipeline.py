@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from functools import partial
 from inspect import signature
 from itertools import chain
 from typing import Any
@@ -46,7 +47,6 @@ from skewanova.scores.halvings import Units, draw_half_folds, draw_holdouts
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_scores
 from skewanova.scores.scikit_learn import check_data, check_named_models, draw_splits, score_splits
-from skewanova.scores.table import Scores
 
 #: Checks of the scores whose advice is also issued as a warning.
 SUSPICIOUS_CHECKS = (*REVERSING_CHECKS, "collapsed_folds")
@@ -202,15 +202,13 @@ def compare(
         estimated = [getattr(deployment_prior, name, ()) for name in ("warnings", "caveats")]
         notes = [*warn_each(chain(*estimated)), *dropped, *check_paired(complete)]
         report_stage("measures")
-        measures = evaluate(
-            complete,
-            at_priors=at_priors,
-            deployment_prior=deployment_prior,
-            area_estimator=area_estimator,
-            design=design,
+        measure = partial(
+            evaluate, at_priors=at_priors, deployment_prior=deployment_prior, area_estimator=area_estimator
         )
+        measures = measure(complete, design=design)
         measures = measures.reorder_models(ranking_order(measures))
-        mixed = [_test_all_cells(table, measures)] if dropped and measures.design.is_over_folds else []
+        over_folds = dropped and measures.design.is_over_folds
+        mixed = [mixed_model_anova(measure(table).iauprec)] if over_folds else []
         frames, messages = _run_analysis(measures, options, mixed)
     notes += [*measures.design.warnings, *messages]
     return Comparison(
@@ -223,15 +221,12 @@ def compare(
     )
 
 
-#: Analyses by the kind of design; other kinds have folds.
-ANALYSES: dict[str, type[DesignAnalysis]] = {"test_set": TestSetAnalysis, "runs": RunsAnalysis}
-
-
 def _run_analysis(
     measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Run the analysis of the design; return all frames, and the warnings."""
-    design = ANALYSES.get(measures.design.kind, FoldsAnalysis)(measures, options)
+    kinds: dict[str, type[DesignAnalysis]] = {"test_set": TestSetAnalysis, "runs": RunsAnalysis}
+    design = kinds.get(measures.design.kind, FoldsAnalysis)(measures, options)
     table = decision_table(measures, rng=options.rng)
     result = design.analyse(table)
     tests, checks = [*result.tests, *mixed], soundness(measures)
@@ -273,17 +268,6 @@ def _collect_settings(measures: Evaluation, options: Options, *, missing: str) -
         "n_models": len(measures.models),
         "n_folds": len(measures.folds),
     }
-
-
-def _test_all_cells(table: Scores, measures: Evaluation) -> OmnibusResult:
-    """Test all models by a mixed model of all folds, those that some model lacks included."""
-    evaluation = evaluate(
-        table,
-        at_priors=measures.priors,
-        deployment_prior=measures.deployment_prior,
-        area_estimator=measures.area_estimator,
-    )
-    return mixed_model_anova(evaluation.iauprec)
 
 
 # --- estimators ---------------------------------------------------------------------------------------------
@@ -441,10 +425,10 @@ def check_arguments(function: str, options: Iterable[str], *, excluded: Containe
 def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
     """Check the arguments of `compare` before any estimator is fitted."""
     check_arguments("compare_estimators", options, excluded={"scores", "missing"})
-    parameters = signature(compare).parameters
-    values = {name: parameters[name].default for name in parameters} | dict(options)
-    names = ("alpha", "pairwise", "p_adjust", "control", "rope")
-    Options(**{name: values[name] for name in names}, rng=0).check_control(models)
+    call = signature(compare).bind(None, **options)
+    call.apply_defaults()
+    values = call.arguments
+    Options(**{item.name: values[item.name] for item in fields(Options)}).check_control(models)
     check_prior_list(values["at_priors"], "at_priors")
     as_deployment_prior(values["deployment_prior"])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import re
-import weakref
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,7 +23,6 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from skewanova.base.checks import DiskFullError, InputError, is_full_disk
 from skewanova.scores.sources import PARQUET_SUFFIXES, describe_damage
@@ -66,11 +65,17 @@ def group_columns(columns: Container[str]) -> list[str]:
     return [key for key in GROUP_COLUMNS if key in columns]
 
 
-class Buckets(NamedTuple):
-    """Number of buckets of rows, and the column by whose hash rows are assigned to them."""
+class Split(NamedTuple):
+    """Columns that define groups of rows, and a function that adds some of them, `added`, as integers."""
 
-    number: int
-    column: str
+    keys: Sequence[str]
+    transform: RowFunction
+    added: Sequence[str]
+
+    @classmethod
+    def into_buckets(cls, n_buckets: int, column: str) -> Split:
+        """Return the split into buckets by the hash of a column."""
+        return cls(["bucket"], partial(add_bucket, column=column, n_buckets=n_buckets), ["bucket"])
 
 
 class Backend(Protocol):
@@ -86,12 +91,18 @@ class Backend(Protocol):
     @property
     def names(self) -> list[str]:
         """Names of the columns."""
+        with self._translate_errors():
+            return list(self.source.columns)
 
     def n_rows(self) -> int:
         """Return the number of rows."""
+        with self._translate_errors():
+            return self._count()
 
-    def largest_group(self, columns: Mapping[str, str]) -> int:
-        """Return the number of rows of the largest (model, fold)."""
+    def count_rows(self, columns: Mapping[str, str]) -> Counter[Any]:
+        """Return the number of rows of every (model, fold)."""
+        keys = {key: columns[key] for key in group_columns(columns)}
+        return sum(map(Counter, self.map_partitions(keys, count_by_group)), Counter())
 
     def read_rows(self, columns: Mapping[str, str], select: RowFunction = pd.DataFrame.copy) -> pd.DataFrame:
         """Return the rows of the columns, or what `select` makes of every partition, in this process."""
@@ -103,26 +114,17 @@ class Backend(Protocol):
         with self._translate_errors():
             return self._collect(self._partition(self._select(columns), function))
 
-    def map_groups(self, columns: Mapping[str, str], function: RowFunction) -> list[Any]:
-        """Return the results of a function of the rows of every (model, fold)."""
+    def map_groups(
+        self, columns: Mapping[str, str], function: RowFunction, split: Split | None = None
+    ) -> list[Any]:
+        """Return the results of a function of the rows of every (model, fold), or group of a split."""
         with self._translate_errors():
-            return self._collect(self._group(self._select(columns), group_columns(columns), function))
+            return self._collect(self._split(columns, function, split))
 
-    def map_pieces(self, columns: Mapping[str, str], count: RowFunction, function: RowFunction) -> list[Any]:
-        """Return the results of a function of the counts of every piece of a (model, fold)."""
+    def persist_groups(self, columns: Mapping[str, str], function: RowFunction, split: Split) -> Any:
+        """Apply a function to the rows of every group; the results stay on the workers."""
         with self._translate_errors():
-            counts = self._transform(self._select(columns), count, ["piece", "n"])
-            return self._collect(self._group(counts, [*group_columns(columns), "piece"], function))
-
-    def map_buckets(self, columns: Mapping[str, str], function: RowFunction, by: Buckets) -> list[Any]:
-        """Return the results of a function of the rows of every bucket."""
-        with self._translate_errors():
-            return self._collect(self._bucket(columns, function, by))
-
-    def persist_buckets(self, columns: Mapping[str, str], function: RowFunction, by: Buckets) -> Persisted:
-        """Apply a function to the rows of every bucket; the results stay on the workers."""
-        with self._translate_errors():
-            return Persisted(self, self._persist(self._bucket(columns, function, by)))
+            return self._persist(self._split(columns, function, split))
 
     def map_results(self, results: Any, function: Callable[[Any], Any]) -> list[Any]:
         """Return the results of a function of every result on the workers."""
@@ -133,9 +135,14 @@ class Backend(Protocol):
         """Delete results on the workers, if the engine does not do so itself."""
         return
 
-    def _bucket(self, columns: Mapping[str, str], function: RowFunction, by: Buckets) -> Any:
-        rows = self._transform(self._select(columns), partial(add_bucket, by=by), ["bucket"])
-        return self._group(rows, ["bucket"], function)
+    def _split(self, columns: Mapping[str, str], function: RowFunction, split: Split | None) -> Any:
+        rows = self._select(columns)
+        if split is None:
+            return self._group(rows, group_columns(columns), function)
+        return self._group(self._transform(rows, split.transform, split.added), split.keys, function)
+
+    def _count(self) -> int:
+        """Return the number of rows."""
 
     def _select(self, columns: Mapping[str, str]) -> Any:
         """Return the columns under their new names."""
@@ -194,22 +201,6 @@ class Backend(Protocol):
             raise kind(f"{self.name} cannot be read: {line}{advice}") from error
 
 
-@dataclass(frozen=True, eq=False)
-class Persisted:
-    """Results on the workers, deleted with this object."""
-
-    backend: Backend
-    results: Any
-
-    def __post_init__(self) -> None:
-        # at exit the session has ended
-        weakref.finalize(self, self.backend.release, self.results).atexit = False
-
-    def map(self, function: Callable[[Any], Any]) -> list[Any]:
-        """Return the results of a function of each."""
-        return self.backend.map_results(self.results, function)
-
-
 def make_backend(source: object) -> Backend | None:
     """Return the backend of a Dask or Spark frame, or None."""
     kind = type(source)  # attributes of a Spark frame itself may query Java
@@ -223,6 +214,27 @@ def make_backend(source: object) -> Backend | None:
     return None
 
 
+def count_by_group(frame: pd.DataFrame) -> dict[Any, int]:
+    """Return the number of rows of every (model, fold) of a partition."""
+    return frame.groupby(group_columns(frame), observed=True, dropna=False).size().to_dict()
+
+
+def apply_to_rows(frame: pd.DataFrame, function: RowFunction) -> list[Any]:
+    """Return the result of a function of the rows of a partition, as a list."""
+    return [function(frame)]
+
+
+def apply_to_groups(frame: pd.DataFrame, function: RowFunction, *, keys: Sequence[str]) -> list[Any]:
+    """Return the results of a function of every group of a partition."""
+    groups = frame.groupby(list(keys), sort=False, observed=True, dropna=False)
+    return [function(rows) for _, rows in groups]
+
+
+def apply_to_all(values: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
+    """Return the results of a function of each value."""
+    return [function(value) for value in values]
+
+
 @dataclass(frozen=True, eq=False)
 class DaskFrame(Backend):
     """A Dask data frame, whose results are one list per partition."""
@@ -230,22 +242,8 @@ class DaskFrame(Backend):
     source: Any
     name: str = "the Dask frame"
 
-    @property
-    def names(self) -> list[str]:
-        """Names of its columns."""
-        return list(self.source.columns)
-
-    def n_rows(self) -> int:
-        """Count its rows."""
-        with self._translate_errors():
-            return len(self.source)
-
-    def largest_group(self, columns: Mapping[str, str]) -> int:
-        """Count the rows of the model and fold that has most."""
-        with self._translate_errors():
-            keys = group_columns(columns)
-            rows = self._select({key: columns[key] for key in keys})
-            return int(rows.groupby(keys, observed=True, dropna=False).size().max().compute())
+    def _count(self) -> int:
+        return len(self.source)
 
     def _select(self, columns: Mapping[str, str]) -> Any:
         columns_by_name = {name: column for column, name in columns.items()}
@@ -255,21 +253,16 @@ class DaskFrame(Backend):
         return rows.map_partitions(function, meta=function(rows._meta))
 
     def _partition(self, rows: Any, function: RowFunction) -> list[Any]:
-        return self._delay(apply_to_rows, rows.to_delayed(), function)
+        return self._continue(rows.to_delayed(), function, work=apply_to_rows)
 
     def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> list[Any]:
         parts = rows.shuffle(on=list(keys)).to_delayed()
-        return self._delay(partial(apply_to_groups, keys=keys), parts, function)
+        return self._continue(parts, function, work=partial(apply_to_groups, keys=keys))
 
-    def _continue(self, results: Any, function: Callable[[Any], Any]) -> list[Any]:
-        return self._delay(apply_to_all, results, function)
-
-    def _delay(
-        self, work: Callable[..., list[Any]], parts: Sequence[Any], function: RowFunction
-    ) -> list[Any]:
+    def _continue(self, results: Any, function: Callable[[Any], Any], work: Any = apply_to_all) -> list[Any]:
         delayed = import_module("dask").delayed
         sent = delayed(function)  # sent once, as it may be large
-        return [delayed(work)(part, sent) for part in parts]
+        return [delayed(work)(part, sent) for part in results]
 
     def _persist(self, results: Any) -> Any:
         return import_module("dask").persist(*results)
@@ -293,22 +286,6 @@ class DaskFrame(Backend):
         return _describe_damaged_file(paths, self.names)
 
 
-def apply_to_rows(frame: pd.DataFrame, function: RowFunction) -> list[Any]:
-    """Return the result of a function of the rows of a partition, as a list."""
-    return [function(frame)]
-
-
-def apply_to_groups(frame: pd.DataFrame, function: RowFunction, *, keys: Sequence[str]) -> list[Any]:
-    """Return the results of a function of every group of a partition."""
-    groups = frame.groupby(list(keys), sort=False, observed=True, dropna=False)
-    return [function(rows) for _, rows in groups]
-
-
-def apply_to_all(values: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
-    """Return the results of a function of each value."""
-    return [function(value) for value in values]
-
-
 @dataclass(frozen=True, eq=False)
 class SparkFrame(Backend):
     """A Spark SQL frame, whose results are a frame of pickled values."""
@@ -316,23 +293,8 @@ class SparkFrame(Backend):
     source: Any
     name: str = "the Spark frame"
 
-    @property
-    def names(self) -> list[str]:
-        """Names of its columns."""
-        with self._translate_errors():
-            return list(self.source.columns)
-
-    def n_rows(self) -> int:
-        """Count its rows."""
-        with self._translate_errors():
-            return int(self.source.count())
-
-    def largest_group(self, columns: Mapping[str, str]) -> int:
-        """Count the rows of the model and fold that has most."""
-        with self._translate_errors():
-            rows = self._select({key: columns[key] for key in group_columns(columns)})
-            sizes = rows.groupBy(*group_columns(columns)).count()
-            return int(sizes.agg({"count": "max"}).collect()[0][0])
+    def _count(self) -> int:
+        return int(self.source.count())
 
     def _select(self, columns: Mapping[str, str]) -> Any:
         column = import_module("pyspark.sql.functions").col
@@ -348,13 +310,13 @@ class SparkFrame(Backend):
         return rows.mapInArrow(partial(_transform_batches, function, numbers), schema)
 
     def _partition(self, rows: Any, function: RowFunction) -> Any:
-        return rows.mapInArrow(partial(_apply_to_batches, function), RECORD_SCHEMA)
+        return rows.mapInArrow(partial(_apply_to_batches, _read_rows, function), RECORD_SCHEMA)
 
     def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> Any:
         return rows.groupBy(*keys).applyInArrow(_apply_to_table(function), RECORD_SCHEMA)
 
     def _continue(self, results: Any, function: Callable[[Any], Any]) -> Any:
-        return results.mapInArrow(partial(_apply_to_records, function), RECORD_SCHEMA)
+        return results.mapInArrow(partial(_apply_to_batches, _unpickle_values, function), RECORD_SCHEMA)
 
     def _persist(self, results: Any) -> Any:
         return results.persist()
@@ -377,17 +339,20 @@ class SparkFrame(Backend):
         return None
 
 
-def _apply_to_records(function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield Arrow batches of the pickled results of a function of pickled values."""
+def _apply_to_batches(
+    read: Callable[[Any], Iterable[Any]], function: Callable[[Any], Any], batches: Iterator[Any]
+) -> Iterator[Any]:
+    """Yield Arrow batches of the pickled results of a function of the values in each batch."""
     for batch in batches:
-        values = map(pickle.loads, batch.column("record").to_pylist())
-        yield from _pickle_values(map(function, values)).to_batches()
+        yield from _pickle_values(map(function, read(batch))).to_batches()
 
 
-def _apply_to_batches(function: RowFunction, batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield Arrow batches of the pickled results of a function of each batch of rows."""
-    for batch in batches:
-        yield from _pickle_values([function(batch.to_pandas())]).to_batches()
+def _read_rows(batch: Any) -> list[pd.DataFrame]:
+    return [batch.to_pandas()]
+
+
+def _unpickle_values(batch: Any) -> Iterator[Any]:
+    return map(pickle.loads, batch.column("record").to_pylist())
 
 
 def _apply_to_table(function: RowFunction) -> Callable[[Any], Any]:
@@ -414,17 +379,12 @@ def _transform_batches(
         yield from result.cast(schema).combine_chunks().to_batches()
 
 
-def add_bucket(frame: pd.DataFrame, by: Buckets) -> pd.DataFrame:
-    """Return the rows of a partition with a column bucket."""
-    return frame.assign(bucket=hash_buckets(frame[by.column], by.number))
-
-
-def hash_buckets(named: pd.Series[Any], n_buckets: int) -> NDArray[np.int64]:
-    """Return the bucket of every case or cluster, by a hash of its name; 3 and 3.0 are equal."""
-    codes, result = pd.factorize(named)
-    names = np.array([str(value).removesuffix(".0") for value in [*result, ""]], dtype=object)
+def add_bucket(frame: pd.DataFrame, *, column: str, n_buckets: int) -> pd.DataFrame:
+    """Return rows with a column bucket, by a hash of the case or cluster; 3 and 3.0 are equal."""
+    codes, levels = pd.factorize(frame[column])
+    names = np.array([str(value).removesuffix(".0") for value in [*levels, ""]], dtype=object)
     hashed = pd.util.hash_array(names, categorize=False) % np.uint64(n_buckets)
-    return np.asarray(hashed.astype(np.int64)[codes])
+    return frame.assign(bucket=hashed.astype(np.int64)[codes])
 
 
 def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> str | None:

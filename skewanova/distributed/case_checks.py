@@ -6,6 +6,7 @@ on the workers as positions on the curves of the models.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,8 +20,8 @@ from scipy import sparse
 from skewanova.base.checks import Floats, InputError, name_row
 from skewanova.curves.groups import Cell
 from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS, RankedCases, rank_among_positives
-from skewanova.distributed.backends import Backend, Buckets, Persisted, RowFunction
-from skewanova.distributed.packing import Groups, raise_errors, read_labels, return_errors
+from skewanova.distributed.backends import Backend, RowFunction, Split
+from skewanova.distributed.packing import PackedGroup, raise_errors, read_labels, return_errors
 from skewanova.priors.evidence import UnitSums
 from skewanova.scores.columns import SAMPLING_COLUMNS
 from skewanova.scores.table import (
@@ -29,6 +30,7 @@ from skewanova.scores.table import (
     Label,
     SamplingSummary,
     SharedClusters,
+    StreamedScores,
     WeightRange,
     level_codes,
     shared_clusters,
@@ -66,8 +68,7 @@ class WeightFacts(NamedTuple):
     """Sums of weights, of shape (n_models, n_folds, 2), and at most 65 distinct weights of each class."""
 
     sums: UnitSums
-    negatives: Floats
-    positives: Floats
+    distinct: list[Floats]
 
 
 class ClusterFacts(NamedTuple):
@@ -174,7 +175,7 @@ class RowChecks:
         rows = _drop_weightless(rows)
         weight, positive = rows["weight"].to_numpy(), rows["y_true"].to_numpy()
         sums = self._sum_units(rows, np.arange(len(rows)))
-        return WeightFacts(sums, *(_distinct_weights([weight[side]]) for side in (~positive, positive)))
+        return WeightFacts(sums, [_distinct_weights([weight[side]]) for side in (~positive, positive)])
 
     def _sum_units(self, rows: pd.DataFrame, unit: NDArray[np.intp]) -> UnitSums:
         """Return the weights of units as sums of shape (n_models, n_folds, 2)."""
@@ -246,14 +247,20 @@ def _check_sorted(check: Callable[[pd.DataFrame], None], rows: pd.DataFrame) -> 
 
 @dataclass(frozen=True, eq=False)
 class PersistedCases:
-    """Positions of the cases of one test set, on the workers."""
+    """Positions of the cases of one test set, on the workers, deleted with this object."""
 
     cells: tuple[Cell, ...]
-    buckets: Persisted
+    engine: Backend
+    buckets: Any
+
+    def __post_init__(self) -> None:
+        # at exit the session has ended
+        weakref.finalize(self, self.engine.release, self.buckets).atexit = False
 
     def map(self, function: Callable[[RankedCases], Any]) -> list[Any]:
         """Return the results of a function of the cases of every bucket that has any."""
-        return [item for item in self.buckets.map(partial(_apply_if_any, function)) if item is not None]
+        results = self.engine.map_results(self.buckets, partial(_apply_if_any, function))
+        return [item for item in results if item is not None]
 
 
 def _apply_if_any(function: Callable[[RankedCases], Any], cases: RankedCases) -> Any:
@@ -261,39 +268,43 @@ def _apply_if_any(function: Callable[[RankedCases], Any], cases: RankedCases) ->
 
 
 def summarize_groups(
-    engine: Backend, columns: Mapping[str, str], groups: Groups, pos_label: object
+    engine: Backend,
+    columns: Mapping[str, str],
+    table: StreamedScores,
+    groups: Sequence[PackedGroup],
+    *,
+    pos_label: object,
 ) -> tuple[CaseSummary | None, SamplingSummary | None, PersistedCases | None]:
     """Check cases, clusters and weights; return their summaries, and the cases of one test set on workers."""
-    counts = groups.counts()
-    packed = list(groups.packed.values())
+    counts = table.counts
     checks = RowChecks(
-        models=groups.models,
-        folds=groups.folds,
+        models=table.models,
+        folds=table.folds,
         n_models=(counts.sum(axis=2) > 0).sum(axis=0),
-        has_whole_cases=all(item.has_whole_cases for item in packed),
-        labels=packed[0].labels,
+        has_whole_cases=all(item.has_whole_cases for item in groups),
+        labels=groups[0].labels,
         pos_label=pos_label,
     )
     n_buckets = int(counts.sum()) // BUCKET_ROWS + 1
     without_scores = {column: name for column, name in columns.items() if column != "y_score"}
 
     def check_buckets(column: str, check: RowFunction) -> list[Any]:
-        return raise_errors(engine.map_buckets(without_scores, check, Buckets(n_buckets, column)))
+        return raise_errors(engine.map_groups(without_scores, check, Split.into_buckets(n_buckets, column)))
 
     cases = sampling = None
     if "case" in columns:
-        cases = _join_cases(check_buckets("case", checks.check_cases), groups.folds)
+        cases = _join_cases(check_buckets("case", checks.check_cases), table.folds)
     if any(column in columns for column in SAMPLING_COLUMNS):
         sampling = _summarize_sampling(check_buckets, columns, checks)
     if cases is None or cases.unpaired.any() or not (cases.shared == cases.n_cases).all():
         return cases, sampling, None
     needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
     scores = [item for part in engine.map_partitions(needed, checks.find_positive_scores) for item in part]
-    cells = tuple(groups.curves())
+    cells = tuple(table.packed)
     levels = [np.unique(np.concatenate([part for key, part in scores if key == cell])) for cell in cells]
     place_cases = partial(checks.place_cases, levels=levels)
-    by = Buckets(n_buckets, "cluster" if "cluster" in columns else "case")
-    return cases, sampling, PersistedCases(cells, engine.persist_buckets(columns, place_cases, by))
+    split = Split.into_buckets(n_buckets, "cluster" if "cluster" in columns else "case")
+    return cases, sampling, PersistedCases(cells, engine, engine.persist_groups(columns, place_cases, split))
 
 
 def _join_cases(parts: Sequence[CaseFacts], folds: Sequence[Label]) -> CaseSummary:
@@ -319,18 +330,16 @@ def _summarize_sampling(
 ) -> SamplingSummary:
     """Check clusters and weights, and return their summary."""
     weights = shared = None
-    negatives: Floats = np.ones(1)
-    positives: Floats = np.ones(1)
+    distinct = [np.ones(1), np.ones(1)]
     kinds: tuple[int, ...] = (0, 0, 0)
     if "weight" in columns:
         column = "case" if "case" in columns else "weight"
         weighted: list[WeightFacts] = check_buckets(column, checks.check_weights)
         sums = UnitSums.merge([part.sums for part in weighted])
         check_any_weight(sums.largest.max())
-        negatives = _distinct_weights([part.negatives for part in weighted])
-        positives = _distinct_weights([part.positives for part in weighted])
+        distinct = [_distinct_weights(sides) for sides in zip(*(p.distinct for p in weighted), strict=True)]
         total = (sums.total * sums.largest).sum(axis=(0, 1))
-        low = float(min(negatives[0], positives[0]))
+        low = float(min(weight[0] for weight in distinct))
         weights = WeightRange(low, float(sums.largest.max()), float(total[1] / total.sum()))
     if "cluster" in columns:
         parts: list[ClusterFacts] = check_buckets("cluster", checks.check_clusters)
@@ -339,7 +348,7 @@ def _summarize_sampling(
         raise_errors([part.error for part in parts])
         shared = _join_shared_clusters([part.shared for part in parts if part.shared is not None])
         sums = UnitSums.merge([part.sums for part in parts])
-    return SamplingSummary(sum(kinds), shared, sums, weights, kinds, (negatives, positives))
+    return SamplingSummary(sum(kinds), shared, sums, weights, kinds, (distinct[0], distinct[1]))
 
 
 def _join_shared_clusters(parts: Sequence[SharedClusters]) -> SharedClusters | None:

@@ -8,23 +8,20 @@ their squares and fourth powers. Clusters and weighted cases need a first pass f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from skewanova.base.checks import Floats, InputError
-from skewanova.curves.estimators import STEP_ESTIMATORS
-from skewanova.curves.groups import Cell, CompactCurve
-from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS, CasePartitions, RankedCases
+from skewanova.base.checks import Floats
+from skewanova.curves.groups import CompactCurve
+from skewanova.curves.sorting import RankedCases
 from skewanova.inference.case_deviations import (
     CaseDeviations,
     PriorProjection,
-    choose_nodes,
     compute_r_factor,
-    project_r_factor,
 )
 from skewanova.inference.case_resampling import (
     ClusterRanks,
@@ -36,22 +33,11 @@ from skewanova.inference.case_resampling import (
 )
 from skewanova.inference.sampling import Codes, Sample, SampleSummary, VarianceEstimates, classify_units
 from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale
-from skewanova.priors.weightings import DeploymentPrior, UniformPrior
-
-NOT_BY_RISES = (
-    "area_estimator={!r} needs the scores in memory: pass frame.compute() of Dask or frame.toPandas() of "
-    "Spark, or use one of {}"
-)
-
-
-MANY_WEIGHTS = (
-    "more than {} different weights in a class need the scores in memory: pass frame.compute() of Dask or "
-    "frame.toPandas() of Spark, or round the weights"
-)
+from skewanova.priors.weightings import DeploymentPrior
 
 
 @dataclass(frozen=True, eq=False)
-class _JackknifeValues:
+class CaseJackknife:
     """Jackknife values of the cases of a worker.
 
     `rows` are the slots of the curves, `weights` the distinct weights of negatives and positives, and `means`
@@ -191,10 +177,6 @@ class Sums(NamedTuple):
             powers.append((unit, np.sum(scaled, axis=0)))
         return cls(parts[0].sample, parts[0].estimate, compute_r_factor(part.root for part in parts), powers)
 
-    def units(self, weight: Floats) -> Floats:
-        """Return rows (n_rows, n_models * n_priors) with the products of deviations at these priors."""
-        return project_r_factor(self.root, weight, len(self.estimate))
-
     def estimate_variances(self, n_curves: int) -> list[VarianceEstimates]:
         """Return the variances of `n_curves` models or combinations for every turn."""
         stratum = self.sample.stratum
@@ -202,84 +184,6 @@ class Sums(NamedTuple):
             VarianceEstimates.from_power_sums(self.sample, sums[stratum], n_curves, unit)
             for unit, sums in self.powers
         ]
-
-
-@dataclass(frozen=True, eq=False)
-class DistributedCases:
-    """Curves of models or runs on one test set, and its cases on workers.
-
-    Attributes
-    ----------
-    sample : SampleSummary
-        Summary of the units.
-    curves : mapping
-        The curve of every (model, fold).
-    parts : CasePartitions
-        The cases on the workers.
-    weights : (ndarray, ndarray)
-        Distinct weights of the negatives and of the positives, up to one too many.
-    """
-
-    sample: SampleSummary
-    curves: Mapping[Cell, CompactCurve]
-    parts: CasePartitions
-    weights: tuple[Floats, Floats] = (np.ones(1), np.ones(1))
-
-    def measure(
-        self,
-        cells: Sequence[Cell],
-        weightings: Sequence[DeploymentPrior],
-        area_estimator: str,
-        *,
-        turns: Sequence[PriorProjection] | None = None,
-        mix: Floats | None = None,
-    ) -> Sums:
-        """Return the sums of some models and runs over all workers."""
-        if area_estimator not in STEP_ESTIMATORS:
-            raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(STEP_ESTIMATORS)))
-        rows = [self.parts.cells.index(cell) for cell in cells]
-        curves = [self.curves[cell] for cell in cells]
-        values = _JackknifeValues(curves, rows, weightings, area_estimator, self.sample, self.weights)
-        if self.sample.sums is not None:  # else the means follow from the curves
-            if not self.sample.clustered and max(map(len, self.weights)) > MAX_DISTINCT_WEIGHTS:
-                raise InputError(MANY_WEIGHTS.format(MAX_DISTINCT_WEIGHTS))
-            sums = np.sum(self.parts.map(values.sum_by_stratum), axis=0)
-            means = sums / np.maximum(self.sample.stratum_sizes, 1)[:, None, None]
-            values = replace(values, means=means)
-        return Sums.merge(self.parts.map(partial(values.sum_powers, turns=turns, mix=mix)))
-
-    def measure_areas(
-        self, cells: Sequence[Cell], weighting: DeploymentPrior, area_estimator: str
-    ) -> DistributedArcsine:
-        """Return the areas over a prior distribution on the arcsine scale."""
-        measure = partial(self.measure, cells, [weighting], area_estimator)
-        sums = measure()
-        scale = ArcsineScale.from_areas(sums.estimate.ravel())
-        return DistributedArcsine(scale, sums.root, self.sample, sums, measure)
-
-    def project(
-        self, cells: Sequence[Cell], nodes: Floats, area_estimator: str, turns: Sequence[PriorProjection]
-    ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return rows with the products of deviations, and variances, for each turn from the nodes."""
-        weightings = [UniformPrior(prior, prior) for prior in nodes.tolist()]
-        sums = self.measure(cells, weightings, area_estimator, turns=turns)
-        spreads = sums.estimate_variances(len(cells))
-        return [(sums.units(turn.weight), each) for turn, each in zip(turns, spreads, strict=True)]
-
-    def measure_rows(
-        self, cells: Sequence[Cell], weightings: Sequence[DeploymentPrior], area_estimator: str
-    ) -> tuple[Floats, Floats]:
-        """Return areas (n_cells, n_weightings), and rows (n_rows, n_cells, n_weightings).
-
-        The rows have the cross-products of the deviations. Many priors are interpolated from some nodes.
-        """
-        targets, weight = list(weightings), np.eye(len(weightings))
-        if all(isinstance(item, UniformPrior) and item.low == item.high for item in weightings):
-            priors = np.array([item.low for item in weightings])
-            nodes = choose_nodes(priors, priors.min(), priors.max(), area_estimator)
-            targets, weight = [UniformPrior(prior, prior) for prior in nodes.priors.tolist()], nodes.weight
-        sums = self.measure(cells, targets, area_estimator, turns=())
-        return sums.estimate @ weight, sums.root.reshape(-1, len(cells), len(targets)) @ weight
 
 
 @dataclass(frozen=True, eq=False)

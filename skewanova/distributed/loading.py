@@ -8,25 +8,29 @@ memory instead.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skewanova.base.checks import Floats, InputError, warn_each
 from skewanova.base.folders import find_free_memory
-from skewanova.curves.groups import Cell
-from skewanova.curves.sorting import CasePartitions
-from skewanova.distributed.backends import Backend, make_backend
+from skewanova.curves.estimators import STEP_ESTIMATORS
+from skewanova.curves.groups import Cell, CompactCurve
+from skewanova.curves.sorting import MAX_DISTINCT_WEIGHTS, CasePartitions
+from skewanova.distributed.backends import Backend
 from skewanova.distributed.case_checks import summarize_groups
-from skewanova.distributed.jackknife import DistributedCases
-from skewanova.distributed.packing import pack_groups
+from skewanova.distributed.jackknife import CaseJackknife, DistributedArcsine, Sums
+from skewanova.distributed.packing import join_groups, pack_groups
 from skewanova.evaluation.measures import Evaluation
-from skewanova.inference.case_deviations import PriorProjection
+from skewanova.inference.case_deviations import PriorProjection, choose_nodes, project_r_factor
 from skewanova.inference.paired_test_set import PairedTestSet, RunAreas
 from skewanova.inference.sampling import SampleSummary, VarianceEstimates
-from skewanova.inference.single_test_set import ArcsineAreas
+from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale
 from skewanova.priors.evidence import UnitSums
-from skewanova.priors.weightings import DeploymentPrior
+from skewanova.priors.weightings import DeploymentPrior, UniformPrior
 from skewanova.scores.columns import DATASET_COLUMN, HALVING_COLUMNS, NO_FOLD_WARNING, ColumnMap
 from skewanova.scores.halvings import HALVINGS_TOO_LARGE
 from skewanova.scores.pairing import NEEDS_MEMORY, check_clustered_runs, check_paired
@@ -48,21 +52,32 @@ FIXED_RUNS = (
 )
 
 
-def read_distributed(source: object, columns: Mapping[str, str] | None, pos_label: object) -> Scores:
+NOT_BY_RISES = (
+    "area_estimator={!r} needs the scores in memory: pass frame.compute() of Dask or frame.toPandas() of "
+    "Spark, or use one of {}"
+)
+
+
+MANY_WEIGHTS = (
+    "more than {} different weights in a class need the scores in memory: pass frame.compute() of Dask or "
+    "frame.toPandas() of Spark, or round the weights"
+)
+
+
+def read_distributed(engine: Backend, columns: Mapping[str, str] | None, pos_label: object) -> Scores:
     """Return the scores of a Dask or Spark frame: small test sets and halvings in memory, else as curves."""
-    engine = make_backend(source)
-    if engine is None:
-        raise TypeError(type(source).__name__)
     column_map = ColumnMap.from_names(columns, pos_label=pos_label)
     selected = column_map.select(engine.names, engine.name)
     present = {column: name for column, name in column_map.names.items() if name in selected}
+    is_extra = DATASET_COLUMN in selected and DATASET_COLUMN not in present.values()
+    dataset = {DATASET_COLUMN: DATASET_COLUMN} if is_extra else {}
     if any(column in present for column in HALVING_COLUMNS):
-        if _fits_in_memory(engine.n_rows()):
-            return _read_in_memory(engine, present, pos_label)
-        raise InputError(HALVINGS_TOO_LARGE)
-    if DATASET_COLUMN in selected and DATASET_COLUMN not in present.values():
-        datasets = engine.read_rows({DATASET_COLUMN: DATASET_COLUMN}, pd.DataFrame.drop_duplicates)
-        raise_multiple_datasets(DATASET_COLUMN, datasets[DATASET_COLUMN].nunique())
+        if not _fits_in_memory(engine.n_rows()):
+            raise InputError(HALVINGS_TOO_LARGE)
+        return _read_in_memory(engine, present | dataset, pos_label)
+    if dataset:
+        names = engine.read_rows(dataset, pd.DataFrame.drop_duplicates)[DATASET_COLUMN]
+        raise_multiple_datasets(DATASET_COLUMN, names.nunique())
     if "fold" not in present:
         warn_each([NO_FOLD_WARNING])
     table = collect_curves(engine, present, pos_label=pos_label)
@@ -80,12 +95,7 @@ def _fits_in_memory(n_rows: int) -> bool:
 
 def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: object) -> ScoreTable:
     """Return the table of all rows, read into memory in an order that is the same on every engine."""
-    datasets = (
-        {DATASET_COLUMN: DATASET_COLUMN}
-        if DATASET_COLUMN in engine.names and DATASET_COLUMN not in columns.values()
-        else {}
-    )
-    frame = engine.read_rows({**columns, **datasets})
+    frame = engine.read_rows(columns)
     keys = [key for key in ("model", "fold", "case") if key in frame]
     if "case" not in keys and frame["fold"].nunique() < 2 and frame["model"].nunique() > 1:
         raise InputError(NEEDS_MEMORY)
@@ -97,48 +107,96 @@ def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: obje
 def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
     """Return the checked curves of all groups, and the summaries of cases, clusters and weights."""
     groups = pack_groups(engine, columns, pos_label)
-    cases, sampling, parts = summarize_groups(engine, columns, groups, pos_label)
-    return StreamedScores(
-        models=groups.models,
-        folds=groups.folds,
-        counts=groups.counts(),
-        packed=groups.curves(),
-        cases=cases,
-        source=None,
-        parts=parts,
-        sampling=sampling,
-    )
+    table = join_groups(groups, pos_label)
+    cases, sampling, parts = summarize_groups(engine, columns, table, groups, pos_label=pos_label)
+    return replace(table, cases=cases, parts=parts, sampling=sampling)
 
 
 # --- one test set, or runs on it, that stay on the workers --------------------------------------------------
 
 
-class DistributedTestSet(PairedTestSet):
-    """A test set whose cases are on workers, which return sums over cases."""
+@dataclass(eq=False)
+class DistributedCases(PairedTestSet):
+    """Curves of models or runs on one test set, and its cases on workers.
 
-    def __init__(self, table: StreamedScores, parts: CasePartitions) -> None:
-        self.cache = {}
-        self._cases, self._fold = distribute_cases(table, parts), table.folds[0]
-        self.sample = self._cases.sample
+    Attributes
+    ----------
+    sample : SampleSummary
+        Summary of the units.
+    curves : mapping
+        The curve of every (model, fold).
+    parts : CasePartitions
+        The cases on the workers.
+    weights : (ndarray, ndarray)
+        Distinct weights of the negatives and of the positives, up to one too many.
+    """
 
-    def cells(self, evaluation: Evaluation) -> list[Cell]:
-        """Return the cells of the models of an evaluation."""
-        return [(model, self._fold) for model in evaluation.models]
+    sample: SampleSummary
+    curves: Mapping[Cell, CompactCurve]
+    parts: CasePartitions
+    weights: tuple[Floats, Floats] = (np.ones(1), np.ones(1))
+    cache: dict[tuple[object, ...], Any] = field(default_factory=dict, init=False)
+
+    def measure(
+        self,
+        evaluation: Evaluation,
+        weightings: Sequence[DeploymentPrior],
+        *,
+        turns: Sequence[PriorProjection] | None = None,
+        mix: Floats | None = None,
+    ) -> Sums:
+        """Return the sums of all models and runs of an evaluation over all workers."""
+        area_estimator = evaluation.area_estimator
+        if area_estimator not in STEP_ESTIMATORS:
+            raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(STEP_ESTIMATORS)))
+        cells = [(model, fold) for model in evaluation.models for fold in evaluation.folds]
+        rows = [self.parts.cells.index(cell) for cell in cells]
+        curves = [self.curves[cell] for cell in cells]
+        values = CaseJackknife(curves, rows, weightings, area_estimator, self.sample, self.weights)
+        if self.sample.sums is not None:  # else the means follow from the curves
+            if not self.sample.clustered and max(map(len, self.weights)) > MAX_DISTINCT_WEIGHTS:
+                raise InputError(MANY_WEIGHTS.format(MAX_DISTINCT_WEIGHTS))
+            sums = np.sum(self.parts.map(values.sum_by_stratum), axis=0)
+            means = sums / np.maximum(self.sample.stratum_sizes, 1)[:, None, None]
+            values = replace(values, means=means)
+        return Sums.merge(self.parts.map(partial(values.sum_powers, turns=turns, mix=mix)))
 
     def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
-        """Return the areas of the models on the angular scale."""
-        area_estimator = evaluation.area_estimator
-        key = "angles", evaluation.models, id(weighting), area_estimator  # the value refers to the weighting
+        """Return the areas over a prior distribution on the arcsine scale."""
+        # the value refers to the weighting
+        key = "angles", evaluation.models, id(weighting), evaluation.area_estimator
         if key not in self.cache:
-            self.cache[key] = self._cases.measure_areas(self.cells(evaluation), weighting, area_estimator)
+            measure = partial(self.measure, evaluation, [weighting])
+            sums = measure()
+            scale = ArcsineScale.from_areas(sums.estimate.ravel())
+            self.cache[key] = DistributedArcsine(scale, sums.root, self.sample, sums, measure)
         areas: ArcsineAreas = self.cache[key]
         return areas
 
     def project_deviations(
-        self, evaluation: Evaluation, priors: Floats, turns: Sequence[PriorProjection]
+        self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return rows that represent the units, and spreads, for each turn from the priors."""
-        return self._cases.project(self.cells(evaluation), priors, evaluation.area_estimator, turns)
+        """Return rows with the products of deviations, and variances, for each projection from the priors."""
+        weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
+        sums = self.measure(evaluation, weightings, turns=projections)
+        n_curves = len(sums.estimate)
+        spreads = zip(projections, sums.estimate_variances(n_curves), strict=True)
+        return [(project_r_factor(sums.root, turn.weight, n_curves), each) for turn, each in spreads]
+
+    def measure_rows(
+        self, evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
+    ) -> tuple[Floats, Floats]:
+        """Return areas (n_cells, n_weightings), and rows (n_rows, n_cells, n_weightings).
+
+        The rows have the cross-products of the deviations. Many priors are interpolated from some nodes.
+        """
+        targets, weight = list(weightings), np.eye(len(weightings))
+        if all(isinstance(item, UniformPrior) and item.low == item.high for item in weightings):
+            priors = np.array([item.low for item in weightings])
+            nodes = choose_nodes(priors, priors.min(), priors.max(), evaluation.area_estimator)
+            targets, weight = [UniformPrior(prior, prior) for prior in nodes.priors.tolist()], nodes.weight
+        sums = self.measure(evaluation, targets, turns=())
+        return sums.estimate @ weight, sums.root.reshape(-1, len(sums.estimate), len(targets)) @ weight
 
 
 def iter_distributed_areas(
@@ -151,8 +209,7 @@ def iter_distributed_areas(
     if evaluation.design.runs == "fixed":
         raise InputError(FIXED_RUNS)
     cases = distribute_cases(table, table.parts)
-    cells = [(model, fold) for model in evaluation.models for fold in evaluation.folds]
-    areas, rows = cases.measure_rows(cells, weightings, evaluation.area_estimator)
+    areas, rows = cases.measure_rows(evaluation, weightings)
     for i in range(len(weightings)):
         area = areas[:, i].reshape(len(evaluation.models), -1)
         yield RunAreas(area, np.ascontiguousarray(rows[..., i]), cases.sample, evaluation.design.runs)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from itertools import groupby
 from operator import attrgetter, itemgetter
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -28,9 +28,9 @@ from skewanova.base.checks import (
     name_row,
 )
 from skewanova.curves.groups import CompactCurve, PackedCurve, WeightedCurve
-from skewanova.distributed.backends import GROUP_COLUMNS, Backend, group_columns
+from skewanova.distributed.backends import GROUP_COLUMNS, Backend, Split, group_columns
 from skewanova.scores.columns import RawTable
-from skewanova.scores.table import Label
+from skewanova.scores.table import StreamedScores
 from skewanova.scores.validation import (
     build_score_table,
     check_any_row,
@@ -56,14 +56,11 @@ Group = tuple[str, str]
 Part = TypeVar("Part", "GroupSample", "Piece")
 
 
-Arguments = ParamSpec("Arguments")
-
-
-def return_errors(function: Callable[Arguments, Any]) -> Callable[Arguments, Any]:
+def return_errors(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a function return input errors instead of raising them, which some engines would alter."""
 
     @wraps(function)
-    def wrapper(*args: Arguments.args, **options: Arguments.kwargs) -> Any:
+    def wrapper(*args: Any, **options: Any) -> Any:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SkewanovaWarning)
@@ -278,55 +275,36 @@ def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
 # --- all groups together ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """All groups by the positions of model and fold, models first, in the order of names."""
-
-    models: tuple[str, ...]
-    folds: tuple[Label, ...]
-    packed: dict[tuple[int, int], PackedGroup]
-
-    @classmethod
-    def from_packed(cls, packed: Sequence[PackedGroup], pos_label: object) -> Groups:
-        """Return the groups in order, with one spelling of each fold and the same two labels in all."""
-        groups = sorted(packed, key=attrgetter(*GROUP_COLUMNS))
-        names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in GROUP_COLUMNS})
-        model, fold = (
-            to_categorical(names[key], key, name_row, numeric=key == "fold") for key in GROUP_COLUMNS
+def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedScores:
+    """Return the curves of all groups, with one spelling of each fold and the same two labels in all."""
+    names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in GROUP_COLUMNS})
+    model, fold = (to_categorical(names[key], key, name_row, numeric=key == "fold") for key in GROUP_COLUMNS)
+    cells = dict(
+        sorted(zip(zip(model.codes, fold.codes, strict=True), groups, strict=True), key=itemgetter(0))
+    )
+    if len(cells) < len(groups):
+        raise InputError(
+            "a fold must be spelled in one way, but one is both a whole number and a fraction, as 1 and "
+            "1.0; convert the column fold to float"
         )
-        cells = zip(model.codes.tolist(), fold.codes.tolist(), strict=True)
-        result = dict(sorted(zip(cells, groups, strict=True), key=itemgetter(0)))
-        if len(result) < len(groups):
-            raise InputError(
-                "a fold must be spelled in one way, but one is both a whole number and a fraction, as 1 and "
-                "1.0; convert the column fold to float"
-            )
-        places = [f"model {item.model!r} in fold {item.fold!r}" for item in groups]
-        labels = [label for item in groups for label in item.labels]
-        check_labels(labels, pos_label=pos_label, where=lambda row: places[row // 2])
-        return cls(tuple(model.categories.tolist()), tuple(fold.categories.tolist()), result)
-
-    def counts(self) -> NDArray[np.int64]:
-        """Return the numbers of negatives and positives, of shape (n_models, n_folds, 2)."""
-        counts = np.zeros((len(self.models), len(self.folds), 2), dtype=np.int64)
-        for cell, item in self.packed.items():
-            if item.curve is not None:
-                counts[cell] = item.curve.n_negative, item.curve.n_positive
-        return counts
-
-    def curves(self) -> dict[tuple[str, Label], CompactCurve]:
-        """Return the curves by model and fold."""
-        return {
-            (self.models[model], self.folds[fold]): item.curve
-            for (model, fold), item in self.packed.items()
-            if item.curve is not None
-        }
+    places = [f"model {item.model!r} in fold {item.fold!r}" for item in groups]
+    labels = [label for item in groups for label in item.labels]
+    check_labels(labels, pos_label=pos_label, where=lambda row: places[row // 2])
+    models, folds = tuple(model.categories.tolist()), tuple(fold.categories.tolist())
+    counts = np.zeros((len(models), len(folds), 2), dtype=np.int64)
+    curves = {}
+    for (i, j), item in cells.items():
+        if item.curve is not None:
+            counts[i, j] = item.curve.n_negative, item.curve.n_positive
+            curves[models[i], folds[j]] = item.curve
+    check_cell_classes(models, folds, counts)
+    return StreamedScores(models, folds, counts, curves, cases=None, source=None)
 
 
-def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) -> Groups:
-    """Return the checked curves of all groups, read in pieces if a group is too large for a worker."""
-    cuts, n_rows, sketches = {}, engine.n_rows(), []
-    if n_rows > MAX_GROUP_ROWS and engine.largest_group(columns) > MAX_GROUP_ROWS:
+def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) -> list[PackedGroup]:
+    """Return the checked groups by model and fold, read in pieces if one is too large for a worker."""
+    cuts, sketches = {}, []
+    if engine.n_rows() > MAX_GROUP_ROWS and max(engine.count_rows(columns).values()) > MAX_GROUP_ROWS:
         parts = raise_errors(engine.map_partitions(columns, sample_groups))
         sketches = [item for part in parts for item in part]
         cuts = choose_cuts(sketches, MAX_GROUP_ROWS)
@@ -335,9 +313,7 @@ def pack_groups(engine: Backend, columns: Mapping[str, str], pos_label: object) 
     else:
         packed = raise_errors(engine.map_groups(columns, partial(pack_group, pos_label=pos_label)))
     check_any_row(len(packed))
-    groups = Groups.from_packed(packed, pos_label)
-    check_cell_classes(groups.models, groups.folds, groups.counts())
-    return groups
+    return sorted(packed, key=attrgetter(*GROUP_COLUMNS))
 
 
 def _pack_pieces(
@@ -361,7 +337,8 @@ def _pack_pieces(
     both = labels[int(np.argmin(positive))], labels[int(np.argmax(positive))]
     needed = {column: name for column, name in columns.items() if column not in {"case", "cluster"}}
     pack = partial(pack_piece, labels=both, pos_label=pos_label)
-    curves = join_pieces(engine.map_pieces(needed, partial(count_levels, cuts=cuts), pack))
+    split = Split([*group_columns(columns), "piece"], partial(count_levels, cuts=cuts), ["piece", "n"])
+    curves = join_pieces(engine.map_groups(needed, pack, split))
     return [
         PackedGroup(*group, curves.get(group), both, all(part.has_whole_cases for part in parts))
         for group, parts in groups.items()

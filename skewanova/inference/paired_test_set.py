@@ -58,7 +58,7 @@ def get_test_set(evaluation: Evaluation) -> PairedTestSet:
         )
     if table not in evaluation.cache:
         if is_distributed(table):
-            evaluation.cache[table] = import_module(DISTRIBUTED).DistributedTestSet(table, table.parts)
+            evaluation.cache[table] = import_module(DISTRIBUTED).distribute_cases(table, table.parts)
         else:
             evaluation.cache[table] = PairedTestSet(table)
     test_set: PairedTestSet = evaluation.cache[table]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from skewanova.base.folders import check_formats, make_provenance, replace_folder
-from skewanova.base.text import Table
+from skewanova.base.text import Table, format_section, shorten_names, wrap_lines
 from skewanova.report.source import ReportSource, Result, load_templates
 
 #: Id of the table with the numbers of each frame that a verdict cites.
@@ -35,6 +35,15 @@ class PartsResult(Result):
     pairs: pd.DataFrame = field(repr=False)
     ranking: pd.DataFrame
     alpha: float
+    warnings: tuple[str, ...]
+
+    @abstractmethod
+    def _format_choice(self, width: int) -> str:
+        """Return the choices as text."""
+
+    @abstractmethod
+    def _list_headings(self) -> list[str]:
+        """List the lines above the details."""
 
     @abstractmethod
     def _build_tables(self) -> tuple[Table, ...]:
@@ -43,6 +52,19 @@ class PartsResult(Result):
     @abstractmethod
     def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
         """Build the items of the page that differ between data sets and classes."""
+
+    def _format_brief(self, width: int) -> str:
+        table = self._build_tables()[0].to_text(width, names=shorten_names(self.ranking["model"]))
+        return f"{self._format_choice(width)}\n\n{table}"
+
+    def _format_details(self, width: int) -> list[str]:
+        short = shorten_names(self.ranking["model"])
+        return [
+            wrap_lines(self._list_headings(), width),
+            format_section("Conclusions", self.conclusions, width),
+            *(table.to_text(width, names=short) for table in self._build_tables()[1:]),
+            *([format_section("Warnings", self.warnings, width)] if self.warnings else []),
+        ]
 
     def _draw_figures(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
         return {}

@@ -98,9 +98,10 @@ def read_scores(
     """
     if isinstance(source, Scores):
         return cast(ScoreTable, source)
-    if detect_backend(source) is not None:
+    engine = detect_backend(source)
+    if engine is not None:
         distributed: Any = import_module("skewanova.distributed.loading")
-        return cast(ScoreTable, distributed.read_distributed(source, columns, pos_label))
+        return cast(ScoreTable, distributed.read_distributed(engine, columns, pos_label))
     return read_in_memory(source, columns=columns, pos_label=pos_label)
 
 

@@ -117,7 +117,7 @@ def checks_of(*models):
 def test_weights_are_summed_class_by_class():
     frame = pd.DataFrame({"model": "a", "y_true": [1, 0, 0, 1, 1, 0], "weight": [3.0, 1, 1, 9, 2, 0]})
     found = checks_of("a").check_weights(frame)
-    assert (found.negatives.tolist(), found.positives.tolist()) == ([1.0], [2.0, 3.0, 9.0])
+    assert [side.tolist() for side in found.distinct] == [[1.0], [2.0, 3.0, 9.0]]
     assert found.sums.effective_number().ravel() == pytest.approx([2, 14**2 / (9 + 81 + 4)])
     table = frame.assign(y_score=0.5, case=range(6))
     assert gathered(table).weights == pytest.approx((1.0, 9.0, 14 / 16))
@@ -126,8 +126,8 @@ def test_weights_are_summed_class_by_class():
 def test_of_many_different_weights_one_more_is_returned_than_are_told_apart():
     frame = pd.DataFrame({"model": "a", "y_true": np.arange(200) % 2, "weight": 1 + np.arange(200.0)})
     found = checks_of("a").check_weights(frame)
-    assert found.negatives.tolist() == (1 + 2 * np.arange(65.0)).tolist()
-    assert found.positives.tolist() == (2 + 2 * np.arange(65.0)).tolist()
+    expected = [(first + 2 * np.arange(65.0)).tolist() for first in (1, 2)]
+    assert [side.tolist() for side in found.distinct] == expected
 
 
 def test_scores_of_the_positives_are_those_of_weight_above_0():

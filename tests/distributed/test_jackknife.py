@@ -1,18 +1,18 @@
 """Sums over parts of the cases against the same cases in memory."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from case_values import Pieces
 from loops import each
 
-import skewanova as sa
 from skewanova.base.checks import InputError
 from skewanova.curves.estimators import STEP_ESTIMATORS
 from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.curves.sorting import RankedCases, rank_among_positives
-from skewanova.distributed.jackknife import DistributedCases
+from skewanova.distributed.loading import DistributedCases
 from skewanova.inference.case_deviations import CaseDeviations, PriorProjection, choose_nodes
 from skewanova.inference.case_resampling import SortedScores
 from skewanova.inference.sampling import Sample, SampleSummary, classify_units
@@ -20,7 +20,9 @@ from skewanova.inference.single_test_set import measure_arcsine_areas
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import BetaPrior, UniformPrior
 
-CELLS = (("x", 1), ("y", 1), ("z", 1))
+
+def measured(models="xyz", area_estimator="trapezoid"):
+    return SimpleNamespace(models=(*models,), folds=(1,), area_estimator=area_estimator)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +42,7 @@ def cases():
 def test_angles_are_those_of_memory(cases, area_estimator, weighting):
     sample, scores, elsewhere = cases
     here = measure_arcsine_areas(sample, scores.values(), weighting, area_estimator)
-    found = elsewhere.measure_areas(CELLS, weighting, area_estimator)
+    found = elsewhere.measure_areas(measured("xyz", area_estimator), weighting)
     close = {"rel": 1e-10, "abs": 1e-16}
     assert found.area == pytest.approx(here.area, **close)
     assert found.area_covariance == pytest.approx(here.area_covariance, **close)
@@ -66,7 +68,7 @@ def test_deviations_along_the_prior_are_those_of_memory(cases):
     turns = [PriorProjection(nodes.weight, scale), PriorProjection(nodes.weight[:, 3:5], scale[:, 3:5])]
     models = [SortedScores(sample, score) for score in scores.values()]
     here = CaseDeviations.from_models(models, nodes.priors, "trapezoid").project(turns)
-    found = elsewhere.project(CELLS, nodes.priors, "trapezoid", turns)
+    found = elsewhere.project_deviations(measured(), nodes.priors, turns)
     for (units, spreads), (other, expected) in zip(found, here, strict=True):
         assert units.T @ units == pytest.approx(other.T @ other, rel=1e-10, abs=1e-15)
         for ours, theirs in zip(spreads, expected, strict=True):
@@ -80,26 +82,13 @@ def test_deviations_along_the_prior_are_those_of_memory(cases):
 ])  # fmt: skip
 def test_rows_stand_for_the_units(cases, weightings):
     sample, scores, elsewhere = cases
-    area, rows = elsewhere.measure_rows(CELLS, weightings, "trapezoid")
+    area, rows = elsewhere.measure_rows(measured(), weightings)
     assert (area.shape, rows.shape[1:]) == ((3, len(weightings)), (3, len(weightings)))
     assert len(rows) <= 3 * 36  # three models at a few nodes serve for 40 priors
     for k in (0, len(weightings) // 2, len(weightings) - 1):
         here = measure_arcsine_areas(sample, scores.values(), weightings[k], "trapezoid")
         assert area[:, k] == pytest.approx(here.area, rel=1e-10)
         assert rows[..., k].T @ rows[..., k] == pytest.approx(here.area_covariance, rel=1e-9, abs=1e-16)
-
-
-def test_a_count_of_cases_is_a_sample():
-    here, counted = Sample(np.arange(7) < 3), SampleSummary.from_sizes((4, 3))
-    for name in ("n_units", "df", "single_unit_classes"):
-        assert getattr(counted, name) == getattr(here, name)
-    assert [size for _, size in counted.strata] == [size for _, size in here.strata]
-    sizes = [[each.effective_size(positive=side) for side in (True, False)] for each in (counted, here)]
-    assert sizes[0] == sizes[1]
-    assert (
-        SampleSummary.from_sizes((1, 1)).single_unit_classes
-        == Sample(np.array([True, False])).single_unit_classes
-    )
 
 
 class Sampled:
@@ -171,7 +160,7 @@ def test_angles_of_clusters_and_weights_are_those_of_memory(kind, area_estimator
     if "clusters" in kind:
         assert counted.stratum_of_kind == [0, 2, 2]  # one cluster has positives alone
     here = measure_arcsine_areas(sample, scores.values(), weighting, area_estimator)
-    found = elsewhere.measure_areas([*scores], weighting, area_estimator)
+    found = elsewhere.measure_areas(measured("xyz", area_estimator), weighting)
     assert found.area == pytest.approx(here.area, rel=1e-12)
     assert found.area_covariance == pytest.approx(here.area_covariance, rel=1e-9, abs=1e-14)
     for ours, theirs in (
@@ -183,31 +172,11 @@ def test_angles_of_clusters_and_weights_are_those_of_memory(kind, area_estimator
         assert ours == pytest.approx(np.array(theirs), rel=1e-9, abs=1e-20)
 
 
-@pytest.mark.parametrize("kind", SAMPLED)
-def test_values_of_clusters_and_weights_are_areas_without_them(kind):
-    """Every unit left out by hand: the covariance of the stratified jackknife."""
-    sample, scores, elsewhere = sampled_cases(kind)
-    positive, weight = sample.positive, np.ones(240) if sample.weight is None else sample.weight
-
-    def areas(rows):
-        curves = (sa.roc_curve(positive[rows], s[rows], sample_weight=weight[rows]) for s in scores.values())
-        return [sa.auprec(curve, 0.1) for curve in curves]
-
-    whole, covariance = np.array(areas(weight > 0)), np.zeros((3, 3))
-    for units, size in sample.strata:
-        left = np.array([areas(sample.unit != unit) for unit in units])
-        moved = left - left.mean(axis=0)
-        covariance += (size - 1) / size * moved.T @ moved
-    found = elsewhere.measure_areas([*scores], UniformPrior(0.1, 0.1), "trapezoid")
-    assert found.area == pytest.approx(whole, rel=1e-12)
-    assert found.area_covariance == pytest.approx(covariance, rel=1e-8)
-
-
 def test_many_different_weights_are_refused():
-    _, scores, elsewhere = sampled_cases("weights")
+    *_, elsewhere = sampled_cases("weights")
     many = replace(elsewhere, weights=(np.arange(1.0, 66.0), np.ones(1)))
     with pytest.raises(InputError, match=r"^more than 64 different weights"):
-        many.measure_areas([*scores], UniformPrior(0.1, 0.1), "trapezoid")
+        many.measure_areas(measured(), UniformPrior(0.1, 0.1))
 
 
 def test_the_only_positive_adds_nothing_to_the_variance():
@@ -217,7 +186,7 @@ def test_the_only_positive_adds_nothing_to_the_variance():
     sample, scores = Sample(positive, None, weight), {(name, 1): rng.normal(size=60) for name in "xy"}
     elsewhere, weighting = as_elsewhere(sample, scores, [59, 1]), UniformPrior(0.1, 0.1)
     here = measure_arcsine_areas(sample, scores.values(), weighting, "trapezoid")
-    found = elsewhere.measure_areas([*scores], weighting, "trapezoid")
+    found = elsewhere.measure_areas(measured("xy"), weighting)
     assert (elsewhere.sample.single_unit_classes, found.area.tolist()) == (
         sample.single_unit_classes,
         pytest.approx(here.area.tolist()),

@@ -1,6 +1,5 @@
 """Groups packed where their rows are, whole and in pieces, against the same rows in memory."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,7 @@ from loops import each
 from skewanova import InputError, InputTypeError
 from skewanova.curves.groups import PackedCurve, WeightedCurve
 from skewanova.distributed import packing
-from skewanova.distributed.packing import Groups, GroupSample
+from skewanova.distributed.packing import GroupSample
 
 
 def rows_of(n=200, digits=1, rng=0, **columns):
@@ -90,12 +89,6 @@ def sketch(score, n_rows=None, group=("a", "1")):
     return GroupSample(group, n_rows or len(score), score, ("0", "1"), has_whole_cases=False)
 
 
-def test_a_group_that_fits_is_not_cut():
-    assert packing.choose_cuts([sketch(range(10)), sketch(range(10))], 20) == {}
-    assert packing.choose_cuts([sketch(range(5))], 20) == {}
-    assert list(packing.choose_cuts([sketch(range(10)), sketch(range(11))], 20)) == [("a", "1")]
-
-
 @pytest.mark.parametrize(("n", "most"), [(100, 30), (1000, 999), (57, 10)])
 def test_no_piece_has_many_more_rows_than_half_of_what_a_worker_holds(n, most):
     score = np.random.default_rng(n).permutation(n).astype(float)
@@ -117,27 +110,6 @@ def test_scores_shown_stand_for_as_many_rows():
         ([sketch(four, n_rows=7), sketch(tens[:2], n_rows=40)], 30, [10, 20]),
     ):
         assert packing.choose_cuts(parts, most)["a", "1"].tolist() == cuts
-
-
-@pytest.mark.parametrize("digits", [0, 9])
-def test_pieces_join_to_the_curve_of_the_whole(digits):
-    frame = rows_of(300, digits=digits)
-    parts = [frame[k::4] for k in range(4)]
-    cuts = packing.choose_cuts([one for part in parts for one in packing.sample_groups(part)], 60)
-    counts = pd.concat([packing.count_levels(part, cuts=cuts) for part in parts])
-    assert counts["n"].sum() == 300
-    assert list(counts) == ["model", "fold", "y_true", "y_score", "piece", "n"]
-    own = cuts["a", "2"]
-    assert counts["piece"].tolist() == [(own < score).sum() for score in counts["y_score"]]
-    pack = partial(packing.pack_piece, labels=("0", "1"), pos_label=None)
-    pieces = [pack(rows) for _, rows in counts.groupby("piece")]
-    assert len(pieces) > 3
-    found = packing.join_pieces([*reversed(pieces), pack(counts.assign(model="b", piece=0))])
-    assert list(found) == [("a", "2"), ("b", "2")]
-    curve = found["a", "2"]
-    positive, score = frame["y_true"].to_numpy() == 1, frame["y_score"].to_numpy()
-    whole = PackedCurve.from_cases(positive, score)
-    assert [part.tolist() for part in curve.counts()] == [part.tolist() for part in whole.counts()]
 
 
 def test_no_rows_have_no_counts():
@@ -198,44 +170,13 @@ def test_what_is_wrong_with_a_weight_or_a_cluster_is_told_of_the_group(column, v
     assert "a row of model 'a' in fold '2'" in str(packing.sample_groups(frame))
 
 
-def test_weighted_pieces_join_to_the_curve_of_all():
-    frame = pd.concat([weighted_rows(), weighted_rows(model="b")], ignore_index=True)
-    cuts = packing.choose_cuts(packing.sample_groups(frame), 60)
-    parts = frame[:130], frame[130:], frame[:0]
-    counts = pd.concat([packing.count_levels(part, cuts=cuts) for part in parts])
-    assert [*counts] == ["model", "fold", "y_true", "y_score", "weight", "piece", "n"]
-    assert counts["n"].sum() == (frame["weight"] > 0).sum()
-    assert counts["weight"].sum() == pytest.approx(frame["weight"].sum())
-    assert [*counts.dtypes[-3:]] == [np.float64, np.int64, np.int64]
-    pack = partial(packing.pack_piece, labels=("0", "1"), pos_label=None)
-    pieces = [pack(rows) for _, rows in counts.groupby(["model", "piece"])]
-    assert len(pieces) > 4
-    for (model, _), curve in packing.join_pieces(pieces).items():
-        kept = frame[(frame["model"] == model) & (frame["weight"] > 0)]
-        positive, score = kept["y_true"].to_numpy() == 1, kept["y_score"].to_numpy()
-        expected = WeightedCurve.from_cases(positive, score, kept["weight"].to_numpy())
-        assert curve.weights == pytest.approx(expected.weights, rel=1e-15)
-        for name in ("n_positive", "n_negative", "n_best"):
-            assert getattr(curve, name) == getattr(expected, name)
-
-
 def test_groups_stand_in_order_and_lack_what_has_no_curve():
-    rows = {(m, f): weighted_rows(30).assign(model=m, fold=f) for m in "ba" for f in (10, 9)}
+    rows = {(m, f): weighted_rows(30).assign(model=m, fold=f) for m in "ab" for f in (10, 9)}
     rows["a", 10]["weight"] = 0.0
-    groups = Groups.from_packed([packing.pack_group(frame, pos_label=None) for frame in rows.values()], None)
+    packed = [packing.pack_group(frame, pos_label=None) for frame in rows.values()]
+    groups = packing.join_groups(packed, None)
     assert (groups.models, groups.folds) == (("a", "b"), (9, 10))
-    assert [*groups.curves()] == [("a", 9), ("b", 9), ("b", 10)]
+    assert [*groups.packed] == [("a", 9), ("b", 9), ("b", 10)]
     kept = rows["b", 9][rows["b", 9]["weight"] > 0]["y_true"]
     each = [(kept == 0).sum(), (kept == 1).sum()]
-    assert groups.counts().tolist() == [[each, [0, 0]], [each, each]]
-
-
-def test_what_is_wrong_across_groups_is_told_of_one():
-    def packed(model, fold, labels=("0", "1")):
-        return replace(packing.pack_group(rows_of(30), pos_label=None), model=model, fold=fold, labels=labels)
-
-    odd = [packed("a", "1"), packed("b", "1", ("0", "5")), packed("c", "1")]
-    with pytest.raises(InputError, match="model 'b' in fold '1'"):
-        Groups.from_packed(odd, None)
-    with pytest.raises(InputError, match=r"^a fold must be spelled in one way, .* to float$"):
-        Groups.from_packed([packed("a", "1"), packed("a", "1.0")], None)
+    assert groups.counts.tolist() == [[each, [0, 0]], [each, each]]
