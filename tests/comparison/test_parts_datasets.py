@@ -213,7 +213,7 @@ def test_bad_tables_name_their_data_set(tmp_path):
     (lambda f: f.query("dataset == 'three'"), "^a comparison across data sets needs at least 2 data sets"),
     (lambda f: f.query("dataset != 'three' or model != 'm2'"),
      "^every data set must have the same models, but 'm2' is in only one"),
-    (lambda f: f.assign(dataset=" "), "^`dataset` must not be empty, but is at row 0$"),
+    (lambda f: f.assign(dataset=" "), "^`dataset` must not be empty, but 4320 rows are, the first at row 0$"),
     (lambda f: f.drop(columns="dataset"), "must have the column 'dataset'"),
 ])  # fmt: skip
 def test_other_bad_input(change, message):
