@@ -273,7 +273,7 @@ def decode(codes: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_batches(
-    batches: Iterable[Sequence[Any]], schema: Any, *, labels: Collection[str], source: str
+    batches: Iterable[Sequence[Any]], schema: Any, *, labels: Collection[str], source: str, n_rows: int = 0
 ) -> pd.DataFrame:
     """Read batches of Arrow arrays into a frame, with labels as categories."""
     for item in schema:
@@ -281,7 +281,7 @@ def read_batches(
             raise InputError(
                 f"{source} must hold one value per row in {item.name!r}, but holds {value_type(item.type)}"
             )
-    readers = [_Column(is_label=name in labels) for name in schema.names]
+    readers = [_Column(n_rows, is_label=name in labels) for name in schema.names]
     for batch in batches:
         for column, reader in zip(batch, readers, strict=True):
             reader.add(column)
@@ -300,8 +300,8 @@ class _Column:
     Labels are read as numbers if all are whole numbers in plain spelling.
     """
 
-    def __init__(self, *, is_label: bool) -> None:
-        self._is_label = is_label
+    def __init__(self, n_rows: int, *, is_label: bool) -> None:
+        self._n_rows, self._is_label = n_rows, is_label
         self._values: NDArray[Any] = np.empty(0, dtype=np.bool_)
         self._size = 0
         self._codes: dict[Any, int] = {None: -1}
@@ -350,7 +350,8 @@ class _Column:
     def _append(self, values: NDArray[Any]) -> None:
         size, dtype = self._size + len(values), np.result_type(self._values, values)
         if size > len(self._values) or dtype != self._values.dtype:
-            larger = np.empty(len(self._values) if size <= len(self._values) else 2 * size, dtype)
+            n_rows = len(self._values) if size <= len(self._values) else max(self._n_rows, 2 * size)
+            larger = np.empty(n_rows, dtype)
             larger[: self._size] = self._values[: self._size]
             self._values = larger
         self._values[self._size : size] = values

@@ -106,6 +106,25 @@ def find_test_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.i
     return tests
 
 
+def count_rows(data: Any, name: str) -> int:
+    """Return the number of rows of an array, sparse matrix, frame or list."""
+    shape = getattr(data, "shape", None)
+    try:
+        return int(shape[0]) if shape else len(data)
+    except TypeError as error:
+        raise InputTypeError(f"`{name}` must have one row per case, but is {data!r:.40}") from error
+
+
+def select_params(params: Mapping[str, Any], rows: NDArray[np.intp], n_cases: int) -> dict[str, Any]:
+    """Return the arguments of `fit`; those with one value per case have those of the training cases."""
+    result = dict(params)
+    for name, value in params.items():
+        is_list = hasattr(value, "__len__") and not isinstance(value, str | Mapping)
+        if getattr(value, "shape", is_list) and count_rows(value, name) == n_cases:
+            result[name] = select_rows(value, rows)
+    return result
+
+
 @dataclass(frozen=True, eq=False)
 class LabelledData:
     """Features, labels as given and as booleans, groups, and the method that scores held-out cases."""
@@ -141,8 +160,7 @@ class LabelledData:
         if seeds:
             fitted.set_params(**seeds)
         features, labels = (select_rows(data, split.train) for data in (self.features, self.labels))
-        select = import_sklearn("utils.validation")._check_method_params
-        fitted.fit(features, labels, **select(self.features, params, split.train))
+        fitted.fit(features, labels, **select_params(params, split.train, len(self.positive)))
         return self.scores(fitted, split.test)
 
 
@@ -463,11 +481,7 @@ def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any
     features, labels = to_rows(X), to_rows(y)
     names = None if groups is None else np.asarray(to_rows(groups))
     positive = check_labels(labels, pos_label=pos_label, name="y")
-    shape = getattr(features, "shape", None)
-    try:
-        n_rows = int(shape[0]) if shape else len(features)
-    except TypeError as error:
-        raise InputTypeError(f"`X` must have one row per case, but is {features!r:.40}") from error
+    n_rows = count_rows(features, "X")
     if n_rows != len(positive):
         raise InputError(f"`X` and `y` must be equally long, but have {n_rows} and {len(positive)}")
     if names is not None and names.shape != (n_rows,):

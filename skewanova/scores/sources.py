@@ -89,7 +89,8 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
         _check_memory(parquet.n_rows, name, write_dask_code(path))
         names = columns.select(parquet.schema.names, name)
         schema = pa.schema([parquet.schema.field(column) for column in names])
-        frame = read_batches(parquet.batches(names), schema, labels=columns.text, source=name)
+        batches, n_rows = parquet.batches(names), parquet.n_rows
+        frame = read_batches(batches, schema, labels=columns.text, source=name, n_rows=n_rows)
         return frame, parquet.where
     if not is_text(path):
         raise InputError(f"{name} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
