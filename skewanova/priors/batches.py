@@ -76,19 +76,19 @@ class RoughLikelihood(NamedTuple):
     common: float  #: standard error that all batches share
 
     def log_likelihood(self, centres: Floats, spreads: Floats) -> Floats:
-        """Return the log-likelihood at every centre and spread."""
+        """Return the approximate log-likelihood (n_centres, n_spreads), up to a constant."""
         best, mean, error = self._best(spreads)
         return np.asarray(best - 0.5 * (centres[:, None] - mean) ** 2 / (error**2 + self.common**2))
 
     def spreads(self, most: float) -> tuple[float, float]:
-        """Return the smallest and largest plausible spread up to `most`."""
+        """Return the smallest and largest trial spread, up to `most`, of non-negligible likelihood."""
         spreads = np.geomspace(MIN_SPREAD, MIN_SPREAD + most, N_TRIAL_SPREADS)
         best, _, _ = self._best(spreads)
         plausible = spreads[best > best.max() - NEGLIGIBLE_FALL]
         return float(plausible[0]), float(plausible[-1])
 
     def _best(self, spreads: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the maximum over centres at every spread, its centre and its standard error."""
+        """Return, by spread, the maximum log-likelihood over centres, its centre and its standard error."""
         variance = spreads[:, None] ** 2 + self.errors**2
         precision = (1 / variance).sum(axis=1)
         mean = (self.places / variance).sum(axis=1) / precision
@@ -97,7 +97,7 @@ class RoughLikelihood(NamedTuple):
 
 
 def predict_batch(counts: BinCounts) -> BatchPrediction:
-    """Predict the prior of a further batch; `counts.unlabelled` is (n_batches, n_bins)."""
+    """Return the distributions of the log-odds of the prior of the median batch and of a further batch."""
     pooled = BinCounts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
     log_odds, error = _fit_log_odds(pooled)
     fit, common = mixtures.fit_classes(pooled, np.asarray(expit(log_odds))), float(error)
@@ -124,7 +124,7 @@ def predict_batch(counts: BinCounts) -> BatchPrediction:
 
 
 def _likelihood_surface(counts: BinCounts, fit: ClassFit, centres: Floats, spreads: Floats) -> Floats:
-    """Return the profile log-likelihood (n_centres, n_spreads)."""
+    """Return the log-likelihood (n_centres, n_spreads), maximised over the classes' bin probabilities."""
     start = np.log(np.maximum(np.concatenate([fit.positive, fit.negative]), 1e-6))
     normals = [[BatchNormal(centre, spread) for spread in spreads.tolist()] for centre in centres.tolist()]
     return np.array(
@@ -133,7 +133,7 @@ def _likelihood_surface(counts: BinCounts, fit: ClassFit, centres: Floats, sprea
 
 
 def _zoom_centres(centres: Floats, height: Floats) -> Floats | None:
-    """Return a finer grid of centres about the maximum, or None if most centres are likely."""
+    """Return as many centres over the likely ones about the maximum, or None if these span half the grid."""
     best = height.max(axis=1)
     likely = np.flatnonzero(best > best.max() - NEGLIGIBLE_FALL)
     top = int(best.argmax())
@@ -148,14 +148,11 @@ def _zoom_centres(centres: Floats, height: Floats) -> Floats | None:
 def _interpolate_surface(
     centres: Floats, spreads: Floats, height: Floats, rough: RoughLikelihood
 ) -> tuple[Floats, Floats, Floats]:
-    """Return finer grids of centres and spreads, and the likelihood there, summing to 1.
-
-    The difference from the normal approximation is interpolated, because the log-likelihood itself may fall
-    by thousands between neighbours. Monotone pieces (PCHIP) do not overshoot.
-    """
+    """Return N_FINE centres, N_FINE spreads, and the likelihood (N_FINE, N_FINE) there, summing to 1."""
     from scipy.interpolate import PchipInterpolator
 
     near, wide = np.linspace(centres[0], centres[-1], N_FINE), np.linspace(spreads[0], spreads[-1], N_FINE)
+    # the log-likelihood itself may fall by thousands between neighbours; monotone pieces do not overshoot
     along = PchipInterpolator(spreads, height - rough.log_likelihood(centres, spreads), axis=1)(wide)
     logs = PchipInterpolator(centres, along, axis=0)(near) + rough.log_likelihood(near, wide)
     weight = np.exp(logs - logs.max())
@@ -163,13 +160,13 @@ def _interpolate_surface(
 
 
 def density_quantile(places: Floats, weights: Floats, share: ArrayLike) -> Floats:
-    """Return quantiles of a distribution from its density at evenly spaced places."""
+    """Return the quantiles, of the shape of `share`, of a density `weights` at evenly spaced `places`."""
     below = np.concatenate([[0.0], np.cumsum((weights[1:] + weights[:-1]) / 2)])
     return np.asarray(np.interp(np.asarray(share), below / below[-1], places))
 
 
 def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
-    """Return the likeliest log-odds, and standard errors from the interval where the ratio is below 1."""
+    """Return the likeliest log-odds by sample and standard errors: half the interval with a ratio below 1."""
     peak = mixtures.find_peak(counts)
     low, high = mixtures.interval_limits(counts, peak, (np.asarray(1.0), np.asarray(1.0)))
     ends = mixtures.log_odds_range(counts.totals[2])
@@ -179,15 +176,12 @@ def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
 def _maximise_over_classes(
     counts: BinCounts, fit: ClassFit, normal: BatchNormal, start: Floats
 ) -> tuple[float, Floats]:
-    """Return the maximum log-likelihood over the classes, and the log probabilities of bins there.
-
-    The steps are Fisher scoring with the information of the pooled fit. If a step decreases the likelihood,
-    an EM step, which cannot, takes its place.
-    """
+    """Return the maximum log-likelihood over both classes, and log bin probabilities (2 n_bins,) there."""
     nodes, weights = _quadrature_nodes(counts, fit, normal)
     solve = cho_factor(_expected_information(counts, fit, normal))
     logs = start
     height, slope, expected = _joint_log_likelihood(counts, logs, nodes, weights)
+    # Fisher scoring with the information of the pooled fit; an EM step if the likelihood would fall
     for _ in range(MAX_STEPS):
         step = cho_solve(solve, slope)
         if slope @ step < MIN_GAIN:
@@ -202,7 +196,7 @@ def _maximise_over_classes(
 
 
 def _expected_information(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> Floats:
-    """Return the expected information on the log probabilities, with the priors of batches unknown."""
+    """Return the expected information (2 n_bins, 2 n_bins) on log bin probabilities, plus the identity."""
     log_odds, _ = _find_modes(counts, fit, normal)
     prior = expit(log_odds)[:, None]
     mixture = np.maximum(fit.mixture(expit(log_odds)), np.finfo(np.float64).tiny)
@@ -221,7 +215,7 @@ def _expected_information(counts: BinCounts, fit: ClassFit, normal: BatchNormal)
 def _joint_log_likelihood(
     counts: BinCounts, logs: Floats, nodes: Floats, weights: Floats
 ) -> tuple[float, Floats, Floats]:
-    """Return the log-likelihood of log probabilities, its gradient, and the expected cases by bin."""
+    """Return the log-likelihood at `logs` (2 n_bins,), its gradient, and expected cases by class and bin."""
     positive, negative = (np.exp(part - np.logaddexp.reduce(part)) for part in np.split(logs, 2))
     prior = expit(nodes)
     mixture = mixtures.mix_classes(positive, negative, prior)  # batch x node x bin
@@ -243,7 +237,7 @@ def _joint_log_likelihood(
 
 
 def _quadrature_nodes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> tuple[Floats, Floats]:
-    """Return adaptive Gauss-Hermite nodes (log-odds) of each batch, and their log weights."""
+    """Return Gauss-Hermite nodes (n_batches, N_NODES) in log-odds, and log weights with normal density."""
     centre, width = _find_modes(counts, fit, normal)
     node, weight = gauss_nodes("hermite", N_NODES)
     log_odds = centre[:, None] + np.sqrt(2) * width[:, None] * node
@@ -252,7 +246,7 @@ def _quadrature_nodes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> 
 
 
 def _find_modes(counts: BinCounts, fit: ClassFit, normal: BatchNormal) -> tuple[Floats, Floats]:
-    """Return the posterior mode and standard deviation of each batch's log-odds, by Fisher scoring."""
+    """Return the posterior modes of the batches' log-odds and their standard deviations, (n_batches,)."""
     log_odds = np.full(len(counts.unlabelled), normal.centre)
     width = np.full(len(log_odds), normal.spread)
     for _ in range(12):
@@ -300,11 +294,8 @@ class CaseBins(NamedTuple):
 def assess_agreement(
     cases: CaseBins, n_bins: Sequence[int], prior: float, *, rng: np.random.Generator
 ) -> JointAgreement:
-    """Return the weights of the models and the test of their agreement.
-
-    Slopes of the log-likelihoods at a common prior are compared, because they have no limit at 0 as estimates
-    have.
-    """
+    """Return weights of the models' log-likelihoods, and the bootstrap test that all estimate one prior."""
+    # slopes of the log-likelihoods at a common prior, because they have no limit at 0 as estimates have
     observed, drawn = (
         np.stack([mixtures.profile_slope(counts, np.asarray(prior)) for counts in models], axis=-1)
         for models in (_count_cases(cases, n_bins), _count_cases(cases, n_bins, rng))
@@ -329,7 +320,7 @@ def assess_agreement(
 def _count_cases(
     cases: CaseBins, n_bins: Sequence[int], rng: np.random.Generator | None = None
 ) -> list[BinCounts]:
-    """Return the counts by bin of every model or, with a generator, bootstrap counts."""
+    """Return each model's counts by bin or, given a generator, N_RESAMPLES bootstrap counts as first axis."""
     classes = ([cases.positive], [cases.negative], cases.unlabelled)
     counts = (_count_tables(tables, n_bins, rng) for tables in classes)
     return [BinCounts(*parts) for parts in zip(*counts, strict=True)]
@@ -338,7 +329,7 @@ def _count_cases(
 def _count_tables(
     tables: Sequence[Bins], n_bins: Sequence[int], rng: np.random.Generator | None
 ) -> list[Floats]:
-    """Count or draw (n_resamples, n_bins) the cases of each model; equal rows are one multinomial cell."""
+    """Return each model's counts (n_bins,) or, given a generator, bootstrap counts (N_RESAMPLES, n_bins)."""
     sizes, counts = iter(n_bins), []
     for table in tables:
         kinds, count = np.unique(table, axis=0, return_counts=True)

@@ -30,7 +30,7 @@ RELATIVE_TOLERANCE = 4 * float(np.finfo(np.float64).eps)
 def shapes_from_quantiles(
     quantiles: Mapping[float, float], *, smallest: float
 ) -> tuple[float, float, list[str]]:
-    """Return beta shapes (a, b) of at least `smallest` from stated quantiles, and notes on the fit."""
+    """Return beta shapes a, b of quantiles {share: prior} and notes on a poor fit; raise below `smallest`."""
     shares, priors = _check_quantiles(quantiles)
     try:
         a, b = fit_shapes(shares, priors)
@@ -48,11 +48,7 @@ def shapes_from_quantiles(
 
 
 def fit_shapes(shares: Floats, quantiles: Floats) -> tuple[float, float]:
-    """Return beta shapes (a, b) with two given quantiles, or the least-squares fit to more.
-
-    Two quantiles determine one beta distribution (Shih 2015). For every a + b, one mean gives the first
-    quantile, and the second then approaches it as a + b grows.
-    """
+    """Return beta shapes (a, b) with two given quantiles, or the least-squares fit in log-odds to more."""
     from scipy.optimize import least_squares  # slow to load, and seldom used
 
     start = _solve_two_quantiles(shares[[0, -1]], quantiles[[0, -1]])
@@ -69,19 +65,17 @@ def fit_shapes(shares: Floats, quantiles: Floats) -> tuple[float, float]:
 
 
 def beta_quantiles(a: float, b: float, shares: Floats) -> Floats:
-    """Return several quantiles of the beta distribution with shapes a and b."""
+    """Return the quantiles at several shares (same shape) of the beta distribution with shapes a and b."""
     return np.array([beta_quantile(a, b, float(share)) for share in shares])
 
 
 def beta_quantile(a: float, b: float, share: float) -> float:
-    """Return a quantile of the beta distribution, clipped to the search limits.
-
-    The root is found in the log-odds, because :func:`scipy.special.betaincinv` fails for shapes near 1.
-    """
+    """Return the quantile at `share` of the beta distribution, clipped to the search limits."""
 
     def excess(log_odds: float) -> float:
         return float(scipy.special.betainc(a, b, scipy.special.expit(log_odds)) - share)
 
+    # in log-odds, because scipy.special.betaincinv fails for shapes near 1
     low, high = QUANTILE_LIMITS
     if excess(low) >= 0 or excess(high) <= 0:
         return float(scipy.special.expit(low if excess(low) >= 0 else high))
@@ -89,6 +83,9 @@ def beta_quantile(a: float, b: float, share: float) -> float:
 
 
 def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, float]:
+    """Return the beta shapes (a, b) with exactly two quantiles (Shih 2015)."""
+
+    # for every a + b, one mean gives the first quantile; the second then approaches it as a + b grows
     def shapes(log_size: float) -> tuple[float, float]:
         """Return the shapes with the first quantile and this log(a + b)."""
 
@@ -108,13 +105,14 @@ def _solve_two_quantiles(shares: Floats, quantiles: Floats) -> tuple[float, floa
 
 
 def _find_root(function: Callable[[float], float], limits: tuple[float, float]) -> float:
+    """Return the root between two limits at which the function has opposite signs."""
     from scipy.optimize import brentq  # slow to load, and seldom used
 
     return float(brentq(function, *limits, xtol=1e-14, rtol=RELATIVE_TOLERANCE))
 
 
 def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
-    """Return the shares and priors in ascending order; raise if they are invalid."""
+    """Return the shares and their priors, both in ascending order; raise if they are invalid."""
     if not isinstance(quantiles, Mapping):
         raise InputTypeError(
             "`quantiles` must map shares to priors, such as {0.05: 0.02, 0.95: 0.15}, "
@@ -131,7 +129,7 @@ def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
 
 
 def _misfit_notes(shares: Floats, stated: Floats, fitted: Floats) -> list[str]:
-    """Return a note if the fit misses the quantiles; raise if it misses them by far."""
+    """Return a list with a note if odds of fitted quantiles are over 5 % off, else []; raise if over 25 %."""
     factor = fitted * (1 - stated) / (stated * (1 - fitted))
     off = float(np.max(np.maximum(factor, 1 / factor)) - 1)
     quantiles = ", ".join(f"{p:g}: {f:.4g} for {s:g}" for p, f, s in zip(shares, fitted, stated, strict=True))

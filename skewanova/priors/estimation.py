@@ -99,7 +99,7 @@ class LabelShift:
 
     @property
     def note(self) -> str:
-        """Warning if label shift is rejected, else ''."""
+        """Sentence that label shift is rejected, if it is; else ''."""
         if not self.is_rejected:
             return ""
         return (
@@ -127,38 +127,39 @@ class EstimatedPrior(FrameResult):
 
     @property
     def low(self) -> float:
-        """Smallest prior with weight."""
+        """Smallest prior with weight, the first of the grid of log-odds."""
         return float(expit(self.log_odds[0]))
 
     @property
     def high(self) -> float:
-        """Largest prior with weight."""
+        """Largest prior with weight, the last of the grid of log-odds."""
         return float(expit(self.log_odds[-1]))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return priors and weights: Gauss-Legendre nodes, weighted by the profile likelihood."""
+        """Return priors and weights summing to 1: Gauss-Legendre, weighted by the profile likelihood."""
         nodes, step = panel_nodes(np.asarray(expit(self.log_odds[::2])), breaks)
         return nodes, normalise_weights(step * np.exp(self._curve(-np.log(1 / nodes - 1))))
 
     @cached_property
     def _curve(self) -> PchipInterpolator:
+        """Interpolating function from log-odds to the log density."""
         return PchipInterpolator(self.log_odds, self.log_density)
 
     def density(self, prior: ArrayLike) -> Floats:
-        """Return the likelihood of priors relative to its maximum; it is 0 outside the grid of log-odds."""
+        """Return the likelihood at each prior relative to its maximum; 0 outside the grid of log-odds."""
         priors = np.asarray(prior, dtype=np.float64)
         height = self._curve(np.log(priors / (1 - priors)), extrapolate=False)
         return np.where(np.isnan(height), 0.0, np.exp(height))
 
     def central_interval(self, share: float) -> tuple[float, float]:
-        """Return the limits of the central interval with this share of the weight, such as 0.95."""
+        """Return two priors with this share of the weight between, and equal parts beyond either."""
         tail = (1 - check_fraction(share, "share")) / 2
         priors, weights = self.quadrature()
         below = np.cumsum(weights) - weights / 2
         return float(np.interp(tail, below, priors)), float(np.interp(1 - tail, below, priors))
 
     def to_beta(self) -> BetaPrior:
-        """Return the beta distribution with the same mean and variance."""
+        """Return the beta distribution with the same mean and variance of the prior."""
         priors, weights = self.quadrature()
         mean = float(weights @ priors)
         size = mean * (1 - mean) / float(weights @ (priors - mean) ** 2) - 1
@@ -214,7 +215,7 @@ class PriorEstimate(EstimatedPrior):
         return int(self.bins.counts.unlabelled.sum())
 
     def describe(self) -> str:
-        """Return a description of the deployment prior."""
+        """Return a phrase: what the prior is estimated from, and the estimate with its interval."""
         scores = f"{self.n_unlabelled:,} unlabelled score{'s' * (self.n_unlabelled > 1)}"
         if self.method == "audited":
             return f"the prior estimated from audited labels among {scores}: {self}"
@@ -272,7 +273,7 @@ class PriorEstimate(EstimatedPrior):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Reasons why the interval may be too narrow."""
+        """Sentences if label shift is rejected or `sensitivity` wider than the interval; () if audited."""
         if self.method == "audited":
             return ()
         low, high = self.sensitivity()
@@ -285,7 +286,7 @@ class PriorEstimate(EstimatedPrior):
         return tuple(filter(None, [self.label_shift.note, band * wide]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for the estimate, with an empty `batch`, and one for every batch."""
+        """Return a row for the estimate (`batch` is '') and for each batch: interval, counts, AUC, test."""
         return make_frame([self._to_row(), *(batch._to_row(name) for name, batch in self.batches)])
 
     def bins_frame(self) -> pd.DataFrame:
@@ -305,6 +306,7 @@ class PriorEstimate(EstimatedPrior):
         )
 
     def _to_row(self, name: str = "") -> dict[str, Any]:
+        """Return the row of `to_frame` by column; `name` is the batch."""
         counts, shift = self.bins.counts, self.label_shift
         n_positive, n_negative, n_unlabelled = (int(total) for total in counts.totals)
         sizes = {"n_positive": n_positive, "n_negative": n_negative, "n_unlabelled": n_unlabelled}
@@ -418,14 +420,14 @@ def estimate_prior(
 
 
 def count_by_batch(names: NDArray[Any], scores: NDArray[Any], edges: NDArray[Any]) -> dict[str, Floats]:
-    """Count the scores by bin for each batch, in order of first appearance."""
+    """Return the counts by bin (n_bins,) of the scores of each batch, in order of first appearance."""
     distinct, first, codes = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return {str(distinct[i]): mixtures.count_by_bin(scores[codes.reshape(-1) == i], edges) for i in order}
 
 
 def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed = 0) -> PriorEstimate:
-    """Add the estimate of each batch and, with enough batches, predict the prior of a further one."""
+    """Return `estimate` with `batches` and, if these suffice, the distribution of a further batch's prior."""
     level, bins = estimate.confidence_level, estimate.bins
     each = []
     for name, row in counts.items():
@@ -444,7 +446,7 @@ def add_batches(estimate: PriorEstimate, counts: dict[str, Floats], *, rng: Seed
 
 
 def _note_unpredicted(n_batches: int, counts: BinCounts) -> str:
-    """Return the reason why no further batch is predicted, or ''."""
+    """Return a sentence that says why no further batch is predicted, or '' if one is."""
     if n_batches < batches.MIN_BATCHES:
         reason = f"{n_batches} batches are too few ({batches.MIN_BATCHES} are needed)"
     elif min(counts.totals[:2]) < MIN_LABELLED:  # the classes would be estimated from the batches
@@ -457,7 +459,7 @@ def _note_unpredicted(n_batches: int, counts: BinCounts) -> str:
 
 
 def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) -> tuple[Floats, Floats]:
-    """Return log-odds and log density of a further batch without its tails."""
+    """Return N_PLACES log-odds of a further batch without tails, and log density relative to its maximum."""
     tails = (1 - DENSITY_LEVEL) / 2, (1 + DENSITY_LEVEL) / 2
     reached = batches.density_quantile(prediction.log_odds, prediction.density, tails)
     inside = np.clip(reached, *mixtures.log_odds_range(counts.totals[2]))
@@ -469,10 +471,7 @@ def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) ->
 
 
 def _estimate_from_audit(estimate: PriorEstimate, scores: NDArray[Any], audited: Floats) -> PriorEstimate:
-    """Return the estimate by audited labels, stratified by score, in place of that under label shift.
-
-    The strata have equal numbers of audited cases, and their shares of all unlabelled cases count as known.
-    """
+    """Return the estimate by audited labels, stratified by score, in place of that under label shift."""
     check_same_length(unlabelled=scores, audited=audited)
     positive, labelled = audited == 1, ~np.isnan(audited)
     if not np.isin(audited[labelled], (0, 1)).all() or labelled.sum() < mixtures.CASES_PER_BIN:
@@ -480,6 +479,7 @@ def _estimate_from_audit(estimate: PriorEstimate, scores: NDArray[Any], audited:
             "`audited` must be 0, 1 or nan for each unlabelled score, with at least "
             f"{mixtures.CASES_PER_BIN} labels"
         )
+    # strata of equal numbers of audited cases, whose shares of all unlabelled cases count as known
     n_strata = min(int(labelled.sum()) // mixtures.CASES_PER_BIN, MAX_STRATA)
     edges = np.unique(np.quantile(scores[labelled], np.arange(1, n_strata) / n_strata))
     weight = mixtures.count_by_bin(scores, edges) / len(scores)
@@ -514,7 +514,7 @@ def _estimate_from_audit(estimate: PriorEstimate, scores: NDArray[Any], audited:
 
 
 def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
-    """Raise unless unlabelled and labelled scores overlap."""
+    """Raise unless the ranges of unlabelled and labelled scores overlap."""
     if unlabelled.max() < score.min() or unlabelled.min() > score.max():
         raise InputError(
             f"`unlabelled` must be scores of the same model, but they are between {unlabelled.min():g} and "
@@ -524,7 +524,7 @@ def check_overlap(score: NDArray[Any], unlabelled: NDArray[Any]) -> None:
 
 
 def note_scores_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[str]:
-    """Return a note if many unlabelled scores are beyond the labelled ones."""
+    """Return a list with a note if many unlabelled scores are outside the labelled range, else []."""
     share = float(((unlabelled < score.min()) | (unlabelled > score.max())).mean())
     if share <= max(0.01, 10 / len(score)):
         return []
@@ -535,7 +535,7 @@ def note_scores_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[st
 
 
 def estimate_from_bins(bins: BinnedScores, level: float, *, rng: Seed = 0) -> PriorEstimate:
-    """Estimate the prior from binned scores; warnings are stored, not issued."""
+    """Return the prior with interval and test of label shift; its warnings are stored, not issued."""
     counts = bins.counts
     peak = mixtures.find_peak(counts)
     prior = np.asarray(expit(peak.log_odds))
@@ -567,7 +567,7 @@ def estimate_from_bins(bins: BinnedScores, level: float, *, rng: Seed = 0) -> Pr
 
 
 def is_chi2_too_small(counts: BinCounts) -> bool:
-    """Return True if few cases in a bin or a weak model make chi2 critical values too small."""
+    """Return True if the rarer class has under 10 labelled cases per bin, or the AUC is within .25 of .5."""
     positive, negative, _ = counts.totals
     few = min(positive, negative) < mixtures.CASES_PER_BIN * len(counts.positive)
     return bool(few or abs(mixtures.binned_auc(counts) - 0.5) < MIN_AUC_FOR_CHI2 - 0.5)
@@ -576,7 +576,7 @@ def is_chi2_too_small(counts: BinCounts) -> bool:
 def _calibrate_critical_values(
     counts: BinCounts, peak: Peak, level: float, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return bootstrap critical values for the lower and the upper limit, each computed at its limit."""
+    """Return bootstrap critical values of the likelihood ratio at the lower and at the upper limit."""
     seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
     ends = mixtures.log_odds_range(counts.totals[2])
     critical = [np.asarray(chi2.ppf(level, 1))] * 2
@@ -595,7 +595,7 @@ def _calibrate_critical_values(
 def _likelihood_density(
     counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Return a grid of log-odds, and the log of the likelihood relative to its maximum there."""
+    """Return N_PLACES log-odds, and the scaled log-likelihood there less its maximum."""
     below, above = chi2.ppf(DENSITY_LEVEL, 1) * np.array(ratio_scale)
     reached = mixtures.interval_limits(counts, peak, (below, above))
     low, high = np.clip(reached, *mixtures.log_odds_range(counts.totals[2])).tolist()
@@ -604,12 +604,12 @@ def _likelihood_density(
 
 
 def caveat_phrase(caveats: Sequence[str]) -> str:
-    """Return a phrase that marks an estimate with caveats as unreliable, else ''."""
+    """Return ', in doubt (see the warnings)' if there are caveats, else ''."""
     return ", in doubt (see the warnings)" if caveats else ""
 
 
 def likelihood_ratio(estimate: PriorEstimate, log_odds: Floats) -> Floats:
-    """Return the scaled likelihood-ratio statistic at log-odds."""
+    """Return the likelihood-ratio statistic at each of `log_odds`, divided by the `ratio_scale` there."""
     counts = estimate.bins.counts
     return _scaled_ratio(counts, mixtures.find_peak(counts), estimate.ratio_scale, log_odds)
 
@@ -617,11 +617,13 @@ def likelihood_ratio(estimate: PriorEstimate, log_odds: Floats) -> Floats:
 def _scaled_ratio(
     counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float], log_odds: Floats
 ) -> Floats:
+    """Return the likelihood-ratio statistic at each log-odds, divided by the `ratio_scale` of its side."""
     fall = mixtures.likelihood_ratio_statistic(counts.add_axis(), log_odds, peak.height)
     return np.asarray(fall / np.where(log_odds < peak.log_odds, *ratio_scale))
 
 
 def _test_label_shift(counts: BinCounts, fit: ClassFit, prior: Floats) -> LabelShift:
+    """Return the G2 test of the fit at `prior`, with Pearson residuals of unlabelled cases by bin."""
     df = counts.positive.shape[-1] - 2
     statistic = float(mixtures.g2_statistic(counts, fit, prior)) if df else 0.0
     expected = counts.totals[2] * fit.mixture(prior)
@@ -631,6 +633,7 @@ def _test_label_shift(counts: BinCounts, fit: ClassFit, prior: Floats) -> LabelS
 
 
 def _collect_warnings(estimate: PriorEstimate) -> list[str]:
+    """Return the texts of all warnings that apply to an estimate."""
     positive, negative, _ = (int(total) for total in estimate.bins.counts.totals)
     shift = estimate.label_shift
     area, spread = mixtures.binned_auc(estimate.bins.counts), (estimate.conf_low, estimate.conf_high)

@@ -72,7 +72,7 @@ class UnitSums(NamedTuple):
 
     @classmethod
     def from_cases(cls, kind: Codes, unit: Codes, weight: Floats | None, n_kinds: int) -> UnitSums:
-        """Sum the case weights (1 if None) by unit; `kind` and `unit` are codes of the cases."""
+        """Return, by kind, sums over units; a unit weighs the sum over its cases (each 1 if None)."""
         size = unit.max(initial=0) + 1
         each, codes = np.unique(kind * size + unit, return_inverse=True)
         weights = np.bincount(codes.reshape(-1), weights=weight).astype(np.float64)
@@ -85,7 +85,7 @@ class UnitSums(NamedTuple):
 
     @classmethod
     def merge(cls, parts: Sequence[UnitSums]) -> UnitSums:
-        """Merge the sums of parts that share no unit."""
+        """Return the sums over the units of all parts, which have no unit in common."""
         largest = np.max([part.largest for part in parts], axis=0)
         scale = [part.largest / np.where(largest > 0, largest, 1.0) for part in parts]
         total = np.sum([part.total * by for part, by in zip(parts, scale, strict=True)], axis=0)
@@ -97,12 +97,12 @@ class UnitSums(NamedTuple):
         return UnitSums(*(part.reshape(shape) for part in self))
 
     def effective_number(self) -> Floats:
-        """Return the effective number of units of every kind (Kish 1965)."""
+        """Return (sum of weights)^2 / (sum of squared weights) of the units of every kind (Kish 1965)."""
         return np.asarray(self.total**2 / np.maximum(self.squares, 1.0))  # squares are 0 or at least 1
 
 
 def effective_negatives(n_negative: ArrayLike, prior: ArrayLike) -> Floats:
-    """Return the effective number of negatives at a prior, which is their number divided by the skew."""
+    """Return n_negative * prior / (1 - prior): the number of negatives divided by the skew."""
     pi = np.asarray(prior, dtype=np.float64)
     return np.asarray(np.asarray(n_negative) * pi / (1 - pi))
 
@@ -121,25 +121,25 @@ class Support:
 
     @property
     def smallest_prior(self) -> float:
-        """Smallest supported prior."""
+        """Smallest prior with `needed` effective negatives, needed / (needed + n_negative)."""
         return float(self.needed / (self.needed + self.n_negative))
 
     @property
     def has_enough_positives(self) -> bool:
-        """True if the positives are enough."""
+        """True if `n_positive` is at least `needed`, up to rounding."""
         return bool(is_sufficient(self.n_positive, self.needed))
 
     def effective_size(self, prior: ArrayLike) -> Floats:
-        """Return the smaller of the positives and the effective negatives."""
+        """Return the smaller of `n_positive` and the effective negatives at each prior."""
         return np.minimum(self.n_positive, effective_negatives(self.n_negative, prior))
 
     def is_supported(self, prior: ArrayLike) -> Bools:
-        """Return True where the data support a judgement, up to rounding."""
+        """Return True for each prior with at least `needed` effective negatives, up to rounding."""
         return is_sufficient(effective_negatives(self.n_negative, prior), self.needed)
 
 
 def scarce_class(n_scores: float, n_positive: float, effective: float, prior: float) -> str:
-    """Return the class that is too small for tests with this number of distinct scores, or ''."""
+    """Return "positives" or "negatives", the class too small for tests with so few distinct scores, or ""."""
     if n_scores < MIN_DISTINCT_SCORES and n_positive < MIN_POSITIVES_WITH_TIES:
         return "positives"
     rare = prior < RARE_WITH_VERY_FEW and not is_sufficient(effective, ENOUGH_WITH_VERY_FEW)
@@ -149,5 +149,5 @@ def scarce_class(n_scores: float, n_positive: float, effective: float, prior: fl
 
 
 def is_sufficient(effective: ArrayLike, enough: float) -> Bools:
-    """Return True where the effective number is at least `enough`, up to rounding."""
+    """Return True where the number `effective` is at least `enough`, up to rounding."""
     return np.asarray(np.asarray(effective) >= enough * (1 - SLACK))

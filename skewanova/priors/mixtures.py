@@ -48,7 +48,7 @@ class BinCounts(NamedTuple):
 
     @property
     def totals(self) -> tuple[Floats, Floats, Floats]:
-        """Numbers of positives, negatives and unlabelled cases."""
+        """Numbers of positives, negatives and unlabelled cases: the sums over bins, by sample."""
         positive, negative, unlabelled = (np.asarray(part.sum(axis=-1)) for part in self)
         return positive, negative, unlabelled
 
@@ -58,7 +58,7 @@ class BinCounts(NamedTuple):
         return np.broadcast_shapes(*(part.shape[:-1] for part in self))
 
     def add_axis(self) -> Self:
-        """Return the counts with an axis for several priors before the bins."""
+        """Return the counts with an axis of length 1, for several priors, before the bins."""
         return type(self)(*(part[..., None, :] for part in self))
 
 
@@ -71,16 +71,14 @@ class StratifiedCounts(NamedTuple):
 
     @property
     def estimate(self) -> float:
-        """Share of positives in all cases."""
+        """Share of positives in all cases: the mean of their shares in the strata, by `weight`."""
         return float(self.weight @ (self.positive / (self.positive + self.negative)))
 
     def likelihood_ratio(self, prior: float) -> float:
-        """Return twice the fall of the log-likelihood where the strata's rates average to a prior.
-
-        The rates solve a / r - c / (1 - r) = m w, with the Lagrange multiplier m.
-        """
+        """Return twice the fall of the log-likelihood from its maximum at this share of positives."""
         n = self.positive + self.negative
 
+        # the rates solve a / r - c / (1 - r) = m w, with the Lagrange multiplier m
         def find_rates(multiplier: float) -> Floats:
             slope = multiplier * self.weight
             total = n + slope
@@ -99,7 +97,7 @@ class StratifiedCounts(NamedTuple):
         return float(2 * (heights[0] - heights[1]))
 
     def interval_limits(self, critical: float) -> tuple[float, float]:
-        """Return the priors below and above the estimate with this likelihood ratio, or 0 or 1."""
+        """Return priors below and above the estimate with this likelihood ratio; 0 or 1 if none has it."""
 
         def excess(prior: float) -> float:
             return self.likelihood_ratio(prior) - critical
@@ -128,21 +126,19 @@ class ClassFit(NamedTuple):
     negative: Floats  #: bin probabilities of negatives
 
     def bin_probabilities(self, prior: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the bin probabilities of positives, negatives and their mixture at a prior."""
+        """Return the bin probabilities (..., n_bins) of positives, negatives and their mixture."""
         return self.positive, self.negative, self.mixture(prior)
 
     def mixture(self, prior: Floats) -> Floats:
-        """Return the bin probabilities of the mixture of both classes at a prior."""
+        """Return prior * positive + (1 - prior) * negative, the bin probabilities of unlabelled cases."""
         return mix_classes(self.positive, self.negative, prior)
 
 
 def fit_classes(counts: BinCounts, prior: Floats) -> ClassFit:
-    """Fit the two classes at given priors by maximum likelihood (the profile likelihood).
-
-    The Lagrange multipliers of sum(p) = 1 and sum(q) = 1 are n1 + share N and n0 + (1 - share) N. Given
-    these, the maximum of every bin has a closed form, so only the root in `share` is iterative.
-    """
+    """Return the likeliest bin probabilities of both classes at given priors, and the log-likelihood."""
     prior = np.broadcast_to(prior, np.broadcast_shapes(counts.shape, np.shape(prior)))
+    # The Lagrange multipliers of sum(p) = 1 and sum(q) = 1 are n1 + share N and n0 + (1 - share) N. Given
+    # these, the maximum of every bin has a closed form, so only the root in `share` is iterative.
     share = find_roots(
         lambda share: _total_excess(counts, prior, share), np.zeros(prior.shape), np.ones(prior.shape)
     )
@@ -154,25 +150,26 @@ def fit_classes(counts: BinCounts, prior: Floats) -> ClassFit:
 
 
 def _multinomial_log_likelihood(counts: BinCounts, shares: Sequence[Floats]) -> Floats:
+    """Return the sum of n log(p) over the bins and over all three samples of `counts`."""
     return np.asarray(
         sum(scipy.special.xlogy(n, p).sum(axis=-1) for n, p in zip(counts, shares, strict=True))
     )
 
 
 def mix_classes(positive: Floats, negative: Floats, prior: Floats) -> Floats:
-    """Return the bin probabilities of the mixture of two classes at a prior."""
+    """Return prior * positive + (1 - prior) * negative: bin probabilities (..., n_bins) of the mixture."""
     pi = np.asarray(prior)[..., None]
     return np.asarray(pi * positive + (1 - pi) * negative)
 
 
 def log_odds_range(n_unlabelled: Floats) -> tuple[Floats, Floats]:
-    """Return the search limits of the prior in log-odds, a tenth of a case from 0 and 1."""
+    """Return the lowest and highest log-odds of the search, a tenth of an unlabelled case from 0 and 1."""
     low = np.asarray(scipy.special.logit(1 / (TENTHS * np.maximum(n_unlabelled, 1))))
     return low, -low
 
 
 def find_peak(counts: BinCounts) -> Peak:
-    """Return the maximum of the profile likelihood."""
+    """Return the log-odds of the likeliest prior, and the profile log-likelihood there, of each sample."""
     low, high = (np.broadcast_to(end, counts.shape) for end in log_odds_range(counts.totals[2]))
     places = low[..., None] + np.linspace(0, 1, N_GRID) * (high - low)[..., None]
     best = _index_grid_maximum(counts.add_axis(), places)
@@ -183,20 +180,20 @@ def find_peak(counts: BinCounts) -> Peak:
 
 
 def find_likeliest_prior(counts: BinCounts) -> Floats:
-    """Return the likeliest prior, which is 0 or 1 if the peak is at a limit of the search."""
+    """Return the likeliest prior of each sample, which is 0 or 1 if the peak is at a limit of the search."""
     best = find_peak(counts).log_odds
     low, high = log_odds_range(counts.totals[2])
     return np.asarray(np.where(best <= low, 0.0, np.where(best >= high, 1.0, scipy.special.expit(best))))
 
 
 def _share_excess(counts: BinCounts, log_odds: Floats) -> Floats:
-    """Return a function of log-odds that is negative where the profile likelihood increases."""
+    """Return negatives' total probability less positives' with share = prior; negative below the peak."""
     prior = np.asarray(scipy.special.expit(log_odds))
     return _total_excess(counts, prior, prior)
 
 
 def _index_grid_maximum(counts: BinCounts, places: Floats) -> Codes:
-    """Return the grid index nearest to the maximum, by its sign changes or, if several, by its height."""
+    """Return the index, in the last axis of `places`, nearest to the maximum of the likelihood."""
     falls = _share_excess(counts, places) >= 0
     turns = np.concatenate([falls[..., :1], falls[..., 1:] & ~falls[..., :-1], ~falls[..., -1:]], axis=-1)
     best = np.array(np.minimum(turns.argmax(axis=-1), N_GRID - 1))
@@ -209,14 +206,14 @@ def _index_grid_maximum(counts: BinCounts, places: Floats) -> Codes:
 
 
 def likelihood_ratio_statistic(counts: BinCounts, log_odds: Floats, top: Floats) -> Floats:
-    """Return twice the fall of the profile log-likelihood from its maximum `top`."""
+    """Return twice the fall of the profile log-likelihood from its maximum `top` at each of `log_odds`."""
     return np.maximum(
         0.0, 2 * (top - fit_classes(counts, np.asarray(scipy.special.expit(log_odds))).log_likelihood)
     )
 
 
 def profile_slope(counts: BinCounts, prior: Floats) -> Floats:
-    """Return the derivative of the profile log-likelihood in the prior."""
+    """Return the derivative of the profile log-likelihood in the prior, at `prior`, of each sample."""
     fit = fit_classes(counts, prior)
     mixture = fit.mixture(prior)
     change = counts.unlabelled * (fit.positive - fit.negative)
@@ -224,7 +221,7 @@ def profile_slope(counts: BinCounts, prior: Floats) -> Floats:
 
 
 def interval_limits(counts: BinCounts, peak: Peak, critical: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """Return the log-odds at which the ratio reaches its critical values; infinite if it does not."""
+    """Return lower and upper log-odds where the ratio statistic is `critical`; -inf or inf if nowhere."""
     low, high = (
         _interval_limit(counts, peak, end, value)
         for end, value in zip(log_odds_range(counts.totals[2]), critical, strict=True)
@@ -233,7 +230,7 @@ def interval_limits(counts: BinCounts, peak: Peak, critical: tuple[Floats, Float
 
 
 def _interval_limit(counts: BinCounts, peak: Peak, end: Floats, value: Floats) -> Floats:
-    """Return the log-odds between the peak and a limit of the search at which the ratio reaches a value."""
+    """Return the log-odds between the peak and `end` where the ratio is `value`; infinite if it is less."""
     outer = np.broadcast_to(end, counts.shape).astype(np.float64)
     sign = np.sign(outer)
 
@@ -248,7 +245,7 @@ def _interval_limit(counts: BinCounts, peak: Peak, end: Floats, value: Floats) -
 
 
 def g2_statistic(counts: BinCounts, fit: ClassFit, prior: Floats) -> Floats:
-    """Return the likelihood-ratio statistic G2 of a fit against the saturated model."""
+    """Return G2: twice the log-likelihood of the saturated model less that of the fit at `prior`."""
     observed = [part / part.sum(axis=-1, keepdims=True) for part in counts]
     free, bound = (
         _multinomial_log_likelihood(counts, shares) for shares in (observed, fit.bin_probabilities(prior))
@@ -259,10 +256,7 @@ def g2_statistic(counts: BinCounts, fit: ClassFit, prior: Floats) -> Floats:
 def bootstrap_critical_value(
     counts: BinCounts, log_odds: Floats, level: float | Floats, *, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Return the parametric bootstrap quantile of the ratio at a prior, at least that of chi2.
-
-    A new ratio exceeds the i-th of n with probability 1 - i / (n + 1), hence Weibull's quantile.
-    """
+    """Return the bootstrap quantile at `level` of the likelihood ratio at a prior, at least that of chi2."""
     prior = np.asarray(scipy.special.expit(log_odds))
     fit = fit_classes(counts, prior)
     size = (n_resamples, *prior.shape)
@@ -271,23 +265,22 @@ def bootstrap_critical_value(
     ratios = likelihood_ratio_statistic(
         drawn, np.broadcast_to(log_odds, drawn.shape), find_peak(drawn).height
     )
+    # a new ratio exceeds the i-th of n with probability 1 - i / (n + 1), hence Weibull's quantile
     reached = np.quantile(ratios, level, axis=0, method="weibull")
     return np.asarray(np.maximum(reached, scipy.stats.chi2.ppf(level, 1)))
 
 
 def _total_excess(counts: BinCounts, prior: Floats, share: Floats) -> Floats:
-    """Return the total probability of negatives less that of positives, which increases with the share."""
+    """Return the total probability of negatives less that of positives, which increases in `share`."""
     positive, negative = _class_probabilities(counts, prior, share)
     return np.asarray(negative.sum(axis=-1) - positive.sum(axis=-1))
 
 
 def _class_probabilities(counts: BinCounts, prior: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Return the bin probabilities of both classes, given the multipliers lambda that `share` implies.
-
-    A bin has a labelled and c unlabelled cases. With x = c pi / lambda, A = a pi / lambda for positives, and
-    y and B for negatives, the mixture m of the bin is the larger root of
-    (m - x)(m - y) = A (m - y) + B (m - x). It is computed without cancellation.
-    """
+    """Return bin probabilities (..., n_bins) of positives and negatives, not normalised, given `share`."""
+    # A bin has a labelled and c unlabelled cases. With x = c pi / lambda, A = a pi / lambda for positives and
+    # y and B for negatives, the mixture m of the bin is the larger root of
+    # (m - x)(m - y) = A (m - y) + B (m - x). It is computed without cancellation.
     of_positive, of_negative, of_unlabelled = counts.totals
     pi = prior[..., None]
     weight = pi / (of_positive + share * of_unlabelled)[..., None]
@@ -306,10 +299,8 @@ def _class_probabilities(counts: BinCounts, prior: Floats, share: Floats) -> tup
 def find_roots(
     function: Callable[[Floats], Floats], low: Floats, high: Floats, *, close: float = TOLERANCE
 ) -> Floats:
-    """Return the root of an increasing function in each element, or the end nearest to it.
-
-    This is Chandrupatla's (1997) method, which scipy has for arrays from 1.15 on only.
-    """
+    """Return, by element, the root of an increasing function, or the nearest end (Chandrupatla 1997)."""
+    # scipy has this method for arrays from 1.15 on only
     new, old = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
     at_new, at_old = function(new), function(old)
     fixed, nearest = (at_new >= 0) | (at_old <= 0), np.where(at_new >= 0, new, old)
@@ -331,7 +322,7 @@ def find_roots(
 
 
 def _next_step(points: tuple[Floats, Floats, Floats], values: tuple[Floats, Floats, Floats]) -> Floats:
-    """Return the next step as a fraction of the bracket, by inverse interpolation if it is monotone."""
+    """Return the next step as a fraction of the bracket: by inverse interpolation if monotone, else 0.5."""
     (new, old, third), (at_new, at_old, at_third) = points, values
     with np.errstate(divide="ignore", invalid="ignore"):
         position, height = (new - old) / (third - old), (at_new - at_old) / (at_third - at_old)
@@ -360,7 +351,7 @@ class BinnedScores:
     normal_edges: Floats  #: edges of the bins on the scale of the normal scores
 
     def shift_classes(self, *, positive: float = 0.0, negative: float = 0.0) -> BinCounts:
-        """Return the counts after shifts of the labelled classes by these standard deviations."""
+        """Return the counts by bin after shifts of the labelled classes by these standard deviations."""
         return BinCounts(
             count_by_bin(self.positive + positive * self.positive.std(), self.normal_edges),
             count_by_bin(self.negative + negative * self.negative.std(), self.normal_edges),
@@ -369,19 +360,19 @@ class BinnedScores:
 
 
 def binned_auc(counts: BinCounts) -> float:
-    """Return the area under the ROC curve of binned scores."""
+    """Return the area under the ROC curve of the labelled cases, where those of a bin tie."""
     positive, negative = counts.positive / counts.positive.sum(), counts.negative / counts.negative.sum()
     below = np.cumsum(negative) - negative / 2
     return float(positive @ below)
 
 
 def count_by_bin(scores: NDArray[Any], edges: NDArray[Any]) -> Floats:
-    """Count the scores in each bin."""
+    """Return the number of scores in each bin (n_bins,), as floats; a score equal to an edge is below it."""
     return np.bincount(np.searchsorted(edges, scores), minlength=len(edges) + 1).astype(np.float64)
 
 
 def bin_scores(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n_bins: int) -> BinnedScores:
-    """Return the scores in at most `n_bins` bins; small classes and ties have fewer."""
+    """Return the scores in at most `n_bins` common bins, with counts; small classes and ties have fewer."""
     rarer = int(min(positive.sum(), (~positive).sum()))
     edges = bin_edges(score, max(2, min(n_bins, rarer // CASES_PER_BIN)))
     normal = scipy.special.ndtri(scipy.stats.rankdata(score) / (len(score) + 1))
@@ -398,7 +389,7 @@ def bin_scores(positive: Bools, score: NDArray[Any], unlabelled: NDArray[Any], n
 
 
 def bin_edges(score: NDArray[Any], n_bins: int) -> NDArray[Any]:
-    """Return the largest score of each bin but the last, for bins of about equal size."""
+    """Return the largest score of each bin but the last, for about equal bins; raise if all are equal."""
     ordered = np.sort(score)
     if ordered[0] == ordered[-1]:
         raise InputError(

@@ -31,24 +31,24 @@ RULES = {"legendre": leggauss, "hermite": hermgauss, "hermite_e": hermegauss}
 
 @cache
 def gauss_nodes(rule: str, size: int) -> tuple[Floats, Floats]:
-    """Return read-only nodes and weights of one of numpy's Gauss rules, cached."""
+    """Return the nodes and weights, (size,) each, of one of numpy's Gauss rules (see `RULES`), read-only."""
     node, weight = RULES[rule](size)
     node.flags.writeable = weight.flags.writeable = False
     return node, weight
 
 
 def log_skew(prior: float) -> float:
-    """Return the log of the skew at a prior; infinite at 0 and 1."""
+    """Return log((1 - prior) / prior); inf at 0 and -inf at 1."""
     return float(-scipy.special.logit(prior))
 
 
 def prior_from_log_odds(log_odds: Floats) -> Floats:
-    """Return priors at log-odds, clipped away from 0 and 1."""
+    """Return the prior at each of `log_odds`, clipped to SMALLEST_PRIOR and LARGEST_PRIOR."""
     return np.asarray(np.clip(scipy.special.expit(log_odds), SMALLEST_PRIOR, LARGEST_PRIOR))
 
 
 def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return nodes and weights of quadrature over v = log skew between two values; `breaks` are priors."""
+    """Return log skews from `low` to `high` and quadrature weights; panels end at `breaks` (priors)."""
     if not low < high:  # neighbouring doubles may have equal logarithms
         return np.array([low]), np.array([1.0])
     edges = _panel_edges(low, high, width=PANEL_WIDTH, cuts=[log_skew(p) for p in breaks])
@@ -60,7 +60,7 @@ def log_skew_nodes(low: float, high: float, breaks: Iterable[float]) -> tuple[Fl
 
 
 def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return priors and weights of quadrature over a beta distribution."""
+    """Return priors, and weights summing to 1, that average a function over a beta distribution."""
     centre = np.log(a) - np.log(b)
     spread = float(np.sqrt(scipy.special.polygamma(1, a) + scipy.special.polygamma(1, b)))
     tail = 3 - np.log(QUADRATURE_TOLERANCE)  # the tails fall like exp(-a v) and exp(-b v)
@@ -75,7 +75,7 @@ def beta_nodes(a: float, b: float, breaks: Iterable[float]) -> tuple[Floats, Flo
 
 
 def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats]:
-    """Return priors and weights of quadrature over the log-odds, on panels that end at priors and breaks."""
+    """Return priors, and quadrature weights over log-odds, on panels that end at `priors` and `breaks`."""
     edges = np.unique(
         scipy.special.logit(np.concatenate([priors, [p for p in breaks if priors.min() < p < priors.max()]]))
     )
@@ -84,7 +84,7 @@ def panel_nodes(priors: Floats, breaks: Iterable[float]) -> tuple[Floats, Floats
 
 
 def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]) -> Floats:
-    """Return panel edges from `low` to `high`, at most `width` apart, with an edge at every inner cut."""
+    """Return ascending edges from `low` to `high`, at most `width` apart, with an edge at every inner cut."""
     corners = [low, *sorted(c for c in cuts if low < c < high), high]
     pieces = [
         np.linspace(start, stop, int(np.ceil((stop - start) / width)) + 1)[:-1]
@@ -94,7 +94,7 @@ def _panel_edges(low: float, high: float, *, width: float, cuts: Iterable[float]
 
 
 def gauss_panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
-    """Return Gauss-Legendre nodes and weights on all panels, concatenated."""
+    """Return Gauss-Legendre nodes and weights, `n_nodes` on every panel between `edges`, as flat arrays."""
     node, weight = gauss_nodes("legendre", n_nodes)
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
     nodes = middle[:, None] + half[:, None] * node
@@ -102,5 +102,5 @@ def gauss_panels(edges: Floats, n_nodes: int) -> tuple[Floats, Floats]:
 
 
 def normalise_weights(weights: Floats) -> Floats:
-    """Return weights that sum to 1."""
+    """Return the weights divided by their sum."""
     return np.asarray(weights / weights.sum())

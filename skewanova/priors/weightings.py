@@ -70,7 +70,7 @@ class DeploymentPrior(Protocol):
         """Return priors and weights (summing to 1) that average a function smooth between `breaks`."""
 
     def describe(self) -> str:
-        """Return a description of the deployment prior."""
+        """Return the distribution as a phrase, such as "uniform over priors 0.05 to 0.2"."""
 
 
 def unwrap_scalar(values: Floats) -> float | Floats:
@@ -179,7 +179,7 @@ class UniformPrior:
         check_ordered(self.low, self.high, "deployment_prior")
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return priors and weights: Gauss-Legendre over v = log skew, d prior = prior (1 - prior) dv."""
+        """Return priors and weights summing to 1, by Gauss-Legendre over the log skew."""
         if self.low == self.high:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(log_skew(self.high), log_skew(self.low), breaks)
@@ -187,7 +187,7 @@ class UniformPrior:
         return priors, normalise_weights(step * priors * (1 - priors))
 
     def describe(self) -> str:
-        """Return a description of the deployment prior."""
+        """Return the phrase "uniform over priors LOW to HIGH", or "prior LOW" if they are equal."""
         if self.low == self.high:
             return f"prior {self.low:g}"
         return f"uniform over priors {self.low:g} to {self.high:g}"
@@ -235,14 +235,14 @@ class UniformSkew:
         return min(1 / (1 + self.low_skew), LARGEST_PRIOR)
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return priors and weights: Gauss-Legendre over the log skew, d skew = skew d log skew."""
+        """Return priors and weights summing to 1, by Gauss-Legendre over the log skew."""
         if self.low_skew == self.high_skew:
             return np.array([self.low]), np.array([1.0])
         nodes, step = log_skew_nodes(float(np.log(self.low_skew)), float(np.log(self.high_skew)), breaks)
         return prior_from_log_odds(-nodes), normalise_weights(step * np.exp(nodes))
 
     def describe(self) -> str:
-        """Return a description of the deployment prior."""
+        """Return the phrase "uniform over skews LOW to HIGH"."""
         return f"uniform over skews {self.low_skew:g} to {self.high_skew:g}"
 
 
@@ -335,14 +335,15 @@ class BetaPrior:
         return self._quantile(1 - 1e-3)
 
     def _quantile(self, share: float) -> float:
+        """Return the prior below which this share of the weight lies, clipped away from 0 and 1."""
         return float(np.clip(beta_quantile(self.a, self.b, share), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return priors and weights: Gauss-Legendre over the log-odds, all but 1e-18 of the weight."""
+        """Return priors and weights summing to 1, by Gauss-Legendre over the log-odds."""
         return beta_nodes(self.a, self.b, breaks)
 
     def describe(self) -> str:
-        """Return a description of the deployment prior."""
+        """Return the phrase "beta(A, B) over priors, mean MEAN"."""
         return f"beta({self.a:g}, {self.b:g}) over priors, mean {self.a / (self.a + self.b):.3g}"
 
 
@@ -392,12 +393,12 @@ class DiscretePrior:
         return float(self._nodes[0][self._nodes[1] > 0].max())
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return the priors and their weights; `breaks` are ignored."""
+        """Return copies of the priors and of their weights, summing to 1; `breaks` are ignored."""
         priors, weights = self._nodes
         return priors.copy(), weights.copy()
 
     def describe(self) -> str:
-        """Return a description of the deployment prior."""
+        """Return the phrase "priors (weights) P (W), ..." with every prior and weight."""
         values = ", ".join(f"{p:g} ({w:.3g})" for p, w in zip(*self._nodes, strict=True))
         return f"priors (weights) {values}"
 
@@ -463,7 +464,7 @@ class ContinuousPrior:
         return float(np.clip(self.distribution.isf(1e-3), SMALLEST_PRIOR, LARGEST_PRIOR))
 
     def quadrature(self, breaks: Iterable[float] = ()) -> tuple[Floats, Floats]:
-        """Return Gauss-Legendre nodes over the log-odds, on panels between quantiles."""
+        """Return priors and weights summing to 1: Gauss-Legendre panels between quantiles."""
         tails = np.geomspace(1e-15, 1e-2, 14)
         below, above = self.distribution.ppf(tails), self.distribution.isf(tails)
         quantiles = np.concatenate([below, self.distribution.ppf(np.linspace(0.02, 0.98, 49)), above])
@@ -473,7 +474,7 @@ class ContinuousPrior:
         return nodes, normalise_weights(weights)
 
     def describe(self) -> str:
-        """Return a description of the deployment prior."""
+        """Return the phrase "scipy's NAME over priors, mean MEAN"."""
         name = getattr(getattr(self.distribution, "dist", None), "name", "distribution")
         return f"scipy's {name} over priors, mean {float(self.distribution.mean()):.3g}"
 
@@ -486,7 +487,7 @@ PriorLike: TypeAlias = "DeploymentPrior | FrozenDistribution | tuple[float, floa
 
 
 def _convert_scipy(value: Any) -> DeploymentPrior:
-    """Return the deployment prior of a frozen scipy distribution."""
+    """Return a frozen scipy distribution as a BetaPrior, UniformPrior or ContinuousPrior."""
     name = getattr(getattr(value, "dist", None), "name", "")
     if name == "beta" and len(value.args) == 2 and not value.kwds:
         return BetaPrior(*value.args)
@@ -496,13 +497,13 @@ def _convert_scipy(value: Any) -> DeploymentPrior:
 
 
 def typical_prior(weighting: DeploymentPrior) -> float:
-    """Return the prior whose skew is the geometric mean of the skews."""
+    """Return the prior whose skew is the geometric mean of the skews of a deployment prior."""
     priors, weights = weighting.quadrature()
     return float(prior_from_log_odds(weights @ np.log(priors / (1 - priors))))
 
 
 def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
-    """Return a deployment prior from ``(low, high)``, one prior, a scipy distribution or itself."""
+    """Return a UniformPrior of ``(low, high)`` or one prior, a scipy distribution converted, or itself."""
     if not isinstance(value, tuple | list | float | int | np.ndarray | type):
         if hasattr(value, "quadrature"):
             return cast("DeploymentPrior", value)
@@ -522,14 +523,14 @@ def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
 
 
 def truncate_below(weighting: DeploymentPrior, limit: float) -> DiscretePrior:
-    """Return the part of a deployment prior at or above `limit`, on its quadrature nodes."""
+    """Return the quadrature nodes of a deployment prior at or above `limit`, as a DiscretePrior."""
     priors, weights = weighting.quadrature([limit])
     above = (priors >= limit * (1 - SLACK)) & (weights > 0)
     return DiscretePrior(priors[above].tolist(), weights[above].tolist())
 
 
 def mass_above(weighting: DeploymentPrior, limit: float) -> float:
-    """Return the weight of a deployment prior at or above `limit`."""
+    """Return the share of the weight of a deployment prior that is at or above `limit`, from 0 to 1."""
     priors, weights = weighting.quadrature([limit])
     return float(weights[priors >= limit * (1 - SLACK)].sum())
 
