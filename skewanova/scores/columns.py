@@ -77,16 +77,9 @@ _UNNAMED = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__")
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Columns before any check.
+    """Columns before any check, in a frame under the names of a score table.
 
-    Attributes
-    ----------
-    frame : DataFrame
-        The columns by the names of a score table.
-    where : callable
-        Names a row, by its position in the frame, in messages.
-    source : Path or None
-        The file they were read from.
+    `where` names a row in messages, by its position in the frame; `source` is the file that was read.
     """
 
     frame: pd.DataFrame
@@ -94,7 +87,7 @@ class RawTable:
     source: Path | None = None
 
     def take(self, rows: NDArray[np.intp]) -> RawTable:
-        """Return the table of the rows at these positions; messages still name their place in the source."""
+        """Return a RawTable of the rows at these positions; `where` still names their place in the source."""
         frame = self.frame.iloc[rows].reset_index(drop=True)
         return RawTable(frame, lambda row: self.where(int(rows[row])), self.source)
 
@@ -103,18 +96,9 @@ class RawTable:
 class ColumnMap:
     """Columns to read from a source, and their names in a score table.
 
-    Attributes
-    ----------
-    required : sequence of str
-        Columns that the source must have.
-    optional : collection of str or None
-        Columns that are read if the source has them; None for every column with a name.
-    text : collection of str
-        Columns of labels, which are not read as numbers.
-    names : mapping
-        Name in the source of each column of a score table.
-    pos_label : object
-        The positive class, whose score is read if JSON lines hold the scores of both classes.
+    `required` and `optional` list names in the source; the optional ones are read if present (all that have a
+    name if None). Columns in `text` hold labels, which are not read as numbers. `names` maps columns of a
+    score table to names in the source. Of two scores by class in JSON lines, that of `pos_label` is read.
     """
 
     required: Sequence[str]
@@ -132,7 +116,7 @@ class ColumnMap:
         classes: Sequence[str] = (),
         pos_label: object = None,
     ) -> ColumnMap:
-        """Return the map for user-given names; the columns `classes` are read in place of y_score."""
+        """Return the map that reads `allowed`, by the names in `columns`; `classes` are read for y_score."""
         stated = columns or {}
         names = {column: column for column in allowed if column != "y_score" or not classes}
         for column, name in stated.items():
@@ -160,7 +144,7 @@ class ColumnMap:
         )
 
     def select(self, available: Sequence[str], source: str) -> list[str]:
-        """Return the names of the columns to read, the required ones first; errors name the source."""
+        """Return the names to read of `available`, required first; raise if one is missing or repeated."""
         required = self.required
         repeated = [name for i, name in enumerate(required) if name in required[:i]]
         if repeated:
@@ -189,7 +173,7 @@ class ColumnMap:
         return selected
 
     def _hint(self, missing: str) -> str:
-        """Return how to name a missing column."""
+        """Return the end of a message that says by which argument or option to name a missing column."""
         role = next((role for role, name in self.names.items() if name == missing), "")
         if not role or "batch" in self.names:
             if missing == "y_true":  # of a wide table
@@ -205,12 +189,12 @@ class ColumnMap:
         return mapped + wide * (role in {"model", "y_score"})
 
     def rename(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the frame with the column names of a score table."""
+        """Return the frame with its columns renamed from names in the source to those of a score table."""
         return frame.rename(columns={name: column for column, name in self.names.items()})
 
 
 def add_fold(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with a column fold; without one, warn and take all rows as one test set."""
+    """Return the frame; without a column fold, warn and add one of 1, or raise if it has a column halving."""
     if "fold" in frame:
         return frame
     if "halving" in frame:
@@ -238,12 +222,12 @@ _POWERS = 10 ** np.arange(1, 19)
 
 
 def iter_chunks(n_rows: int) -> Iterator[slice]:
-    """Yield slices of `CHUNK_ROWS` rows."""
+    """Yield consecutive slices of `CHUNK_ROWS` rows from 0 on; the last may stop beyond `n_rows`."""
     return (slice(start, start + CHUNK_ROWS) for start in range(0, n_rows, CHUNK_ROWS))
 
 
 def encode_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
-    """Return codes and their ascending numbers; None if the numbers are sparse or large."""
+    """Return the code of each value, and the ascending distinct values; None if they are sparse or huge."""
     low, high = int(values.min()), int(values.max())
     if high - low > MAX_GAP * len(values) + MIN_RANGE or max(-low, high) >= MAX_WHOLE:
         return None
@@ -259,13 +243,13 @@ def encode_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np
 
 
 def values_or_codes(column: pd.Series[Any]) -> NDArray[Any]:
-    """Return the values of a column, or the codes of a categorical one, without a copy."""
+    """Return the values of a column, or the codes of a categorical one, as an array without a copy."""
     values: Any = column.array.codes if isinstance(column.dtype, pd.CategoricalDtype) else column.to_numpy()
     return np.asarray(values)
 
 
 def decode(codes: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
-    """Return the value of every code."""
+    """Return the array `values[codes]`, filled in chunks of rows."""
     result = np.empty(len(codes), dtype=values.dtype)
     for rows in iter_chunks(len(codes)):
         result[rows] = values[codes[rows]]
@@ -275,7 +259,10 @@ def decode(codes: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
 def read_batches(
     batches: Iterable[Sequence[Any]], schema: Any, *, labels: Collection[str], source: str, n_rows: int = 0
 ) -> pd.DataFrame:
-    """Read batches of Arrow arrays into a frame, with labels as categories."""
+    """Return the rows of all batches of Arrow arrays as one frame; raise if a column is nested.
+
+    Columns in `labels` become integers if all values are plain whole numbers, else categoricals.
+    """
     for item in schema:
         if pa.types.is_nested(value_type(item.type)):
             raise InputError(
@@ -290,7 +277,7 @@ def read_batches(
 
 
 def value_type(kind: Any) -> Any:
-    """Return the type of the values of a column, which may be dictionary-encoded."""
+    """Return the Arrow type of the values of a dictionary type; any other type as it is."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
@@ -307,7 +294,7 @@ class _Column:
         self._codes: dict[Any, int] = {None: -1}
 
     def add(self, column: Any) -> None:
-        """Append the values of an Arrow array."""
+        """Append the values of an Arrow array to those collected, labels as codes or whole numbers."""
         if pa.types.is_string_view(column.type):
             column = column.cast(pa.large_string())
         kind = value_type(column.type)
@@ -327,7 +314,7 @@ class _Column:
         self._append(values)
 
     def _append_labels(self, encoded: Any) -> None:
-        """Append the codes of labels; their dictionary may repeat a label, or hold a missing one."""
+        """Append the codes of dictionary-encoded labels (missing: -1); whole numbers so far become labels."""
         if len(self._codes) == 1 and self._size:  # whole numbers so far
             numbers, levels = pd.factorize(self._values[: self._size])
             self._values = self._encode(levels.astype(str).tolist())[numbers]
@@ -336,18 +323,20 @@ class _Column:
         self._append(self._encode(names)[index.to_numpy()])
 
     def _encode(self, names: Sequence[Any]) -> NDArray[Any]:
+        """Return the code of each label (-1 for None) in the smallest type; new labels get the next codes."""
         codes = self._codes
         new = [codes.setdefault(name, len(codes) - 1) for name in names]
         return np.array(new, dtype=np.min_scalar_type(-len(codes)))
 
     def finish(self) -> Any:
-        """Return the values read so far, labels as a categorical."""
+        """Return the collected values, as a categorical if a label was text, else as an array of numbers."""
         values = self._values[: self._size]
         if len(self._codes) == 1:
             return values
         return pd.Categorical.from_codes(values, pd.Index([*self._codes][1:], dtype=object))
 
     def _append(self, values: NDArray[Any]) -> None:
+        """Append values to the buffer `_values`, enlarged and cast to the common dtype where necessary."""
         size, dtype = self._size + len(values), np.result_type(self._values, values)
         if size > len(self._values) or dtype != self._values.dtype:
             n_rows = len(self._values) if size <= len(self._values) else max(self._n_rows, 2 * size)
@@ -359,7 +348,7 @@ class _Column:
 
 
 def _parse_whole_numbers(column: Any) -> Any:
-    """Return the numbers of an Arrow array of text, if all are whole numbers in plain spelling."""
+    """Return an Arrow array of text as int64 if all are plain whole numbers below `MAX_WHOLE`, else None."""
     if not pa.types.is_string(column.type):
         return None
     try:

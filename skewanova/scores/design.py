@@ -133,47 +133,47 @@ class FoldDesign:
 
     @property
     def ratio(self) -> float:
-        """Test cases for each training case; 0 if the folds share no training data."""
+        """Test cases per training case, ``f / (1 - f)`` for `test_fraction` f; 0.0 if that is None."""
         return 0.0 if self.test_fraction is None else self.test_fraction / (1 - self.test_fraction)
 
     @property
     def is_test_set(self) -> bool:
-        """True if there is a single test set, so that only the cases vary."""
+        """True if `kind` is ``test_set``: there is a single test set, so only the cases vary."""
         return self.kind == "test_set"
 
     @property
     def has_runs(self) -> bool:
-        """True if the folds are runs on one test set."""
+        """True if `kind` is ``runs``: the folds are runs on one test set."""
         return self.kind == "runs"
 
     @property
     def is_over_folds(self) -> bool:
-        """True if each fold tests cases of its own, so that inference is over folds."""
+        """True unless `kind` is ``test_set`` or ``runs``: each fold tests cases of its own."""
         return not (self.is_test_set or self.has_runs)
 
     @property
     def overlapping(self) -> bool:
-        """True if folds share training data."""
+        """True if inference is over folds that are not ``independent``, so that they share training data."""
         return self.is_over_folds and self.kind != "independent"
 
     @property
     def variance_inflation(self) -> float:
-        """Factor ``1 + J r`` on the variance of a mean over J folds (Nadeau and Bengio 2003)."""
+        """Factor ``1 + n_folds * ratio`` on the variance of a mean over folds (Nadeau and Bengio 2003)."""
         return 1 + self.n_folds * self.ratio
 
     @property
     def has_fixed_models(self) -> bool:
-        """True if the fitted models are fixed, so that only the cases vary."""
+        """True if `kind` is ``test_set``, or ``runs`` with `runs` ``fixed``: only the cases vary."""
         return self.is_test_set or (self.has_runs and self.runs == "fixed")
 
     @property
     def units(self) -> str:
-        """Sampling units: cases or clusters."""
+        """Sampling units as text, 'clusters' if `n_clusters` is above 0, else 'cases'."""
         return "clusters" if self.n_clusters else "cases"
 
     @property
     def population(self) -> str:
-        """Population to which tests and intervals generalise."""
+        """Phrase for the population of inference, such as 'methods retrained on new data'."""
         if self.has_fixed_models:
             about = f"these fitted models on further {self.units}"
         elif self.has_runs:
@@ -185,7 +185,7 @@ class FoldDesign:
         return f"{about} of the population that the weights stand for" if self.weighted else about
 
     def describe(self) -> str:
-        """Return the design and its evidence as one phrase."""
+        """Return text as in 'repeated hold-out, 9 folds, 0.25 test cases for each training case (REASON)'."""
         parts = [self.reason]
         if self.n_clusters:
             folds = ", each whole in a fold or not in it" if self.is_over_folds else ""
@@ -212,7 +212,7 @@ class FoldDesign:
 
 
 def as_design(design: str | FoldDesign) -> FoldDesign:
-    """Return the FoldDesign of a name, or the FoldDesign itself."""
+    """Return the FoldDesign of a name in `DESIGNS`, or a FoldDesign as it is; raise for anything else."""
     if isinstance(design, FoldDesign):
         return design
     if not isinstance(design, str):
@@ -268,13 +268,13 @@ def infer_design(table: Scores, *, design: str | FoldDesign = "auto") -> FoldDes
 
 
 def population_of_cases(table: ScoreTable) -> str:
-    """Return the population of intervals over the cases of a table, ignoring its folds."""
+    """Return the phrase `FoldDesign.population` for these fitted models on further cases or clusters."""
     clusters, weighted = int(table.has_clusters), table.has_weights
     return FoldDesign("test_set", n_clusters=clusters, weighted=weighted).population
 
 
 def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
-    """Return the inferred design, without clusters and weights."""
+    """Return the design as stated or inferred, without clusters and weights; raise if it cannot be."""
     halvings = table.halvings if isinstance(table, ScoreTable) else None
     if len(table.folds) < 2:
         return _infer_single_fold(table, stated)
@@ -291,7 +291,7 @@ def _infer_design(table: Scores, stated: FoldDesign) -> FoldDesign:
 
 
 def _infer_several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
-    """Return the inferred design of several folds, ignoring halvings."""
+    """Return the design of several folds as stated or inferred from cases, ignoring halvings."""
     n_folds = len(table.folds)
     inferred = _infer_from_cases(table) if table.has_cases else None
     same_cases = table.has_cases and inferred is None and (isinstance(table, ScoreTable) or bool(table.parts))
@@ -308,11 +308,12 @@ def _infer_several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
 
 
 def _design_name(design: FoldDesign) -> str:
+    """Return the name by which a user states a design: for runs the key in `RUNS`, else `kind`."""
     return {runs: name for name, runs in RUNS.items()}[design.runs] if design.has_runs else design.kind
 
 
 def _is_ambiguous(table: Scores, stated: FoldDesign) -> bool:
-    """Return True if nothing is stated and all folds have the same labels in the same unsorted order."""
+    """Return True if nothing is stated and the first model's labels are equal, unsorted, in all folds."""
     if stated != FoldDesign() or not isinstance(table, ScoreTable):
         return False
     rows = table.codes("model") == 0
@@ -324,7 +325,7 @@ def _is_ambiguous(table: Scores, stated: FoldDesign) -> bool:
 
 
 def _infer_split_half(table: Scores, halvings: Halvings | None, stated: FoldDesign) -> FoldDesign:
-    """Return the design of the hold-outs, with the number of halvings and the fewest folds of a half."""
+    """Return the hold-outs' design as split_half, with number and fewest folds of halvings; raise without."""
     if halvings is None:
         raise InputError(NO_HALVINGS)
     holdouts = _infer_several_folds(table, FoldDesign(test_fraction=stated.test_fraction))
@@ -335,7 +336,7 @@ def _infer_split_half(table: Scores, halvings: Halvings | None, stated: FoldDesi
 
 
 def _infer_single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
-    """Return the design of one test set, with a warning for statements that it does not use."""
+    """Return the design test_set of one fold; its warning lists statements and halvings not used."""
     negative, positive = table.counts[0, 0]
     unused = [] if stated.kind in {"auto", "test_set"} else [f"design={_design_name(stated)!r}"]
     unused += [] if stated.test_fraction is None else [f"test_fraction={stated.test_fraction:g}"]
@@ -346,7 +347,7 @@ def _infer_single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
 
 
 def _independence_warnings(table: Scores, inferred: FoldDesign | None, stated: FoldDesign) -> tuple[str, ...]:
-    """Return warnings of statements and cases that contradict independent folds."""
+    """Return the warnings of cases and a test fraction that contradict independent folds; () if none."""
     notes = []
     if table.has_cases and (inferred is None or inferred.kind != "kfold"):
         notes.append("cases occur in several folds, but the folds were stated to be independent")
@@ -357,7 +358,7 @@ def _independence_warnings(table: Scores, inferred: FoldDesign | None, stated: F
 
 
 def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
-    """Return the inferred design, changed as the user states, with warnings of contradictions."""
+    """Return the inferred design with the stated kind and test fraction, and warnings of contradictions."""
     kind = inferred.kind if stated.kind == "auto" else stated.kind
     fraction = inferred.test_fraction if stated.test_fraction is None else stated.test_fraction
     design = replace(inferred, kind=kind, test_fraction=fraction)
@@ -376,7 +377,10 @@ def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
 
 
 def design_without_cases(n_folds: int, stated: FoldDesign) -> FoldDesign:
-    """Return the stated design, with conservative defaults for what was not stated."""
+    """Return the stated design of folds without cases; raise for runs, halvings and unknown fold sizes.
+
+    One fold is a test set; ``auto`` is repeated hold-out of an assumed test fraction, with a warning.
+    """
     if n_folds < 2:
         return FoldDesign("test_set", n_folds=1, reason="one fold")
     if stated.has_runs:
@@ -408,7 +412,7 @@ def design_without_cases(n_folds: int, stated: FoldDesign) -> FoldDesign:
 
 
 def _infer_from_cases(table: Scores) -> FoldDesign | None:
-    """Infer the design from the cases that folds share; None if all folds have the same cases."""
+    """Return the kfold, repeated_kfold or hold-out design that shared cases show; None if all are shared."""
     counted, n_cases = table.shared_cases()
     shared, n_folds = counted.astype(np.float64), len(table.folds)
     size = np.diag(shared)
@@ -435,7 +439,7 @@ def _has_partition(shared: Floats, n_cases: int) -> bool:
 
 
 def _estimate_n_cases(shared: Floats) -> float:
-    """Estimate the size of the data set from the overlap of test sets, n_i n_j / n_ij (Petersen 1896)."""
+    """Return the estimated size of the data set, sum n_i n_j / sum n_ij over pairs of folds (Petersen)."""
     above = np.triu_indices(len(shared), 1)
     size = np.diag(shared)
     return float((size[above[0]] * size[above[1]]).sum() / shared[above].sum())
@@ -456,7 +460,7 @@ class MeanInterval(NamedTuple):
 def logit_interval(
     area: ArrayLike, std_error: Floats | float, *, df: Floats | float, level: float, size: ArrayLike = np.inf
 ) -> tuple[Floats, Floats]:
-    """Return the limits ``expit(logit(area) -+ t std_error / (area (1 - area)))``.
+    """Return limits low and high, ``expit(logit(area) -+ t std_error / (area (1 - area)))``.
 
     Half a case of precision 1 and half a case of precision 0 join the `size` cases (docs/studies/support.md).
     """
@@ -479,7 +483,7 @@ def fold_mean_interval(
     halves: Floats | None = None,
     size: ArrayLike | None = None,
 ) -> MeanInterval:
-    """Return the t interval of a mean over J folds, for areas of `size` cases by :func:`logit_interval`.
+    """Return standard error and t interval of a mean over folds, by :func:`logit_interval` if `size` is set.
 
     The variance of the mean is ``s^2 (1 / J + r)`` (Nadeau and Bengio 2003, eq. 9). With half differences d
     of shape (n_halvings, ...) it is ``s^2 / J + mean d^2``, with one degree of freedom per halving.
@@ -496,7 +500,7 @@ def fold_mean_interval(
 
 
 def check_ratio(ratio: float) -> float:
-    """Return the number of test cases per training case, which is 0 or more."""
+    """Return `ratio` as a float; raise unless it is from 0 to `MAX_RATIO` test cases per training case."""
     return check_not_negative(
         ratio, "ratio", what="a number of test cases for each training case", largest=MAX_RATIO
     )

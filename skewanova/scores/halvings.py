@@ -39,12 +39,12 @@ HALVINGS_TOO_LARGE = (
 
 
 def name_fold(fold: Label, part: str, halving: Label) -> str:
-    """Return the label of a fold of a half."""
+    """Return the text 'FOLD of PART in halving HALVING', which labels a fold of a half."""
     return f"{fold} of {part} in halving {halving}"
 
 
 def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
-    """Build a checked score table from raw columns, with its halvings if there are any."""
+    """Return the checked table of raw columns; of a table with halvings, its hold-outs with `halvings`."""
     if not _has_halvings(raw.frame):
         plain = raw.frame.drop(columns=["part"], errors="ignore")
         return build_score_table(replace(raw, frame=plain), pos_label)
@@ -63,7 +63,7 @@ def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
 
 
 def _has_halvings(frame: pd.DataFrame) -> bool:
-    """Return True if there are halvings; raise if they lack a column."""
+    """Return True if rows belong to halvings; raise if they do, but part, halving or case is missing."""
     if "halving" not in frame and not ("part" in frame and frame["part"].astype(str).isin(PARTS[1:]).any()):
         return False
     for column, why in (
@@ -77,7 +77,7 @@ def _has_halvings(frame: pd.DataFrame) -> bool:
 
 
 def _part_codes(raw: RawTable) -> Codes:
-    """Return the position of every row's part in `PARTS`."""
+    """Return the position of every row's part in `PARTS`; raise for any other part."""
     part = to_categorical(raw.frame["part"], "part", raw.where)
     names = [str(name) for name in part.categories]
     unknown = [name for name in names if name not in PARTS]
@@ -88,7 +88,7 @@ def _part_codes(raw: RawTable) -> Codes:
 
 
 def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
-    """Build the halvings from the rows of halves, as one table whose folds are those of all halves."""
+    """Return the checked halvings of rows of halves; their table has one fold per fold of a half."""
     halving = to_categorical(raw.frame["halving"], "halving", raw.where, numeric=True)
     fold = to_categorical(raw.frame["fold"], "fold", raw.where, numeric=True)
     names, numbers = halving.categories.tolist(), fold.categories.tolist()
@@ -112,7 +112,7 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
 
 
 def check_halvings(n_halvings: int, name: str) -> int:
-    """Return the number of halvings, which is at least `MIN_HALVINGS`."""
+    """Return `n_halvings`; raise, naming the argument `name`, if it is below `MIN_HALVINGS`."""
     if n_halvings < MIN_HALVINGS:
         raise InputError(
             f"`{name}` must give at least {MIN_HALVINGS} halvings, but gives {n_halvings}; 20 are usual"
@@ -121,7 +121,7 @@ def check_halvings(n_halvings: int, name: str) -> int:
 
 
 def _check_halves(halvings: Halvings) -> None:
-    """Check that in every halving each model tests every case once, in halves of similar size."""
+    """Raise unless in every halving each model tests every case once, in halves of similar size."""
     missing = np.argwhere(halvings._sizes == 0)
     if len(missing):
         halving, half = missing[0]
@@ -163,7 +163,7 @@ def _check_halves(halvings: Halvings) -> None:
 
 
 def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
-    """Check that halvings have the models, and all cases with the same labels, of the hold-outs."""
+    """Raise unless halvings have the hold-outs' models and cases, with equal labels, clusters and weights."""
     odd = sorted(set(table.models) ^ set(halvings.scores.models))
     if odd:
         raise InputError(f"hold-outs and halvings must have the same models, but {odd[0]!r} is in only one")
@@ -187,7 +187,7 @@ def _check_holdouts_in_halvings(table: ScoreTable, halvings: Halvings) -> None:
 
 
 def _values_of_cases(table: ScoreTable, column: str) -> pd.Series[Any]:
-    """Return the value of each case in a column, indexed by the case as text."""
+    """Return the value of each distinct case in a column, indexed by the case as text."""
     values = table.frame.drop_duplicates("case").set_index("case")[column]
     return values.astype(object).rename(index=str)
 
@@ -196,7 +196,7 @@ def _values_of_cases(table: ScoreTable, column: str) -> pd.Series[Any]:
 
 
 def import_sklearn(name: str) -> Any:
-    """Import a module of scikit-learn, or say how to install it."""
+    """Return the module sklearn.NAME; without scikit-learn, raise with how to install it."""
     try:
         return import_module(f"sklearn.{name}")
     except ImportError as error:
@@ -215,7 +215,7 @@ class Split:
 
     @property
     def label(self) -> Label:
-        """Number of the fold or, in a half, its name."""
+        """Number `fold` of a hold-out; of a fold of a half, the text of `name_fold`."""
         return self.fold if self.halving is None else name_fold(self.fold, self.part, self.halving)
 
 
@@ -223,7 +223,8 @@ class Split:
 class Units:
     """Units of a random split, which are cases or groups of cases, with their strata.
 
-    Cases are stratified by class, groups by whether they hold negatives only, positives only, or both.
+    `unit` and `positive` have a value per case, `stratum` one per unit. Cases are stratified by class, and
+    groups by whether they hold negatives only (0), positives only (1), or both (2).
     """
 
     unit: Rows
@@ -232,7 +233,7 @@ class Units:
 
     @classmethod
     def from_groups(cls, positive: Bools, groups: NDArray[Any] | None) -> Units:
-        """Return the cases as units or, if there are groups, the groups."""
+        """Return the units of cases with these labels: every case or, with `groups`, every group."""
         if groups is None:
             return cls(np.arange(len(positive)), positive.astype(np.intp), positive)
         unit = np.unique(groups.astype(str), return_inverse=True)[1].astype(np.intp)
@@ -240,11 +241,11 @@ class Units:
         return cls(unit, np.where(share == 0, 0, np.where(share == 1, 1, 2)), positive)
 
     def select_cases(self, chosen: Rows) -> Rows:
-        """Return the positions of the cases of some units."""
+        """Return the ascending positions of the cases that belong to the units `chosen`."""
         return np.flatnonzero(np.isin(self.unit, chosen)).astype(np.intp)
 
     def check_units(self, needed: int, name: str, why: str, *, remedy: str, least: int) -> None:
-        """Check that at least `needed` units hold each class; the remedy helps from `least` on."""
+        """Raise unless `needed` units hold each class; the message offers `remedy` from `least` units on."""
         for kind, word in ((True, "positive"), (False, "negative")):
             result = len(np.unique(self.unit[self.positive == kind]))
             if result == 0:
@@ -257,7 +258,7 @@ class Units:
 
 
 def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Generator) -> list[Split]:
-    """Draw random splits into training and test cases, stratified."""
+    """Return random stratified splits into training and test cases, numbered from 1; raise for few cases."""
     check_count(n_splits, "n_splits", minimum=2)
     fraction = check_fraction(test_fraction, "test_fraction")
     needed = max(2, int(np.ceil(1 / min(fraction, 1 - fraction))))
@@ -272,7 +273,10 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
 
 
 def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Generator) -> list[Split]:
-    """Draw random halvings, and split each half into folds for cross-validation."""
+    """Return the splits that cross-validate both halves of random halvings, in `inner_folds` folds a half.
+
+    Raise if there are too few cases of a class.
+    """
     check_halvings(check_count(n_halvings, "n_halvings", minimum=1), "n_halvings")
     check_count(inner_folds, "inner_folds", minimum=2)
     remedy = "take design=skewanova.FoldDesign('split_half', inner_folds=2)"
@@ -293,7 +297,7 @@ def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Gen
 def _shuffle_split(
     stratum: Rows, n_splits: int, fraction: float, rng: Generator
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Yield the units for training and for testing of random stratified splits."""
+    """Yield positions of training and test units of random stratified splits that test `fraction` of them."""
     make = import_sklearn("model_selection").StratifiedShuffleSplit
     splitter = make(n_splits, test_size=fraction, random_state=int(rng.integers(2**32)))
     min_size = int(np.ceil(1 / min(fraction, 1 - fraction)))
@@ -301,13 +305,13 @@ def _shuffle_split(
 
 
 def _merge_small_strata(stratum: Rows, min_size: int) -> Rows:
-    """Return the strata, with those too small to be split merged into the largest."""
+    """Return the stratum of every unit, with strata below `min_size` units merged into the largest."""
     counts = np.bincount(stratum)
     return np.where(counts[stratum] < min_size, counts.argmax(), stratum)
 
 
 def _check_splits(splits: list[Split], positive: Bools) -> list[Split]:
-    """Return the splits, checked for both classes in training and test, which groups may prevent."""
+    """Return the splits unchanged; raise if the training or test cases of one lack a class."""
     for split in splits:
         for cases, word in ((split.train, "train on"), (split.test, "test")):
             if positive[cases].all() or not positive[cases].any():

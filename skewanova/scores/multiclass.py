@@ -41,7 +41,7 @@ class MulticlassScores:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names of the classes."""
+        """Names of the classes, in the order of `tables`."""
         return tuple(self.tables)
 
     def to_frame(self) -> pd.DataFrame:
@@ -78,7 +78,7 @@ def scores_from_multiclass(
     Returns
     -------
     MulticlassScores
-        For :func:`~skewanova.compare_classes`.
+        One checked table per class, which is its positive class, for :func:`~skewanova.compare_classes`.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def scores_from_multiclass(
 def read_multiclass(
     source: object, classes: Sequence[str], *, columns: Mapping[str, str] | None = None
 ) -> MulticlassScores:
-    """Read and check a long table of the scores of several classes.
+    """Read a long table of the scores of several classes into one-vs-rest score tables.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def read_multiclass(
     Returns
     -------
     MulticlassScores
-        For :func:`~skewanova.compare_classes`.
+        One checked table per class, which is its positive class, for :func:`~skewanova.compare_classes`.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def read_multiclass(
 
 
 def _build_tables(raw: RawTable, scores: Mapping[str, Any]) -> MulticlassScores:
-    """Build the one-vs-rest tables from the rows without scores and the scores of each class."""
+    """Return a checked table per class, with y_true True for it and y_score its values in `scores`."""
     tables, labels = {}, raw.frame["y_true"].map(str, na_action="ignore")
     for name, score in scores.items():
         y_true = labels.eq(name).astype(object).where(labels.notna())
@@ -173,7 +173,7 @@ def _build_tables(raw: RawTable, scores: Mapping[str, Any]) -> MulticlassScores:
 
 
 def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | None) -> list[str]:
-    """Return the names of the classes; each case must have one of them."""
+    """Return `classes` (by default the sorted labels) as texts; raise for fewer than 2, or another label."""
     values = np.unique(labels).tolist() if classes is None else np.asarray(classes).tolist()
     names = [*dict.fromkeys(map(str, values))]
     if len(names) < 2 or len(names) != len(values):
@@ -191,7 +191,7 @@ def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | 
 
 
 def _check_class_scores(values: ArrayLike, model: str, shape: tuple[int, int]) -> Floats:
-    """Return scores as an array with one row per case and one column per class."""
+    """Return scores as an array of `shape` (a row per case, a column per class); raise for another shape."""
     result = to_array(values, f"y_score[{model!r}]")
     if result.shape != shape:
         raise InputError(

@@ -60,7 +60,7 @@ class PairedCases(NamedTuple):
 
 
 def pair_cases(table: Scores) -> PairedCases:
-    """Return the cases of a table with one fold, matched over models by name or, without names, by row."""
+    """Return the cases of a table's one fold, matched over models by name or, without names, by row."""
     if len(table.folds) != 1:
         raise InputError(f"cases are paired within one fold, but the table has {len(table.folds)} folds")
     if not isinstance(table, ScoreTable):
@@ -69,7 +69,7 @@ def pair_cases(table: Scores) -> PairedCases:
 
 
 def pair_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
-    """Return the cases of every fold of a table whose folds have the same cases."""
+    """Return one PairedCases per fold, all of the same cases in one order; raise if these differ."""
     runs = _pair_folds(table)
     positive, _, cluster, weight = runs[0]
     if cluster is not None:
@@ -78,7 +78,7 @@ def pair_runs(table: ScoreTable) -> tuple[PairedCases, ...]:
 
 
 def _pair_folds(table: ScoreTable) -> tuple[PairedCases, ...]:
-    """Return the cases of every fold, in one order for all models and folds."""
+    """Return one PairedCases per fold, in one order for all; raise if cases (or labels by row) differ."""
     fold, model = table.codes("fold"), table.codes("model")
     key = table.codes("case") if table.has_cases else table.frame["y_true"].to_numpy().astype(np.intp)
     order = np.lexsort((key, model, fold) if table.has_cases else (model, fold))
@@ -98,7 +98,7 @@ def _pair_folds(table: ScoreTable) -> tuple[PairedCases, ...]:
 
 
 def check_clustered_runs(table: Scores) -> None:
-    """Check that models and runs have the same cases, and that each class is in several clusters."""
+    """Raise if one cluster holds a whole class or, in memory, if models or runs have different cases."""
     if isinstance(table, ScoreTable):
         pair_runs(table)
     elif table.sampling is not None and table.has_clusters:
@@ -118,9 +118,10 @@ def _raise_single_cluster(total: Floats) -> None:
 
 
 def complete_table(table: Scores, *, missing: str | None = None) -> tuple[Scores, tuple[str, ...]]:
-    """Return the table with every fold in every model, and a warning of dropped folds; or raise.
+    """Return the table with every fold in every model, and a tuple of warnings; else raise.
 
-    `missing` is None for functions without this argument.
+    With ``missing='drop'``, folds that lack a model are dropped with a warning; None is for functions without
+    this argument.
     """
     if missing is not None:
         check_choice(missing, MISSING_POLICIES, "missing")
@@ -145,7 +146,7 @@ def complete_table(table: Scores, *, missing: str | None = None) -> tuple[Scores
 
 
 def _name_absent(table: Scores, case: Label, fold: Label) -> str:
-    """Return the models that did not score a case, as a remark."""
+    """Return the remark ' (not scored by MODELS)' on a case in a fold; '' for distributed scores."""
     if not isinstance(table, ScoreTable):
         return ""
     rows = table.frame[table.frame["fold"] == fold]
@@ -155,7 +156,10 @@ def _name_absent(table: Scores, case: Label, fold: Label) -> str:
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:
-    """Check that all models of a fold have the same cases; without cases, warn of unequal numbers."""
+    """Raise if models of a fold differ in their named cases; else return () or a warning, also issued.
+
+    Without names, the warning is of unequal numbers of cases.
+    """
     n_pairs, examples = table.count_unpaired() if table.has_cases else (0, ())
     if n_pairs:
         displayed = ", ".join(
@@ -179,7 +183,7 @@ def check_paired(table: Scores) -> tuple[str, ...]:
 
 
 def describe_table(table: Scores) -> list[str]:
-    """Return a few lines that describe a table; raise if it cannot be compared."""
+    """Return lines of text on rows, models, folds, prior, cases and warnings; raise if not comparable."""
     check_several_models(table)
     complete_table(table)
     notes = check_paired(table)
@@ -209,7 +213,7 @@ def describe_table(table: Scores) -> list[str]:
 
 
 def _describe_sampling(table: Scores) -> list[str]:
-    """Return lines on clusters, weights, and the effective numbers of cases in the smallest fold."""
+    """Return lines on clusters, weights and the smallest effective numbers of cases; [] without both."""
     clusters, weights = table.n_clusters, table.weights
     lines = [f"clusters: {clusters:,}, each whole within a fold"] if clusters else []
     if weights is not None:
@@ -236,6 +240,7 @@ def check_several_models(table: Scores) -> None:
 
 
 def _format_range(values: NDArray[np.int64]) -> str:
+    """Return the text 'LOW to HIGH' of the values, or the number if all are equal."""
     return f"{values.min()}" if values.min() == values.max() else f"{values.min()} to {values.max()}"
 
 
@@ -251,7 +256,7 @@ class SanityCheck(NamedTuple):
 
 
 def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
-    """Check for few positives, resamples, hard predictions, ties at the best score, and names of cases."""
+    """Return checks for few positives, resamples, hard predictions, ties at the best score, case names."""
     ties = list(table.ties())
     return [
         _check_positives(table),
@@ -263,12 +268,12 @@ def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
 
 
 def check_rankings(auc: pd.DataFrame) -> list[SanityCheck]:
-    """Check AUC by fold and model for inverted rankings, leaking labels, and models that collapse."""
+    """Return checks of AUC (folds in rows, models in columns): inverted, perfect and collapsed rankings."""
     return [_check_inverted(auc), *_check_perfect(auc), _check_collapsed(auc)]
 
 
 def auc_frame(table: Scores) -> pd.DataFrame:
-    """Return AUC with one row per fold and one column per model."""
+    """Return a frame of AUC with one row per fold and one column per model."""
     curves = table.curves()
     cells = pd.MultiIndex.from_tuples(list(curves), names=["model", "fold"])
     result = pd.Series(aucs_of_groups(curves), index=cells).unstack("model")
@@ -276,21 +281,21 @@ def auc_frame(table: Scores) -> pd.DataFrame:
 
 
 def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return a mask of (fold, model) in which a model, unlike most others, ranks near chance."""
+    """Return a mask, (n_folds, n_models): True where a model, unlike most others, ranks near chance."""
     gain, usual = auc - 0.5, auc.median() - 0.5
     lost = ((gain < COLLAPSED_SHARE * usual) & (usual >= MIN_AUC_GAIN)).to_numpy()
     return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
 
 
 def _list_model_details(models: Iterable[str], details: Iterable[str]) -> str:
-    """Return the names of models, each with a detail; of many, the first and how many more."""
+    """Return the text "'MODEL' (DETAIL), ...", of many models the first 5 and how many more."""
     items = [f"{escape_text(model)!r} ({detail})" for model, detail in zip(models, details, strict=True)]
     others = [f"{len(items) - MAX_EXAMPLES} more"] if len(items) > MAX_EXAMPLES else []
     return ", ".join([*items[:MAX_EXAMPLES], *others])
 
 
 def _check_inverted(auc: pd.DataFrame) -> SanityCheck:
-    """Check for rankings worse than chance, whose scores are probably inverted."""
+    """Return the check of the smallest mean AUC of a model; advice on inverted scores if below 0.5."""
     means = auc.mean()
     low = means[means < 0.5]
     models = _list_model_details(map(str, low.index), (f"AUC {value:.3f}" for value in low))
@@ -302,7 +307,7 @@ def _check_inverted(auc: pd.DataFrame) -> SanityCheck:
 
 
 def _check_perfect(auc: pd.DataFrame) -> Iterator[SanityCheck]:
-    """Yield a check for models that separate the classes perfectly in every fold, as a leaking label does."""
+    """Yield a check of the number of models with AUC 1 in every fold, if any; advice on leaking labels."""
     perfect = auc.columns[(auc == 1).all()]
     if len(perfect):
         models = _list_model_details(map(str, perfect), ["AUC 1"] * len(perfect))
@@ -311,7 +316,7 @@ def _check_perfect(auc: pd.DataFrame) -> Iterator[SanityCheck]:
 
 
 def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
-    """Count the (fold, model) in which a model collapses."""
+    """Return the check of the number of (fold, model) in which a model collapses, with advice if not 0."""
     lost = find_collapsed(auc)
     if not lost.any():
         return SanityCheck("collapsed_folds", 0.0, "")
@@ -327,7 +332,7 @@ def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
 
 
 def _check_positives(table: Scores) -> SanityCheck:
-    """Check the positives of the smallest fold, since areas of few positives are biased."""
+    """Return the check of the effective positives of the smallest fold; advice if few over several folds."""
     fewest = float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 1].min())
     few = fewest < MIN_POSITIVES_FOR_LARGE_FOLDS and len(table.folds) > 1
     advice = (
@@ -339,7 +344,7 @@ def _check_positives(table: Scores) -> SanityCheck:
 
 
 def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
-    """Yield a check that fails if every fold tests about 63 % of all cases, as bootstrap resamples do."""
+    """Yield a check of the smallest share of all cases in a fold; advice if folds look like resamples."""
     if not table.has_cases or len(table.folds) < 2:
         return
     shared, n_cases = table.shared_cases()
@@ -354,7 +359,7 @@ def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
 
 
 def _find_most_distinct(ties: Sequence[TieCounts]) -> list[TieCounts]:
-    """Return the fold with most distinct scores of each model."""
+    """Return, for each model, the counts of its fold with the most distinct scores."""
     most: dict[str, TieCounts] = {}
     for counts in ties:
         most[counts.model] = max(most.get(counts.model, counts), counts, key=lambda fold: fold.n_distinct)
@@ -362,12 +367,12 @@ def _find_most_distinct(ties: Sequence[TieCounts]) -> list[TieCounts]:
 
 
 def find_fewest_distinct(ties: Sequence[TieCounts]) -> TieCounts:
-    """Return the fold with most distinct scores of the model with fewest."""
+    """Return the counts of the model with the fewest distinct scores, in its fold with the most."""
     return min(_find_most_distinct(ties), key=lambda counts: counts.n_distinct)
 
 
 def _check_decisions(ties: Sequence[TieCounts]) -> SanityCheck:
-    """Check for models with at most two distinct scores, which are hard predictions."""
+    """Return the check of the fewest distinct scores of a model; advice if at most 2 (hard predictions)."""
     most = _find_most_distinct(ties)
     few = [counts for counts in most if counts.n_distinct <= 2 < counts.n_cases]
     models = _list_model_details(
@@ -383,7 +388,7 @@ def _check_decisions(ties: Sequence[TieCounts]) -> SanityCheck:
 
 
 def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:
-    """Check for many ties at the best score of a model, which no threshold separates."""
+    """Return the check of the largest share of a fold's cases that tie at the best score; advice if large."""
     worst = max(ties, key=lambda counts: counts.n_best / counts.n_cases)
     share = worst.n_best / worst.n_cases
     advice = (
@@ -395,7 +400,7 @@ def _check_top_ties(ties: Sequence[TieCounts]) -> SanityCheck:
 
 
 def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck]:
-    """Yield a check for models whose scores are distinct whole numbers, which may be names of cases."""
+    """Yield a check of the number of models whose scores look like case names, if any, with advice."""
     if not isinstance(table, ScoreTable) or len(table.frame) < MIN_NAMED_CASES * len(table.models):
         return
     works = (auc.mean() - 0.5).abs() >= MIN_AUC_GAIN

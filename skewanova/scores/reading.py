@@ -108,7 +108,7 @@ def read_scores(
 def read_in_memory(
     source: object, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> ScoreTable:
-    """Read and check a score table in memory, also from Dask and Spark."""
+    """Return the checked table of any source read into memory, Dask and Spark included."""
     if isinstance(source, ScoreTable):
         return source
     return build_scores(load_rows(source, columns, pos_label), pos_label)
@@ -121,7 +121,7 @@ def load_rows(
     *,
     classes: Sequence[str] = (),
 ) -> RawTable:
-    """Return the unchecked columns of one data set; the columns `classes` are read in place of y_score."""
+    """Return the unchecked columns of one data set, fold added; `classes` are read in place of y_score."""
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
     if DATASET_COLUMN in raw.frame:
         raise_multiple_datasets(DATASET_COLUMN, raw.frame[DATASET_COLUMN].nunique())
@@ -131,7 +131,7 @@ def load_rows(
 def read_parts(
     source: object, part: str, *, columns: Mapping[str, str] | None = None, pos_label: object = None
 ) -> tuple[ScoreTable, ScoreTable]:
-    """Read the rows of one part of a table, named in its column part, and the rows of all other parts."""
+    """Return two checked tables, of the rows whose column part is `part` and of all other rows; or raise."""
     raw = load_rows(source, columns, pos_label)
     if "part" not in raw.frame or "halving" in raw.frame:
         raise InputError(
@@ -225,7 +225,7 @@ def scores_from_wide(
 
 
 def _stack_columns(columns: Sequence[NDArray[Any]], names: Sequence[object], where: RowName) -> NDArray[Any]:
-    """Return the columns as one array; raise if the common dtype would round a whole number."""
+    """Return the columns end to end in their common dtype; raise if that would round a whole number."""
     common = np.result_type(*columns)
     for column, name in zip(columns, names, strict=True):
         lossy = find_rounded(column) if common.kind == "f" and column.dtype.kind in "iu" else None

@@ -38,7 +38,7 @@ RESPONSE_METHODS = ("auto", *RESPONSES)
 
 
 def check_response_method(response_method: str, class_prior: float | None) -> None:
-    """Raise if the method is unknown, or if a class prior is given without predict_proba."""
+    """Raise if the method is unknown, or if a class prior is set without predict_proba."""
     check_choice(response_method, RESPONSE_METHODS, "response_method")
     if class_prior is not None:
         check_prior(class_prior, "class_prior")
@@ -52,7 +52,7 @@ def check_response_method(response_method: str, class_prior: float | None) -> No
 def score_cases(
     estimator: Any, rows: Any, *, response_method: str = "auto", pos_label: object = None
 ) -> NDArray[Any]:
-    """Return the scores of cases by a fitted estimator; higher means more likely positive."""
+    """Return one score per case by a fitted classifier of two classes; higher means more likely positive."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{type(estimator).__name__} has no classes_; it must be a fitted classifier")
@@ -74,7 +74,7 @@ def score_cases(
 
 
 def to_rows(data: Any) -> Any:
-    """Return data that scikit-learn can index by rows, with lazy frames collected and Arrow as pandas."""
+    """Return data that scikit-learn indexes by row: lazy frames collected, Arrow as pandas or arrays."""
     frame: Any = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
@@ -86,12 +86,12 @@ def to_rows(data: Any) -> Any:
 
 
 def select_rows(data: Any, rows: NDArray[np.intp]) -> Any:
-    """Return rows of an array, sparse matrix, frame or list."""
+    """Return the rows at these positions of an array, sparse matrix, frame or list."""
     return import_sklearn("utils")._safe_indexing(data, rows)
 
 
 def find_test_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.intp]]:
-    """Return the positions of the test cases of each fold of one result of `cross_validate`."""
+    """Return the test cases' positions, an array per fold, from a result of `cross_validate`; or raise."""
     keys = cv_result if isinstance(cv_result, Mapping) else ()
     lacking = [key for key in ("estimator", "indices") if key not in keys]
     if lacking:
@@ -138,7 +138,7 @@ class LabelledData:
     class_prior: float | None
 
     def scores(self, estimator: Any, test: Rows) -> NDArray[Any]:
-        """Return the scores of the test cases by a fitted estimator, with probabilities corrected."""
+        """Return the scores of the test cases by a fitted estimator, corrected if `class_prior` is set."""
         rows, options = select_rows(self.features, test), {"response_method": self.response_method}
         score = score_cases(estimator, rows, pos_label=self.pos_label, **options)
         if self.class_prior is None:
@@ -149,7 +149,7 @@ class LabelledData:
     def fit_and_score(
         self, estimator: Any, split: Split, params: Mapping[str, Any], seed: int | None
     ) -> NDArray[Any]:
-        """Return the scores of the test cases by a clone that is fitted to the training cases.
+        """Return the scores of the split's test cases by a clone fitted to its training cases.
 
         A seed replaces every `random_state` of None, also in parts of the estimator.
         """
@@ -249,7 +249,7 @@ def scores_from_estimators(
 
 
 def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
-    """Return the splits of `cv`, as for :func:`scores_from_estimators`."""
+    """Return the splits of the cases by `cv`, numbered from 1; raise if it cannot split them."""
     model_selection = import_sklearn("model_selection")
     try:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)
@@ -266,7 +266,7 @@ def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
 
 
 def _check_positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
-    """Return the positions of the cases on one side of a split, which may be a mask."""
+    """Return one side of a split (positions or a mask) as positions of cases; raise if empty or invalid."""
     side = np.asarray(rows)
     result = np.flatnonzero(side) if side.dtype == bool and side.shape == (n_cases,) else side
     is_position = result.ndim == 1 and len(result) > 0 and np.issubdtype(result.dtype, np.integer)
@@ -456,6 +456,7 @@ def iauprec_scorer(
 
 
 def _make_scorer(measure: Callable[..., float], response_method: str, **options: Any) -> Any:
+    """Return the scikit-learn scorer of a measure with these options; raise for an unknown one."""
     check_response_method(response_method, None)
     check_choice(options["area_estimator"], ESTIMATORS, "area_estimator")
     method = RESPONSES if response_method == "auto" else response_method
@@ -476,7 +477,7 @@ def check_named_models(models: object, name: str) -> None:
 
 
 def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any) -> LabelledData:
-    """Return checked features, labels and groups; `options` are the response method and the class prior."""
+    """Return features, labels and groups, checked for equal length; `options` are those of LabelledData."""
     check_response_method(**options)
     features, labels = to_rows(X), to_rows(y)
     names = None if groups is None else np.asarray(to_rows(groups))
@@ -492,7 +493,7 @@ def check_data(X: Any, y: Any, groups: Any, *, pos_label: object, **options: Any
 
 
 def _name_errors(model: str, fold: Label, work: Callable[..., NDArray[Any]], *args: Any) -> NDArray[Any]:
-    """Return the result of a call, whose errors name the model and the fold."""
+    """Return `work(*args)`; its errors are raised anew with the names of the model and the fold."""
     try:
         return work(*args)
     except (InputError, InputTypeError) as error:
@@ -504,7 +505,7 @@ def _name_errors(model: str, fold: Label, work: Callable[..., NDArray[Any]], *ar
 
 
 def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
-    """Check that all models were validated on the same splits."""
+    """Raise unless all models have the same test cases in every fold."""
     first, *others = tests
     for name in others:
         is_same = len(tests[name]) == len(tests[first])
@@ -518,7 +519,7 @@ def _check_same_splits(tests: Mapping[str, Sequence[Rows]]) -> None:
 def _build_table(
     models: Sequence[str], splits: Sequence[Split], scores: Sequence[NDArray[Any]], data: LabelledData
 ) -> ScoreTable:
-    """Build the score table from the scores of every model in every fold, models first."""
+    """Return the checked table of score arrays ordered by model, then split; raise if a length is wrong."""
     cells = [(name, split) for name in models for split in splits]
     for (name, split), score in zip(cells, scores, strict=True):
         if len(score) != len(split.test):

@@ -51,7 +51,7 @@ MIN_LINE_BYTES, GZIP_FACTOR = 25, 4
 
 
 def detect_backend(source: object) -> Any:
-    """Return the backend of a frame of Dask or Spark, or None."""
+    """Return the backend of a frame of Dask or Spark, or None for any other source."""
     homes = {base.__module__.partition(".")[0] for base in type(source).__mro__}
     if not homes & {"dask", "dask_expr", "pyspark"}:
         return None
@@ -59,7 +59,7 @@ def detect_backend(source: object) -> Any:
 
 
 def load_table(source: object, columns: ColumnMap) -> RawTable:
-    """Read the needed columns of a source, by the names of a score table."""
+    """Return the columns of a source that are needed, unchecked, under the names of a score table."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         try:
@@ -76,6 +76,7 @@ def load_table(source: object, columns: ColumnMap) -> RawTable:
 
 
 def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
+    """Return the needed columns of a file or a folder of Parquet, and the function that names its rows."""
     if not path.exists():
         raise InputError(f"there is no file {str(path)!r}")
     if not (path.is_file() or path.is_dir()):
@@ -101,7 +102,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
 
 @contextmanager
 def _reading_errors(name: str, kinds: tuple[type[BaseException], ...] = _DAMAGED) -> Iterator[None]:
-    """Turn errors while a source is read into one-line input errors."""
+    """Raise errors of these kinds in the block as InputError 'NAME cannot be read: REASON'."""
     try:
         yield
     except InputError:
@@ -112,7 +113,7 @@ def _reading_errors(name: str, kinds: tuple[type[BaseException], ...] = _DAMAGED
 
 
 def write_dask_code(path: Path) -> str:
-    """Write how to compare the table of a file or folder with Dask."""
+    """Return advice, with code, to compare the table of a file or folder in parts with Dask."""
     zipped = path.suffix.lower() == ".gz"  # Dask reads a zipped file, and JSON without a block size, as one
     plain = str(path.with_suffix("") if zipped else path)
     if ".csv" in path.name.lower():
@@ -125,6 +126,7 @@ def write_dask_code(path: Path) -> str:
 
 
 def _write_dask_line(reader: str) -> str:
+    """Return advice to compare with Dask a table read by `reader`, such as "read_parquet('t')"."""
     return (
         "compare it in parts with Dask (pip install 'skewanova[dask]'): import dask.dataframe; "
         f"skewanova.compare(dask.dataframe.{reader})"
@@ -132,7 +134,7 @@ def _write_dask_line(reader: str) -> str:
 
 
 def _check_memory(n_rows: int, name: str, remedy: str) -> None:
-    """Raise for a table that does not fit in memory, with the remedy."""
+    """Raise if so many rows do not fit in the free memory; the message ends with the remedy."""
     free = find_free_memory()
     if free is not None and n_rows * BYTES_PER_ROW > MEMORY_SHARE * free:
         raise InputError(
@@ -148,15 +150,9 @@ def _check_memory(n_rows: int, name: str, remedy: str) -> None:
 class ParquetSource:
     """A file, or all files of a folder that end in .parquet or .pq, as one table.
 
-    Attributes
-    ----------
-    path : Path
-        The file or the folder.
-    sizes : mapping of Path to int
-        Number of rows of every file, in the order of their paths; rows are counted through all files.
-    schema : pyarrow.Schema
-        Columns of the first file, to whose types the others are cast, and columns in the names of folders
-        (``model=forest/fold=3/``). An index that pandas stored is left out.
+    `sizes` holds the number of rows of every file, in the order of their paths. `schema` holds the columns
+    of the first file, to whose types the others are cast, and of the names of folders
+    (``model=forest/fold=3/``). An index that pandas stored is left out.
     """
 
     path: Path
@@ -183,7 +179,7 @@ class ParquetSource:
         return sum(self.sizes.values())
 
     def where(self, row: int) -> str:
-        """Return the number of a row, from 0, and of a folder its file, for messages."""
+        """Return the text that names a row of all files: its number from 0 and, in a folder, its file."""
         if not self.path.is_dir():
             return name_row(row)
         for file, n_rows in self.sizes.items():
@@ -193,13 +189,13 @@ class ParquetSource:
         raise IndexError(row)
 
     def batches(self, columns: Sequence[str]) -> Iterator[list[Any]]:
-        """Yield batches of these columns, from all files."""
+        """Yield batches of rows from all files, each a list of one Arrow array per column."""
         for path in self.sizes:
             with _reading_errors(repr(path.name)):
                 yield from self._read_file(path, [self.schema.field(name) for name in columns])
 
     def _read_file(self, path: Path, fields: Sequence[Any]) -> Iterator[list[Any]]:
-        """Yield batches of the columns of a file, with text dictionary-encoded."""
+        """Yield batches of rows of a file, each a list of one Arrow array per field; raise if damaged."""
         keys = _folder_keys(path, self.path)
         stored = {*pq.read_schema(path).names} - {*keys}
         names = [field.name for field in fields if field.name in stored]
@@ -222,7 +218,7 @@ class ParquetSource:
 
 
 def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:
-    """Return a column of the batch in the type of the table; a column that the file lacks is missing."""
+    """Return a column of the batch as an Arrow array of the field's type, nulls if the file lacks it."""
     if field.name in keys:
         return pa.repeat(pa.scalar(keys[field.name], pa.string()), len(batch))
     if field.name not in batch.schema.names:
@@ -234,7 +230,7 @@ def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> An
 
 
 def describe_damage(paths: Iterable[Path], columns: Collection[str]) -> str | None:
-    """Return the error of the first file whose columns cannot be read, or None."""
+    """Return the error text of the first file whose columns cannot be read, or None if all can."""
     try:
         for path in paths:
             parquet = ParquetSource.from_path(path)
@@ -246,7 +242,7 @@ def describe_damage(paths: Iterable[Path], columns: Collection[str]) -> str | No
 
 
 def _index_columns(schema: Any) -> frozenset[str]:
-    """Return the columns that pandas stored as the index, according to the metadata."""
+    """Return the names of columns that pandas stored as the index, according to the metadata."""
     try:
         columns = schema.pandas_metadata["index_columns"]
         return frozenset(name for name in columns if isinstance(name, str))
@@ -255,6 +251,7 @@ def _index_columns(schema: Any) -> frozenset[str]:
 
 
 def _list_parquet(path: Path) -> list[Path]:
+    """Return the file itself, or the sorted Parquet files in a folder, not hidden ones; raise if none."""
     if not path.is_dir():
         return [path]
     with _reading_errors(
@@ -274,6 +271,7 @@ def _list_parquet(path: Path) -> list[Path]:
 
 
 def _folder_keys(file: Path, folder: Path) -> dict[str, str | None]:
+    """Return the NAME=VALUE pairs in the names of folders between `folder` and `file`, None for null."""
     pairs = (part.split("=", 1) for part in file.relative_to(folder).parts[:-1] if "=" in part)
     return {unquote(name): None if value == _HIVE_NULL else unquote(value) for name, value in pairs}
 
@@ -295,7 +293,7 @@ NO_TABLE_REMEDY = "make one by pandas.DataFrame"
 
 
 def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
-    """Read a frame of any library, an Arrow stream or a query."""
+    """Return the needed columns of a frame of any library, an Arrow stream or a query as pandas."""
     backend = detect_backend(source)
     if backend is not None:
         names = columns.select(backend.names, backend.name)
@@ -320,7 +318,7 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
 
 
 def _open_stream(native: Any, columns: ColumnMap) -> Any:
-    """Return a reader of record batches, or None if the object is not a table."""
+    """Return a reader of Arrow record batches, or None if the object is not a table."""
     try:
         frame = nw.from_native(native)
     except (TypeError, nw.exceptions.DuplicateError):  # such as a cursor of ADBC
@@ -340,7 +338,7 @@ def _open_stream(native: Any, columns: ColumnMap) -> Any:
 
 
 def _list_query_errors(native: Any) -> tuple[type[BaseException], ...]:
-    """Return the errors that a query or a stream may raise."""
+    """Return the classes of the errors that a query or a stream of this library may raise."""
     home = sys.modules[type(native).__module__.split(".")[0].lstrip("_")]
     owners = (home, "Error"), (getattr(home, "exceptions", None), "PolarsError")
     errors = [getattr(owner, name) for owner, name in owners if hasattr(owner, name)]

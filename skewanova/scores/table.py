@@ -35,15 +35,7 @@ FIRST_ROWS, MAX_DISTINCT = 1000, 100
 
 
 class TieCounts(NamedTuple):
-    """Ties among the scores of one model in one fold.
-
-    Attributes
-    ----------
-    model, fold
-        Model and fold of the scores.
-    n_cases, n_best, n_different : int
-        Numbers of cases, of cases at the best score, and of distinct scores (at most 100).
-    """
+    """Numbers of cases, cases at the best score, and distinct scores (up to 100) of a model in a fold."""
 
     model: str
     fold: Label
@@ -71,20 +63,10 @@ class SharedClusters(NamedTuple):
 class SamplingSummary(NamedTuple):
     """Summary of the clusters and weights of a table.
 
-    Attributes
-    ----------
-    n_clusters : int
-        Number of clusters; 0 if cases are not clustered.
-    shared : SharedClusters or None
-        Clusters in several folds, if any.
-    sums : UnitSums
-        Weights of the clusters or cases, of shape (n_models, n_folds, 2).
-    weights : WeightRange or None
-        Range of the weights, if cases are weighted.
-    kinds : (int, int, int)
-        Of distributed scores, numbers of clusters with negatives only, with positives only, and with both.
-    distinct : (ndarray, ndarray)
-        Of distributed scores, distinct weights of the negatives and of the positives, up to a limit.
+    `n_clusters` is 0 if cases are not clustered; `shared` (clusters in several folds) and `weights` may be
+    None. `sums` are weights of the clusters or cases, of shape (n_models, n_folds, 2). For distributed scores
+    only, `kinds` are numbers of clusters with negatives only, with positives only, and with both; `distinct`
+    are distinct weights of the negatives and of the positives, up to a limit.
     """
 
     n_clusters: int
@@ -98,16 +80,9 @@ class SamplingSummary(NamedTuple):
 class CaseSummary(NamedTuple):
     """Summary of the cases of a table.
 
-    Attributes
-    ----------
-    shared : ndarray of shape (n_folds, n_folds)
-        Number of cases that each two folds share.
-    n_cases, n_positive : int
-        Number of distinct cases, and of positive ones.
-    unpaired : ndarray of shape (n_folds,)
-        Number of cases in each fold that lack a model of the fold.
-    examples : tuple of (case, fold)
-        Some of these cases.
+    `shared` is the number of cases that each two folds share, (n_folds, n_folds); `n_cases` and `n_positive`
+    count distinct cases; `unpaired` counts the cases of each fold that lack a model of the fold, and
+    `examples` holds some of these as (case, fold).
     """
 
     shared: NDArray[np.int64]
@@ -139,12 +114,12 @@ class _ScoreSummaries:
 
     @property
     def has_clusters(self) -> bool:
-        """True if cases were drawn in clusters."""
+        """True if cases belong to clusters (`n_clusters` is above 0)."""
         return self.n_clusters > 0
 
     @property
     def has_weights(self) -> bool:
-        """True if cases represent unequal numbers of the population."""
+        """True if cases have weights (`weights` is not None)."""
         return self.weights is not None
 
     @property
@@ -159,27 +134,28 @@ class _ScoreSummaries:
 
     @property
     def shared_clusters(self) -> SharedClusters | None:
-        """Clusters in several folds, if there are any."""
+        """Number of clusters in several folds, and the cluster in most; None if there are none."""
         return None if self.sampling is None else self.sampling.shared
 
     @property
     def effective_counts(self) -> Floats:
-        """Effective numbers of negatives and positives by model and fold, shaped as `counts`."""
+        """Effective numbers (Kish) of negatives and positives, of shape (n_models, n_folds, 2)."""
         if self.sampling is None:
             return self.counts.astype(np.float64)
         return self.sampling.sums.effective_number()
 
     def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """Count (fold, case) pairs that lack a model of the fold; return the count and some (case, fold)."""
+        """Return the number of (case, fold) that lack a model of the fold, and at most 5 of them."""
         cases = self.cases
         return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
 
     def shared_cases(self) -> tuple[NDArray[np.int64], int]:
-        """Return the number of cases that each two folds share, and the number of all cases."""
+        """Return the numbers of cases shared by two folds, (n_folds, n_folds), and of all distinct cases."""
         cases = self._named_cases()
         return cases.shared, cases.n_cases
 
     def _named_cases(self) -> CaseSummary:
+        """Return `cases`; raise LookupError if rows do not name their cases."""
         if self.cases is None:
             raise LookupError("there is no case column")
         return self.cases
@@ -247,7 +223,7 @@ class ScoreTable(_ScoreSummaries):
         )
 
     def groups(self) -> Iterator[tuple[str, Label, Bools, NDArray[Any]]]:
-        """Yield model, fold, positive labels and scores of every (model, fold), models first."""
+        """Yield model, fold, mask of positives and scores of every (model, fold), models first."""
         (positive, score), sizes = self._columns_by_cell("y_true", "y_score")
         stops = np.cumsum(sizes)
         for (model, fold), start, stop in zip(self.cells, stops - sizes, stops, strict=True):
@@ -261,7 +237,7 @@ class ScoreTable(_ScoreSummaries):
         return [(models[m], folds[f]) for m, f in present.tolist()]
 
     def _columns_by_cell(self, *columns: str) -> tuple[list[NDArray[Any]], Codes]:
-        """Return columns with rows sorted by (model, fold), and the number of rows of each (model, fold)."""
+        """Return columns (categories as codes) sorted by (model, fold), and the number of rows of each."""
         sizes = self.counts.sum(axis=2).ravel()
         cell = self._cell_codes
         values = [values_or_codes(self.frame[column]) for column in columns]
@@ -282,7 +258,7 @@ class ScoreTable(_ScoreSummaries):
         return GroupCurves(self.cells, *columns, sizes=sizes)
 
     def select_folds(self, folds: Collection[Label]) -> ScoreTable:
-        """Return the table with some of the folds."""
+        """Return the table with the rows of these folds only, in their order here."""
         frame = self.frame[self.frame["fold"].isin(folds)].reset_index(drop=True)
         frame["fold"] = frame["fold"].cat.set_categories([fold for fold in self.folds if fold in folds])
         return replace(self, frame=frame)
@@ -359,7 +335,7 @@ class ScoreTable(_ScoreSummaries):
         return frame[[*keys, *(column for column in frame if column not in keys)]]
 
     def sha256(self) -> str:
-        """Return the fingerprint of the source file or, without one, of the table."""
+        """Return the hexadecimal SHA-256 of the source or, without one, of the table as CSV."""
         if self.source is not None and self.source.exists():
             return hash_path(self.source)
         text = self.to_frame().astype({"model": str, "fold": str}).to_csv(index=False)
@@ -367,18 +343,18 @@ class ScoreTable(_ScoreSummaries):
 
     @property
     def _cell_codes(self) -> NDArray[Any]:
-        """Index of the (model, fold) of every row, models first, in the smallest type."""
+        """Index ``model * n_folds + fold`` of every row's (model, fold), in the smallest type."""
         model, fold = (values_or_codes(self.frame[key]) for key in ("model", "fold"))
         small = np.min_scalar_type(len(self.models) * len(self.folds))
         return np.asarray(model.astype(small) * small.type(len(self.folds)) + fold.astype(small))
 
     def codes(self, column: str) -> Codes:
-        """Return the codes of a categorical column."""
+        """Return the codes of a categorical column, one per row."""
         return level_codes(self.frame, column)
 
 
 def case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
-    """Return masks of the cases that are positive, and that are negative, in some row."""
+    """Return two masks over distinct cases: those positive in some row, and those negative in some row."""
     case, positive = values_or_codes(table.frame["case"]), table.frame["y_true"].to_numpy()
     is_positive, is_negative = np.zeros((2, len(table.frame["case"].cat.categories)), dtype=np.bool_)
     for rows in iter_chunks(len(case)):
@@ -388,12 +364,12 @@ def case_labels(table: ScoreTable) -> tuple[Bools, Bools]:
 
 
 def level_codes(frame: pd.DataFrame, column: str) -> Codes:
-    """Return the codes of a categorical column."""
+    """Return the codes of a categorical column, one per row, as intp."""
     return np.asarray(frame[column].cat.codes.to_numpy(), dtype=np.intp)
 
 
 def shared_clusters(frame: pd.DataFrame) -> SharedClusters | None:
-    """Return the clusters that are in several folds, or None."""
+    """Return the number of clusters in several folds, and the cluster in most; None if there are none."""
     n_folds = frame[["fold", "cluster"]].drop_duplicates()["cluster"].value_counts()
     several = int((n_folds > 1).sum())
     return SharedClusters(several, n_folds.index.tolist()[0], int(n_folds.iloc[0])) if several else None
@@ -431,7 +407,7 @@ class Halvings:
 
     @property
     def min_folds(self) -> int:
-        """Smallest number of folds of a half."""
+        """Smallest number of folds in a half of any halving."""
         return int(self._sizes.min())
 
     @property
@@ -446,9 +422,9 @@ class Halvings:
         return self.scores.curves()
 
     def half_differences(self, areas: Floats) -> Floats:
-        """Return half the differences of the mean areas of halves, of shape (n_halvings, n_models, ...).
+        """Return half of (mean area in half 0 - mean area in half 1), (n_halvings, n_models, ...).
 
-        The first axis of `areas` is that of `curves`.
+        The first axis of `areas` is that of `curves`; means are over the folds of a half.
         """
         share = np.zeros((self.n_halvings, len(self.half)))
         sign, size = 1 - 2 * self.half, self._sizes[self.halving, self.half]
@@ -457,7 +433,7 @@ class Halvings:
         return np.asarray(np.einsum("hf,mf...->hm...", share, cells))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rows with the columns part, halving and fold."""
+        """Return the rows of all halves, with columns part (half_a, half_b), halving and fold in the half."""
         code = self.scores.codes("fold")
         return self.scores.frame.assign(
             part=np.array(PARTS[1:], dtype=object)[self.half[code]],
@@ -469,7 +445,7 @@ class Halvings:
 def _sort_by_cell(
     cell: NDArray[Any], values: Sequence[NDArray[Any]], sizes: NDArray[np.int64]
 ) -> list[NDArray[Any]]:
-    """Return the columns with rows sorted by cell, in a stable order."""
+    """Return the columns with rows sorted by cell, in a stable order; `sizes` counts rows per cell."""
     result = [np.empty_like(column) for column in values]
     filled = np.cumsum(sizes) - sizes
     for rows in iter_chunks(len(cell)):
@@ -489,7 +465,7 @@ def _count_distinct(score: NDArray[Any]) -> int:
 
 
 def hash_path(path: Path) -> str:
-    """Return the SHA-256 of a file or, for a folder, of the names and hashes of its files."""
+    """Return the hexadecimal SHA-256 of a file or, for a folder, of the names and hashes of its files."""
     if path.is_file():
         with path.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
@@ -543,17 +519,18 @@ class StreamedScores(_ScoreSummaries):
         return PackedCurves(self.packed)
 
     def select_folds(self, folds: Collection[Label]) -> StreamedScores:
-        """Return the scores with some of the folds."""
+        """Return the scores of these folds only, in their order here."""
         chosen = [i for i, fold in enumerate(self.folds) if fold in folds]
         return self._select(list(range(len(self.models))), chosen)
 
     def select_models(self, models: Iterable[str]) -> StreamedScores:
-        """Return the scores with some of the models; cases without a model still count as unpaired."""
+        """Return the scores of these models, without folds that none has; unpaired cases count as before."""
         models = check_subset(models, self.models)
         chosen = [i for i, model in enumerate(self.models) if model in models]
         return self._select(chosen, np.flatnonzero(self.counts[chosen].any(axis=(0, 2))).tolist())
 
     def _select(self, models: list[int], folds: list[int]) -> StreamedScores:
+        """Return the scores with the models and folds at these positions."""
         names, labels = tuple(self.models[i] for i in models), tuple(self.folds[i] for i in folds)
         cases, sampling, cells = self.cases, self.sampling, np.ix_(models, folds)
         if cases is not None:
@@ -580,7 +557,7 @@ class StreamedScores(_ScoreSummaries):
         return cases.n_cases - cases.n_positive, cases.n_positive
 
     def sha256(self) -> str:
-        """Return the fingerprint of the file or folder or, without one, of the curves."""
+        """Return the hexadecimal SHA-256 of the file or folder or, without one, of the curves."""
         if self.source is not None:
             return hash_path(self.source)
         result = hashlib.sha256()

@@ -61,7 +61,7 @@ _POSITIVE_LABELS = frozenset({"1", "true", "positive", "label_1"})
 
 
 def is_text(path: Path) -> bool:
-    """Return True for the name of a CSV file or of JSON lines."""
+    """Return True if the path ends like a CSV file or JSON lines, also compressed."""
     return path.name.lower().endswith(CSV_SUFFIXES + JSON_SUFFIXES)
 
 
@@ -139,7 +139,7 @@ def _is_plain_csv(path: Path) -> bool:
 
 
 def _iter_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list[list[str]]]:
-    """Yield the fields of some columns, one list per column, for `n_rows` rows at a time."""
+    """Yield the text of these columns, one list of fields per column, for `n_rows` rows at a time."""
     records = _iter_records(path)
     _, header = next(records)
     index = [header.index(name) for name in names]
@@ -148,7 +148,7 @@ def _iter_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list
 
 
 def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the fields of every record, the header first; blank lines are skipped."""
+    """Yield the line number and the fields of every record, the header first; skip blank lines."""
     line, width = 1, 0
     try:
         with _open_lines(path) as lines:
@@ -167,16 +167,18 @@ def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_line(path: Path, row: int) -> str:
-    """Return the line on which a row starts, which is slow and only for messages."""
+    """Return the text 'line N' for the line on which a row starts; slow, and only for messages."""
     return f"line {next(islice(_iter_records(path), row + 1, None))[0]}"
 
 
 def _open_bytes(path: Path) -> IO[bytes]:
+    """Return the file opened to read bytes, decompressed if its name ends in .gz."""
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")  # type: ignore[return-value]
 
 
 @contextmanager
 def _open_lines(path: Path) -> Iterator[Iterator[str]]:
+    """Yield an iterator over the lines of a file (or .gz); raise if it is not UTF-8."""
     try:
         with TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline="") as text:
             yield _iter_bounded_lines(text, path)
@@ -185,7 +187,7 @@ def _open_lines(path: Path) -> Iterator[Iterator[str]]:
 
 
 def _iter_bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
-    """Yield lines, and raise for one so long that a small archive could fill the memory with it."""
+    """Yield the lines of a text; raise for one of `MAX_LINE_LENGTH` characters, lest it fill the memory."""
     for number, line in enumerate(iter(partial(text.readline, MAX_LINE_LENGTH), ""), 1):
         if len(line) == MAX_LINE_LENGTH:
             raise InputError(
@@ -224,7 +226,7 @@ def _read_numbers(column: pd.Series[Any], source: str, where: RowName) -> NDArra
 
 
 def _parse_numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
-    """Return texts as integers, doubles or booleans, and the position of the first that is not a number."""
+    """Return texts as one array of numbers or booleans, and the position of the first bad one or None."""
     if all(text.strip().lower() in _BOOLEANS for text in texts):
         return np.array([_BOOLEANS[text.strip().lower()] for text in texts], dtype=bool), None
     if all(map(_WHOLE_NUMBER.fullmatch, texts)):
@@ -261,7 +263,7 @@ class JsonNumber(str):
 
 
 def _iter_objects(path: Path, columns: ColumnMap) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the line and the object of every row, with None for the cells that are not needed."""
+    """Yield the line number and the object of every row, with None in place of cells not needed."""
     needed = None if columns.optional is None else {*columns.required, *columns.optional}
     with _open_lines(path) as text:
         for line, content in enumerate(text, 1):
@@ -271,6 +273,8 @@ def _iter_objects(path: Path, columns: ColumnMap) -> Iterator[tuple[int, dict[st
 
 
 def _parse_json(content: str, line: str) -> dict[str, Any]:
+    """Return the JSON object of a line, with numbers as JsonNumber; raise, naming `line`, for other text."""
+
     def build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [key for key, _ in pairs]
         repeated = next((key for key in names if names.count(key) > 1), None)
@@ -295,7 +299,7 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
 def _format_column(
     name: str, rows: Sequence[dict[str, Any]], where: RowName, columns: ColumnMap
 ) -> list[str]:
-    """Return the cells of a column as in a CSV file; of two scores, that of the positive class."""
+    """Return the cells of a column as text; of the scores of two classes, that of the positive class."""
     texts = []
     for i, row in enumerate(rows):
         try:
@@ -310,6 +314,7 @@ def _format_column(
 
 
 def _format_cell(cell: Any) -> str:
+    """Return a cell as text: true, false, '' for None, or itself; raise ValueError for other values."""
     if isinstance(cell, bool) or cell is None:
         return {True: "true", False: "false", None: ""}[cell]
     if not isinstance(cell, str):
@@ -342,6 +347,7 @@ def _positive_score(cell: Any, pos_label: object) -> Any:
 
 
 def _positive_score_by_label(cell: list[Any], positive: str) -> Any:
+    """Return the score of the positive of two {'label': ..., 'score': ...}; raise ValueError if unclear."""
     names = _POSITIVE_LABELS if positive in {"1", "true"} else {positive, f"label_{positive}"}
     named = [entry for entry in cell if isinstance(entry, dict) and {"label", "score"} <= entry.keys()]
     result = [entry["score"] for entry in named if str(entry["label"]).strip().casefold() in names]

@@ -58,14 +58,14 @@ class UnlabelledScores:
 
     @cached_property
     def is_paired(self) -> bool:
-        """True if all models have the same cases in the same order."""
+        """True if all models have the same cases in order; without names, equally many rows."""
         parts = [self.select_model(model) for model in self.models]
         if "case" in self.frame:
             return all(np.array_equal(part["case"], parts[0]["case"]) for part in parts)
         return len({len(part) for part in parts}) == 1
 
     def sha256(self) -> str:
-        """Return the fingerprint of the file, or '' without a file."""
+        """Return the hexadecimal SHA-256 of the file, or '' without a file."""
         return "" if self.source is None else hash_path(self.source)
 
 
@@ -122,7 +122,7 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
 
 
 def as_unlabelled(source: object) -> UnlabelledScores:
-    """Return the scores, read if they are not yet; errors name the argument."""
+    """Return UnlabelledScores as they are, or read from a source; errors begin with `unlabelled`."""
     if isinstance(source, UnlabelledScores):
         return source
     with prefix_errors("`unlabelled`"):
@@ -160,10 +160,10 @@ def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None
 
 
 def score_bins(table: Scores) -> pd.DataFrame:
-    """Count labelled cases in bins of each model's scores, from which the prior of later scores is estimated.
+    """Return counts of positive and negative cases in bins of each model's scores, a row per model and bin.
 
-    The frame is empty for distributed scores and for several folds without cases. It has no rows of models
-    with a single distinct score.
+    The columns are model, bin (from 1), score_high (nan in the last bin), n_positive and n_negative. It is
+    empty for distributed scores and for several folds without cases. Models of a single score have no rows.
     """
     empty = pd.DataFrame({name: pd.Series(dtype=float) for name in SCORE_BIN_COLUMNS})
     if not isinstance(table, ScoreTable) or (len(table.folds) > 1 and not table.has_cases):
@@ -174,7 +174,7 @@ def score_bins(table: Scores) -> pd.DataFrame:
 
 
 def _count_bins(table: ScoreTable, model: str) -> pd.DataFrame | None:
-    """Return the bins of one model, or None if its scores are all equal or not finite."""
+    """Return the rows of `score_bins` for one model; None if its scores are all equal or not finite."""
     cases = collect_labelled_cases(table, model)
     if not np.isfinite(cases.score).all() or cases.score.min() == cases.score.max():
         return None

@@ -39,18 +39,18 @@ INTEGER_TEXT = re.compile(r"(-?[1-9][0-9]{0,17}|0)(\.0)?")
 
 
 def check_any_row(n_rows: int, table: str = "score table") -> None:
-    """Raise for a table without rows."""
+    """Raise if `n_rows` is 0; `table` is the name of the table in the message."""
     if not n_rows:
         raise InputError(f"the {table} must hold at least one row, but is empty")
 
 
 def fill_fold(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the column fold; without one, all rows are one fold."""
+    """Return the rows with the column fold; without one, all rows are in fold 1."""
     return frame if "fold" in frame else frame.assign(fold=1)
 
 
 def locate_group_row(frame: pd.DataFrame) -> RowName:
-    """Return the function that names rows of one model and fold in messages."""
+    """Return the function that names a row as 'row R of model M in fold F', those of the first row."""
     if not len(frame) or any(key not in frame for key in ("model", "fold")):
         return name_row
     model, fold = (frame[key].head(1).tolist()[0] for key in ("model", "fold"))
@@ -58,7 +58,7 @@ def locate_group_row(frame: pd.DataFrame) -> RowName:
 
 
 def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArray[Any]:
-    """Return real scores in their own dtype; raise for text and other objects."""
+    """Return the scores in their own dtype; raise for text, other objects and NaN."""
     score = values.to_numpy()
     if score.dtype.kind == "O":
         bad = next((row for row, value in enumerate(score) if not _is_numeric(value)), None)
@@ -73,7 +73,7 @@ def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArra
 
 
 def _is_numeric(value: object) -> bool:
-    """Return True for a number, or for text that reads as one."""
+    """Return True for a number, or for text that reads as a finite one."""
     try:
         return isinstance(value, Number) or (isinstance(value, str) and np.isfinite(float(value)))
     except ValueError:
@@ -81,7 +81,7 @@ def _is_numeric(value: object) -> bool:
 
 
 def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:
-    """Return a mask of the positive labels."""
+    """Return a mask of the rows with the positive label; raise if the labels are not binary."""
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values):
         codes = values_or_codes(values)
         if codes.min() >= 0:
@@ -93,7 +93,10 @@ def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName
 def to_categorical(
     values: pd.Series[Any], name: str, where: RowName, *, numeric: bool = False
 ) -> pd.Categorical[Any]:
-    """Return a categorical of text in order of appearance, or of ascending integers if `numeric` allows."""
+    """Return a categorical with levels of text in order of appearance; raise for missing or blank values.
+
+    With `numeric`, the levels are ascending integers if all values are whole numbers.
+    """
     if numeric and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
         coded = encode_whole_numbers(values.to_numpy())
         if coded is not None:
@@ -130,7 +133,7 @@ def _parse_levels(texts: list[str]) -> NDArray[np.int64] | None:
 
 
 def check_cell_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
-    """Raise unless every (model, fold) with rows has cases of both classes."""
+    """Raise unless every (model, fold) with rows has cases of both classes, by `counts`."""
     present = counts.sum(axis=2, keepdims=True) > 0
     lacking = np.argwhere((counts == 0) & present)
     if len(lacking):
@@ -149,7 +152,7 @@ def check_cell_classes(models: Sequence[str], folds: Sequence[Label], counts: ND
 
 
 def raise_multiple_datasets(column: str, n_datasets: int) -> None:
-    """Raise if a table holds several data sets, whose folds would be mixed."""
+    """Raise if a table holds more than one data set, since folds would be mixed."""
     if n_datasets > 1:
         raise MultipleDatasetsError(
             f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed; "
@@ -158,7 +161,7 @@ def raise_multiple_datasets(column: str, n_datasets: int) -> None:
 
 
 def raise_duplicates(n_rows: int, examples: str) -> NoReturn:
-    """Raise for rows that repeat a (model, fold, case)."""
+    """Raise the error of `n_rows` rows that repeat a (model, fold, case), always."""
     raise InputError(
         f"(model, fold, case) must be unique, but {n_rows} rows repeat one: {examples}; if folds are "
         "bootstrap resamples, give the test set once: its cases are resampled for you"
@@ -166,7 +169,7 @@ def raise_duplicates(n_rows: int, examples: str) -> NoReturn:
 
 
 def raise_mixed_labels(n_cases: int, cases: Sequence[Label]) -> NoReturn:
-    """Raise for cases that have both labels."""
+    """Raise the error of `n_cases` cases that have both labels, always."""
     raise InputError(
         f"a case must have one label, but {n_cases} cases have both, the first: "
         f"{', '.join(map(repr, cases))}; if case numbers start again in every fold, make them unique, "
@@ -178,19 +181,19 @@ def raise_mixed_labels(n_cases: int, cases: Sequence[Label]) -> NoReturn:
 
 
 def check_weight_column(values: pd.Series[Any], where: RowName) -> Floats:
-    """Return a column of finite, non-negative weights."""
+    """Return the weights of a column as floats; raise unless they are finite and 0 or more."""
     weight = values.infer_objects().to_numpy()
     return check_weights(check_real(weight, "weight"), "weight", where=where)
 
 
 def check_any_weight(largest: float) -> None:
-    """Raise if all weights are 0."""
+    """Raise unless the largest weight is above 0."""
     if not largest > 0:
         raise InputError("`weight` must be above 0 in some row, but is 0 in all")
 
 
 def check_sampling(frame: pd.DataFrame, where: RowName) -> pd.DataFrame:
-    """Check clusters and weights of cases, and return the rows of positive weight."""
+    """Return the rows of positive weight; raise if clusters or weights of cases are inconsistent."""
     check_same_for_case(frame, where)
     if "weight" in frame:
         frame = frame[frame["weight"] > 0].reset_index(drop=True)
@@ -205,7 +208,7 @@ def check_sampling(frame: pd.DataFrame, where: RowName) -> pd.DataFrame:
 
 
 def check_same_for_case(frame: pd.DataFrame, where: RowName, *, n_models: Codes | None = None) -> None:
-    """Check that a case has one cluster and one weight; `n_models` is the number of models per fold."""
+    """Raise unless a case has one cluster and one weight; `n_models` is the number of models per fold."""
     for column in SAMPLING_COLUMNS:
         if column in frame:
             value = pd.factorize(frame[column])[0].astype(np.intp)
@@ -216,7 +219,7 @@ def check_same_for_case(frame: pd.DataFrame, where: RowName, *, n_models: Codes 
 
 
 def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: RowName) -> None:
-    """Check that a case has one value; without names, rows of one fold are matched by their order."""
+    """Raise unless a case has one value; without names, rows of one fold are matched by their order."""
     has_cases = "case" in frame
     case = level_codes(frame, "case") if has_cases else frame.groupby("model", observed=True).cumcount()
     _, start, index = np.unique(case, return_index=True, return_inverse=True)
@@ -239,7 +242,7 @@ def _check_case_by_case(frame: pd.DataFrame, column: str, value: Codes, where: R
 def _check_fold_by_fold(
     frame: pd.DataFrame, column: str, value: Codes, where: RowName, *, n_models: Codes | None
 ) -> None:
-    """Check, without names of cases, that all models of a fold have equally many rows of each value."""
+    """Raise unless all models of a fold have equally many rows of each value (cases have no names)."""
     rows = pd.DataFrame({key: level_codes(frame, key) for key in ("fold", "model")}).assign(value=value)
     n_rows = rows.groupby(["fold", "value", "model"]).size()
     sizes = n_rows.groupby(["fold", "value"]).agg(["nunique", "size"])
@@ -257,11 +260,12 @@ def _check_fold_by_fold(
 
 
 def _cell_text(frame: pd.DataFrame, column: str, row: int) -> str:
+    """Return the repr of the value in a row of a column, cut to 40 characters."""
     return f"{frame[column].iloc[[row]].tolist()[0]!r:.40}"
 
 
 def check_several_clusters(n_clusters: int, name: Any) -> None:
-    """Raise if all cases are in one cluster, called `name`."""
+    """Raise if there are fewer than 2 clusters; `name` is that of the only one."""
     if n_clusters < 2:
         raise InputError(
             f"`cluster` must name at least 2 clusters, but all cases are in {name!r:.40}; leave out the "
@@ -270,7 +274,7 @@ def check_several_clusters(n_clusters: int, name: Any) -> None:
 
 
 def check_whole_clusters(frame: pd.DataFrame) -> None:
-    """Check that every fold tests all cases of a cluster in the table, or none."""
+    """Raise unless every fold tests all cases of a cluster in the table, or none."""
     codes = {name: level_codes(frame, name) for name in ("fold", "cluster", "case", "model") if name in frame}
     rows = pd.DataFrame(codes)
     if "case" in rows:
@@ -297,7 +301,7 @@ def check_whole_clusters(frame: pd.DataFrame) -> None:
 
 
 def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
-    """Build a score table from raw columns, and check its rows, cases, clusters and weights."""
+    """Return the score table of raw columns, after checks of its rows, cases, clusters and weights."""
     columns, where = raw.frame, raw.where
     check_any_row(len(columns))
     frame = pd.DataFrame(
@@ -327,7 +331,7 @@ def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
 
 
 def _check_cases(table: ScoreTable, where: RowName) -> None:
-    """Check that no (model, fold, case) repeats and that each case has one label."""
+    """Raise if a (model, fold, case) repeats or a case has both labels."""
     if _has_repeated_cases(table):
         n_cases = len(table.frame["case"].cat.categories)
         key = table._cell_codes.astype(np.int64) * n_cases + table.codes("case")
