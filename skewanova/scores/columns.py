@@ -261,7 +261,8 @@ def read_batches(
 ) -> pd.DataFrame:
     """Return the rows of all batches of Arrow arrays as one frame; raise if a column is nested.
 
-    Columns in `labels` become integers if all values are plain whole numbers, else categoricals.
+    Columns in `labels` become integers if all values are plain whole numbers, else categoricals. Arrays for
+    `n_rows` rows are allocated at once.
     """
     for item in schema:
         if pa.types.is_nested(value_type(item.type)):

@@ -107,7 +107,7 @@ def find_test_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.i
 
 
 def count_rows(data: Any, name: str) -> int:
-    """Return the number of rows of an array, sparse matrix, frame or list."""
+    """Return the number of rows of an array, sparse matrix, frame or list; raise if it has none to count."""
     shape = getattr(data, "shape", None)
     try:
         return int(shape[0]) if shape else len(data)
@@ -116,7 +116,7 @@ def count_rows(data: Any, name: str) -> int:
 
 
 def select_params(params: Mapping[str, Any], rows: NDArray[np.intp], n_cases: int) -> dict[str, Any]:
-    """Return the arguments of `fit`; those with one value per case have those of the training cases."""
+    """Return the arguments of `fit`, those with one value per case restricted to the positions `rows`."""
     result = dict(params)
     for name, value in params.items():
         is_list = hasattr(value, "__len__") and not isinstance(value, str | Mapping)
