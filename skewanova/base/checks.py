@@ -62,7 +62,7 @@ class SkewanovaWarning(UserWarning):
 
 
 def is_full_disk(error: BaseException) -> bool:
-    """Return True if the error says that a disk is full; remote errors are recognised by their text."""
+    """Return True if the error says that a disk or quota is full, by its number or text."""
     full = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # not every system has quotas
     if getattr(error, "errno", None) in full:
         return True
@@ -74,7 +74,7 @@ _issued: ContextVar[set[str]] = ContextVar("issued")
 
 
 def warn_each(notes: Iterable[str]) -> tuple[str, ...]:
-    """Issue each distinct note as a SkewanovaWarning and return the notes."""
+    """Issue distinct notes as SkewanovaWarnings, once in a `warn_once` block; return the distinct notes."""
     unique, issued = tuple(dict.fromkeys(notes)), _issued.get(set())
     for note in unique:
         if note not in issued:
@@ -85,7 +85,7 @@ def warn_each(notes: Iterable[str]) -> tuple[str, ...]:
 
 @contextmanager
 def set_variable(variable: ContextVar[Any], value: object) -> Iterator[None]:
-    """Set a context variable in the block."""
+    """Set a context variable to the value in the block, and reset it at the end."""
     token = variable.set(value)
     try:
         yield
@@ -94,7 +94,7 @@ def set_variable(variable: ContextVar[Any], value: object) -> Iterator[None]:
 
 
 def warn_once() -> AbstractContextManager[None]:
-    """Issue each note of the block once; a block in it counts its own."""
+    """Return a context in which `warn_each` issues each note once; a block in it counts its own."""
     return set_variable(_issued, set())
 
 
@@ -103,7 +103,7 @@ _SKIPPED_FILES = (os.path.dirname(os.path.dirname(__file__)) + os.sep, functools
 
 
 def _find_user_level() -> int:
-    """Return the stack level of the first caller outside this package."""
+    """Return the stack level of the first caller outside this package, for `warnings.warn`."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_SKIPPED_FILES):
         frame, level = frame.f_back, level + 1
@@ -112,7 +112,7 @@ def _find_user_level() -> int:
 
 @contextmanager
 def prefix_errors(part: str) -> Iterator[None]:
-    """Prefix messages of input errors in the block with the part that they concern, such as a data set."""
+    """Raise input errors of the block again, with the text `part` and a colon before the message."""
     try:
         yield
     except (InputError, InputTypeError) as error:
@@ -124,7 +124,7 @@ SMALLEST_PRIOR = 1e-300
 
 
 def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
-    """Return priors strictly between 0 and 1, as a float array of the same shape."""
+    """Return priors as a float array of the same shape; raise unless all are strictly between 0 and 1."""
     prior = check_float_array(value, name)
     if prior.size == 0:
         raise InputError(f"`{name}` must hold at least one prior, but is empty")
@@ -143,17 +143,17 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
 
 
 def check_prior(value: float, name: str = "prior") -> float:
-    """Return one prior strictly between 0 and 1."""
+    """Return one prior as a float; raise unless it is strictly between 0 and 1."""
     return check_one_number(check_priors(value, name), name)
 
 
 def check_prior_list(value: ArrayLike, name: str = "prior") -> Floats:
-    """Return one prior or several as a vector."""
+    """Return one prior or several as a vector of floats; raise unless strictly between 0 and 1."""
     return check_vector(np.atleast_1d(check_priors(value, name)), name)
 
 
 def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
-    """Return positive, finite skews (negatives per positive) as a float array."""
+    """Return skews (negatives per positive) as a float array; raise unless all are positive and finite."""
     skew = check_float_array(value, name)
     bad = skew[~((skew > 0) & np.isfinite(skew))]
     if bad.size:
@@ -162,7 +162,7 @@ def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
 
 
 def check_fraction(value: float, name: str) -> float:
-    """Return a number strictly between 0 and 1, such as a level of significance."""
+    """Return a number, such as a level, as a float; raise unless it is strictly between 0 and 1."""
     number = check_number(value, name)
     if not 0 < number < 1:
         hint = f"; did you mean {number / 100:g}?" if 2 < number < 100 else ""
@@ -171,7 +171,7 @@ def check_fraction(value: float, name: str) -> float:
 
 
 def check_alpha(alpha: float) -> float:
-    """Return a significance level, at most 0.5."""
+    """Return a significance level as a float; raise unless it is above 0 and at most 0.5."""
     level = check_fraction(alpha, "alpha")
     if level > 0.5:
         raise InputError(f"`alpha` must be at most 0.5, but got {level:g}; did you mean {1 - level:g}?")
@@ -179,7 +179,7 @@ def check_alpha(alpha: float) -> float:
 
 
 def check_not_negative(value: float, name: str, *, what: str, largest: float) -> float:
-    """Return a number from 0 to `largest`; the message says that it must be `what`."""
+    """Return a number as a float; raise, saying that it must be `what`, unless from 0 to `largest`."""
     number = check_number(value, name)
     if not 0 <= number <= largest:
         limit = f", {largest:g} or less" if number > largest else ""
@@ -188,19 +188,19 @@ def check_not_negative(value: float, name: str, *, what: str, largest: float) ->
 
 
 def check_rope(rope: float) -> float:
-    """Return the half-width of the region of practical equivalence of two areas."""
+    """Return the half-width of the region of practical equivalence; raise unless it is from 0 to 1."""
     return check_not_negative(rope, "rope", what="a difference that would not matter, 0 or more", largest=1.0)
 
 
 def check_sum_of_squares(kind: object) -> int:
-    """Return the type of the sums of squares: 1, 2 or 3."""
+    """Return the type of the sums of squares as an int; raise unless it is 1, 2 or 3."""
     if isinstance(kind, bool) or not isinstance(kind, int | np.integer) or kind not in {1, 2, 3}:
         raise InputError(f"`sum_of_squares` must be 1, 2 or 3, but got {kind!r}")
     return int(kind)
 
 
 def make_generator(rng: Seed) -> np.random.Generator:
-    """Return the random number generator of a seed."""
+    """Return the random number generator of a seed; raise if it is no seed."""
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
@@ -210,13 +210,13 @@ def make_generator(rng: Seed) -> np.random.Generator:
 
 
 def check_ordered(low: float, high: float, name: str) -> None:
-    """Raise unless the limits are in ascending order."""
+    """Raise an InputError if `low` exceeds `high`."""
     if low > high:
         raise InputError(f"`{name}` must be given as (low, high), but got low={low:g} > high={high:g}")
 
 
 def check_choice(value: object, choices: Sequence[str], name: str) -> str:
-    """Return the value if it is one of the choices."""
+    """Return the value; raise unless it is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         near = suggest_name(value, choices)
         raise InputError(f"`{name}` must be one of {', '.join(choices)}; but got {value!r}{near}")
@@ -243,13 +243,13 @@ def check_text(names: Iterable[str], what: str) -> None:
 
 
 def suggest_name(value: object, choices: Iterable[str]) -> str:
-    """Return a 'did you mean ...' suffix, or '' if no name is close."""
+    """Return "; did you mean 'NAME'?" with the closest of the choices, or "" if none is close."""
     matches = get_close_matches(str(value).casefold(), choices, n=1, cutoff=0.75)
     return f"; did you mean {matches[0]!r}?" if matches and matches[0] != value else ""
 
 
 def check_count(value: int, name: str, *, minimum: int) -> int:
-    """Return a whole number that is at least `minimum`."""
+    """Return a whole number as an int; raise unless it is at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputTypeError(f"`{name}` must be a whole number, but got {value!r}")
     if value < minimum:
@@ -258,12 +258,12 @@ def check_count(value: int, name: str, *, minimum: int) -> int:
 
 
 def name_row(row: int) -> str:
-    """Return the text "row N", where N counts from 0."""
+    """Return the text "row N" for row number N, which counts from 0."""
     return f"row {row}"
 
 
 def to_array(values: Any, name: str, *, where: RowName = name_row) -> NDArray[Any]:
-    """Return an array; its dtype is object if a double would round a whole number."""
+    """Return an array, of objects if a double would round a whole number; raise if masked or ragged."""
     _check_unmasked(values, name, where)
     try:
         array = np.asarray(values)
@@ -304,10 +304,12 @@ def _check_unmasked(values: Any, name: str, where: RowName) -> None:
 
 
 def _has_large(array: NDArray[Any]) -> bool:
+    """Return True if a number is 2^53 or more in size, so that a double may round it."""
     return bool((np.abs(array) >= FIRST_INEXACT).any())
 
 
 def _to_double(value: Any) -> float:
+    """Return the value as a float, infinite if it is too large for one."""
     try:
         return float(value)
     except OverflowError:
@@ -323,13 +325,13 @@ def is_exact(number: int) -> bool:
 
 
 def find_rounded(values: NDArray[Any]) -> int | None:
-    """Return the position of the first whole number that a double cannot hold."""
+    """Return the index of the first whole number that a double cannot hold, or None."""
     large = np.flatnonzero((values >= FIRST_INEXACT) | (values <= -FIRST_INEXACT)).tolist()
     return next((i for i in large if not is_exact(int(values[i]))), None)
 
 
 def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: RowName = name_row) -> NDArray[Any]:
-    """Return one-dimensional real scores in their own dtype; they may be infinite but not NaN."""
+    """Return real scores as a vector in their own dtype, infinite ones too; raise if one is NaN."""
     score = check_vector(check_real(to_numbers(y_score, name, where=where), name), name)
     if score.dtype.kind == "f" and np.isnan(score).any():
         bad = np.flatnonzero(np.isnan(score))
@@ -339,14 +341,14 @@ def check_scores(y_score: ArrayLike, name: str = "y_score", *, where: RowName = 
 
 
 def check_real(values: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return the values if their dtype is a real number type."""
+    """Return the values unchanged; raise unless they have a real (or boolean) dtype."""
     if values.dtype.kind not in "biuf":
         raise InputTypeError(f"`{name}` must hold real numbers, but has dtype {values.dtype}")
     return values
 
 
 def check_vector(values: NDArray[T], name: str) -> NDArray[T]:
-    """Return the array if it is one-dimensional and not empty."""
+    """Return the array unchanged; raise unless it is one-dimensional and not empty."""
     if values.ndim == 0:
         raise InputError(f"`{name}` must be a list or an array, but got {_describe(values.item())}")
     if values.ndim != 1:
@@ -367,7 +369,7 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 def check_weights(
     sample_weight: ArrayLike, name: str = "sample_weight", *, where: RowName = name_row
 ) -> Floats:
-    """Return finite, non-negative weights."""
+    """Return weights as a vector of floats; raise unless they are finite and not negative."""
     weight = check_vector(check_float_array(sample_weight, name), name)
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if bad.size:
@@ -383,11 +385,7 @@ def check_weights(
 def check_labels(
     y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true", where: RowName = name_row
 ) -> Bools:
-    """Return binary labels as a boolean vector, True for the positive class.
-
-    Without `pos_label` the labels must be {0, 1}, booleans or {-1, 1}; numbers written as text count as
-    numbers. Any other pair needs `pos_label`.
-    """
+    """Return labels as a vector, True for positives: 1 of {0, 1}, {-1, 1} or booleans, else `pos_label`."""
     labels = check_vector(to_array(y_true, name, where=where), name)
     if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
         return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
@@ -411,7 +409,7 @@ def check_both_classes(positive: Bools) -> None:
 def check_labelled_scores(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: object = None
 ) -> tuple[Bools, NDArray[Any]]:
-    """Return labels as a boolean vector, and as many scores."""
+    """Return labels as a vector, True for positives, and as many scores in their own dtype."""
     positive = check_labels(y_true, pos_label=pos_label)
     score = check_scores(y_score)
     check_same_length(y_true=positive, y_score=score)
@@ -460,6 +458,7 @@ def _check_two_classes(distinct: NDArray[Any], rows: Sequence[str], name: str) -
 
 
 def _format_label(value: object) -> str:
+    """Return a label as text: a boolean as 0 or 1, and None as ""."""
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     return "" if value is None else str(value).strip()
@@ -492,6 +491,7 @@ def _find_positive(distinct: NDArray[Any], pos_label: object, name: str) -> int:
 
 
 def _find_label(pos_label: object, distinct: NDArray[Any]) -> int:
+    """Return the index of `pos_label` among the distinct labels; if absent, -1, or raise if there are two."""
     text = _format_label(pos_label)
     number = _parse_labels(np.array([text]))[0]
     spellings = {number} if distinct.dtype.kind == "f" else {text, str(pos_label).strip()}
@@ -509,12 +509,13 @@ def _list_labels(distinct: NDArray[Any]) -> list[str]:
 
 
 def _describe(value: object) -> str:
+    """Return the repr of a value, or the name of its type if that is long."""
     text = repr(value)
     return text if len(text) <= 60 and "\n" not in text else type(value).__name__
 
 
 def check_float_array(value: ArrayLike, name: str) -> Floats:
-    """Return the real numbers as floats, of the same shape."""
+    """Return real numbers as floats in an array of the same shape; raise if they are none."""
     array = to_numbers(value, name, exact=False)
     if array.dtype.kind not in "biuf":
         raise InputTypeError(f"`{name}` must be a number or numbers, but got {_describe(value)}")
@@ -522,12 +523,12 @@ def check_float_array(value: ArrayLike, name: str) -> Floats:
 
 
 def check_number(value: ArrayLike, name: str) -> float:
-    """Return a real number as a float."""
+    """Return one real number as a float; raise if it is none, or an array."""
     return check_one_number(check_float_array(value, name), name)
 
 
 def check_one_number(array: Floats, name: str) -> float:
-    """Return the number in an array of no dimension."""
+    """Return the number in an array of no dimension, as a float; raise if it has a dimension."""
     if array.ndim:
         raise InputTypeError(f"`{name}` must be one number, but got {array.size} in shape {array.shape}")
     return float(array)

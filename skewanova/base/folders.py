@@ -63,7 +63,7 @@ def make_provenance(
     source: Path | None = None,
     sha256: str | None = None,
 ) -> dict[str, Any]:
-    """Return a record of how an output was made, which also identifies earlier outputs."""
+    """Return a record of how an output was made: version, kind, time, input, seed, settings, versions."""
     versions = {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
@@ -79,7 +79,7 @@ def make_provenance(
 
 
 def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return figure formats from names or from text such as `svg,png`; empty for `none`."""
+    """Return a tuple of figure formats by names or text such as `svg,png`; empty for None and `none`."""
     if figures is None:
         return ()
     names = [name.strip() for name in (figures.split(",") if isinstance(figures, str) else figures)]
@@ -93,7 +93,7 @@ def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file by relative name, from the provenance of a folder."""
+    """Return {relative name: SHA-256} of the files by a folder's provenance; {} if there is none."""
     try:
         provenance = json.loads((folder / PROVENANCE).read_bytes())
         files = provenance["files"] if provenance["tool"] == "skewanova" else {}
@@ -103,7 +103,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def format_csv(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
-    """Return comma-separated values; quote all text if it holds a carriage return."""
+    """Return the frame as comma-separated text; all text is quoted if it holds a carriage return."""
     options: dict[str, Any] = {"index": False, "lineterminator": "\n", "float_format": float_format}
     text: str = frame.to_csv(**options)
     return frame.to_csv(**options, quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text
@@ -118,7 +118,7 @@ class Output:
         self._digests = {} if digests is None else digests
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a new file through to disk; text has the same bytes on every system."""
+        """Write a new file through to disk, text as UTF-8, and store its SHA-256."""
         try:
             data = content.encode("utf-8") if isinstance(content, str) else content
         except UnicodeEncodeError as error:
@@ -135,7 +135,7 @@ class Output:
         self._digests[self._prefix + name] = hashlib.sha256(data).hexdigest()
 
     def write_csv(self, name: str, frame: pd.DataFrame, *, float_format: str | None = None) -> None:
-        """Write a frame as comma-separated values."""
+        """Write a frame as a new file of comma-separated values, and store its SHA-256."""
         self.write(name, format_csv(frame, float_format=float_format))
 
     def make_subfolder(self, name: str) -> Output:
@@ -143,7 +143,7 @@ class Output:
         return Output(self.path, f"{self._prefix}{name}/", self._digests)
 
     def write_manifest(self, provenance: Provenance) -> None:
-        """Write the provenance with the name and SHA-256 of every file."""
+        """Write `provenance.json`: the provenance with the name and SHA-256 of every file."""
         listed = sorted(item for item in self._digests.items() if item[0].startswith(self._prefix))
         files = {name.removeprefix(self._prefix): digest for name, digest in listed}
         text = json.dumps({**provenance, "files": files}, indent=2, default=_to_json)
@@ -151,7 +151,7 @@ class Output:
 
 
 def _to_json(value: object) -> object:
-    """Convert a numpy number or array to Python, anything else to text."""
+    """Return a numpy number or array as Python numbers or lists, anything else as text."""
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
 
 
@@ -198,7 +198,7 @@ def _check_content(folder: Path, name: str) -> None:
 
 
 def _unknown_files(folder: Path) -> list[str]:
-    """Return the relative names of files, links and empty folders that the manifest does not list."""
+    """Return sorted relative names of files, links and empty folders that the manifest does not list."""
     manifest = read_manifest(folder)
     unknown = []
     for parent, folders, names in os.walk(folder, onerror=raise_error):
@@ -213,6 +213,7 @@ def _unknown_files(folder: Path) -> list[str]:
 
 
 def _is_listed(path: Path, name: str, manifest: Mapping[str, str]) -> bool:
+    """Return True for files with the SHA-256 of the manifest, the provenance and desktop files; no links."""
     if path.is_symlink() or not path.is_file() or not manifest:
         return False
     if name == PROVENANCE or path.name in DESKTOP_FILES:
@@ -229,11 +230,7 @@ def raise_error(error: OSError) -> None:
 def replace_folder(
     directory: str | os.PathLike[str], provenance: Provenance, *, inputs: Sequence[Path | None] = ()
 ) -> Iterator[Output]:
-    """Write a folder atomically: replace `directory` only if the block ends without an error.
-
-    Files go to a hidden folder beside the target, on the same file system; the provenance is written last.
-    Only an earlier output is replaced, and never an input or a folder that contains one.
-    """
+    """Yield an Output that replaces `directory`, an earlier one or new, if the block ends without error."""
     target = check_folder(directory, inputs=inputs)
     with _as_output_error(target), _make_parents(target):
         scratch = Path(tempfile.mkdtemp(prefix=".skewanova-", dir=target.parent))
@@ -252,7 +249,7 @@ def replace_folder(
 
 
 def _replace(target: Path, new: Path, old: Path) -> None:
-    """Rename the new folder to the target, and check the earlier one again once it is renamed."""
+    """Rename `target`, if any, to `old` and `new` to `target`; restore the earlier one after an error."""
     _check_place(target)
     _check_content(target, target.name)
     try:
@@ -269,7 +266,7 @@ def _replace(target: Path, new: Path, old: Path) -> None:
 
 @contextmanager
 def _as_output_error(target: Path) -> Iterator[None]:
-    """Re-raise system errors as OutputError, without temporary paths."""
+    """Raise system errors of the block again as OutputError, without temporary paths."""
     try:
         yield
     except OSError as error:
@@ -283,7 +280,7 @@ def _as_output_error(target: Path) -> Iterator[None]:
 
 @contextmanager
 def _make_parents(target: Path) -> Iterator[None]:
-    """Create missing parent folders; after an error, remove those that are still empty."""
+    """Make missing parent folders; after an error in the block, remove those that are still empty."""
     missing = [path for path in target.parents if not os.path.lexists(path)]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -314,10 +311,7 @@ def is_closed_pipe(error: OSError) -> bool:
 
 
 def find_free_memory() -> int | None:
-    """Return the bytes of free memory, or None if the system does not say.
-
-    On Linux, it is less if a container has a limit; on other systems, it is all memory.
-    """
+    """Return the bytes of memory available to the process, or None if the system does not say."""
     sizes = []
     with suppress(AttributeError, OSError, ValueError):  # no such function on Windows
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

@@ -42,7 +42,7 @@ class FrameResult(ABC):
 
 
 def _to_polars_values(column: pd.Series[Any]) -> Any:
-    """Return numbers and booleans as an array, other columns as a list, so that pyarrow is not needed."""
+    """Return numbers and booleans as an array, other columns as a list with None for missing values."""
     values = column.to_numpy()
     return (
         values if values.dtype.kind in "biuf" else column.astype(object).where(column.notna(), None).tolist()
@@ -50,19 +50,19 @@ def _to_polars_values(column: pd.Series[Any]) -> Any:
 
 
 def list_distinct(values: Iterable[Any]) -> list[Any]:
-    """Return distinct values in order of first appearance."""
+    """Return a list of the distinct values in order of first appearance."""
     import pandas as pd  # imported late, because results of numbers load without pandas
 
     return values.unique().tolist() if isinstance(values, pd.Series) else list(dict.fromkeys(values))
 
 
 def make_frame(content: Any, columns: Iterable[str] | None = None) -> pd.DataFrame:
-    """Return a frame of columns by name, or of rows."""
+    """Return a pandas frame of columns by name, or of rows, with these columns."""
     import pandas as pd
 
     return pd.DataFrame(content, columns=None if columns is None else list(columns))
 
 
 def iter_rows(frame: pd.DataFrame) -> Iterator[Any]:
-    """Iterate over rows as named tuples."""
+    """Iterate over the rows of the frame as named tuples, without its index."""
     return iter(frame.itertuples(index=False, name="Row"))

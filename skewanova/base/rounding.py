@@ -20,10 +20,7 @@ TIE_SLACK = 1e-10
 
 
 def snap_ties(values: ArrayLike) -> Floats:
-    """Replace values that differ only by rounding error with exact ties, along the last axis.
-
-    A chain of near-ties takes the smallest of its values; nan stays nan.
-    """
+    """Return the values with near-ties along the last axis replaced by the least of them; nan stays nan."""
     array = np.asarray(values, dtype=np.float64)
     order = np.argsort(array, axis=-1, kind="stable")
     ranked = np.take_along_axis(array, order, axis=-1)

@@ -67,25 +67,22 @@ class Table(FrameResult):
 
     @property
     def full_note(self) -> str:
-        """The note, with explanations of the columns that the table has."""
+        """The note and the explanations of the columns that the table has, as one text."""
         texts = (text for head, text in self.explanations.items() if head in self.header)
         return " ".join(filter(None, [self.note, *dict.fromkeys(texts)]))
 
     @property
     def is_numeric(self) -> list[bool]:
-        """True for each column after the first that holds numbers only."""
+        """True for each column after the first that holds numbers (or empty cells) only."""
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
         return [i > 0 and all(map(is_number, cells)) for i, cells in enumerate(columns)]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the cells as text."""
+        """Return a frame of the cells as text, with the heads as columns."""
         return make_frame(list(self.rows), self.header)
 
     def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
-        """Return an aligned table; columns that do not fit follow in further blocks.
-
-        `names` maps names to their short forms; by default those of the first column are shortened.
-        """
+        """Return aligned text of `width`, surplus columns in further blocks; `names` are short forms."""
         short = shorten_names(row[0] for row in self.rows) if names is None else names
         rows = [[short.get(cell, cell) for cell in row] for row in self.rows]
         first = max(len(shorten_name(row[0])) for row in [self.header, *rows])
@@ -101,7 +98,7 @@ class Table(FrameResult):
         return "\n".join([*lines, *(["", textwrap.fill(self.full_note, width)] if self.full_note else [])])
 
     def _formatted(self, escape_cell: Callable[[str], str], plain: str, bold: str) -> list[list[str]]:
-        """Return the escaped cells of every row in the plain or the bold format."""
+        """Return the escaped cells of every row, each in the plain or the bold format."""
         forms = {False: plain, True: bold}
         return [
             [forms[(i, j) in self.bold].format(escape_cell(cell)) for j, cell in enumerate(row)]
@@ -132,14 +129,14 @@ class Table(FrameResult):
 
 
 def is_number(cell: str, signs: str = "-<(") -> bool:
-    """Return True if a cell is empty, infinite, or a number after any of the signs."""
+    """Return True if a cell is empty, infinite, or begins with a digit after any of the signs."""
     return not cell or cell.lstrip(signs)[:1].isdecimal() or cell in {"inf", "-inf"}
 
 
 def build_table(
     name: str, caption: str, frame: pd.DataFrame, cells: Mapping[str, Callable[[Any], str]], *, note: str = ""
 ) -> Table:
-    """Build a table with a row for each row of a frame; `cells` maps a column head to its formatter."""
+    """Return a table with a row for each row of a frame; `cells` maps a head to a formatter of rows."""
     rows = tuple(tuple(cell(row) for cell in cells.values()) for row in iter_rows(frame))
     return Table(name, caption, tuple(cells), rows, note=note)
 
@@ -150,17 +147,17 @@ def format_column(column: str, digits: int | None = None) -> Callable[[Any], str
 
 
 def format_limits(row: Any) -> str:
-    """Format `conf_low` and `conf_high` of a row."""
+    """Return the text "LOW to HIGH" of the `conf_low` and `conf_high` of a row; empty if they are nan."""
     return format_interval(row.conf_low, row.conf_high)
 
 
 def format_interval(low: float, high: float) -> str:
-    """Format the limits of an interval; empty if they are nan."""
+    """Return the text "LOW to HIGH" of two limits; empty if they are nan."""
     return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
 
 
 def format_prior_interval(row: Any) -> str:
-    """Format the interval of a prior as "LOW to HIGH or above" where an end is open; empty without one."""
+    """Return "LOW to HIGH" of a row, with "or below" or "or above" at open ends; empty if it is nan."""
     if np.isnan(row.conf_low):
         return ""
     low = f"{row.conf_low:.3g}" + (" or below" if row.open_low else "")
@@ -169,12 +166,12 @@ def format_prior_interval(row: Any) -> str:
 
 
 def format_with_error(value: float, error: float) -> str:
-    """Format a number with its standard error in brackets, if any."""
+    """Return the text "VALUE (ERROR)", or only the value if the standard error is nan."""
     return format_number(value) if np.isnan(error) else f"{format_number(value)} ({format_number(error)})"
 
 
 def truncate_rows(frame: pd.DataFrame, file: str) -> tuple[pd.DataFrame, str]:
-    """Return the first rows of each test, up to `MAX_ROWS`, and a sentence about the others."""
+    """Return the first rows of each test, together about MAX_ROWS, and a sentence about the others or ""."""
     if len(frame) <= MAX_ROWS:
         return frame, ""
     families = [column for column in ("test", "response") if column in frame]
@@ -189,7 +186,7 @@ _decimals: ContextVar[int] = ContextVar("decimals", default=3)
 
 
 def set_decimals(digits: int) -> AbstractContextManager[None]:
-    """Set the default number of decimals in the block."""
+    """Return a context in which this is the default number of decimals."""
     return set_variable(_decimals, digits)
 
 
@@ -198,7 +195,7 @@ MAX_DECIMALS = 6
 
 
 def format_number(value: float, digits: int | None = None) -> str:
-    """Format a number with fixed decimals, by default three; nan is empty, and zero has no sign."""
+    """Return a number as text with fixed decimals, by default three; nan is empty, and zero has no sign."""
     if not np.isfinite(value):
         return "" if np.isnan(value) else f"{value:g}"
     text = f"{value:.{_decimals.get() if digits is None else digits}f}"
@@ -215,13 +212,13 @@ def count_decimals(values: Iterable[float]) -> int:
 
 
 def format_factor(value: float) -> str:
-    """Format a number with two significant digits and no exponent: 3.2, 47, 1,200."""
+    """Return a number as text with two significant digits and no exponent: 3.2, 47, 1,200."""
     rounded = float(f"{value:.2g}")
     return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
 
 
 def format_p(value: float) -> str:
-    """Format a p-value with up to four decimals.
+    """Return a p-value as text with up to four decimals; empty if it is nan.
 
     Examples
     --------
@@ -237,13 +234,13 @@ def format_p(value: float) -> str:
 
 
 def write_p(value: float) -> str:
-    """Format a p-value with its name: p = 0.05, p <0.0001."""
+    """Return a p-value as text with its name: "p = 0.050", "p <0.0001" or "p undefined"."""
     text = format_p(value)
     return "p undefined" if not text else f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def escape_latex(text: str) -> str:
-    r"""Escape every character that LaTeX reads as a command, and typeset minus signs.
+    r"""Return the text with every character escaped that LaTeX reads as a command, and typeset minus signs.
 
     Letters and accents are composed (NFC), because pdflatex cannot typeset separate accents.
 
@@ -258,7 +255,7 @@ def escape_latex(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Escape every character that Markdown or HTML would act on.
+    r"""Return the text with every character escaped that Markdown or HTML would act on.
 
     Examples
     --------
@@ -288,11 +285,7 @@ def _escape_html(text: str) -> str:
 
 
 def escape_text(text: str) -> str:
-    r"""Return text on one line with invisible characters escaped, for terminals, pages and figures.
-
-    White space of any kind becomes a space. Control characters, changes of direction, characters without
-    width and surrogates are written as escapes.
-    """
+    """Return text on one line, every white space a space, with backslash escapes for invisible characters."""
     line = str(text)
     if line.isprintable() and not _INVISIBLE.search(line):
         return line
@@ -300,12 +293,13 @@ def escape_text(text: str) -> str:
 
 
 def _escape_sign(sign: str) -> str:
+    """Return the character, or a backslash escape if it is invisible."""
     printable = sign.isprintable() and not _INVISIBLE.match(sign)
     return sign if printable else sign.encode("unicode_escape").decode()
 
 
 def escape_lines(text: str) -> str:
-    """Apply :func:`escape_text` to each line."""
+    """Return the text with :func:`escape_text` applied to each line."""
     return "\n".join(map(escape_text, text.split("\n")))
 
 
@@ -317,7 +311,7 @@ _INVISIBLE = re.compile(
 
 
 def shorten_names(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
-    """Return the short form of each name, on one line and distinct from the others.
+    """Return the short form by name, at most `width` long, on one line and distinct from the others.
 
     Examples
     --------
@@ -337,22 +331,22 @@ def shorten_names(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, st
 
 
 def wrap_lines(lines: Iterable[str], width: int) -> str:
-    """Wrap each line to the width, with continuation lines indented."""
+    """Return the lines wrapped to the width, with continuation lines indented, as one text."""
     return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
 
 
 def format_section(title: str, items: Iterable[str], width: int) -> str:
-    """Format a title and a bulleted list, wrapped to the width."""
+    """Return a title and a bulleted list, wrapped to the width, as one text."""
     return "\n".join([title, *(format_item(text, width) for text in items)])
 
 
 def format_item(text: str, width: int) -> str:
-    """Format a bulleted item, wrapped to the width."""
+    """Return the text as a bulleted item, wrapped to the width."""
     return textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ")
 
 
 def group_notes(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-    """Group pairs (name, note) whose notes differ only in numbers and quoted names.
+    """Return groups of distinct pairs (name, note) whose notes differ only in numbers and quoted names.
 
     Examples
     --------
@@ -367,7 +361,7 @@ def group_notes(notes: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]
 
 
 def shorten_notes(notes: Iterable[str]) -> list[str]:
-    """Return the first note of each kind, with the number of the others."""
+    """Return the first note of each kind, with "(and N more like it)" if there are others."""
     groups = group_notes(("", note) for note in notes)
     counts = [f" (and {len(others)} more like it)" if others else "" for _, *others in groups]
     return [group[0][1] + count for group, count in zip(groups, counts, strict=True)]
@@ -393,13 +387,13 @@ def merge_notes(what: str, notes: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def shorten_name(name: str, width: int = NAME_WIDTH) -> str:
-    """Return one line, cut at its end if too long."""
+    """Return the name on one line, cut to `width` characters that end in "..." if it is longer."""
     line = " ".join(escape_text(name).split())
     return line if len(line) <= width else f"{line[: max(width - 3, 1)].rstrip()}..."
 
 
 def pack_columns(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Return blocks of columns after the first, each of which fits the width beside the first."""
+    """Return blocks of column indices after the first, each of which fits the width beside column 0."""
     blocks: list[list[int]] = [[]]
     for column in range(1, len(widths)):
         used = widths[0] + sum(2 + widths[j] for j in [*blocks[-1], column])
@@ -415,7 +409,7 @@ def drop_column(table: Table, head: str) -> Table:
 
 
 def drop_empty_columns(table: Table) -> Table:
-    """Return the table without columns that are empty in every row."""
+    """Return the table without the columns that are empty in every row, but always with the first."""
     filled = [j for j in range(len(table.header)) if j == 0 or any(row[j] for row in table.rows)]
     return select_cells(table, filled) if table.rows else table
 
@@ -423,7 +417,7 @@ def drop_empty_columns(table: Table) -> Table:
 def select_cells(
     table: Table, columns: Sequence[int] | None = None, *, rows: Sequence[int] | None = None
 ) -> Table:
-    """Return the table with these columns and rows, in this order."""
+    """Return the table with these columns and rows, in this order; None is all."""
     across = range(len(table.header)) if columns is None else columns
     down = range(len(table.rows)) if rows is None else rows
     cells = [[(i, j) for j in across] for i in down]
@@ -444,12 +438,12 @@ _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", def
 
 
 def report_stage(name: str) -> None:
-    """Report to the listener, if any, that a stage begins."""
+    """Call the listener of the block, if any, with the name of a stage that begins."""
     listener = _listener.get()
     if listener is not None:
         listener(name)
 
 
 def listen_to_stages(listener: Callable[[str], None]) -> AbstractContextManager[None]:
-    """Call `listener` with the name of each stage that begins in the block."""
+    """Return a context in which `listener` is called with the name of each stage that begins."""
     return set_variable(_listener, listener)

@@ -42,21 +42,21 @@ Key = TypeVar("Key")
 
 
 def join_neighbours(intervals: Iterable[tuple[Key, float, float]]) -> list[tuple[Key, float, float]]:
-    """Join neighbouring intervals (key, low, high) that have the same key."""
+    """Return the intervals (key, low, high), with neighbours of the same key joined into one."""
     groups = (list(group) for _, group in groupby(intervals, key=itemgetter(0)))
     return [(group[0][0], group[0][1], group[-1][2]) for group in groups]
 
 
 @cache
 def chebyshev_transform(count: int) -> Floats:
-    """Return the matrix from values at Chebyshev nodes to coefficients."""
+    """Return the (count, count) matrix from values at Chebyshev nodes to coefficients: values @ matrix."""
     transform = 2 * chebvander(chebpts1(count), count - 1) / count
     transform[:, 0] /= 2
     return np.asarray(transform)
 
 
 def panel_priors(low: float, high: float) -> tuple[Floats, Floats]:
-    """Return the ends of the panels between two priors, in log-odds, and the priors at all nodes."""
+    """Return the panel ends between two priors, in log-odds, and the priors at the nodes of all panels."""
     first, last = float(logit(low)), float(logit(high))
     count = max(1, int(np.ceil((last - first) / PANEL_WIDTH)))
     edges = np.linspace(first, last, count + 1) if low < high else np.array([first - 0.5, first + 0.5])
@@ -65,6 +65,7 @@ def panel_priors(low: float, high: float) -> tuple[Floats, Floats]:
 
 
 def _panel_coefficients(edges: Floats, values: Floats) -> list[Floats]:
+    """Return, by panel, the coefficients (n_functions, DEGREE + 1) from values at `panel_priors`."""
     parts = np.split(np.asarray(values), len(edges) - 1, axis=1)
     return [part @ chebyshev_transform(DEGREE + 1) for part in parts]
 
@@ -93,24 +94,21 @@ def bound_chebyshev_series(coefficients: Floats) -> tuple[Floats, Floats]:
 
 @cache
 def _transform_to_parts() -> Floats:
-    """Return the matrices from coefficients of a series on its panel to those on each of its parts."""
+    """Return N_PARTS square matrices from coefficients of a series on its panel to those on each part."""
     left = -1 + 2 * np.arange(N_PARTS)[:, None] / N_PARTS
     inside = left + (chebpts1(DEGREE + 1) + 1) / N_PARTS
     return np.array([chebvander(x, DEGREE).T @ chebyshev_transform(DEGREE + 1) for x in inside])
 
 
 def certain_signs(edges: Floats, values: Floats) -> NDArray[np.int64]:
-    """Return the sign of each function (row of values) if it has no zero on the range, else 0."""
+    """Return 1 or -1 for each function (row of values) that surely has this sign on all panels, else 0."""
     limits = [bound_chebyshev_series(coefficients) for coefficients in _panel_coefficients(edges, values)]
     low, high = (np.stack(side) for side in zip(*limits, strict=True))
     return np.where(low.min(axis=(0, 2)) > TIE, 1, np.where(high.max(axis=(0, 2)) < -TIE, -1, 0))
 
 
 def sign_intervals(edges: Floats, pieces: Sequence[Chebyshev]) -> list[tuple[int, float, float]]:
-    """Return (sign, low, high) of a function between its sign changes, in log-odds.
-
-    `pieces` are its series on the panels between `edges`. Values below `TIE` count as zero.
-    """
+    """Return (sign, low, high) in log-odds between sign changes of a function; up to `TIE` the sign is 0."""
     roots = (root for piece in pieces for root in _find_roots(piece))
     ends = [edges[0], *sorted({*edges[1:-1], *roots}), edges[-1]]
     signs = []
@@ -132,12 +130,12 @@ class MeanCurves:
 
     @classmethod
     def fit(cls, mean_auprec: Callable[[Floats], Floats], low: float, high: float) -> MeanCurves:
-        """Fit the series to a function from priors to values (n_models, n_priors)."""
+        """Return the series fitted to a function from priors to mean AUPREC (n_models, n_priors)."""
         edges, priors = panel_priors(low, high)
         return cls(low, high, edges, panel_series(edges, mean_auprec(priors)))
 
     def evaluate(self, priors: Floats | float, models: Sequence[int] | None = None) -> Floats:
-        """Return mean AUPREC (n_models, n_priors) at priors, for all or some models."""
+        """Return mean AUPREC (n_models, n_priors) at priors, of all models or of these indices."""
         x = np.atleast_1d(logit(priors))
         panel = self._panel_of(x)
         chosen = range(len(self.panels[0])) if models is None else models
@@ -149,6 +147,7 @@ class MeanCurves:
         return values
 
     def _panel_of(self, x: Floats) -> NDArray[np.intp]:
+        """Return the index of the panel of each log-odds `x`."""
         return np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.panels) - 1)
 
     def leader(self, prior: float) -> int:
@@ -156,7 +155,7 @@ class MeanCurves:
         return int(np.argmax(is_maximum(self.evaluate(prior)[:, 0])))
 
     def regions(self) -> list[Region]:
-        """Return the ranges of priors with one best model."""
+        """Return (index of the best model, low, high) of ascending ranges of priors; neighbours differ."""
         # the best model changes only where the curves of two contenders meet, or a panel ends
         meet = (_find_roots(a - b) for panel in self.panels for a, b in combinations(_contenders(panel), 2))
         ends = self._inner_priors(meet, self.low, self.high).tolist()
@@ -166,7 +165,7 @@ class MeanCurves:
         )
 
     def largest_gap(self, model: int, region: Region, low: float, high: float) -> float:
-        """Return the largest shortfall of a model from the leader of a region between two priors."""
+        """Return the most by which the region's leader exceeds a model within [low, high]; 0 if nowhere."""
         leader, first, last = region
         first, last = max(first, low), min(last, high)
         if first > last:
@@ -176,7 +175,7 @@ class MeanCurves:
         return float((best - other).max())
 
     def smallest(self, model: int, low: float, high: float) -> tuple[float, float]:
-        """Return the smallest value of one curve between two priors, and its prior."""
+        """Return the minimum of a model's mean AUPREC between two priors, and the prior where it is."""
         turns = (_find_roots(panel[model].deriv()) for panel in self.panels)
         priors = self._inner_priors(turns, low, high)
         (values,) = self.evaluate(priors, [model])
@@ -184,12 +183,12 @@ class MeanCurves:
         return float(values[index]), float(priors[index])
 
     def _inner_priors(self, roots: Iterable[Floats], low: float, high: float) -> Floats:
-        """Return two priors and, between them, the priors at roots and at the ends of panels."""
+        """Return `low`, the priors inside at roots (log-odds) and panel ends, and `high`, ascending."""
         inside = np.unique(expit(np.concatenate([*roots, self.edges[1:-1]])))
         return np.array([low, *inside[(low < inside) & (inside < high)], high])
 
     def slope(self, prior: float) -> Floats:
-        """Return the derivative of every curve in the log-odds of the prior."""
+        """Return the derivative of each model's mean AUPREC in the log-odds at a prior, (n_models,)."""
         x = np.asarray(logit(prior))
         return np.array([float(series.deriv()(x)) for series in self.panels[int(self._panel_of(x))]])
 
@@ -202,11 +201,12 @@ def _contenders(panel: Sequence[Chebyshev]) -> list[Chebyshev]:
 
 
 def _coefficients(panel: Sequence[Chebyshev]) -> Floats:
+    """Return the coefficients (n_curves, DEGREE + 1) of series, padded by zeros."""
     return np.array([np.pad(c.coef, (0, DEGREE + 1 - len(c.coef))) for c in panel])
 
 
 def _find_roots(curve: Chebyshev) -> Floats:
-    """Return the real roots within the domain; none if the curve is zero up to rounding."""
+    """Return the real roots strictly within the domain; none if the curve is zero up to rounding."""
     size = np.abs(curve.coef)
     if size.max() <= TIE or size[0] > size[1:].sum():
         return np.empty(0)

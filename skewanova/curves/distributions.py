@@ -170,7 +170,7 @@ def true_roc(negative: FrozenDistribution, positive: FrozenDistribution, *, n_po
 
 
 def curve_from_rates(thresholds: Floats, fpr: Floats, tpr: Floats) -> RocCurve:
-    """Return the curve through rates at descending thresholds, without repeated vertices."""
+    """Return the curve from (0, 0) through rates at descending thresholds to (1, 1), no vertex repeated."""
     ends = ((0.0, fpr, 1.0), (0.0, tpr, 1.0), (np.inf, thresholds, -np.inf))
     false, true, levels = (np.concatenate(([first], values, [last])) for first, values, last in ends)
     return drop_repeated_vertices(RocCurve(false, true, levels, np.nan, np.nan))
@@ -231,11 +231,9 @@ def sample_scores(
 def _recall_nodes(
     negative: FrozenDistribution, positive: FrozenDistribution
 ) -> tuple[Floats, Floats, Floats]:
-    """Return quadrature nodes and weights over recall, and the false positive rate at each node.
-
-    The panels are in the logit of recall, where the tails are smooth, and end at kinks of the curve.
-    """
+    """Return nodes and weights of quadrature over recall in (0, 1), and the false positive rates there."""
     _check_frozen_continuous(negative, positive)
+    # panels in the logit of recall, where the tails are smooth, that end at kinks of the curve
     log_odds, step = gauss_panels(_find_rate_panels(negative, positive), PANEL_NODES)
     recall = special.expit(log_odds)
     score = np.where(log_odds < 0, positive.isf(recall), positive.ppf(special.expit(-log_odds)))
@@ -243,7 +241,7 @@ def _recall_nodes(
 
 
 def _find_rate_panels(negative: FrozenDistribution, positive: FrozenDistribution) -> Floats:
-    """Return the ends of panels, which are even in the logit of either rate."""
+    """Return ascending panel ends in the logit of recall, even in the logit of either rate."""
     even = np.arange(-MAX_LOGIT, MAX_LOGIT + 0.25, 0.5)
     scores = np.where(even < 0, negative.isf(special.expit(even)), negative.ppf(special.expit(-even)))
     ends = _logit_recall(positive, np.array(negative.support(), dtype=np.float64))
@@ -252,11 +250,13 @@ def _find_rate_panels(negative: FrozenDistribution, positive: FrozenDistribution
 
 
 def _logit_recall(positive: FrozenDistribution, score: Floats) -> Floats:
+    """Return the logit of the recall at each threshold `score`."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(positive.sf(score)) - np.log(positive.cdf(score)))
 
 
 def _check_frozen_continuous(negative: FrozenDistribution, positive: FrozenDistribution) -> None:
+    """Raise unless both are frozen continuous distributions with valid parameters."""
     for name, distribution in (("negative", negative), ("positive", positive)):
         if not all(hasattr(distribution, part) for part in ("sf", "cdf", "isf", "ppf", "support", "rvs")):
             raise InputTypeError(
@@ -288,7 +288,7 @@ POWERS = (-5.0, 5.0)
 
 
 def positive_nodes(a: float, b: float) -> tuple[Floats, Floats]:
-    """Return quadrature nodes and weights over the standard scores of positives."""
+    """Return standard scores z of positives, and weights that average a function of z over positives."""
     edges = np.arange(-LARGEST_Z, LARGEST_Z + 0.25, 0.5)
     if b > 1:  # the scale of negatives, x = a + b z, needs finer panels
         crossing = (np.arange(-LARGEST_NEGATIVE_Z, LARGEST_NEGATIVE_Z + 0.25, 0.5) - a) / b
@@ -298,7 +298,7 @@ def positive_nodes(a: float, b: float) -> tuple[Floats, Floats]:
 
 
 def precision_at_score(z: Floats, a: float, b: float, log_skew: float) -> Floats:
-    """Return precision at the standard scores z of positives (Brodersen et al. 2010, eq. 6)."""
+    """Return precision at thresholds z, which are standard scores of positives (Brodersen et al., eq. 6)."""
     return np.asarray(special.expit(special.log_ndtr(-z) - special.log_ndtr(-(a + b * z)) - log_skew))
 
 
@@ -317,14 +317,14 @@ def auprec_and_slopes(a: float, b: float, priors: Floats, shares: Floats) -> tup
 
 
 def auc_and_slopes(a: float, b: float) -> tuple[float, Floats]:
-    """Return AUC = Phi(a / sqrt(1 + b^2)) and its derivatives in a and b."""
+    """Return AUC = Phi(a / sqrt(1 + b^2)) and its derivatives in a and b, (2,)."""
     root = np.sqrt(1 + b**2)
     density = np.exp(-((a / root) ** 2) / 2 - LOG_ROOT_TWO_PI)
     return float(special.ndtr(a / root)), density * np.array([1 / root, -a * b / root**3])
 
 
 def shape_covariance(a: float, b: float, n_positive: int, n_negative: int) -> Floats:
-    """Return the covariance of a and b, from Var(mean) = s^2 / n and Var(sd) = s^2 / (2 n)."""
+    """Return the (2, 2) covariance matrix of a and b, by Var(mean) = s^2 / n and Var(sd) = s^2 / (2 n)."""
     n, m = n_positive, n_negative
     joint = a * b / (2 * m)  # both depend on the standard deviation of negatives
     return np.array([[b**2 / n + 1 / m + a**2 / (2 * m), joint], [joint, b**2 * (1 / (2 * n) + 1 / (2 * m))]])
@@ -345,10 +345,8 @@ def find_best_power(positive: Floats, negative: Floats) -> float:
 
 
 def normality_p_value(values: Floats) -> float:
-    """Return the p-value of the Anderson-Darling test of normality; nan for fewer than 8 values.
-
-    See D'Agostino and Stephens (1986), table 4.9.
-    """
+    """Return the p-value of the Anderson-Darling test of normality; nan for fewer than 8 values."""
+    # D'Agostino and Stephens (1986), table 4.9
     from statsmodels.stats.diagnostic import normal_ad  # loads pandas, and is seldom used
 
     return float(normal_ad(values)[1]) if len(values) >= 8 else np.nan
@@ -428,7 +426,7 @@ class BinormalFit:
     def precision_recall(
         self, prior: float | None = None, *, recall: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
-        """Return precision and recall at recalls in (0, 1], by default 1,000 (eq. 7, corrected)."""
+        """Return precision and recall (in this order) at recalls in (0, 1], by default 1,000."""
         recalls = np.arange(1, 1001) / 1000 if recall is None else check_float_array(recall, "recall")
         invalid = recalls[~((recalls > 0) & (recalls <= 1))]
         if invalid.size:
@@ -438,13 +436,16 @@ class BinormalFit:
 
     @property
     def _shape(self) -> tuple[float, float]:
+        """Shapes a (difference of means) and b (standard deviation of positives) in units of negatives."""
         gap = (self.mean_positive - self.mean_negative) / self.std_negative
         return gap, self.std_positive / self.std_negative
 
     def _prior(self, prior: float | None) -> float:
+        """Return the prior, checked, or `alpha` if it is None."""
         return self.alpha if prior is None else check_prior(prior)
 
     def _std_error(self, slopes: Floats) -> float:
+        """Return the delta-method standard error of an area with these derivatives in a and b."""
         covariance = shape_covariance(*self._shape, self.n_positive, self.n_negative)
         return float(np.sqrt(slopes @ covariance @ slopes))
 
@@ -527,6 +528,7 @@ def fit_binormal(
 
 
 def _check_input(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tuple[Bools, Floats]:
+    """Return labels, True for positives, and finite scores as floats; raise if they are invalid."""
     positive, ranks = check_labelled_scores(y_true, y_score, pos_label)
     score = ranks.astype(np.float64)
     infinite = np.flatnonzero(~np.isfinite(score))
@@ -539,6 +541,7 @@ def _check_input(y_true: ArrayLike, y_score: ArrayLike, pos_label: object) -> tu
 
 
 def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
+    """Raise unless each class has enough cases, 2 or ddof + 1, and at least two different scores."""
     needed = max(2, ddof + 1)
     for name, values in (("positive", positive), ("negative", negative)):
         if len(values) < needed:
@@ -550,6 +553,7 @@ def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
 
 
 def _find_power(positive: Bools, score: Floats) -> float:
+    """Return the Box-Cox power with the largest likelihood; raise unless all scores are positive."""
     if not (score > 0).all():
         raise InputError(
             f"`boxcox` needs scores above 0, but the lowest is {score.min():g}; add a constant to all scores"
@@ -559,7 +563,7 @@ def _find_power(positive: Bools, score: Floats) -> float:
 
 
 def _normality_notes(p_values: Sequence[float], power: float | None) -> list[str]:
-    """Return a note naming the classes that fail at half the level each."""
+    """Return a list with a note that names the classes with p-values below CHECK_LEVEL / 2, or []."""
     pairs = zip(("positives", "negatives"), p_values, strict=True)
     failed = [f"{name} ({write_p(p)})" for name, p in pairs if p < CHECK_LEVEL / 2]
     if not failed:

@@ -60,7 +60,7 @@ class MomentSums:
         self._others: list[Floats] = [np.empty((3, 0))]
 
     def add(self, weight: Floats, tpr: Floats, fpr: Floats) -> None:
-        """Add points with weights; points without false positives have precision 1."""
+        """Add points with weights to the sums; points without false positives have precision 1."""
         self._height += weight.sum()
         binned = (tpr > MIN_RATE) & (fpr > MIN_RATE)
         if binned.any():
@@ -73,11 +73,11 @@ class MomentSums:
         self._others.append(np.array([weight[left], tpr[left], fpr[left]]))
 
     def mean(self, prior: Floats) -> Floats:
-        """Return the weighted mean precision at every prior."""
+        """Return the weighted mean precision of the points at every prior, (n_priors,)."""
         return self.evaluate(prior) / self._height
 
     def evaluate(self, prior: Floats) -> Floats:
-        """Return the weighted sum of precisions at every prior."""
+        """Return the sum of weight times precision over the points at every prior, (n_priors,)."""
         code, moments = self._merge_bins()
         sums = partial(_sums_from_moments, _bin_centres(code), moments)
         total = self._perfect + _evaluate_in_chunks(prior, len(code), sums)
@@ -86,7 +86,7 @@ class MomentSums:
         return np.asarray(total + others)
 
     def _merge_bins(self) -> tuple[Codes, list[Floats]]:
-        """Return codes and moments of the bins of all points, merged and cached."""
+        """Return the codes (n_bins,) of all bins, and their moments by power; store the merged bins."""
         if len(self._codes) > 1:
             code, codes = np.unique(np.concatenate(self._codes), return_inverse=True)
             parts = np.concatenate(self._sum_moments, axis=1)
@@ -96,7 +96,7 @@ class MomentSums:
 
 
 def _bin_moments(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
-    """Return the codes of occupied bins, and their moments (N_MOMENTS, n_bins)."""
+    """Return the codes of occupied bins (n_bins,), and their moments (N_MOMENTS, n_bins)."""
     code = ratio.view(np.int64) >> LOW_BITS
     centre = _bin_centres(code)
     offset = (ratio - centre) / centre
@@ -116,11 +116,12 @@ def _bin_moments(ratio: Floats, weight: Floats) -> tuple[Codes, Floats]:
 
 
 def _reshape_rows(values: Floats, single: NDArray[np.bool_]) -> Floats:
+    """Return the values that are not `single`, in rows of ROW_LENGTH."""
     return values[~single].reshape(-1, ROW_LENGTH)
 
 
 def _sum_moments(code: Codes, offset: Floats, weight: Floats, n_bins: int) -> Floats:
-    """Return the sums of weight times powers of the offset by bin; points of a row share a bin."""
+    """Return sums (N_MOMENTS, n_bins) of weight times powers of the offset; points of a row share a bin."""
     moments = np.empty((N_MOMENTS, n_bins))
     term = weight
     for power in range(N_MOMENTS):
@@ -130,10 +131,12 @@ def _sum_moments(code: Codes, offset: Floats, weight: Floats, n_bins: int) -> Fl
 
 
 def _bin_centres(code: Codes) -> Floats:
+    """Return the ratio fpr / tpr at the centre of each bin."""
     return ((code << LOW_BITS) + (1 << (LOW_BITS - 1))).view(np.float64)
 
 
 def _sums_from_moments(centre: Floats, moments: list[Floats], prior: Floats) -> Floats:
+    """Return the sum of weight times precision over all bins, for each of a column of priors."""
     precision = prior / (prior + (1 - prior) * centre)
     series = np.broadcast_to(moments[-1], precision.shape)
     for moment in moments[-2::-1]:
@@ -176,10 +179,8 @@ Kernel = Callable[[Floats], Floats]
 
 
 def vertex_precision(tpr: Floats, fpr: Floats, prior: float | Floats) -> Floats:
-    """Return the precision at operating points that flag some cases (Landgrebe et al. 2006, eq. 3).
-
-    It is computed from the prior rather than the skew, so a rule that flags all cases has exactly the prior.
-    """
+    """Return the precision prior T / (prior T + (1 - prior) F) at rates T and F (Landgrebe et al., eq. 3)."""
+    # by the prior rather than the skew, so a rule that flags all cases has exactly the prior
     true = prior * tpr
     return np.asarray(true / (true + (1 - prior) * fpr))
 
@@ -202,6 +203,7 @@ class Points:
 
 def _trapezoid(steps: RecallSteps) -> Points:
     # Landgrebe et al. 2006, eq. 4 (sum from i = 1); the origin has the precision of the first vertex
+    """Return both ends of every step; the origin has the rates of the first vertex."""
     start_tpr, start_fpr = steps.start_tpr, steps.start_fpr
     origin = (start_tpr == 0) & (start_fpr == 0)
     if origin.any():
@@ -210,12 +212,14 @@ def _trapezoid(steps: RecallSteps) -> Points:
 
 
 def _average_precision(steps: RecallSteps) -> Points:
+    """Return the end of every step as its operating point."""
     return Points(steps.height, (steps.tpr,), (steps.fpr,))
 
 
 def _upper_trapezoid(steps: RecallSteps) -> Points:
     # sum of (R_i - R_{i-1}) (pmax_{i-1} + pmax_i) / 2, where pmax is the precision at the first vertex with a
     # recall, and pmax_0 = 1
+    """Return as points the first vertex with a step's starting recall (precision 1 at 0), and its end."""
     start_tpr = np.where(steps.start_tpr == 0, 1.0, steps.start_tpr)
     return Points(steps.height, (start_tpr, steps.tpr), (steps.fpr_at_first_reach, steps.fpr))
 
@@ -228,7 +232,7 @@ LINEAR: dict[str, Callable[[RecallSteps], Points]] = {
 
 
 def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Floats]:
-    """Return a function from priors to the terms of all steps in the area."""
+    """Return a function from a prior, or a column of them, to each step's term of the area (..., n_steps)."""
     if area_estimator not in LINEAR:
         if area_estimator == "interpolated_max":  # the largest precision at a recall is at its first vertex
             steps = replace(steps, start_fpr=steps.fpr_at_first_reach)
@@ -238,6 +242,7 @@ def terms_kernel(steps: RecallSteps, area_estimator: str) -> Callable[[Any], Flo
 
 
 def _evaluate_in_chunks(prior: Floats, size: int, sums: Kernel) -> Floats:
+    """Return `sums` at every prior (n_priors,), computed from short columns of priors to save memory."""
     n_rows = max(1, MAX_PRECISIONS // max(1, size))
     values = np.empty(len(prior))
     for i in range(0, len(prior), n_rows):
@@ -246,7 +251,7 @@ def _evaluate_in_chunks(prior: Floats, size: int, sums: Kernel) -> Floats:
 
 
 def prior_averaged_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> Floats:
-    """Return the precision at every point, averaged over a deployment prior."""
+    """Return the precision at every point, averaged over a deployment prior, of the shape of `tpr`."""
     if isinstance(weighting, UniformSkew):
         return _mean_over_skew(tpr, fpr, weighting)
     if isinstance(weighting, UniformPrior) and weighting.low < weighting.high:
@@ -256,11 +261,13 @@ def prior_averaged_precision(tpr: Floats, fpr: Floats, weighting: DeploymentPrio
 
 
 def _mean_over_skew(tpr: Floats, fpr: Floats, weighting: UniformSkew) -> Floats:
+    """Return the precision at every point, averaged over a uniform skew."""
     start = tpr + weighting.low_skew * fpr
     return tpr / start * log1p_over_u((weighting.high_skew - weighting.low_skew) * fpr / start)[0]
 
 
 def _mean_over_prior(tpr: Floats, fpr: Floats, weighting: UniformPrior) -> Floats:
+    """Return the precision at every point, averaged over a uniform prior."""
     low, width = weighting.low, weighting.high - weighting.low
     start = low * tpr + (1 - low) * fpr
     end = weighting.high * tpr + (1 - weighting.high) * fpr
@@ -269,10 +276,8 @@ def _mean_over_prior(tpr: Floats, fpr: Floats, weighting: UniformPrior) -> Float
 
 
 def log1p_over_u(u: Floats, grown: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return g = log(1 + u) / u and h = (1 - g) / u, by series near 0 to avoid cancellation.
-
-    Pass `grown`, an accurate 1 + u, if u may be near -1.
-    """
+    """Return g = log(1 + u) / u and h = (1 - g) / u; near -1 they need `grown`, an accurate 1 + u."""
+    # a series near 0, where the logarithm would cancel
     near = np.abs(u) < SERIES_LIMIT
     safe = np.where(near, 1.0, u)
     log = np.log1p(safe) if grown is None else np.where(u < -0.5, np.log(grown), np.log1p(safe))
@@ -294,13 +299,13 @@ def _log_series(u: Floats) -> Floats:
 
 
 def segment_areas(steps: RecallSteps, prior: float | Floats) -> Floats:
-    """Return the exact area under the precision-recall curve along every step."""
+    """Return the exact area under the precision-recall curve along every step, (..., n_steps)."""
     start_fp, fp = (1 - prior) * steps.start_fpr, (1 - prior) * steps.fpr
     return _areas_between_points(steps, start_fp, fp, prior)
 
 
 def _areas_between_points(steps: RecallSteps, start_fp: Floats, fp: Floats, prior: float | Floats) -> Floats:
-    """Return the areas along steps, given false positives with precision t / (t + fp), t = prior T."""
+    """Return the areas along steps under precision t / (t + fp), for t = prior T and false positives fp."""
     rise, start = steps.height, prior * steps.start_tpr
     growth = prior * rise + (fp - start_fp)  # increase of t + fp
     start_total = start + start_fp
@@ -313,7 +318,7 @@ def _areas_between_points(steps: RecallSteps, start_fp: Floats, fp: Floats, prio
 
 
 def _interpolated_kernel(roc: RocCurve, aggregate: str) -> Kernel:
-    """Return the kernel of areas between aggregated precisions of distinct recalls (Boyd et al. 2013)."""
+    """Return the function from priors to areas by the "mean" or "median" precision of each recall."""
     reached = np.flatnonzero(np.diff(roc.tpr) > 0) + 1  # the first vertex with each recall above 0
 
     def sums(priors: Floats) -> Floats:
@@ -349,7 +354,7 @@ FIRST_REACH_ESTIMATORS = ("upper_trapezoid", "interpolated_max")
 
 
 def area_kernel(roc: RocCurve, area_estimator: str) -> Kernel:
-    """Return a function from priors to areas of one curve."""
+    """Return the function from priors (n_priors,) to the areas of one curve by an estimator, (n_priors,)."""
     if area_estimator in STEP_ESTIMATORS:
         blocks = list(steps_from_curve(roc))
         return lambda prior: areas_from_steps(blocks, prior, area_estimator)
@@ -359,7 +364,7 @@ def area_kernel(roc: RocCurve, area_estimator: str) -> Kernel:
 
 
 def areas_from_steps(blocks: Iterable[RecallSteps], prior: Floats, area_estimator: str) -> Floats:
-    """Return the area at every prior, from blocks of the steps of one curve."""
+    """Return the area at every prior (n_priors,), from blocks of the steps of one curve."""
     blocks = iter(blocks)
     first = next(blocks)
     blocks = chain([first], blocks)
@@ -373,7 +378,7 @@ def areas_from_steps(blocks: Iterable[RecallSteps], prior: Floats, area_estimato
 
 
 def area_sums(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
-    """Return the sum of the terms of all steps at every prior."""
+    """Return the sum of the terms of all steps at every prior (n_priors,), not divided by their height."""
     terms = terms_kernel(steps, area_estimator)
     return _evaluate_in_chunks(prior, steps.tpr.size, lambda priors: terms(priors).sum(axis=-1))
 
@@ -401,10 +406,8 @@ def prior_averaged_area(
 
 
 def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_estimator: str) -> Floats:
-    """Return the terms of all steps in the area averaged over a deployment prior.
-
-    A column of priors instead gives the terms (n_priors, n_steps) at each. Steps without height have term 0.
-    """
+    """Return the terms (n_steps,) of the mean area, or (n_priors, n_steps) of areas at a column of priors."""
+    # steps without height have term 0
     rising = steps.tpr > steps.start_tpr
     if not rising.all():
         rising_terms = step_terms(steps.select(rising), weighting, area_estimator)
@@ -420,7 +423,7 @@ def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_est
 
 
 def _divide_by_height(blocks: Iterable[RecallSteps], part: Callable[[RecallSteps], Any]) -> Any:
-    """Return the sum of a function over blocks, divided by their total height to remove rounding errors."""
+    """Return the sum of `part` over all blocks, divided by the total height of their steps."""
     total, height = 0.0, 0.0
     for steps in blocks:
         total = total + part(steps)

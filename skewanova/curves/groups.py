@@ -44,7 +44,7 @@ class GroupMeasures(NamedTuple):
 
 
 def steps_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iterator[RecallSteps]:
-    """Yield the steps of all groups, in batches that fit in the cache."""
+    """Yield the steps of the curves of consecutive groups of these sizes, concatenated in batches."""
     stops = np.cumsum(sizes)
     cuts = np.flatnonzero(np.diff((stops - 1) // BLOCK_SIZE, prepend=-1, append=-1))
     for i, j in pairwise(cuts.tolist()):
@@ -53,6 +53,7 @@ def steps_of_groups(positive: Bools, score: NDArray[Any], sizes: Counts) -> Iter
 
 
 def _compute_steps(positive: Bools, score: NDArray[Any], sizes: Counts) -> RecallSteps:
+    """Return the concatenated steps of the curves of consecutive groups of these sizes."""
     keys = sort_cases(positive, score, sizes).keys
     run = np.zeros(len(keys), dtype=np.intp)
     run[find_run_ends(keys, sizes)[:-1] + 1] = 2
@@ -74,7 +75,7 @@ def _compute_steps(positive: Bools, score: NDArray[Any], sizes: Counts) -> Recal
 
 
 def _isolate_long_curves(batches: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
-    """Yield the batches; a curve that is long enough for sums by moments or blocks is one by itself."""
+    """Yield the batches, but curve by curve if one has MIN_STEPS_FOR_MOMENTS steps or more."""
     for steps in batches:
         first = _index_first_steps(steps)
         if np.diff(first, append=len(steps.tpr)).max() < MIN_STEPS_FOR_MOMENTS:
@@ -85,11 +86,12 @@ def _isolate_long_curves(batches: Iterable[RecallSteps]) -> Iterator[RecallSteps
 
 
 def _index_first_steps(steps: RecallSteps) -> NDArray[np.intp]:
-    """Return the index of the first step of each curve, which starts at recall 0."""
+    """Return the index of the first step of each curve (n_curves,), which starts at recall 0."""
     return np.flatnonzero(steps.start_tpr == 0)
 
 
 def _auprec_of_batch(steps: RecallSteps, prior: Floats, area_estimator: str) -> Floats:
+    """Return AUPREC (n_curves, n_priors) of every curve of a batch at every prior."""
     first = _index_first_steps(steps)
     if len(first) == 1:
         return areas_from_steps(iter_blocks(steps), prior, area_estimator)[None]
@@ -99,6 +101,7 @@ def _auprec_of_batch(steps: RecallSteps, prior: Floats, area_estimator: str) -> 
 
 
 def _iauprec_of_batch(steps: RecallSteps, weighting: DeploymentPrior, area_estimator: str) -> Floats:
+    """Return IAUPREC (n_curves,) of every curve of a batch."""
     first = _index_first_steps(steps)
     if len(first) == 1:
         return np.array([prior_averaged_area(iter_blocks(steps), weighting, area_estimator)])
@@ -110,22 +113,25 @@ def _iauprec_of_batch(steps: RecallSteps, weighting: DeploymentPrior, area_estim
 
 
 def _weighted_mean(areas: Floats, weights: Floats) -> Floats:
+    """Return the weighted mean (n_curves,) of areas (n_curves, n_priors) over the priors."""
     return np.asarray((areas * weights).sum(axis=1) / weights.sum())
 
 
 def _auc_of_batch(steps: RecallSteps) -> Floats:
+    """Return the area under the ROC curve (n_curves,) of every curve of a batch."""
     first, height = _index_first_steps(steps), steps.height
     area = height * (1 - (steps.start_fpr + steps.fpr) / 2)
     return np.asarray(_sum_by_curve(area, first) / _sum_by_curve(height, first))
 
 
 def aucs_of_groups(curves: Curves) -> Floats:
-    """Return the area under every ROC curve, by the trapezoidal rule."""
+    """Return the area under every ROC curve, (n_curves,), by the trapezoidal rule."""
     return np.concatenate([_auc_of_batch(steps) for steps in _iter_steps(curves)])
 
 
 def _sum_by_curve(values: Floats, first: NDArray[np.intp]) -> Floats:
-    """Return the sum of each curve, bitwise equal to that of the curve alone because of a leading zero."""
+    """Return the sum of the values of each curve, (n_curves,), which begin at the indices `first`."""
+    # bitwise equal to the sum of the curve alone, because of the leading zero
     padded = np.insert(values, first, 0.0)
     return np.asarray(np.add.reduceat(padded, first + np.arange(len(first))))
 
@@ -153,7 +159,7 @@ class MeasuredCurves(Mapping[Cell, RocCurve]):
 
     @abstractmethod
     def iter_steps(self) -> Iterable[RecallSteps]:
-        """Return the steps of batches of curves."""
+        """Return the steps of all curves in batches, each the concatenated steps of complete curves."""
 
 
 class GroupCurves(MeasuredCurves):
@@ -170,7 +176,7 @@ class GroupCurves(MeasuredCurves):
         return self._curves[cell]
 
     def iter_steps(self) -> Iterable[RecallSteps]:
-        """Return the steps of batches of curves, computed on first use."""
+        """Return the steps of all curves in batches of complete curves, computed on first use."""
         return self._steps
 
     @cached_property
@@ -180,6 +186,7 @@ class GroupCurves(MeasuredCurves):
 
     @cached_property
     def _steps(self) -> list[RecallSteps]:
+        """Steps of all curves, concatenated in batches of complete curves."""
         if len(self._columns) > 2:
             return list(_iter_steps(self._curves))
         positive, score = self._columns
@@ -203,16 +210,16 @@ class CurveWithoutThresholds:
 
     @abstractmethod
     def _totals(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return (weights of) true and false positives at every distinct score, the highest first."""
+        """Return cumulative (weights of) true and false positives by distinct score, highest first."""
 
     def curve(self) -> RocCurve:
-        """Return the curve with unknown thresholds (nan)."""
+        """Return the ROC curve with thresholds nan."""
         true, false = (np.append(0, totals) for totals in self._totals())
         unknown = np.broadcast_to(np.nan, len(true))
         return RocCurve(false / false[-1], true / true[-1], unknown, float(true[-1]), float(false[-1]))
 
     def steps(self) -> RecallSteps:
-        """Return the steps of the curve."""
+        """Return the steps of the curve that increase recall."""
         roc = self.curve()
         return steps_from_vertices(roc.tpr, roc.fpr)
 
@@ -226,13 +233,14 @@ class PackedCurve(CurveWithoutThresholds):
 
     @classmethod
     def _pack_cases(cls, labels: NDArray[Any], is_last_of_tie: NDArray[Any]) -> Self:
+        """Return the curve of labels (True: positive) and last cases of ties, in descending score."""
         n_positive = int(np.count_nonzero(labels))
         packed_ends = None if is_last_of_tie.all() else np.packbits(is_last_of_tie)
         return cls(n_positive, len(labels) - n_positive, np.packbits(labels), packed_ends)
 
     @classmethod
     def from_cases(cls, positive: Bools, score: NDArray[Any]) -> Self:
-        """Pack the curve of validated cases of both classes."""
+        """Return the packed curve of validated labels and scores of both classes."""
         keys = sort_cases(positive, score).keys
         ends = np.zeros(len(keys), dtype=bool)
         ends[find_run_ends(keys)] = True
@@ -240,7 +248,7 @@ class PackedCurve(CurveWithoutThresholds):
 
     @classmethod
     def from_counts(cls, counts: Counts) -> Self:
-        """Pack counts of negatives and positives (n_scores, 2) at each score, the highest first."""
+        """Return the packed curve of counts (n_scores, 2) of negatives, positives, highest score first."""
         labels = np.repeat(np.tile([False, True], len(counts)), counts.ravel())
         ends = np.zeros(len(labels), dtype=bool)
         ends[np.cumsum(counts.sum(axis=1)) - 1] = True
@@ -248,17 +256,18 @@ class PackedCurve(CurveWithoutThresholds):
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Concatenate parts in descending order of score; ties do not cross parts."""
+        """Return one curve of the parts, in descending order of score; ties do not cross parts."""
         return cls._pack_cases(*map(np.concatenate, zip(*(part._unpack() for part in parts), strict=True)))
 
     def _unpack(self) -> tuple[Bits, Bits]:
+        """Return 0 or 1 by case, the highest score first: positives, and the last cases of ties."""
         labels = np.unpackbits(self.labels, count=self.n_cases)
         return labels, (
             np.ones_like(labels) if self.ends is None else np.unpackbits(self.ends, count=self.n_cases)
         )
 
     def steps(self) -> RecallSteps:
-        """Return the steps of the curve; without ties, these are the positives."""
+        """Return the steps of the curve that increase recall; without ties, these are the positives."""
         if self.ends is not None:
             return super().steps()
         index = np.flatnonzero(np.unpackbits(self.labels, count=self.n_cases))
@@ -267,7 +276,7 @@ class PackedCurve(CurveWithoutThresholds):
         return RecallSteps((true - 1) / self.n_positive, fpr, tpr, fpr, np.append(0.0, fpr[:-1]))
 
     def counts(self) -> tuple[Counts, Counts]:
-        """Return positives at every step, and negatives above, at each, and below all."""
+        """Return positives (n_steps,), and negatives (2 n_steps + 1,) above, at, between, below steps."""
         steps = self.steps()
         true = np.rint(steps.tpr * self.n_positive).astype(np.intp)
         false = np.rint(np.stack([steps.start_fpr, steps.fpr], axis=1).ravel() * self.n_negative)
@@ -275,15 +284,16 @@ class PackedCurve(CurveWithoutThresholds):
         return np.diff(true, prepend=0), np.diff(total, prepend=0)
 
     def ties(self) -> tuple[int, int]:
-        """Return the number of cases at the best score, and of different scores."""
+        """Return the number of cases at the highest score, and of distinct scores."""
         _, ends = self._unpack()
         return int(np.argmax(ends)) + 1, int(np.count_nonzero(ends))
 
     def tobytes(self) -> bytes:
-        """Return the content, for a fingerprint."""
+        """Return the bytes of the packed labels and ties, for a fingerprint."""
         return self.labels.tobytes() + (b"" if self.ends is None else self.ends.tobytes())
 
     def _totals(self) -> tuple[Counts, Counts]:
+        """Return cumulative true and false positives at every distinct score, the highest first."""
         labels, ends = self._unpack()
         last = np.flatnonzero(ends)
         true = np.cumsum(labels, dtype=np.int64)[last]
@@ -299,7 +309,7 @@ class WeightedCurve(CurveWithoutThresholds):
 
     @classmethod
     def from_cases(cls, positive: Bools, score: NDArray[Any], weight: Floats) -> Self:
-        """Pack the curve of validated cases of both classes."""
+        """Return the curve of validated labels, scores and weights of both classes."""
         levels, index = np.unique(score, return_inverse=True)
         slot = 2 * (len(levels) - 1 - index.reshape(-1)) + positive
         counts = np.bincount(slot, minlength=2 * len(levels)).reshape(-1, 2)
@@ -307,10 +317,8 @@ class WeightedCurve(CurveWithoutThresholds):
 
     @classmethod
     def from_counts(cls, counts: Counts, *, slot: Counts, weight: Floats) -> Self:
-        """Return the curve of weighted cases; slots 2 k and 2 k + 1 have negatives and positives of score k.
-
-        Weights are summed in ascending order, so that the result does not depend on the order of rows.
-        """
+        """Return the curve of cases by weight and slot: 2 k for negatives of score k, 2 k + 1 positives."""
+        # in ascending order of weight, so that the result does not depend on the order of rows
         order = np.lexsort((weight, slot))
         sums = np.bincount(slot[order], weights=weight[order], minlength=counts.size).reshape(-1, 2)
         n_negative, n_positive = counts.sum(axis=0).tolist()
@@ -318,26 +326,27 @@ class WeightedCurve(CurveWithoutThresholds):
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Concatenate parts in descending order of score; ties do not cross parts."""
+        """Return one curve of the parts, in descending order of score; ties do not cross parts."""
         n_positive, n_negative = (sum(getattr(p, n) for p in parts) for n in ("n_positive", "n_negative"))
         return cls(n_positive, n_negative, np.concatenate([p.weights for p in parts]), parts[0].n_best)
 
     def counts(self) -> tuple[Floats, Floats]:
-        """Return the weight of positives at every step, and of negatives above, at each, and below all."""
+        """Return weights of positives (n_steps,), and of negatives (2 n_steps + 1,) above, at, ..., below."""
         index, scores = np.flatnonzero(self.weights[:, 1]), np.arange(len(self.weights))
         slot = sum(np.searchsorted(index, scores, side=side) for side in ("left", "right"))
         fall = np.bincount(slot, weights=self.weights[:, 0], minlength=2 * len(index) + 1)
         return np.asarray(self.weights[index, 1]), fall.astype(np.float64)
 
     def ties(self) -> tuple[int, int]:
-        """Return the number of cases at the best score, and of different scores."""
+        """Return the number of cases at the highest score, and of distinct scores."""
         return self.n_best, len(self.weights)
 
     def tobytes(self) -> bytes:
-        """Return the content, for a fingerprint."""
+        """Return the bytes of the weights by score, for a fingerprint."""
         return self.weights.tobytes()
 
     def _totals(self) -> tuple[Floats, Floats]:
+        """Return cumulative weights of true and false positives by distinct score, the highest first."""
         false, true = np.cumsum(self.weights, axis=0).T
         return true, false
 
@@ -357,7 +366,7 @@ class PackedCurves(MeasuredCurves):
         return f"{super().__repr__()[:-1]}, packed>"
 
     def iter_steps(self) -> Iterable[RecallSteps]:
-        """Unpack the steps of batches of curves."""
+        """Yield the unpacked steps of all curves, concatenated in batches of complete curves."""
         return batch_steps(curve.steps() for curve in self._cells.values())
 
 
@@ -372,6 +381,7 @@ def select_curves(curves: Curves, cells: Sequence[Cell]) -> Curves:
 
 
 def _iter_steps(curves: Curves) -> Iterable[RecallSteps]:
+    """Return the steps of all curves, concatenated in batches of complete curves."""
     if isinstance(curves, MeasuredCurves):
         return curves.iter_steps()
     return batch_steps(steps_from_vertices(roc.tpr, roc.fpr) for roc in curves.values())

@@ -94,7 +94,7 @@ class FeasibilityReport:
         return tuple(map(self.find_range, self._search.names))
 
     def find_range(self, measure: str) -> AreaRange:
-        """Return the range of one area (``AUC`` or ``AUPREC(prior)``), given the others."""
+        """Return the range of an area (``AUC`` or ``AUPREC(prior)``) on complete curves by the others."""
         names, search = self._search.names, self._search
         index, last = names.index(check_choice(measure, names, "measure")), len(names) - 1
         others = [k for k in range(last + 1) if k != index]
@@ -168,7 +168,7 @@ def max_loss_ratio(
 
 
 def _ratio_of_steps(skew: float, rarer: float, untied: float) -> float:
-    """Return the largest ratio of losses of step curves (average precision with ties)."""
+    """Return the largest ratio of the losses at two skews of step curves (average precision with ties)."""
     from scipy.optimize import brentq  # slow to load, and seldom used
 
     point = np.linspace(0, 1, N_POINTS) ** 4
@@ -264,6 +264,7 @@ def _estimator_error(n: int) -> float:
 
 
 def _check_area(value: float, name: str) -> float:
+    """Return the area as a float; raise unless it is from 0 to 1."""
     area = check_number(value, name)
     if not 0 <= area <= 1:
         raise InputError(f"`{name}` must lie between 0 and 1, but got {area:g}")
@@ -283,7 +284,7 @@ def _check_areas(auprec: Mapping[float, float]) -> dict[float, float]:
 
 
 def _compare_pairs(printed: Mapping[float, float], slack: float, area_estimator: str) -> Sequence[AreaPair]:
-    """Compare all pairs of areas with the bound on the ratio of their losses."""
+    """Return all pairs of areas, with the bound on the ratio of their losses and True if it holds."""
     pairs = []
     for (prior, area), (rarer, other) in combinations(printed.items(), 2):
         constant = max_loss_ratio(prior, rarer, area_estimator=area_estimator)
@@ -310,27 +311,25 @@ class _CurveSearch:
         self._curves = [self._make_curve(np.zeros(N_CELLS, dtype=np.intp), np.zeros(N_CELLS, dtype=bool))]
 
     def _cell_areas(self, skew: float) -> Floats:
-        """Return the integral of T / (T + skew F) over each cell, at each level of F."""
+        """Return integrals (N_CELLS, n_levels) of T / (T + skew F) over a cell of T, at each level F."""
         false = skew * self._levels[1:]
         grown = np.log((self._edges[1:, None] + false) / (self._edges[:-1, None] + false))
         return np.column_stack([self._width, self._width[:, None] - false * grown])
 
     def _make_curve(self, level: NDArray[np.intp], lost: Bools) -> Floats:
-        """Return the areas of the curve with these levels by cell, and its missing recall.
-
-        Lost cells do not count in AUPREC.
-        """
+        """Return all areas of the curve with this level in each cell, and last its missing recall."""
+        # lost cells do not count in AUPREC
         cells = self._cells[:, np.arange(N_CELLS), level]
         cells[: len(cells) - self.has_auc, lost] = 0
         return np.append(cells.sum(axis=1), self._width[lost].sum())
 
     def find_range(self, measure: int, limits: Floats, fixed: Sequence[int]) -> tuple[float, float]:
-        """Return the range of an area among means of complete curves, given limits of fixed areas."""
+        """Return the least and largest mean area of complete curves, given limits of the fixed areas."""
         goal = np.eye(len(self.names))[measure]
         return self.solve(limits, fixed, goal), -self.solve(limits, fixed, -goal)
 
     def solve(self, limits: Floats, fixed: Sequence[int], goal: Floats | None = None) -> float:
-        """Minimise the goal or, without one, the missing recall, given limits of fixed areas."""
+        """Return the minimum of `goal` @ areas or, if None, of missing recall, within limits; or nan."""
         for _ in range(MAX_CURVES):
             curves = np.array([curve for curve in self._curves if goal is None or not curve[-1]])
             cost = curves[:, -1] if goal is None else curves[:, :-1] @ goal
@@ -345,7 +344,7 @@ class _CurveSearch:
         return float("nan") if missed > MIN_GAIN else max(value, 0.0) if goal is None else value
 
     def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, Floats]:
-        """Return the curve with the largest sum of prices times areas, less its missing recall."""
+        """Return the largest sum of price times area less missing recall, and areas of that curve."""
         n_priors = len(price) - self.has_auc
         states = np.tensordot(price[:n_priors], self._cells[:n_priors], 1)
         lost = may_lose & (states < -self._width[:, None])
@@ -370,7 +369,7 @@ def _find_best_path(reward: Floats) -> tuple[float, NDArray[np.intp]]:
 
 
 def _solve_cheapest_mean(cost: Floats, areas: Floats, limits: Floats) -> tuple[float, float, Floats, float]:
-    """Return value, violation of limits, and prices of areas and curves, of the cheapest mean of curves."""
+    """Return cost, violation of limits, and duals of areas and of the total weight, of the cheapest mean."""
     from scipy.optimize import linprog  # slow to load, and seldom used
 
     n_limits, n_curves = areas.shape

@@ -84,7 +84,7 @@ class RocCurve:
 
 
 def drop_repeated_vertices(roc: RocCurve) -> RocCurve:
-    """Return the curve without repeated vertices."""
+    """Return the curve without vertices that repeat the one before."""
     changes = np.append(True, (np.diff(roc.fpr) > 0) | (np.diff(roc.tpr) > 0))
     return replace(roc, fpr=roc.fpr[changes], tpr=roc.tpr[changes], thresholds=roc.thresholds[changes])
 
@@ -148,7 +148,7 @@ def roc_curve(
 
 
 def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | None = None) -> RocCurve:
-    """Return the ROC curve of validated labels and scores of both classes."""
+    """Return the ROC curve of validated labels and scores of both classes, weighted if given."""
     if weight is not None:
         return _weighted_curve(positive, score, weight)
     cases, n_positive = sort_cases(positive, score), int(np.count_nonzero(positive))
@@ -168,6 +168,7 @@ def curve_from_scores(positive: Bools, score: NDArray[Any], weight: Floats | Non
 
 
 def _weighted_curve(positive: Bools, score: NDArray[Any], weight: Floats) -> RocCurve:
+    """Return the ROC curve of validated labels, scores and weights."""
     order = np.argsort(score, kind="stable")[::-1]
     ranked, label = score[order], positive[order]
     last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))  # lowest-ranked row of each tie
@@ -229,7 +230,7 @@ def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalis
 
 
 def _area_between(roc: RocCurve, low: float, high: float) -> float:
-    """Return the area between two false positive rates."""
+    """Return the area under the ROC curve between two false positive rates."""
     width = np.diff(roc.fpr)
     across = np.flatnonzero(width > 0)
     start, rise = roc.fpr[across], np.diff(roc.tpr)[across] / width[across]
@@ -284,6 +285,7 @@ def check_binary_scores(
 
 
 def _check_rates(values: ArrayLike, name: str) -> Floats:
+    """Return the rates as floats; raise unless they rise from 0 to 1 without falling."""
     rates = np.asarray(to_array(values, name), dtype=np.float64)
     complete = rates.ndim == 1 and len(rates) > 1 and rates[0] == 0 and rates[-1] == 1
     if not (complete and (np.diff(rates) >= 0).all()):
@@ -307,7 +309,7 @@ class RecallSteps:
 
     @property
     def height(self) -> Floats:
-        """Gain in recall."""
+        """Gain in recall of each step."""
         return self.tpr - self.start_tpr
 
     def select(self, rows: slice | Bools) -> RecallSteps:
@@ -323,18 +325,18 @@ def steps_from_vertices(tpr: Floats, fpr: Floats) -> RecallSteps:
 
 
 def steps_from_curve(roc: RocCurve) -> Iterator[RecallSteps]:
-    """Yield the steps of a curve in blocks."""
+    """Yield the steps of a curve in ascending recall, in blocks of up to BLOCK_SIZE."""
     return iter_blocks(steps_from_vertices(roc.tpr, roc.fpr))
 
 
 def iter_blocks(steps: RecallSteps) -> Iterator[RecallSteps]:
-    """Yield steps in blocks that fit in the cache."""
+    """Yield the steps in consecutive blocks of up to BLOCK_SIZE."""
     starts = range(0, len(steps.tpr), BLOCK_SIZE)
     return (steps.select(slice(start, start + BLOCK_SIZE)) for start in starts)
 
 
 def batch_steps(curves: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
-    """Yield concatenated steps of complete curves, in batches that fit in the cache."""
+    """Yield the steps of complete curves, concatenated in batches of at least BLOCK_SIZE but the last."""
     parts: list[RecallSteps] = []
     for steps in curves:
         parts.append(steps)
@@ -346,7 +348,7 @@ def batch_steps(curves: Iterable[RecallSteps]) -> Iterator[RecallSteps]:
 
 
 def concatenate_steps(parts: Sequence[RecallSteps]) -> RecallSteps:
-    """Concatenate the steps of complete curves."""
+    """Return the steps of all parts, concatenated in this order."""
     names = [entry.name for entry in fields(RecallSteps)]
     return RecallSteps(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 

@@ -46,12 +46,12 @@ class SortedCases:
     packing: _Packing
 
     def scores(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Return the scores of some cases in their original dtype."""
+        """Return the scores of the cases in some rows, in their original dtype."""
         return self.packing.decode(-(self.keys[rows] >> 1))
 
 
 def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | None = None) -> SortedCases:
-    """Sort validated cases by descending score, within consecutive parts of these sizes if given."""
+    """Return validated cases by descending score, within consecutive parts of these sizes if given."""
     packing, values = _choose_packing(score)
     keys = np.empty(len(score), packing.key_type)
     for block in _iter_slices(len(score)):
@@ -63,7 +63,7 @@ def sort_cases(positive: Bools, score: NDArray[Any], sizes: NDArray[np.intp] | N
 
 
 def find_run_ends(keys: Ints, sizes: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-    """Return the last row of every run of equal scores; runs do not cross parts of these sizes."""
+    """Return the index of the last row of every run of equal scores, within parts of these sizes."""
     ends = np.ones(len(keys), dtype=bool)
     rank = keys >> 1
     np.not_equal(rank[1:], rank[:-1], out=ends[:-1])
@@ -90,7 +90,7 @@ def iter_runs(cases: SortedCases) -> Iterator[tuple[Counts, Counts, NDArray[Any]
 
 
 def iter_runs_with_positives(keys: Ints) -> Iterator[RunsWithPositives]:
-    """Yield the runs of equal scores with a positive in blocks, the highest first."""
+    """Yield true and false positives before and after runs of equal scores with a positive, in blocks."""
     seen = 0
     for rows in _iter_positive_rows(keys):
         runs = _find_runs_ending_at(rows, keys, seen)
@@ -100,7 +100,7 @@ def iter_runs_with_positives(keys: Ints) -> Iterator[RunsWithPositives]:
 
 
 def _iter_positive_rows(keys: Ints) -> Iterator[NDArray[np.intp]]:
-    """Yield the rows of positives in blocks, all but the last of a minimum size."""
+    """Yield the row numbers of positives in blocks, all but the last of a minimum size."""
     rows: list[NDArray[np.intp]] = []
     for block in _iter_slices(len(keys)):
         rows.append(block.start + np.flatnonzero((keys[block] & 1).astype(bool)))
@@ -112,7 +112,7 @@ def _iter_positive_rows(keys: Ints) -> Iterator[NDArray[np.intp]]:
 
 
 def _find_runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RunsWithPositives:
-    """Return the runs whose last positive is in `rows`, after `seen` positives."""
+    """Return true and false positives before and after the runs whose last positive is in `rows`."""
     key, last, true = keys[rows], rows, np.arange(seen + 1, seen + 1 + len(rows))
     goes_on = rows[-1] + 1 < len(keys) and keys[rows[-1] + 1] == key[-1]
     ends = np.append(key[1:] != key[:-1], not goes_on)
@@ -127,10 +127,12 @@ def _find_runs_ending_at(rows: NDArray[np.intp], keys: Ints, seen: int) -> RunsW
 
 
 def _iter_slices(n: int) -> Iterator[slice]:
+    """Return an iterator over slices of up to BLOCK_SIZE rows that together cover n rows."""
     return (slice(start, min(start + BLOCK_SIZE, n)) for start in range(0, n, BLOCK_SIZE))
 
 
 def _sort_parts(keys: Ints, sizes: NDArray[np.intp] | None) -> None:
+    """Sort keys in place, ascending, within consecutive parts of these sizes if given."""
     if sizes is None:
         keys.sort()
     elif (sizes == sizes[0]).all():
@@ -152,6 +154,7 @@ class _Packing:
     ranked: NDArray[Any] | None  #: distinct scores, if their ranks are packed
 
     def encode(self, score: NDArray[Any], out: Ints) -> None:
+        """Write integers with the order and the ties of the scores to `out`."""
         scaled: NDArray[Any] = out.view(_FLOAT_OF[self.key_type])
         np.add(score, 0.0, out=scaled, dtype=scaled.dtype)  # -0.0 ties 0.0
         if self.exponent:
@@ -162,6 +165,7 @@ class _Packing:
             _flip_negative(out)
 
     def decode(self, value: Ints) -> NDArray[Any]:
+        """Return the scores of encoded integers, in their original dtype."""
         bits = value
         if self.signed:
             bits = value.copy()
@@ -173,7 +177,7 @@ class _Packing:
         return score if self.ranked is None else np.asarray(self.ranked[score])
 
     def loses_bits(self, score: NDArray[Any]) -> bool:
-        """Return True if scaling makes a score subnormal."""
+        """Return True if scaling makes a score other than 0 subnormal."""
         least = np.ldexp(float(np.finfo(_FLOAT_OF[self.key_type]).tiny), self.exponent)
         blocks = (np.abs(score[block]) for block in _iter_slices(len(score)))
         return self.exponent > 0 and any(((size < least) & (size > 0)).any() for size in blocks)
@@ -183,7 +187,7 @@ _FLOAT_OF: dict[type, type[np.float32 | np.float64]] = {np.int32: np.float32, np
 
 
 def _flip_negative(bits: Ints) -> None:
-    """Convert between sign-magnitude and two's complement in place."""
+    """Convert negative numbers between sign-magnitude and two's complement in place."""
     sign = bits >> (8 * bits.itemsize - 1)
     bits &= np.iinfo(bits.dtype).max
     bits ^= sign
@@ -191,7 +195,7 @@ def _flip_negative(bits: Ints) -> None:
 
 
 def _choose_packing(score: NDArray[Any], ranked: NDArray[Any] | None = None) -> tuple[_Packing, NDArray[Any]]:
-    """Return a packing and the values to pack, which are ranks if scores would merge or overflow."""
+    """Return a packing and the values to pack: scores, or their ranks if scores would merge or overflow."""
     is_float, size = score.dtype.kind == "f", score.dtype.itemsize
     low, high = float(score.min()), float(score.max())
     infinite = bool(np.isinf(low) or np.isinf(high))
@@ -212,10 +216,7 @@ MAX_DISTINCT_WEIGHTS = 64
 
 
 def rank_among_positives(levels: NDArray[Any], score: NDArray[Any]) -> Counts:
-    """Return the slots of scores among the distinct scores of positives, `levels`, which are ascending.
-
-    Step 0 has the highest level. Slot 2 k is between steps k - 1 and k, and slot 2 k + 1 is tied with step k.
-    """
+    """Return the slot of each score: 2 k + 1 if tied with the k-th highest of `levels`, 2 k just above."""
     below, at_or_below = (np.searchsorted(levels, score, side=side) for side in ("left", "right"))
     return np.asarray(2 * (len(levels) - at_or_below) + (at_or_below > below))
 

@@ -230,7 +230,7 @@ def interval_limits(counts: BinCounts, peak: Peak, critical: tuple[Floats, Float
 
 
 def _interval_limit(counts: BinCounts, peak: Peak, end: Floats, value: Floats) -> Floats:
-    """Return the log-odds between the peak and `end` where the ratio is `value`; infinite if it is less."""
+    """Return the log-odds between peak and `end` where the ratio statistic is `value`; infinite if none."""
     outer = np.broadcast_to(end, counts.shape).astype(np.float64)
     sign = np.sign(outer)
 
