@@ -71,8 +71,7 @@ def difference_curves(
 ) -> pd.DataFrame:
     """Compute AUPREC differences of all pairs of models along the prior, with simultaneous bands.
 
-    Use it to test whether two models differ at any prior. The largest absolute t over all priors and pairs
-    is compared with its joint distribution, so the number of priors does not matter.
+    Use it to test whether two models differ at any prior. The number of priors does not matter.
 
     Parameters
     ----------
@@ -92,8 +91,9 @@ def difference_curves(
     Returns
     -------
     DataFrame
-        Columns model_a, model_b, prior, estimate, std_error, statistic, p_adjusted, conf_low, conf_high and
-        ``reject``, True where the band excludes 0 and the data support the prior.
+        One row for each pair and prior, with columns model_a, model_b, prior, estimate (first minus second),
+        std_error, statistic (t), p_adjusted, conf_low, conf_high (the band) and ``reject``, True if
+        ``p_adjusted < alpha`` and the data support the prior.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def difference_curves(
 def _difference_values(
     joint: JointCurves, paired: PairedT, deviate: Floats, largest: Floats, *, alpha: float
 ) -> list[Floats]:
-    """Return the columns of `TEST_COLUMNS`, each (n_pairs, n_priors); `largest` is in ascending order."""
+    """Return estimate, std_error, t, p_adjusted and both limits, each (n_pairs, n_priors); draws ascend."""
     estimate, error, statistic = paired
     n_exceeding = len(largest) - np.searchsorted(largest, deviate)
     p_adjusted = np.where(np.isnan(statistic), np.nan, (1 + n_exceeding) / (1 + len(largest)))
@@ -171,7 +171,7 @@ def _difference_values(
 def _test_over_folds(
     grid: Floats, values: Floats, halves: Floats | None, *, design: FoldDesign
 ) -> tuple[JointCurves, PairedT, Floats]:
-    """Return curves, paired t tests and |t| of the differences of values (n_folds, n_models, n_priors)."""
+    """Return curves of values (n_folds, n_models, n_priors), and t tests and |t| (n_pairs, n_priors)."""
     by_prior = None if halves is None else halves.transpose(2, 0, 1)
     paired = paired_t(values.transpose(2, 0, 1), inflation=design.variance_inflation, halves=by_prior)
     joint = joint_curves_over_folds(grid, values, ratio=design.ratio, halves=halves)
@@ -179,7 +179,7 @@ def _test_over_folds(
 
 
 def _test_over_cases(evaluation: Evaluation, grid: Floats) -> tuple[JointCurves, PairedT, Floats] | None:
-    """Return curves, t tests and |z| of equal p-value on one test set; None if variances are unknown."""
+    """Return curves of a test set, t tests and |z| of equal p (n_pairs, n_priors); None without variances."""
     joint = joint_curves(evaluation, grid)
     if joint.pair_error is None or joint.pair_df is None:
         return None
@@ -189,7 +189,7 @@ def _test_over_cases(evaluation: Evaluation, grid: Floats) -> tuple[JointCurves,
 
 
 def mask_compared_pairs(models: Sequence[str], control: str | None) -> Bools:
-    """Return the mask of compared pairs: all pairs, or the pairs with the control."""
+    """Return a mask (n_pairs,), True for the pairs with the control or, without a control, for all pairs."""
     a, b = pair_indices(len(models))
     if control is None:
         return np.ones(len(a), dtype=bool)
@@ -198,20 +198,20 @@ def mask_compared_pairs(models: Sequence[str], control: str | None) -> Bools:
 
 
 def grid_of_bands(evaluation: Evaluation) -> Floats:
-    """Return the priors of the bands: of one test set, the supported ones of `difference_grid`, if any."""
+    """Return the priors of `difference_grid`; on one test set only supported ones, unless there are none."""
     grid = difference_grid(evaluation)
     supported = grid[evaluation.support.is_supported(grid)]
     return grid if evaluation.design.is_over_folds or not len(supported) else supported
 
 
 def difference_grid(evaluation: Evaluation) -> Floats:
-    """Return the default priors of difference curves."""
+    """Return 41 priors, for many pairs down to 21, evenly spaced in log-odds over the range evaluated."""
     n_pairs = max(1, comb(len(evaluation.models), 2))
     return prior_grid(evaluation, int(np.clip(MAX_DIFFERENCES // n_pairs, MIN_PRIORS, BAND_PRIORS)))
 
 
 def critical_value_of_bands(differences: pd.DataFrame) -> float | None:
-    """Return the critical value of the bands of :func:`difference_curves`; None if no difference varies."""
+    """Return half-width / std_error, the critical value, of the band of largest std_error; None if it is 0."""
     error = differences["std_error"].to_numpy(dtype=np.float64)
     if not np.nanmax(error, initial=0.0) > 0:
         return None
@@ -220,7 +220,7 @@ def critical_value_of_bands(differences: pd.DataFrame) -> float | None:
 
 
 def critical_value(largest: Floats, alpha: float) -> float:
-    """Return the draw above which p is below alpha; nan if there are too few draws."""
+    """Return the draw, of ascending `largest`, above which p is below alpha; nan if there are too few."""
     n_exceeding = int(np.ceil(alpha * (1 + len(largest)) - TIE_SLACK)) - 2
     return float(largest[-1 - n_exceeding]) if n_exceeding >= 0 else np.nan
 
@@ -228,10 +228,10 @@ def critical_value(largest: Floats, alpha: float) -> float:
 def draw_max_t(
     deviations: Floats, varies: Bools, alpha: float, *, n_draws: int, rng: Seed, df: int | None = None
 ) -> Floats:
-    """Draw the largest |t| over all pairs of curves at all priors; large comparisons get fewer draws.
+    """Draw max |t| (n_draws,) over all pairs of curves at all priors; large comparisons get fewer draws.
 
-    The deviations are (n_units, n_models, n_priors); `varies` (n_pairs * n_priors) marks differences that
-    vary. By default `df` is one less than the number of units.
+    Deviations are (n_units, n_models, n_priors). `varies` (n_pairs * n_priors) masks the differences drawn.
+    By default `df` is n_units - 1.
     """
     n_units, n_models, n_priors = deviations.shape
     df = n_units - 1 if df is None else df
@@ -251,12 +251,12 @@ def draw_max_t(
 
 
 def min_draws(alpha: float) -> int:
-    """Return the fewest draws from which a large comparison can be decided at this level."""
+    """Return the fewest draws for a large comparison at this level: 50 / alpha - 1, and at least 999."""
     return max(MIN_DRAWS, int(np.ceil(MIN_EXCEEDANCES / alpha - TIE_SLACK)) - 1)
 
 
 def _compute_loadings(deviations: Floats) -> Floats:
-    """Return principal axes of the deviations, scaled by their singular values, without those of 0."""
+    """Return principal axes (n_axes, ...) of deviations (n_units, ...) times singular values, without 0."""
     flat = deviations.reshape(len(deviations), -1)
     _, size, axes = np.linalg.svd(flat, full_matrices=False)
     nonzero = size > len(size) * np.finfo(float).eps * size[:1]
@@ -264,11 +264,9 @@ def _compute_loadings(deviations: Floats) -> Floats:
 
 
 def _draw_max_t_by_products(loading: Floats, varies: Bools, df: int, *, n_draws: int, rng: Seed) -> Floats:
-    """Draw the largest |t| of the pairs that vary (n_pairs, n_priors), from the loadings of their curves.
-
-    The mean and the sums of squares of a Gaussian sample are independent, and the latter are Wishart
-    (Bartlett 1933). Products of curves give the sums of squares of all pairs without the single folds.
-    """
+    """Draw max |t| (n_draws,) over pairs and priors that vary (n_pairs, n_priors), from curves' loadings."""
+    # The mean and the sums of squares of a Gaussian sample are independent, and the latter are Wishart
+    # (Bartlett 1933). Products of curves give the sums of squares of all pairs without the single folds.
     excluded, close = _split_pairs(loading, varies)
     curves, generator = loading.transpose(2, 0, 1), np.random.default_rng(rng)  # (n_priors, n_axes, n_models)
     step = max(1, MAX_CELLS // curves.shape[2] ** 2)
@@ -283,7 +281,11 @@ def _draw_max_t_by_products(loading: Floats, varies: Bools, df: int, *, n_draws:
 
 
 def _split_pairs(loading: Floats, varies: Bools) -> tuple[Floats, Floats]:
-    """Return infinity (n_priors, n_models, n_models) for excluded pairs, and loadings of close pairs."""
+    """Return an array that excludes pairs, and the loadings of close pairs, whose curves are nearly equal.
+
+    The array (n_priors, n_models, n_models) is 0 for pairs that vary and are not close, else infinite.
+    The loadings (n_axes, n_close) are of differences at single priors.
+    """
     # Products of the curves of close pairs cancel, so these are drawn one by one.
     a, b = pair_indices(loading.shape[1])
     square = (loading**2).sum(axis=0)
@@ -297,7 +299,7 @@ def _split_pairs(loading: Floats, varies: Bools) -> tuple[Floats, Floats]:
 
 
 def _max_pairwise_t(mean: Floats, spread: Floats, excluded: Floats) -> float:
-    """Return the largest squared t / df over pairs, from means (n_priors, n_models) and roots of spread."""
+    """Return the largest t^2 / df over pairs not `excluded`, from means (n_priors, n_models) and roots."""
     square = (spread**2).sum(axis=1)
     below = np.matmul(spread.transpose(0, 2, 1), spread)
     below *= -2
@@ -311,7 +313,7 @@ def _max_pairwise_t(mean: Floats, spread: Floats, excluded: Floats) -> float:
 
 
 def _draw_gaussian_sample(n_axes: int, df: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draw the mean of a standard Gaussian sample and a root of its sums of squares (Bartlett 1933)."""
+    """Draw standard normals (n_axes,), and R (n_axes, n_axes or df) where R R' is Wishart with this df."""
     mean = generator.standard_normal(n_axes)
     if n_axes > df:  # the singular sums of squares have no triangular root, so the sample is the root
         return mean, generator.standard_normal((n_axes, df))
@@ -321,21 +323,19 @@ def _draw_gaussian_sample(n_axes: int, df: int, generator: np.random.Generator) 
 
 
 def _squared_t(loading: Floats, mean: Floats, root: Floats) -> Floats:
-    """Return the squared t / df of each column, from the sample that `mean` and `root` describe."""
+    """Return t^2 / df (n_columns,) of each column x of `loading`: (mean @ x)^2 / |root.T @ x|^2."""
     return np.asarray((mean @ loading) ** 2 / ((root.T @ loading) ** 2).sum(axis=0))
 
 
 def draw_max_t_of_columns(
     residual: Floats, n_priors: int, n_draws: int, rng: Seed, *, df: int | None = None
 ) -> Floats:
-    """Draw the largest |t| over all columns, which are pairs times priors; `df` as for :func:`draw_max_t`.
-
-    Few folds span too few directions to estimate correlations. Pairs are then drawn independently, which is
-    conservative (Sidak 1967), and with two folds all columns are.
-    """
+    """Draw max |t| (n_draws,) over columns (pairs times priors) of residuals (n_units, n_columns)."""
     generator = make_generator(rng)
     n_units, n_columns = residual.shape
     df = n_units - 1 if df is None else df
+    # Few folds span too few directions to estimate correlations. Pairs are then drawn independently, which is
+    # conservative (Sidak 1967), and with two folds all columns are.
     size = n_columns if df + 1 >= MIN_FOLDS_FOR_JOINT_DRAWS else n_priors if df > 1 else 1
     blocks = (residual[:, start : start + size] for start in range(0, n_columns, size))
     draws = [_draw_max_t_of_block(block[:, block.any(axis=0)], n_draws, generator, df) for block in blocks]
@@ -343,13 +343,11 @@ def draw_max_t_of_columns(
 
 
 def _draw_max_t_of_block(residual: Floats, n_draws: int, generator: np.random.Generator, df: int) -> Floats:
-    """Draw the largest |t| over columns of Gaussian tables with the residuals' correlation.
-
-    Tables have df + 1 rows. Each column is studentized by its own deviation, because a common one (as in the
-    multivariate t) would understate the largest of many.
-    """
+    """Draw max |t| (n_draws,) over columns of Gaussian tables with the residuals' correlation; 0 if empty."""
     if not residual.size:
         return np.zeros(n_draws)
+    # Each column is studentized by its own deviation, because a common one (as in the multivariate t) would
+    # understate the largest of many.
     n_rows, unit = df + 1, residual / np.linalg.norm(residual, axis=0)
     if n_draws * n_rows * unit.size > MAX_PRODUCTS:
         loading = _compute_loadings(unit)
@@ -399,12 +397,7 @@ def auprec_bands(
     Returns
     -------
     DataFrame
-        Columns model, prior, auprec, conf_low and conf_high, clipped to [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
+        One row for each model and prior: model, prior, auprec, conf_low and conf_high, clipped to [0, 1].
 
     Notes
     -----
@@ -443,7 +436,7 @@ def auprec_bands(
 
 
 def _logit_limits(estimate: Floats, half_width: Floats) -> tuple[Floats, Floats]:
-    """Return limits symmetric on the logit scale; estimates of 0 and 1 are their own limits."""
+    """Return lower and upper limits, symmetric on the logit scale; the estimate itself at 0 and 1."""
     inside = (estimate > 0) & (estimate < 1)
     value = np.where(inside, estimate, 0.5)
     centre, logit_half_width = special.logit(value), half_width / (value * (1 - value))
@@ -455,7 +448,7 @@ def _logit_limits(estimate: Floats, half_width: Floats) -> tuple[Floats, Floats]
 def pair_critical_value(
     joint: JointCurves, alpha: float, *, selected: Bools | None = None, n_draws: int = N_DRAWS, rng: Seed = 0
 ) -> float:
-    """Return the simultaneous critical value of the selected pairs; nan if the covariance is unknown."""
+    """Return the simultaneous critical |t| (over cases |z|) of selected pairs; nan without a covariance."""
     if not joint.has_covariance:
         return np.nan
     varies = np.sqrt(joint.pairs()[1]) > ROUNDING
@@ -465,7 +458,7 @@ def pair_critical_value(
 
 
 def draw_max_pair_t(joint: JointCurves, varies: Bools, alpha: float, *, n_draws: int, rng: Seed) -> Floats:
-    """Draw the largest |t| (over cases |z|) of the differences that vary (n_pairs, n_priors), ascending."""
+    """Draw max |t| (over cases |z|) of the differences that vary (n_pairs, n_priors), sorted (n_draws,)."""
     if np.isinf(joint.df):
         pairs = np.transpose(pair_indices(len(joint.estimate)))[varies.any(axis=1)]
         max_draws = MAX_DIFFERENCES_DRAWN // max(1, len(pairs) * len(joint.priors))
@@ -476,7 +469,7 @@ def draw_max_pair_t(joint: JointCurves, varies: Bools, alpha: float, *, n_draws:
 
 
 def _draw_max_pair_z(joint: JointCurves, pairs: NDArray[np.intp], n_draws: int, rng: Seed) -> Floats:
-    """Draw the largest |z| over the differences of the pairs (n_pairs, 2)."""
+    """Draw max |z| (n_draws,) over all priors and the differences of pairs of model indices (n_pairs, 2)."""
     root = joint.deviations.reshape(len(joint.deviations), -1)
     draws = (make_generator(rng).standard_normal((n_draws, len(root))) @ root).reshape(
         n_draws, *joint.estimate.shape
@@ -491,7 +484,7 @@ def _draw_max_pair_z(joint: JointCurves, pairs: NDArray[np.intp], n_draws: int, 
 
 
 def _mean_critical_value(joint: JointCurves, alpha: float, *, n_draws: int, rng: Seed) -> float:
-    """Return the simultaneous critical value of all means; nan if the covariance is unknown."""
+    """Return the critical |t| (over cases |z|) of all means at all priors; nan without a covariance."""
     if not joint.has_covariance:
         return np.nan
     columns = joint.deviations.reshape(len(joint.deviations), -1).copy()
@@ -503,7 +496,7 @@ def _mean_critical_value(joint: JointCurves, alpha: float, *, n_draws: int, rng:
 
 
 def _draw_max_z(columns: Floats, n_draws: int, rng: Seed) -> Floats:
-    """Draw the largest |z| over normal columns with the covariance of the deviations."""
+    """Draw max |z| (n_draws,) over normal columns whose covariance is ``columns.T @ columns``."""
     size = np.linalg.norm(columns, axis=0)
     unit = columns[:, size > 0] / size[size > 0]
     draws = make_generator(rng).standard_normal((n_draws, len(unit))) @ unit

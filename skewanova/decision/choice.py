@@ -50,10 +50,9 @@ N_SPREADS, N_SCALES = 200, 40
 def probability_best(
     estimate: Floats, covariance: Floats, *, df: float, n_draws: int = N_DRAWS, rng: Seed = 0
 ) -> Floats:
-    """Return the posterior probability that each model has the largest true value.
+    """Return the posterior probability (n_models,) that each model has the largest true value.
 
-    The covariance of the estimates has `df` degrees of freedom, infinite if it counts as known. Models that
-    never differ share their probability.
+    The covariance has `df` degrees of freedom, infinite if known. Models that never differ share theirs.
     """
     return fraction_best(draw_posterior(estimate, covariance, df=df, n_draws=n_draws, rng=rng))
 
@@ -61,7 +60,7 @@ def probability_best(
 def draw_posterior(
     estimate: Floats, covariance: Floats, *, df: float, n_draws: int = N_DRAWS, rng: Seed = 0
 ) -> Floats:
-    """Draw true values (n_draws, n_models), up to a shift that all models share, from the posterior."""
+    """Draw true values (n_draws, n_models) from the posterior; only their differences are meaningful."""
     order = argsort_descending(estimate)
     ranked, ranked_covariance = estimate[order], covariance[np.ix_(order, order)]
     seed = make_generator(rng).integers(2**63)
@@ -77,16 +76,14 @@ def draw_posterior(
 
 
 def expected_losses(draws: Floats) -> Floats:
-    """Return the expected shortfall of each model from the best; the smallest is the EVPI."""
+    """Return each model's mean shortfall from the best over draws (n_draws, n_models); the least is EVPI."""
     return np.asarray((draws.max(axis=1, keepdims=True) - draws).mean(axis=0))
 
 
 def expected_gains(draws: Floats, covariance: Floats, variance_ratios: Floats) -> Floats:
-    """Return the EVSI of studies after which the covariance of the estimates is multiplied by a ratio.
-
-    Deviations of the draws are rescaled to the preposterior covariance, in the axes in which the posterior
-    precision is a multiple of that of the data (moment matching, Jalal and Alarid-Escudero 2018).
-    """
+    """Return the EVSI (n_ratios,) of studies that multiply the covariance of the estimates by each ratio."""
+    # Deviations of the draws are rescaled to the preposterior covariance, in the axes in which the posterior
+    # precision is a multiple of that of the data (moment matching, Jalal and Alarid-Escudero 2018).
     mean = draws.mean(axis=0)
     variances, axes, _ = _orthogonal_contrasts(mean, covariance)
     axes, size = axes[variances > 0], np.sqrt(variances[variances > 0])
@@ -101,14 +98,14 @@ def expected_gains(draws: Floats, covariance: Floats, variance_ratios: Floats) -
 
 
 def _index_first_duplicates(estimate: Floats, covariance: Floats) -> NDArray[np.intp]:
-    """Return for every model the index of the first that differs from it by rounding only."""
+    """Return for every model the index of the first model (maybe itself) that equals it up to rounding."""
     size = np.diag(covariance)[:, None] + np.diag(covariance)
     same = (size - 2 * covariance <= TIE * size) & (np.abs(estimate[:, None] - estimate) <= TIE)
     return np.asarray(same.argmax(axis=1))
 
 
 def _leading_counts(ranked: Floats) -> list[int]:
-    """Return numbers of leading models to try, growing by half; equal estimates are not separated."""
+    """Return numbers of leading models to try (2, 3, 4, 6, ..., all) that separate no equal estimates."""
     counts = [2]
     while counts[-1] < len(ranked):
         counts.append(counts[-1] + max(1, counts[-1] // 2))
@@ -124,7 +121,7 @@ def _draw_true_values(
     n_draws: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Draw the true values of all models from the posterior, relative to the mean of the leading models."""
+    """Draw true values (n_draws, n_models) from the posterior, less the mean of the first `n_leading`."""
     variances, axes, observed = _orthogonal_contrasts(
         estimate[:n_leading], covariance[:n_leading, :n_leading]
     )
@@ -148,7 +145,10 @@ def _draw_true_values(
 
 
 def _regress_on_leading(covariance: Floats, variances: Floats, axes: Floats) -> tuple[Floats, Floats]:
-    """Return slopes of the other models on contrasts of the leading ones, and a root of the residual."""
+    """Return slopes (n_others, n_contrasts) and a residual root (n_others, n_others).
+
+    They regress the other models, less the mean of the leading ones, on contrasts of the leading ones.
+    """
     n, n_leading = len(covariance), axes.shape[1]
     others = np.eye(n)[n_leading:]
     others[:, :n_leading] = -1 / n_leading
@@ -160,7 +160,7 @@ def _regress_on_leading(covariance: Floats, variances: Floats, axes: Floats) -> 
 
 
 def _orthogonal_contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return variances, axes (n_contrasts, n_models) and values of uncorrelated contrasts, but for zeros."""
+    """Return variances (n,), axes (n, n_models) and values (n,) of uncorrelated contrasts that are not 0."""
     contrasts = helmert(len(estimate))
     variances, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
     variances = np.where(variances <= TIE * np.trace(covariance), 0.0, variances)
@@ -171,7 +171,7 @@ def _orthogonal_contrasts(estimate: Floats, covariance: Floats) -> tuple[Floats,
 
 
 def _spread_and_scale_grid(size: float, df: float) -> tuple[Floats, Floats]:
-    """Return equally likely pairs of the spread between models and the scale of the covariance."""
+    """Return equally likely spreads (half-Cauchy, times `size`) and covariance scales (df / chi2), flat."""
     spread = size * np.tan(np.pi / 2 * (np.arange(N_SPREADS) + 0.5) / N_SPREADS)
     level = (np.arange(N_SCALES) + 0.5) / N_SCALES
     scale = df / stats.chi2.isf(level, df) if np.isfinite(df) else np.ones(1)
@@ -210,11 +210,11 @@ class ValueOfInformation(FrameResult):
     _table: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a size: n_more, n_total, evsi, cost, net_gain."""
+        """Return a row for each number of further units: n_more, n_total, evsi, cost, net_gain (IAUPREC)."""
         return self._table.copy()
 
     def summary(self) -> str:
-        """Return the value of more data as text of at most 80 columns."""
+        """Return sentences on the EVPI, on twice the data and on what pays, in at most 80 columns."""
         double = np.interp(self.n_now, self._table["n_more"], self._table["evsi"])
         name, loss = shorten_names([self.model])[self.model], format_number(self.evpi, 4)
         lines = [
@@ -350,7 +350,7 @@ def choose_models(decisions: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranking_order(evaluation: Evaluation) -> tuple[str, ...]:
-    """Return the models by descending mean IAUPREC over folds; equal means keep their order."""
+    """Return the names of the models by descending mean IAUPREC over folds; equal means keep their order."""
     mean = evaluation.iauprec.groupby("model", sort=False, observed=True)["iauprec"].mean()
     return tuple(evaluation.models[i] for i in argsort_descending(mean.loc[list(evaluation.models)]))
 
@@ -401,7 +401,11 @@ def rank_models(
 def ranking_frame(
     evaluation: Evaluation, decisions: pd.DataFrame, *, letters: Mapping[str, str] | None, alpha: float
 ) -> pd.DataFrame:
-    """Return the ranking, given the frame of :func:`decision_table`."""
+    """Return the frame of :func:`rank_models`, given that of :func:`decision_table`.
+
+    One row for each model by descending mean IAUPREC: rank, rank_low (1), rank_high (the last), model,
+    iauprec, std, conf_low, conf_high, group (its letters), auc, rarest_prior and four columns of `decisions`.
+    """
     measures = evaluation.reorder_models(ranking_order(evaluation))
     groups = measures.iauprec.groupby("model", sort=False, observed=True)
     mean, std, n_folds = (groups["iauprec"].agg(how).to_numpy() for how in ("mean", "std", "count"))
@@ -504,7 +508,7 @@ def decision_table(evaluation: Evaluation, *, rng: Seed = 0) -> pd.DataFrame:
 
 
 def _smallest_auprec(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
-    """Return the smallest mean AUPREC of each model over the deployment prior, and its prior."""
+    """Return each model's smallest mean AUPREC over the deployment prior, and the prior where it occurs."""
     weighting = measures.deployment_prior
     if isinstance(weighting, DiscretePrior):
         priors, weights = weighting.quadrature()
@@ -516,7 +520,7 @@ def _smallest_auprec(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, 
 
 
 def _decline_per_decade(ends: Floats, low: float, high: float, curves: MeanCurves) -> Floats:
-    """Return the AUPREC lost per factor of ten in the skew, over the range of the deployment prior."""
+    """Return each model's loss of AUPREC per tenfold skew between two priors; at one prior, by the slope."""
     if low == high:
         return np.asarray(curves.slope(low) * np.log(10))
     decades = np.log10((1 - low) / low) - np.log10((1 - high) / high)
@@ -524,7 +528,7 @@ def _decline_per_decade(ends: Floats, low: float, high: float, curves: MeanCurve
 
 
 def _regrets(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
-    """Return the mean and largest regret of each model over the deployment prior."""
+    """Return each model's mean and its largest AUPREC shortfall from the best, over the deployment prior."""
     weighting, regions = measures.deployment_prior, curves.regions()
     priors, weights = weighting.quadrature([high for _, _, high in regions[:-1]])
     means = measures.mean_auprec(priors)
@@ -539,7 +543,7 @@ def _regrets(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
 
 
 def shrink_estimates(estimate: Floats, covariance: Floats, df: float) -> Floats:
-    """Shrink estimates towards their mean (Efron and Morris 1975); nan with fewer than four models.
+    """Shrink estimates (n_models,) towards their mean (Efron and Morris 1975); nan below four models.
 
     Deviations are multiplied by max(0, 1 - (K - 3) v / S) for K models with sum of squares S about the mean.
     The mean error variance v of contrasts is multiplied by df / (df + 2) if it is estimated.

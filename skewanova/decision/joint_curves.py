@@ -52,11 +52,11 @@ class JointCurves:
 
     @property
     def has_covariance(self) -> bool:
-        """True if the covariance is known."""
+        """True if there are deviations, so that the covariance is known."""
         return len(self.deviations) > 0
 
     def pairs(self) -> tuple[Floats, Floats]:
-        """Return the difference and its variance for every pair of models, each (n_pairs, n_priors)."""
+        """Return differences of all pairs and their variances, each (n_pairs, n_priors); nan if unknown."""
         a, b = fold_statistics.pair_indices(len(self.estimate))
         variance = np.full((len(a), len(self.priors)), np.nan)
         if self.pair_error is not None:
@@ -71,15 +71,15 @@ class JointCurves:
         return difference, variance
 
     def deviates(self, critical: float) -> float | Floats:
-        """Return the critical value of each difference; over cases, t with the upper tail of this z."""
+        """Return `critical` or, over cases, the t with the same upper tail as this z (n_pairs, n_priors)."""
         return critical if self.pair_df is None else t_from_z(critical, self.pair_df)
 
     def half_widths(self, critical: float) -> Floats:
-        """Return the half-widths of the intervals of all differences (n_pairs, n_priors)."""
+        """Return half-widths of intervals (n_pairs, n_priors): std. errors times `deviates(critical)`."""
         return np.sqrt(self.pairs()[1]) * self.deviates(critical)
 
     def critical_value(self, alpha: float) -> float:
-        """Return the pointwise two-sided critical value of t; nan if the covariance is unknown."""
+        """Return the pointwise two-sided critical t (over cases z); nan if the covariance is unknown."""
         return float(stats.t.isf(alpha / 2, self.df)) if self.has_covariance else np.nan
 
 
@@ -94,22 +94,22 @@ class PanelCurves:
 
     @cached_property
     def curves(self) -> MeanCurves:
-        """The mean curves as Chebyshev series."""
+        """Mean AUPREC of all models as Chebyshev series in the log-odds."""
         return MeanCurves(self.low, self.high, self.edges, panel_series(self.edges, self.joint.estimate))
 
     @cached_property
     def regions(self) -> list[Region]:
-        """Ranges of priors with one best model."""
+        """Ranges (index of the best model, low, high) of priors with one best model, ascending."""
         return self.curves.regions()
 
 
 def joint_curves_over_folds(
     priors: Floats, values: Floats, *, ratio: float, halves: Floats | None = None
 ) -> JointCurves:
-    """Return the curves of AUPREC values (n_folds, n_models, n_priors).
+    """Return the curves of means over folds of values (n_folds, n_models, n_priors).
 
-    The covariance of the means is inflated by ``1 + J ratio`` (Nadeau and Bengio 2003), or increased by the
-    mean square of differences between halves (n_halvings, n_models, n_priors).
+    Their covariance is inflated by ``1 + J ratio`` (Nadeau and Bengio 2003), or increased by the mean square
+    of differences between halves (n_halvings, n_models, n_priors). It is unknown with one fold.
     """
     n_folds, mean = len(values), values.mean(axis=0)
     if n_folds < 2:
@@ -123,7 +123,7 @@ def joint_curves_over_folds(
 
 
 def _joint_curves_of_test_set(test_set: PairedTestSet, evaluation: Evaluation, priors: Floats) -> JointCurves:
-    """Return curves at `priors`, cached; panel curves are computed in the same pass."""
+    """Return curves of one test set at `priors`, from its cache; curves for the panels are cached too."""
     key = "curves", evaluation.models, evaluation.area_estimator
     cache: dict[bytes, JointCurves] = test_set.cache.setdefault(key, {})
     if priors.tobytes() not in cache:
@@ -141,10 +141,10 @@ def joint_curves_over_cases(
     sample: Sample,
     area_estimator: str,
 ) -> list[JointCurves]:
-    """Return curves on several grids of priors at once.
+    """Return the curves, over cases, for each (priors, areas (n_models, n_priors)) of `estimates`.
 
-    Each grid comes with its areas (n_models, n_priors). `measure` takes nodes of priors and, for each grid,
-    the projection from nodes to the grid, and returns deviations and variances over cases.
+    `measure` takes nodes of priors and, for each grid, the projection from nodes to the grid, and returns
+    deviations and variances over cases.
     """
     priors = np.concatenate([grid for grid, _ in estimates])
     nodes = choose_nodes(priors, float(priors.min()), float(priors.max()), area_estimator)
@@ -164,10 +164,9 @@ def joint_curves_over_cases(
 
 
 def joint_curves_over_runs(evaluation: Evaluation, priors: Floats) -> JointCurves:
-    """Return curves of several runs on one test set, with the covariance over runs and cases.
+    """Return the curves of means over runs on one test set, with the covariance over runs and cases.
 
-    Differences have the standard errors of :func:`~skewanova.inference.compare_runs`. The deviations are
-    those of runs from their mean, and jackknife values of the means over cases.
+    Differences have the standard errors of :func:`~skewanova.inference.compare_runs`.
     """
     means, units, roots, spreads = [], [], [], []
     for areas in iter_run_areas(evaluation, [UniformPrior(prior, prior) for prior in priors.tolist()]):
@@ -186,10 +185,9 @@ def joint_curves_over_runs(evaluation: Evaluation, priors: Floats) -> JointCurve
 
 
 def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
-    """Return the curves of an evaluation at priors, with the covariance over its folds, cases or runs.
+    """Return mean AUPREC curves of an evaluation at priors, with the covariance over folds, cases or runs.
 
-    The covariance is unknown if a model lacks a fold, or if there is one fold whose scores are missing or
-    whose cases do not match between models.
+    It is unknown if a model lacks a fold, or the cases of a single fold are missing or differ by model.
     """
     values = evaluation.auprec_by_cell(priors).swapaxes(0, 1)
     if np.isnan(values).any():
@@ -205,24 +203,25 @@ def joint_curves(evaluation: Evaluation, priors: Floats) -> JointCurves:
 
 
 def panel_curves(evaluation: Evaluation) -> PanelCurves:
-    """Return the joint curves of all models over the evaluated priors and the deployment prior."""
+    """Return joint AUPREC curves at Chebyshev nodes over the range of the evaluated and deployment priors."""
     low, high = _prior_range(evaluation)
     edges, priors = panel_priors(low, high)
     return PanelCurves(low, high, edges, joint_curves(evaluation, priors))
 
 
 def _prior_range(evaluation: Evaluation) -> tuple[float, float]:
+    """Return the smallest and the largest of the evaluated priors and the limits of the deployment prior."""
     priors = prior_grid(evaluation, 2).tolist()
     return priors[0], priors[-1]
 
 
 def mean_curves(evaluation: Evaluation) -> MeanCurves:
-    """Return the mean curves over the range of the evaluated priors and the deployment prior."""
+    """Return mean AUPREC as Chebyshev series over the range of the evaluated and deployment priors."""
     return MeanCurves.fit(evaluation.mean_auprec, *_prior_range(evaluation))
 
 
 def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] | None:
-    """Return mean IAUPREC of every model, its covariance and degrees of freedom; None if unknown."""
+    """Return mean IAUPREC (n_models,), its covariance (n_models, n_models) and its df; None if unknown."""
     table = evaluation.iauprec.pivot(index="fold", columns="model", values="iauprec")
     values = table.loc[list(evaluation.folds), list(evaluation.models)].to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():

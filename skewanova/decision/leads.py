@@ -50,9 +50,9 @@ def find_regions(evaluation: Evaluation) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns model, prior_low, prior_high, margin and runner_up, in ascending priors over the range of the
-        evaluation. The limits are the crossings of mean curves. ``margin`` is the lead over ``runner_up``,
-        the second-best model, averaged over the priors of the region.
+        One row for each range of priors with one best model, ascending, with columns model, prior_low,
+        prior_high, margin and runner_up. The limits are the crossings of mean curves. ``margin`` is the lead
+        over ``runner_up``, the second-best model, averaged over the priors of the region.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def find_regions(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _mean_lead(measures: Evaluation, curves: MeanCurves, region: Region) -> tuple[float, str]:
-    """Return the mean lead over the second-best model of a region, and the name of that model."""
+    """Return the mean AUPREC lead over a region's second-best model, and its name; nan and '' if alone."""
     leader, low, high = region
     if len(measures.models) < 2:
         return np.nan, ""
@@ -116,16 +116,11 @@ def find_crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFra
     Returns
     -------
     DataFrame
-        Columns prior, conf_low, conf_high, model_below, model_above, lead, open_low, open_high, std_error and
-        df, in ascending priors over the range of the evaluation. ``model_below`` is the better of the two
+        One row for each crossing, in ascending priors, with columns prior, conf_low, conf_high, model_below,
+        model_above, lead, open_low, open_high, std_error and df. ``model_below`` is the better of the two
         models below the prior. ``lead`` is True if the largest mean of all models changes there. ``open_low``
         and ``open_high`` are True if the interval reaches the limit of the range. ``std_error`` is that of
         the delta method, and ``df`` are the degrees of freedom (infinite for one fold).
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
 
     Notes
     -----
@@ -145,7 +140,10 @@ def find_crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFra
 
 
 def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -> pd.DataFrame:
-    """Return the frame of :func:`find_crossings`."""
+    """Return the frame of :func:`find_crossings`, one row for each crossing in ascending priors.
+
+    Columns prior, conf_low, conf_high, model_below, model_above, lead, open_low, open_high, std_error and df.
+    """
     unordered = locate_crossings(panel, panel.joint.critical_value(alpha))
     ordered = [unordered[i] for i in argsort_descending([-crossing.prior for crossing in unordered])]
     frame = pd.DataFrame(ordered, columns=list(CROSSING_COLUMNS))
@@ -154,7 +152,7 @@ def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -
 
 
 def locate_crossings(panel: PanelCurves, critical: float) -> list[Crossing]:
-    """Return the crossings of all pairs; the intervals are nan if the critical value is."""
+    """Return the crossings of all pairs, pair by pair; their intervals are nan if the critical value is."""
     if panel.low == panel.high:
         return []
     difference, variance = panel.joint.pairs()
@@ -191,7 +189,7 @@ def _is_lead_change(panel: PanelCurves, below: int, above: int, prior: float) ->
 def intervals_covering_zero(
     edges: Floats, difference: Floats, half_width: Floats
 ) -> list[list[tuple[float, float]]]:
-    """Return the ranges, in log-odds, on which the interval of each difference (row) covers zero."""
+    """Return, for each pair (row), the ranges (low, high) in log-odds where |difference| <= half_width."""
     excess = difference**2 - half_width**2
     size = np.abs(excess).max(axis=1)
     excess = excess / np.where(size > 0, size, 1.0)[:, None]
@@ -207,7 +205,7 @@ def intervals_covering_zero(
 def _crossing_limits(
     edges: Floats, intervals: list[tuple[float, float]], root: float
 ) -> tuple[float, float, bool, bool]:
-    """Return the limits (priors) of the interval around a root, and True for each end of the range."""
+    """Return both limits (priors) of the interval around a root, and True for each that ends the range."""
     around = (ends for ends in intervals if ends[0] - ROOT_TOLERANCE <= root <= ends[1] + ROOT_TOLERANCE)
     low, high = next(around, (root, root))
     open_low, open_high = low <= edges[0] + ROOT_TOLERANCE, high >= edges[-1] - ROOT_TOLERANCE
@@ -215,7 +213,7 @@ def _crossing_limits(
 
 
 def _delta_error(edges: Floats, pieces: list[Chebyshev], variance: Floats, root: float) -> float:
-    """Return the delta-method standard error of a crossing at `root` (log-odds), as a prior."""
+    """Return the delta-method standard error, on the scale of priors, of a crossing at `root` (log-odds)."""
     panel = min(int(np.searchsorted(edges, root, side="right")) - 1, len(pieces) - 1)
     slope = float(pieces[panel].deriv()(root))
     if not np.isfinite(variance).all() or slope == 0:
@@ -259,11 +257,6 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
         ``shortfall`` is the mean of the leader less that of the contender, averaged over the log-odds. The
         limits are exact.
 
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
-
     Notes
     -----
     A model is excluded where the simultaneous band of :func:`~skewanova.decision.difference_curves` puts it
@@ -281,7 +274,7 @@ def find_leaders(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed = 0) 
 
 
 def _simultaneous_bands(evaluation: Evaluation, alpha: float, rng: Seed) -> tuple[PanelCurves, float, float]:
-    """Return the curves, the simultaneous critical value of pairs, and the smallest supported prior."""
+    """Return the curves, the simultaneous critical |t| of pairs, and the smallest supported prior."""
     check_levels(len(check_evaluation(evaluation).models), 2)
     check_alpha(alpha)
     critical = pair_critical_value(joint_curves(evaluation, grid_of_bands(evaluation)), alpha, rng=rng)
@@ -310,15 +303,10 @@ def tabulate_by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed 
     Returns
     -------
     DataFrame
-        Columns prior, model, rank, auprec, conf_low, conf_high, contender and regret. The priors are 41
-        default ones, those of the evaluation and the limits of the deployment prior, ascending. ``conf_low``
-        and ``conf_high`` are the band of :func:`auprec_bands`. ``contender`` is True if the model may be the
-        best (see :func:`find_leaders`). ``regret`` is its shortfall from the best mean.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
+        One row for each prior and model: prior, model, rank, auprec, conf_low, conf_high, contender and
+        regret. The priors are 41 default ones, those evaluated and the limits of the deployment prior.
+        ``conf_low`` and ``conf_high`` are the band of :func:`auprec_bands`. ``contender`` is True if the
+        model may be the best (see :func:`find_leaders`). ``regret`` is its shortfall from the best mean.
 
     Examples
     --------
@@ -331,7 +319,7 @@ def tabulate_by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed 
 
 
 def by_prior_frame(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: float, rng: Seed) -> pd.DataFrame:
-    """Return the frame of :func:`tabulate_by_prior`, given that of :func:`find_leaders`."""
+    """Return a row a prior and model: prior, model, rank, auprec, conf_low, conf_high, contender, regret."""
     weighting = evaluation.deployment_prior
     grid = np.union1d(
         prior_grid(evaluation, BAND_PRIORS), [*evaluation.priors, weighting.low, weighting.high]
@@ -350,7 +338,7 @@ def by_prior_frame(evaluation: Evaluation, leading: pd.DataFrame, *, alpha: floa
 
 
 def _mask_contenders(leading: pd.DataFrame, models: tuple[str, ...], grid: Floats) -> Bools:
-    """Return the mask (n_models, n_priors) of contenders at each prior."""
+    """Return the mask (n_models, n_priors), True where a model is a contender in the frame `leading`."""
     contending = np.zeros((len(models), len(grid)), dtype=bool)
     columns = leading[["contender", "prior_low", "prior_high"]]
     for model, low, high in columns.itertuples(index=False):
@@ -362,7 +350,7 @@ def _mask_contenders(leading: pd.DataFrame, models: tuple[str, ...], grid: Float
 def leaders_frame(
     panel: PanelCurves, models: tuple[str, ...], critical: float, *, rarest: float = 0.0
 ) -> pd.DataFrame:
-    """Return the frame of :func:`find_leaders`."""
+    """Return a row for each range and contender: prior_low, prior_high, leader, contender and shortfall."""
     rows = []
     for leader, contenders, low, high in leader_intervals(panel, critical, rarest=rarest):
         priors = expit((low + high + (high - low) * NODES[0]) / 2)
@@ -374,7 +362,10 @@ def leaders_frame(
 
 
 def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeaderInterval]:
-    """Return ranges with one leader and one set of contenders; all models contend below `rarest`."""
+    """Return (leader, contenders, low, high) for each range of log-odds with one leader and contenders.
+
+    Models are indices. All of them contend below the prior `rarest`.
+    """
     behind = _join_ranges(
         (worse, low, high) for _, worse, low, high in band_intervals(panel, critical, rarest)
     )
@@ -396,7 +387,10 @@ def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0
 def band_intervals(
     panel: PanelCurves, critical: float, rarest: float = 0.0
 ) -> list[tuple[int, int, float, float]]:
-    """Return (better, worse, low, high) for ranges (log-odds) above `rarest` where bands exclude zero."""
+    """Return (better, worse, low, high) for each range in log-odds where the band of a pair excludes zero.
+
+    Models are indices. Ranges start at the prior `rarest` or above.
+    """
     if np.isnan(critical):
         return []
     floor = float(logit(rarest)) if rarest > 0 else -np.inf
@@ -429,13 +423,13 @@ def _join_ranges(ranges: Iterable[tuple[int, float, float]]) -> list[tuple[int, 
 
 
 def _complement_ranges(edges: Floats, ranges: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the gaps between disjoint ranges, from the first to the last edge."""
+    """Return the gaps (low, high) between ascending ranges, from the first to the last edge."""
     ends = [float(edges[0]), *(end for limits in ranges for end in limits), float(edges[-1])]
     return [(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if high - low > MIN_WIDTH]
 
 
 def _log_odds_to_prior(panel: PanelCurves, log_odds: float) -> float:
-    """Return the prior at a log-odds, clipped to the range, whose limits are returned exactly."""
+    """Return the prior at a log-odds, clipped to the panel, whose limits are returned exactly."""
     for end in (panel.low, panel.high):
         if abs(log_odds - float(logit(end))) < MIN_WIDTH:
             return end
@@ -460,13 +454,8 @@ def find_differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: S
     Returns
     -------
     DataFrame
-        Columns better, worse, prior_low and prior_high, one row for each range, pair by pair. The limits are
-        exact. The bands are those of :func:`difference_curves` and :func:`find_leaders`, at supported priors.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of range.
+        Columns better, worse, prior_low and prior_high, one row for each range, pair by pair. The bands
+        are those of :func:`difference_curves` at supported priors.
 
     Examples
     --------
@@ -487,7 +476,10 @@ def differing_priors_frame(
     rarest: float = 0.0,
     control: str | None = None,
 ) -> pd.DataFrame:
-    """Return the frame of :func:`find_differing_priors`, for all pairs or those with the control."""
+    """Return a row (better, worse, prior_low, prior_high) for each range where the band of a pair excludes 0.
+
+    The pairs are all or, with a control, those with it.
+    """
     rows = [
         (models[better], models[worse], _log_odds_to_prior(panel, low), _log_odds_to_prior(panel, high))
         for better, worse, low, high in band_intervals(panel, critical, rarest)

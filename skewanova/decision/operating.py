@@ -47,22 +47,22 @@ class Estimate(NamedTuple):
     high: float
 
     def complement(self) -> Estimate:
-        """Return the complement (1 - p) of a proportion."""
+        """Return 1 minus the proportion, with its limits, the lower one first."""
         return Estimate(1 - self.value, 1 - self.high, 1 - self.low)
 
 
 def vertex_at_threshold(roc: RocCurve, threshold: float) -> int:
-    """Return the vertex of the rule ``score >= threshold``."""
+    """Return the index of the vertex of the rule ``score >= threshold``; 0 if it flags no case."""
     return int(np.count_nonzero(roc.thresholds >= threshold)) - 1
 
 
 def vertex_at_recall(roc: RocCurve, recall: float) -> int:
-    """Return the vertex of the highest threshold with at least this recall."""
+    """Return the index of the vertex of the highest threshold with at least this recall."""
     return int(np.argmax(roc.tpr >= recall - TIE))
 
 
 def vertex_at_precision(roc: RocCurve, precision: float, prior: float) -> int | None:
-    """Return the vertex of the lowest threshold with at least this precision; None if there is none."""
+    """Return the index of the vertex of the lowest threshold with this precision or more; None without."""
     true, false = prior * roc.tpr, (1 - prior) * roc.fpr
     sufficient = np.flatnonzero(true >= (precision - TIE) * (true + false))
     # the first vertex flags no case and has no precision
@@ -70,26 +70,26 @@ def vertex_at_precision(roc: RocCurve, precision: float, prior: float) -> int | 
 
 
 def vertex_at_alert_rate(roc: RocCurve, flagged: float, prior: float) -> int:
-    """Return the vertex of the lowest threshold that flags at most this proportion of cases."""
+    """Return the index of the vertex of the lowest threshold that flags at most this proportion of cases."""
     alert_rate = prior * roc.tpr + (1 - prior) * roc.fpr
     return int(np.flatnonzero(alert_rate <= flagged + TIE)[-1])
 
 
 def vertex_at_min_cost(roc: RocCurve, costs: tuple[float, float], prior: float) -> int:
-    """Return the vertex of smallest expected cost; of several, the one with the highest threshold."""
+    """Return the index of the vertex of smallest expected cost, or of several that of highest threshold."""
     cost = (1 - prior) * costs[0] * roc.fpr + prior * costs[1] * (1 - roc.tpr)
     return int(np.argmax(cost <= cost.min() + TIE * max(costs)))
 
 
 def wilson_estimate(value: float, size: float, level: float) -> Estimate:
-    """Return a proportion of `size` trials with Wilson's (1927) limits."""
+    """Return a proportion of `size` trials with Wilson's (1927) confidence limits at this level."""
     return Estimate(value, *wilson_limits(value, size, level))
 
 
 def compute_measures(
     recall: Estimate, fpr: Estimate, prior: float, costs: tuple[float, float] | None
 ) -> dict[str, Estimate]:
-    """Return all `MEASURES` at one prior; the expected cost is nan without costs."""
+    """Return recall, fpr, precision, npv, flagged, error_rate, f_measure, expected_cost (or nan) by name."""
     miss, other = recall.complement(), 1 - prior
     unit_costs = (np.nan, np.nan) if costs is None else costs
     estimates = (
@@ -106,7 +106,7 @@ def compute_measures(
 
 
 def weighted_sum(first: Estimate, second: Estimate, weights: tuple[float, float]) -> Estimate:
-    """Return the sum of two proportions with positive weights (Zou and Donner 2008)."""
+    """Return ``a * first + b * second`` with its limits, for weights (a, b) above 0 (Zou and Donner 2008)."""
     a, b = weights
     value = a * first.value + b * second.value
     below = np.hypot(a * (first.value - first.low), b * (second.value - second.low))
@@ -115,11 +115,8 @@ def weighted_sum(first: Estimate, second: Estimate, weights: tuple[float, float]
 
 
 def proportion_ratio(over: Estimate, under: Estimate) -> Estimate:
-    """Return the ratio q of two proportions, whose limits make a limit of ``over - q under`` 0.
-
-    See Donner and Zou (2012). The ratio is infinite if `under` is 0, and nan (limits 0 and infinity) if both
-    are.
-    """
+    """Return ``over / under`` and limits (Donner and Zou 2012); infinite if `under` is 0, nan if both are."""
+    # the limits of the ratio q are where a limit of over - q under is 0
     product = over.value * under.value
     low, high = over.low * (2 * over.value - over.low), over.high * (2 * over.value - over.high)
     down, up = under.low * (2 * under.value - under.low), under.high * (2 * under.value - under.high)
@@ -133,14 +130,14 @@ def proportion_ratio(over: Estimate, under: Estimate) -> Estimate:
 
 
 def _predictive_value(right: Estimate, wrong: Estimate, prior_odds: float) -> Estimate:
-    """Return the precision or, with the classes swapped, the negative predictive value."""
+    """Return the precision with its limits or, with the classes swapped, the negative predictive value."""
     with np.errstate(invalid="ignore", over="ignore"):  # infinite odds give the value 1
         odds = np.array(proportion_ratio(right, wrong)) * prior_odds
         return Estimate(*(1 - 1 / (1 + odds)).tolist())
 
 
 def _f_measure(recall: Estimate, fpr: Estimate, skew: float) -> Estimate:
-    """Return the harmonic mean of precision and recall, 2T / (T + lam F + 1)."""
+    """Return the harmonic mean of precision and recall, 2T / (T + lam F + 1), with its limits."""
     # Landgrebe et al. 2006 print a geometric mean without the skew
     unit = 1 / (1 + skew)  # the squares of large skews would overflow
     rest = Estimate(*(unit + skew * unit * rate for rate in fpr))
@@ -149,7 +146,7 @@ def _f_measure(recall: Estimate, fpr: Estimate, skew: float) -> Estimate:
 
 
 def fold_mean(values: Floats, level: float, *, ratio: float) -> Estimate:
-    """Return the mean over folds with t limits, corrected by 1 + J ratio (Nadeau and Bengio 2003)."""
+    """Return the mean over folds and its t limits, variance inflated by 1 + J ratio (Nadeau and Bengio)."""
     exponent = np.frexp(np.abs(values).max())[1] + 1  # sums and squares of large costs may overflow
     small = np.ldexp(values, -exponent)
     mean = float(small.mean())
@@ -189,7 +186,7 @@ class _Rule:
     costs: tuple[float, float] | None
 
     def targets(self, models: Sequence[str]) -> dict[str, float]:
-        """Return the target of each model."""
+        """Return the target of each model, a number; raise if a mapping does not name every model."""
         targets = self.target if isinstance(self.target, Mapping) else dict.fromkeys(models, self.target)
         if set(targets) != set(models):
             raise InputError(
@@ -204,7 +201,7 @@ class _Rule:
         return numbers
 
     def vertex(self, roc: RocCurve, target: float, prior: float) -> int | None:
-        """Return the vertex of the chosen threshold; None if no threshold reaches the target."""
+        """Return the index of the vertex of the chosen threshold; None if none reaches the target."""
         match self.name:
             case "threshold":
                 return vertex_at_threshold(roc, target)
@@ -331,7 +328,7 @@ def threshold_table(
 
 
 def _split_parts(scores: object, part: str) -> tuple[Any, Any]:
-    """Return the table of one part, on which the threshold is chosen, and that of all others."""
+    """Return the table of one part, to choose on, and that of all others; raise unless a path or frame."""
     if isinstance(scores, ScoreTable | Evaluation):
         kind = type(scores).__name__
         raise InputTypeError(
@@ -346,6 +343,7 @@ def _choose_rule(
     rates: Mapping[str, float | None],
     costs: tuple[float, float] | None,
 ) -> _Rule:
+    """Return the only rule that is stated, with its target and costs; raise unless there is exactly one."""
     targets: dict[str, Any] = {name: value for name, value in rates.items() if value is not None}
     for name, value in targets.items():
         is_whole_recall = name == "recall" and check_one_number(check_float_array(value, name), name) == 1
@@ -367,6 +365,7 @@ def _choose_rule(
 
 
 def _check_costs(costs: tuple[float, float]) -> tuple[float, float]:
+    """Return the costs as two floats; raise unless they are finite, not negative and not both 0."""
     if np.shape(costs) != (2,):
         raise InputTypeError(
             "`costs` must be a pair (false positive, false negative) of numbers, such as (1, 5), but got "
@@ -379,7 +378,7 @@ def _check_costs(costs: tuple[float, float]) -> tuple[float, float]:
 
 
 def _priors_to_judge(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats, float | None]:
-    """Return the priors to evaluate at and, for a distribution, its mean, else None."""
+    """Return the priors and None or, of a distribution, its mean, 5 % and 95 % quantile, and the mean."""
     if not (hasattr(priors, "quadrature") or hasattr(priors, "ppf")):
         return check_prior_list(priors, "at_priors"), None
     grid, weight = as_deployment_prior(cast("DeploymentPrior", priors)).quadrature()
@@ -390,7 +389,7 @@ def _priors_to_judge(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats,
 
 
 def _curves_for_choice(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
-    """Return the curve on which the threshold of each model and fold is chosen."""
+    """Return the ROC curves of `choose_on` by model and fold; raise if one is missing or useless."""
     if rule.name == "threshold":
         raise InputError("`choose_on` has no effect with a given `threshold`; remove one of them")
     table = read_in_memory(choose_on)
@@ -410,7 +409,7 @@ def _curves_for_choice(rule: _Rule, choose_on: object, measured: _Curves) -> Map
 def _prior_pairs(
     rule: _Rule, grid: Floats, chosen: float | Sequence[float] | None
 ) -> list[tuple[float, float]]:
-    """Return all pairs (chosen prior, prior); the former is nan if the rule does not depend on it."""
+    """Return all pairs (chosen prior, prior); the former is nan if the rule does not depend on the prior."""
     if rule.name not in PRIOR_RULES:
         if chosen is not None:
             raise InputError(f"`chosen_prior` has no effect on a threshold chosen by {rule.name}; remove it")
@@ -430,7 +429,7 @@ class _Curves(NamedTuple):
 
 
 def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
-    """Return the curves, with effective sample sizes of the classes, for Wilson's intervals."""
+    """Return the ROC curves by model and fold, of clusters or weights with effective sizes of the classes."""
     if isinstance(scores, Evaluation):
         if as_design(stated) != FoldDesign():
             raise InputError(
@@ -454,7 +453,10 @@ def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
 def _judge_threshold(
     rule: _Rule, roc: RocCurve, source: RocCurve, target: float, *, priors: tuple[float, float], level: float
 ) -> tuple[float, dict[str, Estimate]]:
-    """Return the threshold chosen on `source` for the first prior, and measures of `roc` at the second."""
+    """Return the threshold chosen on `source` at the first prior, and measures of `roc` at the second.
+
+    The measures are by name, and all nan if no threshold reaches the target.
+    """
     vertex = rule.vertex(source, target, priors[0])
     if vertex is None:
         return np.nan, dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))
@@ -466,7 +468,7 @@ def _judge_threshold(
 
 
 def _average_folds(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
-    """Return the rows of means over folds; nan if a measure is undefined in a fold."""
+    """Return a row with the mean over folds and t limits for each measure; nan if a fold lacks it."""
     keys = ["model", "rule", "target", "chosen_prior", "prior", "measure"]
     rows = []
     for key, group in frame.groupby(keys, sort=False, observed=True, dropna=False):
@@ -481,6 +483,7 @@ def _average_folds(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFr
 
 
 def _note_unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
+    """Return one warning for each model and chosen prior that has folds without a threshold."""
     missing = frame[(frame["measure"] == "recall") & frame["estimate"].isna()]
     cells = missing[["model", "fold", "chosen_prior"]].drop_duplicates()
     n_folds = Counter(zip(cells["model"], cells["chosen_prior"], strict=True))
@@ -492,6 +495,7 @@ def _note_unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
 
 
 def _note_undefined(means: pd.DataFrame) -> list[str]:
+    """Return one warning that names all models whose mean precision is nan; empty without such."""
     undefined = means[(means["measure"] == "precision") & means["estimate"].isna()]
     models = ", ".join(map(repr, dict.fromkeys(undefined["model"])))
     text = f"the mean precision over folds is undefined for {models}, since no case is flagged in some fold"

@@ -79,7 +79,7 @@ class PowerTarget:
             raise InputError(f"`difference` must be finite and not 0, but got {size:g}")
 
     def size(self, observed: Any) -> Any:
-        """Return the stated or else the observed difference."""
+        """Return the stated difference of IAUPREC, or `observed` if none is stated."""
         return observed if self.difference is None else self.difference
 
 
@@ -108,7 +108,9 @@ def plan_sample_sizes(
     Returns
     -------
     DataFrame
-        Columns of `PLAN_COLUMNS`, one row for each pair, in the order of the models of the evaluation.
+        One row for each pair, with columns model_a, model_b, design, observed, difference, std_error, alpha,
+        power, assurance, power_now, detectable, limit_power, run_share, n_folds_now, n_folds,
+        n_folds_assured, case_factor, case_factor_assured, positive_factor and negative_factor.
 
     Raises
     ------
@@ -147,6 +149,7 @@ def plan_sample_sizes(
 
 
 def _plan_over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
+    """Return the plan over folds as columns (n_pairs,) by name, nan for pairs that do not vary."""
     values, _ = build_fold_table(measures.iauprec)
     paired, n_folds, halves = fold_statistics.paired_t(values), len(values), measures.iauprec_half_differences
     deviation = paired.std_error * np.sqrt(n_folds)
@@ -173,7 +176,7 @@ def _plan_over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any
 
 
 def _split_half_ratio(halves: Floats, deviation: Floats) -> Floats:
-    """Return the split-half variance of each pair divided by its variance over folds."""
+    """Return each pair's mean squared difference between halves, divided by its squared `deviation`."""
     return np.asarray((fold_statistics.pair_differences(halves) ** 2).mean(axis=0) / deviation**2)
 
 
@@ -185,7 +188,7 @@ def _plan_pair(
     *,
     assured: Callable[..., float],
 ) -> dict[str, float]:
-    """Return the columns of a pair; `power` takes a difference and a factor, `assured` a factor."""
+    """Return observed, difference, std_error, power_now, detectable and case factors of a pair, by name."""
     size, factor_for = target.size(observed), partial(case_factor_for_power, power=target.power)
     return {
         "observed": observed,
@@ -222,7 +225,7 @@ class _RunVariances:
         return max(self.runs - self.run_cases, 0.0) / self.n_runs / total
 
     def power(self, size: float, alpha: float, pilot: Pilot, *, n_runs: float, factor: float = 1.0) -> float:
-        """Return the power with `n_runs` runs and `factor` times the cases."""
+        """Return the power to detect `size` with `n_runs` runs and `factor` times the present cases."""
         true = np.maximum(self.runs / pilot.ratio**2 - self.run_cases, 0.0)
         over_runs = np.asarray(true + self.run_cases / factor) / n_runs
         total, of_runs = over_runs + self.shared / factor, self.df / (self.n_runs - 1) * (n_runs - 1)
@@ -231,7 +234,7 @@ class _RunVariances:
         return float(approximate_power(abs(size) / np.sqrt(total), df, alpha) @ pilot.weight)
 
     def runs_for_power(self, size: float, pilot: Pilot, target: PowerTarget) -> float:
-        """Return the smallest number of runs with the power; infinite if the cases limit it below."""
+        """Return the smallest number of runs, from 2, with the power; infinite if cases limit it below."""
         if self.shared > 0 and float(z_power(size, np.sqrt(self.shared), target.alpha)) <= target.power:
             return np.inf
 
@@ -242,7 +245,7 @@ class _RunVariances:
 
 
 def _plan_over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
-    """Return the numbers of runs and cases that each pair needs, as columns of the plan."""
+    """Return the plan over runs and cases as columns (n_pairs,) by name."""
     mean, (errors, _) = areas.area.mean(axis=1), areas.pair_errors()
     pairs = zip(combinations(range(len(mean)), 2), errors.tolist(), strict=True)
     rows = [
@@ -253,7 +256,7 @@ def _plan_over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
 
 
 def _variances_with_runs(areas: RunAreas, i: int, j: int, error: float) -> _RunVariances:
-    """Return the variance components of one pair, given the standard error of its difference."""
+    """Return the variance components of models i and j, given the standard error of their difference."""
     n_runs = areas.area.shape[1]
     over_cases = areas.values.reshape(len(areas.values), *areas.area.shape)
     if areas.runs == "nested":
@@ -271,7 +274,7 @@ def _variances_with_runs(areas: RunAreas, i: int, j: int, error: float) -> _RunV
 
 
 def _uncorrelated_variance(covariance: Floats) -> float:
-    """Return the mean variance less the mean covariance."""
+    """Return the mean of the diagonal (variances) less the mean of the other entries (covariances)."""
     n = len(covariance)
     variance = float(np.trace(covariance))
     return variance / n - (float(covariance.sum()) - variance) / (n * (n - 1))
@@ -280,7 +283,7 @@ def _uncorrelated_variance(covariance: Floats) -> float:
 def _plan_runs_of_pair(
     observed: float, error: float, pair: _RunVariances, target: PowerTarget
 ) -> dict[str, float]:
-    """Return the columns of the plan for one pair with runs; only its difference if runs do not vary."""
+    """Return a pair's columns by name; only observed, difference, std_error if runs do not vary."""
     size = target.size(observed)
     if not (error > 0 and pair.runs > 0):
         return {"observed": observed, "difference": size, "std_error": error}
@@ -305,7 +308,7 @@ class _CaseVariances(NamedTuple):
     var_of_var: Floats
 
     def scale_variance(self, positive: float, negative: float) -> tuple[float, float]:
-        """Return the variance with these factors of cases, and its df (Satterthwaite 1946)."""
+        """Return the variance with these factors of each class, and its df (Satterthwaite 1946)."""
         factor = np.array([negative, positive, min(negative, positive)])
         variance = float((self.variance / factor).sum())
         var_of_var = float((self.var_of_var / factor**3).sum())
@@ -321,7 +324,7 @@ class _CaseVariances(NamedTuple):
         positive: float = 1.0,
         negative: float = 1.0,
     ) -> float:
-        """Return the power with these factors of all cases and of each class; nan if the variance is 0."""
+        """Return the power to detect `size` with factors of cases and classes; nan if the variance is 0."""
         variance, df = self.scale_variance(factor * positive, factor * negative)
         if not variance > 0:
             return np.nan
@@ -329,14 +332,14 @@ class _CaseVariances(NamedTuple):
 
 
 def _plan_over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
-    """Return the columns of the plan for all pairs, over the cases of one test set."""
+    """Return the plan over the cases of one test set as columns (n_pairs,) by name."""
     pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_variances_by_stratum(), strict=True)
     rows = [_plan_cases_of_pair(_CaseVariances(a - b, *strata), target) for (a, b), *strata in pairs]
     return dict(pd.DataFrame(rows))
 
 
 def _plan_cases_of_pair(pair: _CaseVariances, target: PowerTarget) -> dict[str, float]:
-    """Return the columns of the plan for one pair on a test set."""
+    """Return the columns of :func:`_plan_pair` by name, and positive_factor and negative_factor."""
     size, (variance, df) = target.size(pair.observed), pair.scale_variance(1.0, 1.0)
     power, ratio = partial(pair.power, alpha=target.alpha, pilot_df=df), quantile_ratio(df, target.assurance)
     assured = partial(pair.power, float(size * ratio), target.alpha, np.inf)
@@ -390,17 +393,17 @@ class ComparisonPlan:
     _table: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for each pair, with the columns of `PLAN_COLUMNS`."""
+        """Return a row for each pair: differences, power now, and folds and factors of cases needed."""
         return self._table.copy()
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """One sentence for each pair on the sample size it needs."""
+        """A text for each pair on its power now and the folds, runs or cases it needs."""
         short = shorten_names([*self._table["model_a"], *self._table["model_b"]])
         return tuple(_describe_pair(row, short, self) for row in iter_rows(self._table))
 
     def summary(self) -> str:
-        """Return the plan as text of at most 80 columns."""
+        """Return the design, the sentences and the warnings as text of at most 80 columns."""
         lines = [f"Design: {self.design}", *(f"- {s}" for s in self.sentences), *self.warnings]
         return wrap_lines(lines, SCREEN_WIDTH)
 
@@ -525,12 +528,12 @@ def plan_comparison(
 
 
 def count_compared_pairs(n_models: int, control: str | None) -> int:
-    """Return the number of pairs, or of pairs with the control."""
+    """Return the number of pairs of models or, with a control, of the pairs with it (n_models - 1)."""
     return comb(n_models, 2) if control is None else n_models - 1
 
 
 def _describe_pair(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str:
-    """Return the sentences on the sample size that one pair needs."""
+    """Return one to four sentences on a pair's power now and the cases, folds or runs it needs."""
     pair = f"{short[row.model_a]} and {short[row.model_b]}"
     if np.isnan(row.power_now):
         return f"{pair}: their difference does not vary, so nothing can be planned from it."
@@ -547,6 +550,7 @@ def _describe_pair(row: Any, short: dict[str, str], plan: ComparisonPlan) -> str
 
 
 def _describe_cases(row: Any, plan: ComparisonPlan) -> str:
+    """Return a sentence on how many times as many cases give the power, or that no number does."""
     if np.isinf(row.case_factor):
         return f"No number of {plan.units} gives power {row.power:g}."
     units = f"test {plan.units}" if row.design in {"test_set", "runs"} else f"{plan.units} in the data"
@@ -558,6 +562,7 @@ def _describe_cases(row: Any, plan: ComparisonPlan) -> str:
 
 
 def _describe_folds(row: Any, plan: ComparisonPlan) -> str:
+    """Return a sentence after a space on the folds or runs that give the power, or that none do; or ''."""
     if np.isnan(row.n_folds):
         return ""
     further, shared = ("folds of the same data", "training data") if plan.overlapping else ("", "")
@@ -572,7 +577,7 @@ def _describe_folds(row: Any, plan: ComparisonPlan) -> str:
 
 
 def _advise_runs_or_cases(row: Any, plan: ComparisonPlan) -> str:
-    """Return a sentence that advises more runs or more cases; "" without runs."""
+    """Return a sentence after a space that advises more runs or more cases; '' without runs."""
     if np.isnan(row.run_share):
         return ""
     first, second = ("runs", plan.units) if row.run_share > MIN_SHARE_FOR_RUNS else (plan.units, "runs")

@@ -63,7 +63,7 @@ class Pilot(NamedTuple):
     @classmethod
     @lru_cache(maxsize=64)
     def from_df(cls, df: float) -> Pilot:
-        """Return the distribution chi / sqrt(df) at Gauss-Laguerre nodes."""
+        """Return the distribution of chi / sqrt(df) as Gauss-Laguerre nodes; just 1 if df is 1e7 or more."""
         if df >= KNOWN_DF:
             return cls(np.ones(1), np.ones(1))
         size = next(n for least, n in N_NODES if df >= least)
@@ -75,12 +75,12 @@ class Pilot(NamedTuple):
 
     @classmethod
     def from_assurance(cls, df: float, assurance: float) -> Pilot:
-        """Return the single ratio that is exceeded with this probability."""
+        """Return one node, the ratio that chi / sqrt(df) exceeds with the probability `assurance`."""
         return cls(np.array([quantile_ratio(df, assurance)]), np.ones(1))
 
 
 def quantile_ratio(df: ArrayLike, assurance: float) -> Floats:
-    """Return the quantile of chi / sqrt(df) that is exceeded with this probability."""
+    """Return the value that chi / sqrt(df) exceeds with the probability `assurance`, elementwise."""
     degrees = np.asarray(df, dtype=np.float64)
     finite = np.minimum(degrees, KNOWN_DF)
     return np.where(degrees < KNOWN_DF, np.sqrt(stats.chi2.ppf(1 - assurance, finite) / finite), 1.0)
@@ -103,19 +103,19 @@ class FoldTest:
     pilot_df: float = np.inf
 
     def noncentrality(self, n_folds: ArrayLike) -> Floats:
-        """Return the difference divided by the standard error of its mean over folds."""
+        """Return |difference| divided by the standard error of its mean over this number of folds."""
         error = np.asarray(self.deviation, dtype=np.float64) * np.sqrt(
             1 / np.asarray(n_folds) + np.asarray(self.ratio)
         )
         return np.asarray(np.abs(self.difference) / error)
 
     def power(self, n_folds: ArrayLike) -> Floats:
-        """Return the power with this number of folds."""
+        """Return the expected power of the test with this number of folds, elementwise."""
         degrees = np.asarray(n_folds) - 1 if self.df is None else self.df
         return expected_power(self.noncentrality(n_folds), degrees, self.alpha, self.pilot_df)
 
     def limit_power(self) -> Floats:
-        """Return the power with infinitely many folds, limited by the variance that all folds share."""
+        """Return the power with infinitely many folds: 1 unless they share variance (ratio above 0)."""
         independent = np.equal(self.ratio, 0)
         noncentrality = replace(self, ratio=np.where(independent, 1.0, self.ratio)).noncentrality(np.inf)
         if self.df is not None:
@@ -126,7 +126,7 @@ class FoldTest:
         return np.where(independent, 1.0, power)[()]
 
     def folds_for_power(self, power: float) -> Floats:
-        """Return the smallest number of folds with this power; infinite if none has it."""
+        """Return the smallest number of folds, from 2, with this power; infinite if none has it."""
         df, alpha, pilot_df = self.df, self.alpha, self.pilot_df
         needed = _interpolate_noncentrality(power, alpha, pilot_df) if df is None else None
         least = np.zeros(()) if df is None else noncentrality_for_power(df, power, alpha, pilot_df)
@@ -138,7 +138,7 @@ class FoldTest:
         return find_smallest_counts(has_power, self.limit_power() > power)
 
     def case_factor(self, n_folds: int, power: float) -> Floats:
-        """Return the factor of cases with this power; the variance is inversely proportional to it."""
+        """Return how many times the present cases give this power (1e-6 or more); infinite beyond 1e9."""
         needed = noncentrality_for_power(
             n_folds - 1 if self.df is None else self.df, power, self.alpha, self.pilot_df
         )
@@ -148,7 +148,7 @@ class FoldTest:
 
 
 def t_power(noncentrality: ArrayLike, df: ArrayLike, alpha: float) -> Floats:
-    """Return the power of the two-sided t test with this noncentrality."""
+    """Return the power of the two-sided t test at level alpha with this noncentrality, elementwise."""
     noncentrality, df = np.broadcast_arrays(np.asarray(noncentrality, dtype=np.float64), df)
     limit = np.asarray(stats.t.isf(alpha / 2, df))
     # scipy's noncentral t loses its digits there
@@ -169,7 +169,7 @@ def expected_power(noncentrality: ArrayLike, df: ArrayLike, alpha: float, pilot_
 
 
 def noncentrality_for_power(df: ArrayLike, power: float, alpha: float, pilot_df: float = np.inf) -> Floats:
-    """Return the smallest noncentrality with this expected power; 0 if the power is at most alpha."""
+    """Return the smallest noncentrality with this expected power, for each df; 0 if power <= alpha."""
     degrees = np.asarray(df, dtype=np.float64)
     if power <= alpha:
         return np.zeros(degrees.shape)[()]
@@ -226,7 +226,7 @@ def approximate_power(
 
 @cache
 def _interpolate_noncentrality(power: float, alpha: float, pilot_df: float) -> Callable[[Floats], Floats]:
-    """Return a function of df that interpolates :func:`noncentrality_for_power`."""
+    """Return a spline that maps df to :func:`noncentrality_for_power` (arrays)."""
     knots = np.unique([*np.arange(1.0, N_EXACT), *np.geomspace(N_EXACT, MAX_FOLDS, N_KNOTS)])[::-1]
     # divided by the critical value of t, it is smooth in 1 / df
     ratio = noncentrality_for_power(knots, power, alpha, pilot_df) / stats.t.isf(alpha / 2, knots)
@@ -235,14 +235,14 @@ def _interpolate_noncentrality(power: float, alpha: float, pilot_df: float) -> C
 
 
 def z_power(difference: ArrayLike, std_error: ArrayLike, alpha: float) -> Floats:
-    """Return the power of the two-sided normal test."""
+    """Return the power of the two-sided normal test of difference / std_error at level alpha."""
     with np.errstate(over="ignore", invalid="ignore"):  # power is 1 on overflow, and nan for 0 / 0
         limit, noncentrality = -special.ndtri(alpha / 2), np.abs(difference) / np.asarray(std_error)
     return np.asarray(special.ndtr(noncentrality - limit) + special.ndtr(-noncentrality - limit))[()]
 
 
 def find_smallest_counts(has_power: Callable[[NDArray[np.int64]], Bools], reachable: Bools) -> Floats:
-    """Return the smallest integers from 2 on that have the power; infinite beyond `MAX_FOLDS`."""
+    """Return, elementwise, the smallest integers from 2 with the power; infinite if not `reachable`."""
     low, high = np.ones(np.shape(reachable), dtype=np.int64), np.full(np.shape(reachable), 2)
     while (pending := reachable & ~has_power(high)).any():
         low, high = np.where(pending, high, low), np.where(pending, np.minimum(2 * high, MAX_FOLDS), high)
@@ -255,7 +255,7 @@ def find_smallest_counts(has_power: Callable[[NDArray[np.int64]], Bools], reacha
 
 
 def case_factor_for_power(power_of: Callable[[float], float], power: float) -> float:
-    """Return the factor of cases with this power; infinite if none has it, nan if the power is unknown."""
+    """Return the factor f with power_of(f) = power, 1e-6 or more; infinite if none, nan if power is nan."""
     smallest, largest = power_of(MIN_FACTOR), power_of(MAX_FACTOR)
     if np.isnan(power_of(1.0)):
         return np.nan

@@ -126,7 +126,7 @@ class Verdict(FrameResult):
 
     @property
     def is_trusted(self) -> bool:
-        """True if any test is reliable."""
+        """True unless the state is ``untrusted``, or ``unsupported`` without a `part_state`."""
         return self.state != "untrusted" and (self.state != "unsupported" or self.part_state != "")
 
     def __str__(self) -> str:
@@ -134,19 +134,19 @@ class Verdict(FrameResult):
         return "\n".join(f"{title}: {text}" for title, text in self._paragraphs())
 
     def _paragraphs(self) -> list[tuple[str, str]]:
-        """Return title and text of each warning and line."""
+        """Return (title, text) of each warning and then of each of the four lines."""
         return [
             *(("Warning", text) for text in self.warnings),
             *((title, text) for title, text, _ in self.lines()),
         ]
 
     def _repr_html_(self) -> str:
-        """Return the warnings and the four lines as HTML for a notebook."""
+        """Return the warnings and the four lines as an HTML list <dl> for a notebook."""
         lines = (f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text in self._paragraphs())
         return f"<dl>{''.join(lines)}</dl>"
 
     def lines(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """Return the title, text and source frames of each line."""
+        """Return (title, text, names of the source frames) of each of the four lines."""
         tables = {
             name: tuple(dict.fromkeys(number.table for number in self.numbers if number.line == name))
             for name in LINE_TITLES
@@ -179,7 +179,7 @@ class Verdict(FrameResult):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the numbers with their source frames, one row each."""
+        """Return a row for each number: line, quantity, value, text and table, its source frame."""
         return pd.DataFrame([astuple(number) for number in self.numbers], columns=list(VERDICT_COLUMNS))
 
 
@@ -199,39 +199,39 @@ class PairwiseOrder:
 
     @property
     def wins(self) -> list[tuple[str, str, Any]]:
-        """Better model, worse model and row of each pair that a test separates on average."""
+        """Better model, worse model and row of each pair whose test rejects equality."""
         return [(*order_by_estimate(row), row) for row in self.pairs if row.reject]
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Models that no test or band puts behind another."""
+        """Models that no test or band puts behind another, in ranking order."""
         behind = {worse for _, worse, _ in self.wins} | {worse for _, worse, _, _ in self.bands}
         return tuple(model for model in self.models if model not in behind)
 
     @property
     def state(self) -> str:
-        """State of the verdict by these pairs and bands alone: ``choose``, ``tie`` or ``undecided``."""
+        """State by these pairs and bands alone: ``choose``, ``tie`` or ``undecided``."""
         if not self.candidates or not self.others:
             return "undecided"
         return "choose" if len(self.wins_of(self.candidates[0])) == len(self.models) - 1 else "tie"
 
     @property
     def reverses(self) -> bool:
-        """Return True if bands put two models above each other at different priors."""
+        """Return True if bands put each of two models above the other, neither losing a test."""
         behind = {worse for _, worse, _ in self.wins}
         above = {(better, worse) for better, worse, _, _ in self.bands if not behind & {better, worse}}
         return any((worse, better) in above for better, worse in above)
 
     def models_above(self, control: str) -> tuple[str, ...]:
-        """Return the models that are better than the control on average."""
+        """Return the models whose test against the control they win, in ranking order."""
         above = {better for better, worse, _ in self.wins if worse == control}
         return tuple(model for model in self.models if model in above)
 
     def rank_evidence(self, state: str) -> list[Any]:
-        """Return the tested pairs that the choice of a state rests on, the least certain one first.
+        """Return the rows of tested pairs that the choice of a state rests on.
 
-        These are the leads that the choice states or, where no model is better, the differences that it
-        leaves open, the largest first.
+        These are the leads that the choice states, the least certain one first. Without leads (except in a
+        tie or ``by_prior``) they are the pairs of candidates, or else all pairs, largest difference first.
         """
         leads = [row for *_, row in self.wins] if state == "control" else []
         if state in {"choose", "tie"}:
@@ -242,7 +242,11 @@ class PairwiseOrder:
         return sorted(pairs or self.pairs, key=abs_estimate, reverse=True)
 
     def _leads_over_others(self) -> list[Any]:
-        """Return the leads that put the other models behind the candidates, as the choice states it."""
+        """Return the rows of the tests that put the other models behind the candidates.
+
+        These are the wins over them of all candidates or the first, if these beat them all; else, for each of
+        the others, the surest test that it loses.
+        """
         above_all, others = self.candidates_above_all, self.others
         if above_all:
             stated = self.candidates if len(above_all) == len(self.candidates) else above_all[:1]
@@ -263,22 +267,22 @@ class PairwiseOrder:
         return tuple(model for model in self.candidates if beaten[model] >= others)
 
     def wins_of(self, *models: str) -> list[Any]:
-        """Return the rows of the pairs that these models win, model by model."""
+        """Return the rows of the pairs whose test these models win, model by model."""
         return [row for model in models for better, _, row in self.wins if better == model]
 
     def pairs_among(self, models: Collection[str]) -> list[Any]:
-        """Return the rows of the pairs within a set of models."""
+        """Return the rows of the pairs of which both models are in the set."""
         return [row for row in self.pairs if {row.model_a, row.model_b} <= set(models)]
 
 
 def order_by_estimate(row: Any) -> tuple[str, str]:
-    """Return the two models of a pair, the one with the larger value first."""
+    """Return the names of a pair's models, the one with the larger value first."""
     a, b = str(row.model_a), str(row.model_b)
     return (a, b) if row.estimate >= 0 else (b, a)
 
 
 def rank_certainty(row: Any) -> tuple[float, float]:
-    """Return a key that sorts the rows of pairs from certain to uncertain."""
+    """Return (adjusted p, -|t|), by which the rows of pairs sort from certain to uncertain."""
     error = row.std_error
     return (np.nan_to_num(row.p_adjusted, nan=1.0), -abs(row.estimate) / error if error > 0 else -np.inf)
 
@@ -312,7 +316,7 @@ class Judgement:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Models that the verdict recommends or leaves undecided."""
+        """Models chosen or left undecided; with a control, those above it or else it alone; or none."""
         if self.state == "untrusted" or self.supported_mass == 0:
             return ()
         if self.state == "control" and self.control is not None and self.order.candidates:
@@ -320,6 +324,7 @@ class Judgement:
         return self.order.candidates
 
     def _pairwise_order(self) -> PairwiseOrder:
+        """Return the order of models by primary tests and bands on the supported deployment prior."""
         prior, posthoc = self.evaluation.deployment_prior, self.frames["pairs"]
         low, high = max(prior.low, min(self.rarest, prior.high)), prior.high
         rows = (
@@ -331,6 +336,7 @@ class Judgement:
         return PairwiseOrder(tuple(self.names), list(iter_rows(rows)), bands, low, high)
 
     def _reason_for_distrust(self) -> str:
+        """Return the reason why no test is reliable, as a clause; '' if there is none."""
         pairs = select_primary_pairs(self.frames["pairs"])
         flat = (pairs["std_error"] == 0) | pairs["p_adjusted"].isna()
         if (pairs["estimate"].abs() > TIE).any() and flat.all():
@@ -353,6 +359,7 @@ class Judgement:
         return lacking and f"{self.most_tied_model} has few distinct scores, and {lacking} are few"
 
     def _decide_state(self) -> str:
+        """Return the state: untrusted, control, by_prior, equal, or else that of the order."""
         order, candidates = self.order, self.order.candidates
         if self.distrust:
             return "untrusted"
@@ -375,7 +382,7 @@ class Judgement:
         return sorted([*rows, *self._band_evidence()], key=rank_certainty, reverse=True)
 
     def _band_evidence(self) -> list[Any]:
-        """Return the surest row of each outer band or, in a tie, of each model that bands put behind."""
+        """Return the surest row of both outer bands or, in a tie, of each model that only bands put lower."""
         bands = self.order.bands
         if self.state == "by_prior":
             ends = min(bands, key=lambda band: band[2]), max(bands, key=lambda band: band[3])
@@ -387,7 +394,7 @@ class Judgement:
         return [min(group, key=rank_certainty) for group in rows if group]
 
     def _separated_priors(self, band: BandRange) -> Iterator[Any]:
-        """Yield the rows of the simultaneous bands at the priors where one of them separates two models."""
+        """Yield the rows of the band of a pair, within its range, at priors where it excludes 0."""
         better, worse, low, high = band
         frame = self.frames["difference_curves"]
         pair = frame["model_a"].isin([better, worse]) & frame["model_b"].isin([better, worse])
@@ -402,12 +409,12 @@ class Judgement:
 
     @cached_property
     def inverted(self) -> list[str]:
-        """Models with a mean area under the ROC curve below .5."""
+        """Names of the models with a mean area under the ROC curve below .5."""
         means = pivot_auc(self.evaluation).mean()
         return [str(model) for model in means.index[means < 0.5]]
 
     def are_equivalent(self, models: Collection[str]) -> bool:
-        """Return True if two one-sided tests (TOST) show equivalence of every pair."""
+        """Return True if TOST shows equivalence of every pair of these models; False if partial."""
         frame = self.frames["equivalence"]
         rows = frame[frame["model_a"].isin(models) & frame["model_b"].isin(models)]
         return not self.is_partial and bool(rows["equivalent"].all())
@@ -426,19 +433,23 @@ class Judgement:
 
     @property
     def most_tied_model(self) -> str:
-        """Name of the model with the fewest distinct scores."""
+        """Short name of the model with the fewest distinct scores; 'a model' without scores."""
         scores = self.evaluation.scores
         return "a model" if scores is None else self.names[find_fewest_distinct(list(scores.ties())).model]
 
     @cached_property
     def lead_changes(self) -> list[Change]:
-        """Changes of the best model within the range of `order`."""
+        """Rows (region below, region above) of each change of the best model in the range of `order`."""
         changes = pairwise(iter_rows(self.frames["regions"]))
         return [change for change in changes if self.order.low <= change[0].prior_high <= self.order.high]
 
 
 def build_evidence_frame(rows: Sequence[Any], low: float = np.nan, high: float = np.nan) -> pd.DataFrame:
-    """Return the evidence as a frame; rows of bands hold at one prior, the others from `low` to `high`."""
+    """Return a row for each comparison: a pair tested from `low` to `high`, or its band at one prior.
+
+    Columns model_a, model_b, estimate, conf_low, conf_high, p_adjusted, test, prior_low, prior_high and
+    decisive (True in the first row).
+    """
     records = [
         {
             **{name: getattr(row, name) for name in DIFFERENCE_COLUMNS},
@@ -453,19 +464,19 @@ def build_evidence_frame(rows: Sequence[Any], low: float = np.nan, high: float =
 
 
 def select_supported_part(evaluation: Evaluation) -> DeploymentPrior | None:
-    """Return the supported part of the deployment prior if its mass is below a half, else None."""
+    """Return the supported part of the deployment prior if its mass is in (0, 0.5), else None."""
     rarest = evaluation.support.smallest_prior
     mass = mass_above(evaluation.deployment_prior, rarest)
     return truncate_below(evaluation.deployment_prior, rarest) if 0 < mass < MIN_SUPPORTED_MASS else None
 
 
 def select_primary_pairs(posthoc: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the primary family of tests."""
+    """Return the rows whose role is primary, the pairs of the primary family of tests."""
     return posthoc[posthoc["role"] == "primary"]
 
 
 def clip_bands(differing: pd.DataFrame, low: float, high: float) -> list[BandRange]:
-    """Return the ranges on which bands separate two models, clipped to [low, high]."""
+    """Return (better, worse, low, high) of the ranges where bands separate two models, within [low, high]."""
     clipped = [
         (row.better, row.worse, max(row.prior_low, low), min(row.prior_high, high))
         for row in iter_rows(differing)
@@ -488,12 +499,12 @@ def contender_ranges(
 
 
 def abs_estimate(row: Any) -> float:
-    """Return the absolute difference of a pair."""
+    """Return the absolute value of a pair's estimated difference."""
     return abs(float(row.estimate))
 
 
 def explain_missing_test(rows: Iterable[Any]) -> str:
-    """Return the reason why pairs have no p-value, as a clause."""
+    """Return the reason why these pairs have no p-value, as a clause (equal, no variance or unknown)."""
     rows = list(rows)
     if all(abs(row.estimate) <= TIE for row in rows):
         return "their values are the same"
