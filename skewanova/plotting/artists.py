@@ -22,7 +22,7 @@ from skewanova.plotting.styling import NEUTRAL, Color, Entry, ErrorBar, Palette
 def draw_auprec_lines(
     frame: pd.DataFrame, errorbar: ErrorBar, ax: Axes | None, palette: Palette = None
 ) -> tuple[Axes, list[Entry]]:
-    """Draw the mean AUPREC of each model over a logarithmic prior axis; return axes and legend entries."""
+    """Draw each model's mean AUPREC over a logarithmic prior axis; return the axes and legend entries."""
     parts = [("", frame, ("prior", "auprec"))]
     ax, entries = draw_mean_lines(ax, (7.2, 4.4), parts, errorbar, palette=palette)
     styling.set_log_axis(ax, "x", frame["prior"].min(), frame["prior"].max())
@@ -37,7 +37,7 @@ def draw_mean_lines(
     *,
     palette: Palette = None,
 ) -> tuple[Axes, list[Entry]]:
-    """Draw a mean line for each model and part (label, rows, columns of x and y); return axes and entries."""
+    """Draw a mean line for each model and part (label, rows, (x, y)); return the axes and legend entries."""
     frame = pd.concat([rows[["model", "fold"]] for _, rows, _ in parts])
     styles = styling.make_line_styles(list_distinct(frame["model"]), palette)
     dashed = list(zip(parts, cycle(styling.DASHES)))
@@ -57,7 +57,7 @@ def draw_mean_lines(
 
 
 def hatch_unsupported(ax: Axes, result: object, support: pd.DataFrame | None) -> list[Entry]:
-    """Hatch the priors that the test set does not support; return the legend entry."""
+    """Hatch the priors that the test set does not support; return the legend entry, or none."""
     support = styling.find_optional_frame(result, support, "support", "prior supported")
     if support is None or support["supported"].all():
         return []
@@ -73,7 +73,7 @@ def hatch_unsupported(ax: Axes, result: object, support: pd.DataFrame | None) ->
 def draw_bands(
     ax: Axes, frame: pd.DataFrame | None, palette: Mapping[str, Color], *, level: str = ""
 ) -> list[Entry]:
-    """Draw the simultaneous band of each model, if there are bands; return the legend entry."""
+    """Draw the simultaneous band of each model; return one legend entry, or none if there are no bands."""
     if frame is None or frame["conf_low"].isna().all():
         return []
     for model, color in palette.items():
@@ -84,7 +84,7 @@ def draw_bands(
 
 
 def mark_crossings(ax: Axes, frame: pd.DataFrame | None, heights: pd.DataFrame) -> list[Entry]:
-    """Mark each prior at which the leader changes, with its interval; arrows mark open ends."""
+    """Mark each prior at which the leader changes, with its interval; return the legend entry, or none."""
     if frame is None or not frame["lead"].any():
         return []
     style: dict[str, Any] = {"color": "black", "linewidth": 1.6}
@@ -141,7 +141,7 @@ def draw_fold_points(ax: Axes, frame: pd.DataFrame, palette: Mapping[str, Color]
 def draw_ranked_means(
     ax: Axes, ranking: pd.DataFrame, palette: Mapping[str, Color], *, level: str = ""
 ) -> list[Entry]:
-    """Draw mean and interval of each ranked model, and its compact letters at the right edge."""
+    """Draw mean and interval of each ranked model, and letters, if any; return one or two legend entries."""
     models, markers = list(palette), styling.model_markers(list(palette))
     style: dict[str, Any] = {"markersize": 8, "markeredgecolor": "black", "linewidth": 2.5}
     for row in iter_rows(ranking):
@@ -163,7 +163,7 @@ def draw_ranked_means(
 
 
 def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Return precision with a row for each prior and a column for each recall."""
+    """Return precision, a row a prior and a column a recall; raise if rows repeat or are too few."""
     if rows.duplicated(["prior", "recall"]).any():
         raise InputError(f"`plot_surface` needs one row for each prior and recall, but {model!r} has more")
     grid = rows.pivot(index="prior", columns="recall", values="precision")
@@ -176,7 +176,7 @@ def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 def draw_contours(ax: Axes, grid: pd.DataFrame, cmap: str, *, legend: bool) -> None:
-    """Draw filled contours of precision in steps of 0.1, recall by prior."""
+    """Draw filled contours of precision, recall by prior; `legend` adds a colour bar."""
     recall, prior = grid.columns.to_numpy(float), grid.index.to_numpy(float)
     levels = np.linspace(0, 1, 11)
     height = np.clip(grid.to_numpy(float), 0, 1)  # a mean a rounding error above 1 would stay blank
@@ -204,7 +204,7 @@ def draw_surface(ax: Axes, grid: pd.DataFrame, cmap: str) -> None:
 
 
 def select_test(frame: pd.DataFrame, test: str | None, prior: float | None) -> pd.DataFrame:
-    """Return the pairs of one test on one response, by default IAUPREC or else the first."""
+    """Return rows of one test on IAUPREC, or at one prior; by default the first test, on IAUPREC if any."""
     if prior is not None and frame["prior"].notna().any():
         frame = frame[frame["prior"].notna()]
     tests = list_distinct([*frame["test"][frame["response"] == "iauprec"], *frame["test"]])
@@ -221,7 +221,7 @@ def select_test(frame: pd.DataFrame, test: str | None, prior: float | None) -> p
 def draw_forest(
     ax: Axes, rows: pd.DataFrame, color: Any, *, interval: str = "interval at the\nlevel of its test"
 ) -> list[Entry]:
-    """Draw differences with intervals, a row for each pair; markers are filled if rejected."""
+    """Draw a difference and its interval in each row, filled if rejected; return the legend entries."""
     ax.axvline(0, color=NEUTRAL, linewidth=1, zorder=1)
     ax.locator_params(axis="x", nbins=5)
     y = np.arange(len(rows))
@@ -241,7 +241,7 @@ def draw_forest(
 
 
 def draw_overall_mean(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
-    """Draw the overall mean as a diamond over its interval, and the prediction interval as a thin line."""
+    """Draw the mean, its interval and prediction interval at height `y`; return legend entries."""
     if np.isnan(row["conf_low"]):
         ax.plot(row["estimate"], y, "D", color=color, markerfacecolor=ax.get_facecolor(), markersize=7)
         return []
@@ -256,7 +256,7 @@ def draw_overall_mean(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
 
 
 def select_pair(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFrame:
-    """Return the rows of one pair of models, by default the first."""
+    """Return the rows of one pair of models, by default the first; raise if there is no such pair."""
     pairs = list_distinct(zip(frame["model_a"], frame["model_b"], strict=True))
     chosen = pairs[0] if pair is None else tuple(pair)
     if chosen not in pairs:
@@ -267,7 +267,7 @@ def select_pair(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFra
 
 
 def shade_rope(ax: Axes, result: object, rope: float | None, *, upright: bool = False) -> list[Entry]:
-    """Shade the region of practical equivalence, `rope` or that of the comparison."""
+    """Shade differences within `rope`, or the comparison's; return the legend entry, or none without it."""
     rope = styling.get_setting(result, "rope") if rope is None else check_rope(rope)
     if not rope:
         return []
@@ -277,7 +277,7 @@ def shade_rope(ax: Axes, result: object, rope: float | None, *, upright: bool = 
 
 
 def draw_difference_band(ax: Axes, rows: pd.DataFrame, color: Any, *, level: str = "") -> list[Entry]:
-    """Draw a difference by prior, its band, and a strip where the band excludes zero."""
+    """Draw a difference by prior, its band, and a strip where they differ; return the legend entries."""
     prior, differs = rows["prior"], rows["reject"].to_numpy(dtype=bool)
     ax.axhline(0, color="black", linewidth=0.9)
     ax.fill_between(prior, rows["conf_low"], rows["conf_high"], color=color, alpha=0.2, linewidth=0)

@@ -140,8 +140,7 @@ def plot_critical_difference(
     """Draw a critical-difference diagram: mean ranks over folds, and bars over models not found to differ.
 
     Rank 1 (best) is on the left. A bar has a dot at each model of its group; a model without a dot does not
-    belong to it. The diagram of scikit-posthocs has no dots. The critical difference is drawn for Nemenyi's
-    test.
+    belong to it. The critical difference is drawn for Nemenyi's test.
 
     Parameters
     ----------
@@ -337,6 +336,7 @@ def plot_p_values(
 
 
 def _compare_ranks(result: object, test: str | None) -> RankComparison:
+    """Return the given rank comparison, or that of a comparison's IAUPREC by fold and its tests of pairs."""
     if isinstance(result, RankComparison):
         return result
     iauprec, pairs = styling.get_table(result, "iauprec"), styling.get_table(result, "pairs")
@@ -352,14 +352,14 @@ def _compare_ranks(result: object, test: str | None) -> RankComparison:
 
 
 def _find_family(pairs: pd.DataFrame) -> str:
-    """Return the test of all pairs behind the conclusions, or else Nemenyi's."""
+    """Return the name of the first primary test on IAUPREC that needs no control, or else 'nemenyi'."""
     rows = pairs[(pairs["response"] == "iauprec") & (pairs.get("role", "") == "primary")]
     tests = (str(test) for test in rows["test"].unique())
     return next((test for test in tests if not get_test(test).needs_control), "nemenyi")
 
 
 def _assign_bar_rows(comparison: RankComparison, rank: dict[str, float]) -> dict[tuple[str, ...], int]:
-    """Return the row of each bar of models that do not differ, so that bars in a row do not touch."""
+    """Return the row (0, 1, ...) of each bar of models that do not differ, so that bars do not touch."""
     ends: list[float] = []
     levels = {}
     for clique in comparison.cliques:
@@ -390,7 +390,7 @@ def _name_ranks(ax: Axes, ranks: Mapping[str, float], shades: Mapping[str, Any],
 
 
 def _draw_ruler(ax: Axes, comparison: RankComparison, n_models: int) -> None:
-    """Draw the critical difference above the axis to scale, or write it if it is longer than the axis."""
+    """Draw the critical difference to scale above the axis, or as text if too long; nothing if it is nan."""
     width = comparison.critical_difference
     if np.isnan(width):
         return
@@ -406,7 +406,7 @@ def _draw_ruler(ax: Axes, comparison: RankComparison, n_models: int) -> None:
 
 
 def _list_cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, int, float, float]]:
-    """Return column, row, p and difference (column minus row) of each pair, below the diagonal."""
+    """Return (column, row, p, difference of column minus row) of each pair, as indices; raise on repeats."""
     index = {model: i for i, model in enumerate(models)}
     cells = []
     for pair in iter_rows(rows):
@@ -424,7 +424,7 @@ def _list_cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, in
 def _draw_cell(
     ax: Axes, cell: tuple[int, int, float, float], levels: tuple[float, Sequence[Any]], space: float
 ) -> None:
-    """Draw a cell in the shade of its level, hatched if p is nan, with the numbers that fit."""
+    """Draw a cell in the shade of its level, hatched if p is nan, with p and the difference if they fit."""
     column, row, p_value, estimate = cell
     level, shades = levels
     shade = int(p_value < level) + int(p_value < SECOND_LEVEL_SHARE * level)
@@ -451,10 +451,12 @@ def _make_level_entries(level: float, shades: Sequence[Any]) -> list[Entry]:
 
 
 def _get_test_name(rows: pd.DataFrame) -> str:
+    """Return the printed name of the test of the first row."""
     return get_test(str(rows["test"].iloc[0])).name
 
 
 def _format_response(rows: pd.DataFrame, separator: str = " ") -> str:
+    """Return the name of the measure of the first row, with its prior if it has one."""
     response, prior = rows["response"].iloc[0], rows["prior"].iloc[0]
     name = name_response(response)
     return f"{name}{separator}at prior {styling.format_plain(prior)}" if pd.notna(prior) else name

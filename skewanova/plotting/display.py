@@ -156,6 +156,7 @@ class AUPRECDisplay:
         return self
 
     def _format_label(self, name: str | None) -> str | None:
+        """Return the legend label with the number of folds, if several; None without a name."""
         full = self.name if name is None else name
         if full is None:
             return None
@@ -214,9 +215,7 @@ class AUPRECDisplay:
         ----------
         estimator : estimator
             Fitted classifier.
-        X, y
-            Features and labels of the cases.
-        response_method, pos_label
+        X, y, response_method, pos_label
             As for :func:`scores_from_estimators`.
         name : str, optional
             Name in the legend; by default the estimator's class.

@@ -202,8 +202,6 @@ def plot_regret(
 ) -> Axes:
     """Draw the regret of each model by prior: its shortfall in AUPREC from the best model there.
 
-    The best model at a prior has regret 0.
-
     Parameters
     ----------
     result : Comparison or DataFrame
@@ -230,7 +228,7 @@ def plot_regret(
 def _draw_intervals(
     ax: Axes, x: np.ndarray, rows: pd.DataFrame, style: dict[str, Any], *, shift: float
 ) -> Line2D:
-    """Draw means joined by a line, and their intervals, within 0 and 1, shifted by some points."""
+    """Draw means joined by a line, and intervals within [0, 1], shifted by points; return the line."""
     valid = rows[["conf_low", "conf_high"]].notna().all(axis=1).to_numpy()
     aside = ax.transData + ScaledTranslation(shift / 72, 0, ax.figure.dpi_scale_trans)
     low, high = (np.clip(rows[end].to_numpy(float)[valid], 0, 1) for end in ("conf_low", "conf_high"))
@@ -306,7 +304,7 @@ def plot_residuals(
 
 
 def _position_folds(ax: Axes, frame: pd.DataFrame, models: list[str]) -> list[float]:
-    """Label the folds along x; return the position of each row, with models side by side in a fold."""
+    """Label the folds along x; return the x of each row, where models are side by side in a fold."""
     folds = list_distinct(frame["fold"])
     shift = dict(zip(models, np.linspace(-FOLD_DODGE / 2, FOLD_DODGE / 2, len(models)), strict=True))
     index = {fold: i for i, fold in enumerate(folds)}
@@ -318,7 +316,7 @@ def _position_folds(ax: Axes, frame: pd.DataFrame, models: list[str]) -> list[fl
 
 
 def _draw_envelopes(ax: Axes, frame: pd.DataFrame) -> list[Entry]:
-    """Draw both 95 % envelopes of normal residuals and return their legend entries."""
+    """Draw both 95 % envelopes of normal residuals and the diagonal; return the two legend entries."""
     entries: list[Entry] = []
     for name, alpha in (("simultaneous", 0.18), ("pointwise", 0.28)):
         band: dict[str, Any] = {"color": styling.NEUTRAL, "alpha": alpha, "linewidth": 0}

@@ -47,10 +47,8 @@ def plot_prior_estimate(
 
     Raises
     ------
-    ValueError
-        If there is no such model.
-    TypeError
-        If `source` holds no estimated prior.
+    ValueError, TypeError
+        ValueError if there is no such model; TypeError if `source` holds no estimated prior.
     """
     result = _select_estimate(source, model)
     bins = result.bins_frame()
@@ -116,6 +114,7 @@ def get_estimates(source: object) -> Mapping[str, PriorEstimate]:
 
 
 def _select_estimate(source: object, model: str | None) -> PriorEstimate:
+    """Return the prior estimate of a model, by default of the first; raise if `source` has none."""
     result = get_estimates(source)
     if not result:
         raise InputTypeError(
@@ -127,7 +126,7 @@ def _select_estimate(source: object, model: str | None) -> PriorEstimate:
 
 
 def _draw_likelihood(ax: Axes, estimate: PriorEstimate) -> None:
-    """Draw the relative likelihood of the prior by log-odds, with its interval, in a corner."""
+    """Draw the relative likelihood of the prior by log-odds, with its interval, as an inset."""
     inset = ax.inset_axes((0.56, 0.68, 0.42, 0.24))
     priors = np.asarray(expit(np.linspace(estimate.log_odds[0], estimate.log_odds[-1], 200)))
     height = estimate.density(np.clip(priors, estimate.low, estimate.high))
@@ -140,7 +139,7 @@ def _draw_likelihood(ax: Axes, estimate: PriorEstimate) -> None:
 
 
 def _shade_leaders(ax: Axes, spans: pd.DataFrame | None, palette: Palette) -> list[styling.Entry]:
-    """Shade each range of priors in the colour of its leader, if known; return legend entries."""
+    """Shade each range of priors in the colour of its leader, if known; return a legend entry for each."""
     if spans is None:
         return []
     shades = styling.model_palette(spans["leader"].astype(str).tolist(), palette)

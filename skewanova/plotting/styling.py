@@ -116,7 +116,7 @@ class PlotOptions:
 
 
 def document_plot(plot: Plot) -> Plot:
-    """Add the shared parameters, the returned axes and the errors that a docstring leaves out."""
+    """Return `plot`, with the shared parameters, results and errors that its docstring lacks added to it."""
     shared, sections = _split_sections(PlotOptions), _split_sections(plot)
     entries, options = (re.split(r"\n(?=\w)", part["Parameters"])[1:] for part in (sections, shared))
     described = re.split(r"\W+", " ".join(entry.split(" : ")[0] for entry in entries))
@@ -130,7 +130,7 @@ def document_plot(plot: Plot) -> Plot:
 
 
 def _split_sections(documented: object) -> dict[str, str]:
-    """Return the sections of a docstring by heading; the first is called Summary."""
+    """Return the sections of a docstring by heading; the first is Summary, and Parameters always exists."""
     summary, *others = re.split(r"\n\n(?=[A-Z][a-z]+\n---)", inspect.getdoc(documented) or "")
     return {"Summary": summary, "Parameters": "Parameters\n----------"} | {
         text.split("\n")[0]: text for text in others
@@ -138,13 +138,13 @@ def _split_sections(documented: object) -> dict[str, str]:
 
 
 def get_table(source: object, name: str, default: object = None) -> Any:
-    """Return the table of a result, or else its attribute, of this name."""
+    """Return ``source.tables[name]``, or else the attribute of this name, or else the default."""
     tables = getattr(source, "tables", {})
     return tables[name] if name in tables else getattr(source, name, default)
 
 
 def get_setting(source: object, name: str, default: object = None) -> Any:
-    """Return a setting of a comparison, or the default."""
+    """Return a setting of a comparison, or the default if there is no such setting."""
     return getattr(source, "settings", {}).get(name, default)
 
 
@@ -160,7 +160,7 @@ _MAKERS = {
 def find_frame(
     source: object, attribute: str, columns: str, caller: str = "", *, models: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return the frame itself, or this attribute of a result, with these columns and names as text."""
+    """Return `source` or its frame `attribute`, model names as text; raise without `columns` or any rows."""
     caller = caller or f"plot_{attribute}"
     value = source if isinstance(source, pd.DataFrame) else get_table(source, attribute, source)
     frame = _as_frame(value() if inspect.ismethod(value) else value)
@@ -202,14 +202,14 @@ def _as_frame(value: object) -> pd.DataFrame | None:
 def find_optional_frame(
     result: object, frame: pd.DataFrame | None, attribute: str, columns: str
 ) -> pd.DataFrame | None:
-    """Return the frame, or this attribute of the result; None if it is absent or has no rows."""
+    """Return `frame`, or else this frame of the result, checked; None if it is absent or has no rows."""
     source = result if frame is None and not isinstance(result, pd.DataFrame) else frame
     value = source if isinstance(source, pd.DataFrame) else _as_frame(get_table(source, attribute))
     return None if value is None or value.empty else find_frame(value, attribute, columns, attribute)
 
 
 def select_prior(prior: float, present: pd.Series[float]) -> float:
-    """Return the prior in the frame that equals `prior` up to rounding."""
+    """Return the prior in `present` that equals `prior` up to rounding; raise if there is none."""
     priors = [float(value) for value in list_distinct(present)]
     result = [value for value in priors if np.isclose(value, check_number(prior, "prior"), rtol=1e-9, atol=0)]
     if not result:
@@ -224,7 +224,7 @@ _RC_DEFAULT: Any = rcParamsDefault
 
 
 def has_custom_style(*names: str) -> bool:
-    """Return True if a style sheet or the user has changed one of these settings."""
+    """Return True if any of these rcParams differs from matplotlib's default."""
     return any(_RC[name] != _RC_DEFAULT[name] for name in names)
 
 
@@ -267,7 +267,7 @@ def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, C
 
 
 def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequence[Color]:
-    """Return the colours of the palette, or else of the style sheet, or else ten colours."""
+    """Return RGB colours of the palette, or else of the style sheet, or else ten; raise if it is unknown."""
     cycle = _RC["axes.prop_cycle"].by_key()
     if palette is None and has_custom_style("axes.prop_cycle") and "color" in cycle:
         return [colors.to_rgb(shade) for shade in cycle["color"]]
@@ -281,12 +281,12 @@ def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequenc
 
 
 def model_markers(models: Sequence[str]) -> dict[str, str]:
-    """Return the marker of each model; up to 90 models no two share marker and colour."""
+    """Return matplotlib's marker of each model by name; nine markers repeat in order."""
     return {model: MARKERS[i % len(MARKERS)] for i, model in enumerate(list_distinct(models))}
 
 
 def make_line_styles(models: Sequence[str], palette: Palette = None) -> dict[str, dict[str, Any]]:
-    """Return colour, marker and dashes of each model; markers are sparse so that none hides another."""
+    """Return the options of each model's line by name: color, marker, sizes, sparse markevery, linestyle."""
     shades, markers = model_palette(models, palette), model_markers(models)
     return {
         model: {
@@ -316,7 +316,7 @@ def format_plain(number: float, _position: object = None) -> str:
 
 
 def make_axes(ax: Axes | None, size: tuple[float, float], projection: str | None = None) -> Axes:
-    """Return `ax`, or the axes of a new pyplot figure, which notebooks show."""
+    """Return `ax`, or the axes of a new pyplot figure of this size; raise unless it has the projection."""
     if ax is None:
         # matplotlib before 3.11 finds no room for 3-D axes in this layout
         layout = "constrained" if projection is None else None
@@ -332,7 +332,7 @@ def make_axes(ax: Axes | None, size: tuple[float, float], projection: str | None
 def draw_mean_line(
     ax: Axes, frame: pd.DataFrame, xy: tuple[str, str], *, errorbar: ErrorBar = None, **style: Any
 ) -> Line2D:
-    """Draw the mean over the rows at each x with its band, as seaborn's lineplot but faster."""
+    """Draw the mean of y over the rows at each x, with a band if `errorbar` is given; return the line."""
     x, y = xy
     if frame[x].nunique() < 2:  # a line of one point is its marker
         style.pop("markevery", None)
@@ -352,13 +352,13 @@ def draw_mean_line(
 
 
 def describe_level(source: object) -> str:
-    """Format the confidence level of a comparison with a space behind it; empty if unknown."""
+    """Return the confidence level of a comparison as text, such as '95 % '; '' if it is unknown."""
     alpha = get_setting(source, "alpha")
     return "" if alpha is None else f"{format_plain(100 * (1 - float(alpha)))} % "
 
 
 def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:
-    """Return the valid error bar, or None for one fold or more lines than `MAX_BANDS`."""
+    """Return the error bar, or None for one fold or more lines than `MAX_BANDS`; raise if it is invalid."""
     valid = isinstance(errorbar, tuple) and len(errorbar) == 2 and errorbar[0] in _BAND_LABELS
     if errorbar is not None and not valid:
         raise InputError(
@@ -368,13 +368,13 @@ def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar
 
 
 def make_band_entry(kind: str, amount: float) -> Entry:
-    """Return the legend entry of a band of this kind."""
+    """Return the legend entry (label, handles) of a band of this kind, 'sd' or 'pi'."""
     label = _BAND_LABELS[kind].format(format_plain(amount), "" if amount == 1 else "s")
     return f"band: {label}", (Patch(facecolor=NEUTRAL, alpha=0.25), Line2D([], [], color=NEUTRAL))
 
 
 def make_line_entries(styles: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
-    """Return the legend entry of each model's line."""
+    """Return the legend entry (label, line) of each model."""
     labels = model_labels(styles)
     return [
         (labels[model], Line2D([], [], **{**style, "markevery": None})) for model, style in styles.items()
@@ -384,7 +384,7 @@ def make_line_entries(styles: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
 def find_deployment_limits(
     source: object, deployment_prior: tuple[float, float] | None
 ) -> tuple[float, float] | None:
-    """Return the range of deployment priors, ascending; by default that of the comparison, if any."""
+    """Return the deployment prior's (low, high), by default that of the comparison; None without it."""
     limits = get_setting(source, "deployment_limits") if deployment_prior is None else deployment_prior
     if limits is None:
         return None
@@ -397,7 +397,7 @@ def find_deployment_limits(
 
 
 def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:
-    """Shade a range of priors, if any, and return its legend entry."""
+    """Shade a range of priors; return its legend entry, or none without a range."""
     if limits is None:
         return []
     style: dict[str, Any] = {"color": NEUTRAL, "alpha": 0.12}
@@ -407,27 +407,27 @@ def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:
 
 
 def has_layout(ax: Axes) -> bool:
-    """Return True if the figure has a layout that makes room for a legend outside the axes."""
+    """Return True if the figure has a layout engine, which makes room for a legend outside the axes."""
     return ax.get_figure() is not None and ax.figure.get_layout_engine() is not None
 
 
 def is_narrow(ax: Axes) -> bool:
-    """Return True if the axes are at most as wide as one column of a paper."""
+    """Return True if the axes are narrower than `MIN_LEGEND_WIDTH` (3.4 inches)."""
     return ax.bbox.width / ax.figure.dpi < MIN_LEGEND_WIDTH
 
 
 def is_small(ax: Axes) -> bool:
-    """Return True if the axes are narrow and low, as one of two panels in a paper."""
+    """Return True if the axes are narrow and lower than `MIN_LEGEND_HEIGHT` (3 inches)."""
     return is_narrow(ax) and ax.bbox.height / ax.figure.dpi < MIN_LEGEND_HEIGHT
 
 
 def estimate_text_width(text: str) -> float:
-    """Estimate the width of a small text in inches."""
+    """Return the approximate width in inches of the longest line of a small text."""
     return 0.062 * max(map(len, text.split("\n")))
 
 
 def _count_legend_columns(ax: Axes, labels: Sequence[str]) -> int:
-    """Return the number of legend columns, up to three, that fit below the axes."""
+    """Return the number of legend columns, 1 to 3, that fit below the axes."""
     room = ax.figure.bbox.width / ax.figure.dpi - 0.6
     for columns in (3, 2):
         rows = -(-len(labels) // columns)
@@ -445,7 +445,7 @@ def draw_legend(
     corner: str | None = None,
     below: bool = False,
 ) -> None:
-    """Draw a legend beside the axes, below narrow ones, or inside (small, without layout, at `corner`)."""
+    """Draw a legend beside the axes, below narrow ones, or inside (small, no layout, or at `corner`)."""
     if not entries:
         return
     options: dict[str, Any] = {"loc": "best", "framealpha": 0.8}
@@ -500,20 +500,20 @@ def style_axes(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
 def finish_axes(
     ax: Axes, labels: tuple[str, str, str], entries: Sequence[Entry], legend_title: str | None = None
 ) -> Axes:
-    """Set the title and both axis labels, draw a legend of the entries, and return the axes."""
+    """Set title and axis labels (title, x, y), draw a legend of the entries, and return the axes."""
     style_axes(ax, *labels)
     draw_legend(ax, entries, legend_title)
     return ax
 
 
 def name_rows(ax: Axes, labels: Sequence[str]) -> None:
-    """Label the rows 0, 1, ... from top to bottom."""
+    """Label the y axis at 0, 1, ..., from top to bottom."""
     ax.set_yticks(range(len(labels)), labels=labels)
     ax.set_ylim(len(labels) - 0.5, -0.5)
 
 
 def set_unit_limits(ax: Axes, *, x: bool = True) -> None:
-    """Set the limits of rates, slightly beyond 0 and 1."""
+    """Set the limits of y, and of x if `x` is True, to -0.02 and 1.02."""
     ax.set_ylim(-0.02, 1.02)
     if x:
         ax.set_xlim(-0.02, 1.02)
@@ -544,7 +544,7 @@ def set_log_axis(ax: Axes, which: str, low: float, high: float) -> None:
 
 
 def choose_tick_digits(low: float, high: float, points: float) -> tuple[float, ...]:
-    """Return the leading digits of ticks, 1-2-5, 1-3 or 1, that leave room for the numbers."""
+    """Return the leading digits of ticks, (1, 2, 5), (1, 3) or (1,), whose numbers fit into the axis."""
     per_decade = points / max(float(np.log10(high / low)), 0.1)
     if per_decade * 0.3 >= 30:
         return (1.0, 2.0, 5.0)
@@ -552,12 +552,12 @@ def choose_tick_digits(low: float, high: float, points: float) -> tuple[float, .
 
 
 def make_legend_title(frame: pd.DataFrame) -> str | None:
-    """Return the legend title of a frame with several folds, or None."""
+    """Return 'mean over folds' if the frame has several folds, else None."""
     return "mean over folds" if frame["fold"].nunique() > 1 else None
 
 
 def opacity(bands: int) -> float:
-    """Return the opacity of each of several bands that may overlap."""
+    """Return the opacity (alpha) of each of several bands: 0.24 for one, less for more, at least 0.06."""
     return max(0.06, 0.28 - 0.04 * bands)
 
 
