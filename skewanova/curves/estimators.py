@@ -203,7 +203,7 @@ class Points:
 
 def _trapezoid(steps: RecallSteps) -> Points:
     # Landgrebe et al. 2006, eq. 4 (sum from i = 1); the origin has the precision of the first vertex
-    """Return both ends of every step; the origin has the rates of the first vertex."""
+    """Return both ends of every step as its operating points; the origin has the first vertex's rates."""
     start_tpr, start_fpr = steps.start_tpr, steps.start_fpr
     origin = (start_tpr == 0) & (start_fpr == 0)
     if origin.any():

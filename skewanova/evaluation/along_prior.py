@@ -15,7 +15,7 @@ from skewanova.scores.design import fold_mean_interval
 
 
 def auprec_by_prior(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
-    """Compute AUPREC of every model and fold on a fine grid of priors.
+    """Return AUPREC of every model and fold on a fine grid of priors.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ REGRET_COLUMNS = ("model", "prior", "auprec", "best", "regret")
 
 
 def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFrame:
-    """Compute the mean AUPREC over folds of every model at every prior, with its interval.
+    """Return the mean AUPREC over folds of every model at every prior, with its interval.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
 
 
 def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
-    """Compute the difference of each model's mean AUPREC from that of the best model, at every prior.
+    """Return the difference of each model's mean AUPREC from that of the best model, at every prior.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ SUPPORT_COLUMNS = ("prior", "effective_negatives", "needed", "supported")
 
 
 def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFrame:
-    """Compute at which priors the negatives are enough to estimate the precision.
+    """Return at which priors the negatives are enough to estimate the precision.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
 
 
 def write_support_warnings(evaluation: Evaluation) -> list[str]:
-    """Write a warning of the priors in use that are not supported, or none."""
+    """Return a list with a sentence on the priors in use that are not supported, or [] if all are."""
     frame = support(evaluation, [*evaluation.priors, evaluation.deployment_prior.low])
     thin = frame[~frame["supported"]].iloc[::-1]
     if thin.empty:
@@ -222,6 +222,6 @@ def write_support_warnings(evaluation: Evaluation) -> list[str]:
 
 
 def _join_ends(numbers: Floats) -> str:
-    """Return one or two numbers, or the first and the last of several, as a phrase."""
+    """Return "A" or "A and B" for up to two numbers, and "FIRST to LAST" for more."""
     ends = dict.fromkeys((f"{numbers[0]:.3g}", f"{numbers[-1]:.3g}"))
     return (" to " if len(numbers) > 2 else " and ").join(ends)

@@ -87,12 +87,10 @@ class Evaluation(FrameResult):
 
     @cached_property
     def support(self) -> Support:
-        """Effective numbers of distinct cases, and the rule that says which priors they support.
-
-        Without a case column the distinct cases are the sum over independent folds, else those of the largest
-        fold over the fraction of the data set that it tests. With clusters or weights they are worth what
-        they are in the smallest fold.
-        """
+        """Effective numbers of distinct positives and negatives, with the rule for supported priors."""
+        # Without a case column the distinct cases are the sum over independent folds, else those of the
+        # largest fold over the fraction of the data set that it tests. With clusters or weights they are worth
+        # what they are in the smallest fold.
         table, design = self.scores, self.design
         if table is not None and table.has_cases:
             distinct = np.array(table.class_sizes(), dtype=np.float64)
@@ -109,13 +107,13 @@ class Evaluation(FrameResult):
 
     @property
     def halvings(self) -> Halvings | None:
-        """Halvings of the data set, if the design uses them."""
+        """Halvings of the data set, if the design is `split_half` and the scores have them; else None."""
         is_split_half = self.design.kind == "split_half"
         return self.scores.halvings if is_split_half and isinstance(self.scores, ScoreTable) else None
 
     @cached_property
     def iauprec_half_differences(self) -> Floats | None:
-        """Half differences of IAUPREC between halves, (n_halvings, n_models); None without halvings."""
+        """Half of (IAUPREC in half 0 - in half 1), (n_halvings, n_models); None without halvings."""
         if self.halvings is None:
             return None
         grid = np.array([self.deployment_prior.low])
@@ -123,7 +121,7 @@ class Evaluation(FrameResult):
         return self._half_differences(self.halvings, result.iauprec)
 
     def auprec_half_differences(self, priors: ArrayLike) -> Floats | None:
-        """Return half differences of AUPREC between halves, (n_halvings, n_models, n_priors), or None."""
+        """Return half of (AUPREC in half 0 - in half 1), (n_halvings, n_models, n_priors), or None."""
         pi = check_prior_list(priors, "priors")
         if self.halvings is None:
             return None
@@ -131,16 +129,16 @@ class Evaluation(FrameResult):
         return self._half_differences(self.halvings, areas)
 
     def _half_differences(self, halvings: Halvings, areas: Floats) -> Floats:
-        """Return half differences of areas between halves, with models in the order of the evaluation."""
+        """Return half of (area in half 0 - in half 1), (n_halvings, n_models, ...), in order of `models`."""
         order = [halvings.scores.models.index(model) for model in self.models]
         return halvings.half_differences(areas)[:, order]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the frame of AUPREC by model, fold and prior."""
+        """Return the frame `auprec`, with the columns model, fold, prior, auprec."""
         return self.auprec
 
     def auprec_by_cell(self, priors: ArrayLike) -> Floats:
-        """Compute AUPREC of shape (n_models, n_folds, n_priors), nan where a model lacks a fold."""
+        """Return AUPREC (n_models, n_folds, n_priors), nan where a model lacks a fold."""
         pi = check_prior_list(priors, "priors")
         values = np.full((len(self.models), len(self.folds), len(pi)), np.nan)
         model, fold = ({level: i for i, level in enumerate(levels)} for levels in (self.models, self.folds))
@@ -149,11 +147,11 @@ class Evaluation(FrameResult):
         return values
 
     def mean_auprec(self, priors: ArrayLike) -> Floats:
-        """Compute the mean AUPREC over folds, of shape (n_models, n_priors)."""
+        """Return the mean AUPREC over folds, (n_models, n_priors)."""
         return np.asarray(np.nanmean(self.auprec_by_cell(priors), axis=1))
 
     def reweight(self, deployment_prior: PriorLike) -> Evaluation:
-        """Return the evaluation with IAUPREC over another deployment prior."""
+        """Return a copy with this deployment prior, and with IAUPREC over it."""
         weighting = as_deployment_prior(deployment_prior)
         grid = np.array([weighting.low])
         result = measures_of_groups(self.curves, grid, weighting, self.area_estimator)
@@ -166,7 +164,7 @@ class Evaluation(FrameResult):
         return same
 
     def reorder_models(self, models: Sequence[str]) -> Evaluation:
-        """Return the evaluation with the models in another order."""
+        """Return a copy with the models, and the rows of its frames, in this order."""
         position = {model: i for i, model in enumerate(models)}
 
         def sort(frame: pd.DataFrame) -> pd.DataFrame:
@@ -186,7 +184,7 @@ def evaluate(
     area_estimator: str = "trapezoid",
     design: str | FoldDesign = "auto",
 ) -> Evaluation:
-    """Compute AUPREC and IAUPREC of every model in every fold.
+    """Return AUPREC and IAUPREC of every model in every fold.
 
     Parameters
     ----------
@@ -260,7 +258,7 @@ def measure_group(
     area_estimator: str = "trapezoid",
     pos_label: object = None,
 ) -> pd.DataFrame:
-    """Compute the areas of one model in one fold, as the function of a grouped map.
+    """Return the areas of one model in one fold, as the function of a grouped map.
 
     Parameters
     ----------
@@ -317,7 +315,7 @@ def measure_group(
 
 
 def check_evaluation(value: object, name: str = "evaluation") -> Evaluation:
-    """Return the evaluation, or raise a message that says how to get one."""
+    """Return the value if it is an Evaluation; else raise a message that says how to get one."""
     if isinstance(value, Evaluation):
         return value
     has_one = isinstance(getattr(value, "evaluation", None), Evaluation)
@@ -328,10 +326,7 @@ def check_evaluation(value: object, name: str = "evaluation") -> Evaluation:
 def resolve_ratio(
     source: Evaluation | pd.DataFrame, frame: str, ratio: float | None, *, needed: str = ""
 ) -> tuple[pd.DataFrame, float]:
-    """Return a frame of an evaluation, or the frame itself, and the ratio of test to training cases.
-
-    `needed` names the test that requires the ratio; if it is empty, the ratio may be missing and is then 0.
-    """
+    """Return a frame and its ratio of test to training cases (0 if unused); raise if `needed` but missing."""
     if not isinstance(source, pd.DataFrame):
         check_evaluation(source, frame)
         if ratio is not None:
@@ -352,7 +347,7 @@ def resolve_ratio(
 def half_differences(
     source: Evaluation | pd.DataFrame, models: Sequence[str], *, needed: str = ""
 ) -> Floats | None:
-    """Return half differences of IAUPREC between halves; `needed` names the test that requires them."""
+    """Return `iauprec_half_differences` of these models, or None; raise if absent but `needed` by a test."""
     if isinstance(source, Evaluation) and source.iauprec_half_differences is not None:
         order = [source.models.index(model) for model in models]
         return np.asarray(source.iauprec_half_differences[:, order])
@@ -366,7 +361,7 @@ def half_differences(
 
 
 def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
-    """Return priors evenly spaced in the log-odds over the range of the priors and the deployment prior."""
+    """Return `size` priors, even in the log-odds, over the range of `priors` and the deployment prior."""
     low = min(*evaluation.priors, evaluation.deployment_prior.low)
     high = max(*evaluation.priors, evaluation.deployment_prior.high)
     logit = np.linspace(np.log(low) - np.log1p(-low), np.log(high) - np.log1p(-high), size)
@@ -375,13 +370,14 @@ def prior_grid(evaluation: Evaluation, size: int = 81) -> Floats:
 
 
 def build_auprec_frame(cells: Sequence[Cell], grid: Floats, areas: Floats) -> pd.DataFrame:
-    """Return areas as a frame with one row per model, fold and prior."""
+    """Return areas (n_cells, n_priors) as a frame with the columns model, fold, prior, auprec."""
     row = np.repeat(np.arange(len(cells)), len(grid))
     frame = pd.DataFrame(list(cells), columns=["model", "fold"]).take(row).reset_index(drop=True)
     return frame.assign(prior=np.tile(grid, len(cells)), auprec=areas.ravel())
 
 
 def _imbalance_warnings(positives: pd.Series[int]) -> list[str]:
+    """Return a list with a sentence if positives by fold differ by more than FOLD_IMBALANCE times, or []."""
     fewest, most = int(positives.min()), int(positives.max())
     if most <= FOLD_IMBALANCE * fewest:
         return []

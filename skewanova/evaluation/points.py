@@ -22,7 +22,7 @@ RATE_GRID = np.linspace(0.0, 1.0, 201)
 
 
 def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
-    """Compute the true positive rate of every model and fold on a common grid of false positive rates.
+    """Return the true positive rate of every model and fold on a common grid of false positive rates.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def roc(evaluation: Evaluation, *, fpr: ArrayLike = RATE_GRID) -> pd.DataFrame:
 def precision_recall(
     evaluation: Evaluation, priors: ArrayLike | None = None, *, recall: ArrayLike = RECALL_GRID
 ) -> pd.DataFrame:
-    """Compute the precision of every model and fold on a common grid of recalls, at several priors.
+    """Return the precision of every model and fold on a common grid of recalls, at several priors.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def precision_recall(
 
 
 def surface(evaluation: Evaluation) -> pd.DataFrame:
-    """Compute the P-ROC surface: mean precision over folds by prior and recall (Landgrebe et al. 2006, 4).
+    """Return the P-ROC surface: mean precision over folds by prior and recall (Landgrebe et al. 2006, 4).
 
     Parameters
     ----------
@@ -139,6 +139,7 @@ def surface(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _check_operating_rates(values: ArrayLike, name: str, *, zero: bool) -> Floats:
+    """Return rates as a vector; raise unless they are at most 1, and above 0 (or 0 if `zero`)."""
     result = np.atleast_1d(check_float_array(values, name))
     wrong = result[~((result >= 0 if zero else result > 0) & (result <= 1))]
     if wrong.size:
@@ -148,7 +149,7 @@ def _check_operating_rates(values: ArrayLike, name: str, *, zero: bool) -> Float
 
 
 def _precision(roc: RocCurve, recall: Floats, priors: Floats) -> Floats:
-    """Compute the precision at each prior (rows) and recall (columns)."""
+    """Return the precision (n_priors, n_recalls) of the curve at each prior and recall."""
     rises = np.diff(roc.tpr) > 0
     level, fewest = (side[np.insert(rises, 0, True)] for side in (roc.tpr, roc.fpr))
     most = roc.fpr[np.append(rises, True)]  # the next segment begins at the largest rate of a recall
@@ -160,7 +161,7 @@ def _precision(roc: RocCurve, recall: Floats, priors: Floats) -> Floats:
 
 
 def skew(evaluation: Evaluation) -> pd.DataFrame:
-    """Compute accuracy and precision of a threshold as the skew grows (Landgrebe et al. 2006, figure 1).
+    """Return accuracy and precision of a threshold as the skew grows (Landgrebe et al. 2006, figure 1).
 
     Parameters
     ----------
@@ -210,6 +211,6 @@ def _stack_points(evaluation: Evaluation, points: Callable[[RocCurve], dict[str,
 
 
 def list_cells(evaluation: Evaluation) -> list[Cell]:
-    """Return every (model, fold) with a curve, in the order of models and folds."""
+    """Return a list of every (model, fold) with a curve, in the order of models and folds."""
     cells = ((m, f) for m in evaluation.models for f in evaluation.folds)
     return [cell for cell in cells if cell in evaluation.curves]
