@@ -1,7 +1,4 @@
-"""Line charts of the page as plain SVG, which needs no script to be read or printed.
-
-Coordinates are computed here and written by ``chart.html.j2``; all values are those of frames.
-"""
+"""Line charts of the page as plain SVG: coordinates for ``chart.html.j2``, all values those of frames."""
 
 from __future__ import annotations
 
@@ -75,35 +72,32 @@ class Scale(NamedTuple):
     is_log: bool = True
 
     def x(self, values: Floats | float) -> Floats:
-        """Return horizontal positions in pixels."""
+        """Return the horizontal positions of values in pixels."""
         (low, high), values = self.x_limits, np.asarray(values)
         share = np.log(values / low) / np.log(high / low) if self.is_log else (values - low) / (high - low)
         result: Floats = self.left + (self.right - self.left) * share
         return result
 
     def y(self, values: Floats | float) -> Floats:
-        """Return vertical positions in pixels, within the box."""
+        """Return the vertical positions of values in pixels, clipped to the box."""
         low, high = self.y_limits
         share = np.clip((np.asarray(values) - low) / (high - low), 0, 1)
         result: Floats = self.bottom - (self.bottom - self.top) * share
         return result
 
     def path(self, x: Floats, y: Floats) -> str:
-        """Return the path of a line."""
+        """Return the SVG path of a line through points in units of the axes."""
         return draw_path(self.x(x), self.y(y))
 
 
 def draw_path(x: Iterable[float], y: Iterable[float]) -> str:
-    """Return the path through points in pixels."""
+    """Return the SVG path "M1.0 2.0L3.0 4.0" through points in pixels, or "" of fewer than two."""
     points = [f"{a:.1f} {b:.1f}" for a, b in zip(x, y, strict=True)]
     return f"M{'L'.join(points)}" if len(points) > 1 else ""
 
 
 class Marks(NamedTuple):
-    """Marks of a chart along the prior besides its lines.
-
-    Lines are dashed below the prior `rarest`, and `strip` are the segments of the bar below the plot.
-    """
+    """Marks of a chart besides its lines; below the prior `rarest` these are dashed."""
 
     rarest: float = 0.0
     cursor: float | None = None
@@ -126,7 +120,7 @@ def build_chart(
     y_limits: tuple[float, float] = (0.0, 1.0),
     marks: Marks | None = None,
 ) -> Chart:
-    """Build a chart: along the prior with `marks`, else with linear axes from 0."""
+    """Return a chart: along the logarithm of the prior with `marks`, else with linear x from 0 to 1."""
     named = [line for line in lines if line.is_named]
     longest = max((len(shorten_name(line.model, layout.max_name)) for line in named), default=0)
     right = layout.width - round(BOLD_WIDTH * layout.font * longest + (18 if named else 6))
@@ -162,8 +156,8 @@ def build_chart(
 
 
 def choose_steps(low: float, high: float, n_steps: int = 5) -> list[float]:
-    """Return about `n_steps` round numbers between two limits; matplotlib's ticks would take long to load."""
-    rough = (high - low) / n_steps
+    """Return about `n_steps` values within the limits: multiples of 1, 2 or 5 times a power of ten."""
+    rough = (high - low) / n_steps  # matplotlib's ticks would take long to load
     unit = 10.0 ** np.floor(np.log10(rough))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough * (1 - 1e-9))
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
@@ -171,7 +165,7 @@ def choose_steps(low: float, high: float, n_steps: int = 5) -> list[float]:
 
 
 def choose_limits(values: Floats) -> tuple[float, float]:
-    """Return round limits around the finite values."""
+    """Return limits (low, high) around the finite values, at multiples of the step of `choose_steps`."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     steps = choose_steps(low, max(high, low + 1e-3))
     step = steps[1] - steps[0] if len(steps) > 1 else high - low + 1e-3
@@ -179,7 +173,7 @@ def choose_limits(values: Floats) -> tuple[float, float]:
 
 
 def choose_prior_ticks(scale: Scale) -> list[tuple[float, str, str]]:
-    """Return position, prior and "1 in n" of ticks with digits 1, 2 and 5, and of both ends."""
+    """Return (x in pixels, prior, "1 in n" or "") of ticks at digits 1, 2 and 5 and at both ends."""
     low, high = scale.x_limits
     digits = [d * 10.0**k for k in range(-12, 1) for d in (1, 2, 5)]
     values = [low, high, *(v for v in digits if low < v < high)]
@@ -198,7 +192,7 @@ def choose_prior_ticks(scale: Scale) -> list[tuple[float, str, str]]:
 
 
 def _place_line(line: ChartLine, scale: Scale, marks: Marks) -> dict[str, Any]:
-    """Return the paths of a line, of its part without support and of its band, and its dot."""
+    """Return colour, SVG paths (line, its unsupported part, band), and pixels of the dot at the cursor."""
     x, y, low, high, rarest = line.x, line.y, line.low, line.high, marks.rarest
     if x[0] < rarest < x[-1] and rarest not in x:  # the dashes end where support begins
         position = int(np.searchsorted(x, rarest))
@@ -226,7 +220,7 @@ def _place_line(line: ChartLine, scale: Scale, marks: Marks) -> dict[str, Any]:
 
 
 def _place_names(lines: Sequence[ChartLine], scale: Scale, layout: Layout) -> list[dict[str, Any]]:
-    """Place the names at the right ends of their lines, at least one line of text apart."""
+    """Return colour, text, `y` and line end of each name in pixels, at least one line of text apart."""
     height = scale.bottom - scale.top
     ends = np.array([float(scale.y(line.y[-1])) for line in lines])
     gap = min((layout.font + 4) / height, 1 / max(len(lines) - 1, 1))
@@ -238,13 +232,14 @@ def _place_names(lines: Sequence[ChartLine], scale: Scale, layout: Layout) -> li
 
 
 def _place_shade(limits: tuple[float, float], scale: Scale) -> dict[str, Any]:
+    """Return left and right side of the shaded deployment prior in pixels, and its text."""
     low, high = (float(np.clip(value, *scale.x_limits)) for value in limits)
     text = f"deployment prior {limits[0]:.3g}" + (f" to {limits[1]:.3g}" if limits[1] > limits[0] else "")
     return {"x": float(scale.x(low)), "right": float(scale.x(high)), "text": text}
 
 
 def _place_crossing(each: Crossing, scale: Scale, font: int) -> dict[str, Any]:
-    """Place ring, bar and text of a change of the highest mean; the text goes where there is room."""
+    """Return pixels of ring (x, y), bar (low, high) and text of a change of the highest mean."""
     prior, low, high, value = each
     x, y = float(scale.x(prior)), float(scale.y(value))
     texts = ["the highest mean changes", f"at {prior:.3g} ({low:.3g} to {high:.3g})"]
@@ -264,7 +259,7 @@ def _place_crossing(each: Crossing, scale: Scale, font: int) -> dict[str, Any]:
 
 
 def _place_segment(each: Segment, scale: Scale, font: int) -> dict[str, Any]:
-    """Place a segment of the strip; a text that does not fit is cut at its colon, or left out."""
+    """Return x and width in pixels, colour, full text, and the text that fits ("" if none does)."""
     low, high, text, color = each
     x, right = float(scale.x(low)), float(scale.x(high))
     shorter = text, text.split(":")[0].removeprefix("use ")
@@ -274,7 +269,7 @@ def _place_segment(each: Segment, scale: Scale, font: int) -> dict[str, Any]:
 
 
 def number_colors(models: Sequence[str], named: Iterable[str]) -> dict[str, int]:
-    """Return the number of each model's colour; of more than ten models only the named ones have one."""
+    """Return each model's colour from 1; of more than ten models all but the named ones have 0."""
     if len(models) <= len(LIGHT_COLORS):
         return {model: i + 1 for i, model in enumerate(models)}
     chosen = [model for model in models if model in set(named)][: len(LIGHT_COLORS)]

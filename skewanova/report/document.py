@@ -82,7 +82,7 @@ class View(NamedTuple):
 
 
 def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
-    """Return the page as HTML, with links to the files of its folder."""
+    """Return the report as an HTML document, with links to the files of its folder."""
     methods, verdict = write_methods(source), source.verdict
     colors = color_models(list_drawn_models(source), verdict)
     context = {
@@ -117,7 +117,7 @@ def render_notebook(source: ReportSource, table: Table) -> str:
 def build_page_context(
     verdict: Verdict | None, colors: Mapping[str, int], anchors: Mapping[str, str], *, rarest: float = 0.0
 ) -> dict[str, Any]:
-    """Return what every page has: script, colours, and the verdict (`rarest`: smallest supported prior)."""
+    """Return the template variables of every page: version, colours, script, and verdict with links."""
     context: dict[str, Any] = {
         "version": version("skewanova"),
         "light": LIGHT_COLORS,
@@ -136,11 +136,12 @@ def build_page_context(
 
 
 def _select_decisive(verdict: Verdict) -> pd.DataFrame:
+    """Return the rows of the verdict's evidence that are decisive."""
     return verdict.evidence[verdict.evidence["decisive"].astype(bool)]
 
 
 def _describe_scope(verdict: Verdict, rarest: float) -> str:
-    """Describe what the difference of the line How sure is a mean over, if it is not at one prior."""
+    """Return the priors that "How sure" averages over as text in brackets, "" if at one prior."""
     decisive = _select_decisive(verdict)
     low, high = (decisive[name].max() for name in ("prior_low", "prior_high"))
     if len(decisive) and np.isnan(low):
@@ -150,7 +151,7 @@ def _describe_scope(verdict: Verdict, rarest: float) -> str:
 
 
 def write_title(source: ReportSource) -> str:
-    """Write the title of the report: the models, or how many there are."""
+    """Return the title "A, B and C compared", or "9 classifiers compared" of many or if untrusted."""
     names = [*shorten_names(map(str, source.ranking["model"])).values()]
     if len(names) > 4 or not source.verdict.is_trusted:
         return f"{len(names)} classifiers compared"
@@ -159,7 +160,7 @@ def write_title(source: ReportSource) -> str:
 
 @cache
 def load_script() -> dict[str, Markup | str]:
-    """Load the script of a page, with its hash for the content security policy."""
+    """Return `script`, the JavaScript of a page, and `script_hash`, its SHA-256 in base64."""
     code = (resources.files("skewanova.report") / "templates" / "report.js").read_text(encoding="utf-8")
     digest = hashlib.sha256(code.encode("utf-8")).digest()
     return {"script": Markup(code), "script_hash": base64.b64encode(digest).decode("ascii")}
@@ -169,10 +170,7 @@ def load_script() -> dict[str, Markup | str]:
 
 
 def split_choice(text: str, names: Iterable[str] = ()) -> tuple[str, str]:
-    """Return the instruction of the line Choose, and the rest as sentences of their own.
-
-    Signs within `names` of models do not end the instruction.
-    """
+    """Return the instruction of the line Choose, and the rest as sentences or ""; `names` are not split."""
     masked = text
     for name in sorted(names, key=len, reverse=True):
         masked = masked.replace(name, "x" * len(name))
@@ -191,7 +189,7 @@ def split_choice(text: str, names: Iterable[str] = ()) -> tuple[str, str]:
 
 
 def color_names(text: str, colors: Mapping[str, int]) -> Markup:
-    """Escape a text, with the names of models in the colours of their lines."""
+    """Return a text as HTML, escaped, with the names of models in the colours of their lines."""
     classes = {name: colors[model] for model, name in shorten_names(colors).items() if colors[model]}
     if not classes:
         return escape(escape_text(text))
@@ -205,7 +203,7 @@ def color_names(text: str, colors: Mapping[str, int]) -> Markup:
 
 
 def link_numbers(verdict: Verdict, line: str, anchors: Mapping[str, str]) -> Markup:
-    """Escape a line of the verdict, with its estimates, p-values and counts linked to their tables."""
+    """Return a line of the verdict as HTML, its numbers linked to the `anchors` of their tables."""
     text = str(getattr(verdict, line))
     places: dict[int, tuple[int, str]] = {}
     for number in verdict.numbers:
@@ -228,7 +226,7 @@ def link_numbers(verdict: Verdict, line: str, anchors: Mapping[str, str]) -> Mar
 
 
 def _build_views(source: ReportSource) -> dict[str, View | None]:
-    """Build the tables of the page; a table without rows is None."""
+    """Return the view of each table of REPORT_TABLES by name, None where it has no rows."""
     tables = build_report_tables(source)
     views = {name: build_view(table, *TABLES[name].files) for name, table in tables.items()}
     views["pairwise"] = views["pairwise"]._replace(marked=_find_decisive_row(source))
@@ -236,7 +234,7 @@ def _build_views(source: ReportSource) -> dict[str, View | None]:
 
 
 def _find_decisive_row(source: ReportSource) -> int | None:
-    """Return the row of the primary pairs that the line How sure states, if it is one."""
+    """Return the index of the primary pair that the line How sure states, or None."""
     decisive, pairs = _select_decisive(source.verdict), select_primary(source.pairs)
     if decisive.empty or not source.verdict.is_trusted:
         return None
@@ -246,7 +244,7 @@ def _find_decisive_row(source: ReportSource) -> int | None:
 
 
 def build_view(table: Table, *files: str) -> View:
-    """Build the view of a table without its empty columns."""
+    """Return the view of a table without its empty columns, with the kinds of the others."""
     table = drop_empty_columns(table)
     return View(table, ["number" if numeric else "text" for numeric in table.is_numeric], files)
 
@@ -255,7 +253,7 @@ def build_view(table: Table, *files: str) -> View:
 
 
 def _write_along_prior(source: ReportSource) -> list[str]:
-    """Write the ranges of priors on which two models differ, at most MAX_RANGES of them."""
+    """Return sentences on ranges of priors where two models differ: MAX_RANGES, and a count of more."""
     if not source.verdict.is_trusted:
         return []
     names = shorten_names(source.evaluation.models)
@@ -266,14 +264,14 @@ def _write_along_prior(source: ReportSource) -> list[str]:
 
 
 def _describe_test(source: ReportSource, role: str) -> list[tuple[str, str]]:
-    """Return a line and a note on each test whose column `role` is this one."""
+    """Return the statistics and the note, both text, of each test of all models that has this role."""
     rows = source.tests[source.tests["role"] == role]
     groups = [group for _, group in rows.groupby(["test", "response"], sort=False, observed=True)]
     return [(sentences.write_test_line(group), get_test(group["test"].iloc[0]).note) for group in groups]
 
 
 def write_support(source: ReportSource) -> str:
-    """Write how many negatives the rarest prior rests on."""
+    """Return sentences on the effective negatives at the rarest prior and on the supported priors."""
     support = source.tables["support"]
     rarest = support.iloc[0]
     number, needed = rarest["effective_negatives"], rarest["needed"]
@@ -287,7 +285,7 @@ def write_support(source: ReportSource) -> str:
 
 
 def _describe_data(source: ReportSource) -> list[tuple[str, str]]:
-    """List the models, the design and the settings of the comparison."""
+    """Return (heading, text) of the models, the design and the settings of the comparison."""
     settings, prior = source.settings, source.evaluation.deployment_prior
     return [
         ("Models", str(len(source.ranking))),
@@ -300,6 +298,7 @@ def _describe_data(source: ReportSource) -> list[tuple[str, str]]:
 
 
 def _list_provenance(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (heading, text) of version and time, input, its SHA-256, settings and package versions."""
     versions = provenance["versions"]
     return [
         ("Made by", f"skewanova {versions['skewanova']}, {provenance['created']}"),
@@ -311,6 +310,7 @@ def _list_provenance(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _format_setting(value: object) -> str:
+    """Return a setting as text: floats with six digits, sequences joined by commas."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(map(_format_setting, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -340,7 +340,7 @@ FILES = {
 def write_folder(
     source: ReportSource, directory: str | os.PathLike[str], *, figures: str | Sequence[str] | None = None
 ) -> Path:
-    """Write the page, all tables and figures to a folder; see :meth:`Comparison.save`."""
+    """Write page, tables and figures to a folder, and return its path; see :meth:`Comparison.save`."""
     provenance, formats = build_provenance(source), check_formats(figures)
     with replace_folder(directory, provenance, inputs=[source.source]) as output:
         write_files(output, source, provenance, formats)
@@ -348,14 +348,14 @@ def write_folder(
 
 
 def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str]) -> None:
-    """Write a comparison to a subfolder, with its own provenance."""
+    """Write a comparison to the subfolder `name` of the output, with its own provenance."""
     part, provenance = output.make_subfolder(name), build_provenance(source)
     write_files(part, source, provenance, formats)
     part.write_manifest(provenance)
 
 
 def write_files(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:
-    """Write all files; the figures come last, because they take most of the time."""
+    """Write page, tables, references, README.txt and figures into `output`; figures take most time."""
     files = dict(FILES)
     for name, frame in [*source.tables.items(), *source.prior_frames.items()]:
         file = f"tables/{name}.{'parquet' if name in CURVE_FRAMES else 'csv'}"
@@ -378,7 +378,7 @@ def write_files(output: Output, source: ReportSource, provenance: Provenance, fo
 
 
 def write_figures(output: Output, figures: Iterable[tuple[str, Mapping[str, bytes]]]) -> list[str]:
-    """Write each figure in its formats, and return the names."""
+    """Write each figure to ``figures/NAME.FORMAT``, and return the names."""
     names = []
     for name, pictures in figures:
         for suffix, content in pictures.items():
@@ -388,12 +388,12 @@ def write_figures(output: Output, figures: Iterable[tuple[str, Mapping[str, byte
 
 
 def write_readme(output: Output, files: Mapping[str, str]) -> None:
-    """Write README.txt, with a line on each file."""
+    """Write README.txt, with a line on each file: its name and its description."""
     width = max(map(len, files)) + 2
     output.write("README.txt", "".join(f"{name:{width}}{text}\n" for name, text in files.items()))
 
 
 def build_provenance(source: ReportSource) -> Provenance:
-    """Return the record of how a comparison was made."""
+    """Return the provenance of a comparison: versions, time, settings, seed, input and its SHA-256."""
     seed, path = source.settings.get("seed"), source.source
     return make_provenance("comparison", source.settings, seed=seed, source=path, sha256=source.sha256)

@@ -85,7 +85,7 @@ class FigureSpec:
 
 
 def list_figures(source: ReportSource) -> tuple[str, ...]:
-    """List the names of the figures of a comparison."""
+    """Return the names of the figures that a comparison has."""
     return tuple(kind for kind, figure in FIGURES.items() if figure.is_available(source))
 
 
@@ -102,7 +102,7 @@ def restrict_to_drawn(source: ReportSource) -> ReportSource:
 
 
 def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the name of each figure and its files by format."""
+    """Yield the name of each figure and its files, bytes by format."""
     selected = restrict_to_drawn(source)
 
     def iter_drawings() -> Iterator[tuple[str, Callable[[], Figure]]]:
@@ -117,6 +117,7 @@ def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple
 
 
 def _move_legend_below(figure: Figure) -> Figure:
+    """Move a legend of up to MAX_LEGEND_BELOW lines below the axes, and return the figure, made higher."""
     ax = figure.axes[0]
     old_legend = ax.get_legend()
     if old_legend is None or len(old_legend.get_texts()) > MAX_LEGEND_BELOW:
@@ -134,11 +135,13 @@ def _move_legend_below(figure: Figure) -> Figure:
 
 
 def _get_legend_entries(old_legend: Any) -> list[Entry]:
+    """Return the text and the handle of each entry of a legend."""
     texts = (text.get_text() for text in old_legend.get_texts())
     return list(zip(texts, old_legend.legend_handles, strict=True))
 
 
 def _fit_width(names: Iterable[str]) -> float:
+    """Return the width of a figure in inches, larger for names of more than 12 characters."""
     return FIGURE_WIDTH + 0.08 * max(0, max(map(len, names)) - 12)
 
 
@@ -155,7 +158,7 @@ def _fit_size(source: ReportSource, height: float) -> tuple[float, float]:
 def _make_panels(
     number: int, height: float, *, columns: int = 1, width: float = FIGURE_WIDTH, sharey: bool = False
 ) -> tuple[Figure, list[Any]]:
-    """Return a figure with `number` panels in one or two columns, each `height` inches high."""
+    """Return a figure with `number` panels in one or two columns, each `height` inches high, and these."""
     rows = -(-number // columns)
     title = 0.3 if columns > 1 else 0.0
     figure = Figure(figsize=(width, title + height * rows), layout="constrained")
@@ -174,6 +177,7 @@ def _draw_iauprec(source: ReportSource) -> Figure:
 
 
 def _draw_above_legend(plot: Callable[..., Axes], source: ReportSource, height: float = 4.2) -> Figure:
+    """Return the figure of one plot, at least `height` inches high, with its legend below the axes."""
     return _move_legend_below(draw_single(plot, source, _fit_size(source, height)))
 
 
@@ -183,7 +187,7 @@ def _draw_regret(source: ReportSource) -> Figure:
 
 
 def _draw_p_values(source: ReportSource) -> Figure:
-    """Draw the matrix of p-values, with cells that fit their numbers, or else the page."""
+    """Return the matrix of adjusted p-values of the primary pairs, with cells that fit their numbers."""
     side = min(max(0.6 * len(source.ranking), 3.2), MAX_MATRIX_SIZE)
     names = _fit_width(model_labels(_list_ranked_models(source), width=20).values()) - FIGURE_WIDTH
     size = max(FIGURE_WIDTH, side + 2.2 + names), max(2.4, side + 1.2)
@@ -192,7 +196,7 @@ def _draw_p_values(source: ReportSource) -> Figure:
 
 
 def _draw_ranks(source: object, models: Sequence[str]) -> Figure:
-    """Draw the diagram of ranks between names, with the size in inches that they need."""
+    """Return the critical-difference diagram of mean ranks, with the size in inches that names need."""
     names = model_labels(models, width=comparisons.MAX_RANK_NAME).values()
     width = max(FIGURE_WIDTH, RANK_AXIS_WIDTH + 2.8 * estimate_text_width("x" * (max(map(len, names)) + 6)))
     return draw_single(comparisons.plot_critical_difference, source, (width, 2.4 + 0.26 * len(models)))
@@ -209,7 +213,7 @@ def _draw_roc(source: ReportSource) -> Figure:
 
 
 def _draw_residuals(source: ReportSource) -> Figure:
-    """Draw three plots of the residuals and, in the fourth panel, their legend."""
+    """Return a figure of three plots of the residuals and, in the fourth panel, their legend."""
     width, legend_height = _fit_size(source, 2.8)
     figure = Figure(figsize=(width, 2 * legend_height), layout="constrained")
     *panels, legend_ax = figure.subplots(2, 2).ravel()
@@ -226,7 +230,7 @@ def _draw_residuals(source: ReportSource) -> Figure:
 
 
 def _draw_pairs(source: ReportSource) -> Figure:
-    """Draw the primary pairs: all, or those with the first model if there are many."""
+    """Return the figure of the primary pairs: all, or those with the first model if there are many."""
     pairs = select_primary(source.pairs)
     if get_control(source) is None and len(pairs) > MAX_PAIRS:
         pairs = _select_pairs_of_best(source, pairs)
@@ -239,11 +243,12 @@ def _draw_pairs(source: ReportSource) -> Figure:
 
 
 def _select_pairs_of_best(source: ReportSource, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs with the first model of the ranking."""
     return pairs[pairs[["model_a", "model_b"]].isin(_list_ranked_models(source)[:1]).any(axis=1)]
 
 
 def _draw_difference_curves(source: ReportSource) -> Figure:
-    """Draw the differences of up to MAX_PANELS pairs; of more pairs those with the first model."""
+    """Return panels of differences along the prior, by pair; of too many pairs those of the first model."""
     names = source.tables["difference_curves"][["model_a", "model_b"]].drop_duplicates()
     chosen = names if len(names) <= MAX_PANELS else _select_pairs_of_best(source, names)
     pairs = list(chosen.head(MAX_PANELS).itertuples(index=False, name=None))
@@ -259,7 +264,7 @@ def _draw_difference_curves(source: ReportSource) -> Figure:
 
 
 def _draw_precision_recall(source: ReportSource) -> Figure:
-    """Draw all priors in one panel, or in one panel each if there are many lines."""
+    """Return precision-recall curves at all priors in one panel, or a panel each if lines are many."""
     priors = source.tables["precision_recall"]["prior"].unique()
     if len(source.ranking) * len(priors) <= MAX_LINES:
         return _draw_above_legend(performance.plot_precision_recall, source, 4.6)
@@ -272,6 +277,7 @@ def _draw_precision_recall(source: ReportSource) -> Figure:
 
 
 def _draw_surface(source: ReportSource) -> Figure:
+    """Return a panel of precision by recall and prior for each of the first MAX_PANELS models."""
     models = _list_ranked_models(source)[:MAX_PANELS]
     labels = model_labels(_list_ranked_models(source), width=24)
     figure, panels = _make_panels(len(models), 2.9, columns=2)
@@ -286,6 +292,7 @@ def _draw_surface(source: ReportSource) -> Figure:
 
 
 def _draw_prior_estimate(source: ReportSource) -> Figure:
+    """Return a panel of scores and likelihood for each estimated prior, at most MAX_PANELS."""
     estimates = get_estimates(source)
     names = list(estimates)[:MAX_PANELS]
     labels = model_labels(names, width=24)
@@ -300,6 +307,7 @@ def _draw_prior_estimate(source: ReportSource) -> Figure:
 
 
 def _has_priors(source: ReportSource) -> bool:
+    """Return True if AUPREC was computed at more than one prior."""
     return bool(source.tables["auprec_by_prior"]["prior"].nunique() > 1)
 
 
@@ -310,7 +318,7 @@ def _has_ranks(source: ReportSource) -> bool:
 
 
 def _has_residuals(source: ReportSource) -> bool:
-    """Return True if residuals are larger than rounding errors."""
+    """Return True if there are residuals, larger than rounding errors."""
     frame = source.tables["residuals"]
     if frame.empty:
         return False
@@ -362,7 +370,7 @@ KINDS = tuple(FIGURES)
 
 
 def draw_mean_ranks(iauprec: pd.DataFrame, tests: pd.DataFrame, alpha: float) -> Figure:
-    """Draw the mean ranks over data sets or, if there is a control, the differences from it."""
+    """Return the figure of mean ranks over data sets or, with a control, of differences from it."""
     pairs = select_primary(tests)
     test, n_models = str(pairs["test"].iloc[0]), len({*pairs["model_a"], *pairs["model_b"]})
     if len(pairs) < n_models * (n_models - 1) // 2:
@@ -376,7 +384,7 @@ def draw_mean_ranks(iauprec: pd.DataFrame, tests: pd.DataFrame, alpha: float) ->
 
 
 def draw_hierarchical(by_dataset: pd.DataFrame, hierarchical: pd.DataFrame) -> Figure:
-    """Draw the difference of the first pair on each data set, and by the meta-analysis."""
+    """Return the figure of the first pair's difference on each data set and by the meta-analysis."""
     height = min(1.9 + 0.3 * by_dataset["dataset"].nunique(), MAX_MATRIX_SIZE)
     return draw_single(
         comparisons.plot_by_dataset, by_dataset, (FIGURE_WIDTH, height), hierarchical=hierarchical
@@ -414,7 +422,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 def render_figures(
     drawings: Iterable[tuple[str, Callable[[], Figure]]], formats: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the name of each figure and its files by format; one figure is in memory at a time."""
+    """Yield the name of each figure and its files, bytes by format; one figure is in memory at a time."""
     missing: set[str] = set()
     for name, draw in drawings:
         with style.context(_STYLE), _collect_missing_glyphs(missing):
@@ -427,13 +435,13 @@ def render_figures(
 
 
 def render_plot(plot: Callable[..., Axes], source: object) -> bytes:
-    """Render one plot as SVG in the style of the report."""
+    """Return one plot as the bytes of an SVG file in the style of the report."""
     drawing = ("plot", lambda: draw_single(plot, source, (7, 4.6)))
     return dict(render_figures([drawing], ("svg",)))["plot"]["svg"]
 
 
 def _render_formats(figure: Figure, formats: Iterable[str]) -> dict[str, bytes]:
-    """Render a figure in each format; its layout is computed once, and not by each call of savefig."""
+    """Return the files of a figure, bytes by format; its layout is computed once."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
@@ -449,7 +457,7 @@ def _render_formats(figure: Figure, formats: Iterable[str]) -> dict[str, bytes]:
 def draw_single(
     plot: Callable[..., Axes], source: object, size: tuple[float, float], **options: Any
 ) -> Figure:
-    """Draw one plot in a figure outside pyplot."""
+    """Return a figure outside pyplot, `size` inches wide and high, with one plot of `source`."""
     figure = Figure(figsize=size, layout="constrained")
     plot(source, ax=figure.subplots(), **options)
     return figure
@@ -457,7 +465,7 @@ def draw_single(
 
 @contextmanager
 def _collect_missing_glyphs(missing: set[str]) -> Iterator[None]:
-    """Collect the characters that the font lacks, instead of one warning for each text."""
+    """Add characters that the font lacks in the block to `missing`; issue its other warnings after it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", message=_GLYPH.pattern)
         yield

@@ -112,7 +112,7 @@ class Paper:
 
 
 def build_paper(source: ReportSource) -> Paper:
-    """Build the parts of a paper; see :meth:`Comparison.for_paper`."""
+    """Return results, methods, table, caption and references; see :meth:`Comparison.for_paper`."""
     methods = Prose(tuple(write_methods(source)))
     return Paper(
         results=Prose((sentences.write_results(source),)),
@@ -125,7 +125,7 @@ def build_paper(source: ReportSource) -> Paper:
 
 
 def _build_difference_table(source: ReportSource) -> Table:
-    """Build the ranking with the difference of each model from the first one, or from the control."""
+    """Return the ranking, if trusted with each model's difference from the control or the first model."""
     interval = f"{format_level(source.alpha)} interval"
     ranking = build_publication_table(source, "ranking")
     columns = [head for head in ("Model", "IAUPREC", interval, "Group") if head in ranking.header]
@@ -150,6 +150,7 @@ def _build_difference_table(source: ReportSource) -> Table:
 
 
 def _write_caption(source: ReportSource) -> str:
+    """Return the caption of the figure of AUPREC along the prior."""
     average = "" if source.design.is_test_set else f", mean over {source.design.n_folds} "
     average += "" if source.design.is_test_set else "runs" if source.design.has_runs else "folds"
     text = f"AUPREC along the prior{average}. The deployment prior is shaded."

@@ -20,7 +20,7 @@ PAGE_ANCHORS = {"pairs": "tables", "ranking": "table-across", "iauprec": "table-
 
 @dataclass(frozen=True, eq=False)
 class PartsResult(Result):
-    """Base of the comparisons in several parts: their frames, page and folder."""
+    """Base of comparisons in several parts, data sets or classes, each a comparison of its own."""
 
     #: Names of one part, of all parts and of the output.
     PART: ClassVar[str]
@@ -39,25 +39,27 @@ class PartsResult(Result):
 
     @abstractmethod
     def _format_choice(self, width: int) -> str:
-        """Return the choices as text."""
+        """Return the verdict across data sets, or the choice for each class, as text wrapped to `width`."""
 
     @abstractmethod
     def _list_headings(self) -> list[str]:
-        """List the lines above the details."""
+        """Return lines of text on the number of parts, the level and the deployment priors."""
 
     @abstractmethod
     def _build_tables(self) -> tuple[Table, ...]:
-        """Build the tables of the page."""
+        """Return the tables of the page, the first of which stands in the brief summary."""
 
     @abstractmethod
     def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
-        """Build the items of the page that differ between data sets and classes."""
+        """Return template variables of this kind: title, subject, `phrases` by part and, if any, a screen."""
 
     def _format_brief(self, width: int) -> str:
+        """Return the choice and the first table as text wrapped to `width`."""
         table = self._build_tables()[0].to_text(width, names=shorten_names(self.ranking["model"]))
         return f"{self._format_choice(width)}\n\n{table}"
 
     def _format_details(self, width: int) -> list[str]:
+        """Return headings, conclusions, the other tables and any warnings, each as wrapped text."""
         short = shorten_names(self.ranking["model"])
         return [
             wrap_lines(self._list_headings(), width),
@@ -67,13 +69,15 @@ class PartsResult(Result):
         ]
 
     def _draw_figures(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
+        """Return the bytes of each figure by name and format; here none."""
         return {}
 
     def _map_folders(self) -> dict[str, str]:
-        """Map numbered folders to the names of parts, which may be unsafe in paths."""
+        """Return the name of each part, which may be unsafe in paths, by its folder (``dataset-001``)."""
         return {f"{self.PART}-{i:03d}": name for i, name in enumerate(self.comparisons, start=1)}
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
+        """Write page, tables, figures and a subfolder for each part, and return `directory`."""
         from skewanova.report.document import write_figures, write_part, write_readme
 
         formats, folders = check_formats(figures), self._map_folders()
@@ -101,7 +105,7 @@ class PartsResult(Result):
         return directory
 
     def _build_provenance(self, results: Sequence[ReportSource]) -> dict[str, Any]:
-        """Return the settings and the input that all parts share; each folder has those of its part."""
+        """Return the provenance with the settings and the input file that all parts share."""
         first = results[0]
         shared = {
             name: value
@@ -113,6 +117,7 @@ class PartsResult(Result):
         return make_provenance(self.KIND, shared, seed=shared.get("seed"), source=path, sha256=digest)
 
     def _render_page(self) -> str:
+        """Return the page as an HTML document, with links to the reports of the parts."""
         from skewanova.report.document import build_page_context, build_view
         from skewanova.report.screen import color_models, list_small_charts
 

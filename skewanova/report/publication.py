@@ -71,7 +71,7 @@ def build_publication_table(
     digits: int | None = None,
     caption: str | None = None,
 ) -> Table:
-    """Build one table of `TABLES`, with the selected rows and columns."""
+    """Return one table of `TABLES` without empty columns, with the selected rows and columns."""
     check_choice(name, list(TABLES), "table")
     with nullcontext() if digits is None else set_decimals(check_count(digits, "digits", minimum=0)):
         table = drop_empty_columns(TABLES[name].make(source))
@@ -83,6 +83,7 @@ def build_publication_table(
 
 
 def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
+    """Return the indices of these headings; raise if one is unknown or none is named."""
     if isinstance(columns, str):
         raise InputTypeError(
             f"`columns` must be a list of headings, but got {columns!r}; write [{columns!r}]"
@@ -127,7 +128,7 @@ MAX_GROUPED_MODELS = 10
 
 
 def build_report_tables(source: ReportSource) -> dict[str, Table]:
-    """Build the tables of the page and of the folder that have rows, by name."""
+    """Return the tables of the page and of the folder that have rows, by name."""
     tables = {name: build_publication_table(source, name) for name in REPORT_TABLES}
     published = source.tests["role"].isin(["primary", "published"])
     tables["tests"] = select_cells(tables["tests"], rows=np.flatnonzero(published).tolist())
@@ -145,7 +146,7 @@ def build_report_tables(source: ReportSource) -> dict[str, Table]:
 
 
 def _add_equivalence(source: ReportSource, table: Table) -> Table:
-    """Add the p-value of practical equivalence to the table of pairs."""
+    """Return the table of pairs with the p-value of practical equivalence, if tests are reliable."""
     frame = source.tables["equivalence"]
     if not source.verdict.is_trusted or len(frame) != len(table.rows):
         return table
@@ -154,6 +155,7 @@ def _add_equivalence(source: ReportSource, table: Table) -> Table:
 
 
 def _cut_rows(table: Table, file: str) -> Table:
+    """Return a table of at most MAX_REPORT_ROWS rows, whose note names the file with all."""
     if len(table.rows) <= MAX_REPORT_ROWS:
         return table
     note = f"{table.note} The first {MAX_REPORT_ROWS} of {len(table.rows):,} rows; {file} has all.".strip()
@@ -164,23 +166,22 @@ def _cut_rows(table: Table, file: str) -> Table:
 
 
 def write_latex_file(source: ReportSource) -> str:
-    """Write the tables of the report as one LaTeX file without floats."""
+    """Return the tables of the report as the text of one LaTeX file without floats."""
     return "\n".join([LATEX_HEAD, *map(write_fixed_latex, build_report_tables(source).values())])
 
 
 def write_fixed_latex(table: Table) -> str:
-    """Write a table that is not a float."""
+    """Return the LaTeX of a table that is not a float."""
     text = write_latex(table, siunitx=False).replace("\\centering\\footnotesize\n", "")
     text = text.replace("\\begin{table}[htbp]", "\\begin{skewanovatable}")
     return text.replace("\\end{table}", "\\end{skewanovatable}")
 
 
 def write_latex(table: Table, *, siunitx: bool, label: str | None = None) -> str:
-    r"""Write a table for the packages array and booktabs, and longtable if it is longer than a page.
+    r"""Return the LaTeX of a table for array and booktabs, and longtable if it is longer than a page.
 
-    Long texts are wrapped, and columns that do not fit the line follow below the others. With `siunitx`
-    (version 3) a column of numbers has type S, and "mean (sd)" is two columns under one heading. The Styler
-    of pandas cannot set such headings.
+    Columns that do not fit the line follow below. With `siunitx`, numbers have type S, and "mean (sd)" is two
+    columns under one heading.
     """
     columns = [
         _LatexColumn(head, [row[j] for row in table.rows], siunitx=siunitx)
@@ -224,16 +225,18 @@ _START_LONG = (r"\begingroup\footnotesize", r"\setlength{\tabcolsep}{4pt}\setlen
 
 
 def _join_cells(cells: Iterable[str]) -> str:
+    r"""Return a row of LaTeX: the cells, separated by ``&`` and ended by ``\\``."""
     return rf"{' & '.join(cells)} \\"
 
 
 def _estimate_row_lines(columns: Sequence[_LatexColumn], row: int) -> int:
+    """Return how many lines the longest wrapped text of a row takes, about and at least one."""
     texts = (column.texts[row] for column in columns if column.wrapped)
     return max((len(text) // (MAX_TEXT - MAX_WORD // 2) + 1 for text in texts), default=1)
 
 
 def check_label(label: object) -> str:
-    """Check that a label needs no escapes in LaTeX, and return it."""
+    """Return the label, or raise if it needs escapes in LaTeX."""
     if not isinstance(label, str) or not re.fullmatch(r"[A-Za-z0-9:._/-]+", label):
         raise InputError(
             f"`label` must consist of letters, digits and : . _ / -, such as 'tab:main', but got {label!r}"
@@ -268,7 +271,7 @@ class _LatexColumn:
 
     @property
     def layout(self) -> str:
-        """Column type of the tabular: left for text, right or decimal points for numbers."""
+        """Column type of the tabular: l or wrapped p for text, r or S (decimal points) for numbers."""
         if self.wrapped:
             return r">{\raggedright\arraybackslash}p{.25\linewidth}"
         if not self.aligned:
@@ -282,7 +285,7 @@ class _LatexColumn:
 
     @property
     def latex_head(self) -> str:
-        """Heading, over both columns if there are two."""
+        """Heading in LaTeX, over both columns if there are two."""
         side = "c" if self.aligned else "r" if self.numeric else "l"
         text = r"\\".join(map(escape_latex, self.head_lines))
         if len(self.head_lines) > 1:
@@ -292,7 +295,7 @@ class _LatexColumn:
         return f"{{{text}}}" if self.aligned else text
 
     def write_cell(self, row: int, *, bold: bool) -> str:
-        """Write one cell, or two for a number with brackets."""
+        """Return the LaTeX of one cell, or of two for a number with brackets."""
         text = self.first[row]
         if not self.aligned:
             cell = _allow_breaks(self.texts[row]) if self.wrapped else escape_latex(self.texts[row])
@@ -303,7 +306,7 @@ class _LatexColumn:
 
 
 def _allow_breaks(text: str) -> str:
-    """Allow line breaks in long words: after each sign, and between many letters."""
+    """Return a text in LaTeX that may break in long words: after each sign, and between many letters."""
     pattern = rf"[^\W_]{{1,{MAX_WORD}}}|-+|."
     words = (re.findall(pattern, word) if len(word) > MAX_WORD else [word] for word in text.split())
     return " ".join(r"\allowbreak{}".join(map(escape_latex, pieces)) for pieces in words)
@@ -354,7 +357,7 @@ class Reference:
         return int(self.fields["year"])
 
     def to_text(self) -> str:
-        """Return the reference as one line of text."""
+        """Return one line of text: authors (year), title, place of publication, volume and pages."""
         fields = self.fields
         venue = next(fields[name] for name in VENUES if name in fields)
         volume = f" {fields['volume']}" if "volume" in fields else ""
@@ -378,12 +381,7 @@ _SOFTWARE_YEAR = next(each.year for each in REFERENCES if each.key == "skewanova
 
 @dataclass(frozen=True)
 class Prose:
-    """Paragraphs for a paper as text, Markdown or LaTeX, with the works that they cite.
-
-    Attributes
-    ----------
-    paragraphs : tuple of str
-        Plain text.
+    """Paragraphs of plain text for a paper, also as Markdown or LaTeX, with the works that they cite.
 
     Examples
     --------
@@ -398,12 +396,11 @@ class Prose:
     paragraphs: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Return plain text."""
         return "\n\n".join(self.paragraphs)
 
     @property
     def references(self) -> list[Reference]:
-        """Works cited, by author."""
+        """Works cited, sorted by key."""
         return find_references(self.paragraphs)
 
     def to_markdown(self) -> str:
@@ -420,12 +417,12 @@ class Prose:
         return text
 
     def to_bibtex(self) -> str:
-        """Return the works cited as BibTeX."""
+        """Return the works cited as the text of a BibTeX file."""
         return write_bibtex(self.references)
 
 
 def write_methods(source: ReportSource) -> list[str]:
-    """Write the methods section, with the tests that the conclusions rest on."""
+    """Return the paragraphs of the methods section: curves, tests of the conclusions, design and software."""
     frames = [frame.loc[frame["role"] == "primary", "test"] for frame in (source.tests, source.pairs)]
     paragraphs = fill_methods(
         source.design,
@@ -440,7 +437,7 @@ def write_methods(source: ReportSource) -> list[str]:
 
 
 def _write_setup(source: ReportSource) -> str:
-    """Write the paragraph on design, sizes of folds, software and seed."""
+    """Return the paragraph on design, sizes of folds, software and seed."""
     cases = write_cases(source.tables["iauprec"])
     each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
     seed = source.settings["seed"]
@@ -453,7 +450,7 @@ def _write_setup(source: ReportSource) -> str:
 
 
 def fill_methods(design: FoldDesign, tests: Iterable[str], *, estimator: str, **words: Any) -> list[str]:
-    """Fill in the paragraphs on curves and on tests; `words` are the others that the template needs."""
+    """Return the paragraphs on curves and on tests; `words` are the others that the template needs."""
     words["estimator"] = ESTIMATORS[estimator]
     words["primary"] = [get_test(test).methods for test in dict.fromkeys(tests)]
     words["fixed_runs"] = design.has_runs and design.runs == "fixed"
@@ -470,5 +467,5 @@ def find_references(paragraphs: Iterable[str]) -> list[Reference]:
 
 
 def write_bibtex(references: Iterable[Reference]) -> str:
-    """Write the entries as one BibTeX file."""
+    """Return the entries as the text of one BibTeX file."""
     return "\n\n".join(reference.entry for reference in references) + "\n"

@@ -105,14 +105,14 @@ class Screen(NamedTuple):
 
 
 def list_drawn_models(source: ReportSource) -> list[str]:
-    """List, in ranking order, the first MAX_MODELS models and those that lead in some region."""
+    """Return the first MAX_MODELS models and those that lead in some region, in ranking order."""
     leaders = set(source.tables["regions"]["model"])
     models = map(str, source.ranking["model"])
     return [model for i, model in enumerate(models) if i < MAX_MODELS or model in leaders]
 
 
 def build_screen(source: ReportSource) -> Screen:
-    """Build the first screen of a comparison."""
+    """Return charts, slider and table of a comparison; no charts along the prior if it has one prior."""
     trusted, models = source.verdict.is_trusted, list_drawn_models(source)
     if not trusted:  # ranking order would be a claim
         models = [model for model in map(str, source.scores.models) if model in set(models)]
@@ -138,7 +138,7 @@ def build_screen(source: ReportSource) -> Screen:
 
 
 def _mark_remaining(source: ReportSource) -> pd.DataFrame:
-    """Return `by_prior` with `contender` for the models of :func:`list_strip`."""
+    """Return `by_prior`, with `contender` False for `find_losers` at deployment priors if others remain."""
     frame, weighting = source.by_prior, source.evaluation.deployment_prior
     inside = frame["prior"].between(weighting.low * (1 - 1e-9), weighting.high * (1 + 1e-9))
     loses = inside & frame["model"].isin(find_losers(source))
@@ -147,7 +147,7 @@ def _mark_remaining(source: ReportSource) -> pd.DataFrame:
 
 
 def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior, rarest: float = 0.0) -> Steps:
-    """Return the priors of a frame, and the index of the one amid the (supported) deployment prior."""
+    """Return the sorted priors, and the index of the one amid the supported part of the deployment prior."""
     priors = np.sort(frame["prior"].unique())
     low = rarest if weighting.low < rarest < weighting.high else weighting.low
     return priors, int(np.abs(np.log(priors) - np.log(low * weighting.high) / 2).argmin())
@@ -156,7 +156,7 @@ def _choose_start(frame: pd.DataFrame, weighting: DeploymentPrior, rarest: float
 def _build_steps(
     frame: pd.DataFrame, colors: Colors, heads: list[str], steps: Steps, *, rarest: float = 0, paths: Any = ()
 ) -> Screen:
-    """Build the table at each prior, and the screen without charts."""
+    """Return a screen without charts: rows at the start, and as JSON in `data` those at every prior."""
     priors, start = steps
     tables = [
         _list_prior_rows(frame[frame["prior"] == prior], colors, heads, is_supported=prior >= rarest)
@@ -176,7 +176,7 @@ def _build_steps(
 
 
 def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFrame, colors: Colors) -> Screen:
-    """Build the first screen of several data sets, from the means over them."""
+    """Return charts, slider and table of mean AUPREC over several data sets along the prior."""
     weighting = next(iter(results.values())).evaluation.deployment_prior
     priors, start = steps = _choose_start(frame, weighting)
     screen = _build_steps(frame, colors, ["Model", "AUPREC", TO_BEST], steps)
@@ -198,19 +198,19 @@ def _group_by_model(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _build_both(kind: str, lines: Sequence[ChartLine], wide: Layout, **options: Any) -> list[Chart]:
-    """Build a chart for a screen and for a phone."""
+    """Return two charts of the same lines: in the layout `wide`, and in NARROW for a phone."""
     return [build_chart(kind, lines, layout, **options) for layout in (wide, NARROW)]
 
 
 def list_small_charts(results: Mapping[str, ReportSource], colors: Colors) -> dict[str, tuple[str, Chart]]:
-    """Return the highest model with its lead, and a small chart, by part."""
+    """Return, by part with several priors, the text and chart of `_build_small_chart`; at most MAX_PARTS."""
     several = {name: result for name, result in results.items() if result.by_prior["prior"].nunique() > 1}
     first = list(several.items())[:MAX_PARTS]
     return {name: _build_small_chart(result, colors) for name, result in first}
 
 
 def _build_small_chart(result: ReportSource, colors: Colors) -> tuple[str, Chart]:
-    """Return the highest model with its lead, and the curves of a part."""
+    """Return "MODEL by LEAD" in IAUPREC (or "not reliable"), and a small chart of AUPREC by prior."""
     frame, weighting = result.by_prior, result.evaluation.deployment_prior
     best, *others = iter_rows(result.ranking)
     lead = f" by {format_number(best.iauprec - others[0].iauprec)}" if others else ""
@@ -223,6 +223,7 @@ def _build_small_chart(result: ReportSource, colors: Colors) -> tuple[str, Chart
 
 
 def _make_line(model: str, color: int, rows: pd.DataFrame, *, is_banded: bool = False) -> ChartLine:
+    """Return the line of a model's AUPREC along the prior, with its band if `is_banded`."""
     names = ("prior", "auprec", "conf_low", "conf_high")
     x, y, *limits = (rows[name].to_numpy(dtype=np.float64) for name in names if name in rows)
     low, high = limits if is_banded else (None, None)
@@ -230,10 +231,7 @@ def _make_line(model: str, color: int, rows: pd.DataFrame, *, is_banded: bool = 
 
 
 def color_models(models: Sequence[str], verdict: Verdict | None) -> dict[str, int]:
-    """Return the number of each model's colour: all in grey if no test is reliable.
-
-    Of more than ten models those of the choice, the first and those with a warning have a colour.
-    """
+    """Return each model's colour from 1; 0 (grey) if untrusted, or neither chosen nor warned of in many."""
     if verdict is None:
         return number_colors(models, models[:MAX_COLORED])
     if not verdict.is_trusted:
@@ -243,6 +241,7 @@ def color_models(models: Sequence[str], verdict: Verdict | None) -> dict[str, in
 
 
 def _write_prior(prior: float, *, is_supported: bool) -> tuple[str, str]:
+    """Return the texts "At a prior of 0.1" and "1 in 10 positive", or a percentage above prior 0.5."""
     fraction = f"{100 * prior:.3g} % positive"
     if prior <= 0.5:
         fraction = f"1 in {round(1 / prior, 0 if prior < 0.1 else 1):,g} positive"
@@ -253,6 +252,7 @@ def _write_prior(prior: float, *, is_supported: bool) -> tuple[str, str]:
 
 
 def _list_heads(source: ReportSource) -> list[str]:
+    """Return the headings of the table at one prior: model and AUPREC, more if tests are reliable."""
     if not source.verdict.is_trusted:
         return ["Model", "AUPREC"]
     band = [f"{format_level(source.alpha)} band"] if source.by_prior["conf_low"].notna().any() else []
@@ -262,7 +262,7 @@ def _list_heads(source: ReportSource) -> list[str]:
 def _list_prior_rows(
     rows: pd.DataFrame, colors: Colors, heads: Sequence[str], *, is_supported: bool
 ) -> list[PriorRow]:
-    """List the models at one prior, the highest first; in the order of `colors` if no test is reliable."""
+    """Return the rows at one prior, the highest first; in the order of `colors` if no test is reliable."""
     models = list(colors)
     by_model = {str(row.model): row for row in iter_rows(rows)}
     order = sorted(models, key=lambda model: by_model[model].rank) if TO_BEST in heads else models
@@ -289,7 +289,7 @@ def _list_prior_rows(
 def _build_headline_charts(
     source: ReportSource, frame: pd.DataFrame, colors: Colors, marks: Marks
 ) -> list[Chart]:
-    """Build two charts along the prior, wide and narrow; of many models two of differences follow."""
+    """Return wide and narrow charts of AUPREC; of many models, if trusted, two of AUPREC less the highest."""
     trusted = source.verdict.is_trusted
     banded = _select_banded(source, list(colors)) if trusted else set()
     groups = _group_by_model(frame)
@@ -322,14 +322,14 @@ def _build_headline_charts(
 
 
 def _select_banded(source: ReportSource, models: Sequence[str]) -> set[str]:
-    """Select the models that have bands: all of a few, else those of the choice, of many the first."""
+    """Return the models with bands: all of up to MAX_BANDS, else those chosen, of many the first chosen."""
     if len(models) <= MAX_BANDS:
         return set(models)
     return set(source.verdict.models[: MAX_BANDS if len(models) <= MAX_ROWS else 1])
 
 
 def _list_crossings(source: ReportSource, groups: Mapping[str, pd.DataFrame]) -> list[Crossing]:
-    """Return the changes of the highest mean: prior, its interval, and AUPREC there."""
+    """Return (prior, low, high, AUPREC there) of up to MAX_CROSSINGS changes of the highest mean."""
     crossings = source.tables["crossings"]
     located = crossings["conf_low"].notna() & ~(crossings["open_low"] & crossings["open_high"])
     result = []
@@ -343,10 +343,7 @@ def _list_crossings(source: ReportSource, groups: Mapping[str, pd.DataFrame]) ->
 def list_strip(
     source: ReportSource, colors: Colors, limits: tuple[float, float], rarest: float
 ) -> list[Segment]:
-    """Return the segments of the strip: the models that no test puts behind another at these priors.
-
-    These are the models that the bands leave and, at deployment priors, that lose no primary pair on average.
-    """
+    """Return (low, high, text, colour) of ranges of priors, such as "use A" or "open: A or B"."""
     low, high = limits
     start = min(max(low, rarest), high)
     result = [(low, start, "not supported", 0)] if start > low else []
@@ -379,13 +376,13 @@ def find_losers(source: ReportSource) -> set[str]:
 
 
 def _choose_reference(source: ReportSource) -> str:
-    """Return the model from which differences are drawn: the control, or the first of the choice."""
+    """Return the model from which differences are drawn: control, first of the choice, or first ranked."""
     candidates = (get_control(source), *source.verdict.models, str(source.ranking["model"].iloc[0]))
     return next(filter(None, candidates))
 
 
 def _build_difference_charts(source: ReportSource, colors: Colors, marks: Marks) -> list[Chart]:
-    """Build the chart of the differences from one model, for a screen and for a phone."""
+    """Return a wide and a narrow chart of differences from one model; none if untrusted or at one prior."""
     reference, columns = _choose_reference(source), ("prior", "estimate", "conf_low", "conf_high")
     frame = orient_pairs(source.tables["difference_curves"], reference)
     if frame["prior"].nunique() < 2 or not source.verdict.is_trusted:
@@ -406,7 +403,7 @@ def _build_difference_charts(source: ReportSource, colors: Colors, marks: Marks)
 def _build_curves(
     source: ReportSource, colors: Colors, priors: Floats, start: int
 ) -> tuple[list[Chart], list[list[str]]]:
-    """Build the ROC and precision-recall curves at the start, and the heights of the latter at each prior."""
+    """Return ROC and PR charts at the start, and by prior and model the precisions in thousandths as text."""
     drawn = [model for model in colors if colors[model]][:MAX_CURVES] or list(colors)[:MAX_CURVES]
     roc = source.tables["roc"].groupby(["model", "fpr"], observed=True)["tpr"].mean()
     cells = [cell for cell in list_cells(source.evaluation) if cell[0] in drawn]

@@ -1,8 +1,4 @@
-"""Sentences about the frames of a comparison, and the results paragraph for a paper.
-
-All numbers are from the frames. A model is said to be ahead only if the primary test, or a simultaneous band,
-shows a difference.
-"""
+"""Sentences about the frames of a comparison; a model is ahead only if a test or band shows a difference."""
 
 from __future__ import annotations
 
@@ -42,14 +38,14 @@ MIN_DROP = 0.001
 
 
 def write_test_line(test: pd.DataFrame) -> str:
-    """Write one test of all models: statistic, degrees of freedom and p-value."""
+    """Return one test of all models as text, such as "2-way ANOVA of IAUPREC: F(2, 38) = 5.10, p = 0.011"."""
     row = next(iter_rows(test[test["term"] == "model"]))
     statistic = f"{get_test(row.test).statistic}({row.df:.4g}, {row.df_error:.4g}) = {row.statistic:.2f}"
     return f"{name_test(row)}: {statistic}, {write_p(row.p_value)}"
 
 
 def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFrame) -> str:
-    """Write the result of the primary test of all models, and reconcile it with the tests of pairs."""
+    """Return sentences on the primary test of all models, reconciled with the tests of pairs."""
     primary = anova[(anova["role"] == "primary") & (anova["term"] == "model")]
     line = write_test_line(primary)
     if primary["p_value"].isna().all():
@@ -71,19 +67,19 @@ def write_omnibus_sentence(anova: pd.DataFrame, alpha: float, pairs: pd.DataFram
 
 
 def explain_untested_models(row: Any) -> str:
-    """Explain a test of all models without a p-value."""
+    """Return why a test of all models has no p-value, as a clause after "because"."""
     if get_test(row.test).sampling_unit == "cases":
         return "a class has one case" if row.df > 0 else "their differences do not vary from case to case"
     return "they do not differ in any fold"
 
 
 def write_level(alpha: float) -> str:
-    """Write that each test has the level alpha."""
+    """Return the sentence, without full stop, that each conclusion is at level alpha by itself."""
     return f"Each conclusion (all models, pairs, along the prior) is at level {alpha:.3g} by itself"
 
 
 def write_winner_note(decisions: pd.DataFrame, names: Names) -> list[str]:
-    """Write the shrunken estimate of the first model, if it is clearly smaller (winner's curse)."""
+    """Return one sentence in a list on the first model's shrunken estimate, if clearly smaller, else []."""
     first = next(iter_rows(decisions.iloc[:1]))
     drop = first.expected_auprec - first.shrunken
     if not drop >= MIN_DROP:
@@ -99,11 +95,12 @@ def write_winner_note(decisions: pd.DataFrame, names: Names) -> list[str]:
 
 
 def write_pair_sentences(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
-    """Write a sentence for each pair of one test."""
+    """Return a sentence for each pair of one test: who is ahead, not found to differ, or not tested."""
     return [_write_pair_sentence(row, alpha, names) for row in iter_rows(posthoc)]
 
 
 def _write_pair_sentence(row: Any, alpha: float, names: Names) -> str:
+    """Return the sentence on one pair: who is ahead by how much, not found to differ, or not tested."""
     a, b, p = names[row.model_a], names[row.model_b], f"adjusted {write_p(row.p_adjusted)}"
     measure = name_response(row.response)
     if np.isnan(row.p_adjusted):
@@ -118,7 +115,7 @@ def _write_pair_sentence(row: Any, alpha: float, names: Names) -> str:
 
 
 def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
-    """Write a sentence for each pair that differs; many pairs that do not share one sentence."""
+    """Return a sentence for each pair that differs; many pairs that do not share one sentence."""
     differ = posthoc["reject"].astype(bool)
     if (~differ).sum() <= MAX_LISTED_PAIRS:
         return write_pair_sentences(posthoc, alpha, names)
@@ -149,7 +146,7 @@ def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Names) -> li
 def write_curve_sentences(
     tables: Mapping[str, pd.DataFrame], names: Names, *, control: str | None = None
 ) -> list[str]:
-    """Write the ranges of priors in which two models differ, by the simultaneous bands."""
+    """Return a sentence for each range of priors where two models differ by bands, or one on why none."""
     differences, differing = tables["difference_curves"], tables["differing_priors"]
     if control is not None:
         differences = differences[(differences["model_a"] == control) | (differences["model_b"] == control)]
@@ -177,7 +174,7 @@ def write_curve_sentences(
 
 
 def write_hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names: Names) -> list[str]:
-    """Write a sentence for each pair that differs by the meta-analysis, and on pairs without a test."""
+    """Return a sentence for each pair that differs by meta-analysis, or on none, and on untested pairs."""
     result = []
     for row in iter_rows(hierarchical[hierarchical["reject"].astype(bool)]):
         ahead, behind = (names[model] for model in order_by_estimate(row))
@@ -204,7 +201,7 @@ def write_hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names
 
 
 def write_results(source: ReportSource) -> str:
-    """Write the results paragraph: means, primary test, pairs and choice; means alone if untrusted."""
+    """Return the results paragraph: means, primary test, pairs and outcome; no tests if untrusted."""
     texts, primary = [], source.pairs[source.pairs["role"] == "primary"]
     if source.verdict.is_trusted:
         texts = [
@@ -229,7 +226,7 @@ OUTCOMES = {
 
 
 def _write_outcome(source: ReportSource) -> str:
-    """Write the outcome in the past tense, without advice."""
+    """Return the sentence on the outcome in the past tense, without advice."""
     verdict, control = source.verdict, get_control(source)
     models = [shorten_name(model) for model in verdict.models]
     names = " and ".join(filter(None, [", ".join(models[:-1]), *models[-1:]]))
@@ -240,18 +237,18 @@ def _write_outcome(source: ReportSource) -> str:
 
 
 def _join_texts(texts: list[str], max_texts: int, separator: str) -> str:
-    """Join the first texts, and count those that are only in the table."""
+    """Return the first `max_texts` texts, joined, and "; N more in the table" if there are more."""
     rest = f"; {len(texts) - max_texts} more in the table" if len(texts) > max_texts else ""
     return separator.join(texts[:max_texts]) + rest
 
 
 def _format_brackets(row: Any) -> str:
-    """Write the interval of a row in brackets, if it has one."""
+    """Return the interval of a row as " (LOW to HIGH)", or "" if it has none."""
     return "" if np.isnan(row.conf_low) else f" ({format_interval(row.conf_low, row.conf_high)})"
 
 
 def _write_iauprec(source: ReportSource) -> str:
-    """Write the IAUPREC of the first MAX_MEANS models, with intervals if every model has one."""
+    """Return the sentence on the IAUPREC of the first MAX_MEANS models, with intervals if all have one."""
     ranking = source.ranking
     has_limits = bool(ranking["conf_low"].notna().all())
     means = [
@@ -264,7 +261,7 @@ def _write_iauprec(source: ReportSource) -> str:
 
 
 def _write_pairs(source: ReportSource, rows: list[Any]) -> list[str]:
-    """Write the primary test of each pair: difference, interval, statistic, p-value and effect size."""
+    """Return one sentence on the primary test of up to MAX_PAIRS pairs, in a list, empty without rows."""
     if not rows:
         return []
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
@@ -276,6 +273,7 @@ def _write_pairs(source: ReportSource, rows: list[Any]) -> list[str]:
 
 
 def _write_pair(row: Any, effect: float) -> str:
+    """Return "A minus B 0.012 (0.003 to 0.021), t(9) = 2.50, adjusted p = 0.03, d = 0.8" of one pair."""
     names = f"{escape_text(row.model_a)} minus {escape_text(row.model_b)} {format_number(row.estimate)}"
     if np.isnan(row.p_adjusted):
         return f"{names}, not tested, because {explain_missing_test([row])}"

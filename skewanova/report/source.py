@@ -81,7 +81,6 @@ class Tables(Mapping[str, pd.DataFrame]):
         self._frames, self._makers = dict(frames), makers
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        """Return a frame."""
         if name not in FRAMES:
             raise KeyError(f"no table {name!r}{suggest_name(name, FRAMES)}; list(result.tables) names all")
         if name not in self._frames:
@@ -89,15 +88,12 @@ class Tables(Mapping[str, pd.DataFrame]):
         return self._frames[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names."""
         return iter(FRAMES)
 
     def __len__(self) -> int:
-        """Return the number of frames."""
         return len(FRAMES)
 
     def __repr__(self) -> str:
-        """List the frames, each with a description."""
         return "\n".join(f"{name:18}{text}" for name, text in FRAMES.items())
 
 
@@ -108,7 +104,6 @@ class Result(FrameResult):
     warnings: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Return the summary."""
         return self.summary()
 
     def to_frame(self) -> pd.DataFrame:
@@ -118,15 +113,15 @@ class Result(FrameResult):
     @property
     @abstractmethod
     def conclusions(self) -> tuple[str, ...]:
-        """Results of the tests, in sentences."""
+        """Results of the tests, a sentence each."""
 
     @abstractmethod
     def _format_brief(self, width: int) -> str:
-        """Return the verdict and the ranking as text."""
+        """Return the verdict (or choices) and the ranking as text wrapped to `width`."""
 
     @abstractmethod
     def _format_details(self, width: int) -> list[str]:
-        """Return all other results as parts of a text."""
+        """Return all other results as sections of text wrapped to `width`."""
 
     def summary(self, width: int = 80, *, full: bool = False) -> str:
         """Return the verdict and the ranking, or all results if `full`, as text `width` characters wide."""
@@ -134,7 +129,7 @@ class Result(FrameResult):
 
     @abstractmethod
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
-        """Write the output folder."""
+        """Write the report, all tables, and figures in these formats to a folder; return its path."""
 
     def save(self, directory: str | os.PathLike[str], *, figures: str | Sequence[str] | None = None) -> Path:
         """Write an HTML report, all frames, tables and, if asked for, figures to a folder.
@@ -198,7 +193,7 @@ class ReportSource(Result):
 
     @property
     def by_prior(self) -> pd.DataFrame:
-        """AUPREC, simultaneous band and regret of each model at each prior."""
+        """One row for each prior and model: rank, AUPREC, band, regret, and whether it may be the best."""
         return self.tables["by_prior"]
 
     @cached_property
@@ -214,17 +209,17 @@ class ReportSource(Result):
 
     @property
     def source(self) -> Path | None:
-        """File of the scores; None if they were read from memory."""
+        """Path of the file or folder of the scores; None if they were read from memory."""
         return self.scores.source
 
     @cached_property
     def sha256(self) -> str:
-        """SHA-256 of the scores."""
+        """SHA-256 of the file of the scores, or of the table if it has none, as hexadecimal text."""
         return self.scores.sha256()
 
     @cached_property
     def prior_frames(self) -> dict[str, pd.DataFrame]:
-        """Frames of an estimated deployment prior: estimates and bins; empty for any other."""
+        """Frames `prior` and `bins` of an estimated deployment prior; empty for any other."""
         weighting = self.evaluation.deployment_prior
         parts = {"prior": "to_frame", "bins": "bins_frame"}
         estimated = hasattr(weighting, "bins_frame")
@@ -239,18 +234,18 @@ def subsample(values: Sequence[float] | Floats, max_size: int) -> Floats:
 
 
 def _choose_step(n_rows: int) -> int:
-    """Return the step between the points of curves that are kept."""
+    """Return 1 up to MAX_POINTS rows, else 4: every how many-th point of a curve is kept."""
     return 1 if n_rows <= MAX_POINTS else 4
 
 
 def _compute_roc(source: ReportSource) -> pd.DataFrame:
-    """Compute the ROC curves at 201 false positive rates, or at 51 if there are many curves."""
+    """Return the ROC curves (model, fold, fpr, tpr) at 201 false positive rates, or at 51 if too many."""
     step = _choose_step(len(source.evaluation.curves) * len(points.RATE_GRID))
     return points.roc(source.evaluation, fpr=points.RATE_GRID[::step])
 
 
 def _compute_precision_recall(source: ReportSource) -> pd.DataFrame:
-    """Compute the precision-recall curves at up to 16 priors and 200 recalls, or 50 if there are many."""
+    """Return precision by model, fold, up to 16 priors and 200 recalls, or 50 recalls if too many."""
     priors = subsample(source.evaluation.priors, MAX_PRIORS)
     step = _choose_step(len(source.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
     recall = points.RECALL_GRID[step - 1 :: step]
@@ -258,6 +253,7 @@ def _compute_precision_recall(source: ReportSource) -> pd.DataFrame:
 
 
 def _compute_by_prior(source: ReportSource) -> pd.DataFrame:
+    """Return the frame `by_prior`; its bands are drawn by the seed of the settings, or else by 0."""
     seed = source.settings["seed"]
     rng = seed if isinstance(seed, int) else 0
     return by_prior_frame(source.evaluation, source.tables["leaders"], alpha=source.alpha, rng=rng)
@@ -280,23 +276,23 @@ COMPUTED_FRAMES: Mapping[str, Callable[[ReportSource], pd.DataFrame]] = MappingP
 
 
 def format_level(alpha: float) -> str:
-    """Format the level of the intervals: 95 %."""
+    """Return the confidence level 1 - alpha as text, such as "95 %"."""
     return f"{100 * (1 - alpha):g} %"
 
 
 def get_control(source: ReportSource) -> str | None:
-    """Return the control model, or None."""
+    """Return the name of the control model, or None."""
     control = source.settings["control"]
     return None if control is None else str(control)
 
 
 def get_effect_unit(source: ReportSource) -> str:
-    """Return the unit over which effect sizes take the standard deviation."""
+    """Return the unit whose standard deviation scales effect sizes: "test set", "run" or "fold"."""
     return "test set" if source.design.is_test_set else "run" if source.design.has_runs else "fold"
 
 
 def select_primary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows of the primary test of IAUPREC, or else of the first test."""
+    """Return the rows of one test: the primary one of IAUPREC, or else the first in the frame."""
     for column, value in (("response", "iauprec"), ("role", "primary")):
         result = frame[frame[column] == value]
         frame = frame if result.empty else result
@@ -305,7 +301,7 @@ def select_primary(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def orient_pairs(pairs: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Return the pairs of one model as differences of the other models from it."""
+    """Return the pairs of `reference` as differences of the other models (`model_a`) from it."""
     swapped = pairs.rename(columns={"model_a": "model_b", "model_b": "model_a"})
     swapped[["estimate", "conf_low", "conf_high"]] = -pairs[["estimate", "conf_high", "conf_low"]].to_numpy()
     frame = pd.concat([pairs, swapped], ignore_index=True)
@@ -313,14 +309,14 @@ def orient_pairs(pairs: pd.DataFrame, reference: str) -> pd.DataFrame:
 
 
 def fill_template(document: str, block: str, **words: Any) -> str:
-    """Fill the words into one block of a text template, and return it on one line."""
+    """Return a block of the text template of a document, with its words filled in, as one line."""
     template = load_templates().get_template(f"{document}.txt.j2")
     return " ".join("".join(template.blocks[block](template.new_context(words))).split())
 
 
 @cache
 def load_templates() -> Environment:
-    """Load the templates; those of HTML escape it and control characters (HTML forbids these)."""
+    """Return the jinja2 environment of the templates; it escapes control characters, and HTML in pages."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 

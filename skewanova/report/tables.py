@@ -60,22 +60,8 @@ class TableSpec:
 class FrameTable:
     """A table with a row for each row of a frame; caption and note are in ``tables.toml``.
 
-    Attributes
-    ----------
-    name : str
-        Name of the table.
-    heads : tuple of str
-        Headings of the columns; `CELLS` formats the cells.
-    frame : str
-        Name of the frame, by default that of the table.
-    own_cells : mapping of str to callable
-        Formats of columns that differ from those in `CELLS`.
-    extra_files : tuple of str
-        Further files with its numbers.
-    truncated : bool
-        True if the table has at most `MAX_ROWS` rows.
-    sort_by : str
-        Boolean column whose True rows come first.
+    `frame` is the name of its frame, by default its own. `CELLS` formats the cells below `heads`, unless
+    `own_cells` does. Rows where the boolean column `sort_by` is True come first.
     """
 
     name: str
@@ -92,7 +78,7 @@ class FrameTable:
         return (f"{self.frame or self.name}.csv", *self.extra_files)
 
     def make(self, source: ReportSource) -> Table:
-        """Build the table of a comparison."""
+        """Return the table of this frame of a comparison."""
         design = source.design
         posterior = "cases" if not design.is_over_folds else "halves" if design.n_halvings else "folds"
         return self.build(
@@ -105,7 +91,7 @@ class FrameTable:
         )
 
     def build(self, frame: pd.DataFrame, **words: Any) -> Table:
-        """Build the table of a frame."""
+        """Return the table of a frame, with `words` filled into its caption, note and headings."""
         rows = frame.sort_values(self.sort_by, ascending=False, kind="stable") if self.sort_by else frame
         rows, cut = truncate_rows(rows, self.files[0]) if self.truncated else (rows, "")
         words["row"] = next(iter_rows(frame), None)
@@ -119,7 +105,7 @@ class FrameTable:
 
 @cache
 def _load_texts() -> dict[str, dict[str, Any]]:
-    """Read captions, notes and explanations by the name of the table."""
+    """Return caption, note and explanations of each table by its name."""
     folder = resources.files("skewanova.report") / "templates"
     return tomllib.loads(folder.joinpath("tables.toml").read_text(encoding="utf-8"))
 
@@ -140,7 +126,7 @@ NO_GROUPS = f"{NOT_RELIABLE}, so there are no groups"
 
 
 def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking: pd.DataFrame) -> Table:
-    """Build table 1 of Landgrebe et al. (2006): mean and standard deviation over folds of each measure."""
+    """Return table 1 of Landgrebe et al. (2006): mean (SD) of AUPREC by prior, IAUPREC and AUC by model."""
     models, priors = ranking["model"].tolist(), auprec["prior"].unique()
     displayed = subsample(priors, MAX_PRIORS)
     by_prior = auprec.groupby(["model", "prior"], observed=True)["auprec"]
@@ -162,13 +148,14 @@ def build_performance_table(auprec: pd.DataFrame, iauprec: pd.DataFrame, ranking
 
 
 def _format_prior_heads(priors: Iterable[float]) -> list[str]:
-    """Return column headings with as few digits as distinguish the priors."""
+    """Return headings "AUPREC(0.1)" with as few digits, six or more, as distinguish the priors."""
     values = list(priors)
     heads = ([f"AUPREC({p:.{digits}g})" for p in values] for digits in range(6, 18))
     return next(texts for texts in heads if len(set(texts)) == len(texts))
 
 
 def _build_performance_with_groups(source: ReportSource) -> Table:
+    """Return the table of performance with the column Group or, if untrusted, with a note instead."""
     table = build_performance_table(source.tables["auprec"], source.tables["iauprec"], source.ranking)
     if not source.verdict.is_trusted:
         return replace(table, note=f"Bold: the largest mean. {NO_GROUPS}.")
@@ -186,7 +173,7 @@ def add_columns(table: Table, columns: Mapping[str, Iterable[str]]) -> Table:
 
 
 def build_ranking_table(source: ReportSource) -> Table:
-    """Build the ranking, with intervals, regret and the probability of being best."""
+    """Return the ranking with intervals, groups, P(best) and regret; no groups or ranks if untrusted."""
     ranking, design = source.ranking, source.design
     caption, method = "Ranking by IAUPREC on the test set", "over samples of cases"
     if ranking["std"].notna().any():
@@ -212,7 +199,7 @@ def build_ranking_table(source: ReportSource) -> Table:
 
 
 def write_cases(sizes: pd.DataFrame) -> str:
-    """Write the number of cases of each class in a fold."""
+    """Return the cases of each class in a fold, such as "20 to 22 positives and 80 negatives"."""
     ends = {kind: (sizes[f"n_{kind}"].min(), sizes[f"n_{kind}"].max()) for kind in ("positive", "negative")}
     return " and ".join(
         f"{low:,.10g}{'' if low == high else f' to {high:,.10g}'} {kind}s"
@@ -221,7 +208,7 @@ def write_cases(sizes: pd.DataFrame) -> str:
 
 
 def write_sizes(sizes: pd.DataFrame, design: FoldDesign) -> str:
-    """Write the number of folds or runs, and of cases of each class in each of them."""
+    """Return "Test set: ..." or "Folds: 10, each of ..." with the text of `write_cases`."""
     cases = write_cases(sizes)
     if design.is_test_set:
         return f"Test set: {cases}"
@@ -229,7 +216,7 @@ def write_sizes(sizes: pd.DataFrame, design: FoldDesign) -> str:
 
 
 def write_group_note(ranking: pd.DataFrame) -> str:
-    """Write the meaning of the column group, without a full stop."""
+    """Return the meaning of the column Group as text, without a full stop."""
     control = ranking.loc[ranking["group"] == "control", "model"]
     if control.empty:
         return "Models that share a letter were not found to differ"
@@ -244,22 +231,24 @@ DIFFER = "Differ (level {alpha:g})"
 
 
 def _format_df(value: float) -> str:
-    """Format degrees of freedom, without decimals if they are integers up to rounding errors."""
+    """Return degrees of freedom with 2 decimals, or none if they are integers up to rounding errors."""
     is_integer = np.isfinite(value) and abs(value - round(value)) <= TIE * max(1.0, abs(value))
     return f"{value:.0f}" if is_integer else format_number(value, 2)
 
 
 def _format_measure(row: Any) -> str:
+    """Return the name of a row's measure, with the prior if it has one, such as "AUPREC(0.1)"."""
     return name_response(row.response) + ("" if np.isnan(row.prior) else f"({row.prior:g})")
 
 
 def _format_effect_interval(row: Any) -> str:
+    """Return the interval of an effect size as "LOW to HIGH", or "" if it has none."""
     low, high = row.effect_low, row.effect_high
     return "" if np.isnan(low) else f"{format_number(low, 2)} to {format_number(high, 2)}"
 
 
 def _format_growth(factor: float) -> str:
-    """Format the factor by which the data must grow."""
+    """Return the factor by which the data must grow as text, "enough now", "never", or "" for nan."""
     if np.isnan(factor):
         return ""
     return "enough now" if factor <= 1 else format_factor(factor) if np.isfinite(factor) else "never"
@@ -366,7 +355,7 @@ MAX_NAMES = 12
 
 
 def build_leaders_table(leaders: pd.DataFrame, level: str) -> Table:
-    """Build the table of models that may be the best, a row for each range of priors."""
+    """Return a row for each range of priors: the highest model, and others that may be the best."""
     rows, is_cut = [], False
     for (low, high), group in leaders.groupby(["prior_low", "prior_high"], sort=False, observed=True):
         leader = group["leader"].iloc[0]
@@ -386,7 +375,7 @@ def build_leaders_table(leaders: pd.DataFrame, level: str) -> Table:
 
 
 def build_pairs_table(rows: pd.DataFrame, alpha: float, *columns: str, trusted: bool = True) -> Table:
-    """Build the table of pairwise differences without some columns; untrusted, it claims no difference."""
+    """Return the table of pairwise differences without `columns`; untrusted, also without "Differ"."""
     table = PAIRS.build(rows, alpha=alpha)
     for head in columns if trusted else (*columns, DIFFER.format(alpha=alpha)):
         table = drop_column(table, head)
@@ -394,7 +383,7 @@ def build_pairs_table(rows: pd.DataFrame, alpha: float, *columns: str, trusted: 
 
 
 def _build_pairwise(source: ReportSource) -> Table:
-    """Build the table of the primary test of pairs, with effect sizes."""
+    """Return the table of the pairs of the primary test, with effect sizes."""
     rows = select_primary(source.pairs)
     table = build_pairs_table(rows, source.alpha, "Test", "Measure", trusted=source.verdict.is_trusted)
     sizes = source.tables["effects"].set_index(["model_a", "model_b"])["effect"]
@@ -507,7 +496,7 @@ CLASS_PAIRS_TABLE = FrameTable("class_pairs", ("Class", "Pair", "Difference", "I
 
 
 def build_intervals_table(intervals: pd.DataFrame, population: str) -> Table:
-    """Build the table of confidence intervals of each model and fold."""
+    """Return the table of the confidence interval of each model and fold."""
     rest = [f" Warning: {note}." for note in shorten_notes(text for text in intervals["warning"] if text)]
     if (intervals["level"] != "fold").any():
         rest = [" Rows in brackets take the models of all folds for one.", *rest]
@@ -539,7 +528,7 @@ RULES = {
 
 
 def build_operating_table(operating: pd.DataFrame) -> Table:
-    """Build the table of operating points of each model: means over folds, or the values of one fold."""
+    """Return a row for each model and prior, cells "value (interval)": means over folds, or of one fold."""
     means = operating[operating["level"] == MEAN]
     displayed = means if len(means) else operating
     filled = displayed.loc[displayed["estimate"].notna(), "measure"]
@@ -557,11 +546,12 @@ def build_operating_table(operating: pd.DataFrame) -> Table:
 
 
 def _format_point(row: Any) -> str:
+    """Return "value (LOW to HIGH)" of a row, or "-" if the value is nan."""
     return "-" if np.isnan(row.estimate) else f"{format_number(row.estimate)} ({format_limits(row)})"
 
 
 def _write_operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
-    """Write the note on the threshold, the intervals, and the bias of choosing on the same cases."""
+    """Return sentences on the threshold, the intervals, and the bias of choosing on the same cases."""
     rule, target, level = (points[column].iloc[0] for column in ("rule", "target", "confidence_level"))
     several = rule == "threshold" and points["target"].nunique() > 1
     threshold = "each model's own" if several else RULES[rule].format(target=target)
@@ -579,7 +569,7 @@ def _write_operating_note(points: pd.DataFrame, *, averaged: bool) -> str:
 
 
 def build_thresholds_table(operating: pd.DataFrame) -> Table:
-    """Build the table of thresholds by model and by the prior for which the rule chose them."""
+    """Return a row for each model and chosen prior: the threshold, or smallest, median, largest of folds."""
     single = operating[(operating["fold"] != MEAN) & (operating["measure"] == "recall")]
     chosen = single.drop_duplicates(["model", "fold", "chosen_prior"])
     rows = []
@@ -601,6 +591,7 @@ def build_thresholds_table(operating: pd.DataFrame) -> Table:
 
 
 def _format_threshold(value: float) -> str:
+    """Return a threshold with four digits, "out of reach" if nan, "none is flagged" if infinite."""
     if np.isnan(value):
         return "out of reach"
     return "none is flagged" if value == np.inf else f"{value:.4g}"

@@ -1,8 +1,4 @@
-"""The sentences of a verdict.
-
-"Ahead" means that a test found a difference; without a test it is "highest mean". If the four lines are too
-long together, optional phrases are left out, the least important first.
-"""
+"""The sentences of a verdict; "ahead" means that a test found a difference, else "highest mean"."""
 
 from __future__ import annotations
 
@@ -87,24 +83,21 @@ SUSPICIONS = {
 
 
 class LineWriter:
-    """Writes the lines of a verdict, and records the frame of each number.
-
-    `line` is the current field of the verdict; `omit` are the phrases that are left out.
-    """
+    """Writes the lines of a verdict without the phrases `omit`, and records the frame of each number."""
 
     def __init__(self, names: Mapping[str, str], omit: Collection[str] = ()) -> None:
         self.names, self.omit, self.line = names, omit, ""
         self.numbers: list[VerdictNumber] = []
 
     def begin(self, line: str) -> LineWriter:
-        """Set the current line, and return the writer."""
+        """Set the line of the verdict that numbers are recorded for, and return the writer."""
         self.line = line
         return self
 
     def add_number(
         self, value: float, quantity: str, table: str, form: Callable[[float], str] = format_number
     ) -> str:
-        """Format a number and record it."""
+        """Return a number as text, and append it to `numbers` with its line, quantity and frame."""
         text = form(value)
         self.numbers.append(VerdictNumber(self.line, quantity, float(value), text, table))
         return text
@@ -114,7 +107,7 @@ class LineWriter:
     add_count = partialmethod(add_number, form="{:g}".format)
 
     def write_difference(self, row: Any, table: str = "pairs", *, with_p: bool = True) -> str:
-        """Write the size of a difference, its interval and adjusted p; the larger model first."""
+        """Return "0.012 (0.003 to 0.021), adjusted p 0.03": a pair's absolute difference, interval and p."""
         sign = 1 if row.estimate >= 0 else -1
         limits = sorted((sign * row.conf_low, sign * row.conf_high))
         form = partial(format_number, digits=count_decimals(limits))
@@ -129,34 +122,34 @@ class LineWriter:
         return f"{text}, adjusted p {self.add_number(row.p_adjusted, 'p_adjusted', table, format_p)}"
 
     def write_lead(self, row: Any, table: str = "pairs", *, with_p: bool = True) -> str:
-        """Write which model of a pair is above the other, and by how much."""
+        """Return "A over B by 0.012 ...", where A has the larger estimate; see `write_difference`."""
         first, second = (self.names[model] for model in order_by_estimate(row))
         return f"{first} over {second} by {self.write_difference(row, table, with_p=with_p)}"
 
     def join_names(self, models: Iterable[str], word: str = "and") -> str:
-        """Join the names of models; many are cut and counted."""
+        """Return "A, B and C", joined by `word`; of more than five names three, and "4 more"."""
         texts = [self.names[model] for model in models]
         if len(texts) > MAX_NAMES + 2:  # or they are as short as the count
             texts = [*texts[:MAX_NAMES], f"{len(texts) - MAX_NAMES} more"]
         return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
     def write_worse(self, models: Sequence[str], than: str = "") -> str:
-        """Write that these models are worse than another."""
+        """Return "A and B are worse than C"; many models are counted, as "5 others"."""
         subject = self.join_names(models) if len(models) <= MAX_NAMES else f"{len(models)} others"
         return f"{subject} {'is' if len(models) == 1 else 'are'} worse{than and f' than {than}'}"
 
     def write_undecided(self, data: str) -> str:
-        """Write that no model is known to be the best."""
+        """Return the sentence "The DATA do not separate A, B and C.", with all models."""
         return f"The {data} do not separate {self.join_names(self.names)}."
 
 
 def format_percent(value: float) -> str:
-    """Format a percentage without decimals, but not as 0 or 100 unless it is."""
+    """Return a percentage without decimals as text, "<1" below 1 and ">99" between 99 and 100."""
     return "<1" if value < 1 else ">99" if 99 < value < 100 else f"{value:.0f}"
 
 
 def write_verdict(facts: Judgement) -> Verdict:
-    """Write the verdict, with as many optional phrases as `MAX_WORDS` allows."""
+    """Return the verdict, with as many optional phrases as `MAX_WORDS` allows."""
     for n_omitted in range(len(OPTIONAL_PHRASES) + 1):
         writer = LineWriter(facts.names, OPTIONAL_PHRASES[:n_omitted])
         lines = {
@@ -184,7 +177,7 @@ def write_verdict(facts: Judgement) -> Verdict:
 
 
 def write_choice(facts: Judgement, writer: LineWriter) -> str:
-    """Write the model to choose, and the supported priors if they are not all."""
+    """Return the line Choose: the models to use, or why none, and the supported priors if not all."""
     if facts.state == "untrusted":
         first = facts.frames["decisions"].head(MAX_NAMES)
         values = (writer.add_number(v, "expected_auprec", "decisions") for v in first["expected_auprec"])
@@ -210,13 +203,13 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_size(facts: Judgement, writer: LineWriter, side: str) -> str:
-    """Write the number of positives or negatives, or of clusters with them."""
+    """Return "57 positives", or negatives by `side`, or "12 clusters with positives"."""
     count = writer.add_prior(getattr(facts.support, f"n_{side}"), f"n_{side}", "iauprec")
     return f"{count} {_name_units(facts, f'{side}s')}"
 
 
 def _write_negatives(facts: Judgement, writer: LineWriter, prior: float) -> str:
-    """Write the effective number of negatives at a prior, or of clusters with negatives."""
+    """Return "25 effective negatives at prior 0.1", or "clusters with negatives"."""
     effective = float(effective_negatives(facts.support.n_negative, prior))
     count = writer.add_prior(effective, "effective_negatives", "support")
     units = _name_units(facts, "negatives")
@@ -224,14 +217,17 @@ def _write_negatives(facts: Judgement, writer: LineWriter, prior: float) -> str:
 
 
 def _name_units(facts: Judgement, side: str) -> str:
+    """Return `side`, or "clusters with ..." if the cases have clusters."""
     return f"clusters with {side}" if facts.evaluation.design.n_clusters else side
 
 
 def _write_needed(facts: Judgement, writer: LineWriter) -> str:
+    """Return "50 are needed", with the number of positives or negatives that supports a prior."""
     return f"{writer.add_count(facts.support.needed, 'needed', 'support')} are needed"
 
 
 def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
+    """Return "Use A.", "Use A on average.", or "Use A; its lead is within 0.01." if practically equal."""
     best = facts.order.candidates[0]
     nearest = min(facts.order.wins_of(best), key=abs_estimate)
     if facts.are_equivalent(order_by_estimate(nearest)):
@@ -241,6 +237,7 @@ def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
+    """Return "A and B are practically equal (within 0.01): use the cheaper one", and the models behind."""
     names = writer.join_names(facts.order.candidates)
     margin = writer.add_count(facts.rope, "rope", "equivalence")
     behind = _write_others_behind(facts, writer)
@@ -249,6 +246,7 @@ def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _choose_candidates(facts: Judgement, writer: LineWriter) -> str:
+    """Return "Use A or B; C is worse.", or of one candidate what it is not shown to lead on average."""
     order, candidates = facts.order, facts.order.candidates
     if len(candidates) > 1:
         return f"Use {writer.join_names(candidates, 'or')}{_write_others_behind(facts, writer)}."
@@ -258,7 +256,7 @@ def _choose_candidates(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_others_behind(facts: Judgement, writer: LineWriter) -> str:
-    """Write the models behind the candidates, and the candidates that they are behind."""
+    """Return "; C and D are worse than A" on the models behind the candidates, or "" if none is."""
     order, candidates = facts.order, facts.order.candidates
     others = [model for model in order.others if model not in facts.inverted]
     if not others:
@@ -271,6 +269,7 @@ def _write_others_behind(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _choose_by_prior(facts: Judgement, writer: LineWriter) -> str:
+    """Return "Use A below prior 0.1 and B above 0.2", what is open between, and who leads on average."""
     order, names = facts.order, writer.names
     ranges = contender_ranges(facts.frames["leaders"], order.low, order.high)
     (first, _, end), (last, start, _) = ranges[0], ranges[-1]
@@ -302,7 +301,7 @@ CHOICES: dict[str, Callable[[Judgement, LineWriter], str]] = {
 
 
 def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control: str) -> str:
-    """Write the models ahead of the control and behind it; other pairs are not tested."""
+    """Return a sentence on the models better and worse than the control, or that none differs."""
     above, name = order.models_above(control), f"{writer.names[control]}, the control"
     below = [worse for better, worse, _ in order.wins if better == control]
     rest = f"; {writer.write_worse(below, 'it')}" if below else ""
@@ -318,7 +317,7 @@ def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control:
 
 
 def write_certainty(facts: Judgement, writer: LineWriter) -> str:
-    """Write the least certain comparison that the choice needs, then optional phrases."""
+    """Return the line How sure: the least certain comparison of the choice, then optional phrases."""
     if facts.state == "untrusted" or facts.supported_mass == 0:
         return "No test is reliable here."
     rows, units = facts.evidence, facts.evaluation.design.units
@@ -336,7 +335,7 @@ def write_certainty(facts: Judgement, writer: LineWriter) -> str:
 
 
 def write_evidence(rows: Sequence[Any], writer: LineWriter, units: str = "cases") -> str:
-    """Write the least certain comparison: a lead with its test or at one prior, or the largest difference."""
+    """Return "Least certain lead: A over B by ..." on the first row, with its test or its band's prior."""
     if not rows:
         return "Separated at some priors only, by simultaneous bands"
     row, *others = rows
@@ -350,7 +349,7 @@ def write_evidence(rows: Sequence[Any], writer: LineWriter, units: str = "cases"
 
 
 def _write_ends(rows: Sequence[Any], writer: LineWriter) -> str:
-    """Write the bands at the less certain end of the prior, then at the other end."""
+    """Return "At prior 0.05: A over B by ...; at 0.2: ..." with the bands, the less certain end first."""
     table, (row, other) = "difference_curves", rows
     text = f"At prior {writer.add_prior(row.prior, 'prior', table)}: {writer.write_lead(row, table)}"
     if "other_end" not in writer.omit:
@@ -360,11 +359,12 @@ def _write_ends(rows: Sequence[Any], writer: LineWriter) -> str:
 
 
 def _find_open_rival(facts: Judgement) -> Any:
-    """Return the row of the candidates' pair that is nearest to being shown."""
+    """Return the row of the candidates' pair with the smallest adjusted p-value."""
     return min(facts.order.pairs_among(facts.order.candidates), key=rank_certainty)
 
 
 def _write_open_rival(facts: Judgement, writer: LineWriter) -> str:
+    """Return "open: A over B by ..." on the row of `_find_open_rival`, or "" unless candidates tie."""
     if facts.state != "tie" or len(facts.order.candidates) < 2:
         return ""
     word = "open" if len(facts.order.candidates) == 2 else "closest open"
@@ -372,7 +372,7 @@ def _write_open_rival(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_equivalence(facts: Judgement, writer: LineWriter) -> str:
-    """Write the largest p-value of the tests of equivalence between the candidates."""
+    """Return the largest p-value between candidates, "p of equivalence 0.03 (TOST)", or "" unless equal."""
     if facts.state != "equal":
         return ""
     p = _select_candidates(facts, "equivalence")["p_adjusted"].max()
@@ -380,12 +380,13 @@ def _write_equivalence(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _select_candidates(facts: Judgement, name: str) -> pd.DataFrame:
+    """Return the rows of the frame `name` whose two models are both candidates."""
     frame = facts.frames[name]
     return frame[frame[["model_a", "model_b"]].isin(facts.order.candidates).all(axis=1)]
 
 
 def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
-    """Write the detectable difference of the candidates' most variable pair."""
+    """Return "detectable difference 0.01 (power 0.8)", the largest of candidates, or "" if one is ahead."""
     rows = _select_candidates(facts, "plans")
     detectable = rows["detectable"].max()
     if facts.state not in {"undecided", "equal"} or facts.is_partial or np.isnan(detectable):
@@ -395,6 +396,7 @@ def _write_detectable(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_p_best(facts: Judgement, writer: LineWriter) -> str:
+    """Return "model-based P(A is best) 0.97", or "" if models are equal, support is partial, or it is nan."""
     row = next(iter_rows(facts.frames["decisions"]))
     if facts.state == "equal" or facts.is_partial or np.isnan(row.p_best):
         return ""
@@ -407,7 +409,7 @@ def _write_p_best(facts: Judgement, writer: LineWriter) -> str:
 
 
 def write_changes(facts: Judgement, writer: LineWriter) -> str:
-    """Write where the highest mean changes: inside of the deployment prior, or else the nearest outside."""
+    """Return the line on where the highest mean changes: inside the deployment prior, or nearest outside."""
     order = facts.order
     if facts.supported_mass == 0 or facts.state == "untrusted":
         return f"Not judged: {writer.names[order.models[0]]} has the highest observed mean."
@@ -437,6 +439,7 @@ def write_changes(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_no_change(facts: Judgement, leader: str, limits: tuple[float, float], writer: LineWriter) -> str:
+    """Return the sentence for a highest mean that does not change, "Nowhere from prior 0.05 to 0.2: ..."."""
     first, last = (writer.add_prior(v, "prior_low", "regions") for v in limits)
     is_cut = limits[0] == facts.rarest and not facts.is_partial
     span = f"{first}{' (lower ones lack support)' if is_cut else ''} to {last}"
@@ -449,7 +452,7 @@ def _write_no_change(facts: Judgement, leader: str, limits: tuple[float, float],
 
 
 def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
-    """Write one change of the highest mean, with the interval of its crossing."""
+    """Return "The highest mean changes from A to B at prior 0.1 (interval ...)", without a full stop."""
     below, above = change
     crossings = facts.frames["crossings"]
     same = np.isclose(crossings["prior"], below.prior_high, rtol=1e-6, atol=0)
@@ -469,6 +472,7 @@ def _write_change(facts: Judgement, change: Change, writer: LineWriter) -> str:
 
 
 def _count_others(changes: Sequence[Any]) -> str:
+    """Return ", and at 2 more" for the changes after the first, or "" if there are none."""
     return f", and at {len(changes) - 1} more" if len(changes) > 1 else ""
 
 
@@ -476,7 +480,7 @@ def _count_others(changes: Sequence[Any]) -> str:
 
 
 def write_weakness(facts: Judgement, writer: LineWriter) -> str:
-    """Write the worst weakness, and its remedy."""
+    """Return the line Weakest point: a sentence on the worst weakness, and its remedy."""
     parts = (_write_suspicions, _write_scarcity, _write_flaws, _write_hidden_difference)
     design = facts.evaluation.design
     if text := next(chain.from_iterable(write(facts, writer) for write in parts), ""):
@@ -487,7 +491,7 @@ def write_weakness(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_suspicions(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield the checks of the scores that could reverse the choice."""
+    """Yield a sentence for each check of the scores that could reverse the choice."""
     if facts.inverted:
         yield f"If inverted (see warning), {writer.join_names(facts.inverted)} could win."
     for name, phrase in SUSPICIONS.items():
@@ -497,7 +501,7 @@ def _write_suspicions(facts: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield weaknesses due to too few cases or clusters of a class."""
+    """Yield a sentence for each lack of cases or clusters: negatives, positives, positives of a fold."""
     if 1 - facts.supported_mass >= SMALL_MASS:
         count = _write_negatives(facts, writer, facts.evaluation.deployment_prior.low)
         yield f"Only {count}; {_write_needed(facts, writer)}."
@@ -510,7 +514,7 @@ def _write_scarcity(facts: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield weaknesses of the design, the scores and the models."""
+    """Yield a sentence for each flaw: folds assumed, tied scores, a model near chance in a fold."""
     design, few = facts.evaluation.design, facts.tied_scores_check
     top = facts.find_check("share_at_best_score")
     if design.reason == "assumed":
@@ -532,7 +536,7 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
 
 
 def _write_hidden_difference(facts: Judgement, writer: LineWriter) -> Iterator[str]:
-    """Yield the largest difference between the first candidates that is not excluded, if not yet quoted."""
+    """Yield a sentence on the largest difference of two candidates not excluded, if not yet quoted."""
     # A factor of cases would be planned on the observed difference, which may be noise (docs/planning.md).
     if facts.state not in {"undecided", "tie"}:
         return
@@ -555,7 +559,7 @@ def _write_hidden_difference(facts: Judgement, writer: LineWriter) -> Iterator[s
 
 
 def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
-    """Write the weakness of a design itself."""
+    """Return a sentence on a design: trained once, few folds, shared training, unchecked, or none."""
     if design.is_test_set:
         return "Each model was trained once, so retraining is not covered."
     if design.n_folds < MIN_FOLDS:
@@ -569,7 +573,7 @@ def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
 
 
 def _write_shared_training(design: FoldDesign, writer: LineWriter) -> str:
-    """Write how often the test rejected true equality for unstable learners, if that was measured."""
+    """Return a sentence on shared training data, with the simulated type I error if it was measured."""
     rate = MEASURED_RATES.get((design.kind, design.n_folds, round(design.test_fraction or 0.0, 2)))
     if rate is None:
         text = (
@@ -613,7 +617,7 @@ def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None
 def write_class_choice(
     models: Sequence[str], pairs: Iterable[Any], verdict: Verdict, *, control: str | None = None
 ) -> str:
-    """Write the choice for one of several classes, from its pairs after the joint adjustment."""
+    """Return a sentence on the choice for one class, from its pairs after the joint adjustment."""
     if verdict.state == "untrusted":
         return verdict.choose
     if verdict.state == "unsupported":
@@ -623,6 +627,7 @@ def write_class_choice(
 
 
 def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
+    """Return "Use A or B; C is worse.", or a sentence on the control, or that models are not separated."""
     if control is not None:
         return write_choice_with_control(order, writer, control)
     if order.state == "undecided":
@@ -632,7 +637,7 @@ def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, contro
 
 
 def _write_changes_across(result: Any, n_datasets: int, writer: LineWriter) -> str:
-    """Write where the highest mean over the data sets changes, and on how many of them its model leads."""
+    """Return a sentence on the prior where the highest mean changes, or on how many data sets it is first."""
     first = result.by_prior[result.by_prior["rank"] == 1].sort_values("prior")
     models, priors = first["model"].astype(str).tolist(), first["prior"].tolist()
     steps = [i for i, pair in enumerate(pairwise(models), 1) if len(set(pair)) > 1]
@@ -653,6 +658,7 @@ def _write_changes_across(result: Any, n_datasets: int, writer: LineWriter) -> s
 
 
 def _write_weakness_across(n_datasets: int, writer: LineWriter) -> str:
+    """Return the sentence that few data sets are too few, or that they are taken as a sample."""
     if n_datasets > MIN_FOLDS:
         return "The data sets are taken as a sample of those to come."
     return f"Only {writer.add_count(n_datasets, 'dataset', 'iauprec')} data sets: add some."
