@@ -6,7 +6,7 @@ import signal
 
 
 def main() -> None:
-    """Load the commands, then run the one that was asked for."""
+    """Run the command line; Ctrl-C while it loads ends the process without a message."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

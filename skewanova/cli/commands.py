@@ -53,7 +53,7 @@ def main(context: click.Context) -> None:
 
 
 def add_command(*options: shared.Option) -> Callable[[Callable[..., Findings]], click.Command]:
-    """Make a command of a function, with these options in the order listed, then those of the output."""
+    """Return a decorator that makes a command of a function, with these options, then those of the output."""
     decorate = shared.add_options(*options, *shared.OUTPUT_OPTIONS)
     return lambda function: main.command()(decorate(shared.handle_errors(output.report_findings(function))))
 
@@ -96,6 +96,7 @@ def compare(scores: Path, **options: Any) -> Findings:
 
 
 def _compare(scores: Any, options: dict[str, Any]) -> Findings:
+    """Compare the scores, write the folders of --out and --paper, and return summary and JSON."""
     out, quiet = (click.get_current_context().params[name] for name in ("out", "quiet"))
     paper, figures, models = (options.pop(name) for name in ("paper", "figures", "models"))
     full, seed, prior = (options.pop(name) for name in ("full", "seed", "deployment_prior"))
@@ -121,7 +122,7 @@ def _compare(scores: Any, options: dict[str, Any]) -> Findings:
 
 
 def _refuse_for_several(deployment_prior: DeploymentPrior | Path, paper: Path | None) -> None:
-    """Raise for options that take one comparison."""
+    """Raise `InputError` if the prior is a file or `paper` is set, which several comparisons cannot use."""
     if isinstance(deployment_prior, Path):
         raise InputError(
             "--deployment-prior estimate:FILE needs one labelled table, but SCORES has several data sets or "
@@ -132,10 +133,12 @@ def _refuse_for_several(deployment_prior: DeploymentPrior | Path, paper: Path | 
 
 
 def _is_several(scores: Any) -> bool:
+    """Return True if the scores are of several data sets (a mapping) or of several classes."""
     return isinstance(scores, Mapping | skewanova.scores.MulticlassScores)
 
 
 def _select_models(scores: Any, models: Sequence[str]) -> Any:
+    """Return the scores of these models only, in the form of the input."""
     if isinstance(scores, Mapping):
         return {name: table.select_models(models) for name, table in scores.items()}
     if _is_several(scores):
@@ -144,6 +147,7 @@ def _select_models(scores: Any, models: Sequence[str]) -> Any:
 
 
 def _count_stages(figures: Path | None) -> int:
+    """Return the number of steps of the progress bar, with those of figures unless `figures` is None."""
     if figures is None:
         return len(STAGES)
     from skewanova.report.figures import KINDS
@@ -173,6 +177,7 @@ def check(scores: Path, **options: Any) -> Findings:
 
 
 def _check_table(table: Scores) -> Findings:
+    """Return models, folds, numbers of cases and warnings of a table, as text and as JSON."""
     from skewanova.scores.pairing import describe_table
 
     lines = describe_table(table)
@@ -189,6 +194,7 @@ def _check_table(table: Scores) -> Findings:
 
 
 def _check_parts(tables: Mapping[str, ScoreTable], part: str, parts: str, manner: str) -> Findings:
+    """Return the description of each data set or class under its name, as text and as JSON."""
     texts, content = [], {}
     for name, table in tables.items():
         with prefix_errors(f"{part} {name!r}"):
@@ -440,6 +446,7 @@ def prior(scores: Path, unlabelled: Path, *, batch_column: str | None, seed: int
 
 
 def _draw(plot: str, result: Any) -> bytes:
+    """Return the SVG file of a result, drawn by the function `plot` of `skewanova.plotting`."""
     from skewanova import plotting  # drawing is heavy: loaded when something is drawn
     from skewanova.report.figures import render_plot
 

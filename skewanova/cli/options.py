@@ -44,11 +44,10 @@ if TYPE_CHECKING:
 
 
 def parse_deployment_prior(text: str) -> DeploymentPrior:
-    """Parse a deployment prior, such as ``0.05:0.2``, ``beta:2:38`` or ``skew:4:19``.
+    """Return the deployment prior in a text; raise `InputError` if it has none.
 
     Examples
     --------
-    >>> from skewanova.cli.options import parse_deployment_prior
     >>> parse_deployment_prior("skew:4:19")
     UniformSkew(low_skew=4.0, high_skew=19.0)
     >>> parse_deployment_prior("quantiles:0.05=0.02:0.95=0.15").describe()
@@ -72,13 +71,13 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
 
 
 def parse_priors(text: str) -> tuple[float, ...]:
-    """Parse priors separated by commas."""
+    """Return the priors in a text, separated by commas; raise `InputError` otherwise."""
     numbers = _parse_floats(text.split(","), f"priors must be numbers separated by commas, but got {text!r}")
     return tuple(check_priors(numbers, "priors").tolist())
 
 
 def parse_prior(text: str) -> float:
-    """Parse one prior."""
+    """Return the one prior in a text; raise `InputError` if it has several."""
     priors = parse_priors(text)
     if len(priors) > 1:
         raise InputError(f"the prior must be one number, but got {text!r}")
@@ -86,12 +85,12 @@ def parse_prior(text: str) -> float:
 
 
 def parse_priors_or_range(text: str) -> tuple[float, ...] | DeploymentPrior:
-    """Parse priors separated by commas or, if the text has a colon, a deployment prior."""
+    """Return the priors separated by commas or, if the text has a colon, the deployment prior."""
     return parse_deployment_prior(text) if ":" in text else parse_priors(text)
 
 
 def _parse_quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
-    """Parse SHARE=PRIOR of each quantile; raise if a share is repeated."""
+    """Return the prior of each share, from texts SHARE=PRIOR; raise if a share is repeated."""
     sides = [text.split("=") for text in texts]
     if any(len(side) != 2 for side in sides):
         raise InputError(form)
@@ -102,6 +101,7 @@ def _parse_quantiles(texts: Sequence[str], form: str) -> dict[float, float]:
 
 
 def _parse_floats(texts: Sequence[str], message: str) -> list[float]:
+    """Return the numbers in the texts, or raise `InputError` with the message."""
     try:
         return [float(text) for text in texts]
     except ValueError as error:
@@ -142,7 +142,7 @@ class Failure(click.ClickException):
         super().__init__(escape_text(message))
 
     def show(self, file: Any = None) -> None:
-        """Print the line, if somebody still reads."""
+        """Print "Error: MESSAGE" to standard error, if somebody still reads."""
         with suppress(OSError):
             click.echo(f"{click.style('Error:', fg='red', bold=True)} {self.message}", err=True, file=file)
 
@@ -161,10 +161,9 @@ HEADINGS = {
 
 
 class Command(click.Command):
-    """Command whose help groups the options by input, analysis and output.
+    """Command whose help groups the options by input, analysis and output."""
 
-    rich-click and cloup would each add a dependency for these few lines.
-    """
+    # rich-click and cloup would each add a dependency for these few lines
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings; one line stands for all that name a column."""
@@ -188,7 +187,7 @@ class Group(click.Group):
     command_class = Command
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run a command; a closed pipe (`| head`) is not an error."""
+        """Run a command and exit; a system error is one line and status 1, a closed pipe only the status."""
         try:
             return super().main(*args, **extra)
         except (OSError, MemoryError) as error:
@@ -202,6 +201,7 @@ class Group(click.Group):
 
 
 def _failure_text(error: OSError | MemoryError) -> str:
+    """Return one line on an error of the system or of memory: its reason and file, or advice."""
     if isinstance(error, MemoryError):
         return "not enough memory; compare a table of this size with Dask (pip install 'skewanova[dask]')"
     if isinstance(error, OutputError) or not error.strerror:
@@ -211,7 +211,7 @@ def _failure_text(error: OSError | MemoryError) -> str:
 
 @contextmanager
 def _raised_signals() -> Iterator[None]:
-    """Raise SystemExit on SIGTERM and SIGHUP, so that half-written folders are removed."""
+    """Raise SystemExit on SIGTERM and SIGHUP in the block, so that half-written folders are removed."""
 
     def exit_on_signal(number: int, _frame: object) -> None:
         raise SystemExit(128 + number)
@@ -229,10 +229,7 @@ def _raised_signals() -> Iterator[None]:
 
 
 def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Report bad input as one line with exit status 2, and a full disk as one with status 1.
-
-    An output folder that cannot be written is refused before the work begins.
-    """
+    """Return the command with bad input as one line and exit status 2, or 1 for a full disk."""
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
@@ -242,7 +239,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
         try:
             with _raised_signals(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SkewanovaWarning)
-                if options.get("out") is not None:
+                if options.get("out") is not None:  # refused before the work begins
                     check_folder(options["out"], inputs=[options.get("scores")])
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
@@ -259,7 +256,7 @@ ESTIMATE = "estimate:"
 
 
 def accept_estimate(parse: Callable[[str], T]) -> Callable[[str], T | Path]:
-    """Return a parser that also takes ``estimate:UNLABELLED``, and returns the path of that file."""
+    """Return a parser like `parse`, which of ``estimate:UNLABELLED`` returns the path of that file."""
 
     def parse_or_path(text: str) -> T | Path:
         if not text.strip().startswith(ESTIMATE):
@@ -273,7 +270,7 @@ def accept_estimate(parse: Callable[[str], T]) -> Callable[[str], T | Path]:
 
 
 def resolve_prior(prior: T | Path, table: Scores) -> T | DeploymentPrior:
-    """Return the deployment prior, estimated from unlabelled scores where it is the path of their file."""
+    """Return the prior, or if it is the path of unlabelled scores, the one estimated from them."""
     if not isinstance(prior, Path):
         return prior
     from skewanova.comparison.estimated_prior import estimate_prior_from_tables
@@ -285,7 +282,7 @@ def resolve_prior(prior: T | Path, table: Scores) -> T | DeploymentPrior:
 
 
 def add_options(*options: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add options to a command, in the order listed."""
+    """Return a decorator that adds options to a command, in the order listed."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         for option in reversed(options):
@@ -298,7 +295,7 @@ def add_options(*options: Option) -> Callable[[Callable[..., None]], Callable[..
 def parsed_option(
     flag: str, parse: Callable[[str], Any], text: str, *, metavar: str = "LIST", **settings: Any
 ) -> Option:
-    """Declare an option that is read by a parser of the package."""
+    """Return an option whose text is read by `parse`; its input errors are errors of usage."""
 
     def convert(value: str) -> Any:
         try:
@@ -312,44 +309,44 @@ def parsed_option(
 def choice_option(
     flag: str, names: Sequence[str], text: str, remark: str = "", *, default: str | None = "auto"
 ) -> Option:
-    """Declare an option that takes one of several names; its help lists them."""
+    """Return an option that takes one of several names; its help lists them."""
     text = f"{text}: {', '.join(names)}{remark}."
     return click.option(flag, type=click.Choice(names), metavar="NAME", default=default, help=text)
 
 
 def path_argument(name: str, **settings: Any) -> Option:
-    """Declare a path on the command line."""
+    """Return a positional argument that takes a path."""
     return click.argument(name, type=click.Path(path_type=Path), **settings)
 
 
 def seed_option(use: str) -> Option:
-    """Declare the seed of a command."""
+    """Return the option --seed, an integer, by default 0."""
     return click.option("--seed", type=click.IntRange(min=0), default=0, help=f"Seed of {use}.")
 
 
 def number_option(flag: str, text: str, default: float | None = None) -> Option:
-    """Declare an option that takes a number."""
+    """Return an option that takes a float."""
     return click.option(flag, type=float, default=default, help=text)
 
 
 def level_option(text: str) -> Option:
-    """Declare the option --confidence-level, with this help text."""
+    """Return the option --confidence-level, by default 0.95, with this help text."""
     return number_option("--confidence-level", text, 0.95)
 
 
 def deployment_option(text: str) -> Option:
-    """Declare the deployment prior, which may be estimated."""
+    """Return the option --deployment-prior, which may be ``estimate:FILE``."""
     parse = accept_estimate(parse_deployment_prior)
     return parsed_option("--deployment-prior", parse, text, metavar="RANGE", default="0.05:0.20")
 
 
 def out_option(content: str) -> Option:
-    """Declare the folder that a command writes, whole or not at all."""
+    """Return the option --out, the folder that a command writes."""
     return folder_option("--out", f"Write {content} to this folder.")
 
 
 def folder_option(flag: str, text: str, **settings: Any) -> Option:
-    """Declare an option that names a folder."""
+    """Return an option that takes the path of a folder."""
     return click.option(flag, type=click.Path(path_type=Path, **settings), metavar="DIR", help=text)
 
 
@@ -359,11 +356,12 @@ def split_names(text: str) -> list[str]:
 
 
 def names_option(flag: str, text: str, **settings: Any) -> Option:
-    """Declare an option that takes names separated by commas."""
+    """Return an option that takes names separated by commas."""
     return parsed_option(flag, split_names, text, **settings)
 
 
 def _join_names(_context: object, _option: object, value: Sequence[Sequence[str]]) -> list[str] | None:
+    """Return the names of a repeated option in one list, or None if it was not used."""
     return [name for names in value for name in names] if value else None
 
 
@@ -436,7 +434,7 @@ TABLE_OPTIONS = (
 
 
 def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with --design and --test-fraction merged into the argument `design`."""
+    """Return the options as keywords, with --test-fraction merged into the argument `design`."""
     keywords = dict(options)
     fraction = keywords.pop("test_fraction")
     if fraction is not None:
@@ -451,7 +449,7 @@ def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def explain_read_errors(path: Path) -> Iterator[None]:
-    """Report a file that cannot be read, or that does not fit in memory, as bad input."""
+    """Raise `InputError` if the file cannot be read in the block, or does not fit in memory."""
     try:
         with print_write_warnings():
             yield
@@ -466,6 +464,7 @@ def explain_read_errors(path: Path) -> Iterator[None]:
 
 
 def _pop_columns(options: dict[str, Any]) -> tuple[dict[str, str], str | None, bool]:
+    """Remove from the options, and return, columns by usual name, the positive label, and `wide`."""
     named = {COLUMN_NAMES.get(word, word): options.pop(f"{word}_column") for word in COLUMN_WORDS}
     columns = {column: name for column, name in named.items() if name is not None}
     return columns, options.pop("positive"), options.pop("wide")
@@ -481,7 +480,7 @@ WIDE_REFUSALS = {
 
 
 def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
-    """Read the score table into memory, taking the options about it out of `options`."""
+    """Return the scores of a file in one table; options about it are removed from `options`."""
     columns, positive, wide = _pop_columns(options)
     with explain_read_errors(path):
         if not wide:
@@ -498,7 +497,7 @@ def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
 
 
 def read_long(path: Path, options: dict[str, Any], read: Callable[..., T], refusal: str = "") -> T:
-    """Read a table with a row for each model and case by a function; with --wide, raise the refusal."""
+    """Return what `read` makes of a table with a row for each model and case; with --wide, raise."""
     columns, positive, wide = _pop_columns(options)
     if wide:
         raise InputError(refusal)
@@ -507,7 +506,7 @@ def read_long(path: Path, options: dict[str, Any], read: Callable[..., T], refus
 
 
 def read_tables(path: Path, options: dict[str, Any]) -> Any:
-    """Read a score table or, by name, those of several data sets; with --classes, scores of classes."""
+    """Return one score table or, by name, those of several data sets; with --classes, scores of classes."""
     classes, settings = options.pop("classes"), dict(options)
     if classes is None:
         try:
@@ -525,7 +524,7 @@ def read_tables(path: Path, options: dict[str, Any]) -> Any:
 
 
 def read_unlabelled_table(path: Path, columns: Mapping[str, str | None]) -> UnlabelledScores:
-    """Read scores of cases without labels; columns without a name of their own have the usual one."""
+    """Return the scores of cases without labels; columns without a name have the usual one."""
     from skewanova.scores.unlabelled import read_unlabelled
 
     with explain_read_errors(path):

@@ -72,30 +72,27 @@ def to_shell(text: str) -> str:
 
 
 def screen_width() -> int:
-    """Columns to fill: those of the terminal up to 140; 80 in a pipe."""
+    """Return the number of columns to fill: those of the terminal, 40 to 140, or 80 in a pipe."""
     return min(MAX_WIDTH, max(MIN_WIDTH, shutil.get_terminal_size((PIPE_WIDTH, 24)).columns))
 
 
 def wrap_line(line: str) -> str:
-    """One line of text, folded to the screen."""
+    """Return a text wrapped to the screen, its further lines indented by two spaces."""
     return textwrap.fill(line, screen_width(), subsequent_indent="  ", break_long_words=False)
 
 
 def warning_lines(notes: Iterable[str]) -> list[str]:
-    """Return warnings of one kind on one line."""
+    """Return a line "warning: ..." for each kind of note, with the number of others like it."""
     return [wrap_line(f"warning: {note}") for note in shorten_notes(notes)]
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print text that may hold names from outside; all that commands print goes through here or `print_json`.
-
-    What names bring along is written out before colours are added, so that none of it reaches a terminal.
-    """
+    """Print text with remedies as the shell takes them, and control characters of names escaped."""
     click.echo(escape_lines(to_shell(text)), err=err)
 
 
 def colour_summary(text: str) -> str:
-    """Return a summary with bold headings, yellow warnings and green findings; a pipe gets none of it."""
+    """Return a summary with bold headings, yellow warnings and green findings, as ANSI text."""
     from skewanova.decision.verdict import LINE_TITLES
 
     displayed, colour = [], None
@@ -116,7 +113,7 @@ def colour_summary(text: str) -> str:
 
 
 def render_summary(result: Any, *, full: bool) -> str:
-    """Return verdict and ranking of a comparison of any kind, and what else there is, or all findings."""
+    """Return the text of a result: all findings if `full`, else verdict, ranking and a note on the rest."""
     if full:
         return str(result.summary(screen_width(), full=True))
     printed = result.verdict.warnings if hasattr(result, "verdict") else ()
@@ -128,7 +125,7 @@ def render_summary(result: Any, *, full: bool) -> str:
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[None]:
-    """Show the stages of the block as a bar, on a terminal only; it leaves no trace."""
+    """Show the stages of the block as a bar on standard error, on a terminal only; it leaves no trace."""
     layout = "{desc} {bar:20} {n_fmt}/{total_fmt}"
     with tqdm(
         total=total, disable=None, leave=False, mininterval=0, bar_format=layout, file=sys.stderr
@@ -144,7 +141,7 @@ def progress_bar(total: int) -> Iterator[None]:
 
 @contextmanager
 def print_write_warnings() -> Iterator[None]:
-    """Tell what is warned of while an output is written, which no result can hold any more."""
+    """Print warnings of the package in the block to standard error after it, unless --quiet is set."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkewanovaWarning)
         yield
@@ -171,7 +168,7 @@ class Findings(NamedTuple):
 
 
 def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
-    """Write what a command found to its folder, if one is named, and print it as text or JSON."""
+    """Return the command that writes its findings to --out, prints them as text or JSON, and exits."""
 
     @wraps(command)
     def run(*, as_json: bool, quiet: bool, out: Path | None = None, **options: Any) -> None:
@@ -190,6 +187,7 @@ def report_findings(command: Callable[..., Findings]) -> Callable[..., None]:
 
 
 def _write_folder(out: Path, command: str, findings: Findings, seed: int | None) -> None:
+    """Write the files of the findings and their provenance to the folder `out`."""
     settings = {name: value for name, value in findings.settings.items() if value is not None}
     source, sha256 = findings.table.source, findings.table.sha256()
     made = make_provenance(command, settings, seed=seed, source=source, sha256=sha256)
@@ -204,7 +202,7 @@ def _write_folder(out: Path, command: str, findings: Findings, seed: int | None)
 
 
 def print_json(command: str, **content: Any) -> None:
-    """Print one JSON object; what is not a number in a frame is null."""
+    """Print command, version and content as one JSON object; nan and infinity in it are null."""
     head = {"skewanova": skewanova.__version__, "command": command}
     text = json.dumps(_to_json_value({**head, **content}), indent=1, ensure_ascii=False, allow_nan=False)
     click.echo("".join(map(_escape_character, text)) if escape_lines(text) != text else text)
@@ -216,7 +214,7 @@ def _escape_character(sign: str) -> str:
 
 
 def comparison_as_json(result: Any) -> dict[str, Any]:
-    """Return every frame by the name of its CSV file, with sentences; of several parts each comparison."""
+    """Return settings, verdict or choices, sentences and frames by name; of several parts each comparison."""
     from skewanova.report.source import COMPUTED_FRAMES, FRAMES, ReportSource
 
     verdict = {"verdict": asdict(result.verdict)} if hasattr(result, "verdict") else {}
@@ -242,7 +240,7 @@ def _note_to_shell(key: object, value: Any) -> Any:
 
 
 def _to_json_value(value: Any) -> Any:
-    """Only what JSON has: frames are records; nan, inf and other missing values are null."""
+    """Return a value in types of JSON: frames are records; nan, inf and other missing values are None."""
     import numpy as np
     import pandas as pd
 
