@@ -65,7 +65,7 @@ class HypothesisTest(FrameResult):
     _table: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a frame with one row a term or a pair, in the columns of every frame of its kind."""
+        """Return a copy of the table: a row an ANOVA term or a pair, with its statistic and p-value."""
         return self._table.copy()
 
 
@@ -97,7 +97,7 @@ class CompleteFit:
         self._mean_square = error / df_error
 
     def effects(self, name: str) -> tuple[Floats, Floats]:
-        """Return the effects of a factor against its first level, and their covariance."""
+        """Return each level's effect less the first level's (n_levels,), and the covariance of these."""
         mean = self._means[name].ravel()
         variance = self._mean_square * mean.size / self.resid.size
         cov = variance * (np.ones((mean.size, mean.size)) + np.eye(mean.size))
@@ -128,7 +128,7 @@ class FormulaFit:
         self.sums = table[["sum_sq", "df"]].rename(index=names)
 
     def effects(self, name: str) -> tuple[Floats, Floats]:
-        """Return the effects of a factor against its first level, and their covariance."""
+        """Return each level's effect less the first level's (n_levels,), and the covariance of these."""
         names = [column for column in self._fit.params.index if column.startswith(f"C({name}, Sum)[")]
         effects = np.vstack([np.eye(len(names)), -np.ones(len(names))])  # all levels sum to zero
         contrasts = effects - effects[0]
@@ -161,14 +161,14 @@ class AnovaResult(HypothesisTest):
     rounding: float = field(repr=False)  # largest difference that is rounding; 0 if residuals vary
 
     def row(self, term: str) -> pd.Series[Any]:
-        """Return the row of one term, such as ``model``."""
+        """Return the row of the table for one term, such as ``model``; raise InputError if there is none."""
         rows = self._table[self._table["term"] == term]
         if rows.empty:
             raise InputError(f"`term` must be one of {', '.join(self._table['term'])}; but got {term!r}")
         return rows.iloc[0]
 
     def effect_sizes(self) -> pd.DataFrame:
-        """Return a frame of effect sizes with the columns term, eta_sq, partial_eta_sq, omega_sq, cohen_f."""
+        """Return a frame of term, eta_sq, partial_eta_sq, omega_sq, cohen_f; a row a term but residual."""
         table, error = self._table[:-1], self._table.iloc[-1]
         sum_sq, total = table["sum_sq"], self._table["sum_sq"].sum()
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -180,13 +180,13 @@ class AnovaResult(HypothesisTest):
             )
 
     def residuals(self) -> pd.DataFrame:
-        """Return the residuals in a frame: model, fold, [prior, recall,] fitted, residual."""
+        """Return a frame with a row an observation: model, fold, [prior, recall,] fitted, residual."""
         factors = [c for c in (*FACTORS, "recall") if c in self._frame]
         values, residual = self._frame[self.response].to_numpy(dtype=np.float64), self._fit.resid
         return self._frame[factors].assign(fitted=values - residual, residual=residual)
 
     def effects(self, factor: str) -> tuple[list[Any], Floats, Floats]:
-        """Return the levels of a factor, their effects against the first, and the covariance of these."""
+        """Return a factor's levels, their effects less the first level's, and these effects' covariance."""
         if self.test == "three_way_interaction":
             raise InputError(
                 "effects of single factors are not defined in a model with an interaction; fit it by "
@@ -384,7 +384,7 @@ _SOURCES = {
 
 
 def check_columns(frame: object, columns: Sequence[str]) -> None:
-    """Raise unless the argument is a frame with these columns, of which the last is the response."""
+    """Raise InputTypeError unless `frame` is a DataFrame, and InputError if it lacks one of the columns."""
     source = _SOURCES.get(columns[-1], "")
     if not isinstance(frame, pd.DataFrame):
         example = source or _SOURCES["iauprec"]
@@ -398,7 +398,7 @@ def check_columns(frame: object, columns: Sequence[str]) -> None:
 
 
 def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> pd.DataFrame:
-    """Return the columns of the factors and the response, with one finite value a cell."""
+    """Return the columns of factors and response (floats), or raise unless each cell has one finite value."""
     columns = [*factors, response]
     check_columns(frame, columns)
     cells = frame[columns].reset_index(drop=True)
@@ -411,7 +411,7 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
 
 
 def _check_finite(values: pd.Series[Any], name: str) -> Floats:
-    """Return the column as finite floats, or raise if it holds anything else."""
+    """Return the column as a float array; raise if it holds anything but finite real numbers."""
     message = f"`{name}` must hold real numbers, but has dtype {values.dtype}"
     if values.dtype.kind in "cmM":  # complex numbers and dates would be cast
         raise InputTypeError(message)
@@ -429,7 +429,7 @@ def _check_finite(values: pd.Series[Any], name: str) -> Floats:
 
 
 def check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
-    """Check that there are two models and folds, and one row at most for each combination of the factors."""
+    """Raise InputError for under two models or folds, or a combination of the factors in several rows."""
     repeated = frame[frame.duplicated(list(factors))].astype(object)
     if len(repeated):
         cell = ", ".join(f"{f}={repeated.iloc[0][f]!r}" for f in factors)
@@ -441,7 +441,7 @@ def check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
 
 
 def check_levels(n_models: int, n_folds: int) -> None:
-    """Raise unless there are at least two models and two folds."""
+    """Raise InputError unless there are at least two models and two folds."""
     if n_models < 2:
         raise InputError(f"a comparison needs at least 2 models, but has {n_models}")
     if n_folds < 2:
@@ -452,7 +452,7 @@ def check_levels(n_models: int, n_folds: int) -> None:
 
 
 def check_complete(values: Floats, response: str, **levels: Sequence[Any]) -> None:
-    """Raise if a value is missing; the levels of the factors belong to the axes."""
+    """Raise InputError if a value is not finite; `levels` are the names along each axis, for the message."""
     missing = np.argwhere(~np.isfinite(values))
     if len(missing):
         cell = [f"{f} {names[i]!r}" for (f, names), i in zip(levels.items(), missing[0], strict=True)]
@@ -472,6 +472,7 @@ def _fit_anova(
     alpha: float,
     notes: Sequence[str] = (),
 ) -> AnovaResult:
+    """Return the ANOVA of a checked frame with a main effect of every factor; warn of each of `notes`."""
     check_sum_of_squares(sum_of_squares)
     check_alpha(alpha)
     codes = {factor: np.asarray(pd.factorize(frame[factor])[0]) for factor in factors}
@@ -501,7 +502,7 @@ def _fit_anova(
 
 
 def check_anova(result: object) -> AnovaResult:
-    """Return the analysis of variance, or raise a message that says how to get one."""
+    """Return `result` itself if it is an AnovaResult, else raise InputTypeError, saying how to get one."""
     if not isinstance(result, AnovaResult):
         raise InputTypeError(
             "`result` must be an AnovaResult, such as skewanova.inference.two_way_anova("
@@ -511,13 +512,13 @@ def check_anova(result: object) -> AnovaResult:
 
 
 def variation_limit(values: Floats) -> float:
-    """Return the sum of squares up to which values vary by rounding only."""
+    """Return the sum of squares about the mean up to which these values vary by rounding only."""
     total = float(((values - values.mean()) ** 2).sum())
     return max(MAX_ROUNDING_SHARE * total, values.size * (ROUNDING * float(np.abs(values).max())) ** 2)
 
 
 def _build_f_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, list[str]]:
-    """Return the F tests of sums of squares, and a message if only rounding is left as error."""
+    """Return a frame of F, p and partial eta squared of all terms, and [message] if the error is rounding."""
     table = sums.rename_axis("term").reset_index()
     table["mean_sq"] = table["sum_sq"] / table["df"]
     error, is_factor = table.iloc[-1], table["term"] != "residual"
@@ -533,7 +534,7 @@ def _build_f_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, list
 
 
 def _breakdown_correlation(model: pd.Series[Any], n_folds: int, alpha: float) -> float:
-    """Solve F / (1 + J rho / (1 - rho)) = F_crit for the correlation rho between folds."""
+    """Return rho between folds for F / (1 + J rho / (1 - rho)) = F_crit; 1 if F is inf, nan if F < F_crit."""
     critical = stats.f.isf(alpha, model["df"], model["df_error"])
     excess = (model["statistic"] / critical - 1) / n_folds
     if np.isinf(excess):

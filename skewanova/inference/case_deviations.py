@@ -48,7 +48,7 @@ class ChebyshevNodes(NamedTuple):
 
 
 def choose_nodes(priors: Floats, low: float, high: float, area_estimator: str) -> ChebyshevNodes:
-    """Return Chebyshev nodes over a range of priors, or the priors themselves if they are as few."""
+    """Return Chebyshev nodes between two priors if fewer than `priors`, else the priors themselves."""
     first, last = float(logit(low)), float(logit(high))
     if area_estimator in STEP_ESTIMATORS and first < last:
         edges = np.linspace(first, last, int(np.ceil((last - first) / PANEL_WIDTH)) + 1)
@@ -59,13 +59,13 @@ def choose_nodes(priors: Floats, low: float, high: float, area_estimator: str) -
 
 
 def _count_panel_nodes(half: float) -> int:
-    """Return the number of nodes that the tolerance needs on a panel (Bernstein's bound)."""
+    """Return the number of nodes that a panel of half-width `half` in log-odds needs (Bernstein's bound)."""
     rho = np.pi / half + np.hypot(1.0, np.pi / half)
     return int(np.ceil(-np.log(TOLERANCE) / np.log(rho)))
 
 
 def _place_nodes(edges: Floats, count: int, odds: Floats) -> ChebyshevNodes:
-    """Return `count` Chebyshev nodes in each panel between the edges, with weights for the log-odds."""
+    """Return `count` Chebyshev nodes a panel, as priors, and weights that interpolate to log-odds."""
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
     weight = np.zeros((len(half) * count, len(odds)))
     panel = np.clip(np.searchsorted(edges, odds, side="right") - 1, 0, len(half) - 1)
@@ -93,17 +93,14 @@ class CaseDeviations:
 
     @classmethod
     def from_models(cls, models: Sequence[SortedScores], priors: Floats, area_estimator: str) -> Self:
-        """Return the deviations of models from their jackknife values at the priors."""
+        """Return the jackknife deviations of every model's AUPREC at each of the priors, the nodes."""
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sample = models[0].sample
         values = (model.jackknife_values(weightings, area_estimator) for model in models)
         return cls(sample, tuple(each.deviations(sample) for each in values))
 
     def project_units(self, weight: Floats) -> Floats:
-        """Return deviations (n_rows, n_models * n_priors) at the priors that `weight` maps to.
-
-        If there are more units than columns, as many rows as columns with the same products stand for them.
-        """
+        """Return deviations (n_rows, n_models * n_priors), a row a unit or fewer with the same products."""
         n_models, n_priors = len(self.tables), weight.shape[1]
         if self.sample.n_units <= n_models * n_priors:
             return np.hstack([table.select_units() @ weight for table in self.tables])
@@ -111,22 +108,22 @@ class CaseDeviations:
 
     @cached_property
     def r_factor(self) -> Floats:
-        """R factor (n_rows, n_models * n_nodes) of the deviations at the nodes."""
+        """R of the QR decomposition of all units' deviations at the nodes, (n_rows, n_models * n_nodes)."""
         step = max(ROWS_PER_COLUMN * len(self.tables) * self.tables[0].values.shape[1], MIN_ROWS)
         return compute_r_factor(np.hstack(parts) for _, parts in self._blocks(step))
 
     def project(self, projections: Sequence[PriorProjection]) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return the projected deviations and their variances, for each projection."""
+        """Return, for each projection, deviations (n_rows, n_models * n_priors) and their variances."""
         return [(self.project_units(each.weight), self.variances(each)) for each in projections]
 
     def variances(self, projection: PriorProjection) -> VarianceEstimates:
-        """Return the variances of all models and pairs at the priors of a projection."""
+        """Return variances and degrees of freedom of all models and pairs at the priors of a projection."""
         unit = self.magnitude(projection)
         sums = self.sums(projection._replace(scale=projection.scale / unit))
         return VarianceEstimates.from_power_sums(self.sample, sums, len(projection.scale), unit)
 
     def sums(self, projection: PriorProjection, mix: Floats | None = None) -> Floats:
-        """Return power sums (n_strata, 2, n_curves + n_pairs, n_priors) of models or combinations `mix`."""
+        """Return sums of squares and 4th powers (n_strata, 2, n_curves + n_pairs, n_priors) of deviations."""
         weights = [projection.weight * row for row in projection.scale]
         blocks = self._blocks(max(16, BLOCK_SIZE // (len(weights) * projection.weight.shape[1])))
         curves = ((k, [part @ by for part, by in zip(parts, weights, strict=True)]) for k, parts in blocks)
@@ -136,30 +133,30 @@ class CaseDeviations:
         return power_sums(curves, len(self.sample.strata), n_curves, projection.weight.shape[1])
 
     def magnitude(self, projection: PriorProjection) -> Floats:
-        """Return a power of two near the largest deviation at every prior."""
+        """Return a power of two above the largest scaled deviation of any model at each prior (n_priors,)."""
         largest = np.array([np.abs(table.values).max(axis=0) for table in self.tables])
         return ceil_power_of_two((projection.scale * (largest @ np.abs(projection.weight))).max(axis=0))
 
     def _blocks(self, step: int) -> Iterator[tuple[int, list[Floats]]]:
-        """Yield stratum numbers with deviations (n_rows, n_nodes) of every model, some units at a time."""
+        """Yield a stratum's position and each model's deviations (n_rows, n_nodes), by `step` units."""
         for kind, (rows, _) in enumerate(self.sample.strata):
             for part in split_rows(rows, step):
                 yield kind, [table.select_units(part) for table in self.tables]
 
 
 def project_r_factor(root: Floats, weight: Floats, n_models: int) -> Floats:
-    """Return a symmetric root at projected priors (n_models * n_priors square), from the R factor."""
+    """Return a symmetric matrix (n_models * n_priors) with the products of deviations at projected priors."""
     columns = root.reshape(-1, n_models, len(weight)) @ weight
     return symmetric_root(columns.reshape(-1, n_models * weight.shape[1]))
 
 
 def compute_r_factor(blocks: Iterable[Floats]) -> Floats:
-    """Return the R factor of stacked blocks; normal equations would lose half of the digits."""
+    """Return R of the QR decomposition of stacked blocks; normal equations would lose half of the digits."""
     stacked = reduce(lambda root, block: np.vstack([np.linalg.qr(root, mode="r"), block]), blocks)
     return np.asarray(np.linalg.qr(stacked, mode="r"))
 
 
 def symmetric_root(root: Floats) -> Floats:
-    """Return the symmetric root with the same products, which is unique and so alike on all processors."""
+    """Return the symmetric S with S S = root.T @ root, which is unique and so alike on all processors."""
     _, size, axes = np.linalg.svd(root, full_matrices=False)
     return np.asarray(axes.T * size @ axes)

@@ -59,11 +59,11 @@ class JackknifeValues:
     entry: Codes
 
     def select_units(self, rows: slice | Codes = slice(None)) -> Floats:
-        """Return the values (n_rows, n_weightings) of some units."""
+        """Return the jackknife values (n_rows, n_weightings) of the units `rows`, by default of all."""
         return np.asarray(self.values[self.entry[rows]])
 
     def deviations(self, sample: Sample) -> JackknifeValues:
-        """Overwrite the values by deviations, whose products over units sum to the covariance."""
+        """Overwrite `values` by deviations from stratum means over sqrt(G (G - 1)); return this object."""
         for rows, size in sample.strata:
             count = np.bincount(self.entry[rows], minlength=len(self.values))  # units of each entry
             mean = count @ self.values / size
@@ -81,7 +81,7 @@ class SortedScores:
 
     @cached_property
     def layout(self) -> tuple[CurvePositions, Codes, Codes] | None:
-        """Positions on the curve, with the entry of each and of every unit; None if no units share one."""
+        """Curve positions, and the entry of each position and of each unit; None if units share none."""
         if self.sample.cluster is not None:
             return None
         positive, weight = self.sample.positive, self.sample.weight
@@ -96,7 +96,7 @@ class SortedScores:
         return positions, entry, entry[position]
 
     def jackknife_values(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
-        """Return areas and jackknife values over several weightings; the latest IAUPREC is cached."""
+        """Return the areas over weightings and all units' jackknife values; the latest IAUPREC is cached."""
         if len(weightings) > 1 or _is_single_prior(weightings[0]):
             return self._leave_one_out(weightings, area_estimator)
         for weighting, estimator, values in self._latest:
@@ -107,6 +107,7 @@ class SortedScores:
         return values
 
     def _leave_one_out(self, weightings: Sequence[DeploymentPrior], area_estimator: str) -> JackknifeValues:
+        """Return areas and jackknife values, in one pass over the steps where the estimator allows it."""
         if area_estimator not in STEP_ESTIMATORS or self.layout is None:
             return _recompute_areas(self, weightings, area_estimator)
         positions, entry, entry_of_unit = self.layout
@@ -130,11 +131,11 @@ class CurvePositions(NamedTuple):
 
     @property
     def n_positions(self) -> int:
-        """Number of positions."""
+        """Number of all positions, of positives and of negatives."""
         return self.n_positive_positions + (2 * len(self.steps.n_pos) + 1) * len(self.weights[0])
 
     def locate_cases(self, positive: Bools, rise: Codes, slot: Codes, weight: Floats | None) -> Codes:
-        """Return the position of every case, from the rises of positives and the slots of negatives."""
+        """Return the position number of every case, from its rise or slot and its weight (n_cases,)."""
         n_rises, fits = len(self.steps.n_pos), self.n_positions <= np.iinfo(np.int32).max
         position: Codes = np.empty(len(positive), dtype=np.int32 if fits else np.intp)
         sides = (positive, rise, n_rises), (~positive, self.n_positive_positions + slot, 2 * n_rises + 1)
@@ -146,7 +147,7 @@ class CurvePositions(NamedTuple):
     def leave_one_out(
         self, entry: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> tuple[Floats, Floats]:
-        """Return areas, and jackknife values (n_entries, n_weightings) of a case at each position."""
+        """Return areas (n_weightings,), and jackknife values (n_entries, n_weightings) of the entries."""
         estimate, values = np.empty(len(weightings)), np.empty((int(entry.max()) + 1, len(weightings)))
         start = 0
         for part in _group_priors(weightings):
@@ -194,7 +195,7 @@ class StepTable(NamedTuple):
 
     @classmethod
     def from_counts(cls, n_pos: Floats | Counts, n_neg: Floats | Counts) -> StepTable:
-        """Return the table from weights of positives at each rise and of negatives in each slot."""
+        """Return the table from numbers or weights of positives at rises and of negatives in slots."""
         fp = np.cumsum(n_neg).astype(np.float64)
         tp = np.cumsum(n_pos, dtype=np.float64)
         fp_step = fp[1::2]
@@ -203,13 +204,13 @@ class StepTable(NamedTuple):
         return cls(n_pos.astype(np.float64), tp, fp[:-1:2], fp_step, before, long_before, *totals)
 
     def slice_steps(self, rows: slice) -> StepTable:
-        """Return the table of some of the steps."""
+        """Return the table of the steps `rows`, with the totals of the whole curve."""
         return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[:6]})
 
     def drop_negative(
         self, weight: float, *, start: bool = False, end: bool = False, reached: bool = False
     ) -> RecallSteps:
-        """Return the steps less one negative: at a step's start, its end, or before the last reached."""
+        """Return the rates of all steps less one negative; flags say which counts of a step include it."""
         n, m = self.n_positive, self.n_negative - weight
         before = self.fp_prev - reached * weight
         fpr, start_fpr = self.fp - end * weight, self.fp_before - start * weight
@@ -218,7 +219,7 @@ class StepTable(NamedTuple):
     def drop_positive(
         self, weight: float, *, start: bool = False, end: bool = False, skip: bool = False
     ) -> RecallSteps:
-        """Return the steps less one positive, at the start or end of a step; `skip` drops the step before."""
+        """Return the rates of all steps less one positive; flags say which counts of a step include it."""
         n, m = self.n_positive - weight, self.n_negative
         before = self.fp_prev2 if skip else self.fp_prev
         tpr, start_tpr = self.tp - end * weight, self.tp - self.n_pos - start * weight
@@ -226,7 +227,7 @@ class StepTable(NamedTuple):
 
 
 def _clip_rates(*rates: Floats) -> RecallSteps:
-    """Return steps with rates of at least 0; steps that are not used may be out of range."""
+    """Return the five rates as recall steps, negative ones set to 0; steps not used may be out of range."""
     return RecallSteps(*(np.maximum(rate, 0.0) for rate in rates))
 
 
@@ -242,7 +243,7 @@ class CaseRanks(NamedTuple):
 
 
 def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
-    """Rank the cases of a sample by score; ties between negatives do not matter."""
+    """Return every positive's rise, every negative's slot, and the table of steps, best score first."""
     positive, weight = sample.positive, sample.weight
     distinct, group = np.unique(score[positive], return_inverse=True)
     rise = len(distinct) - 1 - group.reshape(-1)
@@ -254,7 +255,7 @@ def rank_cases(sample: Sample, score: NDArray[Any]) -> CaseRanks:
 
 
 def _group_priors(weightings: Sequence[DeploymentPrior]) -> Iterator[DeploymentPrior | Floats]:
-    """Yield the weightings in order, with runs of single priors joined as columns."""
+    """Yield the weightings in order, runs of single priors as columns (n, 1) of at most `PRIORS_AT_ONCE`."""
     for is_prior, group in groupby(weightings, key=_is_single_prior):
         if is_prior:
             priors = np.array([prior.low for prior in group])[:, None]
@@ -264,6 +265,7 @@ def _group_priors(weightings: Sequence[DeploymentPrior]) -> Iterator[DeploymentP
 
 
 def _is_single_prior(weighting: DeploymentPrior) -> bool:
+    """Return True for a uniform prior whose limits are equal."""
     return isinstance(weighting, UniformPrior) and weighting.low == weighting.high
 
 
@@ -289,7 +291,7 @@ class _LeaveOneOut:
         self.step = max(1, BLOCK_SIZE // self.size)
 
     def fill(self, values: Floats, entry: Codes) -> Floats:
-        """Write the jackknife values (n_entries, n_weightings), and return the areas."""
+        """Write jackknife values into `values` (n_entries, n_weightings); return areas (n_weightings,)."""
         n_rises, position = len(self.steps.n_pos), 0
         area = np.zeros(self.size)
         for _, steps in self._blocks(0):
@@ -308,17 +310,17 @@ class _LeaveOneOut:
         return area
 
     def _blocks(self, beyond: int) -> Iterator[tuple[int, StepTable]]:
-        """Yield the first step of each block, with its steps and `beyond` more."""
+        """Yield the index of each block's first step, with the table of its steps and of `beyond` more."""
         for start in range(0, len(self.steps.n_pos), self.step):
             yield start, self.steps.slice_steps(slice(start, start + self.step + beyond))
 
     def _terms(self, rises: RecallSteps) -> Floats:
-        """Return the contributions of steps to the areas, nan at positions without a case."""
+        """Return each step's terms in the areas, (n_weightings, n_steps); nan where rates are undefined."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.atleast_2d(step_terms(rises, self.weighting, self.area_estimator))
 
     def _drop_positives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
-        """Write the values of positives; a step that loses its only positive is no longer reached."""
+        """Write the jackknife values of positives of this weight into their entries (rows) of `values`."""
         carry_above, carry_below = np.zeros((2, self.size, 1))
         for start, steps in self._blocks(1):
             baseline = self._terms(steps.drop_negative(0.0))
@@ -332,14 +334,14 @@ class _LeaveOneOut:
             carry_below = carry_below if start else if_above[:, :1]
             sum_below = carry_below + np.cumsum(next_step[0], axis=1)
             sum_above = carry_above + np.cumsum(if_below[:, :n], axis=1)
-            after = np.where(steps.n_pos[:n] <= weight, next_step[1], next_step[0])
+            after = np.where(steps.n_pos[:n] <= weight, next_step[1], next_step[0])  # a step may be lost
             change = (sum_above - if_below[:, :n]) + if_tied[:, :n] + after - sum_below
             carry_above, carry_below = sum_above[:, -1:], sum_below[:, -1:]
             _write_changes(values, entry[start : start + n], change)
         _add_total(values, entry, carry_below.ravel(), factor)
 
     def _drop_negatives(self, values: Floats, entry: Codes, weight: float, factor: float) -> None:
-        """Write the values of negatives, slot by slot."""
+        """Write the jackknife values of negatives of this weight into their entries (rows) of `values`."""
         carry_above, carry_below = np.zeros((self.size, 1)), np.zeros((self.size, 1))
         for start, steps in self._blocks(0):
             baseline = self._terms(steps.drop_negative(0.0))
@@ -359,13 +361,13 @@ class _LeaveOneOut:
 
 
 def _write_changes(values: Floats, entry: Codes, changes: Floats) -> None:
-    """Write the changes (n_weightings, n_positions) of occupied positions."""
+    """Write changes (n_weightings, n_positions) into rows `entry` of `values`, but for entries of -1."""
     present = entry >= 0
     values[entry[present]] = changes[:, present].T
 
 
 def _add_total(values: Floats, entry: Codes, total: Floats | float, factor: float) -> None:
-    """Add the sum over all steps to entries, which are consecutive, and multiply by the factor."""
+    """Add the total to the rows `entry` (not -1) of `values`, then multiply these by the factor."""
     present = np.flatnonzero(entry >= 0)
     if len(present):
         rows = slice(int(entry[present[0]]), int(entry[present[-1]]) + 1)
@@ -376,7 +378,7 @@ def _add_total(values: Floats, entry: Codes, total: Floats | float, factor: floa
 def _recompute_areas(
     model: SortedScores, weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> JackknifeValues:
-    """Return jackknife values from areas computed again without each unit."""
+    """Return areas and jackknife values, with every area computed again without each unit."""
     sample, score = model.sample, model.score
     curve = curve_from_scores(sample.positive, score, sample.weight)
     estimate = compute_areas(curve, weightings, area_estimator)
@@ -395,7 +397,7 @@ def _recompute_areas(
 
 
 def _scale_changes(size: Floats | Codes, changes: Floats) -> Floats:
-    """Return jackknife values from changes and stratum sizes, 0 for a unit that is all of its class."""
+    """Return (size - 1) * changes, 0 where a change is nan as the unit is all of its class."""
     values = (size[:, None] - 1) * changes
     return np.where(np.isnan(values), 0.0, values)
 
@@ -403,7 +405,7 @@ def _scale_changes(size: Floats | Codes, changes: Floats) -> Floats:
 def _weighted_areas(
     model: SortedScores, case_weight: Floats, weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> Floats:
-    """Return areas with extra case weights, nan if a class is empty."""
+    """Return areas (n_weightings,) with case weights besides the sample's, nan if a class is empty."""
     sample = model.sample
     weight = case_weight if sample.weight is None else case_weight * sample.weight
     included = weight > 0
@@ -415,7 +417,7 @@ def _weighted_areas(
 
 
 def compute_areas(curve: RocCurve, weightings: Sequence[DeploymentPrior], area_estimator: str) -> Floats:
-    """Return the area of a curve over each weighting."""
+    """Return AUPREC or IAUPREC of a curve over each weighting (n_weightings,)."""
     return np.array([iauprec(curve, weighting, area_estimator=area_estimator) for weighting in weightings])
 
 
@@ -431,7 +433,7 @@ class ClusterRanks:
 
     @classmethod
     def from_sample(cls, sample: Sample, score: NDArray[Any]) -> ClusterRanks:
-        """Return the ranks of a sample in memory."""
+        """Return the rises of positives and the slots of negatives, and the total weights at each."""
         steps, rise, slot = rank_cases(sample, score)
         weight = None if sample.weight is None else sample.weight[~sample.positive]
         n_neg = np.bincount(slot, weights=weight, minlength=2 * len(steps.n_pos) + 1).astype(np.float64)
@@ -440,7 +442,7 @@ class ClusterRanks:
     def jackknife_values(
         self, estimate: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> JackknifeValues:
-        """Return the jackknife values of units from the sizes of their strata."""
+        """Return the estimates with the jackknife values (n_units, n_weightings) of all units."""
         values = _scale_changes(sizes, estimate - self.areas(weightings, area_estimator))
         return JackknifeValues(estimate, values, np.arange(self.sample.n_units))
 
@@ -457,7 +459,7 @@ class ClusterRanks:
         return np.concatenate(blocks)
 
     def _unit_weights(self) -> list[sparse.csr_array]:
-        """Weights of units at each rise (of positives), and in each slot (of negatives)."""
+        """Return units' weights of positives (n_units, n_rises) and of negatives (n_units, n_slots)."""
         sample, tables = self.sample, []
         weight = np.ones(len(sample.positive)) if sample.weight is None else sample.weight
         for side, position, total in ((True, self.rise, self.n_pos), (False, self.slot, self.n_neg)):
@@ -470,10 +472,7 @@ class ClusterRanks:
 def recall_steps_from_counts(
     n_pos: Floats | Counts, n_neg: Floats | Counts, area_estimator: str
 ) -> RecallSteps:
-    """Return recall steps of each row from positives at its rises and negatives at or between them.
-
-    A rise without positives has no height, and a class without cases has rates of nan.
-    """
+    """Return steps (n_rows, n_rises) of curves from counts by rise and slot; nan where a class is empty."""
     true, false = (np.cumsum(counts, axis=1, dtype=np.float64) for counts in (n_pos, n_neg))
     with np.errstate(invalid="ignore"):
         fpr, start_fpr = false[:, 1::2] / false[:, -1:], false[:, :-1:2] / false[:, -1:]
@@ -482,14 +481,14 @@ def recall_steps_from_counts(
 
 
 def _previous_hit_fpr(n_pos: Floats | Counts, fpr: Floats) -> Floats:
-    """Return the false positive rate at the end of the last earlier step with positives, 0 without one."""
+    """Return each step's false positive rate at the end of the last earlier step with positives, else 0."""
     last = np.maximum.accumulate(np.where(n_pos > 0, np.arange(n_pos.shape[1]), -1), axis=1)
     last = np.insert(last[:, :-1], 0, -1, axis=1)
     return np.where(last >= 0, np.take_along_axis(fpr, np.maximum(last, 0), axis=1), 0.0)
 
 
 def _find_exchangeable_units(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
-    """Return the first unit of each class of exchangeable units, and the class of every unit."""
+    """Return the first unit of each class of exchangeable units, and the class number of every unit."""
     if sample.cluster is not None:
         units = np.arange(sample.n_units)
         return units, units
@@ -514,7 +513,7 @@ def bootstrap_estimates(
     n_resamples: int,
     rng: Seed,
 ) -> Floats:
-    """Return estimates of an area from stratified bootstrap samples, less those that lack a class."""
+    """Return areas of `n_resamples` stratified bootstrap samples, less those that lack a class."""
     block = max(1, MAX_CASES_AT_ONCE // len(score))
     sizes = [len(part) for part in split_rows(np.empty(n_resamples), block)]
     if sample.cluster is not None or sample.weight is not None:
@@ -528,7 +527,7 @@ def bootstrap_estimates(
 
 
 def block_seeds(rng: Seed, n_blocks: int) -> list[np.random.SeedSequence]:
-    """Return a seed for each block, which repeats with the state of `rng`."""
+    """Return one seed sequence a block, drawn from `rng` and so repeatable by its state."""
     entropy = make_generator(rng).integers(2**32, size=4)
     return np.random.SeedSequence(entropy.tolist()).spawn(n_blocks)
 
@@ -543,14 +542,14 @@ class _ClassSlots(NamedTuple):
     n_slots: int
 
     def draw(self, size: int, rng: np.random.Generator) -> Counts:
-        """Return the counts of resampled cases in every slot, one row a resample."""
+        """Return counts (size, n_slots) of cases drawn with replacement, one row a resample."""
         index = self.slot[rng.integers(0, len(self.slot), size=(size, len(self.slot)))]
         index += np.arange(size)[:, None] * self.n_slots
         return np.bincount(index.ravel(), minlength=size * self.n_slots).reshape(size, self.n_slots)
 
 
 def _resample_units(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Resampler:
-    """Return a resampler of clusters or weighted cases, stratum by stratum."""
+    """Return a function of (size, rng) to areas with clusters or weighted cases resampled by stratum."""
     sample = model.sample
 
     def estimate(rng: np.random.Generator) -> float:
@@ -563,7 +562,7 @@ def _resample_units(model: SortedScores, weighting: DeploymentPrior, area_estima
 
 
 def _resample_curves(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Resampler:
-    """Return a resampler that applies an estimator to whole curves."""
+    """Return a function of (size, rng) to areas (size,) of bootstrap samples, each from its whole curve."""
     keys = sort_cases(model.sample.positive, model.score).keys
     counts = np.diff(
         [np.cumsum(label)[find_run_ends(keys)] for label in (keys & 1, 1 - (keys & 1))], prepend=0
@@ -579,14 +578,14 @@ def _resample_curves(model: SortedScores, weighting: DeploymentPrior, area_estim
 
 
 def _curve_from_counts(true: Counts, false: Counts) -> RocCurve:
-    """Return the ROC curve of cumulative counts, less groups without cases."""
+    """Return the ROC curve of cumulative positives and negatives of score groups, less empty groups."""
     changed = np.flatnonzero(np.diff(true + false, prepend=0))
     t, f = (np.append(0.0, count[changed] / count[-1]) for count in (true, false))
     return RocCurve(f, t, np.full(len(t), np.nan), float(true[-1]), float(false[-1]))
 
 
 def _resample_steps(model: SortedScores, weighting: DeploymentPrior, area_estimator: str) -> Resampler:
-    """Return a resampler for estimators that sum over steps, which need the rises only."""
+    """Return a function of (size, rng) to areas (size,) of bootstrap samples, as sums over steps."""
     steps, rise, slot = rank_cases(model.sample, model.score)
     positives = _ClassSlots(np.sort(rise), len(steps.n_pos))
     negatives = _ClassSlots(np.sort(slot), 2 * len(steps.n_pos) + 1)

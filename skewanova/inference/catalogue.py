@@ -69,7 +69,7 @@ class TestInfo:
 
     @property
     def designs(self) -> tuple[str, ...]:
-        """Kinds of :class:`~skewanova.FoldDesign` for which the test has its nominal level."""
+        """Kinds of fold design, such as ``kfold``, for which the test has its nominal level."""
         return DESIGN_GROUPS[self.group]
 
     @property
@@ -88,7 +88,7 @@ class TestInfo:
         return "cases" if self.group in ("test_set", "runs") else "folds"
 
     def applies_to(self, design: str) -> bool:
-        """Return True if the test is valid for folds of this design."""
+        """Return True unless the test needs a ratio or halvings and is not meant for this design."""
         return not (self.needs_ratio or self.needs_halvings) or design in self.designs
 
 
@@ -121,12 +121,12 @@ ADJUSTMENT_TITLES = {
 
 
 def name_family(method: str, p_adjust: str, *, control: bool = False) -> str:
-    """Return the value of the column `test` for a method and its adjustment."""
+    """Return the value of the column `test`, such as ``corrected_t_holm`` or ``corrected_t_holm_control``."""
     return method + (f"_{p_adjust}" if p_adjust else "") + ("_control" if p_adjust and control else "")
 
 
 def _list_adjusted_tests() -> dict[str, TestInfo]:
-    """Return the records of every method with every adjustment, with and without a control."""
+    """Return records of each method with each adjustment, with and without a control, by `name_family`."""
     records = {}
     ways = product(ADJUSTABLE_TESTS.items(), ADJUSTMENT_TITLES.items(), (False, True))
     for (method, test), (p_adjust, (title, words)), control in ways:
@@ -162,7 +162,7 @@ def get_test(test: str) -> TestInfo:
 
 
 def name_response(response: str) -> str:
-    """Return the name of a measure in tables, sentences and plots."""
+    """Return the title of a measure in tables, sentences and plots, such as "IAUPREC"; others unchanged."""
     return RESPONSE_TITLES.get(response, response)
 
 

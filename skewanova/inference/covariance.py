@@ -42,7 +42,7 @@ class AuprecCovariance:
 
     @property
     def std_error(self) -> Floats:
-        """Standard error of every estimate."""
+        """Standard error of every model's estimate (n_models,)."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
 
@@ -114,7 +114,7 @@ def auprec_covariance(
 def influence_values(
     positive: Bools, score: NDArray[Any], weighting: DeploymentPrior
 ) -> tuple[float, Floats]:
-    """Return average precision over a weighting, and the influence value of every case."""
+    """Return average precision over a weighting, and the influence value of every case on it (n_cases,)."""
     steps, rise, slot = rank_cases(Sample(positive), score)
     tpr, fpr = steps.tp / steps.n_positive, steps.fp / steps.n_negative
     share = steps.n_pos / steps.n_positive
@@ -127,7 +127,7 @@ def influence_values(
 
 
 def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tuple[Floats, Floats, Floats]:
-    """Return precision and its derivatives in the true and the false positive rate, over a weighting."""
+    """Return precision and its derivatives by true and by false positive rate, averaged over a weighting."""
     total = np.zeros((3, *tpr.shape))
     for prior, weight in zip(*weighting.quadrature(), strict=True):
         denominator = prior * tpr + (1 - prior) * fpr  # D / (1 + lam) in the notation with skews
@@ -138,7 +138,7 @@ def precision_slopes(tpr: Floats, fpr: Floats, weighting: DeploymentPrior) -> tu
 
 
 def _accumulate_slopes(slope: Floats, rate: Floats) -> Floats:
-    """Return sums of slopes over each rise and those below it, less their mean over the class."""
+    """Return sums of slopes from each rise downwards, then 0, all less sum(slope * rate), (n_rises + 1,)."""
     return np.append(np.cumsum(slope[::-1])[::-1], 0.0) - slope @ rate
 
 

@@ -187,7 +187,7 @@ def pivot_auc(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def additivity_test(values: Floats) -> tuple[float, float]:
-    """Return F and p of Tukey's (1949) test of non-additivity, nan without variation."""
+    """Return F and p of Tukey's (1949) test of non-additivity of folds and models, nan without variation."""
     grand = values.mean()
     fold, model = values.mean(axis=1) - grand, values.mean(axis=0) - grand
     residual = values - grand - fold[:, None] - model
@@ -204,7 +204,7 @@ def additivity_test(values: Floats) -> tuple[float, float]:
 
 
 def _test_assumptions(values: Floats) -> dict[str, Any]:
-    """Return the statistic and p-value of each test of an assumption, nan where it has no data."""
+    """Return (statistic, p-value) of normality, spread, sphericity, additivity, by name; nan without data."""
     tests: dict[str, Any] = dict.fromkeys(("normality", "spread", "sphericity"), (np.nan, np.nan))
     n_folds, n_models = values.shape
     if find_degenerate(values) is None:
@@ -221,7 +221,7 @@ def _test_assumptions(values: Floats) -> dict[str, Any]:
 
 
 def _measure_ceiling(values: Floats) -> float:
-    """Return the distance of the best mean from 1 in standard deviations."""
+    """Return how many standard deviations over folds the best mean lies below 1; inf if it is constant."""
     mean, spread = values.mean(axis=0), values.std(axis=0, ddof=1)
     best = argsort_descending(mean)[0]
     gap, deviation = float(1 - mean[best]), float(spread[best])
@@ -306,7 +306,7 @@ def residual_quantiles(
 
 
 def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """Return the residuals, and whether the analysis has the interaction of model and prior."""
+    """Return the factors, fitted and residual in a frame, and True if model:prior is one of the terms."""
     frame = result if isinstance(result, pd.DataFrame) else check_anova(result).residuals()
     check_columns(frame, ("model", "fold", "fitted", "residual"))
     factors = [c for c in ("model", "fold", "prior") if c in frame]
@@ -315,7 +315,7 @@ def _residual_frame(result: AnovaResult | pd.DataFrame) -> tuple[pd.DataFrame, b
 
 
 def _effect_basis(frame: pd.DataFrame, crossed: bool) -> Floats:
-    """Return an orthonormal basis (n, rank) of the effects of the factors."""
+    """Return an orthonormal basis (n_rows, rank) of the space of the factors' indicator columns."""
     terms = [[c] for c in ("model", "fold", "prior") if c in frame] + [["model", "prior"]] * crossed
     codes = [frame.groupby(term, sort=False, observed=True).ngroup().to_numpy() for term in terms]
     columns = np.hstack([np.eye(int(code.max()) + 1)[code] for code in codes])
@@ -324,7 +324,7 @@ def _effect_basis(frame: pd.DataFrame, crossed: bool) -> Floats:
 
 
 def _standardized_draws(basis: Floats, *, n_draws: int, rng: Seed) -> Floats:
-    """Return ordered, standardized residuals (n_draws, n) of normal samples."""
+    """Return standardized residuals (n_draws, n) of normal samples, each row in ascending order."""
     generator, n = make_generator(rng), len(basis)
     draws, rows = np.empty((n_draws, n)), max(1, BLOCK_SIZE // n)
     for start in range(0, n_draws, rows):
@@ -336,14 +336,14 @@ def _standardized_draws(basis: Floats, *, n_draws: int, rng: Seed) -> Floats:
 
 
 def _apply_by_column(draws: Floats, compute: Callable[[Floats], Floats]) -> Floats:
-    """Apply a function of whole columns to blocks of columns, and join the results."""
+    """Return a function's results for blocks of whole columns, stacked side by side."""
     columns = max(1, BLOCK_SIZE // len(draws))
     starts = range(0, draws.shape[1], columns)
     return np.hstack([compute(draws[:, start : start + columns]) for start in starts])
 
 
 def _rank_envelope(draws: Floats, level: float) -> tuple[Floats, Floats]:
-    """Return the global rank envelope that covers a share of the draws."""
+    """Return lower and upper limits (n,) within which a share `level` of the rows of draws lie entirely."""
 
     def depth(part: Floats) -> Floats:
         order = part.argsort(axis=0)

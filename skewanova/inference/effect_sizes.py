@@ -171,14 +171,14 @@ def add_equivalence_tests(
     p_adjust: str = "holm",
     control: str | None = None,
 ) -> pd.DataFrame:
-    """Return pairs with both one-sided tests of equivalence, adjusted (Berger and Hsu 1996)."""
+    """Return pairs with rope, p_a_ahead, p_equal, p_b_ahead, p_value, p_adjusted, equivalent (boolean)."""
     equal = np.maximum(1 - ahead - behind, 0)
     posterior = pairs[["model_a", "model_b"]].assign(
         rope=rope, p_a_ahead=ahead, p_equal=equal, p_b_ahead=behind
     )
     chosen = posterior if control is None else orient_to_control(posterior, control)
     p_value = chosen[["p_a_ahead", "p_b_ahead"]].max(axis=1, skipna=False).to_numpy(dtype=np.float64)
-    p_adjusted = adjust_p_values(p_value, p_adjust)
+    p_adjusted = adjust_p_values(p_value, p_adjust)  # Berger and Hsu 1996
     return chosen.assign(p_value=p_value, p_adjusted=p_adjusted, equivalent=p_adjusted < alpha)
 
 
@@ -190,7 +190,7 @@ def paired_t_table(
     control: str | None,
     needed: str,
 ) -> tuple[Floats, pd.DataFrame]:
-    """Return the fold table, and a frame of paired t tests by the variance of the design."""
+    """Return IAUPREC (n_folds, n_models), and estimate, std_error, statistic, df of every pair in a frame."""
     frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=needed)
     values, models = build_ordered_table(frame, order)
     if control is not None:
@@ -204,7 +204,7 @@ def paired_t_table(
 
 
 def add_effect_sizes(pairs: pd.DataFrame, *, alpha: float, control: str | None = None) -> pd.DataFrame:
-    """Return pairs with effect sizes and intervals, from estimate, std_error, df, statistic, spread."""
+    """Return pairs with conf_low, conf_high, effect, effect_low, effect_high, but no statistic or spread."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     columns = ("estimate", "std_error", "df", "statistic", "spread")
     estimate, error, df, statistic, spread = (chosen[c].to_numpy(dtype=np.float64) for c in columns)
@@ -224,7 +224,7 @@ def add_effect_sizes(pairs: pd.DataFrame, *, alpha: float, control: str | None =
 
 
 def noncentrality_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
-    """Return confidence limits (2, n) of the noncentrality of t, each at a tail probability."""
+    """Return low and high limits (2, n) of the noncentrality of t, `tail` the probability beyond each."""
     limits = np.empty((len(statistic), 2))
     for each in np.unique(df).tolist():
         for rows in fold_statistics.split_rows(np.flatnonzero(df == each), STATISTICS_AT_ONCE):
@@ -233,7 +233,7 @@ def noncentrality_limits(statistic: Floats, df: Floats, tail: float) -> Floats:
 
 
 def _bisect_noncentrality(t: Floats, df: float, tail: float) -> Floats:
-    """Return limits (n, 2) for nonnegative t, by bisection of the noncentrality."""
+    """Return low and high limits (n, 2) of the noncentrality of nonnegative t, by bisection."""
     largest, target = deviation_nodes(df)[0].max(), np.array([1 - tail, tail])
     low = np.full((len(t), 2), -MAX_NORMAL)
     high = np.broadcast_to(t[:, None] * largest + MAX_NORMAL, low.shape)
@@ -245,7 +245,7 @@ def _bisect_noncentrality(t: Floats, df: float, tail: float) -> Floats:
 
 
 def _noncentral_t_cdf(t: Floats, df: float, shift: Floats) -> Floats:
-    """Return the distribution function of noncentral t at t, for noncentralities (n, 2)."""
+    """Return P(T <= t) (n, 2) of noncentral t, for the noncentralities `shift` (n, 2)."""
     # over S where the nodes are close enough for its normal tail, else over Z, as the tail of S is wide then;
     # scipy's noncentral t loses its digits, and takes seconds, from t of 10,000 on: models that hardly vary
     node, weight = deviation_nodes(df)
@@ -307,7 +307,7 @@ def _cochran_q(effects: Floats, weight: Floats) -> float:
 
 
 def _paule_mandel_variance(effects: Floats, variances: Floats) -> float:
-    """Return the variance between studies at which Cochran's Q equals k - 1."""
+    """Return the variance between studies at which Cochran's Q equals k - 1, 0 if Q is always below."""
     df = len(effects) - 1
 
     def excess(between: float) -> float:
@@ -320,7 +320,7 @@ def _paule_mandel_variance(effects: Floats, variances: Floats) -> float:
 
 
 def _typical_variance(variances: Floats) -> float:
-    """Return the error variance of a typical study (Higgins and Thompson 2002)."""
+    """Return Higgins and Thompson's (2002) typical error variance, (k - 1) sum(w) / (sum(w)^2 - sum(w^2))."""
     # the square of the sum less the sum of squares is rounding where one study has nearly all the weight
     least = variances.min()
     weight = least / variances

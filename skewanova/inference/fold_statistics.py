@@ -41,7 +41,7 @@ class EffectTest(NamedTuple):
 
 
 def blocked_f(values: Floats) -> EffectTest:
-    """Return the F test of models with folds as blocks, which is the paper's two-way test."""
+    """Return F of models against model x fold, with both sums of squares; it is the paper's two-way F."""
     return contrast_f(model_contrasts(values))
 
 
@@ -51,13 +51,13 @@ def model_contrasts(values: Floats) -> Floats:
 
 
 def fold_covariance(values: Floats) -> Floats:
-    """Return the covariance over folds of the models (..., n_models, n_models)."""
+    """Return the covariance matrix of the models over folds, (..., n_models, n_models)."""
     centred = values - values.mean(axis=-2, keepdims=True)
     return np.asarray(np.swapaxes(centred, -1, -2) @ centred / (values.shape[-2] - 1))
 
 
 def epsilon_gg(contrast_cov: Floats) -> Floats:
-    """Return Greenhouse and Geisser's epsilon of a contrast covariance (Box 1954, Geisser 1958)."""
+    """Return Greenhouse and Geisser's epsilon (...,) of contrast covariances (Box 1954, Geisser 1958)."""
     size = contrast_cov.shape[-1]
     trace = np.trace(contrast_cov, axis1=-2, axis2=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -94,7 +94,7 @@ def mauchly(contrast_cov: Floats, n_folds: int) -> tuple[Floats, Floats]:
 
 
 def has_full_rank(values: Floats) -> bool:
-    """Return True if the differences between models vary over folds in every direction."""
+    """Return True if the covariance over folds of differences between models has rank n_models - 1."""
     contrasts = values[:, 1:] - values[:, :1]
     tolerance = 1e-10 * float(np.abs(values).max())
     rank = np.linalg.matrix_rank(contrasts - contrasts.mean(axis=0), tol=tolerance)
@@ -102,7 +102,7 @@ def has_full_rank(values: Floats) -> bool:
 
 
 def contrast_f(contrasts: Floats) -> EffectTest:
-    """Return the F test of orthonormal contrast scores (..., n_folds, df)."""
+    """Return F that mean contrast scores (..., n_folds, df) are all 0, and both of its sums of squares."""
     n_folds = contrasts.shape[-2]
     mean = contrasts.mean(axis=-2, keepdims=True)
     effect = n_folds * (mean**2).sum(axis=(-2, -1))
@@ -121,14 +121,14 @@ class FTest(NamedTuple):
 
 
 def make_f_test(statistic: Floats, df: Floats | int, df_error: Floats | int) -> FTest:
-    """Return an F test with its p-value, the degrees of freedom broadcast to the statistic."""
+    """Return an F statistic with its degrees of freedom, broadcast to its shape, and upper-tail p-value."""
     shape = np.shape(statistic)
     df, df_error = np.broadcast_to(df, shape), np.broadcast_to(df_error, shape)
     return FTest(np.asarray(statistic), df, df_error, np.asarray(stats.f.sf(statistic, df, df_error)))
 
 
 def blocked_test(values: Floats, *, inflation: float = 1.0) -> FTest:
-    """Test equal models by the blocked F over `inflation` (1 + J r for folds that share training data)."""
+    """Test equal means of models by the blocked F over `inflation` (1 + J r for shared training data)."""
     df = values.shape[-1] - 1
     return make_f_test(blocked_f(values).statistic / inflation, df, df * (values.shape[-2] - 1))
 
@@ -175,7 +175,7 @@ def friedman_test(values: Floats) -> FTest:
 
 
 def split_half_covariance(values: Floats, halves: Floats) -> Floats:
-    """Return the covariance ``V + S / J`` of means over J folds, V the mean square between halves."""
+    """Return the covariance ``V + S / J`` of models' means over J folds, V the mean square between halves."""
     between = np.swapaxes(halves, -1, -2) @ halves / halves.shape[-2]  # their mean is 0 by symmetry
     return np.asarray(between + fold_covariance(values) / values.shape[-2])
 
@@ -186,18 +186,18 @@ def mean_df(values: Floats, halves: Floats | None = None) -> int:
 
 
 def _mean_contrasts(values: Floats, halves: Floats) -> tuple[Floats, Floats]:
-    """Return the orthonormal contrasts of the models' means, and their covariance."""
+    """Return orthonormal contrasts of the models' means (..., n_models - 1), and their covariance."""
     contrasts = helmert(values.shape[-1])
     return values.mean(axis=-2) @ contrasts.T, contrasts @ split_half_covariance(values, halves) @ contrasts.T
 
 
 def pair_indices(n_models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the indices of the first and of the second model of every pair."""
+    """Return the indices (n_pairs,) of the first, and those of the second model of every pair."""
     return np.triu_indices(n_models, 1)
 
 
 def pair_differences(values: Floats) -> Floats:
-    """Return differences (..., n_folds, n_pairs) of all pairs, 0 if they are rounding."""
+    """Return first less second model of all pairs, (..., n_folds, n_pairs), 0 where that is rounding."""
     a, b = pair_indices(values.shape[-1])
     difference = values[..., a] - values[..., b]
     limit = ROUNDING * np.abs(values).max(axis=(-2, -1), keepdims=True)
@@ -231,7 +231,7 @@ def paired_t(values: Floats, *, inflation: float = 1.0, halves: Floats | None = 
 
 
 def paired_t_p_values(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> Floats:
-    """Return two-sided, unadjusted p-values of :func:`paired_t`."""
+    """Return two-sided, unadjusted p-values (..., n_pairs) of the paired t tests of all pairs."""
     statistic = np.abs(paired_t(values, inflation=inflation, halves=halves).statistic)
     return np.asarray(2 * stats.t.sf(statistic, mean_df(values, halves)))
 
@@ -250,13 +250,13 @@ def adjust_holm(p_values: Floats) -> Floats:
 
 
 def fraction_best(means: Floats) -> Floats:
-    """Return the fraction of resamples in which each model has the largest mean, ties shared."""
+    """Return the fraction of resamples (rows) in which each model has the largest mean; ties are shared."""
     best = is_maximum(means)
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
 def draw_sign_flips(n_folds: int, *, n_resamples: int = 9999, rng: Seed = 0) -> tuple[Floats, bool]:
-    """Return signs (n_arrangements, n_folds), the first row all +1, and whether they are exhaustive."""
+    """Return signs (n_arrangements, n_folds), the first row all +1, and True if they are all arrangements."""
     # a two-sided statistic does not change if all folds flip, so enumerated rows fix the first fold's sign
     if 2 ** (n_folds - 1) <= n_resamples + 1:
         return np.array([(1.0, *row) for row in product((1.0, -1.0), repeat=n_folds - 1)]), True
@@ -292,7 +292,7 @@ def permutation_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) 
 
 
 def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Floats:
-    """Return adjusted p of all pairs (..., n_pairs) by step-down max-T under sign flips."""
+    """Return adjusted p-values of all pairs (..., n_pairs) by step-down max-T under sign flips."""
     # algorithm 4.1 of Westfall and Young (1993), counted as Phipson and Smyth (2010) do
     signs, _ = draw_sign_flips(values.shape[-2], n_resamples=n_resamples, rng=rng)
     difference = pair_differences(values)
@@ -310,7 +310,7 @@ def max_t_test(values: Floats, *, n_resamples: int = 9999, rng: Seed = 0) -> Flo
 
 
 def squared_t(difference: Floats, signs: Floats) -> Floats:
-    """Return squared t of differences (..., n_folds, n) under each row of signs, over n_folds - 1."""
+    """Return t^2 / (n_folds - 1) of differences (..., n_folds, n) by each row of signs, (..., n_rows, n)."""
     total = (difference**2).sum(axis=-2)[..., None, :]
     square = np.asarray(signs @ difference)  # in place from here on: these are large
     square *= square
@@ -323,14 +323,14 @@ def squared_t(difference: Floats, signs: Floats) -> Floats:
 
 
 def _centre_folds(values: Floats) -> Floats:
-    """Return values less the mean of their fold, 0 if they are rounding."""
+    """Return values less the mean over models of their fold, 0 where that is rounding."""
     centred = values - values.mean(axis=-1, keepdims=True)
     rounding = ROUNDING * np.abs(values).max(axis=(-2, -1), keepdims=True)
     return np.where(np.abs(centred) <= rounding, 0.0, centred)
 
 
 def _upper_tail_share(statistic: Floats) -> Floats:
-    """Return the share of arrangements that reach the first, which is the observed one."""
+    """Return the share of statistics on the last axis that reach the first, which is the observed one."""
     return np.asarray((statistic >= statistic[..., :1] * (1 - TIE_SLACK)).mean(axis=-1))
 
 
@@ -351,7 +351,7 @@ DEGREE, PIECE = 7, 1 / 16
 
 
 def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
-    """Return the upper tail of the studentized range, within 1e-13 of scipy.stats.studentized_range.sf."""
+    """Return P(studentized range > value), within 1e-13 of scipy.stats.studentized_range.sf."""
     # E_s [1 - R(q s)], s the pooled deviation, R the distribution of the range of normal values (Tukey 1949)
     node, weight = deviation_nodes(df)
     normal, largest = _normal_range(n_levels), 2 * MAX_NORMAL / node.min()  # the tail beyond is 0
@@ -362,7 +362,7 @@ def range_sf(value: Floats, n_levels: int, df: float) -> Floats:
 
 @cache
 def range_isf(alpha: float, n_levels: int, df: float) -> float:
-    """Return the critical value of the studentized range, cached since all priors share it."""
+    """Return the value that the studentized range exceeds with probability alpha, cached for all priors."""
 
     def excess(value: float) -> float:
         return float(range_sf(np.array([value]), n_levels, df)[0]) - alpha
@@ -392,7 +392,7 @@ def split_rows(values: NDArray[Any], size: int) -> list[NDArray[Any]]:
 
 @cache
 def _normal_range(n_levels: int) -> Callable[[Floats], Floats]:
-    """Return the upper tail of the range of normal values as a piecewise polynomial."""
+    """Return a piecewise polynomial of w that gives P(range of `n_levels` standard normal values > w)."""
     edges = np.arange(0.0, 2 * MAX_NORMAL + PIECE, PIECE)
     position = (chebpts1(DEGREE + 1) + 1) / 2
     widths = edges[:-1, None] + PIECE * position
@@ -403,7 +403,7 @@ def _normal_range(n_levels: int) -> Callable[[Floats], Floats]:
 
 
 def _normal_range_sf(width: Floats, n_levels: int) -> Floats:
-    """Return the probability that the range of `n_levels` normal values exceeds each width."""
+    """Return the probability that the range of `n_levels` standard normal values exceeds each width."""
     # k E_z [Phi(z)^n - (Phi(z) - Phi(z - w))^n], n = k - 1 and z the largest: no cancellation, as one power
     # is taken out. The trapezoid rule converges geometrically in 1/h, the faster the fewer levels.
     n, step = n_levels - 1, min(0.2, 0.7 / np.sqrt(n_levels))

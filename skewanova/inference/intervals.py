@@ -64,7 +64,7 @@ def logit_limits(theta: float, size: float, level: float) -> tuple[Floats, Float
 
 
 def wilson_limits(theta: float, size: float, level: float) -> Limits:
-    """Return Wilson's (1927) limits."""
+    """Return limits of Wilson's (1927) score interval of a share theta of `size` trials, within [0, 1]."""
     # statsmodels' proportion_confint agrees to 9e-15, but takes 300 microseconds, not 7
     z2 = bonferroni_value(1, level) ** 2
     centre = (theta + z2 / (2 * size)) / (1 + z2 / size)
@@ -92,12 +92,12 @@ def boundary_limits(theta: float, size: float, level: float) -> Limits:
 
 
 def percentile_limits(estimates: Floats, level: float) -> Floats:
-    """Return the two quantiles of resampled estimates."""
+    """Return the quantiles (1 - level) / 2 and (1 + level) / 2 of resampled estimates."""
     return np.quantile(estimates, [(1 - level) / 2, (1 + level) / 2])
 
 
 def bca_limits(theta: float, estimates: Floats, acceleration: float, level: float) -> Floats:
-    """Return bias-corrected and accelerated quantiles of resampled estimates (Efron 1987)."""
+    """Return both bias-corrected and accelerated quantiles of resampled estimates, low first (Efron 1987)."""
     below = np.mean(estimates < theta) + np.mean(estimates == theta) / 2
     shift = special.ndtri(np.clip(below, 0.5 / len(estimates), 1 - 0.5 / len(estimates)))
     shifted = shift + bonferroni_value(1, level) * np.array([-1.0, 1.0])
@@ -106,7 +106,7 @@ def bca_limits(theta: float, estimates: Floats, acceleration: float, level: floa
 
 
 def bca_acceleration(deviations: Floats) -> float:
-    """Return a sixth of the skewness of jackknife deviations (Efron 1987, eq. 7.3)."""
+    """Return sum(d^3) / (6 sum(d^2)^1.5) of jackknife deviations d, 0 if all are 0 (Efron 1987, eq. 7.3)."""
     square = float((deviations**2).sum())
     return float((deviations**3).sum()) / (6 * square**1.5) if square > 0 else 0.0
 
@@ -171,12 +171,12 @@ class IntervalInputs:
 
     @cached_property
     def n_positive(self) -> float:
-        """Effective number of positives."""
+        """Kish's effective number of positive cases, or of clusters with positives."""
         return self.sample.effective_size(positive=True)
 
     @cached_property
     def n_negative(self) -> float:
-        """Effective number of negatives."""
+        """Kish's effective number of negative cases, or of clusters with negatives."""
         return self.sample.effective_size(positive=False)
 
     @cached_property
@@ -187,17 +187,17 @@ class IntervalInputs:
 
     @cached_property
     def effective_size(self) -> float:
-        """Effective number of trials, min(n, m / lam)."""
+        """Effective number of trials: the lesser of effective positives and effective negatives over skew."""
         return max(min(self.n_positive, self.support), MIN_TRIALS)
 
     @cached_property
     def estimate(self) -> float:
-        """Area over all cases."""
+        """AUPREC or IAUPREC over all cases, or the precomputed area."""
         return self.area(slice(None)) if self.precomputed is None else self.precomputed[0]
 
     @cached_property
     def jackknife_values(self) -> Floats:
-        """Jackknife value of every unit."""
+        """Jackknife value of the area, (G - 1) (estimate - estimate without the unit), of every unit."""
         return measure_models(self.sample, [self.score], [self.weighting], self.area_estimator)[1][:, 0, 0]
 
     @cached_property
@@ -209,20 +209,20 @@ class IntervalInputs:
         return float(std_error), float(df)
 
     def area(self, rows: Bools | slice) -> float:
-        """Return the area of some cases."""
+        """Return AUPREC or IAUPREC of the cases `rows`."""
         weight = None if self.sample.weight is None else self.sample.weight[rows]
         curve = curve_from_scores(self.sample.positive[rows], self.score[rows], weight)
         return iauprec(curve, self.weighting, area_estimator=self.area_estimator)
 
     @cached_property
     def fold_areas(self) -> Floats:
-        """Area of every fold, or of all cases."""
+        """AUPREC or IAUPREC of every fold (n_folds,); of all cases (1,) if there are no folds."""
         folds = np.zeros(len(self.score), dtype=np.intp) if self.folds is None else self.folds
         return np.array([self.area(folds == fold) for fold in range(folds.max() + 1)])
 
     @cached_property
     def bootstrap_areas(self) -> Floats:
-        """Areas of bootstrap samples."""
+        """AUPREC or IAUPREC of stratified bootstrap samples, less those that lack a class."""
         return bootstrap_estimates(
             self.sample,
             self.score,
@@ -329,7 +329,7 @@ def confidence_interval(
 
 
 def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
-    """Return the interval by one method, and warn if it is unreliable."""
+    """Return the interval of the area by one method, and warn if it is unreliable."""
     estimate = float(inputs.fold_areas.mean()) if method == "cross_validation" else inputs.estimate
     at_boundary = min(estimate, 1 - estimate) <= BOUNDARY_TOLERANCE and method != "wilson"
     used = "boundary" if at_boundary else method
@@ -345,13 +345,13 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
 
 
 def choose_method(n_positive: float, support: float) -> str:
-    """Return the method that ``auto`` stands for."""
+    """Return the method that ``auto`` stands for, "jackknife" with enough cases and else "small_sample"."""
     enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_CASES)
     return "jackknife" if enough else "small_sample"
 
 
 def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> Codes | None:
-    """Return fold numbers from 0, each fold with both classes, or None if the method uses no folds."""
+    """Return cases' fold numbers from 0, each fold with both classes, or None if the method uses no folds."""
     if (folds is None) != (method != "cross_validation"):
         problem = "needs `folds`, one for each case" if folds is None else "uses no `folds`; leave them out"
         raise InputError(f"method={method!r} {problem}")
@@ -367,6 +367,7 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> Codes
 
 
 def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
+    """Return why the interval by the method `used` is exact, wide or too short, or None if it is reliable."""
     support, size = inputs.support, inputs.effective_size
     text = f"m/lam = {support:.3g} (negatives over skew, at {inputs.weighting.describe()})"
     if used == "boundary":
@@ -397,12 +398,14 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
 
 
 def _jackknife_limits(inputs: IntervalInputs) -> tuple[Floats, Floats]:
+    """Return low and high limit on the logit scale by the jackknife standard error and a t quantile."""
     std_error, df = inputs.jackknife_error
     options = {"level": inputs.confidence_level, "size": inputs.effective_size}
     return logit_interval(inputs.estimate, std_error, df=df, **options)
 
 
 def _bca_limits(inputs: IntervalInputs) -> Floats:
+    """Return both BCa quantiles of the bootstrap areas, accelerated by the jackknife."""
     acceleration = bca_acceleration(inputs.sample.deviations(inputs.jackknife_values))
     return bca_limits(inputs.estimate, inputs.bootstrap_areas, acceleration, inputs.confidence_level)
 
@@ -458,8 +461,9 @@ def interval_table(
     Returns
     -------
     DataFrame
-        Columns of `INTERVAL_COLUMNS`. If no case is in two folds, each model has one more row with the level
-        "pooled" and no fold. It ranks the scores of all folds jointly, as if they came from one model.
+        Columns model, level ("fold"), fold, estimate, conf_low, conf_high, confidence_level, method, warning.
+        If no case is in two folds, each model has one more row with the level "pooled" and no fold. It ranks
+        the scores of all folds jointly, as if they came from one model.
 
     Raises
     ------

@@ -68,11 +68,12 @@ def build_fold_table(frame: pd.DataFrame) -> tuple[Floats, list[str]]:
 
 
 def find_degenerate(values: Floats) -> tuple[FTest, str] | None:
-    """Return the F test of a table whose residuals are only rounding, with a note; None for other tables."""
+    """Return F (inf or nan) and a note on a table whose residuals are only rounding; None for others."""
     return _find_degenerate_contrasts(model_contrasts(values), variation_limit(values))
 
 
 def _find_degenerate_contrasts(contrasts: Floats, limit: float) -> tuple[FTest, str] | None:
+    """Return F (inf or nan) and a note if contrast scores (n_folds, df) have no error, else None."""
     _, effect, error = contrast_f(contrasts)
     n_folds, size = contrasts.shape
     return degenerate_result(float(effect), float(error), limit=limit, df=(size, size * (n_folds - 1)))
@@ -81,7 +82,7 @@ def _find_degenerate_contrasts(contrasts: Floats, limit: float) -> tuple[FTest, 
 def degenerate_result(
     effect: float, error: float, *, limit: float, df: tuple[float, float]
 ) -> tuple[FTest, str] | None:
-    """Return the test if the error sum of squares is only rounding: F infinite, or nan without effect."""
+    """Return F (inf, or nan without effect) and a note if the error sum of squares is rounding, else None."""
     if error > limit:
         return None
     statistic, p_value = (np.nan, np.nan) if effect <= limit else (np.inf, 0.0)
@@ -92,14 +93,14 @@ def degenerate_result(
 def make_omnibus_result(
     test: str, role: str, f_test: FTest, *, contrasts: Floats | None = None, note: str = ""
 ) -> OmnibusResult:
-    """Return the result of a test of the models, with sums of squares if there are contrast scores."""
+    """Return the result with one row, the term model, with sums of squares of contrasts; warn of the note."""
     names = {"test": test, "role": role, "response": "iauprec"}
     table = make_effect_row(f_test, contrasts, **names, term="model")
     return OmnibusResult(**names, warnings=warn_each([note] * bool(note)), _table=table)
 
 
 def make_effect_row(f_test: FTest, contrasts: Floats | None, **names: str) -> pd.DataFrame:
-    """Return one row of an ANOVA frame."""
+    """Return an ANOVA frame of one row: F, df, p and, of contrast scores, sum_sq, mean_sq, partial_eta_sq."""
     row: dict[str, object] = {**names, **{key: float(value) for key, value in f_test._asdict().items()}}
     if contrasts is not None:
         effect = float(contrast_f(contrasts).sum_sq)
@@ -190,14 +191,14 @@ def omnibus_test(
 def kernel_arguments(
     test: TestInfo, *, inflation: float, halves: Floats | None, n_resamples: int, rng: Seed
 ) -> dict[str, Any]:
-    """Return the keyword arguments that the function of a test needs besides the values."""
+    """Return those of inflation, halves, n_resamples and rng that a test needs, as keyword arguments."""
     needs: dict[str, Any] = {"inflation": inflation} if test.needs_ratio else {}
     needs |= {"halves": halves} if test.needs_halvings else {}
     return needs | ({"n_resamples": n_resamples, "rng": rng} if test.needs_draws else {})
 
 
 def _resampling_f_test(values: Floats, *, rearrange: Callable[..., Floats], **draws: Any) -> FTest:
-    """Return the blocked F with the p-value of a resampling test."""
+    """Return the blocked F, with the p-value that the test `rearrange` gives."""
     return fold_statistics.blocked_test(values)._replace(p_value=rearrange(values, **draws))
 
 
@@ -220,7 +221,7 @@ OMNIBUS_TESTS = tuple(KERNELS)
 
 
 def _check_has_full_rank(values: Floats, halves: Floats | None) -> None:
-    """Check that Hotelling's covariance matrix of folds or halvings is invertible."""
+    """Raise InputError if Hotelling's covariance is singular: too few folds or halvings, or models alike."""
     n_folds, n_models = values.shape
     if halves is not None and len(halves) < n_models - 1:
         n_needed = f"{n_models - 1} halvings for {n_models} models"
@@ -296,8 +297,9 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns term, mauchly_w, mauchly_p, epsilon_gg, epsilon_hf, p_uncorrected, p_gg, p_hf; nan where there
-        are too few folds for Mauchly's test, one contrast, or no variation over folds.
+        A row for model, prior, model:prior: term, mauchly_w, mauchly_p, epsilon_gg, epsilon_hf; p_uncorrected,
+        p_gg, p_hf, the p-values of F without epsilon and with either. They are nan where there are too few
+        folds for Mauchly's test, one contrast, or no variation over folds.
 
     Examples
     --------
@@ -324,7 +326,7 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
 
 
 def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, tuple[FTest, str] | None]]:
-    """Yield terms with contrast scores (n_folds, df), and F if there is no variation over folds."""
+    """Yield each term, its contrast scores (n_folds, df), and F with a note if they are flat, else None."""
     check_columns(auprec, (*FACTORS, "auprec"))
     check_cells(auprec, FACTORS)
     models, folds, priors = (list(dict.fromkeys(auprec[factor])) for factor in FACTORS)
@@ -414,6 +416,7 @@ def mixed_model_anova(iauprec: pd.DataFrame, *, role: str = "secondary") -> Omni
 
 
 def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float, float]:
+    """Return the sums of squares of the models and of the error, both within folds."""
     table = np.column_stack([values, design[:, 1:]])
     within = table - (_sum_by_fold(table, fold) / np.bincount(fold)[:, None])[fold]
     effect = np.linalg.lstsq(within[:, 1:], within[:, 0], rcond=None)[0]
@@ -422,6 +425,7 @@ def _sums_of_squares(values: Floats, design: Floats, fold: Codes) -> tuple[float
 
 
 def _sum_by_fold(table: Floats, fold: Codes) -> Floats:
+    """Return the sums (n_folds, n_columns) of the rows of every fold."""
     sums = np.zeros((int(fold.max()) + 1, table.shape[1]))
     np.add.at(sums, fold, table)
     return sums
@@ -437,7 +441,7 @@ class _Likelihood(NamedTuple):
 
 
 def _maximise_likelihood(values: Floats, design: Floats, fold: Codes) -> _Likelihood:
-    """Return the restricted likelihood at its maximum over the variance ratio."""
+    """Return the restricted likelihood at its maximum over the variance ratio, fold over residual."""
     likelihood = partial(_restricted_likelihood, values=values, design=design, fold=fold)
     grid = [likelihood(ratio) for ratio in VARIANCE_RATIOS]
     optima = grid[:1] if grid[0].slope >= 0 else []
@@ -450,7 +454,7 @@ def _maximise_likelihood(values: Floats, design: Floats, fold: Codes) -> _Likeli
 
 
 def _restricted_likelihood(ratio: float, values: Floats, design: Floats, fold: Codes) -> _Likelihood:
-    """Return the profile likelihood for V = I + ratio Z Z', Z the membership of folds."""
+    """Return deviance, slope and Wald F at V = I + ratio Z Z', Z the indicators of the folds."""
     n_cells, n_effects = design.shape
     count = np.bincount(fold)
     shrink = 1 / (1 + count * ratio)  # Z' V^-1 = diag(shrink) Z'

@@ -36,20 +36,20 @@ class PairedTestSet:
         self._models = {name: SortedScores(self.sample, score) for name, score in scores}
 
     def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
-        """Return the areas of the models on the arcsine scale."""
+        """Return the models' areas over a weighting, with arcsine angles and jackknife values."""
         scores = [self._models[name] for name in evaluation.models]
         return measure_arcsine_areas(self.sample, scores, weighting, evaluation.area_estimator)
 
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return deviations at projected priors, and their variances, for each projection."""
+        """Return deviations (n_rows, n_models * n_priors) and their variances for each projection."""
         scores = [self._models[name] for name in evaluation.models]
         return CaseDeviations.from_models(scores, priors, evaluation.area_estimator).project(projections)
 
 
 def get_test_set(evaluation: Evaluation) -> PairedTestSet:
-    """Return the single test set of an evaluation, which copies of the evaluation share."""
+    """Return the single test set of an evaluation, cached for its copies; raise InputError without scores."""
     table = evaluation.scores
     if table is None:
         raise InputError(
@@ -71,7 +71,7 @@ def is_distributed(table: Scores | None) -> TypeGuard[StreamedScores]:
 
 
 def find_test_set(evaluation: Evaluation) -> PairedTestSet | None:
-    """Return the single test set, or None if there is none or its variance is not estimable."""
+    """Return the test set of an evaluation with one fold; None with several or no estimable variance."""
     if evaluation.scores is None or len(evaluation.folds) > 1:
         return None
     try:
@@ -99,13 +99,13 @@ class RunAreas:
 
     @cached_property
     def means(self) -> ArcsineAreas:
-        """Means over runs on the arcsine scale, which vary with the cases only."""
+        """Means over runs (n_models,) on the arcsine scale, with jackknife values averaged over runs."""
         values = self.values.reshape(len(self.values), *self.area.shape).mean(axis=2)
         return ArcsineAreas.from_areas(self.area.mean(axis=1), values, self.sample)
 
     @cached_property
     def covariance(self) -> Floats:
-        """Covariance of all areas over cases."""
+        """Covariance over cases of all areas (n_models * n_runs square), the runs of a model together."""
         return self.sample.covariance(self.values)
 
     @property
@@ -123,12 +123,12 @@ class RunAreas:
 
     @property
     def covariance_of_means(self) -> Floats:
-        """Covariance of the models' means over cases and, unless the runs are fixed, over runs."""
+        """Covariance (n_models, n_models) of means over cases and, unless the runs are fixed, over runs."""
         over_runs = self.run_deviations
         return np.asarray(self.means.area_covariance + over_runs.T @ over_runs)
 
     def pair_errors(self) -> tuple[Floats, Floats]:
-        """Return standard errors and degrees of freedom of the differences between means."""
+        """Return standard errors and degrees of freedom of the differences between means (n_pairs,)."""
         if self.runs == "fixed":
             return self.means.pair_errors()
         degrees = DegreesOfFreedom(case_df=self.sample.df)
@@ -142,12 +142,12 @@ class RunAreas:
 
 
 def measure_runs(evaluation: Evaluation, weighting: DeploymentPrior) -> RunAreas:
-    """Measure every model in every run over one deployment prior."""
+    """Return the areas of every model in every run over one deployment prior, with jackknife values."""
     return next(iter_run_areas(evaluation, [weighting]))
 
 
 def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
-    """Yield the areas over each deployment prior, some priors at a time for the sake of memory."""
+    """Yield the areas of all models and runs over each deployment prior in turn, measured some at a time."""
     if is_distributed(evaluation.scores):
         yield from import_module(DISTRIBUTED).iter_distributed_areas(evaluation, weightings)
         return
@@ -163,7 +163,7 @@ def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
 
 
 def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
-    """Return the cases that all runs share, and the scores of every run, model by model."""
+    """Return the cases that all runs share, and their scores in every run of every model, model by model."""
     table = evaluation.scores
     if not isinstance(table, ScoreTable):
         raise InputError(

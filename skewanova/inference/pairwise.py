@@ -83,7 +83,7 @@ def tukey_hsd(
     Returns
     -------
     PosthocResult
-        Columns of `POSTHOC_COLUMNS` (for priors, prior_a and prior_b instead of prior, model_a and model_b);
+        The columns of :func:`posthoc`; for priors, prior_a and prior_b replace prior, model_a and model_b.
         ``statistic`` is the studentized range, ``p_value`` that of a single t test.
 
     Raises
@@ -144,7 +144,7 @@ def tukey_by_prior(
     Parameters
     ----------
     auprec : DataFrame
-        Columns model, fold, prior, auprec.
+        Columns model, fold, prior, auprec; raises as :func:`~skewanova.inference.two_way_anova`.
     alpha : float, default 0.05
         Family-wise level at each prior.
     order : sequence of str, optional
@@ -153,12 +153,7 @@ def tukey_by_prior(
     Returns
     -------
     DataFrame
-        Columns of `POSTHOC_COLUMNS`, response auprec, with the prior filled in.
-
-    Raises
-    ------
-    ValueError
-        As :func:`~skewanova.inference.two_way_anova`.
+        One row a prior and pair, with the columns of :func:`posthoc`; the response is auprec.
 
     Examples
     --------
@@ -176,7 +171,7 @@ def tukey_by_prior(
 
 
 def _order_levels(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
-    """Return the positions of the levels in the given order, or by falling effects."""
+    """Return the indices of the levels in the order stated, or by falling effects."""
     if order is None:
         return argsort_descending(effect)
     if sorted(map(str, order)) != sorted(map(str, levels)):
@@ -237,10 +232,10 @@ def posthoc(
     Returns
     -------
     DataFrame
-        Columns of `POSTHOC_COLUMNS`; ``test`` is the method with its adjustment, as ``corrected_t_holm``;
-        ``estimate`` is always the difference of mean IAUPREC. An interval of the first three methods is at
-        the level of the step that decided its pair; those of the others are simultaneous; rank tests have
-        none.
+        One row a pair: test (the method with its adjustment, as ``corrected_t_holm``), role, response, prior,
+        model_a, model_b, estimate (of mean IAUPREC), std_error, df, statistic, p_value, p_adjusted, conf_low,
+        conf_high, reject. An interval of the first three methods is at the level of the step that decided its
+        pair; those of the others are simultaneous; rank tests have none.
 
     Raises
     ------
@@ -277,7 +272,7 @@ def posthoc(
 
 
 def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *, name: str = "method") -> str:
-    """Return the adjustment of a family, "" if the method adjusts by itself; check that all options fit."""
+    """Return the adjustment of a family, "" if the method adjusts by itself; raise if options do not fit."""
     test = get_test(method)
     if p_adjust is not None:
         check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
@@ -300,7 +295,7 @@ def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *,
 
 
 def build_ordered_table(iauprec: pd.DataFrame, order: Sequence[str] | None) -> tuple[Floats, list[str]]:
-    """Return the fold table and its models, in the given order or by falling means."""
+    """Return IAUPREC (n_folds, n_models), and the models of its columns: by `order`, or by falling means."""
     values, models = build_fold_table(iauprec)
     ranks = _order_levels(models, values.mean(axis=0), order)
     return values[:, ranks], [models[i] for i in ranks]
@@ -315,7 +310,7 @@ _SWAPPED_COLUMNS = (("model_a", "model_b"), ("p_a_ahead", "p_b_ahead"))
 
 
 def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
-    """Return the adjusted p-values of one family; nan is not tested."""
+    """Return the p-values of one family, adjusted; those that are nan stay so and do not count."""
     if p_adjust == "holm":
         return fold_statistics.adjust_holm(p_values)
     p_adjusted = np.full(p_values.shape, np.nan)
@@ -326,7 +321,7 @@ def adjust_p_values(p_values: Floats, p_adjust: str) -> Floats:
 
 
 def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
-    """Return the level of each pair's interval, which is that of the step that decided the pair."""
+    """Return the significance level of each pair's interval (n_pairs,), that of the step that decided it."""
     # Benjamini and Yekutieli (2005) for "bh"; Holm: the i-th smallest of m by alpha / (m - i + 1), all not
     # rejected by that of the first of them; Hochberg: all rejected by that of the last of them
     tested = max(int(np.isfinite(p_values).sum()), 1)
@@ -343,7 +338,7 @@ def stepwise_levels(p_values: Floats, alpha: float, *, p_adjust: str) -> Floats:
 def adjust_family(
     pairs: pd.DataFrame, *, alpha: float, p_adjust: str = "holm", control: str | None = None
 ) -> pd.DataFrame:
-    """Return pairs with adjusted p-values, intervals and decisions, as one family."""
+    """Return pairs with p_adjusted, conf_low, conf_high and reject, of one family; all or with `control`."""
     chosen = pairs if control is None else orient_to_control(pairs, control)
     estimate, error, df, p_value = (
         chosen[column].to_numpy(dtype=np.float64) for column in ("estimate", "std_error", "df", "p_value")
@@ -360,7 +355,7 @@ def adjust_family(
 
 
 def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
-    """Return the pairs with the control, as the other model less the control."""
+    """Return the pairs with the control only, as the other model (a) less the control (b)."""
     selected = pairs[(pairs["model_a"] == control) | (pairs["model_b"] == control)].reset_index(drop=True)
     turned = selected["model_a"] == control
     for side, other in _SWAPPED_COLUMNS:
@@ -375,7 +370,7 @@ def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
 def _pair_frame(
     pairs: tuple[Any, Any], estimate: Floats, *, margin: Floats | float = np.nan, **columns: Any
 ) -> pd.DataFrame:
-    """Return a frame of pairs by position, with limits at `margin` about the estimate."""
+    """Return a frame of pairs: indices a and b, estimate, limits at `margin` about it, others or nan."""
     data = {"a": pairs[0], "b": pairs[1], "estimate": estimate}
     data |= dict.fromkeys(("std_error", "df", "statistic", "p_value"), np.nan)
     limits = {"conf_low": estimate - margin, "conf_high": estimate + margin}
@@ -385,7 +380,7 @@ def _pair_frame(
 def _name_pairs(
     frame: pd.DataFrame, levels: Sequence[Any], *, alpha: float, factor: str = "model", **columns: Any
 ) -> pd.DataFrame:
-    """Return pairs with the names of their levels and the decisions, in the columns of post-hoc frames."""
+    """Return post-hoc columns of pairs, with the names of levels, and reject where p_adjusted < alpha."""
     names = {f"{factor}_{side}": [levels[i] for i in frame[side]] for side in ("a", "b")}
     order = list(POSTHOC_COLUMNS) if factor == "model" else PRIOR_PAIR_COLUMNS
     frame = frame.assign(**names, reject=frame["p_adjusted"] < alpha, **columns)
@@ -395,7 +390,7 @@ def _name_pairs(
 def _adjust_by_range(
     t_value: Floats, std_error: Floats | float, n_levels: int, *, df: float, alpha: float
 ) -> dict[str, Any]:
-    """Return adjusted p-values and interval half-widths by the studentized range."""
+    """Return p_adjusted of pairs by the studentized range, and margin, the half-width of their intervals."""
     p_adjusted = fold_statistics.range_sf(np.sqrt(2) * np.abs(t_value), n_levels, df)
     critical = fold_statistics.range_isf(alpha, n_levels, df) / np.sqrt(2)
     return {"p_adjusted": p_adjusted, "margin": critical * std_error}
@@ -404,7 +399,7 @@ def _adjust_by_range(
 def _paired_t(
     values: Floats, alpha: float, *, inflation: float = 1.0, halves: Floats | None = None, **columns: object
 ) -> pd.DataFrame:
-    """Return paired t tests of all pairs, some columns replaced by those given."""
+    """Return a frame of paired t tests of all pairs; `columns` replace some of its columns."""
     tests: dict[str, Any] = fold_statistics.paired_t(values, inflation=inflation, halves=halves)._asdict()
     tests["df"] = fold_statistics.mean_df(values, halves)
     tests["p_value"] = fold_statistics.paired_t_p_values(values, inflation=inflation, halves=halves)
@@ -412,6 +407,7 @@ def _paired_t(
 
 
 def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
+    """Return paired t tests of all pairs with p_adjusted and limits by the studentized range."""
     tests, n_models = fold_statistics.paired_t(values), values.shape[1]
     adjusted = _adjust_by_range(tests.statistic, tests.std_error, n_models, df=len(values) - 1, alpha=alpha)
     return _paired_t(values, alpha, **adjusted)
@@ -434,7 +430,7 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
 
 
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return Nemenyi's tests of all pairs on mean ranks."""
+    """Return Nemenyi's tests of all pairs: z of mean ranks, and p by the studentized range."""
     n_folds, n_models = values.shape
     a, b = fold_statistics.pair_indices(n_models)
     mean_rank = stats.rankdata(snap_ties(values), axis=1).mean(axis=0)
@@ -454,7 +450,7 @@ def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _signed_rank(difference: Floats) -> tuple[float, float]:
-    """Return Wilcoxon's statistic and p-value of differences."""
+    """Return Wilcoxon's signed-rank statistic and two-sided p-value of differences; nan if all are 0."""
     nonzero = difference[difference != 0]
     if not len(nonzero):
         return np.nan, np.nan
@@ -463,7 +459,7 @@ def _signed_rank(difference: Floats) -> tuple[float, float]:
 
 
 def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return Dunnett's (1955) tests of all models with the last, the control."""
+    """Return Dunnett's (1955) tests of all models with the last, the control, one row each."""
     control = values.shape[1] - 1
     others, df = np.arange(control), control * (len(values) - 1)
     std_error = float(np.sqrt(2 * fold_statistics.blocked_f(values).error_sum_sq / df / len(values)))
@@ -489,7 +485,7 @@ def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def dunnett_sf(value: float, count: int, df: int) -> float:
-    """Return the upper tail of the largest of `count` |t| with correlations 1/2 (Dunnett 1955)."""
+    """Return P(the largest of `count` |t| with correlations 1/2 exceeds the value) (Dunnett 1955)."""
     # 1 - E_s E_z [Phi(z + sqrt(2) t s) - Phi(z - sqrt(2) t s)]^count, s the pooled deviation, z the control's
     if not np.isfinite(value):
         return 0.0 if np.isinf(value) else np.nan

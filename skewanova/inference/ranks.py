@@ -89,7 +89,7 @@ def rank_intervals(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _group_levels(levels: Sequence[str], different: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
-    """Return the largest groups of levels without a different pair, in the order of the levels."""
+    """Return the largest sets of levels in which no two differ, sorted by the order of the levels."""
     groups = [frozenset(levels)]
     for first, second in different:
         split = [c - {gone} if {first, second} <= c else c for c in groups for gone in (first, second)]
@@ -99,7 +99,7 @@ def _group_levels(levels: Sequence[str], different: Iterable[tuple[str, str]]) -
 
 
 def _name_group(index: int) -> str:
-    """Return a letter a to z, then a1, b1 and so on."""
+    """Return the letter of a group by its index: a to z, then a1, b1 and so on."""
     turn, position = divmod(index, 26)
     return chr(ord("a") + position) + (str(turn) if turn else "")
 
@@ -134,7 +134,7 @@ class RankComparison:
     models: tuple[str, ...] = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a model: model, mean_rank, group."""
+        """Return a frame with one row a model, best first: model, mean_rank, group (letters)."""
         return self.ranks.copy()
 
 
@@ -202,7 +202,7 @@ def rank_comparison(
 
 
 def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the rejected pairs of a family that must hold every pair."""
+    """Return (model_a, model_b) of the rejected pairs of a family, or raise if it lacks a pair."""
     check_columns(pairs, ("test", "response", "model_a", "model_b", "reject"))
     rows = pairs[pairs["response"] == "iauprec"]
     check_choice(test, list(dict.fromkeys(rows["test"])), "test")

@@ -66,7 +66,7 @@ class CaseCovariances(NamedTuple):
     different: float
 
     def mean_square(self, n_runs: int) -> float:
-        """Return the contribution of cases to the mean square between models over `n_runs` runs."""
+        """Return n_runs * max(Cov2 - Cov3, 0), the part of cases in the mean square between models."""
         return n_runs * max(self.same_model - self.different, 0.0)
 
 
@@ -81,7 +81,7 @@ class DegreesOfFreedom(NamedTuple):
     case_df: float = np.inf
 
     def compute_df(self, variance: ArrayLike, noise: ArrayLike, df: ArrayLike, *, n_tests: int = 1) -> Floats:
-        """Return the df of a variance of which the part `noise` has `df`, for t tests at a shared level."""
+        """Return the df of a variance of which the part `noise` has `df`; inf if the variance is 0."""
         total, part, df = (np.asarray(array, dtype=np.float64) for array in (variance, noise, df))
         varies = (part > 0) & (total > 0)
         if self.method == "hillis":  # Hillis 2007, eq. 8
@@ -118,7 +118,7 @@ class RunsComparison(ModelComparison):
     components: pd.DataFrame
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a pair."""
+        """Return a row a pair: models, difference, std_error, df_error, statistic, p-values, limits."""
         names = (
             "model_a", "model_b", "difference", "std_error", "df_error", "statistic", "p_value", "p_adjusted",
             "conf_low", "conf_high",
@@ -238,7 +238,7 @@ def compare_runs(
 
 
 def _check_run_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
-    """Return areas (n_models, n_runs) and their covariance, finite and of matching shapes."""
+    """Return areas (n_models, n_runs) and their covariance as floats, or raise unless finite and matching."""
     values, cov = check_float_array(areas, "areas"), check_float_array(covariance, "covariance")
     if values.ndim != 2 or min(values.shape) < 2:
         shape = f"but has shape {values.shape}"
@@ -256,7 +256,7 @@ def _check_run_areas(areas: ArrayLike, covariance: ArrayLike) -> tuple[Floats, F
 def _test_models(
     values: Floats, covariance: Floats, degrees: DegreesOfFreedom, *, nested: bool
 ) -> tuple[float, float, float, float]:
-    """Return F of equal models, its df, corrected by Greenhouse and Geisser's factor over runs, and p."""
+    """Return F of equal models, its numerator df (by Greenhouse and Geisser over runs), error df, and p."""
     n_models, n_runs = values.shape
     effect = n_runs * float(values.mean(axis=1).var(ddof=1))
     noise, df_noise = _run_mean_square(values, nested=nested)
@@ -271,7 +271,7 @@ def _test_models(
 
 
 def _run_mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
-    """Return MS(TR), or MS(R(T)) of nested runs, and its df; 0 if areas differ by rounding only."""
+    """Return the mean square of model x run (of nested runs, the mean variance over runs), and its df."""
     n_models, n_runs = values.shape
     centered = values - values.mean(axis=1, keepdims=True)
     if not nested:
@@ -286,7 +286,7 @@ def _run_mean_square(values: Floats, *, nested: bool) -> tuple[float, float]:
 
 
 def case_covariances(covariance: Floats, n_models: int, *, nested: bool = False) -> CaseCovariances:
-    """Return the mean covariances over entries that differ in model, in run, or in both."""
+    """Return Cov1 to Cov3: mean covariances of areas that differ in model only, in run only, or in both."""
     n_runs = len(covariance) // n_models
     model, run = np.repeat(np.arange(n_models), n_runs), np.tile(np.arange(n_runs), n_models)
     other_model, other_run = model[:, None] != model, run[:, None] != run
@@ -319,7 +319,7 @@ def compare_run_pairs(
 
 
 def run_mean_errors(values: Floats, covariance: Floats, degrees: DegreesOfFreedom) -> tuple[Floats, Floats]:
-    """Return standard errors sqrt((MS(R) + J Cov2) / J) and df of the means (Hillis 2014, eq. 18)."""
+    """Return standard errors sqrt((MS(R) + J Cov2) / J) of models' means, and df (Hillis 2014, eq. 18)."""
     n_models, n_runs = values.shape
     noise = values.var(axis=1, ddof=1)
     blocks = covariance.reshape(n_models, n_runs, n_models, n_runs)
@@ -335,19 +335,14 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
     Parameters
     ----------
     areas, covariance, runs
-        As for :func:`compare_runs`.
+        As for :func:`compare_runs`, which raises for the same reasons.
 
     Returns
     -------
     DataFrame
-        Columns of `COMPONENT_COLUMNS`. ``run`` is the variance shared by all models of a run (of nested runs,
-        the variance of each model's runs), and ``model x run`` the rest of the variance over runs. ``cases,
-        ...`` is the variance over samples of cases, by the areas that share it. Negative estimates are 0.
-
-    Raises
-    ------
-    ValueError
-        As :func:`compare_runs`.
+        Columns component, variance, std_dev, share. ``run`` is the variance shared by all models of a run (of
+        nested runs, that of each model's runs), ``model x run`` the rest of the variance over runs, and
+        ``cases, ...`` that over samples of cases, by the areas that share it. None is below 0.
 
     Examples
     --------
@@ -363,6 +358,7 @@ def components(areas: ArrayLike, covariance: ArrayLike, *, runs: str = "crossed"
 
 
 def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd.DataFrame:
+    """Return the variance components of one area: component, variance, std_dev, share; one row each."""
     n_models = len(values)
     shared = case_covariances(covariance, n_models, nested=nested)
     one_area = float(np.diag(covariance).mean()) - shared.same_model
@@ -381,7 +377,7 @@ def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd
 
 
 def component_frame(rows: Mapping[str, float]) -> pd.DataFrame:
-    """Return a frame with one row a component; negative estimates are 0."""
+    """Return one row a component: its name, variance (negative ones as 0), std_dev, and share of the sum."""
     variance = np.maximum(np.array(list(rows.values()), dtype=np.float64), 0.0)
     total = float(variance.sum())
     share = variance / total if total > 0 else np.full(len(variance), np.nan)

@@ -63,22 +63,22 @@ class Sample:
 
     @property
     def clustered(self) -> bool:
-        """True if the units are clusters."""
+        """True if the sampling units are clusters, not cases."""
         return self.cluster is not None
 
     @property
     def unit(self) -> Codes:
-        """Unit number of every case."""
+        """Number of the sampling unit, from 0, of every case."""
         return np.arange(len(self.positive)) if self.cluster is None else self.cluster
 
     @cached_property
     def n_units(self) -> int:
-        """Number of units."""
+        """Number of sampling units, clusters or cases."""
         return len(self.positive) if self.cluster is None else int(self.cluster.max()) + 1
 
     @cached_property
     def stratum(self) -> Codes:
-        """Resampling stratum of each unit, as given or by its classes; a lone unit joins the largest."""
+        """Stratum, 0 to 2, of each unit: as given, or by its classes; a cluster alone joins the largest."""
         if self.unit_stratum is not None:
             return self.unit_stratum
         if self.cluster is None:
@@ -88,35 +88,35 @@ class Sample:
 
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
-        """Unit numbers and size of every stratum that is not empty."""
+        """Pairs of unit numbers and their count, one for every stratum that is not empty."""
         strata = [np.flatnonzero(self.stratum == kind) for kind in range(3)]
         return [(rows, len(rows)) for rows in strata if len(rows)]
 
     @property
     def stratum_numbers(self) -> list[int]:
-        """Number of each of `strata` among the three strata."""
+        """Number, 0 to 2, of each stratum that is not empty."""
         return [int(self.stratum[rows[0]]) for rows, _ in self.strata]
 
     @cached_property
     def unit_sums(self) -> UnitSums:
-        """Sums of unit weights, of negatives and of positives."""
+        """Largest weight of units with negatives and with positives; sums of weights, squares over it."""
         return UnitSums.from_cases(self.positive.astype(np.intp), self.unit, self.weight, 2)
 
     @cached_property
     def single_unit_classes(self) -> tuple[str, ...]:
-        """Descriptions of classes with a single unit, whose variance is not estimable."""
+        """Descriptions of classes with a single unit, such as "the only positive case"; empty if none."""
         template = "the only cluster with {} cases" if self.clustered else "the only {} case"
         weights = zip(("negative", "positive"), self.unit_sums.total, strict=True)
         return tuple(template.format(name) for name, total in weights if is_entire_class(1.0, total))[::-1]
 
     def unit_weights(self, *, positive: bool) -> Floats:
-        """Return the weight of every unit in a class."""
+        """Return the weight of every unit's cases in a class, (n_units,)."""
         rows = self.positive == positive
         weight = None if self.weight is None else self.weight[rows]
         return np.bincount(self.unit[rows], weights=weight, minlength=self.n_units).astype(np.float64)
 
     def effective_size(self, *, positive: bool) -> float:
-        """Return Kish's effective number of units with cases of a class."""
+        """Return Kish's effective number of units (cases or clusters) with cases of a class."""
         return float(self.unit_sums.effective_number()[int(positive)])
 
     @property
@@ -125,24 +125,21 @@ class Sample:
         return np.bincount(self.stratum, minlength=3)[self.stratum]
 
     def deviations(self, values: Floats) -> Floats:
-        """Return deviations of unit values (n_units, ...), whose products sum to the jackknife covariance.
-
-        The jackknife is stratified (Efron and Tibshirani 1993, eq. 11.5).
-        """
-        centered = np.empty(values.shape)
+        """Return (values - stratum mean) / sqrt(G (G - 1)); products sum to the jackknife covariance."""
+        centered = np.empty(values.shape)  # Efron and Tibshirani 1993, eq. 11.5
         for rows, size in self.strata:
             centered[rows] = (values[rows] - values[rows].mean(axis=0)) / np.sqrt(size * max(size - 1, 1))
         return centered
 
     def covariance(self, values: Floats) -> Floats:
-        """Return the covariance (n, n) of estimates from unit values (n_units, n)."""
+        """Return the jackknife covariance (n, n) of estimates from unit values (n_units, n)."""
         result = np.zeros((values.shape[1],) * 2)
         for _, centered in self.iter_deviations(values):
             result += centered @ centered.T
         return result
 
     def iter_deviations(self, values: Floats) -> Iterator[tuple[int, Floats]]:
-        """Yield stratum numbers with deviations (n, n_rows), from unit values (n_units, n)."""
+        """Yield positions in `strata` with deviations (n, n_rows) of units, from unit values (n_units, n)."""
         step = max(1, BLOCK_SIZE // values.shape[1])
         for number, (rows, size) in enumerate(self.strata):
             parts = [rows[start : start + step] for start in range(0, len(rows), step)]
@@ -166,7 +163,7 @@ class Sample:
         return unit.reshape(variance.shape) * self.to_std_errors(variance), df
 
     def stratum_variances(self, values: Floats) -> Floats:
-        """Return variance contributions (2, 3) of strata, and their variances, from values (n_units,)."""
+        """Return (2, 3): each stratum's part in the variance of an estimate, and the part's variance."""
         result = np.zeros((2, 3))
         result[:, self.stratum_numbers] = self.variances_from_sums(self._sum_powers(values[:, None]))[..., 0]
         return result
@@ -177,7 +174,7 @@ class Sample:
         return power_sums(blocks, len(self.strata), 1, values.shape[1])[:, :, 0]
 
     def to_std_errors(self, variances: Floats) -> Floats:
-        """Return square roots of variances, nan if a class has a single unit."""
+        """Return square roots of variances, all nan if a class has a single unit."""
         return np.full(variances.shape, np.nan) if self.single_unit_classes else np.sqrt(variances)
 
     @cached_property
@@ -186,7 +183,7 @@ class Sample:
         return max(float(self.unit_sums.effective_number().min()) - 1, 1.0)
 
     def variances_from_sums(self, sums: Floats) -> Floats:
-        """Return variance contributions of strata and their variances, from power sums (n_strata, 2, ...)."""
+        """Return strata's parts in variances and the parts' variances (2, n_strata, ...) from power sums."""
         square, fourth = sums[:, 0], sums[:, 1]
         sizes = np.array([size for _, size in self.strata], dtype=np.float64)
         size = sizes.reshape(-1, *[1] * (square.ndim - 1))
@@ -218,18 +215,18 @@ class SampleSummary(Sample):
 
     @cached_property
     def n_units(self) -> int:
-        """Number of units."""
+        """Number of sampling units, clusters or cases."""
         return sum(self.sizes)
 
     @cached_property
     def stratum_of_kind(self) -> list[int]:
-        """Stratum of units with negatives only, positives only, and both."""
+        """Stratum, 0 to 2, of units with negatives only, with positives only, and with both."""
         kinds = _merge_single_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
         return [int(kind) for kind in kinds]
 
     @cached_property
     def stratum(self) -> Codes:
-        """Numbers of the strata that hold units."""
+        """Numbers, 0 to 2, of the strata that hold units."""
         return np.flatnonzero(self.stratum_sizes)
 
     @cached_property
@@ -239,32 +236,32 @@ class SampleSummary(Sample):
 
     @cached_property
     def strata(self) -> list[tuple[Codes, int]]:
-        """Number of the unit that stands for each stratum, and the stratum's size."""
+        """Pairs of the number of the unit that stands for a stratum, and the stratum's size."""
         return [(np.array([i]), int(self.stratum_sizes[kind])) for i, kind in enumerate(self.stratum)]
 
     @cached_property
     def unit_sums(self) -> UnitSums:
-        """Sums of unit weights, of negatives and of positives."""
+        """Largest weight of units with negatives and with positives; sums of weights, squares over it."""
         counts = np.array(self.sizes[:2], dtype=np.float64)
         return UnitSums(np.ones(2), counts, counts) if self.sums is None else self.sums
 
     def deviations(self, values: Floats) -> Floats:
-        """Return the rows, which are deviations already."""
+        """Return `values` unchanged, because rows from workers are deviations already."""
         return values
 
     def covariance(self, values: Floats) -> Floats:
-        """Return the covariance (n, n) of estimates from rows (n_rows, n)."""
+        """Return the covariance values.T @ values (n, n) of estimates from rows of deviations (n_rows, n)."""
         return np.asarray(values.T @ values)
 
 
 def classify_units(sample: Sample) -> Codes:
-    """Return 0 for units with negatives only, 1 with positives only, 2 with both."""
+    """Return, for each unit, 0 if its cases are all negative, 1 if all positive, 2 for both."""
     negatives, positives = (sample.unit_weights(positive=side) > 0 for side in (False, True))
     return np.where(positives & negatives, 2, positives.astype(np.intp))
 
 
 def _merge_single_kinds(kind: Codes, counts: Codes, *, clustered: bool) -> Codes:
-    """Return strata from kinds of units; a single cluster of its kind joins the largest."""
+    """Return the stratum of each entry of `kind`; a kind of one cluster joins the largest kind."""
     alone = np.isin(kind, np.flatnonzero(counts == 1)) & clustered
     return np.where(alone, counts.argmax(), kind)
 
@@ -292,7 +289,7 @@ class VarianceEstimates(NamedTuple):
 
 
 def _sum_strata(variances: Floats) -> tuple[Floats, Floats]:
-    """Return variances over all strata, and Satterthwaite's degrees of freedom."""
+    """Return variances summed over strata, and Satterthwaite's degrees of freedom, at least `MIN_DF`."""
     variance, var_of_var = variances.sum(axis=1)
     certain = var_of_var <= 0
     df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, var_of_var))
@@ -327,7 +324,7 @@ def power_sums(
 
 
 def is_entire_class(part: Any, total: float) -> Any:
-    """Return True if the rest of a class's weight is only rounding."""
+    """Return True (elementwise) if `part` is all of a class's weight `total`, up to rounding."""
     return total - part <= MAX_WEIGHT_ROUNDING * total
 
 
@@ -339,7 +336,7 @@ def check_sample(
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[Sample, NDArray[Any]]:
-    """Return the cases and their scores (n_cases, n_models), without cases of weight 0."""
+    """Return the sample and its scores (n_cases, n_models), checked and without cases of weight 0."""
     positive = check_labels(y_true, pos_label=pos_label)
     columns = _check_columns(y_score)
     check_same_length(y_true=positive, y_score=columns)
@@ -356,6 +353,7 @@ def check_sample(
 
 
 def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
+    """Return the scores as numbers (n_cases, n_models), or raise if they are not real and finite."""
     table = to_numbers(y_score, "y_score")
     if table.ndim not in {1, 2} or 0 in table.shape:
         raise InputError(
@@ -368,7 +366,7 @@ def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
 
 
 def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
-    """Return cluster numbers from 0, of at least two clusters."""
+    """Return the cluster number, from 0, of every case; raise InputError unless there are two or more."""
     names, codes = number_groups(cluster, "cluster", positive)
     if len(names) < 2:
         raise InputError(f"`cluster` must name at least 2 clusters, but all cases are in {names[0]!r}")
@@ -376,7 +374,7 @@ def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
 
 
 def number_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArray[Any], Codes]:
-    """Return the names of groups of cases, and the group number of every case."""
+    """Return the distinct names of groups in ascending order, and the group number, from 0, of every case."""
     named = check_vector(to_array(values, name), name)
     check_same_length(y_true=positive, **{name: named})
     try:
@@ -394,7 +392,7 @@ def number_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArra
 
 
 def name_models(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
-    """Return distinct names of at least two models, by default their numbers."""
+    """Return the names as text, by default numbers from 0; raise unless two or more, all different."""
     if n_models < 2:
         raise InputError(f"`y_score` must hold at least 2 models, one a column, but has {n_models}")
     names = tuple(str(name) for name in (range(n_models) if models is None else models))
@@ -404,7 +402,7 @@ def name_models(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
 
 
 def target_prior(prior: float | None, deployment_prior: Any, sample: Sample) -> DeploymentPrior:
-    """Return the deployment prior that two optional arguments give, by default the sample's prior."""
+    """Return the deployment prior from one of two arguments (not both), by default the sample's prior."""
     if prior is not None and deployment_prior is not None:
         raise InputError("give either `prior` or `deployment_prior`, but got both")
     if deployment_prior is not None:

@@ -85,12 +85,12 @@ class ModelComparison(PairTests):
 
     @property
     def model_a(self) -> tuple[str, ...]:
-        """First model of every pair."""
+        """Name of the first model of every pair."""
         return tuple(a for a, _ in combinations(self.models, 2))
 
     @property
     def model_b(self) -> tuple[str, ...]:
-        """Second model of every pair."""
+        """Name of the second model of every pair, which is subtracted."""
         return tuple(b for _, b in combinations(self.models, 2))
 
 
@@ -103,22 +103,19 @@ class ArcsineScale(NamedTuple):
 
     @classmethod
     def from_areas(cls, area: Floats) -> ArcsineScale:
-        """Return the scale at areas (n_models,)."""
+        """Return areas (n_models,), angles, slopes; if one area is 0 or 1, the areas are the angles."""
         if ((area <= 0) | (area >= 1 - TIE)).any():
             return cls(area, area, np.ones(len(area)))
         return cls(area, 2 * np.arcsin(np.sqrt(area)), np.sqrt(area * (1 - area)))
 
     def secant_slopes(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
-        """Return the difference of two areas over that of their angles, for each pair."""
+        """Return the difference of areas a and b over that of their angles, for each pair (n_pairs,)."""
         rise, area_a = self.angle[a] - self.angle[b], self.area[a]
         near = np.abs(rise) <= MIN_ANGLE_DIFFERENCE
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
     def pair_errors(self, pair: Floats, single: Floats) -> Floats:
-        """Return standard errors of area differences from variances of angles, 0 if they are rounding.
-
-        They are errors of angles times secant slopes, so that intervals agree with tests of angles.
-        """
+        """Return standard errors of area differences: of angles, from variances, times secant slopes."""
         a, b = np.triu_indices(len(self.area), 1)
         varies = ~(pair <= RANK_TOLERANCE * (single[a] + single[b]))
         return np.where(varies, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
@@ -134,7 +131,7 @@ class ArcsineAreas:
 
     @classmethod
     def from_areas(cls, area: Floats, values: Floats, sample: Sample) -> Self:
-        """Return areas (n_models,) with their scale."""
+        """Return areas (n_models,) and jackknife values, with angles and slopes of the arcsine scale."""
         return cls(ArcsineScale.from_areas(area), values, sample)
 
     @property
@@ -144,25 +141,25 @@ class ArcsineAreas:
 
     @cached_property
     def area_covariance(self) -> Floats:
-        """Covariance of the areas."""
+        """Jackknife covariance of the areas (n_models, n_models)."""
         return self.sample.covariance(self.values)
 
     @property
     def angle_values(self) -> Floats:
-        """Jackknife values of the angles (delta method)."""
+        """Jackknife values of the angles (n_units, n_models), by the delta method."""
         return self.values / self.scale.slope
 
     @cached_property
     def covariance(self) -> Floats:
-        """Covariance of the angles."""
+        """Jackknife covariance of the angles (n_models, n_models)."""
         return self.sample.covariance(self.angle_values)
 
     def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
-        """Return standard errors and degrees of freedom of contrasts (n, n_models) of the angles."""
+        """Return standard errors and degrees of freedom (n,) of contrasts (n, n_models) of the angles."""
         return self.sample.estimate_errors(self.angle_values @ contrasts.T)
 
     def angle_variances(self) -> VarianceEstimates:
-        """Return the variances of the angles and of their differences."""
+        """Return variances and df of the angles (n_models, 1) and of their differences (n_pairs, 1)."""
         values = self.angle_values
         unit = ceil_power_of_two(np.maximum(values.max(axis=0), -values.min(axis=0)).max())
         blocks = self.sample.iter_deviations(values)
@@ -171,18 +168,18 @@ class ArcsineAreas:
         return VarianceEstimates.from_power_sums(self.sample, sums, len(self.area), unit)
 
     def pair_errors(self) -> tuple[Floats, Floats]:
-        """Return standard errors and degrees of freedom of all differences between areas."""
+        """Return standard errors and degrees of freedom (n_pairs,) of all pairs' differences of areas."""
         spreads = self.angle_variances()
         error = self.scale.pair_errors(spreads.pair[:, 0], spreads.model[:, 0])
         error = np.full(error.shape, np.nan) if self.sample.single_unit_classes else error
         return error, spreads.pair_df[:, 0]
 
     def model_errors(self) -> tuple[Floats, Floats]:
-        """Return standard errors and degrees of freedom of all areas."""
+        """Return standard errors and degrees of freedom of all areas (n_models,)."""
         return self.sample.estimate_errors(self.values)
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return stratum contributions (n_pairs, 3) to the variance of differences, and their variances."""
+        """Return strata's parts (n_pairs, 3) in variances of area differences, and the parts' variances."""
         pairs = combinations(range(len(self.area)), 2)
         strata = [self.sample.stratum_variances(self.values[:, i] - self.values[:, j]) for i, j in pairs]
         variance, var_of_var = np.stack(strata, axis=1)
@@ -190,7 +187,7 @@ class ArcsineAreas:
 
 
 def compute_pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str) -> PairTests:
-    """Return tests of every pair a - b, without limits for a difference that has no variance."""
+    """Return t tests and intervals of every pair a - b, without limits for a difference without variance."""
     a, b = np.triu_indices(len(angles.area), 1)
     std_error, df_error = angles.pair_errors()
     difference = angles.area[a] - angles.area[b]
@@ -207,19 +204,19 @@ def compute_pair_tests(angles: ArcsineAreas, *, level: float, simultaneous: str)
 def make_pair_tests(
     difference: Floats, std_error: Floats, df_error: Floats, *, critical: Floats, half_width: Floats
 ) -> PairTests:
-    """Return t tests of differences, adjusted by Holm, with intervals of this half-width."""
+    """Return t tests of differences, adjusted by Holm, with intervals of the half-width `half_width`."""
     statistic, p_value = t_test(difference, std_error, df_error)
     tests = difference, std_error, statistic, df_error, p_value, adjust_holm(p_value)
     return PairTests(*tests, difference - half_width, difference + half_width, critical)
 
 
 def t_from_z(normal: float, df: Floats) -> Floats:
-    """Return the t quantile with the upper tail of a normal quantile."""
+    """Return the t quantile whose upper tail is that of the normal quantile `normal`, for each `df`."""
     return np.asarray(-special.stdtrit(df, special.ndtr(-normal)))
 
 
 def contrast_errors(contrasts: Floats, covariance: Floats) -> Floats:
-    """Return standard errors of contrasts, 0 if they are rounding."""
+    """Return standard errors (n_contrasts,) of contrasts of estimates, 0 where they are rounding."""
     variance = np.einsum("pi,ij,pj->p", contrasts, covariance, contrasts)
     scale = np.abs(contrasts) @ np.diag(covariance)
     return np.asarray(np.sqrt(np.where(variance <= RANK_TOLERANCE * scale, 0.0, variance)))
@@ -257,7 +254,7 @@ def bonferroni_value(n_pairs: int, level: float) -> float:
 
 
 def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
-    """Return the quantile of the largest ``abs(z)`` over contrasts of jointly normal estimates.
+    """Return the quantile `level` of the largest ``abs(z)`` over contrasts of jointly normal estimates.
 
     Unscrambled Sobol points make the value reproducible, whatever the order of the models.
     """
@@ -414,7 +411,7 @@ def compare_test_set(
 
 
 def list_sample_warnings(sample: Sample) -> list[str]:
-    """Return warnings about classes of a single unit or of few clusters."""
+    """Return warnings about classes of a single unit, or of fewer than 10 effective clusters."""
     if sample.single_unit_classes or not sample.clustered:
         return [SINGLE_UNIT_WARNING.format(unit) for unit in sample.single_unit_classes]
     sizes = zip(("negatives", "positives"), sample.unit_sums.effective_number(), strict=True)
@@ -428,7 +425,7 @@ def measure_arcsine_areas(
     weighting: DeploymentPrior,
     area_estimator: str,
 ) -> ArcsineAreas:
-    """Return the areas of models on the arcsine scale."""
+    """Return the areas of models over a weighting, with angles on the arcsine scale and jackknife values."""
     estimate, values = measure_models(sample, scores, [weighting], area_estimator)
     return ArcsineAreas.from_areas(estimate[:, 0], values[..., 0], sample)
 
