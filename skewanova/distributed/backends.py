@@ -74,7 +74,7 @@ class Split(NamedTuple):
 
     @classmethod
     def into_buckets(cls, n_buckets: int, column: str) -> Split:
-        """Return the split into buckets by the hash of a column."""
+        """Return the split into `n_buckets` groups of rows by the hash of a column."""
         return cls(["bucket"], partial(add_bucket, column=column, n_buckets=n_buckets), ["bucket"])
 
 
@@ -90,7 +90,7 @@ class Backend(Protocol):
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns."""
+        """Names of the columns of the frame."""
         with self._translate_errors():
             return list(self.source.columns)
 
@@ -100,42 +100,43 @@ class Backend(Protocol):
             return self._count()
 
     def count_rows(self, columns: Mapping[str, str]) -> Counter[Any]:
-        """Return the number of rows of every (model, fold)."""
+        """Return a counter of the rows of every (model, fold)."""
         keys = {key: columns[key] for key in group_columns(columns)}
         return sum(map(Counter, self.map_partitions(keys, count_by_group)), Counter())
 
     def read_rows(self, columns: Mapping[str, str], select: RowFunction = pd.DataFrame.copy) -> pd.DataFrame:
-        """Return the rows of the columns, or what `select` makes of every partition, in this process."""
+        """Return the rows of these columns, as `select` leaves them, in one frame in this process."""
         parts = self.map_partitions(columns, select)
         return pd.concat(parts) if parts else pd.DataFrame(columns=[*columns])
 
     def map_partitions(self, columns: Mapping[str, str], function: RowFunction) -> list[Any]:
-        """Return the results of a function of every partition, or batch of rows."""
+        """Return a list of the function's result for every partition, or batch of rows."""
         with self._translate_errors():
             return self._collect(self._partition(self._select(columns), function))
 
     def map_groups(
         self, columns: Mapping[str, str], function: RowFunction, split: Split | None = None
     ) -> list[Any]:
-        """Return the results of a function of the rows of every (model, fold), or group of a split."""
+        """Return a list of the function's result for every (model, fold), or every group of `split`."""
         with self._translate_errors():
             return self._collect(self._split(columns, function, split))
 
     def persist_groups(self, columns: Mapping[str, str], function: RowFunction, split: Split) -> Any:
-        """Apply a function to the rows of every group; the results stay on the workers."""
+        """Return the function's results for every group of `split`, which stay on the workers."""
         with self._translate_errors():
             return self._persist(self._split(columns, function, split))
 
     def map_results(self, results: Any, function: Callable[[Any], Any]) -> list[Any]:
-        """Return the results of a function of every result on the workers."""
+        """Return a list of the function's result for every result on the workers."""
         with self._translate_errors():
             return self._collect(self._continue(results, function))
 
     def release(self, results: Any) -> None:
-        """Delete results on the workers, if the engine does not do so itself."""
+        """Do nothing; an engine that must delete results on the workers does so here."""
         return
 
     def _split(self, columns: Mapping[str, str], function: RowFunction, split: Split | None) -> Any:
+        """Return the function's lazy results for every (model, fold), or every group of `split`."""
         rows = self._select(columns)
         if split is None:
             return self._group(rows, group_columns(columns), function)
@@ -145,35 +146,35 @@ class Backend(Protocol):
         """Return the number of rows."""
 
     def _select(self, columns: Mapping[str, str]) -> Any:
-        """Return the columns under their new names."""
+        """Return the frame of these columns, renamed to the keys of `columns`."""
 
     def _transform(self, rows: Any, function: RowFunction, numbers: Sequence[str]) -> Any:
-        """Return the rows that a function makes of every partition, with more integer columns `numbers`."""
+        """Return the frame that a function makes of every partition, with new integer columns `numbers`."""
 
     def _partition(self, rows: Any, function: RowFunction) -> Any:
-        """Apply a function to every partition, lazily."""
+        """Return the lazy results of a function of the rows of every partition."""
 
     def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> Any:
-        """Apply a function to the rows of every value of the keys, lazily."""
+        """Return the lazy results of a function of the rows of every value of the keys."""
 
     def _continue(self, results: Any, function: Callable[[Any], Any]) -> Any:
-        """Apply a function to every result, lazily."""
+        """Return the lazy results of a function of every result."""
 
     def _persist(self, results: Any) -> Any:
-        """Compute results and keep them on the workers."""
+        """Return the results, computed and kept on the workers."""
 
     def _collect(self, results: Any) -> list[Any]:
-        """Compute results and return them to this process."""
+        """Return the computed results as a list in this process."""
 
     def _errors(self) -> tuple[type[BaseException], ...]:
-        """Return the types of errors of the engine."""
+        """Return the types of the errors of the engine."""
 
     def _describe_damage(self) -> str | None:
-        """Return the error of the first damaged Parquet file behind the rows, on this machine, or None."""
+        """Return the error text of the first damaged Parquet file read, on this machine, or None."""
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Turn errors of workers and of damaged files into one-line input errors."""
+        """Raise errors of workers and of damaged files in the block as one-line input errors."""
         errors = self._errors()
         # a shuffle of Dask wraps errors, such as those of a full disk, in a RuntimeError
         caught: tuple[type[BaseException], ...] = (*errors, RuntimeError)
@@ -202,7 +203,7 @@ class Backend(Protocol):
 
 
 def make_backend(source: object) -> Backend | None:
-    """Return the backend of a Dask or Spark frame, or None."""
+    """Return the backend of a Dask or Spark frame, or None for any other object."""
     kind = type(source)  # attributes of a Spark frame itself may query Java
     homes = {item.__module__ for item in kind.__mro__}
     if hasattr(kind, "map_partitions") and any(home.startswith("dask") for home in homes):
@@ -215,62 +216,71 @@ def make_backend(source: object) -> Backend | None:
 
 
 def count_by_group(frame: pd.DataFrame) -> dict[Any, int]:
-    """Return the number of rows of every (model, fold) of a partition."""
+    """Return a mapping of every (model, fold) of a partition to its number of rows."""
     return frame.groupby(group_columns(frame), observed=True, dropna=False).size().to_dict()
 
 
 def apply_to_rows(frame: pd.DataFrame, function: RowFunction) -> list[Any]:
-    """Return the result of a function of the rows of a partition, as a list."""
+    """Return a list of one item, the function's result for the rows of a partition."""
     return [function(frame)]
 
 
 def apply_to_groups(frame: pd.DataFrame, function: RowFunction, *, keys: Sequence[str]) -> list[Any]:
-    """Return the results of a function of every group of a partition."""
+    """Return a list of the function's result for every group, by `keys`, of a partition."""
     groups = frame.groupby(list(keys), sort=False, observed=True, dropna=False)
     return [function(rows) for _, rows in groups]
 
 
 def apply_to_all(values: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
-    """Return the results of a function of each value."""
+    """Return a list of the function's result for every value."""
     return [function(value) for value in values]
 
 
 @dataclass(frozen=True, eq=False)
 class DaskFrame(Backend):
-    """A Dask data frame, whose results are one list per partition."""
+    """A Dask data frame, whose lazy results are one delayed list per partition."""
 
     source: Any
     name: str = "the Dask frame"
 
     def _count(self) -> int:
+        """Return the number of rows."""
         return len(self.source)
 
     def _select(self, columns: Mapping[str, str]) -> Any:
+        """Return the Dask frame of these columns, renamed to the keys of `columns`."""
         columns_by_name = {name: column for column, name in columns.items()}
         return self.source[list(columns_by_name)].rename(columns=columns_by_name)
 
     def _transform(self, rows: Any, function: RowFunction, numbers: Sequence[str]) -> Any:
+        """Return the Dask frame that a function makes of every partition."""
         return rows.map_partitions(function, meta=function(rows._meta))
 
     def _partition(self, rows: Any, function: RowFunction) -> list[Any]:
+        """Return a delayed list per partition, of the function's result for its rows."""
         return self._continue(rows.to_delayed(), function, work=apply_to_rows)
 
     def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> list[Any]:
+        """Return a delayed list per shuffled partition, of the function's result for each of its groups."""
         parts = rows.shuffle(on=list(keys)).to_delayed()
         return self._continue(parts, function, work=partial(apply_to_groups, keys=keys))
 
     def _continue(self, results: Any, function: Callable[[Any], Any], work: Any = apply_to_all) -> list[Any]:
+        """Return delayed `work(part, function)`, a list, for every part of the results."""
         delayed = import_module("dask").delayed
         sent = delayed(function)  # sent once, as it may be large
         return [delayed(work)(part, sent) for part in results]
 
     def _persist(self, results: Any) -> Any:
+        """Return a tuple of the delayed lists, computed and kept on the workers."""
         return import_module("dask").persist(*results)
 
     def _collect(self, results: Any) -> list[Any]:
+        """Return the items of all computed lists in one list."""
         return [item for part in import_module("dask").compute(*results) for item in part]
 
     def _errors(self) -> tuple[type[BaseException], ...]:
+        """Return the types of errors of the system, of memory, of Arrow and of Dask's workers."""
         errors = OSError, MemoryError, pa.ArrowException
         try:
             distributed = import_module("distributed")
@@ -280,6 +290,7 @@ class DaskFrame(Backend):
         return (*errors, distributed.KilledWorker, *lost)
 
     def _describe_damage(self) -> str | None:
+        """Return the error text of the first damaged Parquet file that the frame reads, or None."""
         steps = self.source.expr.walk() if hasattr(self.source, "expr") else ()
         sources = [step.operand("path") for step in steps if "path" in step._parameters]
         paths = [path for item in sources for path in (item if isinstance(item, list | tuple) else [item])]
@@ -288,20 +299,23 @@ class DaskFrame(Backend):
 
 @dataclass(frozen=True, eq=False)
 class SparkFrame(Backend):
-    """A Spark SQL frame, whose results are a frame of pickled values."""
+    """A Spark SQL frame, whose lazy results are a Spark frame of pickled values."""
 
     source: Any
     name: str = "the Spark frame"
 
     def _count(self) -> int:
+        """Return the number of rows."""
         return int(self.source.count())
 
     def _select(self, columns: Mapping[str, str]) -> Any:
+        """Return the Spark frame of these columns, renamed to the keys of `columns`."""
         column = import_module("pyspark.sql.functions").col
         quoted = {new: "`" + name.replace("`", "``") + "`" for new, name in columns.items()}
         return self.source.select(*(column(name).alias(new) for new, name in quoted.items()))
 
     def _transform(self, rows: Any, function: RowFunction, numbers: Sequence[str]) -> Any:
+        """Return the Spark frame that a function makes of every batch, with new integer columns `numbers`."""
         if "weight" in rows.columns:  # sums of weights may exceed their type
             rows = rows.withColumn("weight", rows["weight"].cast("double"))
         types = import_module("pyspark.sql.types")
@@ -310,18 +324,23 @@ class SparkFrame(Backend):
         return rows.mapInArrow(partial(_transform_batches, function, numbers), schema)
 
     def _partition(self, rows: Any, function: RowFunction) -> Any:
+        """Return the Spark frame of the function's pickled result for every batch of rows."""
         return rows.mapInArrow(partial(_apply_to_batches, _read_rows, function), RECORD_SCHEMA)
 
     def _group(self, rows: Any, keys: Sequence[str], function: RowFunction) -> Any:
+        """Return the Spark frame of the function's pickled result for the rows of every group."""
         return rows.groupBy(*keys).applyInArrow(_apply_to_table(function), RECORD_SCHEMA)
 
     def _continue(self, results: Any, function: Callable[[Any], Any]) -> Any:
+        """Return the Spark frame of the function's pickled result for every pickled result."""
         return results.mapInArrow(partial(_apply_to_batches, _unpickle_values, function), RECORD_SCHEMA)
 
     def _persist(self, results: Any) -> Any:
+        """Return the Spark frame of results, which its workers keep once it is computed."""
         return results.persist()
 
     def _collect(self, results: Any) -> list[Any]:
+        """Return a list of the unpickled results."""
         return [pickle.loads(bytes(row["record"])) for row in results.collect()]
 
     def release(self, results: Any) -> None:
@@ -330,10 +349,12 @@ class SparkFrame(Backend):
             results.unpersist()
 
     def _errors(self) -> tuple[type[BaseException], ...]:
+        """Return the types of errors of Spark, of its gateway to Java and of connections."""
         errors = import_module("pyspark.errors").PySparkException, import_module("py4j.protocol").Py4JError
         return (*errors, ConnectionError)
 
     def _describe_damage(self) -> str | None:
+        """Return the error text of the first damaged Parquet file that the frame reads, or None."""
         with suppress(*self._errors()):  # the session may have ended
             return _describe_damaged_file(self.source.inputFiles(), list(self.source.columns))
         return None
@@ -342,21 +363,23 @@ class SparkFrame(Backend):
 def _apply_to_batches(
     read: Callable[[Any], Iterable[Any]], function: Callable[[Any], Any], batches: Iterator[Any]
 ) -> Iterator[Any]:
-    """Yield Arrow batches of the pickled results of a function of the values in each batch."""
+    """Yield Arrow batches of the pickled results of a function of each value that `read` makes of a batch."""
     for batch in batches:
         yield from _pickle_values(map(function, read(batch))).to_batches()
 
 
 def _read_rows(batch: Any) -> list[pd.DataFrame]:
+    """Return a list of one item, the rows of an Arrow batch as a data frame."""
     return [batch.to_pandas()]
 
 
 def _unpickle_values(batch: Any) -> Iterator[Any]:
+    """Return an iterator over the unpickled values in the column record of an Arrow batch."""
     return map(pickle.loads, batch.column("record").to_pylist())
 
 
 def _apply_to_table(function: RowFunction) -> Callable[[Any], Any]:
-    """Wrap a function of a data frame so that Spark maps Arrow tables to its pickled result."""
+    """Return a function of an Arrow table for Spark, whose result is a table of the pickled result."""
 
     def apply(table: Any) -> Any:
         return _pickle_values([function(table.to_pandas())])
@@ -366,6 +389,7 @@ def _apply_to_table(function: RowFunction) -> Callable[[Any], Any]:
 
 
 def _pickle_values(values: Iterable[Any]) -> pa.Table:
+    """Return an Arrow table with the pickled values in its column record."""
     return pa.table({"record": [pickle.dumps(value) for value in values]})
 
 
@@ -380,7 +404,7 @@ def _transform_batches(
 
 
 def add_bucket(frame: pd.DataFrame, *, column: str, n_buckets: int) -> pd.DataFrame:
-    """Return rows with a column bucket, by a hash of the case or cluster; 3 and 3.0 are equal."""
+    """Return the rows with a column bucket, the hash of `column` modulo `n_buckets`; 3 and 3.0 are equal."""
     codes, levels = pd.factorize(frame[column])
     names = np.array([str(value).removesuffix(".0") for value in [*levels, ""]], dtype=object)
     hashed = pd.util.hash_array(names, categorize=False) % np.uint64(n_buckets)
@@ -388,7 +412,7 @@ def add_bucket(frame: pd.DataFrame, *, column: str, n_buckets: int) -> pd.DataFr
 
 
 def _describe_damaged_file(paths: Iterable[object], columns: Sequence[str]) -> str | None:
-    """Return the error of the first damaged Parquet file of this machine, which engines do not name."""
+    """Return the error text of the first damaged Parquet file at local paths or patterns, or None."""
     files: list[Path] = []
     for path in map(str, paths):
         local = unquote(re.sub("^file:(//)?", "", path)) if path.startswith("file:") else path

@@ -114,7 +114,7 @@ class RowChecks:
 
     @return_errors
     def check_cases(self, frame: pd.DataFrame) -> CaseFacts:
-        """Check the rows of a bucket of cases, and summarize its cases."""
+        """Return the facts of a bucket of cases, or the error if one has two clusters or weights."""
         rows = self.read(frame)
         if any(column in rows for column in SAMPLING_COLUMNS):
             self._check_same(rows)
@@ -130,6 +130,7 @@ class RowChecks:
         )
 
     def _summarize_cases(self, rows: pd.DataFrame) -> CaseSummary:
+        """Return the summary of the cases in some rows, with at most 5 examples per fold."""
         n_folds, names = len(self.folds), rows["case"].cat.categories.tolist()
         code = level_codes(rows, "case") * n_folds + level_codes(rows, "fold")
         pair, n_rows = np.unique(code, return_counts=True)
@@ -148,7 +149,7 @@ class RowChecks:
 
     @return_errors
     def check_clusters(self, frame: pd.DataFrame) -> ClusterFacts:
-        """Check the rows of a bucket of clusters, and summarize its clusters."""
+        """Return the facts of a bucket of clusters, or the error if a case has two clusters."""
         rows = self.read(frame)
         if "case" not in rows:
             self._check_same(rows.drop(columns="weight", errors="ignore"))
@@ -168,7 +169,7 @@ class RowChecks:
 
     @return_errors
     def check_weights(self, frame: pd.DataFrame) -> WeightFacts:
-        """Check the rows of a bucket of cases or weights, and summarize its weights."""
+        """Return the facts of the weights in a bucket, or the error if a case has two weights."""
         rows = self.read(frame).drop(columns="cluster", errors="ignore")
         if "case" not in rows and len(self.folds) > 1:
             self._check_same(rows)
@@ -178,7 +179,7 @@ class RowChecks:
         return WeightFacts(sums, [_distinct_weights([weight[side]]) for side in (~positive, positive)])
 
     def _sum_units(self, rows: pd.DataFrame, unit: NDArray[np.intp]) -> UnitSums:
-        """Return the weights of units as sums of shape (n_models, n_folds, 2)."""
+        """Return sums of the weights of units by model, fold and class, of shape (n_models, n_folds, 2)."""
         shape = len(self.models), len(self.folds), 2
         model, fold = (level_codes(rows, key) for key in ("model", "fold"))
         weight = rows["weight"].to_numpy() if "weight" in rows else None
@@ -186,7 +187,7 @@ class RowChecks:
         return UnitSums.from_cases(kind, unit, weight, int(np.prod(shape))).reshape(*shape)
 
     def _check_same(self, rows: pd.DataFrame) -> None:
-        """Check that a case has one cluster and one weight; messages name rows by their fold."""
+        """Raise unless a case has one cluster and one weight; messages name rows by their fold."""
 
         def check(rows: pd.DataFrame) -> None:
             folds = rows["fold"].tolist()
@@ -195,7 +196,7 @@ class RowChecks:
         _check_sorted(check, rows)
 
     def find_positive_scores(self, frame: pd.DataFrame) -> list[tuple[Any, NDArray[Any]]]:
-        """Return the distinct scores of the positives of every (model, fold) in a partition."""
+        """Return ((model, fold), distinct scores of its positives) for every pair in a partition."""
         if not len(frame):
             return []
         rows = _drop_weightless(self.read(frame))
@@ -219,6 +220,7 @@ class RowChecks:
 
 
 def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Categorical[Any]:
+    """Return the values as a categorical of `levels`, compared as text without a final .0."""
     codes, names = pd.factorize(values)
     index = {str(level): i for i, level in enumerate(levels)}
     texts = [name if name in index else name.removesuffix(".0") for name in map(str, names)]
@@ -227,10 +229,12 @@ def _recode_levels(values: pd.Series[Any], levels: Sequence[Label]) -> pd.Catego
 
 
 def _drop_weightless(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of positive weight, with a new index; without weights, all rows."""
     return rows[rows["weight"] > 0].reset_index(drop=True) if "weight" in rows else rows
 
 
 def _distinct_weights(weights: Sequence[Floats]) -> Floats:
+    """Return the ascending distinct weights of all arrays, at most `MAX_DISTINCT_WEIGHTS` + 1."""
     return np.unique(np.concatenate(weights))[: MAX_DISTINCT_WEIGHTS + 1]
 
 
@@ -258,12 +262,13 @@ class PersistedCases:
         weakref.finalize(self, self.engine.release, self.buckets).atexit = False
 
     def map(self, function: Callable[[RankedCases], Any]) -> list[Any]:
-        """Return the results of a function of the cases of every bucket that has any."""
+        """Return a list of the function's result for the cases of every bucket that has any."""
         results = self.engine.map_results(self.buckets, partial(_apply_if_any, function))
         return [item for item in results if item is not None]
 
 
 def _apply_if_any(function: Callable[[RankedCases], Any], cases: RankedCases) -> Any:
+    """Return the function's result for the cases, or None if there are none."""
     return function(cases) if len(cases.positive) else None
 
 
@@ -275,7 +280,7 @@ def summarize_groups(
     *,
     pos_label: object,
 ) -> tuple[CaseSummary | None, SamplingSummary | None, PersistedCases | None]:
-    """Check cases, clusters and weights; return their summaries, and the cases of one test set on workers."""
+    """Return summaries of cases and of sampling, and the cases of one test set on workers, each or None."""
     counts = table.counts
     checks = RowChecks(
         models=table.models,
@@ -328,7 +333,7 @@ def _join_cases(parts: Sequence[CaseFacts], folds: Sequence[Label]) -> CaseSumma
 def _summarize_sampling(
     check_buckets: Callable[[str, RowFunction], list[Any]], columns: Mapping[str, str], checks: RowChecks
 ) -> SamplingSummary:
-    """Check clusters and weights, and return their summary."""
+    """Return the summary of clusters and weights of all buckets; raise if a check fails."""
     weights = shared = None
     distinct = [np.ones(1), np.ones(1)]
     kinds: tuple[int, ...] = (0, 0, 0)
@@ -352,6 +357,6 @@ def _summarize_sampling(
 
 
 def _join_shared_clusters(parts: Sequence[SharedClusters]) -> SharedClusters | None:
-    """Return the clusters of all buckets that are in several folds, or None."""
+    """Return the number of clusters in several folds in all buckets, and that in most folds; or None."""
     most = max(parts, key=lambda item: (item.n_folds, str(item.name)), default=None)
     return most and most._replace(n_clusters=sum(item.n_clusters for item in parts))

@@ -53,7 +53,7 @@ class CaseJackknife:
     means: Floats | None = None
 
     def deviations(self, cases: RankedCases) -> CaseDeviations:
-        """Return the deviations of the units of some cases."""
+        """Return the centred jackknife values of the units of some cases; without means, as they are."""
         columns = cases.positive, cases.cluster, cases.weight
         slots = (cases.slot[row].astype(np.intp) for row in self.rows)
         sides = [(slot[cases.positive] // 2, slot[~cases.positive]) for slot in slots]
@@ -74,7 +74,7 @@ class CaseJackknife:
 
     @cached_property
     def _tables_of_cases(self) -> list[tuple[CurvePositions, Codes, Floats, Floats]]:
-        """Positions on each curve, their entries, areas, and values of entries, without clusters."""
+        """Per curve: positions, their entries, areas (n_weightings,), values (n_entries, n_weightings)."""
         tables, sizes = [], self.sample.sizes[:2]
         for model, curve in enumerate(self.curves):
             gain, fall = curve.counts()
@@ -94,7 +94,7 @@ class CaseJackknife:
 
     @cached_property
     def _tables_of_clusters(self) -> list[tuple[Floats, Floats, Floats]]:
-        """Weights of positives by step and of negatives by slot, and areas, of each curve."""
+        """Per curve: weights of positives by step, of negatives by slot, and areas (n_weightings,)."""
         tables = []
         for curve in self.curves:
             gain, fall = (counts.astype(np.float64) for counts in curve.counts())
@@ -102,7 +102,7 @@ class CaseJackknife:
         return tables
 
     def _centre(self, values: Floats, stratum: Codes, means: Floats | None) -> Floats:
-        """Return the deviations of values from the means of their strata, or the values without means."""
+        """Return values less the means of their strata of n units, over sqrt(n (n - 1)); or as they are."""
         if means is None:
             return values
         size = self.sample.stratum_sizes[stratum]
@@ -110,7 +110,7 @@ class CaseJackknife:
         return np.asarray((values - means[stratum]) / scale)
 
     def sum_by_stratum(self, cases: RankedCases) -> Floats:
-        """Return the sums of the values of some units, of shape (3, n_models, n_weightings)."""
+        """Return sums of the values of the units of some cases, of shape (3, n_models, n_weightings)."""
         result = self.deviations(cases)
         sums = np.zeros((3, len(result.tables), len(self.weightings)))
         for kind, (rows, _) in zip(result.sample.stratum_numbers, result.sample.strata, strict=True):
@@ -121,10 +121,10 @@ class CaseJackknife:
     def sum_powers(
         self, cases: RankedCases, *, turns: Sequence[PriorProjection] | None, mix: Floats | None
     ) -> Sums:
-        """Return sums of powers of the deviations of some units for every turn.
+        """Return areas, R factor, and power sums by turn of the deviations of the units of some cases.
 
         The default turns are those of the arcsine scale and of the areas. A `mix` (n, n_models) gives linear
-        combinations in place of the models.
+        combinations in place of the models, without the R factor.
         """
         result = self.deviations(cases)
         estimate = np.stack([table.estimate for table in result.tables])
@@ -140,24 +140,16 @@ class CaseJackknife:
 
 
 def _default_projections(area: Floats) -> list[PriorProjection]:
-    """Return the turns of areas over one prior distribution, on the arcsine scale and unscaled."""
+    """Return two projections of areas over one prior distribution: to the arcsine scale, and to areas."""
     slopes = ArcsineScale.from_areas(area).slope, np.ones(len(area))
     return [PriorProjection(np.ones((1, 1)), 1 / slope[:, None]) for slope in slopes]
 
 
 class Sums(NamedTuple):
-    """Areas, and sums over the deviations of units.
+    """Areas (n_models, n_weightings), and sums over the deviations of the units of `sample`.
 
-    Attributes
-    ----------
-    sample : SampleSummary
-        Summary of the units.
-    estimate : ndarray of shape (n_models, n_weightings)
-        Areas.
-    root : ndarray
-        Triangular factor of the cross-products of the deviations.
-    powers : list of (unit, sums)
-        For every turn, sums of powers by stratum (3, 2, n_models + n_pairs, n_priors), in powers of the unit.
+    `root` is a triangular factor of the cross-products of the deviations. `powers` holds (unit, sums) for
+    every turn: sums of powers by stratum (3, 2, n_models + n_pairs, n_priors), in powers of the unit.
     """
 
     sample: SampleSummary
@@ -167,7 +159,7 @@ class Sums(NamedTuple):
 
     @classmethod
     def merge(cls, parts: Sequence[Sums]) -> Sums:
-        """Return the sums over all parts."""
+        """Return the sums over all parts, in common units, and the triangular factor of all roots."""
         powers = []
         for turn in zip(*(part.powers for part in parts), strict=True):
             # units of curves are the same in all parts, those of clusters are not
@@ -178,7 +170,7 @@ class Sums(NamedTuple):
         return cls(parts[0].sample, parts[0].estimate, compute_r_factor(part.root for part in parts), powers)
 
     def estimate_variances(self, n_curves: int) -> list[VarianceEstimates]:
-        """Return the variances of `n_curves` models or combinations for every turn."""
+        """Return, for every turn, the variances of `n_curves` models or combinations and of their pairs."""
         stratum = self.sample.stratum
         return [
             VarianceEstimates.from_power_sums(self.sample, sums[stratum], n_curves, unit)
@@ -194,25 +186,26 @@ class DistributedArcsine(ArcsineAreas):
     measure: Callable[..., Sums]
 
     def angle_variances(self) -> VarianceEstimates:
-        """Return variances of the angles and of their differences."""
+        """Return variances, with degrees of freedom, of the angles and of their differences."""
         return self.sums.estimate_variances(len(self.area))[0]
 
     def model_errors(self) -> tuple[Floats, Floats]:
-        """Return the standard error of every area, and its degrees of freedom."""
+        """Return the standard errors (n_models,) of the areas, and their degrees of freedom."""
         return self._single_errors(self.sums.estimate_variances(len(self.area))[1])
 
     def pair_variances_by_stratum(self) -> tuple[Floats, Floats]:
-        """Return variances (n_pairs, 3) of each difference by stratum, and the variances of these."""
+        """Return variances (n_pairs, 3) of area differences by stratum, and the variances of these."""
         (unit, sums), stratum = self.sums.powers[1], self.sample.stratum
         result = np.zeros((2, 3, sums.shape[2] - len(self.area)))
         result[:, stratum] = self.sample.variances_from_sums(sums[stratum])[:, :, len(self.area) :, 0]
         return result[0].T * unit**2, result[1].T * unit**4
 
     def estimate_contrasts(self, contrasts: Floats) -> tuple[Floats, Floats]:
-        """Return the standard errors of contrasts (n, n_models) and their degrees of freedom."""
+        """Return standard errors (n,) of contrasts (n, n_models) of angles, and degrees of freedom."""
         angular, _ = _default_projections(self.area)
         (spreads,) = self.measure(turns=[angular], mix=contrasts).estimate_variances(len(contrasts))
         return self._single_errors(spreads)
 
     def _single_errors(self, spreads: VarianceEstimates) -> tuple[Floats, Floats]:
+        """Return the standard errors of the models (n_models,), and their degrees of freedom."""
         return self.sample.to_std_errors(spreads.model.ravel()), spreads.model_df.ravel()

@@ -89,6 +89,7 @@ def read_distributed(engine: Backend, columns: Mapping[str, str] | None, pos_lab
 
 
 def _fits_in_memory(n_rows: int) -> bool:
+    """Return True if so many rows take at most half of the free memory, or if this is unknown."""
     free = find_free_memory()
     return free is None or n_rows * BYTES_PER_ROW <= MEMORY_SHARE * free
 
@@ -105,7 +106,7 @@ def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: obje
 
 
 def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: object) -> StreamedScores:
-    """Return the checked curves of all groups, and the summaries of cases, clusters and weights."""
+    """Return the checked curves of all groups, with the summaries of cases, clusters and weights."""
     groups = pack_groups(engine, columns, pos_label)
     table = join_groups(groups, pos_label)
     cases, sampling, parts = summarize_groups(engine, columns, table, groups, pos_label=pos_label)
@@ -117,18 +118,10 @@ def collect_curves(engine: Backend, columns: Mapping[str, str], *, pos_label: ob
 
 @dataclass(eq=False)
 class DistributedCases(PairedTestSet):
-    """Curves of models or runs on one test set, and its cases on workers.
+    """Curves of models or runs on one test set, by (model, fold), and its cases on workers.
 
-    Attributes
-    ----------
-    sample : SampleSummary
-        Summary of the units.
-    curves : mapping
-        The curve of every (model, fold).
-    parts : CasePartitions
-        The cases on the workers.
-    weights : (ndarray, ndarray)
-        Distinct weights of the negatives and of the positives, up to one too many.
+    `sample` summarizes the units, `parts` are the cases on the workers, and `weights` the distinct weights of
+    the negatives and of the positives, up to one too many.
     """
 
     sample: SampleSummary
@@ -145,7 +138,10 @@ class DistributedCases(PairedTestSet):
         turns: Sequence[PriorProjection] | None = None,
         mix: Floats | None = None,
     ) -> Sums:
-        """Return the sums of all models and runs of an evaluation over all workers."""
+        """Return the areas of all models and runs of an evaluation, and sums of deviations over all cases.
+
+        Raise if the area estimator or the number of distinct weights needs the scores in memory.
+        """
         area_estimator = evaluation.area_estimator
         if area_estimator not in STEP_ESTIMATORS:
             raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(STEP_ESTIMATORS)))
@@ -162,7 +158,7 @@ class DistributedCases(PairedTestSet):
         return Sums.merge(self.parts.map(partial(values.sum_powers, turns=turns, mix=mix)))
 
     def measure_areas(self, evaluation: Evaluation, weighting: DeploymentPrior) -> ArcsineAreas:
-        """Return the areas over a prior distribution on the arcsine scale."""
+        """Return the models' areas over a prior distribution, with the arcsine scale; they are cached."""
         # the value refers to the weighting
         key = "angles", evaluation.models, id(weighting), evaluation.area_estimator
         if key not in self.cache:
@@ -176,7 +172,7 @@ class DistributedCases(PairedTestSet):
     def project_deviations(
         self, evaluation: Evaluation, priors: Floats, projections: Sequence[PriorProjection]
     ) -> list[tuple[Floats, VarianceEstimates]]:
-        """Return rows with the products of deviations, and variances, for each projection from the priors."""
+        """Return (rows with the products of deviations, variances) for each projection from the priors."""
         weightings = [UniformPrior(prior, prior) for prior in priors.tolist()]
         sums = self.measure(evaluation, weightings, turns=projections)
         n_curves = len(sums.estimate)
@@ -202,7 +198,7 @@ class DistributedCases(PairedTestSet):
 def iter_distributed_areas(
     evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
 ) -> Iterator[RunAreas]:
-    """Yield the areas of all runs over each deployment prior, as :func:`.paired_test_set.iter_run_areas`."""
+    """Yield the areas and deviations of all models and runs, for one deployment prior after the other."""
     table = evaluation.scores
     if not isinstance(table, StreamedScores) or table.parts is None:
         raise InputError("several runs on one test set need a case column; add it to the frame")
@@ -216,7 +212,7 @@ def iter_distributed_areas(
 
 
 def distribute_cases(table: StreamedScores, parts: CasePartitions) -> DistributedCases:
-    """Return the curves and cases of a distributed test set, checked for the same cases in all models."""
+    """Return the curves and cases of a distributed test set; raise unless all models have the same cases."""
     check_paired(table)
     if len(table.folds) > 1:
         check_clustered_runs(table)
@@ -225,7 +221,7 @@ def distribute_cases(table: StreamedScores, parts: CasePartitions) -> Distribute
 
 
 def summarize_sample(table: StreamedScores) -> SampleSummary:
-    """Return the numbers, weights and clusters of the cases of a distributed test set."""
+    """Return numbers of units, weights and clustering of the cases of a distributed test set."""
     sampling = table.sampling
     if sampling is None:
         return SampleSummary.from_sizes(table.counts[0, 0])

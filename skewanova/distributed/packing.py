@@ -57,7 +57,7 @@ Part = TypeVar("Part", "GroupSample", "Piece")
 
 
 def return_errors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function return input errors instead of raising them, which some engines would alter."""
+    """Return the function, changed to return input errors, which some engines would alter if raised."""
 
     @wraps(function)
     def wrapper(*args: Any, **options: Any) -> Any:
@@ -72,7 +72,7 @@ def return_errors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def raise_errors(results: Sequence[Any]) -> list[Any]:
-    """Return the results; raise if one is an error, of several the first by message."""
+    """Return the results as a list; raise if one is an error, of several the first by message."""
     for error in sorted((item for item in results if isinstance(item, Exception)), key=str):
         raise error
     return list(results)
@@ -80,18 +80,10 @@ def raise_errors(results: Sequence[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class PackedGroup:
-    """The curve of one group, and its properties for the checks across groups.
+    """The curve of one group, None if all cases have weight 0, and its properties for checks across groups.
 
-    Attributes
-    ----------
-    model, fold : str
-        Names, as text.
-    curve : PackedCurve, WeightedCurve or None
-        The curve; None if all cases have weight 0.
-    labels : (str, str)
-        A negative and a positive label, as written.
-    has_whole_cases : bool
-        True if all cases are whole numbers.
+    `labels` are a negative and a positive label, as written. `has_whole_cases` is True if all cases are whole
+    numbers.
     """
 
     model: str
@@ -103,7 +95,7 @@ class PackedGroup:
 
 @return_errors
 def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
-    """Return the checked curve of all rows of one group."""
+    """Return the checked group of some rows, with its curve; or the error, not raised."""
     frame = fill_fold(frame.reset_index(drop=True))
     where = locate_group_row(frame)
     rows = _drop_clusters(frame, where)
@@ -127,7 +119,7 @@ def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
 
 
 def _drop_clusters(rows: pd.DataFrame, where: RowName) -> pd.DataFrame:
-    """Return the rows without clusters, which must not be empty; other checks of clusters need all groups."""
+    """Return the rows without the column cluster; raise if a cluster is empty."""
     if "cluster" not in rows:
         return rows
     to_categorical(rows["cluster"], "cluster", where)
@@ -135,12 +127,14 @@ def _drop_clusters(rows: pd.DataFrame, where: RowName) -> pd.DataFrame:
 
 
 def _has_whole_cases(rows: pd.DataFrame, where: RowName) -> bool:
+    """Return True if rows name their cases and all names are whole numbers."""
     return "case" in rows and _is_integer(
         to_categorical(rows["case"], "case", where, numeric=True).categories
     )
 
 
 def _is_integer(levels: pd.Index[Any]) -> bool:
+    """Return True if the levels have an integer type."""
     return bool(pd.api.types.is_integer_dtype(levels.dtype))
 
 
@@ -169,12 +163,13 @@ class GroupSample:
 
 @return_errors
 def sample_groups(frame: pd.DataFrame) -> list[GroupSample]:
-    """Return a sample of every group of a partition, with all checks of single rows."""
+    """Return a sample of every group of a partition, or the error of a row, not raised."""
     groups = frame.groupby(group_columns(frame), sort=False, observed=True, dropna=False)
     return [_sample_group(fill_fold(rows.reset_index(drop=True))) for _, rows in groups]
 
 
 def _sample_group(rows: pd.DataFrame) -> GroupSample:
+    """Return a sample of the scores of a group, at equal steps of rank; raise if a row is invalid."""
     model, fold = read_group(rows)
     location = f"a row of model {model!r} in fold {fold!r}"
     rows = _drop_clusters(rows, lambda _: location)
@@ -197,13 +192,13 @@ def read_group(rows: pd.DataFrame) -> Group:
 
 
 def group_parts(parts: Sequence[Part]) -> dict[Group, list[Part]]:
-    """Return the parts by group, in the order of names."""
+    """Return lists of the parts by group, with groups in the order of names."""
     group = attrgetter("group")
     return {key: list(items) for key, items in groupby(sorted(parts, key=group), group)}
 
 
 def choose_cuts(sketches: Sequence[GroupSample], most: int) -> dict[Group, NDArray[Any]]:
-    """Return the scores that split each group of more than `most` rows into pieces of about half as many."""
+    """Return ascending scores that split each group of more than `most` rows into pieces of about half."""
     result = {}
     for group, parts in group_parts(sketches).items():
         total = sum(item.n_rows for item in parts)
@@ -219,7 +214,7 @@ def choose_cuts(sketches: Sequence[GroupSample], most: int) -> dict[Group, NDArr
 
 
 def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.DataFrame:
-    """Return the numbers of rows of a partition by group, label and score, with the piece of each score.
+    """Return the numbers n of rows of a partition by group, label and score, with the piece of each score.
 
     Weights are summed, and rows of weight 0 are left out.
     """
@@ -276,7 +271,7 @@ def join_pieces(pieces: Sequence[Piece]) -> dict[Group, CompactCurve]:
 
 
 def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedScores:
-    """Return the curves of all groups, with one spelling of each fold and the same two labels in all."""
+    """Return the curves and counts of all groups, without cases; raise for inconsistent folds and labels."""
     names = pd.DataFrame({key: [getattr(item, key) for item in groups] for key in GROUP_COLUMNS})
     model, fold = (to_categorical(names[key], key, name_row, numeric=key == "fold") for key in GROUP_COLUMNS)
     cells = dict(
@@ -324,7 +319,7 @@ def _pack_pieces(
     cuts: Mapping[Group, NDArray[Any]],
     pos_label: object,
 ) -> list[PackedGroup]:
-    """Return the curves of all groups from counts by score, with large groups in pieces."""
+    """Return all groups, with curves joined from counts by score; large groups are in pieces."""
     groups = group_parts(sketches)
     written = [
         (label, "model {!r} in fold {!r}".format(*group))
