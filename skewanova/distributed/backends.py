@@ -100,7 +100,7 @@ class Backend(Protocol):
             return self._count()
 
     def count_rows(self, columns: Mapping[str, str]) -> Counter[Any]:
-        """Return a counter of the rows of every (model, fold)."""
+        """Return the number of rows of every (model, fold), as a counter."""
         keys = {key: columns[key] for key in group_columns(columns)}
         return sum(map(Counter, self.map_partitions(keys, count_by_group)), Counter())
 
@@ -266,7 +266,7 @@ class DaskFrame(Backend):
         return self._continue(parts, function, work=partial(apply_to_groups, keys=keys))
 
     def _continue(self, results: Any, function: Callable[[Any], Any], work: Any = apply_to_all) -> list[Any]:
-        """Return delayed `work(part, function)`, a list, for every part of the results."""
+        """Return a delayed list `work(part, function)` for every part of the results."""
         delayed = import_module("dask").delayed
         sent = delayed(function)  # sent once, as it may be large
         return [delayed(work)(part, sent) for part in results]
@@ -349,7 +349,7 @@ class SparkFrame(Backend):
             results.unpersist()
 
     def _errors(self) -> tuple[type[BaseException], ...]:
-        """Return the types of errors of Spark, of its gateway to Java and of connections."""
+        """Return the types of errors of Spark, of py4j and of connections."""
         errors = import_module("pyspark.errors").PySparkException, import_module("py4j.protocol").Py4JError
         return (*errors, ConnectionError)
 

@@ -239,7 +239,7 @@ def _distinct_weights(weights: Sequence[Floats]) -> Floats:
 
 
 def _check_sorted(check: Callable[[pd.DataFrame], None], rows: pd.DataFrame) -> None:
-    """Check rows; if they fail, check them again in sorted order, so that every engine names the same row."""
+    """Call `check` on rows; if it fails, on sorted rows, so that on every engine it names the same row."""
     try:
         check(rows)
     except InputError:

@@ -1,7 +1,6 @@
 """Jackknife over cases on workers, which return sums.
 
-Leaving out a case changes an area by an amount that depends on the position of the case, or of its cluster,
-on the curve. Workers have the positions of their cases and receive all curves. Each returns a triangular
+Workers have the positions of their cases on the curves, and receive all curves. Each returns a triangular
 factor of the cross-products of its deviations, which keeps the digits of nearly equal models, and sums of
 their squares and fourth powers. Clusters and weighted cases need a first pass for the means.
 """
@@ -53,7 +52,7 @@ class CaseJackknife:
     means: Floats | None = None
 
     def deviations(self, cases: RankedCases) -> CaseDeviations:
-        """Return the centred jackknife values of the units of some cases; without means, as they are."""
+        """Return the jackknife values of the units of some cases, centred and scaled but in a first pass."""
         columns = cases.positive, cases.cluster, cases.weight
         slots = (cases.slot[row].astype(np.intp) for row in self.rows)
         sides = [(slot[cases.positive] // 2, slot[~cases.positive]) for slot in slots]

@@ -138,10 +138,7 @@ class DistributedCases(PairedTestSet):
         turns: Sequence[PriorProjection] | None = None,
         mix: Floats | None = None,
     ) -> Sums:
-        """Return the areas of all models and runs of an evaluation, and sums of deviations over all cases.
-
-        Raise if the area estimator or the number of distinct weights needs the scores in memory.
-        """
+        """Return the areas of all models and runs of an evaluation, and sums of deviations over all cases."""
         area_estimator = evaluation.area_estimator
         if area_estimator not in STEP_ESTIMATORS:
             raise InputError(NOT_BY_RISES.format(area_estimator, ", ".join(STEP_ESTIMATORS)))

@@ -82,8 +82,7 @@ def raise_errors(results: Sequence[Any]) -> list[Any]:
 class PackedGroup:
     """The curve of one group, None if all cases have weight 0, and its properties for checks across groups.
 
-    `labels` are a negative and a positive label, as written. `has_whole_cases` is True if all cases are whole
-    numbers.
+    `labels` are a negative and a positive one, as written; `has_whole_cases` is True if cases are integers.
     """
 
     model: str
@@ -95,7 +94,7 @@ class PackedGroup:
 
 @return_errors
 def pack_group(frame: pd.DataFrame, *, pos_label: object) -> PackedGroup:
-    """Return the checked group of some rows, with its curve; or the error, not raised."""
+    """Return the checked group of some rows, with its curve; or an input error, not raised."""
     frame = fill_fold(frame.reset_index(drop=True))
     where = locate_group_row(frame)
     rows = _drop_clusters(frame, where)
@@ -163,7 +162,7 @@ class GroupSample:
 
 @return_errors
 def sample_groups(frame: pd.DataFrame) -> list[GroupSample]:
-    """Return a sample of every group of a partition, or the error of a row, not raised."""
+    """Return a list of a sample of every group of a partition; or an input error, not raised."""
     groups = frame.groupby(group_columns(frame), sort=False, observed=True, dropna=False)
     return [_sample_group(fill_fold(rows.reset_index(drop=True))) for _, rows in groups]
 

@@ -283,10 +283,7 @@ def value_type(kind: Any) -> Any:
 
 
 class _Column:
-    """Collect a column batch by batch, as numbers or as categories.
-
-    Labels are read as numbers if all are whole numbers in plain spelling.
-    """
+    """Collect a column batch by batch, as numbers, or as categories of labels that are not whole numbers."""
 
     def __init__(self, n_rows: int, *, is_label: bool) -> None:
         self._n_rows, self._is_label = n_rows, is_label

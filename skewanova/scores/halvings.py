@@ -273,10 +273,7 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
 
 
 def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Generator) -> list[Split]:
-    """Return the splits that cross-validate both halves of random halvings, in `inner_folds` folds a half.
-
-    Raise if there are too few cases of a class.
-    """
+    """Return splits that cross-validate both halves of random halvings; raise if there are too few cases."""
     check_halvings(check_count(n_halvings, "n_halvings", minimum=1), "n_halvings")
     check_count(inner_folds, "inner_folds", minimum=2)
     remedy = "take design=skewanova.FoldDesign('split_half', inner_folds=2)"

@@ -120,8 +120,7 @@ def _raise_single_cluster(total: Floats) -> None:
 def complete_table(table: Scores, *, missing: str | None = None) -> tuple[Scores, tuple[str, ...]]:
     """Return the table with every fold in every model, and a tuple of warnings; else raise.
 
-    With ``missing='drop'``, folds that lack a model are dropped with a warning; None is for functions without
-    this argument.
+    With ``missing='drop'``, folds that lack a model are dropped with a warning; None if this is no option.
     """
     if missing is not None:
         check_choice(missing, MISSING_POLICIES, "missing")
@@ -156,10 +155,7 @@ def _name_absent(table: Scores, case: Label, fold: Label) -> str:
 
 
 def check_paired(table: Scores) -> tuple[str, ...]:
-    """Raise if models of a fold differ in their named cases; else return () or a warning, also issued.
-
-    Without names, the warning is of unequal numbers of cases.
-    """
+    """Raise if models of a fold differ in cases; without case names, return warnings of unequal numbers."""
     n_pairs, examples = table.count_unpaired() if table.has_cases else (0, ())
     if n_pairs:
         displayed = ", ".join(

@@ -290,8 +290,7 @@ def score_splits(
 ) -> ScoreTable:
     """Fit every estimator on every split, and return the table of the scores of the test cases.
 
-    With a generator, every estimator without a seed gets one for each split, so that the scores do not depend
-    on the number of processes.
+    With a generator, every estimator without a seed gets one per split, whatever the number of processes.
     """
     if not isinstance(params, Mapping | None):
         raise InputTypeError(

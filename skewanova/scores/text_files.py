@@ -95,14 +95,12 @@ def read_text(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
 
 
 def _read_plain_csv(path: Path, names: Sequence[str], columns: ColumnMap) -> pd.DataFrame | None:
-    """Return the columns of plain CSV, read by Arrow, or None if the csv module could read other values.
-
-    A column is read as doubles if its first value is a fraction. No double may be so large that it could be a
-    rounded whole number.
-    """
+    """Return the columns of plain CSV, read by Arrow, or None if the csv module could read other values."""
     first = next(_iter_blocks(path, names, 1), None)
     if first is None or not _is_plain_csv(path):
         return None
+    # a column is read as doubles if its first value is a fraction; no double may be so large that it could be
+    # a rounded whole number
     fractions = [
         name
         for name, (text,) in zip(names, first, strict=True)

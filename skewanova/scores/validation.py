@@ -1,9 +1,4 @@
-"""Checks of the columns of a score table, of its counts, and of clusters and weights of cases.
-
-Cases of one cluster, such as a patient, are alike, so clusters are the sampling units. A weight is the number
-of cases of the population that a case represents. Both are the same in every row of a case, and a fold tests
-all of a cluster or none.
-"""
+"""Checks of the columns of a score table, of its counts, and of clusters and weights of cases."""
 
 from __future__ import annotations
 
