@@ -211,7 +211,7 @@ def difference_grid(evaluation: Evaluation) -> Floats:
 
 
 def critical_value_of_bands(differences: pd.DataFrame) -> float | None:
-    """Return half-width / std_error, the critical value, of the band of largest std_error; None if it is 0."""
+    """Return the critical value, half-width / std_error, of the band of largest std_error; None without."""
     error = differences["std_error"].to_numpy(dtype=np.float64)
     if not np.nanmax(error, initial=0.0) > 0:
         return None

@@ -293,12 +293,8 @@ def tabulate_by_prior(evaluation: Evaluation, *, alpha: float = 0.05, rng: Seed 
 
     Parameters
     ----------
-    evaluation : Evaluation
-        The evaluated models.
-    alpha : float, default 0.05
-        Bands and contenders have the simultaneous level ``1 - alpha``.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws for the bands.
+    evaluation, alpha, rng
+        As for :func:`find_leaders`; the bands have the same level.
 
     Returns
     -------
@@ -364,7 +360,7 @@ def leaders_frame(
 def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeaderInterval]:
     """Return (leader, contenders, low, high) for each range of log-odds with one leader and contenders.
 
-    Models are indices. All of them contend below the prior `rarest`.
+    Leader and contenders are indices of models. All of them contend below the prior `rarest`.
     """
     behind = _join_ranges(
         (worse, low, high) for _, worse, low, high in band_intervals(panel, critical, rarest)
@@ -444,12 +440,8 @@ def find_differing_priors(evaluation: Evaluation, *, alpha: float = 0.05, rng: S
 
     Parameters
     ----------
-    evaluation : Evaluation
-        The evaluated models.
-    alpha : float, default 0.05
-        Familywise error rate over all priors and pairs.
-    rng : int, Generator, SeedSequence or None, default 0
-        Seed of the draws for the bands.
+    evaluation, alpha, rng
+        As for :func:`difference_curves`.
 
     Returns
     -------

@@ -389,7 +389,7 @@ def _priors_to_judge(priors: Sequence[float] | DeploymentPrior) -> tuple[Floats,
 
 
 def _curves_for_choice(rule: _Rule, choose_on: object, measured: _Curves) -> Mapping[Cell, RocCurve]:
-    """Return the ROC curves of `choose_on` by model and fold; raise if one is missing or useless."""
+    """Return ROC curves of `choose_on` by model and fold; raise if one is missing or the rule needs none."""
     if rule.name == "threshold":
         raise InputError("`choose_on` has no effect with a given `threshold`; remove one of them")
     table = read_in_memory(choose_on)

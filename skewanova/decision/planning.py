@@ -98,12 +98,10 @@ def plan_sample_sizes(
     ----------
     measures : Evaluation
         Evaluation of several folds, or of one test set with its scores.
-    difference, power, assurance
+    difference, power, assurance, control
         As for :func:`~skewanova.plan_comparison`.
     alpha : float, default 0.05
         Level of the test of each pair.
-    control : str, optional
-        Model that all others are compared with; only its pairs are planned.
 
     Returns
     -------
@@ -149,7 +147,11 @@ def plan_sample_sizes(
 
 
 def _plan_over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
-    """Return the plan over folds as columns (n_pairs,) by name, nan for pairs that do not vary."""
+    """Return columns (n_pairs,) of the plan over folds by name, nan for pairs that do not vary.
+
+    These are observed, difference, std_error, power_now, detectable, limit_power, n_folds, case_factor, and
+    n_folds_assured and case_factor_assured.
+    """
     values, _ = build_fold_table(measures.iauprec)
     paired, n_folds, halves = fold_statistics.paired_t(values), len(values), measures.iauprec_half_differences
     deviation = paired.std_error * np.sqrt(n_folds)
@@ -393,7 +395,12 @@ class ComparisonPlan:
     _table: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each pair: differences, power now, and folds and factors of cases needed."""
+        """Return one row for each pair of models, as the frame of :func:`plan_sample_sizes`.
+
+        Columns model_a, model_b, design, observed, difference, std_error, alpha, power, assurance, power_now,
+        detectable, limit_power, run_share, n_folds_now, n_folds, n_folds_assured, case_factor,
+        case_factor_assured, positive_factor, negative_factor.
+        """
         return self._table.copy()
 
     @property

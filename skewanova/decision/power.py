@@ -242,7 +242,7 @@ def z_power(difference: ArrayLike, std_error: ArrayLike, alpha: float) -> Floats
 
 
 def find_smallest_counts(has_power: Callable[[NDArray[np.int64]], Bools], reachable: Bools) -> Floats:
-    """Return, elementwise, the smallest integers from 2 with the power; infinite if not `reachable`."""
+    """Return, elementwise, the smallest integers from 2 with the power; infinite beyond 1e7 or if none."""
     low, high = np.ones(np.shape(reachable), dtype=np.int64), np.full(np.shape(reachable), 2)
     while (pending := reachable & ~has_power(high)).any():
         low, high = np.where(pending, high, low), np.where(pending, np.minimum(2 * high, MAX_FOLDS), high)
