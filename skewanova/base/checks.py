@@ -385,7 +385,7 @@ def check_weights(
 def check_labels(
     y_true: ArrayLike, *, pos_label: object = None, name: str = "y_true", where: RowName = name_row
 ) -> Bools:
-    """Return labels as a vector, True for positives: 1 of {0, 1}, {-1, 1} or booleans, else `pos_label`."""
+    """Return a boolean vector, True for positives: `pos_label` or, by default, 1 of {0, 1} or {-1, 1}."""
     labels = check_vector(to_array(y_true, name, where=where), name)
     if pos_label is None and labels.dtype.kind in "biu" and labels.min() >= 0 and labels.max() <= 1:
         return labels.view(np.bool_) if labels.dtype.itemsize == 1 else labels.astype(np.bool_)
@@ -503,7 +503,7 @@ def _find_label(pos_label: object, distinct: NDArray[Any]) -> int:
 
 
 def _list_labels(distinct: NDArray[Any]) -> list[str]:
-    """Return up to five labels as text, numbers without a trailing .0."""
+    """Return up to five labels as text: numbers without a trailing .0, and text in quotes."""
     values = distinct.tolist()[:5]
     return [f"{v:.{16 if v.is_integer() else 6}g}" if isinstance(v, float) else repr(v) for v in values]
 

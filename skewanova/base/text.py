@@ -73,7 +73,7 @@ class Table(FrameResult):
 
     @property
     def is_numeric(self) -> list[bool]:
-        """True for each column after the first that holds numbers (or empty cells) only."""
+        """List by column, True if all cells are numbers or empty; False for the first."""
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
         return [i > 0 and all(map(is_number, cells)) for i, cells in enumerate(columns)]
 
@@ -82,7 +82,7 @@ class Table(FrameResult):
         return make_frame(list(self.rows), self.header)
 
     def to_text(self, width: int = SCREEN_WIDTH, names: Mapping[str, str] | None = None) -> str:
-        """Return aligned text of `width`, surplus columns in further blocks; `names` are short forms."""
+        """Return caption, aligned cells and note as text, in blocks of columns that fit `width`."""
         short = shorten_names(row[0] for row in self.rows) if names is None else names
         rows = [[short.get(cell, cell) for cell in row] for row in self.rows]
         first = max(len(shorten_name(row[0])) for row in [self.header, *rows])
@@ -186,7 +186,7 @@ _decimals: ContextVar[int] = ContextVar("decimals", default=3)
 
 
 def set_decimals(digits: int) -> AbstractContextManager[None]:
-    """Return a context in which this is the default number of decimals."""
+    """Return a context in which this is the default number of decimals of `format_number`."""
     return set_variable(_decimals, digits)
 
 
@@ -242,14 +242,13 @@ def write_p(value: float) -> str:
 def escape_latex(text: str) -> str:
     r"""Return the text with every character escaped that LaTeX reads as a command, and typeset minus signs.
 
-    Letters and accents are composed (NFC), because pdflatex cannot typeset separate accents.
-
     Examples
     --------
     >>> from skewanova.base.text import escape_latex
     >>> print(escape_latex("a_b%$"))
     a\_b\%\$
     """
+    # NFC, because pdflatex cannot typeset separate accents
     escaped = "".join(_LATEX_ESCAPES.get(sign, sign) for sign in normalize("NFC", escape_text(text)))
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", re.sub("-(?=-)", "-{}", escaped))
 
@@ -281,6 +280,7 @@ _LATEX_ESCAPES: Mapping[str, str] = {
 
 
 def _escape_html(text: str) -> str:
+    """Return the text with `escape_text` applied, and HTML signs such as < as entities."""
     return escape(escape_text(text))
 
 

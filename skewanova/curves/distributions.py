@@ -303,7 +303,7 @@ def precision_at_score(z: Floats, a: float, b: float, log_skew: float) -> Floats
 
 
 def auprec_and_slopes(a: float, b: float, priors: Floats, shares: Floats) -> tuple[float, Floats]:
-    """Return AUPREC averaged over priors with weights `shares` (eqs 7 and 8), and derivatives in a and b."""
+    """Return AUPREC averaged over priors by weights `shares` (eqs 7, 8), and derivatives (2,) in a and b."""
     z, weight = positive_nodes(a, b)
     x = a + b * z
     hazard = np.exp(-(x**2) / 2 - LOG_ROOT_TWO_PI - special.log_ndtr(-x))

@@ -318,7 +318,7 @@ def _areas_between_points(steps: RecallSteps, start_fp: Floats, fp: Floats, prio
 
 
 def _interpolated_kernel(roc: RocCurve, aggregate: str) -> Kernel:
-    """Return the function from priors to areas by the "mean" or "median" precision of each recall."""
+    """Return a function from priors to areas (n_priors,) by the "mean" or "median" precision at a recall."""
     reached = np.flatnonzero(np.diff(roc.tpr) > 0) + 1  # the first vertex with each recall above 0
 
     def sums(priors: Floats) -> Floats:
@@ -339,7 +339,7 @@ def _aggregate_precision(roc: RocCurve, reached: NDArray[np.intp], prior: Floats
 
 
 def _interpolated_areas(recall: Floats, precision: Floats, prior: Floats) -> Floats:
-    """Return the area at each prior: the rectangle up to the first recall plus exact segments."""
+    """Return the area at each prior (n_priors,): up to the first recall a rectangle, then exact segments."""
     fp = prior * recall * (1 - precision) / precision
     start, end = fp[:, :-1], fp[:, 1:]
     steps = RecallSteps(recall[:-1], start, recall[1:], end, start)
@@ -406,7 +406,7 @@ def prior_averaged_area(
 
 
 def step_terms(steps: RecallSteps, weighting: DeploymentPrior | Floats, area_estimator: str) -> Floats:
-    """Return the terms (n_steps,) of the mean area, or (n_priors, n_steps) of areas at a column of priors."""
+    """Return each step's term (n_steps,) of the mean area, or (n_priors, n_steps) at a column of priors."""
     # steps without height have term 0
     rising = steps.tpr > steps.start_tpr
     if not rising.all():

@@ -163,10 +163,7 @@ class MeasuredCurves(Mapping[Cell, RocCurve]):
 
 
 class GroupCurves(MeasuredCurves):
-    """ROC curves of all (model, fold), from validated cases of all groups in consecutive rows.
-
-    The columns are labels, scores and, optionally, weights.
-    """
+    """ROC curves of all (model, fold) from columns of all groups' cases: labels, scores, weights if any."""
 
     def __init__(self, cells: Sequence[Cell], *columns: NDArray[Any], sizes: Counts) -> None:
         super().__init__(dict.fromkeys(cells))

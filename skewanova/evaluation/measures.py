@@ -89,8 +89,8 @@ class Evaluation(FrameResult):
     def support(self) -> Support:
         """Effective numbers of distinct positives and negatives, with the rule for supported priors."""
         # Without a case column the distinct cases are the sum over independent folds, else those of the
-        # largest fold over the fraction of the data set that it tests. With clusters or weights they are worth
-        # what they are in the smallest fold.
+        # largest fold over the fraction of the data set that it tests. With clusters or weights they are
+        # worth what they are in the smallest fold.
         table, design = self.scores, self.design
         if table is not None and table.has_cases:
             distinct = np.array(table.class_sizes(), dtype=np.float64)

@@ -97,7 +97,7 @@ class RoughLikelihood(NamedTuple):
 
 
 def predict_batch(counts: BinCounts) -> BatchPrediction:
-    """Return the distributions of the log-odds of the prior of the median batch and of a further batch."""
+    """Return log-odds with the likelihood of the median batch, and log-odds with a further one's density."""
     pooled = BinCounts(counts.positive, counts.negative, counts.unlabelled.sum(axis=0))
     log_odds, error = _fit_log_odds(pooled)
     fit, common = mixtures.fit_classes(pooled, np.asarray(expit(log_odds))), float(error)
@@ -166,7 +166,7 @@ def density_quantile(places: Floats, weights: Floats, share: ArrayLike) -> Float
 
 
 def _fit_log_odds(counts: BinCounts) -> tuple[Floats, Floats]:
-    """Return the likeliest log-odds by sample and standard errors: half the interval with a ratio below 1."""
+    """Return the likeliest log-odds by sample, and half-widths of where the ratio statistic is below 1."""
     peak = mixtures.find_peak(counts)
     low, high = mixtures.interval_limits(counts, peak, (np.asarray(1.0), np.asarray(1.0)))
     ends = mixtures.log_odds_range(counts.totals[2])

@@ -112,7 +112,7 @@ def _find_root(function: Callable[[float], float], limits: tuple[float, float]) 
 
 
 def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
-    """Return the shares and their priors, both in ascending order; raise if they are invalid."""
+    """Return the shares (keys) and their priors (values), both ascending; raise if they are invalid."""
     if not isinstance(quantiles, Mapping):
         raise InputTypeError(
             "`quantiles` must map shares to priors, such as {0.05: 0.02, 0.95: 0.15}, "

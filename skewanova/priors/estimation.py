@@ -273,7 +273,7 @@ class PriorEstimate(EstimatedPrior):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Sentences if label shift is rejected or `sensitivity` wider than the interval; () if audited."""
+        """Sentences that label shift is rejected or `sensitivity` wider than the interval; or ()."""
         if self.method == "audited":
             return ()
         low, high = self.sensitivity()
@@ -595,7 +595,7 @@ def _calibrate_critical_values(
 def _likelihood_density(
     counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Return N_PLACES log-odds, and the scaled log-likelihood there less its maximum."""
+    """Return N_PLACES log-odds, and the log-likelihood there less its maximum, divided by `ratio_scale`."""
     below, above = chi2.ppf(DENSITY_LEVEL, 1) * np.array(ratio_scale)
     reached = mixtures.interval_limits(counts, peak, (below, above))
     low, high = np.clip(reached, *mixtures.log_odds_range(counts.totals[2])).tolist()
@@ -609,7 +609,7 @@ def caveat_phrase(caveats: Sequence[str]) -> str:
 
 
 def likelihood_ratio(estimate: PriorEstimate, log_odds: Floats) -> Floats:
-    """Return the likelihood-ratio statistic at each of `log_odds`, divided by the `ratio_scale` there."""
+    """Return twice the fall of the log-likelihood from its peak at `log_odds`, divided by `ratio_scale`."""
     counts = estimate.bins.counts
     return _scaled_ratio(counts, mixtures.find_peak(counts), estimate.ratio_scale, log_odds)
 
@@ -617,7 +617,7 @@ def likelihood_ratio(estimate: PriorEstimate, log_odds: Floats) -> Floats:
 def _scaled_ratio(
     counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float], log_odds: Floats
 ) -> Floats:
-    """Return the likelihood-ratio statistic at each log-odds, divided by the `ratio_scale` of its side."""
+    """Return twice the fall of the log-likelihood from its peak, divided by the scale below or above it."""
     fall = mixtures.likelihood_ratio_statistic(counts.add_axis(), log_odds, peak.height)
     return np.asarray(fall / np.where(log_odds < peak.log_odds, *ratio_scale))
 
