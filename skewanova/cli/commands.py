@@ -46,7 +46,7 @@ def main(context: click.Context) -> None:
 
     Start with `skewanova demo`. For your own models, write their held-out scores to a CSV file with the
     columns model, fold, y_true, y_score (ideally also case), then run `skewanova check` and
-    `skewanova compare` on it.
+    `skewanova compare` on it. The variable NO_COLOR turns colours off.
     """
     if os.environ.get("NO_COLOR"):  # https://no-color.org
         context.color = False
@@ -509,7 +509,7 @@ def monitor(
 @click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
 @shared.handle_errors
 def report(directory: Path, in_browser: bool) -> None:
-    """Print the path of the report in DIR, or open it.
+    """Print the path of the report in DIR, and open it if --open is set.
 
     \b
     Example:

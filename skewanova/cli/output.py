@@ -62,7 +62,7 @@ SHELL_WORDS = (
 
 
 def to_shell(text: str) -> str:
-    """Return text, wrapped or not, with remedies and arguments as the shell takes them."""
+    """Return text, its Python remedies and `arguments` replaced by options of the command, such as --out."""
     for pattern, words in SHELL_WORDS:
         text = re.sub(pattern, words, text)
     context = click.get_current_context(silent=True)
@@ -233,7 +233,7 @@ NOTE_KEYS = {"advice", "sentences", "warning", "warnings"}
 
 
 def _note_to_shell(key: object, value: Any) -> Any:
-    """Return notes as the shell takes them, and any other value as it is."""
+    """Return texts under a key of NOTE_KEYS as `to_shell` does, and any other value as it is."""
     if key not in NOTE_KEYS or isinstance(value, Mapping):
         return value
     return to_shell(value) if isinstance(value, str) else [to_shell(note) for note in value]

@@ -422,7 +422,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 def render_figures(
     drawings: Iterable[tuple[str, Callable[[], Figure]]], formats: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the name of each figure and its files, bytes by format; one figure is in memory at a time."""
+    """Yield the name of each figure and its files, bytes by format; then warn of signs without a glyph."""
     missing: set[str] = set()
     for name, draw in drawings:
         with style.context(_STYLE), _collect_missing_glyphs(missing):

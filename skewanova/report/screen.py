@@ -343,7 +343,7 @@ def _list_crossings(source: ReportSource, groups: Mapping[str, pd.DataFrame]) ->
 def list_strip(
     source: ReportSource, colors: Colors, limits: tuple[float, float], rarest: float
 ) -> list[Segment]:
-    """Return (low, high, text, colour) of ranges of priors, such as "use A" or "open: A or B"."""
+    """Return (low, high, text, colour) by range of priors, the models not behind another: "open: A or B"."""
     low, high = limits
     start = min(max(low, rarest), high)
     result = [(low, start, "not supported", 0)] if start > low else []

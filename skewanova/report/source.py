@@ -107,7 +107,7 @@ class Result(FrameResult):
         return self.summary()
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the ranking."""
+        """Return a copy of the ranking."""
         return self.ranking.copy()
 
     @property
