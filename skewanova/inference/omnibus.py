@@ -297,7 +297,7 @@ def sphericity(auprec: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for model, prior, model:prior: term, mauchly_w, mauchly_p, epsilon_gg, epsilon_hf; p_uncorrected,
+        Rows model, prior, model:prior: term, mauchly_w, mauchly_p, epsilon_gg, epsilon_hf; p_uncorrected,
         p_gg, p_hf, the p-values of F without epsilon and with either. They are nan where there are too few
         folds for Mauchly's test, one contrast, or no variation over folds.
 
