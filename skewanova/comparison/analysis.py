@@ -93,12 +93,12 @@ class Options:
         make_generator(self.rng)
 
     def check_control(self, models: Sequence[str]) -> None:
-        """Check that the control is one of the models."""
+        """Raise InputError unless the control is None or one of the models."""
         if self.control is not None:
             check_choice(self.control, models, "control")
 
     def check_pairwise_auto(self, primary: str) -> None:
-        """Check that no test over folds is requested for a design that tests pairs over cases."""
+        """Raise InputError if a pairwise test is requested, for a design that tests pairs over cases."""
         if self.pairwise != "auto":
             raise InputError(
                 f"`pairwise` must be 'auto' here, because this design tests pairs over cases "
@@ -107,7 +107,7 @@ class Options:
 
     @property
     def family_options(self) -> dict[str, Any]:
-        """Level, adjustment and control of one family of pairs."""
+        """Keyword arguments alpha, p_adjust (by default "holm") and control of one family of pairs."""
         return {"alpha": self.alpha, "p_adjust": self.p_adjust or "holm", "control": self.control}
 
 
@@ -129,11 +129,11 @@ class DesignAnalysis(ABC):
 
     @abstractmethod
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
-        """Run the primary, the published and the secondary tests."""
+        """Return the tests of all models, primary first, frames of pairs, ranking etc., and warnings."""
 
     @abstractmethod
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
-        """Compare the pairs by the primary test, but over another deployment prior."""
+        """Return the primary test of each pair (rows), measured over another deployment prior."""
 
     @cached_property
     def published(self) -> tuple[AnovaResult, AnovaResult]:
@@ -142,7 +142,7 @@ class DesignAnalysis(ABC):
         return two_way_anova(measures.iauprec, alpha=alpha), three_way_anova(measures.auprec, alpha=alpha)
 
     def describe_published(self) -> dict[str, pd.DataFrame]:
-        """Build the frames of the residuals of the 2-way, and of the pairs of priors by the 3-way ANOVA."""
+        """Return frames `residuals` of the 2-way and, with several priors, `prior_pairs` of the 3-way."""
         two_way, three_way = self.published
         frames = {"residuals": two_way.residuals()}
         if three_way.residuals()["prior"].nunique() > 1:
@@ -157,10 +157,7 @@ class DesignAnalysis(ABC):
         limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats] | None = None,
         **frames: pd.DataFrame,
     ) -> dict[str, pd.DataFrame]:
-        """Build the ranking and the difference curves, and add them to the frames of the tests.
-
-        `limits` are the lower and upper confidence limits of each model, if not those over folds.
-        """
+        """Return frames by name: pairs, ranking (with `limits` of models), difference_curves, `frames`."""
         report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
@@ -179,7 +176,7 @@ class DesignAnalysis(ABC):
 
 
 def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | None) -> dict[str, str]:
-    """Return the letters of each model by the primary test or, with a control, ahead, behind or ''."""
+    """Return each model's letters by the primary test; with a control, ahead, behind, not tested or ""."""
     primary = posthoc[posthoc["role"] == "primary"]
     if control is not None:
         return {control: CONTROL, **{str(row.model_a): _format_side(row) for row in iter_rows(primary)}}
@@ -188,13 +185,14 @@ def group_models(models: Sequence[str], posthoc: pd.DataFrame, control: str | No
 
 
 def _format_side(row: Any) -> str:
+    """Return "ahead" or "behind" for a rejected pair by its sign, "not tested" without a p-value, else ""."""
     if np.isnan(row.p_adjusted):
         return "not tested"
     return ("ahead" if row.estimate > 0 else "behind") if row.reject else ""
 
 
 def run_omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
-    """Test all models: the primary test of the design first, then the secondary tests."""
+    """Return the primary test of all models, then the secondary and, with several priors, the split plot."""
     primary, full_rank = choose_primary_test(measures), _has_full_rank(measures)
     applicable = (name for name in _select_tests(OMNIBUS_TESTS, measures.design) if name != primary)
     others = [name for name in applicable if full_rank or not get_test(name).needs_full_rank]
@@ -204,11 +202,12 @@ def run_omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]
 
 
 def _has_full_rank(measures: Evaluation) -> bool:
+    """Return True if differences of IAUPREC vary over folds in every direction, as Hotelling's test needs."""
     return fold_statistics.has_full_rank(build_fold_table(measures.iauprec)[0])
 
 
 def _select_tests(tests: Iterable[str], design: FoldDesign, *, control: bool = False) -> list[str]:
-    """Select the tests that are valid for the design and compare all pairs or, if so, with the control."""
+    """Return the names of tests that are valid for the design, of all pairs or, if so, with a control."""
     valid = [test for test in tests if get_test(test).applies_to(design.kind)]
     if control:
         return [test for test in valid if get_test(test).needs_adjustment or get_test(test).needs_control]
@@ -216,17 +215,15 @@ def _select_tests(tests: Iterable[str], design: FoldDesign, *, control: bool = F
 
 
 def choose_primary_test(measures: Evaluation) -> str:
-    """Name the test of all models that these folds ask for: see :func:`choose_omnibus_test`."""
+    """Return the name of the primary test of all models for these folds, such as ``corrected_gg``."""
     return choose_omnibus_test(measures.design, len(measures.models), full_rank=_has_full_rank(measures))
 
 
 def choose_omnibus_test(design: FoldDesign, n_models: int, *, full_rank: bool = True) -> str:
-    """Choose the primary test of all models.
+    """Return the name of the primary test of all models for a design.
 
-    It is ``repeated_measures`` for independent folds. Folds that share training data get
-    ``corrected_hotelling``, or ``split_half_hotelling`` if there are halvings. These need five folds or
-    halvings for each contrast and a covariance matrix of full rank; else it is ``corrected_gg`` or
-    ``split_half_gg``.
+    It is ``repeated_measures`` for independent folds, else ``corrected_hotelling`` or ``corrected_gg`` (with
+    halvings ``split_half_...``): Hotelling's with five folds or halvings a contrast and full rank.
     """
     if not design.overlapping:
         return "repeated_measures"
@@ -236,12 +233,11 @@ def choose_omnibus_test(design: FoldDesign, n_models: int, *, full_rank: bool = 
 
 
 def choose_pairwise_test(design: FoldDesign, alpha: float) -> str:
-    """Choose the pairwise test of the design.
+    """Return the name of the pairwise test of the design.
 
-    It is ``split_half_t`` if there are halvings and ``corrected_t`` if folds share training data. For
-    independent folds it is ``max_t``, or ``paired_t`` if the folds are fewer than nine or sign flips cannot
-    reach `alpha`. Tukey's test is never chosen, because it is liberal if the variances of models differ.
-    A preliminary test of the variances does not mend that.
+    It is ``split_half_t`` with halvings, ``corrected_t`` for shared training data, else ``max_t``, or
+    ``paired_t`` if there are fewer than nine folds or sign flips cannot reach `alpha`. Tukey's test is not
+    used. It is liberal if models' variances differ, which a preliminary test of them does not mend.
     """
     if design.overlapping:
         return "split_half_t" if design.n_halvings else "corrected_t"
@@ -251,18 +247,15 @@ def choose_pairwise_test(design: FoldDesign, alpha: float) -> str:
 
 
 def name_pairwise_test(design: FoldDesign, alpha: float) -> str:
-    """Return the chosen pairwise test with its adjustment, as in the column `test`."""
+    """Return the chosen pairwise test with its adjustment, such as ``corrected_t_holm``."""
     method = choose_pairwise_test(design, alpha)
     return name_family(method, "holm" if get_test(method).needs_adjustment else "")
 
 
 def resolve_pairwise(design: FoldDesign, options: Options) -> str:
-    """Return the pairwise test that the conclusions use: the user's, or else that of the design.
-
-    Paired t tests replace max-T if the user sets an adjustment or a control, because max-T adjusts by itself.
-    """
+    """Return the name of the primary pairwise test: the user's (raise if it is not valid) or the design's."""
     if options.pairwise == "auto":
-        method = choose_pairwise_test(design, options.alpha)
+        method = choose_pairwise_test(design, options.alpha)  # max-T adjusts by itself
         plain = get_test(method).needs_adjustment or not (options.p_adjust or options.control)
         return method if plain else "paired_t"
     if not get_test(options.pairwise).applies_to(design.kind):
@@ -275,7 +268,7 @@ def resolve_pairwise(design: FoldDesign, options: Options) -> str:
 
 
 def _check_level(design: FoldDesign, options: Options) -> list[str]:
-    """Return a warning if the user's pairwise test may exceed its level in this design."""
+    """Return [warning] if the pairwise test may exceed its level in this design, else an empty list."""
     if options.pairwise == "auto" or design.kind in get_test(options.pairwise).designs:
         return []
     note = get_test(options.pairwise).note
@@ -290,7 +283,7 @@ class FoldsAnalysis(DesignAnalysis):
     """Analysis over folds, each of which tests other cases."""
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
-        """Run the primary, the published and the secondary tests over folds."""
+        """Return the primary, published and secondary tests over folds, frames by name, and warnings."""
         measures, options = self.evaluation, self.options
         alpha, control, order = options.alpha, options.control, measures.models
         report_stage("tests of all models")
@@ -309,12 +302,12 @@ class FoldsAnalysis(DesignAnalysis):
         return Analysis((primary, *self.published, *secondary), frames, notes)
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
-        """Compare the pairs by the primary test over another deployment prior."""
+        """Return the primary test of each pair (rows), measured over another deployment prior."""
         measures = self.evaluation.reweight(as_deployment_prior(deployment_prior))
         return self._compare_family(resolve_pairwise(measures.design, self.options), measures)
 
     def _compare_all_pairs(self) -> pd.DataFrame:
-        """Compare all pairs by the primary test, by Tukey's test as published, and by the secondary tests."""
+        """Return the rows of all tests of pairs: the primary, Tukey's as published, the secondary tests."""
         measures, options = self.evaluation, self.options
         primary = resolve_pairwise(measures.design, options)
         by_prior = tukey_by_prior(measures.auprec, alpha=options.alpha, order=measures.models)
@@ -326,10 +319,11 @@ class FoldsAnalysis(DesignAnalysis):
         return pd.concat(parts, ignore_index=True)
 
     def _compare_tukey(self, anova: AnovaResult) -> pd.DataFrame:
+        """Return Tukey's test of each pair of models (rows), on the residuals of an ANOVA."""
         return tukey_hsd(anova, alpha=self.options.alpha, order=self.evaluation.models).to_frame()
 
     def _compare_family(self, method: str, measures: Evaluation) -> pd.DataFrame:
-        """Compare all pairs by one test; `p_adjust` applies if the test does not adjust by itself."""
+        """Return one test of each pair (rows); `p_adjust` applies if the test does not adjust by itself."""
         options = self.options
         if method == "tukey":
             return self._compare_tukey(two_way_anova(measures.iauprec, alpha=options.alpha))

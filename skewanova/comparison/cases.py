@@ -57,10 +57,7 @@ TEST_COLUMNS = ["std_error", "df", "statistic", "p_value", "p_adjusted", "conf_l
 
 
 class Limits(NamedTuple):
-    """Confidence limits of each model, with the spread of each difference and the best model's error.
-
-    `spread` is the standard deviation of each difference in one run, or on one test set its standard error.
-    """
+    """Models' confidence limits, differences' SDs in one run (or standard errors), the best model's error."""
 
     limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats]
     spread: Floats
@@ -74,24 +71,24 @@ class CasesAnalysis(DesignAnalysis):
 
     @property
     def primary_test(self) -> str:
-        """Name of the primary test."""
+        """Name of the primary test, here ``jackknife``."""
         return "jackknife"
 
     @abstractmethod
     def measure(self, weightings: Sequence[DeploymentPrior]) -> Iterator[ArcsineAreas | RunAreas]:
-        """Yield the areas of the models over each deployment prior."""
+        """Yield the models' areas with their jackknife values, over each deployment prior in turn."""
 
     def compare(self, areas: Any) -> CasesComparison:
-        """Compare the models by their areas on the arcsine scale."""
+        """Return tests and intervals of all models and pairs, by areas on the arcsine scale."""
         level, models = 1 - self.options.alpha, self.evaluation.models
         return compare_areas(areas, weighting="", models=models, confidence_level=level)
 
     @abstractmethod
     def compute_limits(self, areas: Any, result: Any) -> Limits:
-        """Compute the confidence limits of the models."""
+        """Return models' confidence limits, differences' spreads, the best model's error, and warnings."""
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
-        """Run the tests of all models and of the pairs over cases."""
+        """Return the omnibus test over cases, frames of pairs, ranking, effects etc., and warnings."""
         measures, options = self.evaluation, self.options
         report_stage("tests of all models")
         weighting, support = measures.deployment_prior, measures.support
@@ -119,14 +116,14 @@ class CasesAnalysis(DesignAnalysis):
         return Analysis([omnibus], frames, limits.warnings)
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
-        """Compare the pairs over another deployment prior."""
+        """Return the primary test of each pair (rows), measured over another deployment prior."""
         areas = next(self.measure([as_deployment_prior(deployment_prior)]))
         return self.compare_families(self.compare(areas), {})
 
     def compare_families(
         self, result: CasesComparison, at_priors: Mapping[float, CasesComparison]
     ) -> pd.DataFrame:
-        """Compare all pairs over the deployment prior and at each supported prior."""
+        """Return a row a pair over the deployment prior, then at each prior (nan where unsupported)."""
         parts = [self.compare_family(result).assign(role="primary", response="iauprec", prior=np.nan)]
         for prior, at_prior in at_priors.items():
             rows = self.compare_family(at_prior).assign(role="secondary", response="auprec", prior=prior)
@@ -137,7 +134,7 @@ class CasesAnalysis(DesignAnalysis):
         return pd.concat([part[list(POSTHOC_COLUMNS)] for part in parts], ignore_index=True)
 
     def compare_family(self, result: CasesComparison) -> pd.DataFrame:
-        """Compare all pairs, or those with the control, and adjust their p-values."""
+        """Return a row a pair, all or those with the control, with adjusted p-value, limits and reject."""
         settings = self.options.family_options
         test = name_family(self.primary_test, settings["p_adjust"], control=self.options.control is not None)
         self.options.check_pairwise_auto(test)
@@ -153,12 +150,12 @@ class TestSetAnalysis(CasesAnalysis):
     __test__ = False  # pytest collects classes named Test...
 
     def measure(self, weightings: Sequence[DeploymentPrior]) -> Iterator[ArcsineAreas]:
-        """Yield the areas of the models over each deployment prior."""
+        """Yield the models' areas with their jackknife values, over each deployment prior in turn."""
         test_set = get_test_set(self.evaluation)
         return (test_set.measure_areas(self.evaluation, weighting) for weighting in weightings)
 
     def compute_limits(self, areas: ArcsineAreas, result: TestSetComparison) -> Limits:
-        """Compute the confidence limits of the models, with the warnings of each interval."""
+        """Return models' confidence limits, differences' standard errors, the best's error, and warnings."""
         measures, level = self.evaluation, 1 - self.options.alpha
         options = areas.sample, np.empty(0), measures.deployment_prior, measures.area_estimator, level
         estimate = measures.iauprec.set_index("model")["iauprec"].loc[list(measures.models)]
@@ -181,15 +178,15 @@ class RunsAnalysis(CasesAnalysis):
 
     @property
     def primary_test(self) -> str:
-        """Name of the primary test."""
+        """Name of the primary test: ``jackknife`` for fixed models, else ``obuchowski_rockette``."""
         return "jackknife" if self.evaluation.design.has_fixed_models else "obuchowski_rockette"
 
     def measure(self, weightings: Sequence[DeploymentPrior]) -> Iterator[RunAreas]:
-        """Yield the areas of the models over each deployment prior."""
+        """Yield all models' areas in all runs with their jackknife values, over each deployment prior."""
         return iter_run_areas(self.evaluation, weightings)
 
     def compare(self, areas: RunAreas) -> CasesComparison:
-        """Compare the models over runs and cases; if the runs are fixed, compare their means over cases."""
+        """Return tests of models and pairs over runs and cases, or over cases only if runs are fixed."""
         if areas.runs == "fixed":
             return super().compare(areas.means)
         return compare_runs(
@@ -202,7 +199,7 @@ class RunsAnalysis(CasesAnalysis):
         )
 
     def analyse(self, decisions: pd.DataFrame) -> Analysis:
-        """Run the tests over runs and cases, and the published analyses."""
+        """Return the tests over runs and cases and the published ANOVAs, with all frames; no warnings."""
         result = super().analyse(decisions)
         tukey = tukey_hsd(self.published[0], alpha=self.options.alpha, order=self.evaluation.models)
         pairs = pd.concat([result.frames["pairs"], tukey.to_frame()], ignore_index=True)
@@ -210,7 +207,7 @@ class RunsAnalysis(CasesAnalysis):
         return Analysis([*result.tests, *self.published], frames)
 
     def compute_limits(self, areas: RunAreas, result: CasesComparison) -> Limits:
-        """Compute the confidence limits of the mean over runs of each model."""
+        """Return limits of models' means over runs, SDs of differences in one run, and the best's error."""
         alpha = self.options.alpha
         if isinstance(result, RunsComparison):
             low, high = np.maximum(result.model_low, 0.0), np.minimum(result.model_high, 1.0)
@@ -234,15 +231,12 @@ def _compute_run_sd(result: CasesComparison, areas: RunAreas) -> Floats:
 
 
 def _build_difference_frame(result: CasesComparison) -> pd.DataFrame:
-    """Return the difference of each pair with its standard error and t statistic."""
+    """Return a frame of pairs: model_a, model_b, estimate, std_error, df, statistic (t)."""
     return pd.DataFrame({name: getattr(result, value) for name, value in DIFFERENCE_COLUMNS.items()})
 
 
 def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the posterior probabilities of each difference: a t distribution, from a flat prior.
-
-    With a standard error of zero, two models with equal areas are equal; else the probabilities are nan.
-    """
+    """Return each pair's p_a_ahead, p_equal, p_b_ahead by a t posterior, with the two one-sided tests."""
     spread = np.where(result.std_error == 0, np.nan, result.std_error)
     equal = (result.std_error == 0) & (result.difference == 0)
     ahead, behind = (
@@ -255,7 +249,7 @@ def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[st
 def check_sizes(
     support: Support, low: float, estimate: Floats, error: float, *, clustered: bool
 ) -> pd.DataFrame:
-    """Check that the test set is large enough; `error` is the standard error of the best model."""
+    """Return a row a check of the test set's size: check, statistic, p_value (nan), advice ("" if passed)."""
     positives, effective = support.n_positive, float(effective_negatives(support.n_negative, low))
     units = " (counted in clusters that hold one)" if clustered else ""
     distance = float(1 - estimate[0]) / error if error > 0 else 0.0

@@ -59,7 +59,7 @@ class ComparisonDiff(FrameResult):
         return self.leader_old != self.leader_new
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the table."""
+        """Return a copy of the table: each model's rank, iauprec and group, old and new, and change."""
         return self.table.copy()
 
     def __str__(self) -> str:
@@ -149,12 +149,12 @@ def changes(old: Any, new: Any) -> ComparisonDiff:
 
 
 def get_leader(ranking: pd.DataFrame) -> str:
-    """Return the first model of a ranking."""
+    """Return the name of the model with the lowest rank."""
     return str(ranking.sort_values("rank", kind="stable")["model"].iloc[0])
 
 
 def _load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
-    """Load the ranking and the settings of a result, a folder or a JSON file."""
+    """Return the ranking (rank, model, iauprec, group) and settings of a result, a folder or a JSON file."""
     if isinstance(source, Comparison):
         return source.ranking[list(RANKING_COLUMNS)], source.settings
     if isinstance(source, DatasetsComparison):
@@ -201,14 +201,14 @@ def describe_other(source: object) -> str:
 
 
 def read_result_csv(path: Path) -> pd.DataFrame:
-    """Read a CSV file of an output folder, with names as text, since a model may be called NA."""
+    """Return the frame of a CSV file of an output folder; names are text, since a model may be called NA."""
     text = dict.fromkeys(("model", "leader", "contender", "runner_up", "group"), str)
     missing = {"score_high": [""], "iauprec": [""]}
     return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=missing)
 
 
 def check_ranking(frame: pd.DataFrame) -> pd.DataFrame:
-    """Check a ranking read from a file, which users may have edited, and return it with numeric columns."""
+    """Return rank, model, iauprec, group of a ranking from a file; raise ValueError if it is not valid."""
     areas = pd.to_numeric(frame["iauprec"], errors="raise")
     result = frame[list(RANKING_COLUMNS)].assign(iauprec=areas).astype({"rank": float, "model": str})
     if not result["rank"].between(1, len(result)).all() or result["model"].duplicated().any() or result.empty:

@@ -72,17 +72,17 @@ class PooledPrior(EstimatedPrior):
 
     @property
     def agree(self) -> bool:
-        """True if the models' estimates do not differ significantly at the level .05."""
+        """True unless a test of the models' estimates rejects at the level .05 that they are equal."""
         return not self.p_value < estimation.SHIFT_LEVEL
 
     def describe(self, caveats: Sequence[str] = ()) -> str:
-        """Describe the prior in words, with the caveats of the models."""
+        """Return a phrase on the prior and the number of models, with the caveats of the models."""
         caveats = [*caveats, *(["they do not agree"] if not self.agree else [])]
         models = f"{len(self.weights)} models{estimation.caveat_phrase(caveats)}"
         return f"the prior estimated from unlabelled scores of {models}: {self}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row with an empty model; columns of `MODEL_COLUMNS`."""
+        """Return one row for the pooled estimate, in the columns of `MODEL_COLUMNS`; its model is empty."""
         same = ("estimate", "conf_low", "conf_high", "statistic", "p_value", "method")
         row = {name: getattr(self, name) for name in same}
         row |= {"model": "", "batch": "", "df": len(self.weights) - 1}
@@ -91,9 +91,7 @@ class PooledPrior(EstimatedPrior):
 
 @dataclass(frozen=True, eq=False)
 class PriorEstimates(FrameResult):
-    """Estimates of the deployment prior by each model and by all models.
-
-    It can be passed as ``deployment_prior`` to any function.
+    """Estimates of the prior by each model and by all, which any function takes as ``deployment_prior``.
 
     Attributes
     ----------
@@ -127,7 +125,7 @@ class PriorEstimates(FrameResult):
         return self.prior.quadrature(breaks)
 
     def describe(self) -> str:
-        """Describe the prior in words."""
+        """Return a phrase on the prior and the model or models that estimate it."""
         if isinstance(self.prior, PooledPrior):
             return self.prior.describe(self.caveats)
         return self.prior.describe()
@@ -145,7 +143,7 @@ class PriorEstimates(FrameResult):
         return (disagreement, *caveats)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for the pooled estimate, if there is one, and for each model and its batches."""
+        """Return estimates with limits and tests, a row each: pooled, if any, every model, its batches."""
         rows = [self.prior.to_frame()] if isinstance(self.prior, PooledPrior) else []
         for model, result in self.by_model.items():
             ranges = *result.sensitivity(), *result.half_range()
@@ -155,7 +153,7 @@ class PriorEstimates(FrameResult):
         return frame
 
     def bins_frame(self) -> pd.DataFrame:
-        """Return one row for each bin of each model, with residuals."""
+        """Return a row a bin of each model: model, bin, score_high, counts, expected number, residual."""
         parts = [result.bins_frame().assign(model=model) for model, result in self.by_model.items()]
         frame: pd.DataFrame = pd.concat(parts, ignore_index=True)
         return frame[["model", *(column for column in frame if column != "model")]]
@@ -195,11 +193,9 @@ def estimate_prior_from_tables(
 
     Raises
     ------
-    ValueError
-        As for :func:`~skewanova.estimate_prior`; if no model is in both tables, or a table of several folds
-        lacks the column `case`.
-    TypeError
-        If scores are not real numbers.
+    ValueError, TypeError
+        As for :func:`~skewanova.estimate_prior`; ValueError if no model is in both tables, or a table of
+        several folds lacks the column `case`.
 
     Warns
     -----
@@ -249,7 +245,7 @@ def estimate_prior_from_tables(
 
 
 def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tuple[list[str], list[str]]:
-    """Return the models in both tables, and a note on each model in only one."""
+    """Return the models in both tables, and a note on each model in only one; raise if none is in both."""
     shared = [model for model in table.models if model in field_scores.models]
     if not shared:
         raise InputError(
@@ -261,6 +257,7 @@ def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tu
 
 
 def _estimate_model(cases: LabelledCases, rows: pd.DataFrame, **options: Any) -> PriorEstimate:
+    """Return the prior by one model's scores without issuing warnings; an error names the model."""
     batch = rows["batch"].astype(str).to_numpy() if "batch" in rows else None
     scores, model = rows["y_score"].to_numpy(), str(rows["model"].iloc[0])
     try:
@@ -296,7 +293,7 @@ def _pool_models(
     *,
     rng: Seed,
 ) -> PooledPrior:
-    """Pool the estimates by covariance; if they disagree or are for batches, unite their intervals."""
+    """Return estimates pooled by covariance, or by `_pool_widest` if they disagree or are for batches."""
     parts = [*estimates.values()]
     if any(item.method == "batches" for item in parts):
         return _pool_widest(estimates, level)
@@ -329,7 +326,7 @@ def _pool_models(
 
 
 def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tuple[Floats, Floats]:
-    """Return log-odds of the prior and the likelihood ratio statistic there, from weighted likelihoods."""
+    """Return a grid of log-odds of the prior, and weighted likelihood ratio statistics, 0 at the maximum."""
     low, high = map(
         float, mixtures.log_odds_range(np.asarray(float(max(item.n_unlabelled for item in parts))))
     )
@@ -343,7 +340,7 @@ def _compute_joint_ratio(parts: Sequence[PriorEstimate], weights: Floats) -> tup
 
 
 def _invert_ratio(log_odds: Floats, ratio: Floats, level: float) -> Floats:
-    """Return the confidence limits in log-odds, where the ratio is critical; one off the grid is infinite."""
+    """Return both confidence limits in log-odds, where the ratio is critical; infinite if off the grid."""
     root, critical = np.sqrt(ratio), np.sqrt(chi2.ppf(level, 1))
     first, last = np.flatnonzero(root <= critical)[[0, -1]]
     low = np.interp(critical, root[[first, first - 1]], log_odds[[first, first - 1]])
@@ -354,7 +351,7 @@ def _invert_ratio(log_odds: Floats, ratio: Floats, level: float) -> Floats:
 def _bin_cases(
     estimates: Mapping[str, PriorEstimate], cases: Mapping[str, LabelledCases], field_scores: UnlabelledScores
 ) -> batches.CaseBins:
-    """Return the bin of each case by each model, for labelled cases that all models scored and the others."""
+    """Return each case's bin by each model: positives, negatives (scored by all), and unlabelled."""
     common = reduce(np.intersect1d, [item.case for item in cases.values()])
     if not len(common):
         raise InputError(
@@ -375,7 +372,7 @@ def _bin_cases(
 
 
 def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> PooledPrior:
-    """Average the models' densities with equal weights; the interval is the union of their intervals."""
+    """Return the mean of the models' densities with equal weights, and the union of their intervals."""
     parts: Sequence[PriorEstimate] = [*estimates.values()]
     log_odds = np.linspace(
         min(item.log_odds[0] for item in parts),
@@ -397,7 +394,7 @@ def _pool_widest(estimates: Mapping[str, PriorEstimate], level: float) -> Pooled
 
 
 def _list_assumptions(table: ScoreTable, fold: str | int | None) -> tuple[str, ...]:
-    """List, as phrases, what inference at an estimated prior assumes for this table and fold."""
+    """Return phrases on what inference at an estimated prior assumes for this table and fold."""
     label_shift = (
         "the scores of each class are spread where the models run as among the labelled cases (label shift), "
         "which no test on unlabelled scores can prove: label some 50 of them, drawn at random, to check"

@@ -105,13 +105,13 @@ class MonitorReport(FrameResult):
 
     @property
     def level_text(self) -> str:
-        """Level of the intervals in words."""
+        """Level of the intervals in words, such as "95 % over 52 looks"."""
         looks = "" if self.looks == 1 else f" over {'all' if self.looks is None else self.looks} looks"
         return f"{100 * self.confidence_level:g} %{looks}"
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """One sentence for each batch."""
+        """One sentence for each batch: its prior with limits, the chosen model's state, and moves."""
         result = []
         for row in iter_rows(self.table):
             batch = f"{row.batch}: " if row.batch else ""
@@ -126,11 +126,11 @@ class MonitorReport(FrameResult):
         return tuple(result)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the table."""
+        """Return a copy of the table, one row a batch."""
         return self.table.copy()
 
     def to_table(self) -> Table:
-        """Return the table with formatted cells."""
+        """Return a text table, one row a batch: scores, prior, interval, models, state, moved."""
         return build_table(
             "monitor",
             f"Prior by batch, and whether {self.chosen} is still the choice",
@@ -259,7 +259,7 @@ def _judge_batches(
     alpha: float,
     looks: int | None,
 ) -> tuple[list[tuple[Any, ...]], list[LabelShift | None]]:
-    """Return the row of each batch without its name, and its label shift if that is rejected."""
+    """Return, for each batch, its row without the name, and its label shift if rejected, else None."""
     windows = _estimate_windows(pooled.bins.counts, counts, pooled.ratio_scale, alpha=alpha, looks=looks)
     has_moved = _detect_moves(pooled, counts, alpha, looks)
     ranges, df = _list_leader_ranges(leaders), pooled.label_shift.df
@@ -296,12 +296,13 @@ def _share_level(alpha: float, looks: int | None, number: int) -> float:
 
 
 def _list_windows(number: int) -> list[int]:
+    """Return the lengths of windows (1, 2, 4, ... 32 batches) that end at batch `number`, counted from 1."""
     return [length for length in WINDOWS if length <= number]
 
 
 @lru_cache(maxsize=8)
 def simulate_critical_values(looks: int, alpha: float) -> tuple[float, float]:
-    """Simulate the critical values over all looks and windows: of means, and of differences from before."""
+    """Return critical |z| over all looks and windows: of means, and of differences from earlier batches."""
     if looks == 1:
         return float(norm.isf(alpha / 2)), np.inf
     sums = np.zeros((looks + 1, N_SERIES))
@@ -320,6 +321,7 @@ def simulate_critical_values(looks: int, alpha: float) -> tuple[float, float]:
 
 
 def _critical_value(alpha: float, looks: int | None, number: int, kind: int) -> float:
+    """Return the critical |z| at a look, of window means (kind 0) or of differences from before (kind 1)."""
     if looks is not None:
         return simulate_critical_values(looks, alpha)[kind]
     return float(norm.isf(_share_level(alpha, None, number) / (2 * len(_list_windows(number)))))
@@ -333,7 +335,7 @@ def _estimate_windows(
     alpha: float,
     looks: int | None,
 ) -> list[list[Window]]:
-    """Estimate the prior in the windows that end with each batch, the shortest first."""
+    """Return, for each batch, the windows that end with it, the shortest first, each with its prior."""
     sums = np.concatenate([np.zeros_like(counts[:1]), np.cumsum(counts, axis=0)])
     ends = [(number, length) for number in range(1, len(counts) + 1) for length in _list_windows(number)]
     unlabelled = np.array([sums[number] - sums[number - length] for number, length in ends])
@@ -355,7 +357,7 @@ def _estimate_windows(
 
 
 def _detect_moves(estimate: PriorEstimate, counts: Floats, alpha: float, looks: int | None) -> Bools:
-    """Return, for each batch, whether the scores of a window that it ends differ from those before."""
+    """Return an array, True for each batch that ends a window whose scores differ from those before."""
     pooled = estimate.bins.counts._replace(unlabelled=counts.sum(axis=0))
     prior = np.asarray(expit(mixtures.find_peak(pooled).log_odds))
     fit = mixtures.fit_classes(pooled, prior)
@@ -377,6 +379,7 @@ def _detect_moves(estimate: PriorEstimate, counts: Floats, alpha: float, looks: 
 
 
 def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
+    """Return the frames ranking, leaders and score_bins, by name, of a comparison or of its folder."""
     names = ("ranking", "leaders", "score_bins")
     if isinstance(comparison, Comparison):
         return {name: comparison.tables[name] for name in names}
@@ -393,7 +396,7 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
 
 
 def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Check the frames of a folder, which users may have edited, and return them with numeric columns."""
+    """Return frames of a folder with numeric columns, or raise ValueError if edits made them inconsistent."""
     ends = {"prior_low": float, "prior_high": float}
     numbers = dict.fromkeys(("score_high", "n_positive", "n_negative"), float)
     leaders, bins = frames["leaders"].astype(ends), frames["score_bins"].astype(numbers)
@@ -426,7 +429,7 @@ def _select_bins(frame: pd.DataFrame, chosen: str) -> BinnedScores:
 
 
 def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[str]]]:
-    """List the ranges of priors, each with the models that may be the best there."""
+    """Return (lowest prior, highest prior, models that may be the best) of each range, in ascending order."""
     groups: Any = leaders.groupby(["prior_low", "prior_high"], sort=True)["contender"]
     return [(*limits, [str(name) for name in names]) for limits, names in groups]
 
@@ -434,7 +437,7 @@ def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[
 def _classify_state(
     ranges: Sequence[tuple[float, float, list[str]]], chosen: str, interval: tuple[float, float]
 ) -> tuple[str, str]:
-    """Return the models that may be best at priors of the interval, and the state of the chosen model."""
+    """Return the names of models that may be best in the interval, joined, and the chosen model's state."""
     overlapping = [names for low, high, names in ranges if low <= interval[1] and high >= interval[0]]
     if not overlapping:
         return "", "beyond"

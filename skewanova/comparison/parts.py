@@ -136,7 +136,7 @@ class DatasetsComparison(PartsResult):
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Verdict across data sets."""
+        """Verdict across data sets: choose, how sure, where it changes, weakest point, and warnings."""
         pairs = self.pairs[self.pairs["role"] == "primary"]
         control = get_control(next(iter(self.comparisons.values())))
         verdict = write_datasets_verdict(self, pairs, control)
@@ -145,7 +145,7 @@ class DatasetsComparison(PartsResult):
 
     @cached_property
     def by_prior(self) -> pd.DataFrame:
-        """Mean over data sets of AUPREC of each model at each prior, with its rank and regret."""
+        """Frame of prior, model, rank, auprec (mean over data sets) and regret, a row a prior and model."""
         frames = [result.by_prior[["prior", "model", "auprec"]] for result in self.comparisons.values()]
         n_parts = len(frames)
         means = pd.concat(frames).groupby(["prior", "model"], observed=True)["auprec"].agg(["mean", "size"])
@@ -158,7 +158,7 @@ class DatasetsComparison(PartsResult):
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """Results of the tests across data sets, in sentences."""
+        """Sentences on the tests of all models, of each pair, and on the meta-analysis."""
         short = shorten_names(self.ranking["model"])
         primary = self.pairs[self.pairs["role"] == "primary"]
         return (
@@ -168,20 +168,22 @@ class DatasetsComparison(PartsResult):
         )
 
     def _repr_html_(self) -> str:
-        """Verdict and ranking, for a notebook."""
+        """Return the verdict and the ranking as HTML, for a notebook."""
         return f"{self.verdict._repr_html_()}\n{self._build_tables()[0].to_html()}"
 
     def _format_choice(self, width: int) -> str:
+        """Return the verdict as text of at most `width` columns."""
         return self.verdict.to_text(width)
 
     def _list_headings(self) -> list[str]:
+        """Return two lines: numbers of data sets and models with the level, and the deployment prior."""
         return [
             f"{len(self.comparisons)} data sets, {len(self.ranking)} models, level {self.alpha:g}",
             f"IAUPREC: mean AUPREC over the deployment prior, {self.deployment_prior}",
         ]
 
     def _build_tables(self) -> tuple[Table, ...]:
-        """Build the ranking, mean IAUPREC by data set, and the meta-analysis."""
+        """Return the text tables of the ranking, of mean IAUPREC by data set, and of the meta-analysis."""
         models = self.ranking["model"].tolist()
         rows = []
         for name, group in self.iauprec.groupby("dataset", sort=False, observed=True):
@@ -195,6 +197,7 @@ class DatasetsComparison(PartsResult):
         )
 
     def _draw_figures(self, formats: Sequence[str]) -> dict[str, dict[str, bytes]]:
+        """Return the bytes, by format, of the figures `across` (mean ranks) and `hierarchical`."""
         from skewanova.report.figures import draw_hierarchical, draw_mean_ranks, render_figures
 
         draw = {
@@ -204,6 +207,7 @@ class DatasetsComparison(PartsResult):
         return dict(render_figures(draw.items(), formats))
 
     def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
+        """Return template variables: title, subject, deployment_prior, screen, and phrases by data set."""
         from skewanova.report.screen import build_datasets_screen
 
         return {
@@ -257,10 +261,9 @@ def compare_datasets(
     F (Demsar 2006). Pairs are tested by Wilcoxon's signed-rank test with Holm's adjustment (Benavoli, Corani
     and Mangili 2016), or by paired t tests if the data sets are too few for it to reject.
 
-    The frame `hierarchical` is a random-effects meta-analysis of the paired differences. Their standard
-    errors are corrected for shared training data (Nadeau and Bengio 2003) or, with one fold, from the
-    jackknife. The variance between data sets is Paule and Mandel's (1982), the t test Hartung and Knapp's
-    (2001).
+    The frame `hierarchical` is a random-effects meta-analysis of the paired differences, with the variance
+    between data sets of Paule and Mandel (1982) and the t test of Hartung and Knapp (2001). Standard errors
+    are corrected for shared training data (Nadeau and Bengio 2003) or, with one fold, by the jackknife.
 
     Examples
     --------
@@ -310,7 +313,7 @@ def compare_datasets(
 
 
 def _choose_method(n_datasets: int, n_pairs: int, alpha: float) -> tuple[str, list[str]]:
-    """Return the primary test of pairs, and a note if the data sets are too few for signed ranks."""
+    """Return "wilcoxon" and [], or "paired_t" and [note] if the data sets are too few for signed ranks."""
     min_p_value = 2.0 ** (1 - n_datasets)  # of the signed-rank test
     if n_pairs * min_p_value < alpha:
         return "wilcoxon", []
@@ -324,6 +327,7 @@ def _choose_method(n_datasets: int, n_pairs: int, alpha: float) -> tuple[str, li
 def _compare_each(
     part: str, tables: Mapping[str, ScoreTable], priors: Mapping[str, PriorLike], **options: Any
 ) -> dict[str, Comparison]:
+    """Return the comparison of each table at its prior, by name, without issuing warnings."""
     comparisons = {}
     for name, table in tables.items():
         with prefix_errors(f"{part} {name!r}"), warnings.catch_warnings():
@@ -333,11 +337,12 @@ def _compare_each(
 
 
 def _merge_warnings(part: str, comparisons: Mapping[str, Comparison]) -> list[str]:
+    """Return the texts of all comparisons' warnings, each once with the names of its data sets or classes."""
     return merge_notes(part, {name: result.warnings for name, result in comparisons.items()})
 
 
 def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
-    """Check that there are at least two data sets, with the same models."""
+    """Raise InputError unless there are at least two data sets, all with the same models."""
     if len(models) < 2:
         raise InputError(
             f"a comparison across data sets needs at least 2 data sets, but got {len(models)}; compare the "
@@ -355,7 +360,7 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def _measure_means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
-    """Return mean IAUPREC, standard error and rank of each model on each data set."""
+    """Return dataset, model, iauprec, std_error, n_folds and rank, one row a model on each data set."""
     parts = []
     for name, result in comparisons.items():
         spread = iauprec_covariance(result.evaluation)
@@ -370,7 +375,7 @@ def _measure_means(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
 
 
 def _build_ranking(means: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each model, sorted by mean rank and then by mean IAUPREC."""
+    """Return rank, model, mean_rank, iauprec, n_best, a row a model by mean rank, then by mean IAUPREC."""
     best = means["rank"] == means.groupby("dataset")["rank"].transform("min")
     groups = means.assign(best=best).groupby("model", sort=False, observed=True)
     frame = groups.agg(mean_rank=("rank", "mean"), iauprec=("iauprec", "mean"), n_best=("best", "sum"))
@@ -382,6 +387,7 @@ def _build_ranking(means: pd.DataFrame) -> pd.DataFrame:
 def _measure_differences(
     comparisons: Mapping[str, Comparison], pairs: pd.DataFrame, alpha: float
 ) -> pd.DataFrame:
+    """Return a row a pair and data set: difference, std_error, df and limits, not simultaneous."""
     rows = [
         {"dataset": name, "model_a": a, "model_b": b, **_get_difference(result, a, b)}
         for a, b in zip(pairs["model_a"], pairs["model_b"], strict=True)
@@ -392,7 +398,7 @@ def _measure_differences(
 
 
 def _get_difference(result: Comparison, a: str, b: str) -> dict[str, float]:
-    """Return a pair's difference on one data set, by the first valid test with a standard error, or nan."""
+    """Return estimate, std_error and df of a minus b on a data set, by the first valid test with an error."""
     rows = result.pairs[result.pairs["response"] == "iauprec"]
     is_valid = rows["test"].map(lambda test: result.design.kind in get_test(test).designs)
     rows = rows[is_valid & rows["model_a"].isin([a, b]) & rows["model_b"].isin([a, b])]
@@ -403,12 +409,14 @@ def _get_difference(result: Comparison, a: str, b: str) -> dict[str, float]:
 
 
 def _add_limits(frame: pd.DataFrame, name: str, spread: Any, alpha: float) -> pd.DataFrame:
+    """Return the frame with the columns NAME_low and NAME_high, estimate -+ t quantile times `spread`."""
     half_width = stats.t.isf(alpha / 2, frame["df"]) * spread
     limits = {f"{name}_low": frame["estimate"] - half_width, f"{name}_high": frame["estimate"] + half_width}
     return frame.assign(**limits)
 
 
 def _combine_differences(differences: pd.DataFrame, alpha: float, *, p_adjust: str) -> pd.DataFrame:
+    """Return a row a pair: its random-effects meta-analysis with confidence and prediction limits."""
     rows = []
     for (a, b), each in differences.groupby(["model_a", "model_b"], sort=False, observed=True):
         meta = estimate_mean_effect(each["estimate"].to_numpy(), each["std_error"].to_numpy() ** 2)
@@ -455,7 +463,7 @@ class ClassesComparison(PartsResult):
 
     @property
     def choices(self) -> dict[str, str]:
-        """Model to choose for each class in a sentence, by p-values adjusted over all classes."""
+        """Sentence on the model to choose for each class, by p-values adjusted over all classes."""
         return {
             name: write_class_choice(
                 [str(model) for model in result.ranking["model"]],
@@ -468,7 +476,7 @@ class ClassesComparison(PartsResult):
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """Results of the tests for each class, in sentences."""
+        """Sentences on the tests of pairs for each class, which begin with the class."""
         result = []
         for name, rows in self.pairs.groupby("class", sort=False):
             short = shorten_names([*rows["model_a"], *rows["model_b"]])
@@ -477,10 +485,12 @@ class ClassesComparison(PartsResult):
         return tuple(result)
 
     def _format_choice(self, width: int) -> str:
+        """Return a sentence on the choice for each class, as text of at most `width` columns."""
         lines = [f"class {escape_text(name)}: {choice}" for name, choice in self.choices.items()]
         return wrap_lines(lines, width)
 
     def _list_headings(self) -> list[str]:
+        """Return a line on the classes and the level, then a line on the deployment prior of each class."""
         heading = (
             f"{len(self.comparisons)} classes, each against the rest; pairs are adjusted over all classes "
             f"together, level {self.alpha:g}"
@@ -489,12 +499,13 @@ class ClassesComparison(PartsResult):
         return [heading, *(f"class {escape_text(name)}, IAUPREC over {prior}" for name, prior in priors)]
 
     def _describe_priors(self) -> dict[str, str]:
+        """Return the deployment prior of each class in words, by class."""
         return {
             name: result.evaluation.deployment_prior.describe() for name, result in self.comparisons.items()
         }
 
     def _build_tables(self) -> tuple[Table, ...]:
-        """Build the ranking and the pairs of all classes."""
+        """Return the text tables of the ranking and of the pairs of all classes."""
         ranking, pairs = (frame.rename(columns={"class": "label"}) for frame in (self.ranking, self.pairs))
         return (
             CLASSES_TABLE.build(ranking, level=format_level(self.alpha)),
@@ -502,6 +513,7 @@ class ClassesComparison(PartsResult):
         )
 
     def _build_page_items(self, colors: Mapping[str, int]) -> dict[str, Any]:
+        """Return template variables: title, subject, and phrases (choice and prior) by class."""
         priors = self._describe_priors()
         return {
             "title": f"Classifiers compared for {len(priors)} classes",
@@ -529,7 +541,8 @@ def compare_classes(
     deployment_prior : (low, high), float, deployment prior or mapping, default (0.05, 0.20)
         As for :func:`~skewanova.compare`, for each class against the rest; a mapping has one for each class.
     alpha : float, default 0.05
-        Level of all tests of pairs together.
+        Level of all tests of pairs together, by default by Holm's (1979) adjustment over all classes and
+        pairs, which is valid under any dependence.
     rng, **options
         As for :func:`~skewanova.compare`.
 
@@ -542,11 +555,6 @@ def compare_classes(
     ------
     ValueError, TypeError
         As for :func:`~skewanova.compare`, with the name of the class; if a class lacks a deployment prior.
-
-    Notes
-    -----
-    Tests for classes of the same cases are dependent. Holm's (1979) adjustment over all classes and pairs is
-    valid under any dependence.
 
     Examples
     --------
@@ -595,6 +603,7 @@ def compare_classes(
 def _check_class_priors(
     deployment_prior: PriorLike | Mapping[str, PriorLike], classes: Sequence[str]
 ) -> Mapping[str, PriorLike]:
+    """Return the deployment prior of each class, by name; raise InputError if a mapping lacks a class."""
     if not isinstance(deployment_prior, Mapping):
         return dict.fromkeys(classes, deployment_prior)
     for name in classes:
@@ -607,6 +616,6 @@ def _check_class_priors(
 
 
 def _stack_classes(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate the frames of all classes, with a first column `class`."""
+    """Return the frames of all classes as one, with a first column `class`."""
     stacked = pd.concat(frames, names=["class"]).reset_index(level="class")
     return stacked.reset_index(drop=True)

@@ -58,10 +58,7 @@ def build_decision_frames(
     options: Options,
     differences: pd.DataFrame | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Build the frames about the choice of a model, from one sample of the curves.
-
-    Leaders are found among all models; the simultaneous bands are those of the compared pairs.
-    """
+    """Return frames by name: crossings, leaders, differing_priors, decisions, choices, support and plans."""
     panel, models, control = panel_curves(measures), measures.models, options.control
     critical_compared = None if differences is None else critical_value_of_bands(differences)
     critical_all = critical_compared if control is None else None
@@ -224,7 +221,7 @@ def compare(
 def _run_analysis(
     measures: Evaluation, options: Options, mixed: Sequence[OmnibusResult]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Run the analysis of the design; return all frames, and the warnings."""
+    """Return all frames of the analysis of the design, by name, and the warnings."""
     kinds: dict[str, type[DesignAnalysis]] = {"test_set": TestSetAnalysis, "runs": RunsAnalysis}
     design = kinds.get(measures.design.kind, FoldsAnalysis)(measures, options)
     table = decision_table(measures, rng=options.rng)
@@ -251,6 +248,7 @@ def _run_analysis(
 
 
 def _collect_settings(measures: Evaluation, options: Options, *, missing: str) -> dict[str, object]:
+    """Return the arguments of the comparison, its design and its numbers of models and folds, by name."""
     weighting, design = measures.deployment_prior, measures.design
     return {
         "deployment_prior": weighting.describe(),
@@ -415,7 +413,7 @@ def name_estimators(estimators: object) -> dict[str, Any]:
 
 
 def check_arguments(function: str, options: Iterable[str], *, excluded: Container[str] = ()) -> None:
-    """Raise for the first argument of a function that is none of `compare`, or is excluded."""
+    """Raise InputTypeError for the first of `options` that `compare` does not take, or that is excluded."""
     parameters = signature(compare).parameters
     for name in options:
         if name not in parameters or name in excluded:
@@ -423,7 +421,7 @@ def check_arguments(function: str, options: Iterable[str], *, excluded: Containe
 
 
 def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
-    """Check the arguments of `compare` before any estimator is fitted."""
+    """Raise unless `compare` takes the options and their values, before any estimator is fitted."""
     check_arguments("compare_estimators", options, excluded={"scores", "missing"})
     call = signature(compare).bind(None, **options)
     call.apply_defaults()
@@ -453,7 +451,7 @@ def _check_design(design: str | FoldDesign, test_fraction: float | None) -> Fold
 
 
 def _check_own_splits(design: str | FoldDesign, test_fraction: float | None) -> None:
-    """Check that a user who passes `cv` states no other design."""
+    """Raise InputError if a user who passes `cv` also states a design or a test fraction."""
     if design == BUILT_IN_DESIGNS[0] and test_fraction is None:
         return
     setting = f"test_fraction={test_fraction:g}" if design == BUILT_IN_DESIGNS[0] else f"design={design!r}"

@@ -117,7 +117,7 @@ class Comparison(ReportSource):
         return f"<Comparison of {len(measures.models)} models over {n_folds}: {best!r} ranks first>"
 
     def _repr_html_(self) -> str:
-        """Verdict, AUPREC along the prior and ranking, for a notebook."""
+        """Return the verdict, AUPREC along the prior and the ranking as HTML, for a notebook."""
         from skewanova.report.document import render_notebook
 
         return render_notebook(self, self._build_short_ranking())
@@ -129,7 +129,7 @@ class Comparison(ReportSource):
 
     @property
     def labels(self) -> dict[str, str]:
-        """Notes on the assumptions of each test, by the name of the test."""
+        """Note on the assumptions of each test, by its name in the column `test`."""
         return {test: get_test(test).note for test in [*self.tests["test"], *self.pairs["test"]]}
 
     @property
@@ -143,14 +143,9 @@ class Comparison(ReportSource):
         return Prose((sentences.write_results(self),))
 
     def for_paper(self) -> Paper:
-        """Return results, methods, one table, one figure and the references for a paper.
+        """Return `results`, `methods`, one `table`, one figure with `caption` and the `references`.
 
         ``result.for_paper().save("paper")`` writes them as LaTeX that compiles.
-
-        Returns
-        -------
-        Paper
-            The attributes `results`, `methods`, `table`, `caption` and `references`, and the method `save`.
         """
         from skewanova.report.paper import build_paper
 
@@ -158,7 +153,7 @@ class Comparison(ReportSource):
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """Results of the primary tests, in sentences."""
+        """Sentences on the primary tests and the leaders along the prior; one if tests are not reliable."""
         if not self.verdict.is_trusted:
             return (f"{NOT_RELIABLE}, so no difference is claimed.",)
         primary = self.pairs[self.pairs["role"] == "primary"]
@@ -171,14 +166,17 @@ class Comparison(ReportSource):
         )
 
     def _format_brief(self, width: int) -> str:
+        """Return the verdict and the ranking as text of at most `width` columns."""
         short, table = shorten_names(self.evaluation.models), self._build_short_ranking()
         return f"{self.verdict.to_text(width)}\n\n{table.to_text(width, names=short)}"
 
     def _build_short_ranking(self) -> Table:
+        """Return the text table of the ranking, with an explanation of the column Group only."""
         table = TABLES["ranking"].make(self)
         return replace(table, explanations={"Group": table.explanations["Group"]})
 
     def _format_details(self, width: int) -> list[str]:
+        """Return sections of text: ranking's note, heading, conclusions, tables, assumptions, warnings."""
         short, frames = shorten_names(self.evaluation.models), self.tables
         performance = build_performance_table(frames["auprec"], frames["iauprec"], self.ranking)
         rest = [text for text in self.warnings if text not in self.verdict.warnings]
@@ -271,11 +269,13 @@ class Comparison(ReportSource):
         return build_publication_table(self, table, **options).to_html()
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:
+        """Write the report, all tables, and figures in these formats to a folder; return its path."""
         from skewanova.report.document import write_folder  # loads jinja2
 
         return write_folder(self, directory, figures=figures)
 
     def _format_heading(self, width: int) -> str:
+        """Return lines on models, folds, level, measures and design, as text of at most `width` columns."""
         measures = self.evaluation
         test_set = self.design.is_test_set
         folds = "one test set" if test_set else _format_count(len(measures.folds), "fold")
@@ -290,6 +290,7 @@ class Comparison(ReportSource):
         return wrap_lines(lines, width)
 
     def _format_published(self, short: dict[str, str], width: int) -> list[str]:
+        """Return a text for each published test: its result, note and findings on pairs."""
         parts = []
         published = self.tests[self.tests["role"] == "published"]
         for test, group in published.groupby("test", sort=False, observed=True):
@@ -305,10 +306,12 @@ class Comparison(ReportSource):
 
 
 def _truncate(items: Sequence[str], max_items: int) -> list[str]:
+    """Return at most `max_items` items; if more, the last one says how many are left out."""
     if len(items) <= max_items:
         return list(items)
     return [*items[: max_items - 1], f"and {len(items) - max_items + 1} more, in the tables of differences"]
 
 
 def _format_count(number: int, word: str) -> str:
+    """Return the number and the word, with "s" unless the number is 1, as "2 folds"."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -147,7 +147,7 @@ class CurvePositions(NamedTuple):
     def leave_one_out(
         self, entry: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> tuple[Floats, Floats]:
-        """Return areas (n_weightings,), and jackknife values (n_entries, n_weightings) of the entries."""
+        """Return areas (n_weightings,) and jackknife values (n_entries, n_weightings) of a case per entry."""
         estimate, values = np.empty(len(weightings)), np.empty((int(entry.max()) + 1, len(weightings)))
         start = 0
         for part in _group_priors(weightings):
@@ -361,7 +361,7 @@ class _LeaveOneOut:
 
 
 def _write_changes(values: Floats, entry: Codes, changes: Floats) -> None:
-    """Write changes (n_weightings, n_positions) into rows `entry` of `values`, but for entries of -1."""
+    """Write changes (n_weightings, n_positions) into the rows `entry` of `values`, skipping entries of -1."""
     present = entry >= 0
     values[entry[present]] = changes[:, present].T
 
@@ -442,7 +442,7 @@ class ClusterRanks:
     def jackknife_values(
         self, estimate: Floats, sizes: Codes, weightings: Sequence[DeploymentPrior], area_estimator: str
     ) -> JackknifeValues:
-        """Return the estimates with the jackknife values (n_units, n_weightings) of all units."""
+        """Return the estimates, and (size - 1) (estimate - area without it), or 0, of every unit."""
         values = _scale_changes(sizes, estimate - self.areas(weightings, area_estimator))
         return JackknifeValues(estimate, values, np.arange(self.sample.n_units))
 
@@ -488,7 +488,7 @@ def _previous_hit_fpr(n_pos: Floats | Counts, fpr: Floats) -> Floats:
 
 
 def _find_exchangeable_units(sample: Sample, score: NDArray[Any]) -> tuple[Codes, Codes]:
-    """Return the first unit of each class of exchangeable units, and the class number of every unit."""
+    """Return the first unit of each class of units alike in score, weight and label; every unit's class."""
     if sample.cluster is not None:
         units = np.arange(sample.n_units)
         return units, units

@@ -324,7 +324,7 @@ def _effect_basis(frame: pd.DataFrame, crossed: bool) -> Floats:
 
 
 def _standardized_draws(basis: Floats, *, n_draws: int, rng: Seed) -> Floats:
-    """Return standardized residuals (n_draws, n) of normal samples, each row in ascending order."""
+    """Return residuals (n_draws, n) of normal samples over their root mean square, each row ascending."""
     generator, n = make_generator(rng), len(basis)
     draws, rows = np.empty((n_draws, n)), max(1, BLOCK_SIZE // n)
     for start in range(0, n_draws, rows):

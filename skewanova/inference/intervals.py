@@ -209,7 +209,7 @@ class IntervalInputs:
         return float(std_error), float(df)
 
     def area(self, rows: Bools | slice) -> float:
-        """Return AUPREC or IAUPREC of the cases `rows`."""
+        """Return AUPREC or IAUPREC, by `weighting`, over the cases `rows` only."""
         weight = None if self.sample.weight is None else self.sample.weight[rows]
         curve = curve_from_scores(self.sample.positive[rows], self.score[rows], weight)
         return iauprec(curve, self.weighting, area_estimator=self.area_estimator)
