@@ -142,7 +142,7 @@ class DesignAnalysis(ABC):
         return two_way_anova(measures.iauprec, alpha=alpha), three_way_anova(measures.auprec, alpha=alpha)
 
     def describe_published(self) -> dict[str, pd.DataFrame]:
-        """Return frames `residuals` of the 2-way and, with several priors, `prior_pairs` of the 3-way."""
+        """Return frames `residuals` (2-way ANOVA) and, with several priors, `prior_pairs` (3-way)."""
         two_way, three_way = self.published
         frames = {"residuals": two_way.residuals()}
         if three_way.residuals()["prior"].nunique() > 1:
@@ -319,7 +319,7 @@ class FoldsAnalysis(DesignAnalysis):
         return pd.concat(parts, ignore_index=True)
 
     def _compare_tukey(self, anova: AnovaResult) -> pd.DataFrame:
-        """Return Tukey's test of each pair of models (rows), on the residuals of an ANOVA."""
+        """Return Tukey's test of each pair of models (rows), on the residual mean square of an ANOVA."""
         return tukey_hsd(anova, alpha=self.options.alpha, order=self.evaluation.models).to_frame()
 
     def _compare_family(self, method: str, measures: Evaluation) -> pd.DataFrame:

@@ -82,7 +82,7 @@ class PooledPrior(EstimatedPrior):
         return f"the prior estimated from unlabelled scores of {models}: {self}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for the pooled estimate, in the columns of `MODEL_COLUMNS`; its model is empty."""
+        """Return one row: estimate, conf_low, conf_high, statistic, df, p_value, method; others empty."""
         same = ("estimate", "conf_low", "conf_high", "statistic", "p_value", "method")
         row = {name: getattr(self, name) for name in same}
         row |= {"model": "", "batch": "", "df": len(self.weights) - 1}
@@ -293,7 +293,7 @@ def _pool_models(
     *,
     rng: Seed,
 ) -> PooledPrior:
-    """Return estimates pooled by covariance, or by `_pool_widest` if they disagree or are for batches."""
+    """Return the prior pooled by covariance; with equal weights if models disagree or are for batches."""
     parts = [*estimates.values()]
     if any(item.method == "batches" for item in parts):
         return _pool_widest(estimates, level)

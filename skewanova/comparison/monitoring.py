@@ -111,7 +111,7 @@ class MonitorReport(FrameResult):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """One sentence for each batch: its prior with limits, the chosen model's state, and moves."""
+        """One sentence a batch: prior with limits, the chosen model's state, and if the prior moved."""
         result = []
         for row in iter_rows(self.table):
             batch = f"{row.batch}: " if row.batch else ""
@@ -126,7 +126,7 @@ class MonitorReport(FrameResult):
         return tuple(result)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a copy of the table, one row a batch."""
+        """Return a copy of the table, a row a batch: prior, limits, p_value, leaders, state, prior_moved."""
         return self.table.copy()
 
     def to_table(self) -> Table:

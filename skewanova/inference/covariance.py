@@ -81,7 +81,7 @@ def auprec_covariance(
     Returns
     -------
     AuprecCovariance
-        Estimates and covariance.
+        Estimates (n_models,), and their covariance (n_models, n_models).
 
     Raises
     ------

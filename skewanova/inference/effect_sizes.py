@@ -57,7 +57,7 @@ def effects(
     -------
     DataFrame
         Columns model_a, model_b, estimate, std_error, df, conf_low, conf_high; ``effect``, the difference
-        over its standard deviation in one fold, nan where it does not vary; effect_low, effect_high.
+        over its standard deviation in a fold, nan where it does not vary; its limits effect_low, effect_high.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def equivalence(
     -------
     DataFrame
         Columns model_a, model_b, rope; p_a_ahead, p_equal, p_b_ahead, which sum to 1; p_value and p_adjusted
-        of the two one-sided tests that the difference lies within `rope`; equivalent.
+        of the two one-sided tests that the difference lies within `rope`; equivalent (p_adjusted < `alpha`).
 
     Raises
     ------
@@ -190,7 +190,7 @@ def paired_t_table(
     control: str | None,
     needed: str,
 ) -> tuple[Floats, pd.DataFrame]:
-    """Return IAUPREC (n_folds, n_models), and estimate, std_error, statistic, df of every pair in a frame."""
+    """Return IAUPREC (n_folds, n_models), and pairs: model_a, model_b, estimate, std_error, statistic, df."""
     frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=needed)
     values, models = build_ordered_table(frame, order)
     if control is not None:

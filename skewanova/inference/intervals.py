@@ -73,7 +73,7 @@ def wilson_limits(theta: float, size: float, level: float) -> Limits:
 
 
 def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
-    """Return Clopper and Pearson's (1934) exact limits; `size` need not be an integer."""
+    """Return Clopper and Pearson's (1934) exact limits of a share theta; `size` need not be an integer."""
     wins, tail = size * theta, (1 - level) / 2
     low = beta_quantile(wins, size - wins + 1, tail) if wins > 0 else 0.0
     high = beta_quantile(wins + 1, size - wins, 1 - tail) if wins < size else 1.0
@@ -81,7 +81,7 @@ def clopper_pearson_limits(theta: float, size: float, level: float) -> Limits:
 
 
 def small_sample_limits(theta: float, size: float, level: float) -> Limits:
-    """Return Wilson's limits, or Clopper and Pearson's with fewer than `MIN_WILSON_TRIALS` trials."""
+    """Return Wilson's limits of a share theta, or with fewer than 20 trials Clopper and Pearson's."""
     return (clopper_pearson_limits if size < MIN_WILSON_TRIALS else wilson_limits)(theta, size, level)
 
 

@@ -156,7 +156,7 @@ def omnibus_test(
     Returns
     -------
     OmnibusResult
-        The term model; for ``friedman`` without sums of squares.
+        One row, the term model: F, df, df_error, p and, but for ``friedman``, sum_sq and partial_eta_sq.
 
     Raises
     ------

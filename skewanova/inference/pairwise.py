@@ -83,8 +83,8 @@ def tukey_hsd(
     Returns
     -------
     PosthocResult
-        The columns of :func:`posthoc`; for priors, prior_a and prior_b replace prior, model_a and model_b.
-        ``statistic`` is the studentized range, ``p_value`` that of a single t test.
+        Pairs with estimate, std_error, df, statistic (the studentized range), p_value (of a single t test),
+        p_adjusted, conf_low, conf_high, reject; by model_a, model_b, prior or, for priors, prior_a, prior_b.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def tukey_by_prior(
     Returns
     -------
     DataFrame
-        One row a prior and pair, with the columns of :func:`posthoc`; the response is auprec.
+        One row a prior and pair: estimate, p_adjusted, limits, reject etc., as columns of :func:`posthoc`.
 
     Examples
     --------
@@ -380,7 +380,7 @@ def _pair_frame(
 def _name_pairs(
     frame: pd.DataFrame, levels: Sequence[Any], *, alpha: float, factor: str = "model", **columns: Any
 ) -> pd.DataFrame:
-    """Return post-hoc columns of pairs, with the names of levels, and reject where p_adjusted < alpha."""
+    """Return a post-hoc frame, a row a pair: names for the indices of levels, `columns`, and reject."""
     names = {f"{factor}_{side}": [levels[i] for i in frame[side]] for side in ("a", "b")}
     order = list(POSTHOC_COLUMNS) if factor == "model" else PRIOR_PAIR_COLUMNS
     frame = frame.assign(**names, reject=frame["p_adjusted"] < alpha, **columns)

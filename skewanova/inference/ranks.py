@@ -157,7 +157,7 @@ def rank_comparison(
     Returns
     -------
     RankComparison
-        The contents of a critical-difference diagram.
+        Mean ranks with letters of groups (`ranks`), the groups (`cliques`), and the critical difference.
 
     Raises
     ------

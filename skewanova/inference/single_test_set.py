@@ -136,7 +136,7 @@ class ArcsineAreas:
 
     @property
     def area(self) -> Floats:
-        """Areas of the models on the original scale, not the arcsine scale."""
+        """AUPREC or IAUPREC of the models (n_models,), on the original scale, not the arcsine scale."""
         return self.scale.area
 
     @cached_property
