@@ -84,7 +84,7 @@ class ComparisonDiff(FrameResult):
         return (first, *groups, *self.settings)
 
     def summary(self, width: int = 80) -> str:
-        """Return the sentences and the table as text of at most `width` columns."""
+        """Return as text the sentences, one a line of any length, and a table of at most `width` columns."""
         names = shorten_names(self.table["model"])
         cells: dict[str, Callable[[Any], str]] = {
             "Model": lambda row: row.model,

@@ -357,6 +357,6 @@ def _summarize_sampling(
 
 
 def _join_shared_clusters(parts: Sequence[SharedClusters]) -> SharedClusters | None:
-    """Return the number of clusters in several folds in all buckets, and that in most folds; or None."""
+    """Return the part whose cluster is in most folds, with the sum of `n_clusters` over parts; or None."""
     most = max(parts, key=lambda item: (item.n_folds, str(item.name)), default=None)
     return most and most._replace(n_clusters=sum(item.n_clusters for item in parts))

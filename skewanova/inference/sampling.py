@@ -220,7 +220,7 @@ class SampleSummary(Sample):
 
     @cached_property
     def stratum_of_kind(self) -> list[int]:
-        """Stratum, 0 to 2, of units with negatives only, with positives only, and with both."""
+        """List of the stratum, 0 to 2, of each kind of units: negatives only, positives only, and both."""
         kinds = _merge_single_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
         return [int(kind) for kind in kinds]
 

@@ -134,7 +134,7 @@ class Support:
         return np.minimum(self.n_positive, effective_negatives(self.n_negative, prior))
 
     def is_supported(self, prior: ArrayLike) -> Bools:
-        """Return True for each prior with at least `needed` effective negatives, up to rounding."""
+        """Return True for each prior with at least `needed` effective negatives, whatever `n_positive`."""
         return is_sufficient(effective_negatives(self.n_negative, prior), self.needed)
 
 

@@ -236,7 +236,7 @@ def _estimate_row_lines(columns: Sequence[_LatexColumn], row: int) -> int:
 
 
 def check_label(label: object) -> str:
-    """Return the label, or raise if it needs escapes in LaTeX."""
+    """Return the label, or raise unless it is a text of ASCII letters, digits and : . _ / - only."""
     if not isinstance(label, str) or not re.fullmatch(r"[A-Za-z0-9:._/-]+", label):
         raise InputError(
             f"`label` must consist of letters, digits and : . _ / -, such as 'tab:main', but got {label!r}"

@@ -277,7 +277,7 @@ def auc_frame(table: Scores) -> pd.DataFrame:
 
 
 def find_collapsed(auc: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return a mask, (n_folds, n_models): True where a model, unlike most others, ranks near chance."""
+    """Return a mask, (n_folds, n_models): True where a good model, unlike most, falls to near chance."""
     gain, usual = auc - 0.5, auc.median() - 0.5
     lost = ((gain < COLLAPSED_SHARE * usual) & (usual >= MIN_AUC_GAIN)).to_numpy()
     return np.asarray(lost & (lost.mean(axis=1) <= 0.5)[:, None])
