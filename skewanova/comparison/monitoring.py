@@ -396,7 +396,7 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
 
 
 def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Return frames of a folder with numeric columns, or raise ValueError if edits made them inconsistent."""
+    """Return ranking, leaders and score_bins with numeric columns; raise ValueError if edits spoilt them."""
     ends = {"prior_low": float, "prior_high": float}
     numbers = dict.fromkeys(("score_high", "n_positive", "n_negative"), float)
     leaders, bins = frames["leaders"].astype(ends), frames["score_bins"].astype(numbers)

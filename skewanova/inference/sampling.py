@@ -220,7 +220,7 @@ class SampleSummary(Sample):
 
     @cached_property
     def stratum_of_kind(self) -> list[int]:
-        """List of the stratum, 0 to 2, of each kind of units: negatives only, positives only, and both."""
+        """Strata of negatives only, positives only, both: 0, 1, 2; a lone cluster joins the largest kind."""
         kinds = _merge_single_kinds(np.arange(3), np.array(self.sizes), clustered=self.clustered)
         return [int(kind) for kind in kinds]
 
@@ -289,7 +289,7 @@ class VarianceEstimates(NamedTuple):
 
 
 def _sum_strata(variances: Floats) -> tuple[Floats, Floats]:
-    """Return variances summed over strata, and Satterthwaite's degrees of freedom, at least `MIN_DF`."""
+    """Return variance and Satterthwaite's df, at least `MIN_DF`, from (parts, their variances) by stratum."""
     variance, var_of_var = variances.sum(axis=1)
     certain = var_of_var <= 0
     df = np.where(certain, np.inf, 2 * variance**2 / np.where(certain, 1.0, var_of_var))
@@ -366,7 +366,7 @@ def _check_columns(y_score: ArrayLike) -> NDArray[Any]:
 
 
 def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
-    """Return the cluster number, from 0, of every case; raise InputError unless there are two or more."""
+    """Return the cluster number, from 0, of every case; raise InputError if all are in one cluster."""
     names, codes = number_groups(cluster, "cluster", positive)
     if len(names) < 2:
         raise InputError(f"`cluster` must name at least 2 clusters, but all cases are in {names[0]!r}")

@@ -317,7 +317,7 @@ def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control:
 
 
 def write_certainty(facts: Judgement, writer: LineWriter) -> str:
-    """Return what follows How sure: the least certain comparison and more, or that no test is reliable."""
+    """Return the text of How sure: weakest lead, ties, power and population, or that no test is reliable."""
     if facts.state == "untrusted" or facts.supported_mass == 0:
         return "No test is reliable here."
     rows, units = facts.evidence, facts.evaluation.design.units

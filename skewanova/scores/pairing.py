@@ -264,7 +264,7 @@ def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
 
 
 def check_rankings(auc: pd.DataFrame) -> list[SanityCheck]:
-    """Return checks of AUC (folds in rows, models in columns): inverted, perfect and collapsed rankings."""
+    """Return checks of AUC (folds, models): smallest mean, number of perfect models if any, of collapses."""
     return [_check_inverted(auc), *_check_perfect(auc), _check_collapsed(auc)]
 
 
