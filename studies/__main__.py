@@ -92,6 +92,9 @@ STUDIES = {
         "information_study",
         "How much a wrong choice loses and more data gain, against the value of information.",
     ),
+    "levels": _Simulation(
+        "levels", "levels_study", "How tests and intervals do where scores have few levels, such as ratings."
+    ),
     "ranks": _Simulation("ranks", "rank_study", "How often intervals of all ranks hold the true ranks."),
     "p-best": _Simulation(
         "decisions", "p_best_study", "How often a model is the best, against its probability of being best."

@@ -43,17 +43,18 @@ MIN_POSITIVES_PER_FOLD = 10
 MIN_POSITIVES_FOR_LARGE_FOLDS = 30
 
 
-#: Fewest positives for tests over cases with fewer distinct scores than `MIN_DISTINCT_SCORES`.
-MIN_POSITIVES_WITH_TIES = 50
+#: Fewest positives for tests over cases by the number of distinct scores: with fewer than 30, fewer than 7
+#: (docs/studies/levels.md).
+MIN_POSITIVES_WITH_TIES = {30: 30, 7: 50}
 
 
-#: Fewest distinct scores for tests over cases with few positives; with fewer, most cases tie.
-MIN_DISTINCT_SCORES = 30
+#: Distinct scores below which most cases tie, and below which they are very few.
+MIN_DISTINCT_SCORES, VERY_FEW_SCORES = MIN_POSITIVES_WITH_TIES
 
 
-#: With fewer distinct scores, tests over cases need this many effective negatives at priors below the last
+#: With very few distinct scores, tests over cases need this many effective negatives at priors below the last
 #: number, because the area depends on the negatives at one or two scores (docs/studies/paired.md).
-VERY_FEW_SCORES, ENOUGH_WITH_VERY_FEW, RARE_WITH_VERY_FEW = 10, 1000, 0.5
+ENOUGH_WITH_VERY_FEW, RARE_WITH_VERY_FEW = 1000, 0.5
 
 
 #: Relative tolerance for rounding errors in effective numbers.
@@ -140,12 +141,10 @@ class Support:
 
 def scarce_class(n_scores: float, n_positive: float, effective: float, prior: float) -> str:
     """Return "positives" or "negatives", the class too small for tests with so few distinct scores, or ""."""
-    if n_scores < MIN_DISTINCT_SCORES and n_positive < MIN_POSITIVES_WITH_TIES:
+    if any(n_scores < few and n_positive < least for few, least in MIN_POSITIVES_WITH_TIES.items()):
         return "positives"
     rare = prior < RARE_WITH_VERY_FEW and not is_sufficient(effective, ENOUGH_WITH_VERY_FEW)
-    if n_scores < VERY_FEW_SCORES and rare:
-        return "negatives"
-    return ""
+    return "negatives" if n_scores < VERY_FEW_SCORES and rare else ""
 
 
 def is_sufficient(effective: ArrayLike, enough: float) -> Bools:

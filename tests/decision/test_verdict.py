@@ -529,6 +529,7 @@ def test_a_control_is_what_the_others_are_held_against(control, told, models):
         (60, 5, 0.5, ""),
         (60, 5, 0.3, "a has few distinct scores, and negatives are few"),
         (60, 12, 0.3, ""),
+        (30, 12, 0.3, ""),  # ratings of seven and more levels hold with few positives
     ],
 )
 def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, prior, why):
