@@ -396,7 +396,7 @@ def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
 
 
 def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Return ranking, leaders and score_bins with numeric columns; raise ValueError if edits spoilt them."""
+    """Return ranking, leaders, score_bins with numeric columns; raise ValueError at bad values or order."""
     ends = {"prior_low": float, "prior_high": float}
     numbers = dict.fromkeys(("score_high", "n_positive", "n_negative"), float)
     leaders, bins = frames["leaders"].astype(ends), frames["score_bins"].astype(numbers)

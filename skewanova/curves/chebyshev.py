@@ -42,7 +42,7 @@ Key = TypeVar("Key")
 
 
 def join_neighbours(intervals: Iterable[tuple[Key, float, float]]) -> list[tuple[Key, float, float]]:
-    """Return the intervals (key, low, high), with neighbours of the same key joined into one."""
+    """Return the intervals (key, low, high), with successive ones of a key joined, also across gaps."""
     groups = (list(group) for _, group in groupby(intervals, key=itemgetter(0)))
     return [(group[0][0], group[0][1], group[-1][2]) for group in groups]
 

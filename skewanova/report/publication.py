@@ -146,7 +146,7 @@ def build_report_tables(source: ReportSource) -> dict[str, Table]:
 
 
 def _add_equivalence(source: ReportSource, table: Table) -> Table:
-    """Return the table of pairs with the p-value of practical equivalence, if tests are reliable."""
+    """Return the table with the adjusted p of equivalence, if tests are reliable and rows are all pairs."""
     frame = source.tables["equivalence"]
     if not source.verdict.is_trusted or len(frame) != len(table.rows):
         return table

@@ -58,7 +58,7 @@ class UnlabelledScores:
 
     @cached_property
     def is_paired(self) -> bool:
-        """True if all models have the same cases in order; without names, equally many rows."""
+        """True if all models have the same cases, in any order; without names, equally many rows."""
         parts = [self.select_model(model) for model in self.models]
         if "case" in self.frame:
             return all(np.array_equal(part["case"], parts[0]["case"]) for part in parts)
