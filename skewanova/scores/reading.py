@@ -208,7 +208,7 @@ def scores_from_wide(
     if len(halving) == 1:
         raise InputError(
             f"halvings need both columns {' and '.join(HALVING_COLUMNS)}, but there is only {halving[0]!r}; "
-            "if it holds scores of a model, list all columns of scores in `models`; else leave it out"
+            "if it holds scores of a model, rename it, or else leave it out"
         )
     chosen = [column for column in wide.columns.tolist() if column not in with_role]
     if not chosen:

@@ -69,7 +69,7 @@ def score_cases(
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
     if score.ndim != 1:
-        raise InputError(f"its scores have shape {score.shape}, but must be one per case")
+        raise InputError(f"its scores must be a vector or have two columns, but have shape {score.shape}")
     return score if positive[1] else np.asarray(-score)
 
 

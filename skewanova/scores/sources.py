@@ -39,6 +39,9 @@ _DAMAGED = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, Attr
             MemoryError)  # fmt: skip
 
 
+_ADVICE = "; if it is damaged, write it anew"
+
+
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -212,9 +215,9 @@ class ParquetSource:
                         n_read += len(batch)
                         yield [_select_column(batch, field, keys) for field in fields]
                 except _DAMAGED as error:
-                    raise pa.ArrowInvalid(f"row group {group} ({rows}): {error}") from error
+                    raise pa.ArrowInvalid(f"row group {group} ({rows}): {error}{_ADVICE}") from error
         if n_read != self.sizes[path]:
-            raise pa.ArrowInvalid(f"its metadata state {self.sizes[path]} rows, but it has {n_read}")
+            raise pa.ArrowInvalid(f"its metadata state {self.sizes[path]} rows, but it has {n_read}{_ADVICE}")
 
 
 def _select_column(batch: Any, field: Any, keys: Mapping[str, str | None]) -> Any:

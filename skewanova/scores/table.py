@@ -157,7 +157,7 @@ class _ScoreSummaries:
     def _named_cases(self) -> CaseSummary:
         """Return `cases`; raise LookupError if rows do not name their cases."""
         if self.cases is None:
-            raise LookupError("there is no case column")
+            raise LookupError("the table has no column case, which names the case of each row; add it")
         return self.cases
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from halved_tables import halved_frame
 from loops import each
+from messages import exact
 from sklearn.dummy import DummyClassifier
 
 import skewanova as sa
@@ -201,10 +202,13 @@ def test_an_empty_number_of_a_halving_is_named_by_its_row(frame: pd.DataFrame) -
 
 def test_one_of_the_columns_may_be_a_model_of_a_wide_table() -> None:
     wide = pd.DataFrame({"y_true": [0, 1, 1], "part": [0.1, 0.7, 0.6], "net": [0.3, 0.2, 0.9]})
-    with pytest.raises(
-        sa.InputError, match="halvings need both columns part and halving, but there is only 'part'"
-    ):
+    message = (
+        "halvings need both columns part and halving, but there is only 'part'; if it holds scores of a "
+        "model, rename it, or else leave it out"
+    )
+    with pytest.raises(sa.InputError, match=exact(message)):
         sa.scores_from_wide(wide)
+    assert sa.scores_from_wide(wide.rename(columns={"part": "tree"})).models == ("tree", "net")
     assert sa.scores_from_wide(wide, models=("part", "net")).models == ("part", "net")
 
 

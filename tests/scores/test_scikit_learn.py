@@ -210,7 +210,12 @@ def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_chan
     ("estimator", "error", "message"),
     [
         (Broken(), RuntimeError, "model 'B' failed in fold 1: KeyError: 'no such column'"),
-        (Broken("cube"), ValueError, "model 'B' cannot be used in fold 1: its scores have shape (100, 3)"),
+        (
+            Broken("cube"),
+            ValueError,
+            "model 'B' cannot be used in fold 1: its scores must be "
+            "a vector or have two columns, but have shape (100, 3)",
+        ),
         (Broken("few"), ValueError, "model 'B' gave 3 scores for the 100 cases of fold 1"),
         (
             LinearRegression(),

@@ -349,7 +349,7 @@ def test_scores_without_rows_have_the_same_sums(columns, select):
     bare = replace(streamed, cases=None)
     assert bare.count_unpaired() == (0, ())
     for missing in (bare.shared_cases, bare.class_sizes):
-        with pytest.raises(LookupError, match="there is no case column"):
+        with pytest.raises(LookupError, match=r"no column case, .*; add it$"):
             missing()
 
 
