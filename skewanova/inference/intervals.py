@@ -360,9 +360,11 @@ def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> Codes
     names, codes = number_groups(folds, "folds", positive)
     counts = np.array([np.bincount(codes[rows], minlength=len(names)) for rows in (positive, ~positive)])
     lacking = names[(counts == 0).any(axis=0)]
-    if len(names) < 2 or len(lacking):
-        problem = f"{', '.join(map(str, lacking[:5]))} lacks one" if len(lacking) else "there is one fold"
-        raise InputError(f"`folds` must name at least 2 folds with both classes, but {problem}")
+    if len(names) < 2:
+        raise InputError(f"`folds` must name at least 2 folds, but all cases are in fold {names[0]}")
+    if len(lacking):
+        examples = ", ".join(map(str, lacking[:5]))
+        raise InputError(f"`folds` must each hold both classes, but one is missing in {examples}; use fewer")
     return codes
 
 

@@ -201,6 +201,8 @@ Y, S = [0, 1, 1, 0], [[0.1, 0.2], [0.3, 0.4], [0.5, 0.1], [0.2, 0.3]]
     (lambda: auprec_variance(Y, S), ValueError,
      "`y_score` must be one-dimensional, but has shape (4, 2); use "
      "skewanova.inference.auprec_covariance(y_true, y_score)"),
+    (lambda: auprec_variance(Y, 0.5), ValueError,
+     "`y_score` must have shape (n_cases,) or (n_cases, n_models), but has shape ()"),
     (lambda: compare_test_set(Y, np.array(S)[:, :1]), ValueError,
      "`y_score` must hold at least 2 models, one a column, but has 1"),
     (lambda: compare_test_set(Y, S, simultaneous="tukey"), ValueError,

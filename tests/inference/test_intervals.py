@@ -228,9 +228,9 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
     ({"method": "cross_validation", "folds": [0, 0, 1]}, ValueError,
      "arguments must be equally long, but `y_true` has 4, `folds` has 3"),
     ({"method": "cross_validation", "folds": [7, 7, 7, 7]}, ValueError,
-     "`folds` must name at least 2 folds with both classes, but there is one fold"),
+     "`folds` must name at least 2 folds, but all cases are in fold 7"),
     ({"method": "cross_validation", "folds": [0, 1, 1, 0]}, ValueError,
-     "`folds` must name at least 2 folds with both classes, but 0, 1 lacks one"),
+     "`folds` must each hold both classes, but one is missing in 0, 1; use fewer"),
 ])  # fmt: skip
 def test_refused(options, error, message):
     with pytest.raises(error, match=exact(message)):
@@ -267,7 +267,7 @@ def test_auto_always_answers_within_the_unit_interval(n, m, prior, seed):
 def test_folds_that_lack_a_class_are_named_up_to_five():
     folds = np.repeat(np.arange(8), 2)
     labels = np.where(folds < 7, 1, [0, 1] * 8)
-    with pytest.raises(ValueError, match="but 0, 1, 2, 3, 4 lacks one"):
+    with pytest.raises(ValueError, match="missing in 0, 1, 2, 3, 4; use fewer"):
         confidence_interval(labels, np.arange(16.0), prior=0.3, method="cross_validation", folds=folds)
 
 
