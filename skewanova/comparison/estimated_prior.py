@@ -133,8 +133,10 @@ class PriorEstimates(FrameResult):
     @property
     def caveats(self) -> tuple[str, ...]:
         """Reasons why the interval may be too narrow."""
+        if not isinstance(self.prior, PooledPrior):
+            return self.prior.caveats
         caveats = [f"{model}: {text}" for model, item in self.by_model.items() for text in item.caveats]
-        if not isinstance(self.prior, PooledPrior) or self.prior.agree:
+        if self.prior.agree:
             return tuple(caveats)
         disagreement = (
             f"the models do not agree about the prior ({write_p(self.prior.p_value)}), so label shift does "

@@ -104,7 +104,8 @@ class LabelShift:
             return ""
         return (
             f"label shift is rejected ({write_p(self.p_value)}): the unlabelled scores are not a mixture of "
-            "the labelled classes, and the estimate may be far off"
+            "the labelled classes, and the estimate may be far off; to check it, label some 50 of the "
+            "unlabelled cases, drawn at random, and count the positives"
         )
 
     def __str__(self) -> str:
@@ -642,8 +643,8 @@ def _collect_warnings(estimate: PriorEstimate) -> list[str]:
         "not swapped": area < 0.5,
         f"the scores hardly separate the classes (area under ROC {area:.2f}), so they have little "
         "information about the prior": abs(area - 0.5) < 0.1,
-        "the unlabelled scores have no information about the prior: the interval is 0 to 1": spread
-        == (0.0, 1.0),
+        "the unlabelled scores have no information about the prior: the interval is 0 to 1; give more "
+        "scores, labelled and unlabelled, or those of a better model": spread == (0.0, 1.0),
         "every labelled positive scores above every labelled negative: the estimate assumes the same in "
         "deployment; check that the labelled cases were held out from training": estimate.bins.positive.min()
         > estimate.bins.negative.max(),

@@ -201,3 +201,14 @@ def test_models_that_score_differently_from_fold_to_fold_are_named():
     assert [text.split(" are distributed")[0] for text in told] == ["the scores of B"]
     one = estimate_prior_from_tables(folds, unlabelled, fold=1)
     assert not any("from fold to fold" in text for text in one.warnings)
+
+
+def test_a_caveat_of_the_only_model_is_issued_once():
+    rng = np.random.default_rng(0)
+    labels = np.tile([0, 1], 150)
+    table = pd.DataFrame(
+        {"model": "A", "fold": 1, "y_true": labels, "y_score": labels + rng.normal(size=300)}
+    )
+    unlabelled = pd.DataFrame({"model": "A", "y_score": rng.normal(0.5, 3, 500)})
+    found = estimate_prior_from_tables(table, unlabelled)
+    assert sum("label shift is rejected" in text for text in found.warnings) == 1
