@@ -322,7 +322,7 @@ def _build_headline_charts(
 
 
 def _select_banded(source: ReportSource, models: Sequence[str]) -> set[str]:
-    """Return models with bands: all to MAX_BANDS, else so many of the verdict's, 1 of more than MAX_ROWS."""
+    """Return models with bands: all to MAX_BANDS, else the verdict's first MAX_BANDS, 1 above MAX_ROWS."""
     if len(models) <= MAX_BANDS:
         return set(models)
     return set(source.verdict.models[: MAX_BANDS if len(models) <= MAX_ROWS else 1])

@@ -317,7 +317,7 @@ def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control:
 
 
 def write_certainty(facts: Judgement, writer: LineWriter) -> str:
-    """Return the text of How sure: weakest lead, ties, power and population, or that no test is reliable."""
+    """Return text: weakest lead, TOST p, open or detectable gap, P(best), population; or no reliable test."""
     if facts.state == "untrusted" or facts.supported_mass == 0:
         return "No test is reliable here."
     rows, units = facts.evidence, facts.evaluation.design.units

@@ -264,7 +264,7 @@ def check_score_values(table: Scores, auc: pd.DataFrame) -> list[SanityCheck]:
 
 
 def check_rankings(auc: pd.DataFrame) -> list[SanityCheck]:
-    """Return checks of AUC (folds, models): least mean, counts of perfect models if any, collapsed cells."""
+    """Return checks of AUC (folds, models): least mean, numbers of perfect models (if any) and collapses."""
     return [_check_inverted(auc), *_check_perfect(auc), _check_collapsed(auc)]
 
 
