@@ -98,7 +98,7 @@ KINDS = {
     ),
     "equal": ("test_set", {"shifts": [2.0, 2.0], "n_positive": 2000, "n_negative": 8000, "alike": 0.999}),
     "one set, few": (
-        "test_set", {"shifts": [1.5, 1.2, 0.8], "n_positive": 60, "n_negative": 2000, "digits": 0},
+        "test_set", {"shifts": [1.5, 1.2, 0.8], "n_positive": 25, "n_negative": 2000, "digits": 0},
     ),
     "runs": ("runs", {"shifts": [2.2, 1.5, 1.2], "n_folds": 6, "n_positive": 60, "n_negative": 1200}),
 }  # fmt: skip

@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,7 +65,7 @@ def make_provenance(
     sha256: str | None = None,
 ) -> dict[str, Any]:
     """Return a record of how an output was made: version, kind, time, input, seed, settings, versions."""
-    versions = {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
+    versions = _read_versions()
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
         "tool": "skewanova",
@@ -74,8 +75,14 @@ def make_provenance(
         "input": {"name": source.name if source else None, "sha256": sha256},
         "seed": seed,
         "settings": dict(settings),
-        "versions": versions,
+        "versions": dict(versions),
     }
+
+
+@cache
+def _read_versions() -> Mapping[str, str]:
+    """Return the versions of Python and of the packages by name."""
+    return {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
 
 
 def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -172,7 +179,7 @@ def check_folder(directory: str | os.PathLike[str], *, inputs: Sequence[Path | N
 
 def _check_place(target: Path) -> None:
     """Raise unless the target is new or a folder that may be renamed."""
-    existing = next(path for path in (*target.parents, target) if os.path.lexists(path))
+    existing = next(path for path in (*target.parents, target) if _exists(path))
     if not existing.is_dir():
         raise InputError(f"`directory` cannot be written ({existing.name!r} is a file); choose another place")
     if os.path.ismount(target) or Path.cwd().is_relative_to(target):
@@ -182,9 +189,18 @@ def _check_place(target: Path) -> None:
         )
 
 
+def _exists(path: Path) -> bool:
+    """Return True if the path exists, even as a broken link; raise if its folder may not be entered."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def _check_content(folder: Path, name: str) -> None:
     """Raise unless the folder is absent, empty, or an earlier output without other files."""
-    if not os.path.lexists(folder):
+    if not _exists(folder):
         return
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise InputError(f"`directory` must be a folder, but {name!r} is a file; choose another name")
@@ -258,8 +274,8 @@ def _replace(target: Path, new: Path, old: Path) -> None:
         _check_content(old, target.name)
         new.rename(target)
     except BaseException:
-        if os.path.lexists(old):
-            taken = os.path.lexists(target)
+        if _exists(old):
+            taken = _exists(target)
             old.rename(target.with_name(f"{target.name}-kept-{new.parent.name[-8:]}") if taken else target)
         raise
 
@@ -281,7 +297,7 @@ def _as_output_error(target: Path) -> Iterator[None]:
 @contextmanager
 def _make_parents(target: Path) -> Iterator[None]:
     """Make missing parent folders; after an error in the block, remove those that are still empty."""
-    missing = [path for path in target.parents if not os.path.lexists(path)]
+    missing = [path for path in target.parents if not _exists(path)]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield

@@ -509,7 +509,7 @@ def monitor(
 @click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
 @shared.handle_errors
 def report(directory: Path, in_browser: bool) -> None:
-    """Print the path of the report in DIR, and open it if --open is set.
+    """Print the path of the report in DIR; --open opens it.
 
     \b
     Example:
