@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from skewanova.decision.choice import probability_best
+from skewanova.decision.posterior import probability_best
 from skewanova.inference import compare_runs
 from skewanova.inference.case_resampling import measure_models
 from skewanova.inference.fold_statistics import adjust_holm

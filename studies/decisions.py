@@ -26,7 +26,6 @@ from skewanova.curves.chebyshev import panel_priors
 from skewanova.curves.distributions import true_auprec
 from skewanova.curves.roc import curve_from_scores
 from skewanova.decision.bands import BAND_PRIORS, pair_critical_value
-from skewanova.decision.choice import draw_posterior, expected_gains, expected_losses, probability_best
 from skewanova.decision.joint_curves import (
     JointCurves,
     PanelCurves,
@@ -34,6 +33,12 @@ from skewanova.decision.joint_curves import (
     joint_curves_over_folds,
 )
 from skewanova.decision.leads import intervals_covering_zero, leader_intervals, locate_crossings
+from skewanova.decision.posterior import (
+    draw_posterior,
+    expected_gains,
+    expected_losses,
+    probability_best,
+)
 from skewanova.inference.case_deviations import CaseDeviations, PriorProjection
 from skewanova.inference.case_resampling import SortedScores, measure_models
 from skewanova.inference.fold_statistics import fraction_best

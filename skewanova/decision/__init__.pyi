@@ -4,9 +4,9 @@ from .bands import auprec_bands as auprec_bands
 from .bands import difference_curves as difference_curves
 from .choice import choose_models as choose_models
 from .choice import decision_table as decision_table
-from .choice import ValueOfInformation as ValueOfInformation
+from .posterior import ValueOfInformation as ValueOfInformation
 from .choice import rank_models as rank_models
-from .choice import value_of_information as value_of_information
+from .posterior import value_of_information as value_of_information
 from .leads import tabulate_by_prior as tabulate_by_prior
 from .leads import find_crossings as find_crossings
 from .leads import find_differing_priors as find_differing_priors

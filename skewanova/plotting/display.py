@@ -170,11 +170,14 @@ class AUPRECDisplay:
         y_score: ArrayLike,
         *,
         priors: ArrayLike | None = None,
+        prior: float | None = None,
         area_estimator: str = "trapezoid",
         pos_label: object = None,
         sample_weight: ArrayLike | None = None,
         name: str | None = None,
-        **options: Any,
+        ax: Axes | None = None,
+        curve_kwargs: Mapping[str, Any] | None = None,
+        plot_chance_level: bool = False,
     ) -> Self:
         """Draw the display from labels and scores.
 
@@ -184,10 +187,10 @@ class AUPRECDisplay:
             As for :func:`roc_curve`.
         priors, area_estimator
             As for the display.
+        prior, ax, curve_kwargs, plot_chance_level
+            As for `plot`.
         name : str, optional
             Name in the legend.
-        **options
-            As for `plot`.
 
         Returns
         -------
@@ -195,7 +198,8 @@ class AUPRECDisplay:
             The display, drawn.
         """
         curve = roc_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-        return cls(curve, priors=priors, area_estimator=area_estimator, name=name).plot(**options)
+        display = cls(curve, priors=priors, area_estimator=area_estimator, name=name)
+        return display.plot(ax, prior=prior, curve_kwargs=curve_kwargs, plot_chance_level=plot_chance_level)
 
     @classmethod
     def from_estimator(

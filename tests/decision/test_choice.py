@@ -1,5 +1,4 @@
 import warnings
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -25,19 +24,17 @@ from skewanova import (
     iauprec,
 )
 from skewanova.curves import ESTIMATORS
-from skewanova.decision import decision_table, find_regions, rank_models, value_of_information
+from skewanova.decision import decision_table, find_regions, rank_models
 from skewanova.decision.choice import (
     CHOICE_COLUMNS,
     choose_models,
-    expected_gains,
-    expected_losses,
-    probability_best,
     ranking_order,
     shrink_estimates,
 )
 from skewanova.decision.joint_curves import iauprec_covariance
 from skewanova.decision.joint_curves import mean_curves as _mean_curves
 from skewanova.decision.leads import REGION_COLUMNS
+from skewanova.decision.posterior import probability_best
 from skewanova.priors.weightings import as_deployment_prior, typical_prior
 from skewanova.scores.design import logit_interval
 
@@ -412,74 +409,6 @@ def test_p_best_takes_the_degrees_of_freedom_of_few_clusters():
     assert decided["p_best_over"].unique().tolist() == ["cases"]
     assert found.max() < known.max()  # less sure than if the covariance were known
     assert df < alone[2] < len(labels)  # cases drawn one by one are more
-
-
-def unit_loss(lead, deviation):
-    """Expected loss of the leader of two normal values (Raiffa and Schlaifer 1961)."""
-    return deviation * stats.norm.pdf(lead / deviation) - lead * stats.norm.sf(lead / deviation)
-
-
-@pytest.mark.parametrize("ratio", [0.8, 0.5, 0.1, 1e-9])
-def test_value_of_information_of_two_normal_values_is_the_closed_form(ratio):
-    covariance = np.array([[4, 1], [1, 3]]) * 1e-4
-    draws = np.random.default_rng(0).multivariate_normal([0.70, 0.69], covariance, size=400_000)
-    deviation = np.sqrt(5e-4)
-    assert expected_losses(draws).min() == pytest.approx(unit_loss(0.01, deviation), abs=1e-4)
-    expected = unit_loss(0.01, deviation * np.sqrt(1 - ratio))
-    assert expected_gains(draws, covariance, np.array([ratio]))[0] == pytest.approx(expected, abs=1e-4)
-
-
-def test_value_of_information_with_a_normal_prior_equals_brute_force():
-    # the prior of precision P, the data of covariance V now and ratio * V later, both drawn and updated
-    rng, ratio = np.random.default_rng(1), 0.4
-    V = np.array([[4.0, 1, 0.5], [1, 3, 0], [0.5, 0, 6]]) * 1e-4
-    prior = 3e-4
-    contrast = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])
-    precision = np.linalg.inv(contrast @ V @ contrast.T)
-    now = np.linalg.inv(precision + np.eye(2) / prior)
-    mean = now @ precision @ contrast @ np.array([0.71, 0.70, 0.69])
-    draws = rng.multivariate_normal(mean, now, size=300_000)
-    later = np.linalg.inv(precision / ratio + np.eye(2) / prior)
-    further = np.linalg.inv(precision * (1 / ratio - 1))  # covariance of the data still to come
-    data = draws + rng.multivariate_normal([0, 0], further, size=len(draws))
-    updated = (np.linalg.solve(now, mean) + data @ np.linalg.inv(further)) @ later
-    brute = (updated @ contrast).max(axis=1).mean() - (mean @ contrast).max()
-    gain = expected_gains(draws @ contrast, V, np.array([ratio]))[0]
-    assert gain == pytest.approx(brute, rel=0.01)
-
-
-def test_value_of_information_rests_on_the_posterior_of_p_best():
-    measures = random_models(3, n_models=3, n_folds=8)
-    table, value = decision_table(measures), value_of_information(measures, unit_cost=1e-9)
-    frame = value.to_frame()
-    assert value.evpi == table["expected_loss"].min()
-    assert value.model == table["model"][table["expected_loss"].idxmin()]
-    assert (frame["evsi"].diff().iloc[1:] >= -1e-12).all()
-    assert 0.9 * value.evpi < frame["evsi"].iloc[-1] < value.evpi
-    assert value.n_worth == frame["n_more"][frame["net_gain"].idxmax()] > 0
-    assert value_of_information(measures, unit_cost=1.0).n_worth == 0
-    assert "no more cases pay" in value_of_information(measures, unit_cost=1.0).summary()
-
-
-def test_folds_that_share_training_data_gain_no_more_than_their_ratio_leaves():
-    alone = replace(random_models(3, n_models=3, n_folds=8), stated_design=FoldDesign("independent"))
-    shared = replace(alone, stated_design=FoldDesign("repeated_holdout", test_fraction=0.2))
-    gains = [value_of_information(each, unit="folds").to_frame()["evsi"].iloc[-1] for each in (alone, shared)]
-    losses = [value_of_information(each).evpi for each in (alone, shared)]
-    assert gains[0] > 0.9 * losses[0]
-    assert gains[1] < 0.5 * losses[1]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"unit": "patients"}, "`unit` must be one of cases, folds; but got 'patients'"),
-        ({"unit_cost": -1.0}, "`unit_cost` must be an area that one unit may cost, but got -1"),
-    ],
-)
-def test_value_of_information_checks_its_options(options, message):
-    with pytest.raises(InputError, match=message):
-        value_of_information(random_models(3, n_models=2), **options)
 
 
 def decisions(**changes):

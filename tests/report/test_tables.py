@@ -103,7 +103,7 @@ def test_ranking_and_sizes():
     )
     assert found.header[4:7] == ("Rank", "P(best)", "At rarest")
     assert "At rarest: AUPREC at prior 0.05. Max regret" in found.full_note
-    assert "more cautious than p" in found.full_note
+    assert "more cautious than p. Deciding now loses 0.0123 IAUPREC on average." in found.full_note
     row = build_ranking_table(RANKING.assign(conf_low=NAN, conf_high=NAN, p_best=NAN), 0.05).rows[0]
     assert (row[2], row[5]) == ("", "")
     assert found.full_note.startswith("Folds: 2, each of 38 to 40 positives and 1,200 negatives. IAUPREC")
