@@ -181,7 +181,6 @@ def build_ranking_table(source: ReportSource) -> Table:
         caption = f"Ranking by mean IAUPREC over {units}"
         shared = ", allowing for the training data they share" if design.overlapping else ""
         method = "t over runs and cases" if design.has_runs else f"t over folds{shared}"
-    loss = source.tables["decisions"]["expected_loss"].min()
     table = RANKING.build(
         ranking,
         caption=caption,
@@ -189,7 +188,7 @@ def build_ranking_table(source: ReportSource) -> Table:
         level=format_level(source.alpha),
         population=design.population,
         groups=write_group_note(ranking),
-        loss=f" Deciding now loses {format_number(loss, 4)} IAUPREC on average." * (not np.isnan(loss)),
+        loss=format_number(source.tables["decisions"]["expected_loss"].min(), 4),
         prior=source.evaluation.deployment_prior.describe(),
         sizes=write_sizes(source.tables["iauprec"], design),
     )
