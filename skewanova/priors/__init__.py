@@ -1,5 +1,6 @@
 """Class priors of the deployment: stated, elicited, estimated.
 
+- audit: The prior by audited labels, without label shift.
 - batches: The prior from several batches, or from several models that may agree.
 - elicitation: Beta priors from stated quantiles.
 - estimation: The prior estimated from unlabelled scores.

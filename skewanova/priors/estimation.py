@@ -32,6 +32,7 @@ from skewanova.base.checks import (
 from skewanova.base.frames import FrameResult, make_frame
 from skewanova.base.text import write_p
 from skewanova.priors import batches, mixtures
+from skewanova.priors.audit import AUDIT_RANGE, AuditedStrata
 from skewanova.priors.mixtures import BinCounts, BinnedScores, ClassFit, Peak
 from skewanova.priors.quadrature import normalise_weights, panel_nodes
 from skewanova.priors.weightings import BetaPrior
@@ -61,10 +62,6 @@ MIN_INSIDE = 0.01
 
 #: Default shift of the scores of a class, in standard deviations, for the sensitivity analysis.
 DEFAULT_SHIFT = 0.1
-
-
-#: Most strata of audited cases.
-MAX_STRATA = 5
 
 
 #: Level of the test of label shift.
@@ -411,7 +408,8 @@ def estimate_prior(
     if audited is not None:
         if batch is not None:
             raise InputError("`audited` is for all unlabelled scores together; leave out `batch`")
-        estimate = _estimate_from_audit(estimate, scores, check_float_array(audited, "audited"))
+        strata = AuditedStrata.from_scores(scores, check_float_array(audited, "audited"))
+        estimate = _estimate_from_audit(estimate, strata)
     if batch is not None:
         names = to_array(batch, "batch")
         check_same_length(unlabelled=scores, batch=names)
@@ -471,32 +469,15 @@ def _truncate_density(prediction: batches.BatchPrediction, counts: BinCounts) ->
     return log_odds, np.log(height / height.max())
 
 
-def _estimate_from_audit(estimate: PriorEstimate, scores: NDArray[Any], audited: Floats) -> PriorEstimate:
-    """Return the estimate by audited labels, stratified by score, in place of that under label shift."""
-    check_same_length(unlabelled=scores, audited=audited)
-    positive, labelled = audited == 1, ~np.isnan(audited)
-    if not np.isin(audited[labelled], (0, 1)).all() or labelled.sum() < mixtures.CASES_PER_BIN:
-        raise InputError(
-            "`audited` must be 0, 1 or nan for each unlabelled score, with at least "
-            f"{mixtures.CASES_PER_BIN} labels"
-        )
-    # strata of equal numbers of audited cases, whose shares of all unlabelled cases count as known
-    n_strata = min(int(labelled.sum()) // mixtures.CASES_PER_BIN, MAX_STRATA)
-    edges = np.unique(np.quantile(scores[labelled], np.arange(1, n_strata) / n_strata))
-    weight = mixtures.count_by_bin(scores, edges) / len(scores)
-    counts = [mixtures.count_by_bin(scores[labelled & side], edges) for side in (positive, ~positive)]
-    weight, *counts = (part[sum(counts) > 0] for part in (weight, *counts))  # none lie between tied edges
-    weight /= weight.sum()
-    observed = mixtures.StratifiedCounts(weight, *counts).estimate
-    # half a case of each class: without, intervals by few positives cover .87 to .92
-    audit = mixtures.StratifiedCounts(weight, *(count + weight / 2 for count in counts))
-    level = estimate.confidence_level
-    critical = float(chi2.ppf(level, 1))
-    low, high = audit.interval_limits(critical)
-    ends = np.clip(audit.interval_limits(float(chi2.ppf(DENSITY_LEVEL, 1))), *mixtures.AUDIT_RANGE)
-    log_odds = np.linspace(float(logit(ends[0])), float(logit(ends[1])), N_PLACES)
-    ratio = np.array([audit.likelihood_ratio(float(prior)) for prior in expit(log_odds)])
-    agrees = audit.likelihood_ratio(float(np.clip(estimate.estimate, *mixtures.AUDIT_RANGE))) <= critical
+def _estimate_from_audit(estimate: PriorEstimate, strata: AuditedStrata) -> PriorEstimate:
+    """Return the estimate by audited labels in place of that under label shift."""
+    smoothed, observed = strata.add_half_cases(), strata.estimate
+    critical, widest = (float(chi2.ppf(level, 1)) for level in (estimate.confidence_level, DENSITY_LEVEL))
+    low, high = smoothed.interval_limits(critical)
+    ends = logit(np.clip(smoothed.interval_limits(widest), *AUDIT_RANGE)).tolist()
+    log_odds = np.linspace(ends[0], ends[1], N_PLACES)
+    ratio = np.array([smoothed.likelihood_ratio(float(prior)) for prior in expit(log_odds)])
+    agrees = smoothed.likelihood_ratio(float(np.clip(estimate.estimate, *AUDIT_RANGE))) <= critical
     note = (
         f"the audited labels exclude the estimate under label shift, {estimate.estimate:.3g}: the scores of "
         "a class are distributed differently in deployment"
@@ -505,8 +486,8 @@ def _estimate_from_audit(estimate: PriorEstimate, scores: NDArray[Any], audited:
     return replace(
         estimate,
         estimate=observed,
-        conf_low=low if observed else 0.0,
-        conf_high=high,
+        conf_low=low if observed > 0 else 0.0,
+        conf_high=high if observed < 1 else 1.0,
         log_odds=log_odds,
         log_density=-ratio / 2,
         method="audited",

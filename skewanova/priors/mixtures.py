@@ -35,10 +35,6 @@ LIMIT_TOLERANCE = 1e-7
 TENTHS = 10.0
 
 
-#: Range of priors of the likelihood of audited cases, and the largest Lagrange multiplier.
-AUDIT_RANGE, MAX_SLOPE = (1e-6, 1 - 1e-6), 1e9
-
-
 class BinCounts(NamedTuple):
     """Counts by bin of labelled positives, labelled negatives and unlabelled cases."""
 
@@ -60,54 +56,6 @@ class BinCounts(NamedTuple):
     def add_axis(self) -> Self:
         """Return the counts with an axis of length 1, for several priors, before the bins."""
         return type(self)(*(part[..., None, :] for part in self))
-
-
-class StratifiedCounts(NamedTuple):
-    """Shares of the strata in all cases, and counts of labelled positives and negatives in each."""
-
-    weight: Floats
-    positive: Floats
-    negative: Floats
-
-    @property
-    def estimate(self) -> float:
-        """Share of positives in all cases: the mean of their shares in the strata, by `weight`."""
-        return float(self.weight @ (self.positive / (self.positive + self.negative)))
-
-    def likelihood_ratio(self, prior: float) -> float:
-        """Return twice the fall of the log-likelihood from its maximum at this share of positives."""
-        n = self.positive + self.negative
-
-        # the rates solve a / r - c / (1 - r) = m w, with the Lagrange multiplier m
-        def find_rates(multiplier: float) -> Floats:
-            slope = multiplier * self.weight
-            total = n + slope
-            root = np.sqrt(np.maximum(total**2 - 4 * slope * self.positive, 0.0))
-            with np.errstate(divide="ignore", invalid="ignore"):  # of the two forms, one has no cancellation
-                return np.where(total > 0, 2 * self.positive / (total + root), (total - root) / (2 * slope))
-
-        def excess(multiplier: float) -> float:
-            return float(self.weight @ find_rates(multiplier)) - prior
-
-        multiplier = scipy.optimize.brentq(excess, -MAX_SLOPE, MAX_SLOPE)
-        heights = [
-            (scipy.special.xlogy(self.positive, rate) + scipy.special.xlogy(self.negative, 1 - rate)).sum()
-            for rate in (self.positive / n, find_rates(multiplier))
-        ]
-        return float(2 * (heights[0] - heights[1]))
-
-    def interval_limits(self, critical: float) -> tuple[float, float]:
-        """Return priors below and above the estimate with this likelihood ratio; 0 or 1 if none has it."""
-
-        def excess(prior: float) -> float:
-            return self.likelihood_ratio(prior) - critical
-
-        def find_limit(end: float, edge: float) -> float:
-            if excess(edge) <= 0:
-                return end
-            return float(scipy.optimize.brentq(excess, self.estimate, edge))
-
-        return find_limit(0.0, AUDIT_RANGE[0]), find_limit(1.0, AUDIT_RANGE[1])
 
 
 class Peak(NamedTuple):

@@ -318,26 +318,6 @@ def test_halves_of_the_positives_are_the_lower_and_the_upper_scores(found):
     assert found.half_range() == pytest.approx((min(ends), max(ends)), rel=1e-6)
 
 
-def brute_ratio(counts, prior):
-    """Likelihood ratio of audited strata at a prior, on a grid of the rate of the first of two."""
-    weight, positive, negative = (np.asarray(part, dtype=float) for part in counts)
-    first = np.linspace(1e-6, 1 - 1e-6, 400_001)
-    second = (prior - weight[0] * first) / weight[1]
-    inside = (second > 0) & (second < 1)
-    rates = np.stack([first[inside], second[inside]])
-    height = positive @ np.log(rates) + negative @ np.log1p(-rates)
-    best = positive / (positive + negative)
-    top = positive @ np.log(best) + negative @ np.log1p(-best)
-    return 2 * (top - height.max())
-
-
-@each("prior", [0.05, 0.12, 0.3, 0.6])
-def test_likelihood_ratio_of_audited_strata_is_that_of_brute_force(prior):
-    counts = [0.7, 0.3], [1.4, 6.2], [38.6, 9.8]
-    ratio = mixtures.StratifiedCounts(*map(np.array, counts)).likelihood_ratio(prior)
-    assert ratio == pytest.approx(brute_ratio(counts, prior), abs=1e-4)
-
-
 def audited_sample(rng, n_audited, prior=0.05, shift=0.0):
     """Labels of cases in deployment drawn at random, whose positives score higher than the labelled ones."""
     true = rng.random(2000) < prior
@@ -382,6 +362,9 @@ def test_no_audited_positive_leaves_zero_in_the_interval():
     result = estimate_prior(LABELS, labelled, unlabelled, audited=labels)
     assert (result.estimate, result.conf_low) == (0.0, 0.0)
     assert 0.02 < result.conf_high < 0.1
+    mirrored = estimate_prior(1 - LABELS, -labelled, -unlabelled, audited=1 - labels)
+    assert (mirrored.estimate, mirrored.conf_high) == (1.0, 1.0)
+    assert mirrored.conf_low == pytest.approx(1 - result.conf_high, rel=1e-6)
 
 
 @each(
