@@ -35,7 +35,7 @@ from skewanova.decision.verdict import (
 )
 from skewanova.inference.catalogue import get_test
 from skewanova.inference.diagnostics import pivot_auc
-from skewanova.priors.evidence import MIN_POSITIVES_PER_FOLD, effective_negatives
+from skewanova.priors.evidence import MIN_POSITIVES_PER_FOLD, VERY_FEW_SCORES, effective_negatives
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import find_collapsed
 
@@ -524,7 +524,8 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     if few is not None:
         count = writer.add_count(few.statistic, "statistic", "assumptions")
         scores = "distinct score" if few.statistic == 1 else "distinct scores"
-        yield f"{facts.most_tied_model} has only {count} {scores}: provide unrounded scores."
+        levels = " or ratings of 7 or more levels" if few.statistic < VERY_FEW_SCORES else ""
+        yield f"{facts.most_tied_model} has only {count} {scores}: provide unrounded scores{levels}."
     elif top is not None and top.advice:
         percent = writer.add_number(100 * top.statistic, "statistic", "assumptions", format_percent)
         yield f"In one fold {percent} % of cases tie at the top score: provide unrounded scores."

@@ -372,7 +372,8 @@ def test_ties_are_those_of_the_checks():
     most = result.scores.to_frame().groupby(["model", "fold"])["y_score"].nunique().groupby("model").max()
     least = most.idxmin()
     assert most[least] == row["statistic"]
-    said = f"{least} has only {row['statistic']:g} distinct scores: provide unrounded scores."
+    levels = " or ratings of 7 or more levels" if row["statistic"] < 7 else ""
+    said = f"{least} has only {row['statistic']:g} distinct scores: provide unrounded scores{levels}."
     assert result.verdict.weakest_point == said
     (number,) = [n for n in result.verdict.numbers if n.line == "weakest_point"]
     assert (number.table, number.value) == ("assumptions", row["statistic"])
@@ -544,3 +545,7 @@ def test_few_positives_with_few_values_are_not_trusted(n_positive, n_values, pri
     assert (verdict.state == "untrusted") == bool(why)
     if why:
         assert verdict.choose.startswith(f"No choice: the tests are not reliable here ({why}).")
+        remedy = "provide unrounded scores or ratings of 7 or more levels."
+        assert verdict.weakest_point.endswith(
+            remedy if n_positive >= 50 else "Only 30 positives; 50 are needed."
+        )
