@@ -162,8 +162,9 @@ class DesignAnalysis(ABC):
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)
         ranking = ranking_frame(measures, decisions, letters=letters, alpha=options.alpha)
-        ranks = rank_intervals(ranking["model"].tolist(), pairs[pairs["role"] == "primary"])
-        ranking = ranking.assign(rank_low=ranks["rank_low"], rank_high=ranks["rank_high"])
+        if options.p_adjust != "bh":  # which does not hold all ranks at once
+            ranks = rank_intervals(ranking["model"].tolist(), pairs[pairs["role"] == "primary"])
+            ranking = ranking.assign(rank_low=ranks["rank_low"], rank_high=ranks["rank_high"])
         if limits is not None:
             ranking = ranking.assign(conf_low=limits[0], conf_high=limits[1])
         curves = difference_curves(measures, alpha=options.alpha, control=options.control, rng=options.rng)

@@ -216,7 +216,7 @@ def value_of_information(
     """Compute how much IAUPREC more data would gain on average by a better choice of model.
 
     Use it to decide if a larger study is worth its cost. It assumes the posterior of :func:`decision_table`,
-    which shrinks models towards each other, so near ties promise little.
+    which shrinks models towards each other: between models that differ clearly, the gain is understated.
 
     Parameters
     ----------

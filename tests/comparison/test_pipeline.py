@@ -226,6 +226,21 @@ def test_the_adjustment_is_that_of_primary_and_equivalence(options, test):
         np.testing.assert_allclose(frame["p_adjusted"], expected, rtol=1e-12)
 
 
+@each("options", [{}, {"p_adjust": "bh"}, {"control": "low"}])
+def test_ranks_are_counted_from_the_rejected_pairs_of_the_primary_family(options):
+    found = compare(
+        scores(n_folds=12), at_priors=(0.5,), deployment_prior=(0.3, 0.5), design="independent", **options
+    )
+    rows = found.pairs[(found.pairs["role"] == "primary") & found.pairs["reject"].astype(bool)]
+    assert len(rows)  # or the test tells nothing
+    better = rows["model_a"].where(rows["estimate"] > 0, rows["model_b"])
+    worse = rows["model_b"].where(rows["estimate"] > 0, rows["model_a"])
+    for row in found.ranking.itertuples():
+        limits = 1 + (worse == row.model).sum(), 3 - (better == row.model).sum()
+        expected = (1, 3) if options.get("p_adjust") == "bh" else limits  # which holds no ranks together
+        assert (row.rank_low, row.rank_high) == expected
+
+
 def test_another_family_is_behind_the_primary_where_asked_for():
     with pytest.warns(
         SkewanovaWarning,
