@@ -463,9 +463,15 @@ def _draw(plot: str, result: Any) -> bytes:
         default=52,
         help="Number of batches for which the level holds; 0 for any number.",
     ),
+    shared.parsed_option(
+        "--deployment-prior",
+        shared.parse_deployment_prior,
+        "Priors at which labelled cases compare models, by default those of DIR.",
+        metavar="RANGE",
+    ),
     shared.level_option("Confidence level of all intervals of the prior together."),
     shared.seed_option("bootstraps"),
-    shared.out_option("monitor.csv, its table and a figure"),
+    shared.out_option("monitor.csv, lead.csv if cases have labels, a table and a figure"),
 )
 def monitor(
     directory: Path, unlabelled: Path, *, batch_column: str | None, looks: int, seed: int, **options: Any
@@ -473,8 +479,9 @@ def monitor(
     """Check whether the chosen model is still the best choice.
 
     DIR is a folder that compare --out wrote. UNLABELLED holds later scores of the model that was ranked
-    first, with the columns model, y_score and, optionally, batch: all batches so far, in order of time. Exit
-    status 3 means that another model is ahead at every prior that the scores of a batch allow.
+    first, with the columns model, y_score and, optionally, batch: all batches so far, in order of time. On
+    cases with a y_true (0, 1, else blank) it is compared with the next model that has scores. Exit status 3
+    means that another model is ahead, at every prior that a batch allows or on labelled cases.
 
     \b
     Example:
@@ -489,9 +496,10 @@ def monitor(
     lines = [*result.sentences, *(f"warning: {text}" for text in result.warnings)]
     return Findings(
         "\n".join([*map(output.wrap_line, lines), "", rendered.to_text(screen_width())]),
-        {**content, "monitor": frame},
+        {**content, "monitor": frame, "lead": result.lead},
         files=lambda: {
             "monitor.csv": frame,
+            **({"lead.csv": result.lead} if result.runner_up else {}),
             "monitor.md": "\n\n".join([*result.sentences, rendered.to_markdown()]),
             "monitor.svg": _draw("plot_monitor", result),
         },

@@ -131,7 +131,7 @@ def changes(old: Any, new: Any) -> ComparisonDiff:
     >>> result.table["change"].round(3).tolist()
     [0.142, 0.152, 0.212]
     """
-    (before, settings_old), (after, settings_new) = _load_ranking(old, "old"), _load_ranking(new, "new")
+    (before, settings_old), (after, settings_new) = load_ranking(old, "old"), load_ranking(new, "new")
     table = after.merge(before, on="model", how="outer", suffixes=("_new", "_old"))
     table = table.sort_values(["rank_new", "rank_old"], kind="stable", ignore_index=True)
     table["change"] = table["iauprec_new"] - table["iauprec_old"]
@@ -153,7 +153,7 @@ def get_leader(ranking: pd.DataFrame) -> str:
     return str(ranking.sort_values("rank", kind="stable")["model"].iloc[0])
 
 
-def _load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+def load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
     """Return the ranking (rank, model, iauprec, group) and settings of a result, a folder or a JSON file."""
     if isinstance(source, Comparison):
         return source.ranking[list(RANKING_COLUMNS)], source.settings

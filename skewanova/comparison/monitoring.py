@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from skewanova.base.checks import (
     Floats,
     InputError,
     Seed,
+    check_choice,
     check_count,
     check_fraction,
     check_scores,
@@ -33,17 +34,28 @@ from skewanova.comparison.diff import (
     describe_other,
     describe_path,
     get_leader,
+    load_ranking,
     read_result_csv,
 )
 from skewanova.comparison.result import Comparison
+from skewanova.curves.estimators import ESTIMATORS
+from skewanova.inference.sampling import Sample
+from skewanova.inference.single_test_set import compute_pair_tests, measure_arcsine_areas
 from skewanova.priors import mixtures
 from skewanova.priors.estimation import LabelShift, PriorEstimate, estimate_from_bins
+from skewanova.priors.evidence import MIN_POSITIVES
 from skewanova.priors.mixtures import BinCounts, BinnedScores, count_by_bin
-from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, as_unlabelled
+from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
+from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, UnlabelledScores, as_unlabelled
 
 MONITOR_COLUMNS = (
     "batch", "n_batches", "n_unlabelled", "estimate", "conf_low", "conf_high", "p_value", "leaders", "state",
     "prior_moved",
+)  # fmt: skip
+
+
+LEAD_COLUMNS = (
+    "batch", "n_batches", "n_positive", "n_negative", "difference", "conf_low", "conf_high", "state",
 )  # fmt: skip
 
 
@@ -65,6 +77,10 @@ STATES = {
     "changed": ("{} is no longer the choice", "another model is ahead at every prior of the interval"),
     "beyond": ("nothing is known of {}", "the interval lies beyond the priors that were compared"),
 }
+
+
+#: States of the chosen model by labelled cases.
+LEAD_STATES = {"ahead": "is still ahead", "open": "is not shown to be ahead or behind", "behind": "is behind"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +105,12 @@ class MonitorReport(FrameResult):
         Models that may be the best at each prior, from the comparison.
     warnings : tuple of str
         Reasons why numbers may be unreliable.
+    runner_up : str
+        Model with which labelled cases compare the chosen one; empty without any.
+    lead : DataFrame
+        One row for each batch up to which there are enough labelled cases; columns of `LEAD_COLUMNS`. The
+        difference is the chosen model's IAUPREC minus the runner-up's on the pooled batches, with its
+        interval over all looks; the state is ``ahead``, ``open`` or ``behind``.
     """
 
     chosen: str
@@ -97,11 +119,13 @@ class MonitorReport(FrameResult):
     table: pd.DataFrame = field(repr=False)
     leaders: pd.DataFrame = field(repr=False)
     warnings: tuple[str, ...] = field(default=(), repr=False)
+    runner_up: str = ""
+    lead: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(LEAD_COLUMNS)), repr=False)
 
     @property
     def changed(self) -> bool:
-        """True if, for some batch, another model is ahead at every prior of its interval."""
-        return bool((self.table["state"] == "changed").any())
+        """True if another model is ahead: at every prior of a batch's interval, or by labelled cases."""
+        return bool((self.table["state"] == "changed").any() or (self.lead["state"] == "behind").any())
 
     @property
     def level_text(self) -> str:
@@ -111,7 +135,7 @@ class MonitorReport(FrameResult):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """One sentence a batch: prior with limits, the chosen model's state, and if the prior moved."""
+        """A sentence a batch: prior with limits, state, if the prior moved; one on the labelled cases."""
         result = []
         for row in iter_rows(self.table):
             batch = f"{row.batch}: " if row.batch else ""
@@ -123,7 +147,20 @@ class MonitorReport(FrameResult):
             result.append(
                 f"{batch}prior{pooled} {row.estimate:.3g} {limits}: {verdict}, since {reason}.{has_moved}"
             )
-        return tuple(result)
+        return (*result, *self._describe_lead())
+
+    def _describe_lead(self) -> Iterator[str]:
+        """Yield a sentence on the first batch at which the chosen model is behind, or on the last."""
+        rows = [*iter_rows(self.lead)]
+        if rows:
+            row = next((each for each in rows if each.state == "behind"), rows[-1])
+            names = [shorten_name(name) for name in (self.chosen, self.runner_up)]
+            yield (
+                f"{f'{row.batch}: ' if row.batch else ''}by {row.n_positive} labelled positives and "
+                f"{row.n_negative} negatives, IAUPREC of {names[0]} minus {names[1]} is {row.difference:.3g} "
+                f"({self.level_text}: {row.conf_low:.3g} to {row.conf_high:.3g}): {names[0]} "
+                f"{LEAD_STATES[row.state]}."
+            )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of the table, a row a batch: prior, limits, p_value, leaders, state, prior_moved."""
@@ -158,13 +195,14 @@ def monitor(
     *,
     looks: int | None = 52,
     confidence_level: float = 0.95,
+    deployment_prior: PriorLike | None = None,
     rng: Seed = 0,
 ) -> MonitorReport:
-    """Check by later, unlabelled scores that the chosen model is still the choice.
+    """Check by later scores, most of them unlabelled, that the chosen model is still the choice.
 
     The prior of each batch is estimated from the scores of the model that ranked first. Its interval is
-    compared with the ranges of priors in which each model may be the best. Use it while the model is deployed
-    and labels are not yet known. Pass all batches so far at each look.
+    compared with the ranges of priors in which each model may be the best. Where some labels are known by
+    now, the model is compared with the runner-up on these cases. Pass all batches so far at each look.
 
     Parameters
     ----------
@@ -172,20 +210,23 @@ def monitor(
         A comparison, or the folder that `save` or ``--out`` wrote.
     unlabelled : UnlabelledScores, path or frame
         Scores of the model in deployment: columns model, y_score and, optionally, batch, in order of
-        time.
+        time, and y_true, blank where no label is known yet. Labelled cases need scores of another model too.
     looks : int or None, default 52
         Number of batches, one look at each, for which the level holds; raised to the number of `unlabelled`,
         and 1 without batches. None holds it for any number, with less power.
     confidence_level : float, default 0.95
         Level of all intervals of the prior together. A change of the choice, of the prior, and of the
-        scores' distribution each has a false alarm in at most ``1 - confidence_level`` of series.
+        scores' distribution, and of the lead by labelled cases, each has a false alarm in at most
+        ``1 - confidence_level`` of series.
+    deployment_prior : (low, high) or deployment prior, optional
+        Priors at which labelled cases compare the models; by default those of the comparison.
     rng : int, Generator, SeedSequence or None, default 0
         Seed of the bootstrap that small samples need.
 
     Returns
     -------
     MonitorReport
-        A row and a sentence for each batch; ``changed`` is True if another model is ahead.
+        A row and a sentence for each batch, and `lead`; ``changed`` is True if another model is ahead.
 
     Raises
     ------
@@ -204,7 +245,8 @@ def monitor(
     independent batches of equal size (``docs/studies/monitor.md`` has the error rates). Whether the prior
     moved is tested by the difference of the mean score statistic of a window from all batches before it,
     where the error of the labelled sample cancels. Without a number of looks, look t has ``6 / (pi t)^2`` of
-    the level.
+    the level. Labelled cases of the same windows are compared as by
+    :func:`~skewanova.inference.compare_test_set`, from 10 of each class on.
 
     Examples
     --------
@@ -247,7 +289,67 @@ def monitor(
     warnings = [text for text in pooled.warnings if text != pooled.label_shift.note]
     shifted = {name: [shift.note] for name, shift in zip(names, shifts, strict=True) if shift is not None}
     warnings += merge_notes("batch", shifted) if "batch" in rows else shifted.get("", [])
-    return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings))
+    lead: dict[str, Any] = {}
+    if "y_true" in rows and rows["y_true"].notna().any():
+        runner_up = _find_runner_up(frames["ranking"], field_scores)
+        labelled_cases = [field_scores.pair_labelled((chosen, runner_up), name) for name, _ in parts]
+        measure = _load_measure(comparison, deployment_prior)
+        rows_of_lead = _judge_lead(labelled_cases, names, measure, alpha=1 - level, looks=looks)
+        lead = {"runner_up": runner_up, "lead": pd.DataFrame(rows_of_lead, columns=list(LEAD_COLUMNS))}
+    return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings), **lead)
+
+
+def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
+    """Return the name of the best of the other ranked models that have scores."""
+    chosen, *others = ranking.sort_values("rank", kind="stable")["model"].astype(str)
+    result = next((name for name in others if name in scores.models), None)
+    if result is None:
+        raise InputError(
+            f"`unlabelled` has labels, but only scores of {chosen!r}: add those of another model for the "
+            f"labelled cases, such as {others[0]!r}, or leave out the column y_true"
+        )
+    return result
+
+
+def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[DeploymentPrior, str]:
+    """Return the deployment prior and the area estimator of a comparison or its folder."""
+    settings = load_ranking(comparison, "comparison")[1]
+    estimator = check_choice(str(settings.get("area_estimator", "trapezoid")), ESTIMATORS, "area_estimator")
+    if deployment_prior is not None:
+        return as_deployment_prior(deployment_prior), estimator
+    if isinstance(comparison, Comparison):
+        return comparison.evaluation.deployment_prior, estimator
+    if not str(settings["deployment_prior"]).startswith("uniform over priors"):
+        raise InputError(
+            "`deployment_prior` must be given, because a folder does not hold the one that was compared: "
+            f"{settings['deployment_prior']}"
+        )
+    return as_deployment_prior(settings["deployment_limits"]), estimator
+
+
+def _judge_lead(
+    batches: Sequence[tuple[Bools, Floats]],
+    names: Sequence[str],
+    measure: tuple[DeploymentPrior, str],
+    *,
+    alpha: float,
+    looks: int | None,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield, for each batch up to which enough cases are labelled, its row of `lead`."""
+    for number, name in enumerate(names, 1):
+        level = 1 - 2 * float(norm.sf(_critical_value(alpha, looks, number, 0)))
+        rows = []
+        for length in _list_windows(number):
+            positive, scores = map(np.concatenate, zip(*batches[number - length : number], strict=True))
+            sizes = int(positive.sum()), int((~positive).sum())
+            if min(sizes) >= MIN_POSITIVES:
+                areas = measure_arcsine_areas(Sample(positive), scores.T, *measure)
+                test = compute_pair_tests(areas, level=level, simultaneous="none")
+                limits = float(test.conf_low[0]), float(test.conf_high[0])
+                state = "behind" if limits[1] < 0 else "ahead" if limits[0] > 0 else "open"
+                rows.append((name, length, *sizes, float(test.difference[0]), *limits, state))
+        if rows:
+            yield min(rows[::-1], key=lambda row: ("behind", "ahead", "open").index(row[-1]))
 
 
 def _judge_batches(

@@ -125,13 +125,14 @@ class ColumnMap:
             if column not in stated and [*names.values()].count(column) > 1:  # another column has this name
                 names.pop(column, None)
         used = [*names.values()]
+        can_lack = (*MISSING_ALLOWED, "y_true") if "batch" in allowed else MISSING_ALLOWED
         taken = [name for name in classes if name in names.values()]
         if taken:
             raise InputError(f"`classes` must name score columns, but {taken[0]!r} is another: rename it")
         required = [
             name
             for column, name in names.items()
-            if column not in MISSING_ALLOWED or column in stated or used.count(name) > 1
+            if column not in can_lack or column in stated or used.count(name) > 1
         ]
         datasets = [DATASET_COLUMN] if DATASET_COLUMN not in used else []
         text = [name for column, name in names.items() if column not in NUMERIC_COLUMNS]

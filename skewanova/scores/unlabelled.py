@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skewanova.base.checks import Bools, InputError, check_choice, prefix_errors
+from skewanova.base.checks import Bools, Floats, InputError, RowName, check_choice, prefix_errors
 from skewanova.priors.mixtures import N_BINS, bin_scores
 from skewanova.scores.columns import ColumnMap
 from skewanova.scores.sources import load_table
 from skewanova.scores.table import Scores, ScoreTable, hash_path
 from skewanova.scores.validation import check_any_row, to_categorical, validate_scores
 
-#: Columns of a table of unlabelled scores; batch and case are optional.
-UNLABELLED_COLUMNS = ("model", "y_score", "batch", "case")
+#: Columns of a table of unlabelled scores; batch, case and y_true (where known by now) are optional.
+UNLABELLED_COLUMNS = ("model", "y_score", "batch", "case", "y_true")
 
 
 SCORE_BIN_COLUMNS = ("model", "bin", "score_high", "n_positive", "n_negative")
@@ -33,7 +33,8 @@ class UnlabelledScores:
     Attributes
     ----------
     frame : DataFrame
-        Columns model (categorical), y_score and, if present, batch and case (categorical).
+        Columns model (categorical), y_score and, if present, batch and case (categorical) and y_true (0, 1
+        or nan).
     source : Path or None
         The file they were read from.
     """
@@ -50,6 +51,28 @@ class UnlabelledScores:
     def has_batches(self) -> bool:
         """True if rows name their batches."""
         return "batch" in self.frame
+
+    def pair_labelled(self, models: Sequence[str], batch: object = None) -> tuple[Bools, Floats]:
+        """Return labels and scores (n_cases, n_models) of the labelled cases of a batch, of several models.
+
+        They are paired by case, or in order of the rows; raise InputError if they do not fit each other.
+        """
+        parts = []
+        for model in models:
+            rows = self.select_model(model)
+            rows = rows[rows["batch"] == batch] if self.has_batches else rows
+            rows = rows.set_axis(rows["case"].astype(str) if "case" in rows else range(len(rows)))
+            parts.append(rows[["y_true", "y_score"]])
+        if "case" not in self.frame and len({len(part) for part in parts}) > 1:
+            raise InputError(
+                f"`unlabelled` must have the same cases of {' and '.join(map(repr, models))} in each batch; "
+                "name them in a column `case`"
+            )
+        paired = pd.concat(parts, axis=1, join="inner").to_numpy(np.float64)
+        paired = paired[~np.isnan(paired).any(axis=1)]
+        if (paired[:, ::2] != paired[:, :1]).any():
+            raise InputError("`unlabelled` must have the same `y_true` of a case for every model")
+        return paired[:, 0] == 1, paired[:, 1::2]
 
     def select_model(self, model: str) -> pd.DataFrame:
         """Return the rows of a model, sorted by case if rows name their cases."""
@@ -76,7 +99,7 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
     ----------
     source : path or frame
         As for :func:`~skewanova.read_scores`, with the columns model, y_score and, optionally, batch (such as
-        the week or the site) and case (an identifier of the case).
+        the week or the site), case (an identifier of the case) and y_true (blank where not yet known).
     columns : mapping, optional
         Other names of the columns, such as ``{"batch": "week"}``.
 
@@ -118,7 +141,23 @@ def read_unlabelled(source: object, *, columns: Mapping[str, str] | None = None)
             f"(model, case) must be unique among unlabelled scores, but {len(repeated)} rows repeat one, the "
             f"first at {raw.where(int(repeated[0]))}; leave the repeated rows out"
         )
+    if "y_true" in raw.frame:
+        frame["y_true"] = _check_known_labels(raw.frame["y_true"], raw.where)
     return UnlabelledScores(frame, raw.source)
+
+
+def _check_known_labels(values: pd.Series[Any], where: RowName) -> Floats:
+    """Return labels as 0 or 1, nan where they are blank; raise InputError naming the row of any other."""
+    labels = pd.to_numeric(values.replace({"": None}), errors="coerce").to_numpy(float, na_value=np.nan)
+    bad = np.flatnonzero(
+        np.where(np.isnan(labels), values.notna() & (values != ""), ~np.isin(labels, (0, 1)))
+    )
+    if len(bad):
+        raise InputError(
+            f"`y_true` must be 0 or 1, or blank where the label is not known, but is "
+            f"{str(values.iloc[int(bad[0])])!r} at {where(int(bad[0]))}"
+        )
+    return labels
 
 
 def as_unlabelled(source: object) -> UnlabelledScores:

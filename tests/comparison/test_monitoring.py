@@ -5,9 +5,13 @@ import pandas as pd
 import pytest
 from loops import each
 from matplotlib.figure import Figure
+from scipy.stats import norm
 
+import skewanova
 from skewanova import InputError, SkewanovaWarning
 from skewanova.comparison.monitoring import (
+    LEAD_COLUMNS,
+    LEAD_STATES,
     MONITOR_COLUMNS,
     STATES,
     MonitorReport,
@@ -16,6 +20,7 @@ from skewanova.comparison.monitoring import (
     monitor,
     simulate_critical_values,
 )
+from skewanova.inference import compare_test_set
 from skewanova.plotting import plot_monitor
 from skewanova.priors.mixtures import bin_scores
 
@@ -79,6 +84,7 @@ def write_folder(folder, **edited):
     for name, frame in frames.items():
         cells = {column: [text, *frame[column][1:]] for column, text in edited.items() if column in frame}
         frame.assign(**cells).to_csv(folder / "tables" / f"{name}.csv", index=False)
+    (folder / "provenance.json").write_text('{"settings": {}}')
     return folder
 
 
@@ -228,3 +234,109 @@ def test_label_shift_is_warned_of_at_the_level_over_looks(labelled_folder):
     with pytest.warns(SkewanovaWarning, match="^batch 2: label shift is rejected"):
         report = monitor(labelled_folder, shifted)
     assert report.table["p_value"].iloc[1] < 0.05 / 52
+
+
+def draw_labelled(lead, rng, n_batches=6, n=400):
+    """Scores of A and B on the same cases, a fifth positive, where B's positives score `lead` lower."""
+    positive = rng.random(n_batches * n) < 0.2
+    common = rng.normal(size=len(positive))
+    frame = pd.DataFrame({"batch": np.repeat(range(1, n_batches + 1), n), "case": range(len(positive))})
+    frame["y_true"] = positive * 1.0
+    shifts = {"B": 1.5 - lead, "A": 1.5}
+    parts = [
+        frame.assign(
+            model=name, y_score=(common + rng.normal(size=len(positive))) / np.sqrt(2) + shift * positive
+        )
+        for name, shift in shifts.items()
+    ]
+    return pd.concat(parts)
+
+
+@each(("lead", "state"), [(0.8, "ahead"), (0.0, "open"), (-0.8, "behind")])
+def test_labelled_cases_compare_the_chosen_model_with_the_runner_up(labelled_folder, lead, state):
+    frame = draw_labelled(lead, np.random.default_rng(8))
+    report = monitor(labelled_folder, frame, deployment_prior=(0.02, 0.05))
+    assert report.runner_up == "B"
+    assert tuple(report.lead.columns) == LEAD_COLUMNS
+    rows = report.lead[report.lead["state"] == state]
+    row = rows.iloc[0 if state == "behind" else -1]
+    assert state == "behind" or report.lead["state"].iloc[-1] == state
+    assert (state == "behind") <= report.changed
+    assert f"IAUPREC of A minus B is {row['difference']:.3g} (95 %" in report.sentences[-1]
+    assert LEAD_STATES[state] in report.sentences[-1]
+
+
+def test_the_lead_is_that_of_the_test_of_a_test_set_on_the_pooled_batches(labelled_folder):
+    frame = draw_labelled(0.1, np.random.default_rng(9))
+    row = monitor(labelled_folder, frame, deployment_prior=(0.02, 0.05)).lead.iloc[-1]
+    rows = frame[frame["batch"] > 6 - row["n_batches"]]
+    scores = np.column_stack([rows.loc[rows["model"] == name, "y_score"] for name in "AB"])
+    labels = rows.loc[rows["model"] == "A", "y_true"]
+    level = 1 - 2 * norm.sf(simulate_critical_values(52, 0.05)[0])
+    test = compare_test_set(labels, scores, deployment_prior=(0.02, 0.05), confidence_level=level)
+    assert row["difference"] == pytest.approx(test.difference[0], abs=1e-12)
+    assert (row["conf_low"], row["conf_high"]) == pytest.approx((test.conf_low[0], test.conf_high[0]))
+    assert row["n_positive"] == labels.sum()
+
+
+def test_labels_that_come_late_are_used_when_there_are_ten_of_each_class(labelled_folder):
+    frame = draw_labelled(0.0, np.random.default_rng(10))
+    late = frame.assign(y_true=frame["y_true"].where(frame["batch"] == 3))
+    lead = monitor(labelled_folder, late, deployment_prior=0.05).lead
+    assert lead["batch"].tolist() == ["3", "4", "5", "6"]
+    assert lead["n_positive"].nunique() == 1
+    few = frame.assign(y_true=frame["y_true"].where(frame["case"] < 20))
+    assert monitor(labelled_folder, few, deployment_prior=0.05).lead.empty
+    none = frame.assign(y_true=np.nan)
+    assert monitor(labelled_folder, none).lead.empty
+
+
+def test_order_of_labelled_cases_does_not_matter_where_they_have_names(labelled_folder):
+    frame = draw_labelled(0.1, np.random.default_rng(11))
+    shuffled = frame.sample(frac=1, random_state=0).sort_values("batch", kind="stable")
+    first, second = (monitor(labelled_folder, each, deployment_prior=0.05).lead for each in (frame, shuffled))
+    pd.testing.assert_frame_equal(first, second)
+
+
+@each(("change", "message"), [
+    ({"select": "A"}, r"only scores of 'A': add those of another model .* such as 'B'"),
+    ({"flip": "A"}, "the same `y_true` of a case"),
+    ({"drop": "case"}, "name them in a column `case`"),
+    ({"label": 2}, r"`y_true` must be 0 or 1, or blank .* is '2"),
+    ({"label": "?"}, r"`y_true` must be 0 or 1, or blank .* is '\?' at row 0"),
+])  # fmt: skip
+def test_labelled_cases_without_another_model_or_with_other_labels_are_refused(
+    labelled_folder, change, message
+):
+    frame = draw_labelled(0.1, np.random.default_rng(12))
+    if "select" in change:
+        frame = frame[frame["model"] == change["select"]]
+    if "flip" in change:
+        frame = frame.assign(y_true=(frame["y_true"] == 1) ^ (frame["model"] == change["flip"]))
+    if "drop" in change:
+        frame = frame.drop(columns=change["drop"]).iloc[:-1]
+    if "label" in change:
+        frame = frame.assign(y_true=change["label"])
+    with pytest.raises(InputError, match=message):
+        monitor(labelled_folder, frame, deployment_prior=0.05)
+
+
+def test_a_folder_without_its_deployment_prior_asks_for_it(labelled_folder):
+    text = (
+        '{"settings": {"deployment_prior": "uniform over skews 4 to 19", "deployment_limits": [0.05, 0.2]}}'
+    )
+    (labelled_folder / "provenance.json").write_text(text)
+    with pytest.raises(InputError, match="`deployment_prior` must be given"):
+        monitor(labelled_folder, draw_labelled(0.1, np.random.default_rng(13)))
+
+
+def test_the_lead_uses_the_deployment_prior_of_the_comparison_and_of_its_folder(tmp_path):
+    scores = skewanova.load_satellite_scores()
+    comparison = skewanova.compare(scores, at_priors=(0.5, 0.1), deployment_prior=(0.02, 0.08))
+    later = scores.select_folds([13]).to_frame()[["model", "y_score", "case", "y_true"]]
+    later["y_true"] = later["y_true"].astype(int)
+    lead = monitor(comparison, later).lead
+    comparison.save(tmp_path / "folder")
+    pd.testing.assert_frame_equal(monitor(tmp_path / "folder", later).lead, lead)
+    pd.testing.assert_frame_equal(monitor(comparison, later, deployment_prior=(0.02, 0.08)).lead, lead)
+    assert lead["difference"][0] != monitor(comparison, later, deployment_prior=0.5).lead["difference"][0]
