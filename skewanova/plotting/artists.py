@@ -165,7 +165,10 @@ def draw_ranked_means(
 def pivot_surface(rows: pd.DataFrame, model: str) -> pd.DataFrame:
     """Return precision, a row a prior and a column a recall; raise if rows repeat or are too few."""
     if rows.duplicated(["prior", "recall"]).any():
-        raise InputError(f"`plot_surface` needs one row for each prior and recall, but {model!r} has more")
+        raise InputError(
+            f"`plot_surface` needs one row for each prior and recall, but {model!r} has more; keep the first "
+            "by drop_duplicates(['model', 'prior', 'recall'])"
+        )
     grid = rows.pivot(index="prior", columns="recall", values="precision")
     if min(grid.shape) < 2:
         raise InputError(
@@ -258,11 +261,11 @@ def draw_overall_mean(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
 def select_pair(frame: pd.DataFrame, pair: tuple[str, str] | None) -> pd.DataFrame:
     """Return the rows of one pair of models, by default the first; raise if there is no such pair."""
     pairs = list_distinct(zip(frame["model_a"], frame["model_b"], strict=True))
-    chosen = pairs[0] if pair is None else tuple(pair)
+    chosen = pairs[0] if pair is None else tuple(pair) if np.iterable(pair) else (pair, pair)
     if chosen not in pairs:
-        raise InputError(
-            f"`pair` must be one of the pairs compared, {', '.join(map(repr, pairs[:5]))}; but got {chosen!r}"
-        )
+        listed = ", ".join([*map(repr, pairs[:5]), *["..."] * (len(pairs) > 5)])
+        near = f"; did you mean {chosen[::-1]!r}?" if chosen[::-1] in pairs else ""
+        raise InputError(f"`pair` must be one of the pairs compared, {listed}; but got {pair!r}{near}")
     return frame[(frame["model_a"] == chosen[0]) & (frame["model_b"] == chosen[1])]
 
 

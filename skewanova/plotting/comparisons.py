@@ -262,7 +262,7 @@ def plot_by_dataset(
     labels = list(styling.model_labels(map(str, rows["dataset"]), width=20).values())
     if hierarchical is not None:
         columns += " prediction_low prediction_high"
-        means = styling.find_frame(hierarchical, "hierarchical", columns, "plot_by_dataset")
+        means = styling.find_frame(hierarchical, "hierarchical", columns, "hierarchical")
         entries += artists.draw_overall_mean(ax, artists.select_pair(means, (a, b)).iloc[0], len(rows), color)
         labels.append("all data sets")
     styling.name_rows(ax, labels)
@@ -347,8 +347,14 @@ def _compare_ranks(result: object, test: str | None) -> RankComparison:
             f"{type(result).__name__}"
         )
     frame = styling.find_frame(iauprec, "iauprec", "model fold iauprec", "plot_critical_difference")
+    if frame["fold"].nunique() < 2:
+        raise InputError(
+            "`plot_critical_difference` needs ranks over at least 2 folds, but the comparison has one test "
+            "set; draw its pairs by skewanova.plotting.plot_pairs(result)"
+        )
     family = _find_family(pairs) if test is None else test
-    return rank_comparison(frame, pairs, test=family, alpha=styling.get_setting(result, "alpha", 0.05))
+    tested = None if test is None and family not in set(pairs["test"]) else pairs  # as with a control
+    return rank_comparison(frame, tested, test=family, alpha=styling.get_setting(result, "alpha", 0.05))
 
 
 def _find_family(pairs: pd.DataFrame) -> str:
@@ -415,8 +421,8 @@ def _list_cells(rows: pd.DataFrame, models: Sequence[str]) -> list[tuple[int, in
         cells.append((column, row, float(pair.p_adjusted), float(estimate)))
     if len({cell[:2] for cell in cells}) < len(cells):
         raise InputError(
-            "`result` must have one row for each pair of a test, but repeats some; keep the first by "
-            "drop_duplicates(['test', 'response', 'prior', 'model_a', 'model_b'])"
+            "`result` must have one row for each pair of a test, in one order, but repeats some; give it "
+            "skewanova.compare(scores) or its tables['pairs'], or leave the others out"
         )
     return cells
 

@@ -10,13 +10,23 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from skewanova.base.checks import Floats, InputTypeError, check_prior, check_prior_list
+from skewanova.base.checks import (
+    Floats,
+    InputTypeError,
+    check_labels,
+    check_prior,
+    check_prior_list,
+    check_same_length,
+    check_weights,
+    prefix_errors,
+)
 from skewanova.curves.areas import auprec
 from skewanova.curves.estimators import vertex_precision
 from skewanova.curves.roc import RocCurve, roc_curve
 from skewanova.plotting import styling
 from skewanova.scores.scikit_learn import (
     check_response_method,
+    count_rows,
     find_test_rows,
     score_cases,
     select_rows,
@@ -160,7 +170,7 @@ class AUPRECDisplay:
         full = self.name if name is None else name
         if full is None:
             return None
-        label = styling.model_labels([full])[full]
+        label = styling.model_labels([str(full)])[str(full)]
         return label if len(self.curves) == 1 else f"{label}\n({len(self.curves)} folds)"
 
     @classmethod
@@ -232,7 +242,9 @@ class AUPRECDisplay:
             The display, drawn.
         """
         check_response_method(response_method, None)
+        positive = check_labels(y, pos_label=pos_label, name="y")
         score = score_cases(estimator, to_rows(X), response_method=response_method, pos_label=pos_label)
+        check_same_length(X=score, y=positive)
         full = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, score, pos_label=pos_label, name=full, **options)
 
@@ -277,12 +289,16 @@ class AUPRECDisplay:
         """
         check_response_method(response_method, None)
         features, labels = to_rows(X), np.asarray(y)
+        check_labels(labels, pos_label=pos_label, name="y")
+        weights = np.ones(len(labels)) if sample_weight is None else check_weights(sample_weight)
+        check_same_length(X=np.empty(count_rows(features, "X")), y=labels)
+        check_same_length(y=labels, sample_weight=weights)
         tests = find_test_rows(cv_results, len(labels), "the model")
         curves = []
-        for rows, fitted in zip(tests, cv_results["estimator"], strict=True):
-            cases = select_rows(features, rows)
+        for i, (rows, fitted) in enumerate(zip(tests, cv_results["estimator"], strict=True), 1):
+            cases, weight = select_rows(features, rows), None if sample_weight is None else weights[rows]
             score = score_cases(fitted, cases, response_method=response_method, pos_label=pos_label)
-            weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
-            curves.append(roc_curve(labels[rows], score, pos_label=pos_label, sample_weight=weights))
+            with prefix_errors(f"fold {i}"):
+                curves.append(roc_curve(labels[rows], score, pos_label=pos_label, sample_weight=weight))
         full = type(cv_results["estimator"][0]).__name__ if name is None else name
         return cls(curves, priors=priors, area_estimator=area_estimator, name=full).plot(**options)

@@ -18,19 +18,20 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
-from skewanova.base.checks import InputError, check_choice
+from skewanova.base.checks import InputError, check_choice, suggest_name
 from skewanova.base.frames import list_distinct
 from skewanova.inference.anova import AnovaResult
 from skewanova.inference.diagnostics import residual_quantiles
 from skewanova.plotting import artists, styling
 from skewanova.plotting.styling import Entry, ErrorBar, Palette, document_plot, find_optional_frame
+from skewanova.priors.weightings import PriorLike
 
 
 @document_plot
 def plot_auprec(
     result: object,
     *,
-    deployment_prior: tuple[float, float] | None = None,
+    deployment_prior: PriorLike | None = None,
     support: pd.DataFrame | None = None,
     errorbar: ErrorBar = ("sd", 1),
     legend: bool = True,
@@ -100,7 +101,7 @@ def plot_regions(
     bands: pd.DataFrame | None = None,
     crossings: pd.DataFrame | None = None,
     support: pd.DataFrame | None = None,
-    deployment_prior: tuple[float, float] | None = None,
+    deployment_prior: PriorLike | None = None,
     legend: bool = True,
     palette: Palette = None,
     ax: Axes | None = None,
@@ -134,7 +135,7 @@ def plot_regions(
     ax, entries = artists.draw_auprec_lines(frame, None, ax, shades)
     if len(models) <= styling.MAX_BANDS:  # bands that are not drawn are not computed
         columns = "model prior conf_low conf_high"
-        displayed = find_optional_frame(result, bands, "by_prior", columns)
+        displayed = find_optional_frame(result, bands, "by_prior", columns, name="bands")
         entries += artists.draw_bands(ax, displayed, shades, level=styling.describe_level(result))
     entries += styling.shade_priors(ax, limits)
     entries += artists.hatch_unsupported(ax, result, support)
@@ -195,7 +196,7 @@ def plot_interaction(
 def plot_regret(
     result: object,
     *,
-    deployment_prior: tuple[float, float] | None = None,
+    deployment_prior: PriorLike | None = None,
     legend: bool = True,
     palette: Palette = None,
     ax: Axes | None = None,
@@ -413,7 +414,11 @@ def plot_surface(
         Name of a matplotlib colour map.
     """
     check_choice(kind, ("contour", "3d"), "kind")
-    check_choice(palette, list(colormaps), "palette")
+    if palette not in list(colormaps):
+        raise InputError(
+            "`palette` must be the name of a colour map of matplotlib, such as 'viridis', but got "
+            f"{palette!r}{suggest_name(palette, colormaps)}"
+        )
     frame = styling.find_frame(result, "surface", "model prior recall precision")
     models = list_distinct(frame["model"])
     chosen = models[0] if model is None else check_choice(model, models, "model")

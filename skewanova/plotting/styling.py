@@ -20,10 +20,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from skewanova.base.checks import InputError, InputTypeError, check_number, check_ordered, check_priors
+from skewanova.base.checks import InputError, InputTypeError, check_number
 from skewanova.base.frames import list_distinct
 from skewanova.base.text import shorten_names
 from skewanova.plotting.lines import LIGHT_COLORS, spread_heights
+from skewanova.priors.weightings import PriorLike, as_deployment_prior
 
 Color = tuple[float, float, float]
 
@@ -86,7 +87,7 @@ class PlotOptions:
 
     Parameters
     ----------
-    deployment_prior : tuple of float, optional
+    deployment_prior : (low, high), float or deployment prior, optional
         Range of priors to shade; by default that of the comparison, if `result` is one.
     support : DataFrame, optional
         Columns prior, supported; by default the frame `support` of the result, if it has one.
@@ -148,12 +149,14 @@ def get_setting(source: object, name: str, default: object = None) -> Any:
     return getattr(source, "settings", {}).get(name, default)
 
 
-#: What gives a frame that a comparison of one data set lacks, or may lack.
+#: What gives a frame that a comparison of one data set may lack, or all that a plot takes.
 _MAKERS = {
     "by_dataset": "skewanova.compare_datasets(datasets)",
-    "components": "skewanova.compare(scores, design='runs')",
+    "components": "skewanova.compare(scores) of several runs on one test set",
     "hierarchical": "skewanova.compare_datasets(datasets)",
     "table": "skewanova.comparison.monitor(result, unlabelled)",
+    "plot_critical_difference": "skewanova.compare(scores)",
+    "plot_regions": "skewanova.compare(scores)",
 }
 
 
@@ -164,9 +167,13 @@ def find_frame(
     caller = caller or f"plot_{attribute}"
     value = source if isinstance(source, pd.DataFrame) else get_table(source, attribute, source)
     frame = _as_frame(value() if inspect.ismethod(value) else value)
-    maker = _MAKERS.get(attribute, f"skewanova.compare(scores) or its tables[{attribute!r}]")
+    maker = f"skewanova.compare(scores) or its tables[{attribute!r}]"
+    if several := getattr(source, "comparisons", None):
+        maker = f"one of its comparisons, such as .comparisons[{next(iter(several))!r}]"
+    maker = _MAKERS.get(attribute, maker if several else _MAKERS.get(caller, maker))
     if frame is None:
-        raise InputTypeError(f"`{caller}` takes {maker}, but got {type(source).__name__}")
+        hint = "; convert it by its to_pandas()" if hasattr(source, "to_pandas") else ""
+        raise InputTypeError(f"`{caller}` takes {maker}, but got {type(source).__name__}{hint}")
     required = columns.split()
     missing = [column for column in required if column not in frame.columns]
     if missing:
@@ -200,12 +207,14 @@ def _as_frame(value: object) -> pd.DataFrame | None:
 
 
 def find_optional_frame(
-    result: object, frame: pd.DataFrame | None, attribute: str, columns: str
+    result: object, frame: pd.DataFrame | None, attribute: str, columns: str, *, name: str = ""
 ) -> pd.DataFrame | None:
     """Return `frame`, or else this frame of the result, checked; None if it is absent or has no rows."""
     source = result if frame is None and not isinstance(result, pd.DataFrame) else frame
-    value = source if isinstance(source, pd.DataFrame) else _as_frame(get_table(source, attribute))
-    return None if value is None or value.empty else find_frame(value, attribute, columns, attribute)
+    value = source if isinstance(source, pd.DataFrame) else _as_frame(get_table(source, attribute, frame))
+    if frame is None if value is None else value.empty:
+        return None
+    return find_frame(source if value is None else value, attribute, columns, name or attribute)
 
 
 def select_prior(prior: float, present: pd.Series[float]) -> float:
@@ -213,8 +222,9 @@ def select_prior(prior: float, present: pd.Series[float]) -> float:
     priors = [float(value) for value in list_distinct(present)]
     result = [value for value in priors if np.isclose(value, check_number(prior, "prior"), rtol=1e-9, atol=0)]
     if not result:
-        available = ", ".join(map(format_plain, priors)) or "which has none"
-        raise InputError(f"`prior` must be one of the priors in the frame, {available}; but got {prior:g}")
+        available = ", ".join(map(format_plain, priors))
+        rule = f"one of the priors in the frame, {available};" if priors else "left out, for no row has one,"
+        raise InputError(f"`prior` must be {rule} but got {prior:g}")
     return result[0]
 
 
@@ -260,7 +270,8 @@ def model_palette(models: Sequence[str], palette: Palette = None) -> dict[str, C
     if isinstance(palette, Mapping):
         missing = [model for model in names if model not in palette]
         if missing:
-            raise InputError(f"`palette` must have a colour for every model, but has none for {missing[0]!r}")
+            lacking = ", ".join(map(repr, missing[:5]))
+            raise InputError(f"`palette` must have a colour for everything drawn, but has none for {lacking}")
         palette = [palette[model] for model in names]
     shades = _resolve_colors(palette, len(names))
     return {model: shades[i % len(shades)] for i, model in enumerate(names)}
@@ -275,8 +286,8 @@ def _resolve_colors(palette: Sequence[Any] | str | None, number: int) -> Sequenc
         return list(sns.color_palette(LIGHT_COLORS if palette is None else palette, number))
     except (StopIteration, TypeError, ValueError) as error:
         raise InputError(
-            "`palette` must be colours by model, a list of colours, or the name of a palette of seaborn, but "
-            f"got {palette!r}"
+            "`palette` must hold colours of matplotlib, such as ['red', '#0000ff'], or be the name of a "
+            f"palette of seaborn, such as 'husl', but got {palette!r}"
         ) from error
 
 
@@ -323,9 +334,9 @@ def make_axes(ax: Axes | None, size: tuple[float, float], projection: str | None
         ax = plt.figure(figsize=size, layout=layout).add_subplot(projection=projection)
     if not isinstance(ax, Axes):
         raise InputTypeError(f"`ax` must be one Axes, as of plt.subplots()[1], but got {type(ax).__name__}")
-    if (ax.name == "3d") != (projection == "3d"):
-        needed = "3-D axes (projection='3d')" if projection == "3d" else "2-D axes"
-        raise InputError(f"`ax` must be {needed} for this plot, but is {ax.name}")
+    if ax.name != (projection or "rectilinear"):
+        needed = "of plt.subplots()[1]" if projection is None else f"with projection={projection!r}"
+        raise InputError(f"`ax` must be Axes {needed} for this plot, but is {ax.name}")
     return ax
 
 
@@ -359,10 +370,13 @@ def describe_level(source: object) -> str:
 
 def check_errorbar(errorbar: Any, folds: pd.Series[Any], lines: int) -> ErrorBar:
     """Return the error bar, or None for one fold or more lines than `MAX_BANDS`; raise if it is invalid."""
-    valid = isinstance(errorbar, tuple) and len(errorbar) == 2 and errorbar[0] in _BAND_LABELS
+    band: Any = errorbar if isinstance(errorbar, tuple) and len(errorbar) == 2 else ("", None)
+    valid = isinstance(band[1], int | float | np.number)
+    valid = valid and 0 < band[1] <= {"sd": np.inf, "pi": 100}.get(str(band[0]), 0)
     if errorbar is not None and not valid:
         raise InputError(
-            f"`errorbar` must be ('sd', multiple), ('pi', percentage) or None, but got {errorbar!r}"
+            "`errorbar` must be ('sd', MULTIPLE above 0), ('pi', PERCENTAGE up to 100), such as ('sd', 1), "
+            f"or None, but got {errorbar!r}"
         )
     return errorbar if folds.nunique() > 1 and lines <= MAX_BANDS else None
 
@@ -381,19 +395,13 @@ def make_line_entries(styles: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
     ]
 
 
-def find_deployment_limits(
-    source: object, deployment_prior: tuple[float, float] | None
-) -> tuple[float, float] | None:
+def find_deployment_limits(source: object, deployment_prior: PriorLike | None) -> tuple[float, float] | None:
     """Return the deployment prior's (low, high), by default that of the comparison; None without it."""
-    limits = get_setting(source, "deployment_limits") if deployment_prior is None else deployment_prior
-    if limits is None:
-        return None
-    priors = check_priors(limits, "deployment_prior")
-    if priors.shape != (2,):
-        raise InputError(f"`deployment_prior` must be given as (low, high), but got {limits!r}")
-    low, high = map(float, priors)
-    check_ordered(low, high, "deployment_prior")
-    return low, high
+    if deployment_prior is None:
+        limits: tuple[float, float] | None = get_setting(source, "deployment_limits")
+        return limits
+    prior = as_deployment_prior(deployment_prior)
+    return prior.low, prior.high
 
 
 def shade_priors(ax: Axes, limits: tuple[float, float] | None) -> list[Entry]:

@@ -14,7 +14,13 @@ from plot_checks import HOSTILE, assert_fits, difference, fold_frame, legend_tex
 import skewanova as sa
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.inference import rank_comparison
-from skewanova.plotting import plot_components, plot_critical_difference, plot_p_values, plot_pairs
+from skewanova.plotting import (
+    plot_components,
+    plot_critical_difference,
+    plot_difference_curves,
+    plot_p_values,
+    plot_pairs,
+)
 from skewanova.plotting.comparisons import MAX_RANK_NAME, SHADES
 from skewanova.plotting.styling import model_labels, model_markers, model_palette
 
@@ -201,6 +207,8 @@ def test_small_cells_leave_the_numbers_out():
 
 
 def test_options_are_checked(result):
+    rows = {"model_a": "A", "model_b": "B", "prior": [0.1, 0.5], "estimate": 0.1, "conf_low": 0.0}
+    differences = pd.DataFrame({**rows, "conf_high": 0.2, "reject": False})
     for plot, source, options, message in (
         (plot_p_values, posthoc(), {"alpha": 2.0}, "`alpha` must"),
         (plot_p_values, posthoc(), {"test": "nemenyi"}, "`test` must be one of tukey; but got 'nemenyi'"),
@@ -208,10 +216,17 @@ def test_options_are_checked(result):
             plot_p_values,
             pd.concat([posthoc(), posthoc()]),
             {},
-            "one row for each pair of a test, but repeats some",
+            "one row for each pair of a test, in one order, but repeats some; give it skewanova",
         ),
         (plot_pairs, result, {"test": "scheffe"}, "`test` must be one of tukey; but got 'scheffe'"),
-        (plot_pairs, result, {"prior": 0.3}, "one of the priors in the frame, which has none; but got 0.3"),
+        (plot_pairs, result, {"prior": 0.3}, "`prior` must be left out, for no row has one, but got 0.3"),
+        (
+            plot_difference_curves,
+            differences,
+            {"pair": 5},
+            r"`pair` must be one of .* \('A', 'B'\); but got 5",
+        ),
+        (plot_difference_curves, differences, {"pair": ("B", "A")}, r"mean \('A', 'B'\)\?$"),
     ):
         with pytest.raises(InputError, match=message):
             plot(source, **options)
@@ -221,6 +236,19 @@ def test_options_are_checked(result):
     assert "Tukey" in plot_pairs(both, prior=0.5).get_title(loc="left")  # the test that has priors
     with pytest.raises(InputTypeError, match=r"`ax` must be one Axes, as of .*, but got Figure"):
         plot_pairs(result, ax=Figure())
+
+
+def test_ranks_need_folds_and_take_nemenyis_test_where_there_is_a_control():
+    scores = sa.load_satellite_scores()
+    one = sa.compare(scores.select_folds([1]), 0.5, at_priors=(0.5, 0.4))
+    with pytest.raises(
+        InputError, match=r"one test set; draw its pairs by skewanova.plotting.plot_pairs\(res"
+    ):
+        plot_critical_difference(one)
+    ax = plot_critical_difference(
+        sa.compare(scores, control="A", at_priors=(0.5, 0.2)), ax=Figure().subplots()
+    )
+    assert "Nemenyi" in ax.get_title(loc="left")
 
 
 def test_components_need_runs():

@@ -119,6 +119,21 @@ def test_a_new_figure_is_one_of_pyplot():
     assert plt.get_fignums() == []
 
 
+def test_errors_name_the_arguments_of_the_caller(results, ax):
+    by_estimator, by_folds = AUPRECDisplay.from_estimator, AUPRECDisplay.from_cv_results
+    last = {**results, "indices": {"test": [np.flatnonzero(Y == 1)[:9]] * 3}}
+    for call, message in (
+        (lambda: by_estimator(FITTED, X, Y[:5], ax=ax), "`X` has 150, `y` has 5"),
+        (lambda: by_estimator(FITTED, X, Y + np.arange(150), ax=ax), "^`y` must hold two classes"),
+        (lambda: by_folds(results, X, Y[:30], ax=ax), "`X` has 150, `y` has 30"),
+        (lambda: by_folds(results, X, Y, sample_weight=[1, 2], ax=ax), "`y` has 150, `sample_weight` has 2"),
+        (lambda: by_folds(last, X, Y, ax=ax), "^fold 1: .* has no negative case"),
+    ):
+        with pytest.raises(sa.InputError, match=message):
+            call()
+    assert texts(AUPRECDisplay.from_predictions(Y, SCORE, name=5, ax=ax)) == ["5"]
+
+
 def test_what_is_refused(results, ax):
     drawn = AUPRECDisplay.from_predictions
     for call, message in (

@@ -122,3 +122,20 @@ def test_models_keep_colour_and_order_in_every_plot(plot, result):
     assert [to_rgba(line.get_color()) for line in ax.get_legend().get_lines()[:3]] == expected
     drawn = [to_rgba(line.get_color()) for line in ax.lines]
     assert list_distinct(color for color in drawn if color in expected) == expected
+
+
+def test_refusals_say_what_to_draw_instead(result):
+    ax = Figure().subplots()
+    polars = SimpleNamespace(to_pandas=lambda: result.auprec_by_prior)
+    several = SimpleNamespace(comparisons={"d0": result}, auprec_by_prior=result.iauprec)
+    for call, message in (
+        (lambda: sp.plot_auprec(polars), r"convert it by its to_pandas\(\)$"),
+        (lambda: sp.plot_auprec(several), r"; give it one of its comparisons, such as .comparisons\['d0'\]$"),
+        (lambda: sp.plot_regions(result.iauprec), r"; give it skewanova.compare\(scores\)$"),
+        (lambda: sp.plot_components(result.iauprec), "several runs on one test set$"),
+        (lambda: sp.plot_regions(result, bands=result.iauprec, ax=ax), "^`bands` needs the columns"),
+        (lambda: sp.plot_auprec(result, support=5, ax=ax), "^`support` takes .* but got int$"),
+    ):
+        with pytest.raises((InputError, InputTypeError), match=message):
+            call()
+    assert plt.get_fignums() == []

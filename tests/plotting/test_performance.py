@@ -23,8 +23,9 @@ from plot_checks import (
     mean_of,
 )
 
+import skewanova as sa
 import skewanova.plotting as sp
-from skewanova.base.checks import InputError
+from skewanova.base.checks import InputError, InputTypeError
 from skewanova.inference import residual_quantiles, three_way_anova, two_way_anova
 from skewanova.plotting.styling import PlainLogLocator, format_plain, model_markers
 
@@ -87,14 +88,18 @@ def test_deployment_prior_is_shaded(result, plot):
     [
         ((0.2, 0.05), "`deployment_prior` must be given as"),
         ((0.2, 4), "`deployment_prior` must lie strictly between 0 and 1"),
-        ((0.1, 0.2, 0.3), r"`deployment_prior` must be given as \(low, high\), but got"),
+        ((0.1, 0.2, 0.3), r"`deployment_prior` must be a pair \(low, high\), one prior, or"),
+        ("0.1", r"`deployment_prior` must be a pair \(low, high\), one prior, or"),
     ],
 )
 def test_deployment_prior_is_checked(result, limits, message):
     for plot in (sp.plot_auprec, sp.plot_regret):
-        with pytest.raises(InputError, match=message):
+        with pytest.raises((InputError, InputTypeError), match=message):
             plot(result, deployment_prior=limits)
     assert plt.get_fignums() == []
+    for prior, text in ((0.1, "0.1"), (sa.UniformPrior(0.1, 0.2), "0.1 to 0.2")):
+        ax = sp.plot_auprec(result, deployment_prior=prior, ax=Figure().subplots())
+        assert f"deployment prior\n{text}" in legend_texts(ax)
 
 
 def test_legend_stands_beside_where_the_layout_makes_room(result):
@@ -348,10 +353,12 @@ def test_one_fold_or_more_than_nine_lines_have_no_bands():
 
 
 @each("plot", [sp.plot_roc, sp.plot_precision_recall, sp.plot_auprec, sp.plot_skew])
-@each("errorbar", [("ci", 95), "sd", 0.95, ()])
+@each(
+    "errorbar", [("ci", 95), "sd", 0.95, (), ("sd", "x"), ("sd", -1), ("pi", 200), (["sd"], 1), ("pi", None)]
+)
 def test_unknown_bands_are_refused(plot, errorbar, result):
     with pytest.raises(
-        InputError, match=r"`errorbar` must be \('sd', multiple\), .* but got " + re.escape(f"{errorbar!r}")
+        InputError, match=r"`errorbar` must be \('sd', MULTIPLE ab.* but got " + re.escape(f"{errorbar!r}")
     ):
         plot(result, errorbar=errorbar)
     assert plt.get_fignums() == []
@@ -422,14 +429,15 @@ def test_surfaces_that_cannot_be_drawn_are_refused(result):
     for plot, message in (
         (
             lambda: sp.plot_surface(result, kind="3d", ax=flat),
-            r"`ax` must be 3-D axes \(projection='3d'\) .* rect",
+            r"`ax` must be Axes with projection='3d' .* rect",
         ),
-        (lambda: sp.plot_roc(result, ax=deep), "`ax` must be 2-D axes for this plot, but is 3d"),
+        (lambda: sp.plot_roc(result, ax=deep), r"`ax` must be Axes of plt.subplots\(\)\[1\] .* but is 3d"),
+        (lambda: sp.plot_auprec(result, ax=Figure().add_subplot(projection="polar")), "but is polar$"),
         (lambda: sp.plot_surface(result, model="Z"), "`model` must be one of C, A, B; but got 'Z'"),
         (lambda: sp.plot_surface(result, kind="pie"), "`kind` must be one of contour, 3d; but got 'pie'"),
         (
             lambda: sp.plot_surface(pd.concat([grid, grid])),
-            "one row for each prior and recall, but 'C' has more",
+            "one row for each prior and recall, but 'C' has more; keep the first by drop_duplicates",
         ),
         (
             lambda: sp.plot_surface(grid[grid["prior"] == PRIORS[0]]),

@@ -218,11 +218,11 @@ def test_palettes_may_be_named_and_what_is_no_colour_is_refused():
     named = list(sp.model_palette(NAMES, "Set2").values())
     assert named == [pytest.approx(to_rgb(shade)) for shade in plt.get_cmap("Set2").colors[:3]]
     for palette, told in (
-        ({"A": "red"}, "has none for 'C'"),
+        ({"A": "red"}, "has none for 'C', 'B'$"),
         ("no such", "but got 'no such'"),
-        (["nothing"], "`palette` must be"),
-        ([], "`palette` must be"),
-        (3, "`palette` must be"),
+        (["nothing"], r"^`palette` must hold colours of matplotlib, such as \['red', '#0000ff'\], or be the"),
+        ([], "`palette` must hold"),
+        (3, "`palette` must hold"),
     ):
         with pytest.raises(InputError, match=told):
             sp.model_palette(NAMES, palette)
@@ -231,8 +231,11 @@ def test_palettes_may_be_named_and_what_is_no_colour_is_refused():
 def test_surfaces_and_p_values_have_palettes_of_their_own(result):
     assert sp.plot_surface(result, palette="magma").collections[0].get_cmap().name == "magma"
     assert len(sp.plot_surface(result, legend=False).figure.axes) == 1
-    with pytest.raises(InputError, match="`palette` must be one of"):
-        sp.plot_surface(result, palette="no such")
+    for palette in ("no such", None, 5):
+        with pytest.raises(
+            InputError, match=r"`palette` must be the name of a colour map.* as 'viridis', but"
+        ):
+            sp.plot_surface(result, palette=palette)
     ax = sp.plot_p_values(result, palette=["red", "green", "blue"])
     assert to_rgb(ax.patches[0].get_facecolor()) == (1, 0, 0)
     with pytest.raises(InputError, match="`palette` must be 3 colours"):
