@@ -269,7 +269,7 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
         Split(units.select_cases(train), units.select_cases(test), fold)
         for fold, (train, test) in enumerate(cut, 1)
     ]
-    return _check_splits(result, units.positive)
+    return check_splits(result, units.positive)
 
 
 def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Generator) -> list[Split]:
@@ -288,7 +288,7 @@ def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Gen
             for fold, (train, test) in enumerate(splitter.split(np.zeros(len(half)), stratum), 1):
                 training, tested = (units.select_cases(half[side]) for side in (train, test))
                 result.append(Split(training, tested, fold, part, halving))
-    return _check_splits(result, units.positive)
+    return check_splits(result, units.positive)
 
 
 def _shuffle_split(
@@ -307,7 +307,7 @@ def _merge_small_strata(stratum: Rows, min_size: int) -> Rows:
     return np.where(counts[stratum] < min_size, counts.argmax(), stratum)
 
 
-def _check_splits(splits: list[Split], positive: Bools) -> list[Split]:
+def check_splits(splits: list[Split], positive: Bools) -> list[Split]:
     """Return the splits unchanged; raise if the training or test cases of one lack a class."""
     for split in splits:
         for cases, word in ((split.train, "train on"), (split.test, "test")):
@@ -315,6 +315,6 @@ def _check_splits(splits: list[Split], positive: Bools) -> list[Split]:
                 lacking = "negative" if positive[cases].all() else "positive"
                 raise InputError(
                     f"every split needs both classes, but fold {split.label} has no {lacking} case to "
-                    f"{word}; use fewer or larger folds, or leave out `groups`"
+                    f"{word}; use fewer, larger or stratified folds, or leave out `groups`"
                 )
     return splits

@@ -27,9 +27,8 @@ from skewanova.curves.areas import auprec_score, iauprec_score
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.priors.weightings import PriorLike, as_deployment_prior, correct_class_prior
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, RawTable
-from skewanova.scores.halvings import Rows, Split, build_scores, import_sklearn
+from skewanova.scores.halvings import Rows, Split, Units, build_scores, check_splits, import_sklearn
 from skewanova.scores.table import Label, ScoreTable
-from skewanova.scores.validation import check_cell_classes
 
 RESPONSES = ("decision_function", "predict_proba")
 
@@ -251,6 +250,10 @@ def scores_from_estimators(
 def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
     """Return the splits of the cases by `cv`, numbered from 1; raise if it cannot split them."""
     model_selection = import_sklearn("model_selection")
+    n_folds = 5 if cv is None else int(cv) if isinstance(cv, int | np.integer) else 0
+    needed, name = (n_folds, f"`cv`={n_folds}") if n_folds > 1 else (2, "`cv`")
+    why, remedy = "so that every split trains on one and tests one", "use fewer folds"
+    Units.from_groups(data.positive, None).check_units(needed, name, why, remedy=remedy, least=2)
     try:
         splitter = model_selection.check_cv(cv, data.labels, classifier=True)
         result = [(train, test) for train, test in splitter.split(data.features, data.labels, data.groups)]
@@ -259,10 +262,11 @@ def draw_splits(cv: Any, data: LabelledData) -> list[Split]:
     if not result:
         raise InputError(f"`cv` must split the cases, but {cv!r} has no split")
     n_cases = len(data.positive)
-    return [
+    splits = [
         Split(_check_positions(train, n_cases, fold), _check_positions(test, n_cases, fold), fold)
         for fold, (train, test) in enumerate(result, 1)
     ]
+    return check_splits(splits, data.positive)
 
 
 def _check_positions(rows: Any, n_cases: int, fold: int) -> NDArray[np.intp]:
@@ -296,8 +300,6 @@ def score_splits(
         raise InputTypeError(
             f"`params` must be a mapping such as {{'sample_weight': w}}, but got {params!r:.60}"
         )
-    counts = np.array([np.bincount(data.positive[split.test], minlength=2) for split in splits])
-    check_cell_classes(list(estimators)[:1], [split.label for split in splits], counts[None])
     shape = len(estimators), len(splits)
     seeds = np.full(shape, None) if rng is None else rng.integers(2**31, size=shape).astype(object)
     jobs = (

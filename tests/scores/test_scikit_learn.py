@@ -252,12 +252,34 @@ def test_a_response_that_is_not_there():
         sa.scores_from_estimators({"A": BAYES}, X, Y, response_method="decision_function")
 
 
-def test_training_sets_of_one_class():
+@each("scored", [sa.scores_from_estimators, sa.compare_estimators])
+def test_training_sets_of_one_class(scored):
+    """Found by a review: only some learners said so themselves, in words of their own."""
     order = np.argsort(Y, kind="stable")
-    with pytest.raises(ValueError, match=r"^model 'A' cannot be used in fold 1: it was trained on one class"):
-        sa.scores_from_estimators({"A": BAYES}, X, Y, cv=[(order[:50], order[50:])])
-    with pytest.raises(ValueError, match=r"^every model needs both classes in every fold"):
-        sa.scores_from_estimators({"A": BAYES}, X[order], Y[order], cv=KFold(5))
+    message = r"^every split needs both classes, but fold 1 has no (pos|neg)itive case to (train on|test)"
+    for learner in (BAYES, LogisticRegression()):
+        models = {"A": learner, "B": learner}
+        with pytest.raises(sa.InputError, match=message):
+            scored(models, X, Y, cv=[(order[:50], order[50:])])
+        with pytest.raises(sa.InputError, match=message):
+            scored(models, X[order], Y[order], cv=KFold(2))
+
+
+@each(
+    ("labels", "cv", "message"),
+    [
+        ([1, 0, 0, 0], 3, "`cv`=3 needs at least 3 positive cases .*, but there are 1; add cases"),
+        ([1, 1, 0, 0], 3, "`cv`=3 needs .*, but there are 2; use fewer folds, or add cases"),
+        ([1, 1, 1, 0], np.int64(2), "`cv`=2 needs at least 2 negative cases .*, but there are 1; add cases"),
+        ([1, 0, 0, 0], KFold(2), "`cv` needs at least 2 positive cases .* there are 1; add cases"),
+        ([0, 0, 0, 0], 3, "`y` must hold both classes, but has no positive case"),
+        ([1, 1, 0, 0], KFold(4), "every split needs both classes, but fold 1 has no negative case to test"),
+    ],
+)
+@each("scored", [sa.scores_from_estimators, sa.compare_estimators])
+def test_four_cases(scored, labels, cv, message):
+    with pytest.raises(sa.InputError, match=f"^{message}"):
+        scored({"A": LogisticRegression(), "B": BAYES}, X[:4], labels, cv=cv)
 
 
 @each("test", [[200], [-1, 3], [0.5, 1.5], [], [[1, 2]], [True, False]])
@@ -274,12 +296,13 @@ def test_splits_may_be_masks():
     pd.testing.assert_frame_equal(masked.to_frame(), placed.to_frame())
 
 
-@pytest.mark.filterwarnings("ignore:The least populated class")
 def test_folds_that_lack_a_class_are_refused_before_anything_is_fitted():
     """Found by fuzzing: what a learner says of its training cases came first."""
     models = {"A": LogisticRegression(C=-1), "B": BAYES}
     positive = np.arange(200) < 1
-    message = r"^every model needs both classes in every fold, but model 'A' has no positive case in fold 2 "
+    message = (
+        r"^`cv`=3 needs at least 3 positive cases \(or groups with one\), so that every split trains on "
+    )
     for scored in (sa.scores_from_estimators, sa.compare_estimators):
         with pytest.raises(sa.InputError, match=message):
             scored(models, X, positive, cv=3)
