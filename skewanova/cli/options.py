@@ -239,12 +239,14 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
         try:
             with _raised_signals(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SkewanovaWarning)
-                if options.get("out") is not None:  # refused before the work begins
-                    check_folder(options["out"], inputs=[options.get("scores")])
+                for folder in ("out", "paper"):  # refused before the work begins
+                    if options.get(folder) is not None:
+                        check_folder(options[folder], inputs=[options.get("scores")])
+                folder = "out"
                 command(*args, **options)
         except (InputError, InputTypeError) as error:
             kind = Failure if isinstance(error, DiskFullError) else Refusal
-            raise kind(to_shell(str(error))) from error
+            raise kind(to_shell(str(error).replace("`directory`", f"--{folder}"))) from error
 
     return run
 
@@ -301,7 +303,7 @@ def parsed_option(
         try:
             return parse(value)
         except (InputError, InputTypeError) as error:
-            raise click.BadParameter(to_shell(str(error))) from error
+            raise click.BadParameter(to_shell(str(error)).replace("`priors`", flag)) from error
 
     return click.option(flag, metavar=metavar, type=convert, help=text, **settings)
 

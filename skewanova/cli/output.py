@@ -54,6 +54,7 @@ SHELL_WORDS = (
     ("`pos_label`", "--positive"),
     ("`n_bins`", "--bins"),
     ("`costs`", "--cost-fp and --cost-fn"),
+    ("`unit_cost`", "--cost-case"),
     ("`comparison`", "DIR"),
     ("`(un)?labelled`: ", ""),
     ("`labelled`", "LABELLED"),

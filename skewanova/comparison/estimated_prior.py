@@ -251,8 +251,8 @@ def _find_shared_models(table: ScoreTable, field_scores: UnlabelledScores) -> tu
     shared = [model for model in table.models if model in field_scores.models]
     if not shared:
         raise InputError(
-            f"`unlabelled` must hold scores of the models {', '.join(map(repr, table.models[:5]))}, but has "
-            f"those of {', '.join(map(repr, field_scores.models[:5]))}"
+            f"the unlabelled scores must be of the models {', '.join(map(repr, table.models[:5]))}, but are "
+            f"of {', '.join(map(repr, field_scores.models[:5]))}; rename the models in one of the tables"
         )
     rest = [model for model in (*table.models, *field_scores.models) if model not in shared]
     return shared, [f"{model} is in only one of the tables and is left out" for model in rest]

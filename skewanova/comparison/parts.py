@@ -353,9 +353,8 @@ def check_same_models(models: Mapping[str, tuple[str, ...]]) -> None:
         unmatched = sorted(set(others) ^ set(expected))
         if unmatched:
             raise InputError(
-                f"every data set must have the same models, but {unmatched[0]!r} is in only one of the data "
-                f"sets {first!r} and {name!r}; score it there, or select the others by "
-                "skewanova.read_scores(table).select_models([NAMES]), or --models NAMES"
+                f"every data set must have the same models, but only one of {first!r} and {name!r} has "
+                f"{', '.join(map(repr, unmatched[:5]))}; score these in both, or leave their rows out"
             )
 
 

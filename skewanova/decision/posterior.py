@@ -255,7 +255,7 @@ def value_of_information(
     ('A', 0.0067, 6362)
     """
     measures, design = check_evaluation(evaluation), evaluation.design
-    check_not_negative(unit_cost, "unit_cost", what="an area that one unit may cost", largest=1.0)
+    check_not_negative(unit_cost, "unit_cost", what="an area that one unit costs, 0 or more", largest=1.0)
     resampled = len(measures.folds) > 1 and measures.halvings is None
     check_choice(unit, ("cases", "folds")[: 1 + resampled], "unit")
     spread = None if design.has_runs else iauprec_covariance(measures)

@@ -274,22 +274,22 @@ def posthoc(
 def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *, name: str = "method") -> str:
     """Return the adjustment of a family, "" if the method adjusts by itself; raise if options do not fit."""
     test = get_test(method)
+    remedy = "leave `pairwise` out" if name == "pairwise" else "leave out one of the two"
     if p_adjust is not None:
         check_choice(p_adjust, ADJUSTMENTS, "p_adjust")
         if not test.needs_adjustment:
             raise InputError(
                 f"`p_adjust` is for tests with unadjusted p-values, but {name}={method!r} adjusts by itself: "
-                "leave out one of the two"
+                f"{remedy}"
             )
     if test.needs_control and control is None:
         raise InputError(
             f"`control` must name the model that {name}={method!r} compares the others with; state it by "
-            "control='NAME' (--control NAME)"
+            f"control='NAME' (--control NAME){', or ' + remedy if name == 'pairwise' else ''}"
         )
     if control is not None and not (test.needs_control or test.needs_adjustment):
         raise InputError(
-            f"`control` selects the pairs with one model, but {name}={method!r} compares all pairs: leave "
-            "out one of the two"
+            f"`control` selects the pairs with one model, but {name}={method!r} compares all pairs: {remedy}"
         )
     return p_adjust or ("holm" if test.needs_adjustment else "")
 

@@ -223,7 +223,7 @@ COMPARED = [
     ("--alpha nan", "--alpha must lie strictly between 0 and 1, but got nan$"),
     (
         "--pairwise tukey --p-adjust holm",
-        "^Error: --p-adjust is for .*, but --pairwise tukey adjusts by itself",
+        "^Error: --p-adjust is for .*, but --pairwise tukey adjusts by itself: leave --pairwise out$",
     ),
     ("--wide", "`model` must hold real numbers, .*; if the column names the models, leave out --wide$"),
     ("--missing ignore", "'ignore' is not one of 'raise', 'drop'"),
@@ -231,12 +231,16 @@ COMPARED = [
         "--design repeated_kfold",
         "needs the size of the folds: state --test-fraction, as in --test-fraction 0.1",
     ),
+    ("--pairwise dunnett", "state it by --control NAME, or leave --pairwise out$"),
+    ("--at-priors 5", "^Error: Invalid value for '--at-priors': --at-priors must lie strictly between"),
+    ("--paper .", "^Error: --paper must not be the current folder"),
     ("--seed -1", "-1 is not in the range x>=0"),
     ("--out scores.csv", "'scores.csv' is a file"),
     ("--figures svg,gif", "must be some of svg, png, pdf, or none, but got 'gif'"),
 ]
 INTERVALS = [
     ("--prior x", "'x'"),
+    ("--prior 5", ": --prior must lie strictly between 0 and 1, but got 5"),
     ("--prior 0.1 --deployment-prior 0.1:0.2", "give either --prior or --deployment-prior"),
     ("--out scores.csv/i", r"^Error: --out cannot be written \('scores\.csv' is a file\); choose"),
     ("--out .", r"^Error: --out must not be the current folder"),
@@ -244,7 +248,11 @@ INTERVALS = [
 
 
 def test_options_that_are_refused(folder):
-    for command, table in ((["compare", *QUICK], COMPARED), (["intervals"], INTERVALS)):
+    planned = [
+        ("--cost-case -1", "^Error: --cost-case must be an area that one unit costs, 0 or more, but got")
+    ]
+    commands = (["compare", *QUICK], COMPARED), (["intervals"], INTERVALS), (["plan"], planned)
+    for command, table in commands:
         for options, message in table:
             assert_refused([*command, "scores.csv", *options.split()], message, folder)
 

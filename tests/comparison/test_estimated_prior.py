@@ -98,7 +98,7 @@ def test_models_of_one_table_alone_say_nothing():
     with pytest.warns(SkewanovaWarning, match="B is in only one of the tables"):
         some = estimate_prior_from_tables(labelled, unlabelled[unlabelled["model"] == "A"])
     assert list(some.by_model) == ["A"]
-    with pytest.raises(InputError, match="must hold scores of the models 'A', 'B', but has those of 'Z'"):
+    with pytest.raises(InputError, match="scores must be of the models 'A', 'B', but are of 'Z'; rename"):
         estimate_prior_from_tables(labelled, unlabelled.assign(model="Z"))
 
 

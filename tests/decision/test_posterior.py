@@ -222,7 +222,7 @@ def test_folds_that_share_training_data_gain_no_more_than_their_ratio_leaves(mea
     ("options", "message"),
     [
         ({"unit": "patients"}, "`unit` must be one of cases, folds; but got 'patients'"),
-        ({"unit_cost": -1.0}, "`unit_cost` must be an area that one unit may cost, but got -1"),
+        ({"unit_cost": -1.0}, "`unit_cost` must be an area that one unit costs, 0 or more, but got -1"),
     ],
 )
 def test_value_of_information_checks_its_options(measures, options, message):
