@@ -96,6 +96,12 @@ STUDIES = {
         "levels", "levels_study", "How tests and intervals do where scores have few levels, such as ratings."
     ),
     "ranks": _Simulation("ranks", "rank_study", "How often intervals of all ranks hold the true ranks."),
+    "plans": _Simulation(
+        "plans",
+        "plans_study",
+        "How often samples of a planned size tell two models apart.",
+        unit="Pilots of each design.",
+    ),
     "p-best": _Simulation(
         "decisions", "p_best_study", "How often a model is the best, against its probability of being best."
     ),

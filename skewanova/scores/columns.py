@@ -237,6 +237,8 @@ def encode_whole_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np
         is_level[values[rows].astype(np.intp) - low] = True
     levels = np.flatnonzero(is_level) + low
     code = (np.cumsum(is_level) - 1).astype(np.min_scalar_type(-len(levels)))
+    if low == 0 and len(levels) == len(is_level):  # values are their own codes: large columns are not copied
+        return values.astype(code.dtype, copy=False), levels
     codes = np.empty(len(values), dtype=code.dtype)
     for rows in iter_chunks(len(values)):
         codes[rows] = code[values[rows].astype(np.intp) - low]
