@@ -161,12 +161,13 @@ def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
     return skew
 
 
-def check_fraction(value: float, name: str) -> float:
-    """Return a number, such as a level, as a float; raise unless it is strictly between 0 and 1."""
+def check_fraction(value: float, name: str, *, or_one: bool = False) -> float:
+    """Return a number, such as a level, as a float; raise unless it is strictly between 0 and 1, or 1."""
     number = check_number(value, name)
-    if not 0 < number < 1:
+    if not (0 < number < 1 or (or_one and number == 1)):
         hint = f"; did you mean {number / 100:g}?" if 2 < number < 100 else ""
-        raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {number:g}{hint}")
+        rule = "above 0 and at most 1" if or_one else "strictly between 0 and 1"
+        raise InputError(f"`{name}` must lie {rule}, but got {number:g}{hint}")
     return number
 
 
@@ -202,6 +203,8 @@ def check_sum_of_squares(kind: object) -> int:
 def make_generator(rng: Seed) -> np.random.Generator:
     """Return the random number generator of a seed; raise if it is no seed."""
     try:
+        if isinstance(rng, np.random.RandomState):  # its streams cannot be spawned
+            raise TypeError
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         rule = "`rng` must be a whole number of 0 or more, a Generator, a SeedSequence or None"
@@ -399,11 +402,12 @@ def check_labels(
     return np.asarray(codes.reshape(-1) == _find_positive(distinct, pos_label, name))
 
 
-def check_both_classes(positive: Bools) -> None:
-    """Raise unless there are cases of both classes."""
+def check_both_classes(positive: Bools, *, weighted: bool = False) -> None:
+    """Raise unless there are cases of both classes; weighted ones are those of weight above 0."""
     for present, word in ((positive.any(), "positive"), (not positive.all(), "negative")):
         if not present:
-            raise InputError(f"`y_true` must hold both classes, but has no {word} case")
+            rest = " of weight above 0" * weighted
+            raise InputError(f"`y_true` must hold both classes, but has no {word} case{rest}")
 
 
 def check_labelled_scores(

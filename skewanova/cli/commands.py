@@ -20,7 +20,7 @@ from skewanova.base.text import STAGES
 from skewanova.cli import options as shared
 from skewanova.cli import output
 from skewanova.cli.output import Findings, echo, print_write_warnings, screen_width
-from skewanova.inference.catalogue import INTERVALS
+from skewanova.inference.catalogue import TABLE_INTERVALS
 from skewanova.priors.mixtures import N_BINS
 
 if TYPE_CHECKING:
@@ -352,7 +352,9 @@ def plan(scores: Path, *, cost_case: float | None, **options: Any) -> Findings:
         "Or average over LOW:HIGH, skew:LOW:HIGH, beta:A:B or quantiles:0.05=LOW:0.95=HIGH.",
         metavar="RANGE",
     ),
-    click.option("--method", type=click.Choice(INTERVALS), default="auto", help="Method of the intervals."),
+    click.option(
+        "--method", type=click.Choice(TABLE_INTERVALS), default="auto", help="Method of the intervals."
+    ),
     shared.level_option("Confidence level of the intervals."),
     shared.seed_option("bootstraps"),
     shared.out_option("intervals.csv and its table"),

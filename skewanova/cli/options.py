@@ -301,7 +301,8 @@ def parsed_option(
 
     def convert(value: str) -> Any:
         try:
-            return parse(value)
+            with print_write_warnings():
+                return parse(value)
         except (InputError, InputTypeError) as error:
             raise click.BadParameter(to_shell(str(error)).replace("`priors`", flag)) from error
 
@@ -416,7 +417,9 @@ CLASSES_OPTION = names_option(
 
 OUTPUT_OPTIONS = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    click.option("--quiet", "-q", is_flag=True, help="Print errors only (and the JSON of --json)."),
+    click.option(
+        "--quiet", "-q", is_flag=True, is_eager=True, help="Print errors only (and the JSON of --json)."
+    ),
 )
 
 

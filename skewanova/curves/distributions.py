@@ -268,8 +268,10 @@ def _check_frozen_continuous(negative: FrozenDistribution, positive: FrozenDistr
         if getattr(distribution, "numargs", 0):
             raise InputTypeError(f"`{name}` must have its parameters, such as scipy.stats.gamma(2)")
         centre = distribution.isf(0.5)
-        if not np.isfinite(centre):
-            raise InputError(f"`{name}` must have valid parameters, but its median is {centre}")
+        if np.ndim(centre) or not np.isfinite(centre):
+            raise InputError(
+                f"`{name}` must have valid parameters, one value each, but its median is {centre}"
+            )
 
 
 #: Limit of integration in standard scores of positives; 1e-19 of them are beyond it on either side.
@@ -521,7 +523,7 @@ def fit_binormal(
     mean_positive, mean_negative = (float(part.mean()) for part in classes)
     std_positive, std_negative = (float(part.std(ddof=ddof)) for part in classes)
     checks = tuple(map(normality_p_value, classes))
-    warn_each(_normality_notes(checks, power))
+    warn_each(_normality_notes(checks, power, has_powers=bool(score.min() > 0)))
     moments = mean_positive, mean_negative, std_positive, std_negative
     share = n_positive / (n_positive + n_negative) if alpha is None else check_prior(alpha, "alpha")
     return BinormalFit(*moments, n_positive, n_negative, share, power, *checks)
@@ -548,7 +550,8 @@ def _check_spreads(positive: Floats, negative: Floats, ddof: int) -> None:
             raise InputError(f"`y_true` must hold at least {needed} {name} cases, but has {len(values)}")
         if np.ptp(values) == 0:
             raise InputError(
-                f"`y_score` must vary within each class, but all {name} cases have {values[0]:g}"
+                f"`y_score` must vary within each class, but all {name} cases have {values[0]:g}; use "
+                "`auprec_score`, which needs no model"
             )
 
 
@@ -562,14 +565,16 @@ def _find_power(positive: Bools, score: Floats) -> float:
     return find_best_power(score[positive], score[~positive])
 
 
-def _normality_notes(p_values: Sequence[float], power: float | None) -> list[str]:
+def _normality_notes(p_values: Sequence[float], power: float | None, *, has_powers: bool = True) -> list[str]:
     """Return a list with a note that names the classes with p-values below CHECK_LEVEL / 2, or []."""
     pairs = zip(("positives", "negatives"), p_values, strict=True)
     failed = [f"{name} ({write_p(p)})" for name, p in pairs if p < CHECK_LEVEL / 2]
     if not failed:
         return []
     scale = "scores" if power is None else f"scores transformed by the Box-Cox power {power:.3g}"
-    advice = "try boxcox=True, or use `auprec_score`" if power is None else "use `auprec_score`"
+    advice = (
+        "try boxcox=True, or use `auprec_score`" if power is None and has_powers else "use `auprec_score`"
+    )
     return [
         f"the binormal model does not hold because {scale} are not normal for {' and '.join(failed)}; areas "
         f"may be biased at any sample size: {advice}, which needs no model"

@@ -22,7 +22,6 @@ from skewanova.base.checks import (
     check_labelled_scores,
     check_same_length,
     check_weights,
-    to_array,
 )
 from skewanova.curves.sorting import iter_runs, iter_runs_with_positives, sort_cases
 
@@ -143,7 +142,7 @@ def roc_curve(
     check_same_length(y_score=score, sample_weight=weight)
     used = weight > 0
     positive, score, weight = positive[used], score[used], weight[used]
-    check_both_classes(positive)
+    check_both_classes(positive, weighted=True)
     return curve_from_scores(positive, score, weight)
 
 
@@ -286,10 +285,11 @@ def check_binary_scores(
 
 def _check_rates(values: ArrayLike, name: str) -> Floats:
     """Return the rates as floats; raise unless they rise from 0 to 1 without falling."""
-    rates = np.asarray(to_array(values, name), dtype=np.float64)
+    rates = check_float_array(values, name)
     complete = rates.ndim == 1 and len(rates) > 1 and rates[0] == 0 and rates[-1] == 1
     if not (complete and (np.diff(rates) >= 0).all()):
-        raise InputError(f"`{name}` must rise from 0 to 1 without falling, but got {rates}")
+        text = np.array2string(rates, precision=17, threshold=8)
+        raise InputError(f"`{name}` must rise from 0 to 1 without falling, but got {text}")
     return rates
 
 

@@ -21,7 +21,6 @@ from skewanova.base.checks import (
     InputTypeError,
     check_float_array,
     check_fraction,
-    check_one_number,
     check_prior_list,
     warn_each,
 )
@@ -173,6 +172,16 @@ ON_SAME_CASES, ON_OTHER_CASES = "same cases", "other cases"
 PRIOR_QUANTILES = (0.05, 0.95)
 
 
+#: What lowers the threshold of each rule.
+REMEDIES = {
+    "threshold": "state a lower `threshold`",
+    "recall": "state a higher `recall`",
+    "precision": "state a lower `precision`",
+    "flagged": "state a larger `flagged`",
+    "cost": "state a larger cost of a false negative",
+}
+
+
 #: Rules whose threshold depends on the prior for which it is chosen.
 PRIOR_RULES = ("precision", "flagged", "cost")
 
@@ -195,7 +204,8 @@ class _Rule:
         try:
             numbers = {model: float(target) for model, target in targets.items()}
         except (TypeError, ValueError) as error:
-            raise InputTypeError(f"`threshold` must be a number, but got {self.target!r}") from error
+            rule = "`threshold` must be a number, or a dict with one for each model"
+            raise InputTypeError(f"{rule}, but got {self.target!r}") from error
         if self.name == "threshold" and np.isnan([*numbers.values()]).any():
             raise InputError("`threshold` must be a number, but got nan")
         return numbers
@@ -320,7 +330,7 @@ def threshold_table(
     notes = _note_unreached(rule, frame)
     if len(measured.folds) > 1:
         means = _average_folds(frame, confidence_level, measured.ratio)
-        notes += _note_undefined(means)
+        notes += _note_undefined(rule, means)
         means["fold"] = means["fold"].astype(frame["fold"].dtype)
         frame = pd.concat([frame, means], ignore_index=True)
     warn_each(notes)
@@ -332,8 +342,8 @@ def _split_parts(scores: object, part: str) -> tuple[Any, Any]:
     if isinstance(scores, ScoreTable | Evaluation):
         kind = type(scores).__name__
         raise InputTypeError(
-            f"`choose_on` can name a part of a path or frame only, but `scores` is a {kind}; pass the table "
-            "to choose on as `choose_on`"
+            f"`choose_on` can name a part of a path or frame only, but `scores` has type {kind}; pass the "
+            "table to choose on as `choose_on`"
         )
     return read_parts(scores, part)
 
@@ -346,19 +356,17 @@ def _choose_rule(
     """Return the only rule that is stated, with its target and costs; raise unless there is exactly one."""
     targets: dict[str, Any] = {name: value for name, value in rates.items() if value is not None}
     for name, value in targets.items():
-        is_whole_recall = name == "recall" and check_one_number(check_float_array(value, name), name) == 1
-        if not is_whole_recall:
-            check_fraction(value, name)
+        check_fraction(value, name, or_one=name == "recall")
     cost_pair = None if costs is None else _check_costs(costs)
     if threshold is not None:
         targets["threshold"] = threshold
     if not targets and cost_pair is not None:
         targets["cost"] = np.nan
     if len(targets) != 1:
+        remedy = "leave out all but one" if targets else "for example, state recall=0.8 (--recall 0.8)"
         raise InputError(
             "exactly one of `threshold`, `recall`, `precision` and `flagged`, or `costs` alone, must be "
-            f"given to choose the threshold, but got {', '.join(targets) or 'none'}; for example, state "
-            "recall=0.8 (--recall 0.8)"
+            f"given to choose the threshold, but got {', '.join(targets) or 'none'}; {remedy}"
         )
     ((name, target),) = targets.items()
     return _Rule(name, target, cost_pair)
@@ -394,13 +402,18 @@ def _curves_for_choice(rule: _Rule, choose_on: object, measured: _Curves) -> Map
         raise InputError("`choose_on` has no effect with a given `threshold`; remove one of them")
     table = read_in_memory(choose_on)
     curves = table.curves()
+    if lacking := [model for model in measured.models if model not in table.models]:
+        raise InputError(
+            f"`choose_on` must have every model of `scores`, but lacks {lacking[0]!r}; add its rows, or "
+            "leave the model out of `scores`"
+        )
     result = {}
     for model, fold in measured.curves:
         curve = curves.get((model, fold if len(table.folds) > 1 else table.folds[0]))
         if curve is None:
             raise InputError(
                 f"`choose_on` must have every model in one fold or in the folds of `scores`, but lacks model "
-                f"{model!r} in fold {fold!r}; add its rows, or leave out the column fold of `choose_on`"
+                f"{model!r} in fold {fold!r}; add its rows, or give all rows of `choose_on` the same fold"
             )
         result[model, fold] = curve
     return result
@@ -489,14 +502,15 @@ def _note_unreached(rule: _Rule, frame: pd.DataFrame) -> list[str]:
     n_folds = Counter(zip(cells["model"], cells["chosen_prior"], strict=True))
     return [
         f"no threshold of model {model!r} has precision {rule.target:g} at prior {prior:g} in {count} of its "
-        "folds; its rows there are nan"
+        f"folds; its rows there are nan, so {REMEDIES[rule.name]}"
         for (model, prior), count in n_folds.items()
     ]
 
 
-def _note_undefined(means: pd.DataFrame) -> list[str]:
-    """Return one warning that names all models whose mean precision is nan; empty without such."""
-    undefined = means[(means["measure"] == "precision") & means["estimate"].isna()]
+def _note_undefined(rule: _Rule, means: pd.DataFrame) -> list[str]:
+    """Return one warning that names all models without a mean precision, unless its target is unreached."""
+    recall, precision = (means[means["measure"] == name] for name in ("recall", "precision"))
+    undefined = precision[precision["estimate"].isna().to_numpy() & recall["estimate"].notna().to_numpy()]
     models = ", ".join(map(repr, dict.fromkeys(undefined["model"])))
     text = f"the mean precision over folds is undefined for {models}, since no case is flagged in some fold"
-    return [f"{text}; a lower threshold flags some"] if models else []
+    return [f"{text}; {REMEDIES[rule.name]}"] if models else []

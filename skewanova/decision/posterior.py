@@ -260,10 +260,11 @@ def value_of_information(
     check_choice(unit, ("cases", "folds")[: 1 + resampled], "unit")
     spread = None if design.has_runs else iauprec_covariance(measures)
     if spread is None:
-        raise InputError(
-            "the value of more data needs the covariance of the models over folds or cases of one design "
-            "without runs; plan runs by skewanova.plan_comparison(scores)"
-        )
+        needs = "every model in every fold, and several cases or clusters of each class; add those that lack"
+        if design.has_runs:
+            plan = "plan runs by skewanova.plan_comparison(scores), or `skewanova plan` without --cost-case"
+            needs = f"a design without runs; {plan}"
+        raise InputError(f"the value of more data needs {needs}")
     estimate, covariance, df = spread
     draws = draw_posterior(estimate, covariance, df=df, rng=rng)
     losses = expected_losses(draws)

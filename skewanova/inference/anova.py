@@ -117,8 +117,8 @@ class FormulaFit:
         n_cells, n_effects = model.exog.shape
         if n_cells <= n_effects or np.linalg.matrix_rank(model.exog) < n_effects:
             raise InputError(
-                f"{n_cells} rows do not identify {n_effects} effects and a residual variance; leave out "
-                "folds or models that lack rows"
+                f"{n_cells} rows do not identify {n_effects} effects and a residual variance; add the rows "
+                "that are missing, or leave out folds or models that lack some"
             )
         self._fit = model.fit()
         self.resid: Floats = np.asarray(self._fit.resid)
@@ -190,7 +190,7 @@ class AnovaResult(HypothesisTest):
         if self.test == "three_way_interaction":
             raise InputError(
                 "effects of single factors are not defined in a model with an interaction; fit it by "
-                "three_way_anova(auprec, interaction=False)"
+                "skewanova.inference.three_way_anova(evaluation.auprec, interaction=False)"
             )
         return list_distinct(self._frame[factor]), *self._fit.effects(factor)
 
@@ -301,7 +301,7 @@ def three_way_anova(
     if frame["prior"].nunique() == 1:
         test, factors = "three_way", FACTORS[:2]
         notes = [
-            "there is one prior only, so the three-way ANOVA is the two-way; state more priors by "
+            "there is one prior only, so the three-way ANOVA is the two-way; evaluate at more priors by "
             "at_priors=[0.5, 0.1] (--at-priors 0.5,0.1)"
         ]
     return _fit_anova(frame, test, "auprec", factors, sum_of_squares=sum_of_squares, alpha=alpha, notes=notes)
@@ -388,7 +388,12 @@ def check_columns(frame: object, columns: Sequence[str]) -> None:
     source = _SOURCES.get(columns[-1], "")
     if not isinstance(frame, pd.DataFrame):
         example = source or _SOURCES["iauprec"]
-        raise InputTypeError(f"pass a pandas DataFrame such as {example}, not {type(frame).__name__}")
+        name, library = type(frame).__name__, type(frame).__module__.partition(".")[0]
+        kind = f"one of {library}" if name == "DataFrame" else name
+        raise InputTypeError(f"pass a pandas DataFrame such as {example}, not {kind}")
+    repeated = [column for column in columns if [*frame].count(column) > 1]
+    if repeated:
+        raise InputError(f"the frame has the column {repeated[0]} more than once; keep one of them")
     missing = [column for column in columns if column not in frame]
     if missing:
         remedy = f"; {source} has them" if source else ""
@@ -402,7 +407,13 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
     columns = [*factors, response]
     check_columns(frame, columns)
     cells = frame[columns].reset_index(drop=True)
-    cells[response] = _check_finite(cells[response], response)
+    numbers = cells[response] = to_real_column(cells[response], response)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        raise InputError(
+            f"`{response}` must be finite in every row, but is {numbers[bad[0]]} in row {bad[0]}; leave such "
+            "rows out"
+        )
     for factor in factors:
         if missing := int(cells[factor].isna().sum()):
             raise InputError(f"`{factor}` must be given in every row, but is missing in {missing}")
@@ -410,22 +421,15 @@ def check_frame(frame: pd.DataFrame, factors: Sequence[str], response: str) -> p
     return cells
 
 
-def _check_finite(values: pd.Series[Any], name: str) -> Floats:
-    """Return the column as a float array; raise if it holds anything but finite real numbers."""
+def to_real_column(values: pd.Series[Any], name: str) -> Floats:
+    """Return the column as a float array; raise if it holds anything but real numbers."""
     message = f"`{name}` must hold real numbers, but has dtype {values.dtype}"
     if values.dtype.kind in "cmM":  # complex numbers and dates would be cast
         raise InputTypeError(message)
     try:
-        numbers = values.to_numpy(dtype=np.float64)
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError) as error:
         raise InputTypeError(message) from error
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if len(bad):
-        raise InputError(
-            f"`{name}` must be finite in every row, but is {numbers[bad[0]]} in row {bad[0]}; leave such "
-            "rows out"
-        )
-    return np.asarray(numbers)
 
 
 def check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:
@@ -458,7 +462,8 @@ def check_complete(values: Floats, response: str, **levels: Sequence[Any]) -> No
         cell = [f"{f} {names[i]!r}" for (f, names), i in zip(levels.items(), missing[0], strict=True)]
         raise InputError(
             f"`{response}` must be present and finite for every {' and '.join(levels)}, but is not for "
-            f"{' and '.join(cell)}; leave out one of these from all rows"
+            f"{len(missing)}, the first {' and '.join(cell)}; leave out all rows of each such "
+            f"{' or '.join(levels)}"
         )
 
 

@@ -92,8 +92,9 @@ class TestInfo:
         return not (self.needs_ratio or self.needs_halvings) or design in self.designs
 
 
-#: Methods for the interval of one area.
-INTERVALS = ("auto", "jackknife", "wilson", "binomial", "logit", "bootstrap", "bca", "cross_validation")
+#: Methods for the intervals of a table, and those for the interval of one area.
+TABLE_INTERVALS = ("auto", "jackknife", "wilson", "binomial", "logit", "bootstrap", "bca")
+INTERVALS = (*TABLE_INTERVALS, "cross_validation")
 
 
 _RECORDS = {

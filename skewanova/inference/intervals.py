@@ -22,6 +22,7 @@ from skewanova.base.checks import (
     check_choice,
     check_fraction,
     check_vector,
+    check_weights,
     to_array,
     warn_each,
 )
@@ -30,7 +31,7 @@ from skewanova.curves.areas import iauprec
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.roc import curve_from_scores
 from skewanova.inference.case_resampling import bootstrap_estimates, measure_models
-from skewanova.inference.catalogue import INTERVALS
+from skewanova.inference.catalogue import INTERVALS, TABLE_INTERVALS
 from skewanova.inference.sampling import Codes, Sample, check_sample, number_groups, target_prior
 from skewanova.inference.single_test_set import bonferroni_value
 from skewanova.priors.elicitation import beta_quantile
@@ -320,10 +321,9 @@ def confidence_interval(
     sample, columns = check_sample(
         y_true, y_score, pos_label=pos_label, cluster=cluster, sample_weight=sample_weight
     )
-    weighting, numbers = (
-        target_prior(prior, deployment_prior, sample),
-        _check_folds(folds, method, sample.positive),
-    )
+    weighting = target_prior(prior, deployment_prior, sample)
+    included = np.ones(len(columns), bool) if sample_weight is None else check_weights(sample_weight) > 0
+    numbers = _check_folds(folds, method, sample.positive, included)
     inputs = sample, columns[:, 0], weighting, area_estimator, confidence_level
     return compute_interval(IntervalInputs(*inputs, rng=rng, folds=numbers), method)
 
@@ -350,14 +350,15 @@ def choose_method(n_positive: float, support: float) -> str:
     return "jackknife" if enough else "small_sample"
 
 
-def _check_folds(folds: ArrayLike | None, method: str, positive: Bools) -> Codes | None:
-    """Return cases' fold numbers from 0, each fold with both classes, or None if the method uses no folds."""
+def _check_folds(folds: ArrayLike | None, method: str, positive: Bools, included: Bools) -> Codes | None:
+    """Return included cases' folds from 0, each with both classes, or None if the method uses no folds."""
     if (folds is None) != (method != "cross_validation"):
         problem = "needs `folds`, one for each case" if folds is None else "uses no `folds`; leave them out"
         raise InputError(f"method={method!r} {problem}")
     if folds is None:
         return None
-    names, codes = number_groups(folds, "folds", positive)
+    names, codes = number_groups(folds, "folds", included)
+    codes = codes[included]
     counts = np.array([np.bincount(codes[rows], minlength=len(names)) for rows in (positive, ~positive)])
     lacking = names[(counts == 0).any(axis=0)]
     if len(names) < 2:
@@ -375,16 +376,18 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
     if used == "boundary":
         return (
             "the estimate is at its limit, where no method has a standard error: the limits are exact ones "
-            f"for min(n, m/lam) = {size:.4g} trials, with {text}"
+            f"for min(n, m/lam) = {size:.4g} trials, with {text}; check that the scores are held out"
         )
     if used == "small_sample":
-        reason = f"{inputs.n_negative:.4g} negatives are fewer than {MIN_CASES}"
+        reason, lacking = f"{inputs.n_negative:.4g} negatives are fewer than {MIN_CASES}", "negatives"
         if not is_sufficient(support, MIN_CASES):
             reason = f"{text} is below {MIN_CASES}"
         elif inputs.n_positive < MIN_POSITIVES_FOR_INTERVALS:
             reason = f"{inputs.n_positive:.4g} positives are fewer than {MIN_POSITIVES_FOR_INTERVALS}"
+            lacking = "positives"
         name = "Clopper and Pearson's" if size < MIN_WILSON_TRIALS else "Wilson's"
-        return f"{reason}: the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
+        interval = f"the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
+        return f"{reason}: {interval}; add {lacking}{' in further clusters' * inputs.sample.clustered}"
     if method in _BY_TRIALS and not is_sufficient(support, inputs.n_positive):
         return (
             f"{text} is below the {inputs.n_positive:.4g} positives: the prior is rarer than the sample's, "
@@ -392,9 +395,10 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
         )
     enough = MIN_CASES if method == "jackknife" else MIN_NEGATIVES_FOR_INTERVALS
     if method in _BY_SPREAD and not is_sufficient(support, enough):
+        rest = " without `folds`" * (method == "cross_validation")
         return (
             f"{text} is below {enough:g}, where {method} tends to be too short; use method='auto' "
-            "(--method auto)"
+            f"(--method auto){rest}"
         )
     return None
 
@@ -480,7 +484,7 @@ def interval_table(
     >>> len(table), table.loc[0, ["estimate", "conf_low", "conf_high"]].astype(float).round(2).tolist()
     (60, [0.84, 0.8, 0.87])
     """
-    check_choice(method, [name for name in INTERVALS if name != "cross_validation"], "method")
+    check_choice(method, TABLE_INTERVALS, "method")
     table = read_in_memory(scores)
     cells = table.frame.groupby(["model", "fold"], sort=True, observed=True)
     groups: list[tuple[str, str, object, pd.DataFrame]] = [

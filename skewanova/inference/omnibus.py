@@ -27,6 +27,7 @@ from skewanova.inference.anova import (
     check_columns,
     check_complete,
     check_frame,
+    to_real_column,
     variation_limit,
 )
 from skewanova.inference.catalogue import TestInfo, get_test
@@ -62,7 +63,7 @@ def build_fold_table(frame: pd.DataFrame) -> tuple[Floats, list[str]]:
     model, models = pd.factorize(frame["model"], use_na_sentinel=False)
     fold, folds = pd.factorize(frame["fold"], use_na_sentinel=False)
     values = np.full((len(folds), len(models)), np.nan)
-    values[fold, model] = frame["iauprec"]
+    values[fold, model] = to_real_column(frame["iauprec"], "iauprec")
     check_complete(values, "iauprec", fold=list(folds), model=list(models))
     return values, list(models)
 
@@ -335,7 +336,8 @@ def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, 
             "a split plot needs at least 2 priors, but has 1; evaluate at more by "
             "skewanova.evaluate(scores, at_priors=(0.5, 0.1))"
         )
-    wide = auprec.pivot(index="fold", columns=["model", "prior"], values="auprec")
+    numbers = to_real_column(auprec["auprec"], "auprec")
+    wide = auprec.assign(auprec=numbers).pivot(index="fold", columns=["model", "prior"], values="auprec")
     cells = pd.MultiIndex.from_product([models, priors])
     values = wide.reindex(index=folds, columns=cells).to_numpy(dtype=np.float64)
     cube = values.reshape(len(folds), len(models), len(priors))
@@ -343,7 +345,7 @@ def _iter_split_plot_terms(auprec: pd.DataFrame) -> Iterator[tuple[str, Floats, 
     by_model = np.einsum("cm,jmp->jcp", helmert(len(models)), cube)
     by_prior = np.einsum("dp,jmp->jdm", helmert(len(priors)), cube)
     both = np.einsum("dp,jcp->jcd", helmert(len(priors)), by_model)
-    limit = variation_limit(auprec["auprec"].to_numpy(dtype=np.float64))
+    limit = variation_limit(numbers)
     for term, contrasts in (
         ("model", by_model.sum(axis=-1) / np.sqrt(len(priors))),
         ("prior", by_prior.sum(axis=-1) / np.sqrt(len(models))),

@@ -208,15 +208,15 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
     check_choice(test, list(dict.fromkeys(rows["test"])), "test")
     rows = rows[rows["test"] == test]
     names = [(str(a), str(b)) for a, b in zip(rows["model_a"], rows["model_b"], strict=True)]
-    if len({frozenset(pair) for pair in names}) != len(models) * (len(models) - 1) // 2:
-        raise InputError(
-            f"`test` must compare every pair of the {len(models)} models, which {test!r} does not; take "
-            "`pairs` of skewanova.compare(scores).pairs"
-        )
     unknown = [name for pair in names for name in pair if name not in models]
     if unknown:
         raise InputError(
             f"`pairs` must name models of `iauprec`, but got {unknown[0]!r}; take both from one "
             "comparison, as result.tables['iauprec'] and result.pairs"
+        )
+    if len({frozenset(pair) for pair in names}) != len(models) * (len(models) - 1) // 2:
+        raise InputError(
+            f"`test` must compare every pair of the {len(models)} models, which {test!r} does not; take "
+            "skewanova.compare(scores).pairs, without `control`, and the name of one of its tests"
         )
     return [pair for pair, reject in zip(names, rows["reject"].eq(True), strict=True) if reject]

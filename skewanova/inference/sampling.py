@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import (
+    MISSING_TEXT,
     Bools,
     Floats,
     InputError,
@@ -347,7 +348,7 @@ def check_sample(
     weight = check_weights(sample_weight)
     check_same_length(y_true=positive, sample_weight=weight)
     included = weight > 0
-    check_both_classes(positive[included])
+    check_both_classes(positive[included], weighted=True)
     codes = None if named is None else np.unique(named[included], return_inverse=True)[1].reshape(-1)
     return Sample(positive[included], codes, weight[included]), columns[included]
 
@@ -369,7 +370,9 @@ def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
     """Return the cluster number, from 0, of every case; raise InputError if all are in one cluster."""
     names, codes = number_groups(cluster, "cluster", positive)
     if len(names) < 2:
-        raise InputError(f"`cluster` must name at least 2 clusters, but all cases are in {names[0]!r}")
+        raise InputError(
+            f"`cluster` must name at least 2 clusters, but all cases are in {names[0]}; leave out `cluster`"
+        )
     return codes
 
 
@@ -377,6 +380,12 @@ def number_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArra
     """Return the distinct names of groups in ascending order, and the group number, from 0, of every case."""
     named = check_vector(to_array(values, name), name)
     check_same_length(y_true=positive, **{name: named})
+    no_names = (str(v).lower() in MISSING_TEXT and not isinstance(v, str) for v in named.flat)
+    # nan and NaT differ from themselves
+    missing = np.flatnonzero([*no_names] if named.dtype == object else named != named)
+    if missing.size:
+        kind = name.removesuffix("s")
+        raise InputError(f"`{name}` must name a {kind} for every case, but row {missing[0]} has none")
     try:
         names, codes = np.unique(named, return_inverse=True)
     except TypeError as error:
@@ -384,10 +393,6 @@ def number_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArra
             f"`{name}` must hold names of one kind, such as text or whole numbers, one a case; but has "
             f"{', '.join(sorted({type(each).__name__ for each in named.flat}))}"
         ) from error
-    missing = np.flatnonzero(named != named)  # nan and NaT differ from themselves
-    if missing.size:
-        kind = name.removesuffix("s")
-        raise InputError(f"`{name}` must name a {kind} for every case, but row {missing[0]} has none")
     return names, codes.reshape(-1)
 
 

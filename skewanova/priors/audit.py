@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import xlogy
 
-from skewanova.base.checks import Floats, InputError, check_same_length
+from skewanova.base.checks import Floats, InputError, InputTypeError, check_same_length, check_vector
 from skewanova.priors.mixtures import CASES_PER_BIN, count_by_bin
 
 #: Most strata.
@@ -31,15 +31,21 @@ class AuditedStrata(NamedTuple):
     negative: Floats
 
     @classmethod
-    def from_scores(cls, scores: NDArray[Any], audited: Floats) -> Self:
-        """Return strata with equal numbers of labels (0 or 1, nan for cases without one)."""
-        check_same_length(unlabelled=scores, audited=audited)
-        positive, labelled = audited == 1, ~np.isnan(audited)
-        if not np.isin(audited[labelled], (0, 1)).all() or labelled.sum() < CASES_PER_BIN:
-            raise InputError(
-                "`audited` must be 0, 1 or nan for each unlabelled score, with at least "
-                f"{CASES_PER_BIN} labels"
-            )
+    def from_scores(cls, scores: NDArray[Any], audited: ArrayLike) -> Self:
+        """Return strata with equal numbers of labels (0 or 1, nan or None for cases without one)."""
+        rule = (
+            f"`audited` must be 0, 1 or nan for each unlabelled score, with at least {CASES_PER_BIN} labels"
+        )
+        try:
+            labels = np.asarray(audited, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(f"{rule}, but has one that is no number") from error
+        check_same_length(unlabelled=scores, audited=check_vector(labels, "audited"))
+        positive, labelled = labels == 1, ~np.isnan(labels)
+        others = np.setdiff1d(labels[labelled], (0, 1))
+        if len(others) or labelled.sum() < CASES_PER_BIN:
+            reason = f"the label {others[0]:g}" if len(others) else f"{labelled.sum()}"
+            raise InputError(f"{rule}, but has {reason}")
         n_strata = min(int(labelled.sum()) // CASES_PER_BIN, MAX_STRATA)
         edges = np.unique(np.quantile(scores[labelled], np.arange(1, n_strata) / n_strata))
         weight = count_by_bin(scores, edges) / len(scores)

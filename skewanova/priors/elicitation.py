@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import scipy
 
-from skewanova.base.checks import Floats, InputError, InputTypeError, check_priors
+from skewanova.base.checks import Floats, InputError, InputTypeError, check_fraction, check_priors
 
 #: Search limits of the log-odds of the mean, and of the logarithm of a + b.
 MEAN_LIMITS = (-45.0, 45.0)
@@ -36,13 +36,13 @@ def shapes_from_quantiles(
         a, b = fit_shapes(shares, priors)
     except ValueError as error:
         raise InputError(
-            f"`quantiles` are too close together for a beta prior, but got {quantiles}; state quantiles "
-            "further apart"
+            f"`quantiles` are too close together for a beta prior, but got {quantiles}; state priors "
+            "that are further apart"
         ) from error
     if min(a, b) < smallest:
         raise InputError(
             f"`quantiles` must leave shapes of at least {smallest}, but {quantiles} would need "
-            f"beta({a:.3g}, {b:.3g}); narrow the quantiles"
+            f"beta({a:.3g}, {b:.3g}); state priors that are closer together"
         )
     return a, b, _misfit_notes(shares, priors, beta_quantiles(a, b, shares))
 
@@ -120,7 +120,7 @@ def _check_quantiles(quantiles: Mapping[float, float]) -> tuple[Floats, Floats]:
         )
     if len(quantiles) < 2:
         raise InputError(f"`quantiles` must have at least two entries, but got {len(quantiles)}")
-    shares = check_priors(list(quantiles), "share of quantiles")
+    shares = np.array([check_fraction(share, "share of quantiles") for share in quantiles])
     priors = check_priors(list(quantiles.values()), "prior of quantiles")
     order = np.argsort(shares)
     if not (np.diff(priors[order]) > 0).all():
@@ -136,6 +136,9 @@ def _misfit_notes(shares: Floats, stated: Floats, fitted: Floats) -> list[str]:
     if off > MISFIT_ERROR:
         raise InputError(
             f"`quantiles` are not those of a beta distribution: the closest has {quantiles} (odds off by "
-            f"{off:.0%}); state two of them, or give priors and weights as a DiscretePrior"
+            f"{off:.0%}); state two of them, or in Python give priors and weights as a DiscretePrior"
         )
-    return [f"the closest beta distribution has the quantiles {quantiles}"] if off > MISFIT_WARNING else []
+    note = (
+        f"the closest beta distribution has the quantiles {quantiles}; state two of them to have them exactly"
+    )
+    return [note] if off > MISFIT_WARNING else []

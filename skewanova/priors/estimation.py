@@ -14,17 +14,18 @@ from scipy.special import expit, logit
 from scipy.stats import chi2
 
 from skewanova.base.checks import (
+    MISSING_TEXT,
     Floats,
     InputError,
     Seed,
     check_both_classes,
     check_count,
-    check_float_array,
     check_fraction,
     check_labelled_scores,
     check_not_negative,
     check_same_length,
     check_scores,
+    check_vector,
     make_generator,
     to_array,
     warn_each,
@@ -408,11 +409,13 @@ def estimate_prior(
     if audited is not None:
         if batch is not None:
             raise InputError("`audited` is for all unlabelled scores together; leave out `batch`")
-        strata = AuditedStrata.from_scores(scores, check_float_array(audited, "audited"))
-        estimate = _estimate_from_audit(estimate, strata)
+        estimate = _estimate_from_audit(estimate, AuditedStrata.from_scores(scores, audited))
+        return replace(estimate, warnings=warn_each(estimate.warnings))
     if batch is not None:
-        names = to_array(batch, "batch")
+        names = check_vector(to_array(batch, "batch"), "batch").astype(str)
         check_same_length(unlabelled=scores, batch=names)
+        if (unnamed := np.flatnonzero(np.isin(np.char.lower(names), list(MISSING_TEXT)))).size:
+            raise InputError(f"`batch` must name a batch for every score, but row {unnamed[0]} has none")
         estimate = add_batches(estimate, count_by_batch(names, scores, estimate.bins.edges), rng=rng)
     notes = warn_each([*note_scores_beyond(score, scores), *estimate.warnings])
     return replace(estimate, warnings=notes)
@@ -480,9 +483,8 @@ def _estimate_from_audit(estimate: PriorEstimate, strata: AuditedStrata) -> Prio
     agrees = smoothed.likelihood_ratio(float(np.clip(estimate.estimate, *AUDIT_RANGE))) <= critical
     note = (
         f"the audited labels exclude the estimate under label shift, {estimate.estimate:.3g}: the scores of "
-        "a class are distributed differently in deployment"
+        "a class are distributed differently in deployment, so use the estimate by audited labels"
     )
-    notes = [text for text in estimate.warnings if text != estimate.label_shift.note] + [note] * (not agrees)
     return replace(
         estimate,
         estimate=observed,
@@ -491,7 +493,7 @@ def _estimate_from_audit(estimate: PriorEstimate, strata: AuditedStrata) -> Prio
         log_odds=log_odds,
         log_density=-ratio / 2,
         method="audited",
-        warnings=tuple(notes),
+        warnings=() if agrees else (note,),
     )
 
 
@@ -512,7 +514,8 @@ def note_scores_beyond(score: NDArray[Any], unlabelled: NDArray[Any]) -> list[st
         return []
     return [
         f"{share:.0%} of the unlabelled scores are beyond the labelled ones: the deployment may have cases "
-        "of another kind, for which no estimate of the prior can account"
+        "of another kind, so label some 50 of the unlabelled cases, drawn at random, and pass the labels to "
+        "skewanova.estimate_prior(..., audited=labels)"
     ]
 
 
@@ -623,7 +626,7 @@ def _collect_warnings(estimate: PriorEstimate) -> list[str]:
         f"the scores rank negatives above positives (area under ROC {area:.2f}): check that the labels are "
         "not swapped": area < 0.5,
         f"the scores hardly separate the classes (area under ROC {area:.2f}), so they have little "
-        "information about the prior": abs(area - 0.5) < 0.1,
+        "information about the prior; give those of a better model": abs(area - 0.5) < 0.1,
         "the unlabelled scores have no information about the prior: the interval is 0 to 1; give more "
         "scores, labelled and unlabelled, or those of a better model": spread == (0.0, 1.0),
         "every labelled positive scores above every labelled negative: the estimate assumes the same in "
@@ -632,7 +635,7 @@ def _collect_warnings(estimate: PriorEstimate) -> list[str]:
         f"{positive} labelled positives and {negative} labelled negatives are few for an estimate of the "
         f"prior; use at least {MIN_LABELLED} of each": min(positive, negative) < MIN_LABELLED,
         f"label shift cannot be tested with two bins; three need {3 * mixtures.CASES_PER_BIN} labelled cases "
-        "of each class, and three distinct scores": shift.df == 0,
+        "of each class, scores with few ties, and n_bins=3 (--bins 3) or more": shift.df == 0,
         shift.note: shift.is_rejected,
     }
     return [text for text, holds in applies.items() if holds]

@@ -220,8 +220,7 @@ class UniformSkew:
 
     def __post_init__(self) -> None:
         for name in ("low_skew", "high_skew"):
-            skew = check_one_number(check_skews(getattr(self, name), "deployment_prior"), "deployment_prior")
-            object.__setattr__(self, name, skew)
+            object.__setattr__(self, name, check_one_number(check_skews(getattr(self, name), name), name))
         check_ordered(self.low_skew, self.high_skew, "deployment_prior")
 
     @property
@@ -443,14 +442,15 @@ class ContinuousPrior:
         is_frozen = not getattr(self.distribution, "numargs", 0)
         if not (is_frozen and all(callable(getattr(self.distribution, name, None)) for name in _FROZEN)):
             raise InputTypeError(
-                "`distribution` must be continuous, with its parameters, as scipy.stats.beta(2, 30), but got "
-                f"{self.distribution!r:.60}; use DiscretePrior for several single priors"
+                "a distribution of the prior must be continuous, with its parameters, as scipy.stats.beta(2, "
+                f"30), but got {self.distribution!r:.60}; use DiscretePrior for several single priors"
             )
         low, high = self.distribution.support()
         if not 0 <= low < high <= 1:
             raise InputError(
-                f"`distribution` must have its support between 0 and 1, but has {low:g} to {high:g}; state "
-                "two quantiles, as in skewanova.BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15})"
+                "a distribution of the prior must have its support between 0 and 1, but has "
+                f"{low:g} to {high:g}; state two quantiles, as in "
+                "skewanova.BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15})"
             )
 
     @property

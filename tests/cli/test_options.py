@@ -1,6 +1,7 @@
 """Priors and deployment priors as written on the command line."""
 
 import pytest
+from command_runs import run
 from loops import each
 from messages import exact
 
@@ -28,7 +29,7 @@ def test_parse_deployment_prior(text, weighting):
     [
         ("0.2:0.1", "`deployment_prior` must be given as (low, high), but got low=0.2 > high=0.1"),
         ("nan:0.2", "`deployment_prior` must lie strictly between 0 and 1, but got nan"),
-        ("skew:0:4", "`deployment_prior` must be positive and finite, but got 0"),
+        ("skew:0:4", "`low_skew` must be positive and finite, but got 0"),
         ("beta:0:4", "`a` must be finite and at least 0.1, but got 0"),
         ("quantiles:0.5=0.1:0.5=0.2", "the shares of `quantiles` must be different, but got 0.5=0.1:0.5=0.2"),
     ],
@@ -69,3 +70,15 @@ def test_parse_prior():
     assert parse_prior(" 0.1") == 0.1
     with pytest.raises(ValueError, match=exact("the prior must be one number, but got '0.1,0.2'")):
         parse_prior("0.1,0.2")
+
+
+def test_a_poor_fit_of_quantiles_is_one_line_of_the_command(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("model,y_true,y_score\n" + "".join(f"{m},{i % 2},{i}\n" for m in "AB" for i in range(40)))
+    stated = ["intervals", path, "--deployment-prior", "quantiles:0.05=0.02:0.5=0.08:0.95=0.15"]
+    done = run(*stated)
+    assert (done.exit_code, done.stderr.startswith("warning: the closest beta distribution")) == (0, True)
+    assert "state two of them" in done.stderr
+    assert run(*stated, "-q").stderr == ""
+    refused = run("intervals", path, "--method", "cross_validation")
+    assert (refused.exit_code, "'cross_validation' is not one of 'auto'" in refused.stderr) == (2, True)

@@ -125,7 +125,7 @@ def test_samples_have_exact_or_random_counts():
 NORMAL = stats.norm()
 NO_PRIOR = "`prior` must lie strictly between 0 and 1, but got "
 FROZEN = "`positive` must be a frozen distribution such as scipy.stats.norm(0, 1), but got 1.0"
-NO_MEDIAN = "`positive` must have valid parameters, but its median is nan"
+NO_MEDIAN = "`positive` must have valid parameters, one value each, but its median is nan"
 REFUSED = {
     NO_PRIOR + "0": lambda: true_auprec(NORMAL, NORMAL, 0),
     NO_PRIOR + "4; write skew 4 as prior 0.2, or 4% as 0.04": lambda: sample_scores(
@@ -317,8 +317,8 @@ REFUSED_BY_FIT = {
     TOO_FEW + "2 negative cases, but has 0": lambda: fit_binormal([1, 1, 1], S[:3]),
     TOO_FEW + "3 positive cases, but has 2": lambda: fit_binormal(Y, S, ddof=2),
     "`ddof` must be at least 0, but got -1": lambda: fit_binormal(Y, S, ddof=-1),
-    VARY + "1": lambda: fit_binormal(Y, [1, 1, 2, 3]),
-    VARY + "4": lambda: fit_binormal(Y, [4, 4, 2, 3], boxcox=True),
+    VARY + "1; use `auprec_score`, which needs no model": lambda: fit_binormal(Y, [1, 1, 2, 3]),
+    VARY + "4; use `auprec_score`, which needs no model": lambda: fit_binormal(Y, [4, 4, 2, 3], boxcox=True),
     "`boxcox` needs scores above 0, but the lowest is 0; add a constant to all scores": lambda: fit_binormal(
         Y, [0, 1, 2, 3], boxcox=True
     ),
@@ -353,3 +353,19 @@ def test_checks_are_of_either_class_and_stay_out_of_the_repr():
 def test_either_class_is_checked_at_half_the_level_of_one_percent(p, warned):
     assert bool(_normality_notes([p, 0.5], None)) == warned
     assert bool(_normality_notes([0.5, p], 0.3)) == warned
+
+
+def test_distributions_have_one_value_of_each_parameter():
+    with pytest.raises(
+        ValueError, match="`negative` must have valid parameters, one value each, but its median"
+    ):
+        sample_scores(stats.norm([0, 1], 1), stats.norm(), 9, prior=0.5)
+
+
+def test_boxcox_is_advised_for_scores_above_0_only():
+    labels = np.repeat([0, 1], 500)
+    scores = np.exp(np.random.default_rng(0).normal(labels))
+    with pytest.warns(SkewanovaWarning, match="at any sample size: try boxcox=True, or use `auprec_score`"):
+        fit_binormal(labels, scores)
+    with pytest.warns(SkewanovaWarning, match="at any sample size: use `auprec_score`"):
+        fit_binormal(labels, scores - scores.min())

@@ -94,8 +94,8 @@ WEIGHT = "`sample_weight` must be "
         (([1, 1], [1, 2]), BOTH + "negative case"),
         (([0, 1, 0], [1, 2, 3], [1, 1]), UNEQUAL + "`y_score` has 3, `sample_weight` has 2"),
         (([0, 1, 0], [1, 2, 3], [1, -1, 1]), WEIGHT + "finite and not negative, but row 1 has -1"),
-        (([0, 1, 0], [1, 2, 3], [1, 0, 1]), BOTH + "positive case"),
-        (([0, 1, 0], [1, 2, 3], [0, 1, 0]), BOTH + "negative case"),
+        (([0, 1, 0], [1, 2, 3], [1, 0, 1]), BOTH + "positive case of weight above 0"),
+        (([0, 1, 0], [1, 2, 3], [0, 1, 0]), BOTH + "negative case of weight above 0"),
         (([0, 1], [1, 2], ["1", "1"]), WEIGHT + "a number or numbers, but got ['1', '1']"),
     ],
 )
@@ -178,15 +178,26 @@ def test_known_rates_are_kept():
 
 @each(
     "fpr",
-    [[0, 0.6, 0.5, 1], [0.1, 0.2, 0.5, 1], [0, 0.2, 0.5, 0.9], [0, np.nan, 0.5, 1], [[0, 1]], [1], [], 0.0],
+    [
+        [0, 0.6, 0.5, 1],
+        [0.1, 0.2, 0.5, 1],
+        [0, 0.2, 0.5, 0.9],
+        [0, np.nan, 0.5, 1],
+        [[0, 1]],
+        [1],
+        [],
+        [0, 1 + 1e-12],
+    ],
 )
 def test_bad_rates(fpr):
-    shown = np.asarray(fpr, dtype=float)
+    shown = np.array2string(np.asarray(fpr, dtype=float), precision=17)
     message = f"`fpr` must rise from 0 to 1 without falling, but got {shown}"
     with pytest.raises(ValueError, match=exact(message)):
         RocCurve.from_rates(fpr, [0, 0.5, 0.6, 1])
     with pytest.raises(ValueError, match=exact(message.replace("fpr", "tpr"))):
         RocCurve.from_rates([0, 0.5, 0.6, 1], fpr)
+    with pytest.raises(TypeError, match="`fpr` must be a number or numbers"):
+        RocCurve.from_rates(["0", "1"], fpr)
     with pytest.raises(ValueError, match=exact(UNEQUAL + "`fpr` has 2, `tpr` has 3")):
         RocCurve.from_rates([0, 1], [0, 0.5, 1])
 

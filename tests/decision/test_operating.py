@@ -182,8 +182,11 @@ def test_an_evaluation_knows_its_folds():
     ("options", "message"),
     [
         ({}, r"^exactly one of `threshold`.*but got none; for example, state recall=0.8"),
-        ({"recall": 0.8, "flagged": 0.1}, r"^exactly one of .*but got recall, flagged; for example"),
-        ({"recall": 0}, "`recall` must lie strictly between 0 and 1, but got 0"),
+        (
+            {"recall": 0.8, "flagged": 0.1},
+            r"^exactly one of .*but got recall, flagged; leave out all but one$",
+        ),
+        ({"recall": 0}, "`recall` must lie above 0 and at most 1, but got 0"),
         ({"precision": 1.5}, "`precision` must lie strictly between 0 and 1, but got 1.5"),
         ({"costs": (1, -1)}, "`costs` must be finite, not negative and not both 0"),
         ({"threshold": np.nan}, "`threshold` must be a number, but got nan"),
@@ -193,7 +196,7 @@ def test_an_evaluation_knows_its_folds():
         ({"recall": 0.8, "confidence_level": 95}, "`confidence_level` must lie strictly between 0 and 1"),
         ({"costs": 3}, "`costs` must be a pair"),
         ({"costs": {"fp": 1, "fn": 5}}, "`costs` must be a pair"),
-        ({"threshold": "x"}, "`threshold` must be a number, but got 'x'"),
+        ({"threshold": "x"}, "`threshold` must be a number, or a dict with one for each model, but got 'x'"),
     ],
 )
 def test_options_out_of_range(options, message):
@@ -338,7 +341,11 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
         (one_fold(), "tuning", "`choose_on` needs a column part"),
         (parts().iloc[:200], "tuning", "must leave rows of another part"),
         (sa.read_scores(one_fold()), "x", "can name a part of a path or frame only"),
-        (one_fold(), one_fold().assign(model="B"), "lacks model 'A' in fold 1"),
+        (
+            one_fold(),
+            one_fold().assign(model="B"),
+            "lacks 'A'; add its rows, or leave the model out of `scores`",
+        ),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(frame, choose_on, message):
@@ -494,3 +501,25 @@ def test_the_mean_over_folds_has_its_corrected_t(ratio):
     for power in (-900, 1022):  # whose squares are no numbers
         large = operating.fold_mean(np.ldexp(values, power), 0.9, ratio=ratio)
         assert np.ldexp(large, -power) == pytest.approx(expected)
+
+
+@each(
+    ("rule", "remedy"),
+    [
+        ({"threshold": 1e9}, {"threshold": -1e9}),
+        ({"flagged": 1e-6}, {"flagged": 0.5}),
+        ({"costs": (1e6, 1e-6)}, {"costs": (1, 1e6)}),
+    ],
+)
+def test_a_lower_threshold_is_stated_by_its_rule(rule, remedy):
+    table = sa.load_satellite_scores()
+    names = {"costs": "state a larger cost of a false negative", "threshold": "state a lower `threshold`"}
+    with pytest.warns(sa.SkewanovaWarning, match=names.get(*rule, "state a larger `flagged`")):
+        sa.threshold_table(table, at_priors=(0.01,), **rule)
+    sa.threshold_table(table, at_priors=(0.01,), **remedy)
+
+
+def test_an_unreached_precision_has_one_warning_for_each_model():
+    with pytest.warns(sa.SkewanovaWarning) as caught:
+        sa.threshold_table(sa.load_satellite_scores(), precision=0.999999, at_priors=(1e-6,))
+    assert all("its rows there are nan, so state a lower `precision`" in str(each.message) for each in caught)

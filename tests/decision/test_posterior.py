@@ -228,3 +228,17 @@ def test_folds_that_share_training_data_gain_no_more_than_their_ratio_leaves(mea
 def test_value_of_information_checks_its_options(measures, options, message):
     with pytest.raises(InputError, match=message):
         value_of_information(measures, **options)
+
+
+def test_value_of_information_says_what_the_data_lack():
+    scores = pd.DataFrame(
+        {"case": range(60), "y_true": [1] + [0] * 59, "y_score": np.arange(60.0), "fold": 1}
+    )
+    one_positive = pd.concat([scores.assign(model="A"), scores.assign(model="B", y_score=-scores["y_score"])])
+    with pytest.raises(InputError, match="needs every model in every fold, and several cases or clusters"):
+        value_of_information(evaluate(one_positive))
+    y = np.tile([1, 0, 0], 20)
+    runs = [one_positive.assign(y_true=np.tile(y, 2), fold=run) for run in (1, 2)]
+    runs[1]["y_score"] += np.tile(y, 2)
+    with pytest.raises(InputError, match="needs a design without runs; plan runs by "):
+        value_of_information(evaluate(pd.concat(runs)))

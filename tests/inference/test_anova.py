@@ -365,7 +365,7 @@ def test_three_way_without_residual_variation():
 def test_one_prior_leaves_the_two_way(interaction):
     frame = LONG["unbalanced"][LONG["unbalanced"]["prior"] == 0.5]
     note = (
-        "there is one prior only, so the three-way ANOVA is the two-way; state more priors by "
+        "there is one prior only, so the three-way ANOVA is the two-way; evaluate at more priors by "
         "at_priors=[0.5, 0.1] (--at-priors 0.5,0.1)"
     )
     with pytest.warns(SkewanovaWarning, match=exact(note)):
@@ -426,7 +426,7 @@ TWO_FOLDS = (
     "a test over folds needs at least 2 folds, but has 1; compare models on a single test set by "
     "skewanova.compare(scores), whose tests are over cases"
 )
-UNTOLD = "a residual variance; leave out folds or models that lack rows"
+UNTOLD = "a residual variance; add the rows that are missing, or leave out folds or models that lack some"
 
 
 def without(column, row, value=np.nan):
@@ -471,7 +471,7 @@ def test_interaction_without_all_its_cells():
      "skewanova.evaluate(scores).auprec has them"),
     (lambda: analyse("three_way_interaction", "balanced").effects("model"),
      "effects of single factors are not defined in a model with an interaction; fit it by "
-     "three_way_anova(auprec, interaction=False)"),
+     "skewanova.inference.three_way_anova(evaluation.auprec, interaction=False)"),
 ])  # fmt: skip
 def test_refused(call, message):
     with pytest.raises(InputError, match=exact(message)):

@@ -123,7 +123,7 @@ def test_auto_turns_to_wilson_at_a_rare_prior():
     labels, scores = sample("bibeta", 266, 1021)
     message = (
         "m/lam = 20.8 (negatives over skew, at prior 0.02) is below 50: the interval is Wilson's with "
-        "min(n, m/lam) = 20.84 trials, wide on purpose"
+        "min(n, m/lam) = 20.84 trials, wide on purpose; add negatives"
     )
     with pytest.warns(SkewanovaWarning, match=exact(message)):
         found = confidence_interval(labels, scores, prior=0.02)
@@ -133,7 +133,7 @@ def test_auto_turns_to_wilson_at_a_rare_prior():
 
 def test_auto_turns_to_clopper_and_pearson_below_twenty_trials():
     labels, scores = sample("bibeta", 266, 1021)
-    message = "the interval is Clopper and Pearson's with min(n, m/lam) = 10.31 trials, wide on purpose"
+    message = "Clopper and Pearson's with min(n, m/lam) = 10.31 trials, wide on purpose; add negatives"
     with pytest.warns(SkewanovaWarning, match=f"{re.escape(message)}$"):
         found = confidence_interval(labels, scores, prior=0.01)
     assert found.method == "clopper_pearson"
@@ -177,7 +177,8 @@ def test_perfect_scores(method):
     labels, scores = np.repeat([0, 1], [40, 12]), np.arange(52)
     message = (
         "the estimate is at its limit, where no method has a standard error: the limits are exact ones for "
-        "min(n, m/lam) = 12 trials, with m/lam = 40 (negatives over skew, at prior 0.5)"
+        "min(n, m/lam) = 12 trials, with m/lam = 40 (negatives over skew, at prior 0.5); check that the "
+        "scores are held out"
     )
     with pytest.warns(SkewanovaWarning, match=exact(message)):
         found = confidence_interval(labels, scores, prior=0.5, method=method)
@@ -206,7 +207,7 @@ def test_methods_named_at_a_rare_prior_are_warned_of(method):
         "trials is too short; use method='auto' (--method auto)"
         if method in {"binomial", "logit", "wilson"}
         else f"below {50 if method == 'jackknife' else 100}, where {method} tends to be too short; "
-        "use method='auto' (--method auto)"
+        "use method='auto' (--method auto)" + " without `folds`" * (method == "cross_validation")
     )
     message = exact(f"m/lam = 25.2 (negatives over skew, at prior 0.05) is {told}")
     with pytest.warns(SkewanovaWarning, match=message):
@@ -229,6 +230,8 @@ Y, S = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.15]
      "arguments must be equally long, but `y_true` has 4, `folds` has 3"),
     ({"method": "cross_validation", "folds": [7, 7, 7, 7]}, ValueError,
      "`folds` must name at least 2 folds, but all cases are in fold 7"),
+    ({"method": "cross_validation", "folds": [0, 0, 1, 1], "sample_weight": [1, 1, 1, 0]}, ValueError,
+     "`folds` must each hold both classes, but one is missing in 1; use fewer"),
     ({"method": "cross_validation", "folds": [0, 1, 1, 0]}, ValueError,
      "`folds` must each hold both classes, but one is missing in 0, 1; use fewer"),
 ])  # fmt: skip

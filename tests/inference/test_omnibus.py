@@ -219,13 +219,18 @@ def test_incomplete_frames():
         "skewanova.compare(scores), whose tests are over cases": frame[frame["fold"] == 0],
         "the frame must have one row for each model and fold, but 1 more rows repeat one, the first "
         "model='M0', fold=0; keep one row of each": pd.concat([frame, frame.iloc[:1]]),
-        "`iauprec` must be present and finite for every fold and model, but is not for fold 0 and model "
-        "'M0'; leave out one of these from all rows": frame.iloc[1:],
+        "`iauprec` must be present and finite for every fold and model, but is not for 1, the first "
+        "fold 0 and model 'M0'; leave out all rows of each such fold or model": frame.iloc[1:],
+        "the frame has the column iauprec more than once; keep one of them": pd.concat(
+            [frame, frame[["iauprec"]]], axis=1
+        ),
     }
     for message, broken in cases.items():
         for test in TESTS.values():
             with pytest.raises(ValueError, match=exact(message)):
                 test(broken)
+        with pytest.raises(TypeError, match="`iauprec` must hold real numbers"):
+            TESTS[next(iter(TESTS))](frame.assign(iauprec="x"))
     with pytest.raises(ValueError, match="present and finite"):
         omnibus_test(frame.assign(iauprec=np.inf), method="repeated_measures")
 

@@ -121,7 +121,7 @@ def test_what_cannot_be_grouped_is_refused():
     for options, message in (
         ({"test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
         ({"pairs": pairs, "test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
-        ({"pairs": dunnett, "test": "dunnett"}, "`test` must compare every pair of the 3 models"),
+        ({"pairs": dunnett, "test": "dunnett"}, "without `control`, and the name of one of its tests"),
         (
             {"pairs": pairs.drop(columns="reject")},
             "but lacks reject; skewanova.compare(scores).pairs has",

@@ -247,12 +247,16 @@ def test_a_class_in_one_unit_shows_no_spread():
 
 def test_bad_clusters_are_refused():
     assert check_sample([0, 1], [1.0, 2.0], cluster=["b", "a"])[0].cluster.tolist() == [1, 0]  # two do
-    with pytest.raises(InputError, match="at least 2 clusters"):
+    with pytest.raises(InputError, match="at least 2 clusters, but all cases are in a; leave out `cluster`"):
         check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "a", "a"])
     with pytest.raises(InputError, match="equally long"):
         check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", "b"])
-    kinds = "`cluster` must hold names of one kind, .* but has NoneType, str$"
+    kinds = "`cluster` must hold names of one kind, .* but has int, str$"
     with pytest.raises(InputError, match=kinds):
+        check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=np.array(["a", 1, "b"], dtype=object))
+    with pytest.raises(InputError, match="`cluster` must name a cluster for every case, but row 1 has none"):
         check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=["a", None, "b"])
+    with pytest.raises(InputError, match="has no positive case of weight above 0"):
+        check_sample([0, 1], [1.0, 2.0], sample_weight=[1, 0])
     with pytest.raises(InputError, match="`cluster` must name a cluster for every case, but row 1 has none"):
         check_sample([0, 1, 1], [1.0, 2.0, 3.0], cluster=[1.0, np.nan, np.nan])

@@ -73,13 +73,17 @@ NO_BETA = "`quantiles` are not those of a beta distribution: the closest has"
         ({0.05: 0.2, 0.95: 0.1}, RISE + "{0.05: 0.2, 0.95: 0.1}"),
         ({0.05: 0.2, 0.95: 0.2}, RISE + "{0.05: 0.2, 0.95: 0.2}"),
         ({0: 0.1, 0.95: 0.2}, "`share of quantiles` must lie strictly between 0 and 1, but got 0"),
-        (WIDE, LEAST + "narrow the quantiles"),
+        (WIDE, LEAST + "state priors that are closer together"),
         (
             TIGHT,
             f"`quantiles` are too close together for a beta prior, but got {TIGHT}; "
-            "state quantiles further apart",
+            "state priors that are further apart",
         ),
         ({0.25: 0.02, 0.5: 0.05, 0.75: 0.4}, NO_BETA),
+        (
+            {5: 0.02, 95: 0.1},
+            "`share of quantiles` must lie strictly between 0 and 1, but got 5; did you mean 0.05?",
+        ),
         ([(0.05, 0.02), (0.95, 0.15)], "`quantiles` must map shares to priors"),
     ],
 )

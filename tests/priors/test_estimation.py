@@ -371,13 +371,35 @@ def test_no_audited_positive_leaves_zero_in_the_interval():
     ("audited", "message"),
     [
         ([0.0, 1.0], "arguments must be equally long, but `unlabelled` has 2000, `audited` has 2"),
-        ([2.0] * 2000, "`audited` must be 0, 1 or nan for each unlabelled score, with at least 10 labels"),
-        ([np.nan] * 1995 + [1.0] * 5, "with at least 10 labels"),
+        ([2.0] * 2000, "or nan for each unlabelled score, with at least 10 labels, but has the label 2$"),
+        ([None] * 1995 + [1.0] * 5, "with at least 10 labels, but has 5$"),
+        (["ill"] * 2000, "with at least 10 labels, but has one that is no number$"),
+        ([[0.0]] * 2000, "`audited` must be one-dimensional"),
     ],
 )
 def test_audited_labels_are_checked(audited, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises((InputError, InputTypeError), match=message):
         estimate_prior(LABELS, *scores(), audited=audited)
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_audited_labels_need_no_other_scores_in_deployment():
+    labelled, unlabelled = scores()
+    beyond = np.append(unlabelled, [9.0] * 300)
+    with pytest.warns(
+        SkewanovaWarning, match=r"drawn at random, and pass the labels to skewanova.estimate_prior"
+    ):
+        estimate_prior(LABELS, labelled, beyond)
+    audited = np.where(np.arange(2300) % 20 == 0, np.arange(2300) % 400 == 0, np.nan)
+    assert all(
+        "exclude" in text for text in estimate_prior(LABELS, labelled, beyond, audited=audited).warnings
+    )
+
+
+@each("batch", [["a", None] * 1000, [1.0, np.nan] * 1000])
+def test_batches_are_named(batch):
+    with pytest.raises(InputError, match="`batch` must name a batch for every score, but row 1 has none"):
+        estimate_prior(LABELS, *scores(), batch=batch)
 
 
 def test_audited_labels_and_batches_exclude_each_other():
