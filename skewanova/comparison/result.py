@@ -261,11 +261,11 @@ class Comparison(ReportSource):
         return write_latex(chosen, siunitx=siunitx, label=label)
 
     def to_markdown(self, table: str = "performance", **options: Any) -> str:
-        """Return one table as GitHub Markdown; tables and options are those of :meth:`to_latex`."""
+        """Return one table as GitHub Markdown; the options are the first five of :meth:`to_latex`."""
         return build_publication_table(self, table, **options).to_markdown()
 
     def to_html(self, table: str = "performance", **options: Any) -> str:
-        """Return one table as HTML; tables and options are those of :meth:`to_latex`."""
+        """Return one table as HTML; the options are the first five of :meth:`to_latex`."""
         return build_publication_table(self, table, **options).to_html()
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:

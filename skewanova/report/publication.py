@@ -84,10 +84,9 @@ def build_publication_table(
 
 def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
     """Return the indices of these headings; raise if one is unknown or none is named."""
-    if isinstance(columns, str):
-        raise InputTypeError(
-            f"`columns` must be a list of headings, but got {columns!r}; write [{columns!r}]"
-        )
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        hint = f"; write [{columns!r}]" if isinstance(columns, str) else ""
+        raise InputTypeError(f"`columns` must be a list of headings, but got {columns!r}{hint}")
     result = [table.header.index(check_choice(head, table.header, "columns")) for head in columns]
     if not result:
         raise InputError(f"`columns` must name at least one of {', '.join(table.header)}, but is empty")
@@ -97,9 +96,8 @@ def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
 def _find_rows(table: Table, rows: int | Sequence[str]) -> list[int]:
     """Return the indices of the first rows, or of those with a cell that names a model, pair or test."""
     if isinstance(rows, str) or not isinstance(rows, int | np.integer | Iterable):
-        raise InputTypeError(
-            f"`rows` must be a number or a list of names, but got {rows!r}; write [{rows!r}]"
-        )
+        hint = f"; write [{rows!r}]" if isinstance(rows, str) else ""
+        raise InputTypeError(f"`rows` must be a whole number or a list of names, but got {rows!r}{hint}")
     if isinstance(rows, int | np.integer):
         return list(range(min(check_count(rows, "rows", minimum=1), len(table.rows))))
     result: dict[int, None] = {}

@@ -521,3 +521,9 @@ def test_help_shows_no_marks_and_cuts_no_sentence():
     listed = re.split(r"\n(?=  \S)", texts[()].split("Commands:\n")[1].rstrip("\n"))
     sentence = re.compile(r"[^.]+(\([^)]+\))?[^.]*\.")  # neither cut ("...") nor ended early
     assert all(sentence.fullmatch(line) and "et al." not in line for line in listed), listed
+
+
+@each("figures", [5, [5], "gif", ["svg", None]])
+def test_other_formats_of_figures_are_refused(figures):
+    with pytest.raises(InputError, match="^`figures` must be some of svg, png, pdf, or none, but got '"):
+        folders.check_formats(figures)
