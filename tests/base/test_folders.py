@@ -525,5 +525,5 @@ def test_help_shows_no_marks_and_cuts_no_sentence():
 
 @each("figures", [5, [5], "gif", ["svg", None]])
 def test_other_formats_of_figures_are_refused(figures):
-    with pytest.raises(InputError, match="^`figures` must be some of svg, png, pdf, or none, but got '"):
+    with pytest.raises(InputError, match=r"^`figures` must be some of svg, png, pdf, or none, but got '"):
         folders.check_formats(figures)
