@@ -89,7 +89,7 @@ def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return a tuple of figure formats by names or text such as `svg,png`; empty for None and `none`."""
     if figures is None:
         return ()
-    listed = figures.split(",") if isinstance(figures, str) else figures
+    listed: Any = figures.split(",") if isinstance(figures, str) else figures
     names = [str(name).strip() for name in (listed if np.iterable(listed) else [listed])]
     if names == ["none"]:
         return ()
