@@ -82,7 +82,7 @@ def build_publication_table(
     return table if caption is None else replace(table, caption=str(caption))
 
 
-def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
+def _find_columns(table: Table, columns: Any) -> list[int]:
     """Return the indices of these headings; raise if one is unknown or none is named."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         hint = f"; write [{columns!r}]" if isinstance(columns, str) else ""
@@ -93,13 +93,13 @@ def _find_columns(table: Table, columns: Sequence[str]) -> list[int]:
     return result
 
 
-def _find_rows(table: Table, rows: int | Sequence[str]) -> list[int]:
+def _find_rows(table: Table, rows: Any) -> list[int]:
     """Return the indices of the first rows, or of those with a cell that names a model, pair or test."""
     if isinstance(rows, str) or not isinstance(rows, int | np.integer | Iterable):
         hint = f"; write [{rows!r}]" if isinstance(rows, str) else ""
         raise InputTypeError(f"`rows` must be a whole number or a list of names, but got {rows!r}{hint}")
     if isinstance(rows, int | np.integer):
-        return list(range(min(check_count(rows, "rows", minimum=1), len(table.rows))))
+        return list(range(min(check_count(int(rows), "rows", minimum=1), len(table.rows))))
     result: dict[int, None] = {}
     for requested in rows:
         name = get_test(requested).name if requested in TESTS else requested
