@@ -99,7 +99,8 @@ def _find_rows(table: Table, rows: Any) -> list[int]:
         hint = f"; write [{rows!r}]" if isinstance(rows, str) else ""
         raise InputTypeError(f"`rows` must be a whole number or a list of names, but got {rows!r}{hint}")
     if isinstance(rows, int | np.integer):
-        return list(range(min(check_count(int(rows), "rows", minimum=1), len(table.rows))))
+        number: Any = rows
+        return list(range(min(check_count(number, "rows", minimum=1), len(table.rows))))
     result: dict[int, None] = {}
     for requested in rows:
         name = get_test(requested).name if requested in TESTS else requested
