@@ -111,12 +111,16 @@ def _find_user_level() -> int:
 
 
 @contextmanager
-def prefix_errors(part: str) -> Iterator[None]:
-    """Raise input errors of the block again, with the text `part` and a colon before the message."""
+def prefix_errors(part: str, reader: str = "read_scores") -> Iterator[None]:
+    """Raise input errors of the block again, with `part` and a colon before the message.
+
+    A remedy by skewanova.read_scores names the function `reader` instead.
+    """
     try:
         yield
     except (InputError, InputTypeError) as error:
-        raise type(error)(f"{part}: {error}") from error
+        remedied = str(error).replace("skewanova.read_scores(", f"skewanova.{reader}(")
+        raise type(error)(f"{part}: {remedied}") from error
 
 
 #: The smallest prior; the skew of a smaller one overflows when multiplied by numbers of cases.
@@ -132,7 +136,8 @@ def check_priors(value: ArrayLike, name: str = "prior") -> Floats:
     if bad.size:
         worst = float(bad.reshape(-1)[0])
         percent = f", or {worst:g}% as {worst / 100:g}" if worst < 100 else ""
-        hint = f"; write skew {worst:g} as prior {1 / (1 + worst):g}{percent}" if 1 < worst < np.inf else ""
+        is_skew = 1 < worst < 1 / SMALLEST_PRIOR
+        hint = f"; write skew {worst:g} as prior {1 / (1 + worst):g}{percent}" if is_skew else ""
         raise InputError(f"`{name}` must lie strictly between 0 and 1, but got {worst:g}{hint}")
     if prior.min() < SMALLEST_PRIOR:
         raise InputError(
@@ -161,11 +166,12 @@ def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
     return skew
 
 
-def check_fraction(value: float, name: str, *, or_one: bool = False) -> float:
+def check_fraction(value: float, name: str, *, or_one: bool = False, largest: float = 1.0) -> float:
     """Return a number, such as a level, as a float; raise unless it is strictly between 0 and 1, or 1."""
     number = check_number(value, name)
     if not (0 < number < 1 or (or_one and number == 1)):
-        hint = f"; did you mean {number / 100:g}?" if 2 < number < 100 else ""
+        share = number / 100 if number <= 100 * largest else 1 - number / 100
+        hint = f"; did you mean {share:g}?" if 2 < number < 100 else ""
         rule = "above 0 and at most 1" if or_one else "strictly between 0 and 1"
         raise InputError(f"`{name}` must lie {rule}, but got {number:g}{hint}")
     return number
@@ -173,7 +179,7 @@ def check_fraction(value: float, name: str, *, or_one: bool = False) -> float:
 
 def check_alpha(alpha: float) -> float:
     """Return a significance level as a float; raise unless it is above 0 and at most 0.5."""
-    level = check_fraction(alpha, "alpha")
+    level = check_fraction(alpha, "alpha", largest=0.5)
     if level > 0.5:
         raise InputError(f"`alpha` must be at most 0.5, but got {level:g}; did you mean {1 - level:g}?")
     return level

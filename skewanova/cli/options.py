@@ -493,12 +493,8 @@ def read_table(path: Path, options: dict[str, Any]) -> skewanova.ScoreTable:
         for names, reason in WIDE_REFUSALS.items():
             if columns.keys() & names:
                 raise InputError(f"--wide {reason}")
-        try:
-            return skewanova.scores_from_wide(path, pos_label=positive, **columns)
-        except (InputError, InputTypeError) as error:
-            if not str(error).startswith("`model` "):
-                raise
-            raise type(error)(f"{error}; if the column names the models, leave out --wide") from error
+        models = options.get("models")
+        return skewanova.scores_from_wide(path, models=models, pos_label=positive, **columns)
 
 
 def read_long(path: Path, options: dict[str, Any], read: Callable[..., T], refusal: str = "") -> T:

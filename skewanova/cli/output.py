@@ -44,9 +44,10 @@ SECTIONS = {"Conclusions": None, "Assumptions": "yellow", "Warnings": "yellow"}
 #: Remedies of messages that name Python and the shell, and the names of arguments: pattern, in the shell.
 SHELL_WORDS = (
     (r"by pos_label=.*, or (?=--positive)", "by "),
-    (r"(?:[\w.=]+\((?:[^()]|\([^()]*\))*\))+,\s+or\s+(?=--|`skewanova )", ""),  # f(...), or --option
+    # f(...), or --option
+    (r"(?:[\w.=]+\((?:[^()]|\([^()]*\))*\))+,\s+or\s+(?=(?:leave out )?--|`skewanova )", ""),
     (r"\w+=(?:'[^']*'|\{[^}]*\}|\[[^]]*\]|[\d.]+)\s+\((--[^)]*)\)", r"\1"),  # argument=value (--option value)
-    (r"\(\w+=?,\s+(--[^)]*)\)", r"(\1)"),  # (argument, --option)
+    (r"\(\w+=?(?:\s+of\s+[\w.]+)?,\s+(--[^)]*)\)", r"(\1)"),  # (argument, --option)
     (r"\b(design|pairwise|missing)='(\w+)'", r"--\1 \2"),
     (r"\btest_fraction=([\d.]+)", r"--test-fraction \1"),
     (r"\(low, high\)", "LOW:HIGH"),

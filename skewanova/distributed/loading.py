@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import Floats, InputError, warn_each
+from skewanova.base.checks import Floats, InputError
 from skewanova.base.folders import find_free_memory
 from skewanova.curves.estimators import STEP_ESTIMATORS
 from skewanova.curves.groups import Cell, CompactCurve
@@ -31,7 +31,7 @@ from skewanova.inference.sampling import SampleSummary, VarianceEstimates
 from skewanova.inference.single_test_set import ArcsineAreas, ArcsineScale
 from skewanova.priors.evidence import UnitSums
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior
-from skewanova.scores.columns import DATASET_COLUMN, HALVING_COLUMNS, NO_FOLD_WARNING, ColumnMap
+from skewanova.scores.columns import DATASET_COLUMN, HALVING_COLUMNS, ColumnMap, warn_without_fold
 from skewanova.scores.halvings import HALVINGS_TOO_LARGE
 from skewanova.scores.pairing import NEEDS_MEMORY, check_clustered_runs, check_paired
 from skewanova.scores.reading import read_in_memory
@@ -79,7 +79,7 @@ def read_distributed(engine: Backend, columns: Mapping[str, str] | None, pos_lab
         names = engine.read_rows(dataset, pd.DataFrame.drop_duplicates)[DATASET_COLUMN]
         raise_multiple_datasets(DATASET_COLUMN, names.nunique())
     if "fold" not in present:
-        warn_each([NO_FOLD_WARNING])
+        warn_without_fold()
     table = collect_curves(engine, present, pos_label=pos_label)
     n_rows, cases = int(table.counts.sum()), table.cases
     over_cases = cases is not None and (cases.shared == cases.n_cases).all()  # by name, as rows have no order
@@ -196,9 +196,7 @@ def iter_distributed_areas(
     evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
 ) -> Iterator[RunAreas]:
     """Yield the areas and deviations of all models and runs, for one deployment prior after the other."""
-    table = evaluation.scores
-    if not isinstance(table, StreamedScores) or table.parts is None:
-        raise InputError("several runs on one test set need a case column; add it to the frame")
+    table: Any = evaluation.scores
     if evaluation.design.runs == "fixed":
         raise InputError(FIXED_RUNS)
     cases = distribute_cases(table, table.parts)

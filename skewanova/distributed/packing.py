@@ -291,7 +291,7 @@ def join_groups(groups: Sequence[PackedGroup], pos_label: object) -> StreamedSco
         if item.curve is not None:
             counts[i, j] = item.curve.n_negative, item.curve.n_positive
             curves[models[i], folds[j]] = item.curve
-    check_cell_classes(models, folds, counts)
+    check_cell_classes(models, folds, counts, weighted=any(item.curve is None for item in groups))
     return StreamedScores(models, folds, counts, curves, cases=None, source=None)
 
 

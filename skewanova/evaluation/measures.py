@@ -292,8 +292,8 @@ def measure_group(
     [0.7917, 0.5705]
     """
     if not isinstance(frame, pd.DataFrame):
-        raise InputTypeError(f"`frame` must be a pandas DataFrame, but got {type(frame).__name__}")
-    ColumnMap.from_names({}).select([*frame], "`frame`")
+        raise InputTypeError(f"`frame` must be a pandas DataFrame, but got a {type(frame)}")
+    replace(ColumnMap.from_names({}), names={"frame": ""}).select([*frame], "`frame`")
     for column in SAMPLING_COLUMNS:
         if column in frame:
             raise InputError(

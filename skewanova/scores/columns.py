@@ -56,7 +56,7 @@ DATASET_COLUMN = "dataset"
 
 NO_FOLD_WARNING = (
     "there is no column fold, so all rows are taken as one test set; if they are several folds, name the "
-    "fold column: skewanova.read_scores(table, columns={'fold': NAME}), or --fold-column NAME"
+    "fold column: skewanova.{reader}columns={{'fold': NAME}}), or --fold-column NAME"
 )
 
 
@@ -126,7 +126,7 @@ class ColumnMap:
                 names.pop(column, None)
         used = [*names.values()]
         can_lack = (*MISSING_ALLOWED, "y_true") if "batch" in allowed else MISSING_ALLOWED
-        taken = [name for name in classes if name in names.values()]
+        taken = [name for name in classes if name in {*names, *names.values()}]
         if taken:
             raise InputError(f"`classes` must name score columns, but {taken[0]!r} is another: rename it")
         required = [
@@ -156,7 +156,7 @@ class ColumnMap:
         if missing:
             n_others = len(available) - MAX_NAMES
             separator = re.search(r"[;\t|]", str(available[0])) if len(available) == 1 else None
-            hint = self._hint(missing[0]) if separator is None else SEPARATOR_HINT.format(separator.group())
+            hint = self._hint(missing) if separator is None else SEPARATOR_HINT.format(separator.group())
             raise InputError(
                 f"{source} must have the column{'s' if len(missing) > 1 else ''} "
                 f"{', '.join(map(repr, missing))}, but has "
@@ -173,34 +173,40 @@ class ColumnMap:
         check_text(map(str, selected), source)
         return selected
 
-    def _hint(self, missing: str) -> str:
-        """Return the end of a message that says by which argument or option to name a missing column."""
-        role = next((role for role, name in self.names.items() if name == missing), "")
-        if not role or "batch" in self.names:
-            if missing == "y_true":  # of a wide table
+    def _hint(self, missing: Sequence[str]) -> str:
+        """Return the end of a message that says by which argument or option to name missing columns."""
+        roles = [role for role, name in self.names.items() if name in missing]
+        if not roles or "batch" in self.names:
+            if missing[0] == "y_true" and not self.names:  # of a wide table
                 return "name it by y_true='NAME' (--label-column NAME)"
             return "correct the name, or rename the column"
-        mapping, option = f"columns={{{role!r}: NAME}}", f"--{OPTION_WORDS.get(role, role)}-column NAME"
+        mapping = f"columns={{{', '.join(f'{role!r}: NAME' for role in roles)}}}"
+        option = " ".join(f"--{OPTION_WORDS.get(role, role)}-column NAME" for role in roles)
         if DATASET_COLUMN in self.names:
-            return f"map another name with {mapping}"
+            return f"map another name with skewanova.read_datasets(table, {mapping})"
         if "y_score" not in self.names:
             return f"map another name with {mapping} ({option})"
         wide = "; read one column per model with skewanova.scores_from_wide(table), or --wide"
         mapped = f"map another name with skewanova.read_scores(table, {mapping}), or {option}"
-        return mapped + wide * (role in {"model", "y_score"})
+        return mapped + wide * (not {"model", "y_score"}.isdisjoint(roles))
 
     def rename(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with its columns renamed from names in the source to those of a score table."""
         return frame.rename(columns={name: column for column, name in self.names.items()})
 
 
-def add_fold(frame: pd.DataFrame) -> pd.DataFrame:
+def warn_without_fold(reader: str = "read_scores(table, ") -> None:
+    """Warn that rows without a column fold are one test set; `reader` begins the call that names it."""
+    warn_each([NO_FOLD_WARNING.format(reader=reader)])
+
+
+def add_fold(frame: pd.DataFrame, *reader: str) -> pd.DataFrame:
     """Return the frame; without a column fold, warn and add one of 1, or raise if it has a column halving."""
     if "fold" in frame:
         return frame
     if "halving" in frame:
         raise InputError("a table with halvings needs the column fold, the fold within each half; add it")
-    warn_each([NO_FOLD_WARNING])
+    warn_without_fold(*reader)
     return frame.assign(fold=np.int8(1))
 
 
@@ -308,7 +314,7 @@ class _Column:
                 return
             column = numbers
         elif pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
+            column = pa.array(column.dictionary.to_pylist()).take(column.indices)  # string_view has no kernel
         values = column.to_numpy(zero_copy_only=False)
         if self._is_label and values.dtype.kind == "i" and len(values):
             values = values.astype(np.min_scalar_type(min(int(values.min()), -1 - int(values.max()))))
@@ -338,7 +344,9 @@ class _Column:
 
     def _append(self, values: NDArray[Any]) -> None:
         """Append values to the buffer `_values`, enlarged and cast to the common dtype where necessary."""
-        size, dtype = self._size + len(values), np.result_type(self._values, values)
+        size, dtype = self._size + len(values), values.dtype
+        if self._size:
+            dtype = np.result_type(self._values, values)
         if size > len(self._values) or dtype != self._values.dtype:
             n_rows = len(self._values) if size <= len(self._values) else max(self._n_rows, 2 * size)
             larger = np.empty(n_rows, dtype)

@@ -45,7 +45,7 @@ FEW_INNER_FOLDS = (
 
 NO_HALVINGS = (
     "design='split_half' needs a table with halvings (columns part, halving and case), which "
-    "`skewanova.compare_estimators` makes of models and data; or leave design='auto' (--design auto)"
+    "`skewanova.compare_estimators` makes with that design; or leave design='auto' (--design auto)"
 )
 
 
@@ -303,7 +303,7 @@ def _infer_several_folds(table: Scores, stated: FoldDesign) -> FoldDesign:
         notes = _independence_warnings(table, inferred, stated)
     else:
         notes = (SAME_CASES,) if table.has_cases else (SAME_LABELS,) if _is_ambiguous(table, stated) else ()
-    design = design_without_cases(n_folds, stated)
+    design = design_without_cases(n_folds, stated, remedy="" if table.has_cases else ADD_CASES)
     return replace(design, warnings=(*notes, *design.warnings))
 
 
@@ -376,7 +376,11 @@ def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
     return replace(design, reason=reason, warnings=tuple(notes))
 
 
-def design_without_cases(n_folds: int, stated: FoldDesign) -> FoldDesign:
+#: Remedy for a table whose folds cannot be told from its cases.
+ADD_CASES = "add a case column, or "
+
+
+def design_without_cases(n_folds: int, stated: FoldDesign, remedy: str = ADD_CASES) -> FoldDesign:
     """Return the stated design of folds without cases; raise for runs, halvings and unknown fold sizes.
 
     One fold is a test set; ``auto`` is repeated hold-out of an assumed test fraction, with a warning.
@@ -398,14 +402,15 @@ def design_without_cases(n_folds: int, stated: FoldDesign) -> FoldDesign:
     if kind == "repeated_kfold":
         raise InputError(
             "design='repeated_kfold' needs the size of the folds: state `test_fraction`, as in "
-            "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1; or "
-            "add a case column"
+            "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1"
+            + "; or add a case column"
+            * bool(remedy)
         )
     fraction = max(ASSUMED_TEST_FRACTION, 1 / n_folds)
     unknown = "how the folds were made" if stated.kind == "auto" else "how large the folds are"
     note = (
         f"cannot tell {unknown}, so repeated hold-out of one data set with {fraction:.0%} test cases is "
-        "assumed; add a case column, or state the design, as in "
+        f"assumed; {remedy}state the design, as in "
         "design=skewanova.FoldDesign('kfold', test_fraction=0.1), or --design kfold --test-fraction 0.1"
     )
     return FoldDesign(kind, fraction, n_folds=n_folds, reason="assumed", warnings=(note,))

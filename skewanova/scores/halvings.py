@@ -49,10 +49,12 @@ def build_scores(raw: RawTable, pos_label: object) -> ScoreTable:
         plain = raw.frame.drop(columns=["part"], errors="ignore")
         return build_score_table(replace(raw, frame=plain), pos_label)
     part = _part_codes(raw)
-    for is_part, name in ((part == 0, HOLDOUT), (part > 0, PARTS[1])):
+    merged = ", or leave out the columns part and halving"
+    for is_part, name, remedy in ((part == 0, HOLDOUT, ""), (part > 0, PARTS[1], merged)):
         if not is_part.any():
             raise InputError(
-                f"a table with halvings needs hold-outs and halves, but has no row of part {name!r}"
+                f"a table with halvings needs hold-outs and halves, but has no row of part {name!r}; add "
+                f"them{remedy}"
             )
     columns = replace(raw, frame=raw.frame.drop(columns=list(HALVING_COLUMNS)))
     table = build_score_table(columns.take(np.flatnonzero(part == 0)), pos_label)

@@ -174,7 +174,13 @@ def _build_tables(raw: RawTable, scores: Mapping[str, Any]) -> MulticlassScores:
 
 def _check_class_names(labels: NDArray[np.generic], classes: Sequence[object] | None) -> list[str]:
     """Return `classes` (by default the sorted labels) as texts; raise for fewer than 2, or another label."""
-    values = np.unique(labels).tolist() if classes is None else np.asarray(classes).tolist()
+    try:
+        values = np.unique(labels).tolist() if classes is None else np.asarray(classes).tolist()
+    except TypeError as error:
+        raise InputError(
+            "`y_true` must hold text or numbers, but holds both; name the class of every column of the "
+            "scores by `classes`"
+        ) from error
     names = [*dict.fromkeys(map(str, values))]
     if len(names) < 2 or len(names) != len(values):
         raise InputError(

@@ -61,8 +61,6 @@ class PairedCases(NamedTuple):
 
 def pair_cases(table: Scores) -> PairedCases:
     """Return the cases of a table's one fold, matched over models by name or, without names, by row."""
-    if len(table.folds) != 1:
-        raise InputError(f"cases are paired within one fold, but the table has {len(table.folds)} folds")
     if not isinstance(table, ScoreTable):
         raise InputError(NEEDS_MEMORY)
     return _pair_folds(table)[0]
@@ -112,8 +110,7 @@ def _raise_single_cluster(total: Floats) -> None:
         if weight - 1 <= NO_WEIGHT * weight:
             raise InputError(
                 f"`cluster` must name at least 2 clusters of each class, but only one cluster has {side} "
-                "cases, so their variance cannot be estimated; leave out the column if each case was drawn "
-                "by itself"
+                "cases, so their variance cannot be estimated; leave it out if each case was drawn by itself"
             )
 
 
@@ -128,17 +125,16 @@ def complete_table(table: Scores, *, missing: str | None = None) -> tuple[Scores
     if not len(absent):
         return table, ()
     cells = [f"model {table.models[m]!r} in fold {table.folds[f]!r}" for m, f in absent]
-    n_others = len(cells) - MAX_EXAMPLES
-    absences = "; ".join(cells[:MAX_EXAMPLES]) + (f"; and {n_others} more" if n_others > 0 else "")
-    if missing != "drop":
-        raise InputError(
-            f"every model must be scored in every fold, but these are missing: {absences}. Score them, or "
-            "drop the folds for all models" + " with missing='drop' (--missing drop)" * (missing is not None)
-        )
     dropped = {table.folds[f] for _, f in absent}
     retained = [fold for fold in table.folds if fold not in dropped]
-    if not retained:
-        raise InputError(f"a fold must hold every model, but these are missing: {absences}. Score them")
+    n_others = len(cells) - MAX_EXAMPLES
+    absences = "; ".join(cells[:MAX_EXAMPLES]) + (f"; and {n_others} more" if n_others > 0 else "")
+    if missing != "drop" or not retained:
+        option = " with missing='drop' (--missing drop)" * (missing is not None)
+        raise InputError(
+            f"every model must be scored in every fold, but these are missing: {absences}. Score them"
+            + f", or drop the folds for all models{option}" * bool(retained)
+        )
     folds = f"{len(dropped)} of {len(table.folds)} folds"
     note = f"dropped {folds} for all models, since these are missing: {absences}"
     return table.select_folds(retained), warn_each([note])
@@ -161,10 +157,11 @@ def check_paired(table: Scores) -> tuple[str, ...]:
         displayed = ", ".join(
             f"case {case!r} in fold {fold!r}{_name_absent(table, case, fold)}" for case, fold in examples
         )
-        keep = f"rows[rows.groupby(['fold', 'case'])['model'].transform('nunique') == {len(table.models)}]"
+        keys = "['fold', 'case']" if len(table.folds) > 1 else "'case'"
+        keep = f"rows[rows.groupby({keys})['model'].transform('nunique') == {len(table.models)}]"
         raise InputError(
             f"all models of a fold must be scored on the same cases, but {n_pairs} cases lack a model, the "
-            f"first: {displayed}; score them by all models, or keep the others, as in {keep}"
+            f"first: {displayed}; score them by all models, or leave them out, as in pandas by {keep}"
         )
     # without cases, unequal numbers of the classes are the only evidence
     odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))
@@ -231,7 +228,7 @@ def check_several_models(table: Scores) -> None:
     if len(table.models) < 2:
         raise InputError(
             f"a comparison needs at least 2 models, but the table has {len(table.models)}; for one model use "
-            "skewanova.confidence_interval(y_true, y_score), or `skewanova intervals`"
+            "skewanova.confidence_interval(y_true, y_score), or `skewanova intervals` on one data set"
         )
 
 
@@ -297,7 +294,7 @@ def _check_inverted(auc: pd.DataFrame) -> SanityCheck:
     models = _list_model_details(map(str, low.index), (f"AUC {value:.3f}" for value in low))
     advice = (
         f"worse than chance: {models}: are these scores inverted? If higher scores mean more likely "
-        "negative, negate them, or name the positive class (pos_label, --positive)"
+        "negative, negate them, or name the other class (pos_label of skewanova.read_scores, --positive)"
     )
     return SanityCheck("smallest_auc", float(means.min()), advice if len(low) else "")
 
@@ -344,7 +341,7 @@ def _check_resamples(table: Scores) -> Iterator[SanityCheck]:
     if not table.has_cases or len(table.folds) < 2:
         return
     shared, n_cases = table.shared_cases()
-    share = np.diag(shared) / n_cases
+    share = np.diag(shared) / (getattr(table, "n_cases", None) or n_cases)  # some may be in no fold
     looks = bool((share >= RESAMPLE_SHARES[0]).all() and (share <= RESAMPLE_SHARES[1]).all())
     advice = (
         f"every fold tests {share.min():.0%} to {share.max():.0%} of all cases: if folds are resamples of "
@@ -409,6 +406,7 @@ def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck
     if named:
         advice = (
             f"the scores of {escape_text(named[0])!r} are whole numbers that all differ: if they name the "
-            "cases, leave the column out, or list the columns of models (models=, --models)"
+            "cases, leave the column out, or list those of models by skewanova.scores_from_wide(table, "
+            "models=LIST), or `skewanova compare --wide --models LIST`"
         )
         yield SanityCheck("identifiers", float(len(named)), advice)

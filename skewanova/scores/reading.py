@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from importlib.resources import as_file, files
@@ -125,7 +126,8 @@ def load_rows(
     raw = load_table(source, ColumnMap.from_names(columns, classes=classes, pos_label=pos_label))
     if DATASET_COLUMN in raw.frame:
         raise_multiple_datasets(DATASET_COLUMN, raw.frame[DATASET_COLUMN].nunique())
-    return replace(raw, frame=add_fold(raw.frame))
+    readers = ["scores.read_multiclass(table, classes, "] if classes else []
+    return replace(raw, frame=add_fold(raw.frame, *readers))
 
 
 def read_parts(
@@ -202,7 +204,9 @@ def scores_from_wide(
     rest = None if models is None else with_role
     named = {role: roles.get(role) or role for role in (*roles, *HALVING_COLUMNS)}
     text = [name for name in with_role if name != named["weight"]]
-    raw = load_table(source, ColumnMap([*stated, *(models or ())], rest, text, pos_label=pos_label))
+    column_map = ColumnMap([*stated, *(models or ())], rest, text, pos_label=pos_label)
+    with _explain_columns(models, named["weight"]):
+        raw = load_table(source, column_map)
     wide = raw.frame
     halving = [column for column in HALVING_COLUMNS if column in with_role and column in wide]
     if len(halving) == 1:
@@ -214,14 +218,35 @@ def scores_from_wide(
     if not chosen:
         columns = ", ".join(map(repr, wide.columns)) if models is None else "an empty list"
         raise InputError(f"`models` must list the columns of scores, but got {columns}")
-    scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
+    with _explain_columns(models, named["weight"]):
+        scores = [validate_scores(wide[column], str(column), raw.where) for column in chosen]
     result = {role: wide[name] for role, name in named.items() if name in with_role and name in wide}
     labels = pd.DataFrame({"fold": 1, **result})
+    if halving and "fold" not in result:
+        add_fold(labels[halving])  # which raises
     parts = [labels.assign(model=str(column)) for column in chosen]
     # an error of a row is one of all models: the first model's rows are checked alone, so that none repeats
     build_scores(replace(raw, frame=parts[0].assign(y_score=scores[0])), pos_label)
     long = pd.concat(parts, ignore_index=True).assign(y_score=_stack_columns(scores, chosen, raw.where))
     return build_scores(replace(raw, frame=long), pos_label)
+
+
+@contextmanager
+def _explain_columns(models: Sequence[str] | None, weight: str) -> Iterator[None]:
+    """Raise errors of the block on a column of text that was taken for a model with a remedy."""
+    try:
+        yield
+    except (InputError, InputTypeError) as error:
+        name, rule, _ = str(error).partition(" must hold real numbers")
+        if models is not None or not rule or name == f"`{weight}`":
+            raise
+        hint = (
+            "if it names the models, the table is long: skewanova.read_scores(table), or leave out --wide"
+            if name == "`model`"
+            else "if it holds no scores, leave it out, or list the models: "
+            "skewanova.scores_from_wide(table, models=LIST), or `skewanova compare --wide --models LIST`"
+        )
+        raise type(error)(f"{error}; {hint}") from error
 
 
 def _stack_columns(columns: Sequence[NDArray[Any]], names: Sequence[object], where: RowName) -> NDArray[Any]:
@@ -275,7 +300,7 @@ def read_datasets(
     if isinstance(source, Mapping):
         check_text(map(str, source), "`dataset`")
         for key, table in source.items():
-            with prefix_errors(f"data set {str(key)!r}"):
+            with prefix_errors(f"data set {str(key)!r}", "read_datasets"):
                 tables[str(key)] = read_in_memory(table, columns=columns, pos_label=pos_label)
         return tables
     raw = load_table(
@@ -283,9 +308,10 @@ def read_datasets(
     )
     check_any_row(len(raw.frame))
     dataset = to_categorical(raw.frame[DATASET_COLUMN], DATASET_COLUMN, raw.where)
-    rest = replace(raw, frame=add_fold(raw.frame).drop(columns=DATASET_COLUMN))
+    frame = add_fold(raw.frame, "read_datasets(table, ")
+    rest = replace(raw, frame=frame.drop(columns=DATASET_COLUMN))
     for code, name in enumerate(dataset.categories):
-        with prefix_errors(f"data set {name!r}"):
+        with prefix_errors(f"data set {name!r}", "read_datasets"):
             tables[name] = build_scores(rest.take(np.flatnonzero(dataset.codes == code)), pos_label)
     return tables
 

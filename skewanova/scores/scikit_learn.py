@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -54,7 +55,7 @@ def score_cases(
     """Return one score per case by a fitted classifier of two classes; higher means more likely positive."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
-        raise InputError(f"{type(estimator).__name__} has no classes_; it must be a fitted classifier")
+        raise InputError(f"{type(estimator).__name__} has no classes_, as classifiers have; use a classifier")
     positive = check_labels(classes, pos_label=pos_label, name="classes_")
     if len(positive) != 2 or positive.sum() != 1:
         raise InputError("it was trained on one class; every training set needs both")
@@ -62,7 +63,8 @@ def score_cases(
     method = next((getattr(estimator, name) for name in methods if hasattr(estimator, name)), None)
     if method is None:
         kind, missing = type(estimator).__name__, " or ".join(methods)
-        hint = "use another model" if response_method == "auto" else "leave response_method='auto'"
+        auto = ", or leave response_method='auto' and `class_prior` out"
+        hint = "use another model" + auto * any(hasattr(estimator, name) for name in RESPONSES)
         raise InputTypeError(f"{kind} has no {missing} to score cases with; {hint}")
     score = to_array(method(rows), "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
@@ -97,7 +99,7 @@ def find_test_rows(cv_result: Any, n_cases: int, name: str) -> list[NDArray[np.i
         raise InputError(
             f"the results of {name!r} have no {' and no '.join(map(repr, lacking))}: call cross_validate("
             f"{'search' if 'params' in keys else 'estimator'}, X, y, return_estimator=True, "
-            "return_indices=True), and pass its results"
+            "return_indices=True), and pass its results by the name of the model, as {'A': results}"
         )
     tests = [np.asarray(test) for test in cv_result["indices"]["test"]]
     if max(int(test.max()) for test in tests) >= n_cases:
@@ -468,7 +470,7 @@ def check_named_models(models: object, name: str) -> None:
     """Raise unless `models` is a mapping, not empty, whose keys are all text."""
     if not isinstance(models, Mapping):
         kind = type(models).__name__
-        raise InputTypeError(f"`{name}` must be a mapping from names to models, but got {kind}")
+        raise InputTypeError(f"`{name}` must be a mapping by names, as {{'A': ...}}, but got {kind}")
     if not models:
         raise InputError(f"`{name}` must hold at least one model, but is empty")
     unnamed = [key for key in models if not isinstance(key, str)]
@@ -546,4 +548,7 @@ def _build_table(
         name, split = cells[cell[row]]
         return f"row {case[row]} of X (model {name!r}, fold {split.label!r})"
 
-    return replace(build_scores(RawTable(frame, where), None), n_cases=len(data.positive))
+    try:
+        return replace(build_scores(RawTable(frame, where), None), n_cases=len(data.positive))
+    except InputError as error:  # here clusters are groups
+        raise InputError(re.sub("`cluster`|the column cluster", "`groups`", str(error))) from error

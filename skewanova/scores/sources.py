@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from skewanova.base.checks import InputError, InputTypeError, RowName, name_row
 from skewanova.base.folders import find_free_memory, raise_error
-from skewanova.scores.columns import ColumnMap, RawTable, read_batches, value_type
+from skewanova.scores.columns import DATASET_COLUMN, ColumnMap, RawTable, read_batches, value_type
 from skewanova.scores.text_files import is_text, read_text
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -69,7 +69,8 @@ def load_table(source: object, columns: ColumnMap) -> RawTable:
             with _reading_errors(repr(path.name[:60]), (OSError, EOFError, zlib.error)):
                 frame, where = _read_path(path, columns)
         except MemoryError as error:
-            raise InputError(f"{path.name!r} does not fit in memory; {write_dask_code(path)}") from error
+            remedy = _write_remedy(path, columns)
+            raise InputError(f"{path.name!r} does not fit in memory; {remedy}") from error
     else:
         path, where, frame = None, name_row, _read_frame(source, columns)
     return RawTable(columns.rename(frame), where, path)
@@ -90,7 +91,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     name = repr(path.name or str(path))
     if path.is_dir() or path.suffix.lower() in PARQUET_SUFFIXES:
         parquet = ParquetSource.from_path(path)
-        _check_memory(parquet.n_rows, name, write_dask_code(path))
+        _check_memory(parquet.n_rows, name, _write_remedy(path, columns))
         names = columns.select(parquet.schema.names, name)
         schema = pa.schema([parquet.schema.field(column) for column in names])
         batches, n_rows = parquet.batches(names), parquet.n_rows
@@ -99,7 +100,7 @@ def _read_path(path: Path, columns: ColumnMap) -> tuple[pd.DataFrame, RowName]:
     if not is_text(path):
         raise InputError(f"{name} must end in .csv, .csv.gz, .jsonl, .ndjson or .parquet")
     n_bytes = path.stat().st_size * (GZIP_FACTOR if path.suffix.lower() == ".gz" else 1)
-    _check_memory(n_bytes // MIN_LINE_BYTES, name, write_dask_code(path))
+    _check_memory(n_bytes // MIN_LINE_BYTES, name, _write_remedy(path, columns))
     return read_text(path, columns)
 
 
@@ -113,6 +114,13 @@ def _reading_errors(name: str, kinds: tuple[type[BaseException], ...] = _DAMAGED
     except kinds as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise InputError(f"{name} cannot be read: {reason}") from error
+
+
+def _write_remedy(path: Path, columns: ColumnMap) -> str:
+    """Return advice on a table that does not fit in memory; Dask compares long tables of a data set."""
+    names = columns.names.keys()
+    is_long = {"y_true", "y_score"} <= names and names.isdisjoint((DATASET_COLUMN, "batch"))
+    return write_dask_code(path) if is_long else "keep fewer rows, or take a machine with more memory"
 
 
 def write_dask_code(path: Path) -> str:
@@ -287,7 +295,7 @@ REMEDIES = {
     "scores": "pass its attribute scores",
     "classes": "compare several classes by skewanova.compare_classes(scores)",
     "comparisons": "pass the scores of one of its comparisons",
-    "to_frame": "pass its to_frame()",
+    "halvings": "pass its to_frame()",
     "keys": "make one by pandas.DataFrame, or compare data sets by skewanova.compare_datasets(tables)",
 }
 
@@ -307,9 +315,11 @@ def _read_frame(source: object, columns: ColumnMap) -> pd.DataFrame:
         frame = native.reset_index(drop=True)
         return frame[columns.select(frame.columns.tolist(), "the table")].copy()  # the user may change theirs
     with _reading_errors("the query", _list_query_errors(native)):
-        reader = None if isinstance(native, pd.Series) else _open_stream(native, columns)
+        is_column = nw.dependencies.is_into_series(native)
+        reader = None if is_column else _open_stream(native, columns)
         if reader is None:
-            remedy = next((text for name, text in REMEDIES.items() if hasattr(source, name)), NO_TABLE_REMEDY)
+            remedies = {} if is_column else REMEDIES
+            remedy = next((text for name, text in remedies.items() if hasattr(source, name)), NO_TABLE_REMEDY)
             raise InputTypeError(
                 "scores must be a path or a pandas, polars or pyarrow table, but got "
                 f"{type(source).__name__}; {remedy}"

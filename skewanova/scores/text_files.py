@@ -352,6 +352,7 @@ def _positive_score_by_label(cell: list[Any], positive: str) -> Any:
     if not (len(cell) == len(named) == 2 and len(result) == 1):
         raise ValueError(
             f"has {cell!r:.60}, in which the score of the positive class is not clear; write it alone, as "
-            "[score of 0, score of 1], or as two {'label': ..., 'score': ...}, one with the positive label"
+            "[score of 0, score of 1], or as two {'label': ..., 'score': ...}, one with the positive label "
+            f"{positive!r}; name another by pos_label=LABEL of skewanova.read_scores, or --positive LABEL"
         )
     return result[0]

@@ -188,7 +188,8 @@ def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None
             name = str(rows["fold"].iloc[0])
             raise InputError(
                 "the labelled table must have a case column, so that each case counts once; add it, or "
-                f"choose one of its {rows['fold'].nunique()} folds, as in fold={name!r} (--fold {name})"
+                f"choose one of its {rows['fold'].nunique()} folds, as in fold={name!r} (--fold {name} of "
+                "`skewanova prior`)"
             )
         return LabelledCases(positive, score, np.arange(len(rows)))
     case, first, index = np.unique(rows["case"].cat.codes.to_numpy(), return_index=True, return_inverse=True)

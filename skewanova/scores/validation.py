@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from numbers import Number
 from typing import Any, NoReturn
 
 import numpy as np
@@ -58,7 +57,7 @@ def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArra
     if score.dtype.kind == "O":
         bad = next((row for row, value in enumerate(score) if not _is_numeric(value)), None)
         hint = (
-            f"convert it: df[{name!r}].astype(float)"
+            "convert the column to floats"
             if bad is None
             else f"the first that is not a number is {score[bad]!r:.40} at {where(bad)}"
         )
@@ -68,11 +67,12 @@ def validate_scores(values: pd.Series[Any], name: str, where: RowName) -> NDArra
 
 
 def _is_numeric(value: object) -> bool:
-    """Return True for a number, or for text that reads as a finite one."""
+    """Return True for a number that is not NaN, or for text that reads as a finite one."""
     try:
-        return isinstance(value, Number) or (isinstance(value, str) and np.isfinite(float(value)))
-    except ValueError:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
         return False
+    return bool(np.isfinite(number) or (np.isinf(number) and not isinstance(value, str)))
 
 
 def check_label_column(values: pd.Series[Any], pos_label: object, where: RowName) -> Bools:
@@ -127,7 +127,9 @@ def _parse_levels(texts: list[str]) -> NDArray[np.int64] | None:
     return np.array([int(text.removesuffix(".0")) for text in texts], dtype=np.int64)
 
 
-def check_cell_classes(models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64]) -> None:
+def check_cell_classes(
+    models: Sequence[str], folds: Sequence[Label], counts: NDArray[np.int64], *, weighted: bool = False
+) -> None:
     """Raise unless every (model, fold) with rows has cases of both classes, by `counts`."""
     present = counts.sum(axis=2, keepdims=True) > 0
     lacking = np.argwhere((counts == 0) & present)
@@ -137,12 +139,12 @@ def check_cell_classes(models: Sequence[str], folds: Sequence[Label], counts: ND
         remedies = (
             ("score it on the cases of the other models", counts[:, fold, kind].any()),
             ("use stratified or fewer folds", counts[..., kind].any()),
-            (f"score some {word} cases too", True),
+            (f"score some {word} cases too" if not weighted else "give some a weight above 0", True),
         )
         raise InputError(
             f"every model needs both classes in every fold, but model {models[model]!r} has no {word} "
-            f"case in fold {folds[fold]!r} ({len(lacking)} such cells in all); "
-            + next(remedy for remedy, applies in remedies if applies)
+            f"case {'of weight above 0 ' * weighted}in fold {folds[fold]!r} ({len(lacking)} such cells in "
+            "all); " + next(remedy for remedy, applies in remedies if applies)
         )
 
 
@@ -151,7 +153,8 @@ def raise_multiple_datasets(column: str, n_datasets: int) -> None:
     if n_datasets > 1:
         raise MultipleDatasetsError(
             f"the table holds {n_datasets} data sets (column {column!r}), whose folds must not be mixed; "
-            "compare them with skewanova.compare_datasets(table), or `skewanova compare`; or select one"
+            "compare them with skewanova.compare_datasets(table), or `skewanova compare`; or keep the rows "
+            "of one"
         )
 
 
@@ -263,8 +266,8 @@ def check_several_clusters(n_clusters: int, name: Any) -> None:
     """Raise if there are fewer than 2 clusters; `name` is that of the only one."""
     if n_clusters < 2:
         raise InputError(
-            f"`cluster` must name at least 2 clusters, but all cases are in {name!r:.40}; leave out the "
-            "column if each case was drawn by itself"
+            f"`cluster` must name at least 2 clusters, but all cases are in {name!r:.40}; leave it out if "
+            "each case was drawn by itself"
         )
 
 
@@ -321,7 +324,7 @@ def build_score_table(raw: RawTable, pos_label: object) -> ScoreTable:
         _check_cases(table, where)
     if any(column in columns for column in SAMPLING_COLUMNS):
         table = replace(table, frame=check_sampling(frame, where))
-        check_cell_classes(table.models, table.folds, table.counts)
+        check_cell_classes(table.models, table.folds, table.counts, weighted="weight" in columns)
     return table
 
 

@@ -92,6 +92,10 @@ VALUES = {
     checks.check_rope: [(-0.1, ROPE + ", but got -0.1"), (1.5, ROPE + ", 1 or less, but got 1.5")],
     checks.check_sum_of_squares: [(v, f"{SUM_TYPE}{v!r}") for v in (0, 4, 2.5, True)],
     level: [(1, f"`level`{BETWEEN}1"), (95, f"`level`{BETWEEN}95; did you mean 0.95?")],
+    checks.check_alpha: [
+        (95, f"`alpha`{BETWEEN}95; did you mean 0.05?"),
+        (5, f"`alpha`{BETWEEN}5; did you mean 0.05?"),
+    ],
     lambda v: checks.check_ordered(*v, "x"): [
         ((2, 1), "`x` must be given as (low, high), but got low=2 > high=1")
     ],

@@ -225,7 +225,7 @@ COMPARED = [
         "--pairwise tukey --p-adjust holm",
         "^Error: --p-adjust is for .*, but --pairwise tukey adjusts by itself: leave --pairwise out$",
     ),
-    ("--wide", "`model` must hold real numbers, .*; if the column names the models, leave out --wide$"),
+    ("--wide", "`model` must hold real numbers, .* names the models, the table is long: leave out --wide$"),
     ("--missing ignore", "'ignore' is not one of 'raise', 'drop'"),
     (
         "--design repeated_kfold",
@@ -236,6 +236,7 @@ COMPARED = [
     ("--paper .", "^Error: --paper must not be the current folder"),
     ("--seed -1", "-1 is not in the range x>=0"),
     ("--out scores.csv", "'scores.csv' is a file"),
+    ("--paper .", "^Error: --paper must not be the current folder"),
     ("--figures svg,gif", "must be some of svg, png, pdf, or none, but got 'gif'"),
 ]
 INTERVALS = [
@@ -245,6 +246,16 @@ INTERVALS = [
     ("--out scores.csv/i", r"^Error: --out cannot be written \('scores\.csv' is a file\); choose"),
     ("--out .", r"^Error: --out must not be the current folder"),
 ]
+
+
+def test_models_of_a_wide_table_can_be_listed_beside_other_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    labels = [0, 1] * 30
+    columns = {"y_true": labels, "a": np.arange(60.0), "b": np.arange(60.0) % 7, "site": "north"}
+    pd.DataFrame(columns).to_csv(tmp_path / "wide.csv", index=False)
+    message = r"`site` must hold real numbers, .* leave it out, or list the models: `skewanova compare --wide"
+    assert_refused(["compare", "wide.csv", "--wide"], message, tmp_path)
+    assert run("compare", "wide.csv", "--wide", "--models", "a,b", "--quiet").exit_code == 0
 
 
 def test_options_that_are_refused(folder):

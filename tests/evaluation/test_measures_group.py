@@ -22,12 +22,17 @@ def test_one_group_at_a_time():
     two = pd.DataFrame({"model": ["A", "A", "B", "B"], "fold": 1, "y_true": [0, 1, 0, 1], "y_score": 0.5})
     for frame, told in (
         (two, "`frame` must hold one model in one fold, but holds 2 groups; measure them all by"),
-        (two.drop(columns="y_true"), "`frame` must have the column 'y_true', but has"),
+        (
+            two.drop(columns="y_true"),
+            "`frame` must have the column 'y_true', .*; correct the name, or rename the column$",
+        ),
         (two[:0], "the score table must hold at least one row"),
     ):
         with pytest.raises(InputError, match=f"^{told}"):
             sa.evaluation.measure_group(frame)
-    with pytest.raises(sa.InputTypeError, match=r"^`frame` must be a pandas DataFrame, but got dict$"):
+    with pytest.raises(
+        sa.InputTypeError, match=r"^`frame` must be a pandas DataFrame, but got a <class 'dict'>$"
+    ):
         sa.evaluation.measure_group(rows)
     rows = pd.DataFrame({"model": "A", "y_true": [0, 0, 1, 1], "y_score": [0.1, 0.4, 0.3, 0.8]})
     assert len(sa.evaluation.measure_group(rows, at_priors=0.5)) == 1

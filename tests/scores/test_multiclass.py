@@ -46,6 +46,7 @@ def test_columns_are_named_by_the_classes_given():
         (LABELS, SCORES, {"classes": ["cat", "dog", "hen"]}, "has the class 'owl', which is not one of cat"),
         (LABELS, SCORES, {"classes": ["cat", "cat", "owl"]}, "2 classes with different names"),
         (LABELS[:1].repeat(8), {"tree": np.ones((8, 1))}, {}, "at least 2 classes"),
+        (np.array([1, *LABELS[1:]], dtype=object), SCORES, {}, "holds both; name the class of every column"),
         (LABELS, SCORES, {"fold": [1, 2]}, "equally long"),
         (LABELS, {}, {}, "^`y_score` must hold the scores of at least one model, but is empty$"),
         (LABELS, {"\ud800": np.ones((8, 3))}, {}, r"^`y_score` must hold text .* has '\\ud800'; rename it$"),

@@ -100,7 +100,7 @@ def test_names_of_columns_and_data_sets_are_text():
     [
         (read_scores, "y_true", "read_scores(table, columns={'y_true': NAME}), or --label-column NAME"),
         (read_scores, "model", "NAME; read one column per model with skewanova.scores_from_wide(table), or"),
-        (read_datasets, "model", "map another name with columns={'model': NAME}"),
+        (read_datasets, "model", "another name with skewanova.read_datasets(table, columns={'model': NAME})"),
         (scores_from_wide, "y_true", "name it by y_true='NAME' (--label-column NAME)"),
         (partial(read_multiclass, classes=["a", "b"]), "a", "correct the name, or rename the column"),
         (
@@ -116,6 +116,33 @@ def test_a_missing_column_can_be_named_as_the_message_says(read, missing, hint):
     columns = {"columns": {"fold": missing}} if missing == "fold_" else {}
     with pytest.raises(InputError, match=rf"must have the column '{missing}'.*; .*{re.escape(hint)}"):
         read(frame, **columns)
+
+
+def test_all_missing_columns_are_named_at_once():
+    frame = LONG.rename(columns={"y_true": "label", "y_score": "probability"})
+    remedy = (
+        "columns={'y_true': NAME, 'y_score': NAME}), or --label-column NAME --score-column NAME; read one"
+    )
+    with pytest.raises(InputError, match=re.escape(remedy)):
+        read_scores(frame)
+
+
+def test_the_remedies_for_data_sets_and_classes_name_their_own_functions():
+    text = LONG.assign(dataset="x", y_true=LONG["y_true"].map({0: "no", 1: "yes"}))
+    for source in (text, {"x": text.drop(columns="dataset")}):
+        with pytest.raises(InputError, match=r"skewanova\.read_datasets\(table, pos_label='yes'\)"):
+            read_datasets(source)
+        assert read_datasets(source, pos_label="yes")["x"].models == ("A", "B")
+    remedy = r"skewanova\.read_datasets\(table, columns=\{'fold': NAME\}\), or --fold-column NAME$"
+    cases = LONG.rename(columns={"fold": "f"}).assign(dataset="x", a=0.1, b=LONG["y_score"])
+    with pytest.warns(SkewanovaWarning, match=remedy):
+        read_datasets(cases)
+    assert read_datasets(cases, columns={"fold": "f"})["x"].folds == read_scores(LONG).folds
+    labels = cases.assign(y_true=cases["y_true"].map({0: "a", 1: "b"})).drop(columns="dataset")
+    remedy = r"skewanova\.scores\.read_multiclass\(table, classes, columns=\{'fold': NAME\}\), or --fold"
+    with pytest.warns(SkewanovaWarning, match=remedy):
+        read_multiclass(labels, ["a", "b"])
+    assert read_multiclass(labels, ["a", "b"], columns={"fold": "f"}).classes == ("a", "b")
 
 
 def test_columns_that_cannot_be():
@@ -214,7 +241,7 @@ def test_wide_columns_chosen_and_named(tmp_path):
         assert (table.models, table.folds, table.has_cases) == (("B", "A"), (1, 2), True)
     assert scores_from_wide(wide.drop(columns="notes"), y_true="label").models == ("split", "A", "B", "id")
     with pytest.raises(
-        InputError, match=exact("`notes` must hold real numbers, but 'w.csv' has 'text' at line 2")
+        InputError, match=r"^`notes` must hold .* 'w\.csv' has 'text' at line 2; if it holds no scores, leave"
     ):
         scores_from_wide(csv_file(tmp_path, wide, "w.csv"), y_true="label")
     with pytest.raises(

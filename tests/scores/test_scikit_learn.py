@@ -243,13 +243,30 @@ def test_scores_that_are_not_numbers_are_told_by_row_of_the_data():
         sa.scores_from_estimators({"B": Broken("nan")}, X, Y, cv=HALVES)
 
 
+class Unscored(ClassifierMixin, BaseEstimator):
+    """A classifier of two classes that gives no scores."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+
 def test_a_response_that_is_not_there():
     message = (
-        "model 'A' cannot be used in fold 1: GaussianNB has no decision_function to score cases with; leave "
-        "response_method='auto'"
+        "model 'A' cannot be used in fold 1: GaussianNB has no decision_function to score cases with; use "
+        "another model, or leave response_method='auto' and `class_prior` out"
     )
     with pytest.raises(TypeError, match=f"^{message}$"):
         sa.scores_from_estimators({"A": BAYES}, X, Y, response_method="decision_function")
+    message = "has no predict_proba to score cases with; use another model$"  # which "auto" cannot use either
+    with pytest.raises(TypeError, match=message):
+        sa.scores_from_estimators({"A": Unscored()}, X, Y, response_method="predict_proba")
+
+
+def test_groups_that_a_fold_splits_are_called_groups():
+    groups = np.arange(200) // 4
+    with pytest.raises(sa.InputError, match=r"or leave out `groups` if its cases are no more alike"):
+        sa.scores_from_estimators({"A": BAYES}, X, Y, groups=groups, cv=list(KFold(7).split(X)))
 
 
 @each("scored", [sa.scores_from_estimators, sa.compare_estimators])
@@ -332,7 +349,7 @@ def test_folds_that_lack_a_class_are_refused_before_anything_is_fitted():
             Y,
             {},
             TypeError,
-            "`estimators` must be a mapping from names to models, but got list",
+            "`estimators` must be a mapping by names, as {'A': ...}, but got list",
         ),
         ({}, Y, {}, ValueError, "`estimators` must hold at least one model, but is empty"),
         ({1: BAYES}, Y, {}, TypeError, "`estimators` must have names that are text, but has the name 1"),

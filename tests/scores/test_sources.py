@@ -286,3 +286,16 @@ def test_whole_numbers_that_become_text_later():
     frame = columns.read_batches(batches, schema, labels=["case"], source="the table")
     assert list(frame["case"]) == names
     assert list(frame["case"].cat.categories) == names
+
+
+def test_a_column_is_no_table_and_dates_are_no_scores():
+    column = pl.Series([0.5, 1.0])
+    for source in (column, column.to_pandas(), column.to_arrow()):
+        with pytest.raises(InputTypeError, match=r"^scores must be a path .*; make one by pandas\.DataFr"):
+            sa.read_scores(source)
+    table = pl.DataFrame({"model": "A", "fold": 1, "y_true": [0, 1], "y_score": ["0.5", "1.5"]})
+    words = table.with_columns(pl.col("y_score").cast(pl.Categorical))
+    dates = table.with_columns(pl.date(2020, 1, 1).alias("y_score"))
+    for frame, rest in ((words, "convert the column to floats$"), (dates, "has dtype datetime64")):
+        with pytest.raises(InputTypeError, match=f"^`y_score` must hold real numbers, .*{rest}"):
+            sa.read_scores(frame)

@@ -99,7 +99,9 @@ def test_cases_of_several_folds_count_once_by_their_mean_score():
     with pytest.raises(InputError, match="`fold` must be one of 1, 2, 3; but got '7'"):
         collect_labelled_cases(table, "A", 7)
     bare = read_scores(frame[frame["fold"] > 1].drop(columns="case"))
-    with pytest.raises(InputError, match=r"must have a case column, .*as in fold='2' \(--fold 2\)$"):
+    with pytest.raises(
+        InputError, match=r"must have a case column, .*as in fold='2' \(--fold 2 of `skewanova prior`\)$"
+    ):
         collect_labelled_cases(bare, "A")
     assert score_bins(bare).empty
     part = frame[(frame["model"] == "A") & (frame["fold"] == 3)]

@@ -80,7 +80,7 @@ def test_a_wide_table_takes_them_for_no_models(tmp_path):
             "`weight` must be finite and not negative, but row 0 has nan",
         ),
         ({"weight": 0}, "`weight` must be above 0 in some row, but is 0 in all"),
-        ({"cluster": "p"}, "`cluster` must name at least 2 clusters, but all cases are in 'p'; leave out"),
+        ({"cluster": "p"}, "`cluster` must name at least 2 clusters, but all cases are in 'p'; leave it"),
         ({"weight": 1 - TABLE["y_true"]}, "every model needs both classes in every fold, but model 'A' has"),
     ],
 )
