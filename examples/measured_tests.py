@@ -221,10 +221,11 @@ def area_rows() -> list[tuple[str, ...]]:
 
 def few_positives_rows() -> list[tuple[str, ...]]:
     """Intervals with few positives, by the design that ends the name of the measure."""
-    rates = pd.read_csv(STUDIES / "few_positives.csv").groupby("measure", sort=False)["coverage"]
+    every = pd.read_csv(STUDIES / "few_positives.csv")
+    few = every[every["n_positive"] <= 50].groupby("measure", sort=False)["coverage"]
     return [
         covered(measure.split(", ")[1], f"{measure.split(', ')[0]}, 30 or 50 positives", values, "support")
-        for measure, values in rates
+        for measure, values in few
     ]
 
 

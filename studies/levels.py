@@ -208,14 +208,13 @@ def _on_test_set(positive: Bools, levels: Floats) -> Floats:
 
 
 def _over_runs(positive: Bools, levels: Floats) -> Floats:
+    n_models, n_runs = levels.shape[1:]
+    areas = auprec_covariance(positive, levels.reshape(len(positive), -1), deployment_prior=WEIGHTING)
+    columns = np.arange(n_models * n_runs).reshape(n_models, n_runs)
     four, two, unequal = (
-        compare_runs(areas.estimate.reshape(len(models), -1), areas.covariance)
+        compare_runs(areas.estimate[columns[models]], areas.covariance[np.ix_(chosen, chosen)])
         for models in ([0, 1, 2, 3], [0, 1], [0, 4])
-        for areas in [
-            auprec_covariance(
-                positive, levels[:, models].reshape(len(positive), -1), deployment_prior=WEIGHTING
-            )
-        ]
+        for chosen in [columns[models].ravel()]
     )
     limits = [unequal.estimate[0], unequal.model_low[0], unequal.model_high[0]]
     limits += [unequal.difference[0], unequal.conf_low[0], unequal.conf_high[0]]

@@ -21,10 +21,15 @@ from skewanova.decision.bands import BAND_PRIORS, pair_critical_value
 from skewanova.decision.joint_curves import joint_curves
 from skewanova.evaluation import auprec_intervals
 from skewanova.evaluation.measures import Evaluation, evaluate, prior_grid
-from skewanova.inference import compare_test_set, omnibus_test, posthoc
-from skewanova.inference.intervals import IntervalInputs, compute_interval, confidence_interval
+from skewanova.inference import omnibus_test, posthoc
+from skewanova.inference.intervals import IntervalInputs, compute_interval
 from skewanova.inference.sampling import Sample
-from skewanova.inference.single_test_set import compute_pair_tests, measure_arcsine_areas
+from skewanova.inference.single_test_set import (
+    ArcsineAreas,
+    compare_areas,
+    compute_pair_tests,
+    measure_arcsine_areas,
+)
 from skewanova.priors.evidence import Support
 from skewanova.priors.weightings import UniformPrior
 from skewanova.scores.design import fold_mean_interval
@@ -59,6 +64,10 @@ FULL = 2_000
 
 
 ALPHA = 0.05
+
+
+#: Levels of the tests, by what follows the name of the rate.
+LEVELS: Mapping[str, float] = {"": ALPHA, ", at .005": 0.005}
 
 
 #: Rejection rates of equal models, by column of the measured values.
@@ -143,9 +152,10 @@ def support_study(
     Returns
     -------
     Study
-        Frame with the columns of `SUPPORT_COLUMNS`. ``rate`` is the share of tables rejected at .05, or the
-        coverage of 95 % intervals. The truth of an area is that of its distributions on one test set, and
-        over folds the mean of the areas in folds of that size, which differs from it by their bias.
+        Frame with the columns of `SUPPORT_COLUMNS`. ``rate`` is the share of tables rejected at .05, or, if
+        the measure says so, at .005, or the coverage of 95 % intervals. The truth of an area is that of its
+        distributions on one test set, and over folds the mean of the areas in folds of that size, which
+        differs from it by their bias.
 
     Raises
     ------
@@ -158,7 +168,7 @@ def support_study(
     >>> options = {"designs": ["5 folds"], "priors": [0.2], "sizes": [20], "effective": [10]}
     >>> frame = support_study(**options, replicates=25, progress=False).to_frame()
     >>> len(frame), bool(frame["rate"].between(0, 1).all())
-    (6, True)
+    (9, True)
     """
     how = Run(**run)
     for name, counts in (("sizes", sizes), ("effective", effective)):
@@ -271,17 +281,12 @@ def measure_limits(key: tuple[str, float, int, int], rng: np.random.Generator) -
     sample = Sample(positive)
     areas = measure_arcsine_areas(sample, scores.T, weighting, "trapezoid")
     pair = compute_pair_tests(areas, level=1 - ALPHA, simultaneous="none")
-    value, error, df = (float(part[0]) for part in (areas.area, *areas.model_errors()))
-    inputs = IntervalInputs(
-        sample, scores[:, 0], weighting, "trapezoid", 1 - ALPHA, precomputed=(value, error, df)
-    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
-        area = compute_interval(inputs, "auto")
-    limits = [
-        (area.estimate, area.conf_low, area.conf_high),
-        (pair.difference[0], pair.conf_low[0], pair.conf_high[0]),
-    ]
+        limits = [
+            _area_limits(areas, scores, 0, weighting),
+            (pair.difference[0], pair.conf_low[0], pair.conf_high[0]),
+        ]
     size = Support(n_negative, n_positive).effective_size(prior)
     for n_folds in (5, 10):
         rows = [np.r_[i:n_positive:n_folds, n_positive + i : len(positive) : n_folds] for i in range(n_folds)]
@@ -323,15 +328,33 @@ def measure_bands(design: Design, rng: np.random.Generator) -> Floats:
 
 
 def _measure_test_set(positive: Bools, scores: Floats, prior: float) -> Floats:
+    sample, weighting = Sample(positive), UniformPrior(prior, prior)
+    areas = measure_arcsine_areas(sample, scores.T, weighting, "trapezoid")
+    options = {"weighting": "", "confidence_level": 1 - ALPHA, "simultaneous": "none"}
     two, four, unequal = (
-        compare_test_set(positive, scores[:, models], prior=prior, simultaneous="none")
+        compare_areas(
+            ArcsineAreas.from_areas(areas.area[models], areas.values[:, models], sample),
+            models=tuple(map(str, models)),
+            **options,
+        )
         for models in ([0, 1], [0, 1, 2, 3], [4, 0])
     )
-    areas = [confidence_interval(positive, scores[:, model], prior=prior) for model in (0, 4)]
-    limits = [(area.estimate, area.conf_low, area.conf_high) for area in areas]
+    limits = [_area_limits(areas, scores, model, weighting) for model in (0, 4)]
     limits.append((unequal.difference[0], unequal.conf_low[0], unequal.conf_high[0]))
     rates = [two.p_value[0], four.p_omnibus, four.p_adjusted.min()]
     return np.array([*rates, *np.ravel(limits)])
+
+
+def _area_limits(
+    areas: ArcsineAreas, scores: Floats, model: int, weighting: UniformPrior
+) -> tuple[float, float, float]:
+    """Return the area of a model with the limits of the interval ``auto``."""
+    measured = tuple(float(part[model]) for part in (areas.area, *areas.model_errors()))
+    inputs = IntervalInputs(
+        areas.sample, scores[:, model], weighting, "trapezoid", 1 - ALPHA, precomputed=measured
+    )
+    area = compute_interval(inputs, "auto")
+    return area.estimate, area.conf_low, area.conf_high
 
 
 def _evaluate_folds(positive: Bools, scores: Floats, design: Design) -> Evaluation:
@@ -382,14 +405,9 @@ def _rows(cell: Cell, values: Floats) -> Iterator[tuple[object, ...]]:
         yield (*head, BANDS, *share_and_error(values[:, 0]), np.nan, np.nan, len(values))
         return
     for name, column in zip(RATES, values.T, strict=False):
-        yield (
-            *head,
-            name,
-            *share_and_error((column < ALPHA).astype(np.float64)),
-            np.nan,
-            np.nan,
-            len(values),
-        )
+        for suffix, alpha in LEVELS.items():
+            rate = share_and_error((column < alpha).astype(np.float64))
+            yield (*head, name + suffix, *rate, np.nan, np.nan, len(values))
     limits = values[:, len(RATES) :].reshape(len(values), len(COVERAGES), 3)
     for name, each, true in zip(COVERAGES, limits.transpose(1, 2, 0), true_areas(design.prior), strict=True):
         estimate, low, high = each

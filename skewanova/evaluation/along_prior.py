@@ -167,7 +167,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     DataFrame
         Columns of `SUPPORT_COLUMNS`, in ascending priors. ``effective_negatives`` is the number of distinct
         negatives over the skew; with clusters and weights, the effective number. ``supported`` is True from
-        ``needed`` on, which is 50 in every design (``docs/studies/support.md``).
+        ``needed`` on: 30, and 50 with fewer than 30 distinct scores (``docs/studies/support.md``).
 
     Raises
     ------
@@ -177,7 +177,7 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     Notes
     -----
     At a skew of `s` the precision among `m` negatives is as uncertain as a proportion among ``m / s``. Below
-    50, a single false positive changes it by percents, with any estimator. Distinct negatives are counted by
+    30, a single false positive changes it by percents, with any estimator. Distinct negatives are counted by
     case. Without a case column they are those of the largest fold over the fraction of the data set that it
     tests, or the sum over independent folds.
 

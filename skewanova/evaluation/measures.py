@@ -22,7 +22,7 @@ from skewanova.base.checks import (
 from skewanova.base.frames import FrameResult
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.curves.groups import Cell, Curves, areas_of_groups, measures_of_groups
-from skewanova.priors.evidence import Support
+from skewanova.priors.evidence import MIN_CASES, MIN_CASES_WITH_TIES, MIN_DISTINCT_SCORES, Support
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 from skewanova.scores.columns import SAMPLING_COLUMNS, ColumnMap, RawTable
 from skewanova.scores.design import (
@@ -33,6 +33,7 @@ from skewanova.scores.design import (
     design_without_cases,
     infer_design,
 )
+from skewanova.scores.pairing import find_fewest_distinct
 from skewanova.scores.reading import read_scores
 from skewanova.scores.table import Halvings, Label, Scores, ScoreTable
 from skewanova.scores.validation import build_score_table, fill_fold, locate_group_row
@@ -103,7 +104,9 @@ class Evaluation(FrameResult):
             effective, raw = (c[present].min(axis=0) for c in (table.effective_counts, table.counts))
             distinct = distinct * np.minimum(effective / raw, 1.0)
         n_negative, n_positive = distinct.tolist()
-        return Support(n_negative, n_positive)
+        fewest = None if table is None else find_fewest_distinct(list(table.ties()))
+        tied = fewest is None or fewest.n_distinct < min(MIN_DISTINCT_SCORES, fewest.n_cases)
+        return Support(n_negative, n_positive, MIN_CASES_WITH_TIES if tied else MIN_CASES)
 
     @property
     def halvings(self) -> Halvings | None:

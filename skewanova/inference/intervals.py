@@ -36,7 +36,7 @@ from skewanova.inference.sampling import Codes, Sample, check_sample, number_gro
 from skewanova.inference.single_test_set import bonferroni_value
 from skewanova.priors.elicitation import beta_quantile
 from skewanova.priors.evidence import (
-    MIN_CASES,
+    MIN_FOR_JACKKNIFE,
     MIN_NEGATIVES_FOR_INTERVALS,
     MIN_POSITIVES_FOR_INTERVALS,
     is_sufficient,
@@ -346,7 +346,7 @@ def compute_interval(inputs: IntervalInputs, method: str) -> Interval:
 
 def choose_method(n_positive: float, support: float) -> str:
     """Return the method that ``auto`` stands for, "jackknife" with enough cases and else "small_sample"."""
-    enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_CASES)
+    enough = n_positive >= MIN_POSITIVES_FOR_INTERVALS and is_sufficient(support, MIN_FOR_JACKKNIFE)
     return "jackknife" if enough else "small_sample"
 
 
@@ -379,9 +379,9 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
             f"for min(n, m/lam) = {size:.4g} trials, with {text}; check that the scores are held out"
         )
     if used == "small_sample":
-        reason, lacking = f"{inputs.n_negative:.4g} negatives are fewer than {MIN_CASES}", "negatives"
-        if not is_sufficient(support, MIN_CASES):
-            reason = f"{text} is below {MIN_CASES}"
+        reason, lacking = f"{inputs.n_negative:.4g} negatives are fewer than {MIN_FOR_JACKKNIFE}", "negatives"
+        if not is_sufficient(support, MIN_FOR_JACKKNIFE):
+            reason = f"{text} is below {MIN_FOR_JACKKNIFE}"
         elif inputs.n_positive < MIN_POSITIVES_FOR_INTERVALS:
             reason = f"{inputs.n_positive:.4g} positives are fewer than {MIN_POSITIVES_FOR_INTERVALS}"
             lacking = "positives"
@@ -393,7 +393,7 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
             f"{text} is below the {inputs.n_positive:.4g} positives: the prior is rarer than the sample's, "
             f"and {method} with the positives as trials is too short; use method='auto' (--method auto)"
         )
-    enough = MIN_CASES if method == "jackknife" else MIN_NEGATIVES_FOR_INTERVALS
+    enough = MIN_FOR_JACKKNIFE if method == "jackknife" else MIN_NEGATIVES_FOR_INTERVALS
     if method in _BY_SPREAD and not is_sufficient(support, enough):
         rest = " without `folds`" * (method == "cross_validation")
         return (

@@ -15,16 +15,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from skewanova.base.checks import Bools, Floats
 
-#: Fewest distinct positives, and effective negatives at a prior, that support a judgement; with fewer, some
-#: tests or intervals fail in some designs (docs/studies/support.md).
-MIN_CASES = 50
+#: Fewest distinct positives, and effective negatives at a prior, that support a judgement; the second number
+#: where scores have fewer than `MIN_DISTINCT_SCORES` values or are not available (docs/studies/support.md).
+MIN_CASES, MIN_CASES_WITH_TIES = 30, 50
+
+
+#: Fewest effective negatives for jackknife intervals of an area (docs/studies/support.md).
+MIN_FOR_JACKKNIFE = 50
 
 
 #: Fewest effective negatives for bootstrap intervals; with fewer, the variance is underestimated.
 MIN_NEGATIVES_FOR_INTERVALS = 100
 
 
-#: Fewest positives for jackknife intervals, beside `MIN_CASES` effective negatives (docs/studies/support.md).
+#: Fewest positives for jackknife intervals of an area (docs/studies/support.md).
 MIN_POSITIVES_FOR_INTERVALS = 30
 
 

@@ -222,7 +222,7 @@ def _name_units(facts: Judgement, side: str) -> str:
 
 
 def _write_needed(facts: Judgement, writer: LineWriter) -> str:
-    """Return "50 are needed", with the number of positives or negatives that supports a prior."""
+    """Return "30 are needed", with the number of positives or negatives that supports a prior."""
     return f"{writer.add_count(facts.support.needed, 'needed', 'support')} are needed"
 
 

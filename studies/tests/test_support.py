@@ -13,7 +13,7 @@ from skewanova.base.checks import InputError
 from skewanova.evaluation import auprec_intervals
 from skewanova.inference import compare_test_set
 from skewanova.inference.intervals import confidence_interval
-from skewanova.priors.evidence import effective_negatives
+from skewanova.priors.evidence import MIN_CASES, effective_negatives
 from studies import support
 from studies.support import COVERAGES, RATES, Design, support_study
 
@@ -73,7 +73,7 @@ def test_rates_are_shares_of_tables_and_bands_are_simulated_at_the_rarest_prior(
     assert tuple(frame) == support.SUPPORT_COLUMNS
     assert set(frame["n_positive"]) == {20}  # ten folds have no five positives
     assert frame["measure"].value_counts().to_dict() == {
-        **dict.fromkeys([*RATES, *COVERAGES], 2),
+        **dict.fromkeys([*RATES, *(f"{rate}, at .005" for rate in RATES), *COVERAGES], 2),
         support.BANDS: 1,
     }
     np.testing.assert_allclose(frame["rate"] * 30, (frame["rate"] * 30).round())
@@ -97,6 +97,7 @@ def test_a_cell_of_the_recorded_study_is_simulated_again(recorded):
     sizes = {"designs": ["test_set", "5 folds"], "priors": [0.2], "sizes": [10], "effective": [10]}
     frame = support_study(**sizes, replicates=400, progress=False).to_frame()
     keys = ["design", "prior", "n_positive", "effective_negatives", "measure"]
+    frame = frame.merge(recorded[keys])
     same = recorded.merge(frame[keys])
     exact = (frame["design"] != "test_set") | (frame["measure"].isin([RATES[0], *COVERAGES[:2]]))
     np.testing.assert_allclose(same["rate"][exact], frame["rate"][exact], rtol=1e-5)
@@ -130,12 +131,15 @@ def test_the_recorded_study_holds_what_it_claims(recorded):
 def test_intervals_of_areas_hold_with_few_positives_as_recorded():
     frame = pd.read_csv(RECORDED.with_name("few_positives.csv"))
     assert tuple(frame) == support.FEW_COLUMNS
-    assert (frame["replicates"] == support.FULL_FEW).all()
     difference = frame["measure"].str.startswith("difference")
-    areas = frame[~difference]
+    assert (frame[difference]["coverage"] >= 0.92).all()
+    at_limit = frame["effective_negatives"] == MIN_CASES
+    assert (frame.loc[at_limit, "coverage"] >= 0.93).all()
+    assert (frame.loc[at_limit, "replicates"] == 400).all()
+    assert (frame.loc[~at_limit, "replicates"] == support.FULL_FEW).all()
+    areas = frame[~difference & ~at_limit]
     assert (areas["coverage"] >= 0.94).all()
     assert (areas[["too_low", "too_high"]] <= 0.04).all(axis=None)
-    assert (frame[difference]["coverage"] >= 0.92).all()
 
 
 @pytest.mark.parametrize("setting", support.SHAPES)

@@ -190,21 +190,21 @@ def test_normal_columns_are_divided_by_their_size():
 
 @pytest.fixture(scope="module")
 def one_set():
-    rng, labels = np.random.default_rng(0), np.repeat([1, 0], [30, 150])
-    scores = {name: q * labels + rng.normal(size=180) for name, q in (("a", 2.0), ("b", 1.0), ("c", 0.5))}
+    rng, labels = np.random.default_rng(0), np.repeat([1, 0], [30, 90])
+    scores = {name: q * labels + rng.normal(size=120) for name, q in (("a", 2.0), ("b", 1.0), ("c", 0.5))}
     return on_one_set(scores, at_priors=(0.5, 0.4), deployment_prior=(0.2, 0.6))
 
 
 def on_one_set(scores, **options):
-    """Evaluation of models on 30 positives and 150 negatives."""
-    frame = pd.DataFrame({"fold": 1, "y_true": np.repeat([1, 0], [30, 150])})
+    """Evaluation of models on 30 positives and 90 negatives."""
+    frame = pd.DataFrame({"fold": 1, "y_true": np.repeat([1, 0], [30, 90])})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkewanovaWarning)
         return evaluate(pd.concat(frame.assign(model=m, y_score=s) for m, s in scores.items()), **options)
 
 
 def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
-    """150 negatives are enough from the prior 50 / 200 on: below there is the difference alone."""
+    """90 negatives are enough from the prior 30 / 120 on: below there is the difference alone."""
     grid = np.array([0.2, 0.25, 0.5])
     found = bands.difference_curves(one_set, grid, alpha=0.1, n_draws=99, rng=2)
     assert one_set.support.smallest_prior == 0.25
@@ -264,7 +264,7 @@ def test_the_value_behind_bands_is_read_from_the_widest():
 
 def test_a_model_that_never_moves_has_no_band_at_a_distance():
     """A perfect model and a constant one: a difference, no spread, nothing known of how it varies."""
-    perfect = np.repeat([1, 0], [30, 150])
+    perfect = np.repeat([1, 0], [30, 90])
     beside, same = (
         bands.difference_curves(
             on_one_set({"a": perfect, "b": other}, at_priors=(0.5,), deployment_prior=0.5), [0.5], n_draws=99

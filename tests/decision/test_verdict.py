@@ -399,7 +399,7 @@ def test_a_collapse_is_that_of_the_checks():
 
 @each(("high", "told"), [(0.01, "too few at every deployment prior"), (0.04, "Priors below 0.027 (67 %")])
 def test_a_deployment_prior_out_of_reach_is_said_first(high, told):
-    frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=300, n_positive=100)
+    frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=180, n_positive=100)
     result = compared(frame, "independent", (0.001, high))
     assert result.verdict.state == "unsupported"
     assert told in result.verdict.choose
@@ -410,19 +410,28 @@ def test_a_deployment_prior_out_of_reach_is_said_first(high, told):
 
 
 def test_a_part_of_the_deployment_prior_that_is_not_judged_is_said_with_the_choice():
-    frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=300, n_positive=100)
+    frame = scores("independent", [2.5, 1.0], n_folds=6, n_negative=180, n_positive=100)
     result = compared(frame, "independent", (0.015, 0.15))
     limit = result.verdict.to_frame().query("line == 'choose'")["text"].item()
     assert result.verdict.choose == f"Use m0 (supported above prior {limit})."
     assert result.verdict.where_it_changes.startswith(
         f"Nowhere from prior {limit} (lower ones lack support) to "
     )
-    effective = 1800 * 0.015 / 0.985
+    effective = 1080 * 0.015 / 0.985
     assert (
         result.verdict.weakest_point
-        == f"Only {effective:.3g} effective negatives at prior 0.015; 50 are needed."
+        == f"Only {effective:.3g} effective negatives at prior 0.015; 30 are needed."
     )
     assert_numbers_have_tables(result)
+
+
+def test_four_hundred_cases_with_32_positives_are_judged():
+    """With continuous scores 30 of both are enough, as measured (docs/studies/support.md)."""
+    frame = scores("test_set", [2.5, 0.8], n_positive=32, n_negative=368)
+    verdict = compared(frame, "test_set", (0.05, 0.2)).verdict
+    assert verdict.state == "choose"
+    assert verdict.choose == f"Use m0 (supported above prior {30 / 398:.3g})."
+    assert verdict.weakest_point == "Only 19.4 effective negatives at prior 0.05; 30 are needed."
 
 
 def test_no_plan_is_made_for_a_difference_that_may_be_noise():

@@ -150,10 +150,31 @@ def test_support_is_distinct_negatives_over_skew(n_folds):
 
 
 @quiet
+@each("levels, needed", [(1000, 30), (30, 30), (29, 50)])
+@each("n_folds", [1, 3])
+def test_few_distinct_scores_need_more_cases(levels, needed, n_folds):
+    """The model with the fewest distinct scores decides; where scores are not at hand, they may be few."""
+    rng, n = np.random.default_rng(0), 400
+    parts = [
+        pd.DataFrame({"model": name, "fold": fold, "case": np.arange(n) + n * fold})
+        .assign(y_true=np.arange(n) < 32)
+        .assign(y_score=rng.normal(size=n) if name == "A" else np.arange(n) % levels)
+        for name in "AB"
+        for fold in range(n_folds)
+    ]
+    measures = evaluate(pd.concat(parts), at_priors=(0.5,), design="independent" if n_folds > 1 else "auto")
+    assert measures.support.needed == needed
+    assert set(support(measures)["needed"]) == {needed}
+    assert replace(measures, scores=None).support.needed == 50
+    folds_of_25 = counted([(5, 20)] * 3).assign(y_score=rng.normal(size=75))
+    assert evaluate(folds_of_25, at_priors=(0.5,), design="independent").support.needed == 30
+
+
+@quiet
 def test_weights_support_as_few_as_weigh_the_same():
     frame = counted([(2, 4)] * 3).assign(weight=[1, 1, 1, 1, 1, 3] * 3)  # (1 + 1 + 1 + 3)^2 / 12 = 3 of 4
     measures = evaluate(frame, at_priors=(0.5,), design="independent")
-    assert measures.support.smallest_prior == pytest.approx(50 / (50 + 9))
+    assert measures.support.smallest_prior == pytest.approx(30 / (30 + 9))
 
 
 @quiet
@@ -197,13 +218,13 @@ def test_priors_without_support_are_told_with_their_numbers():
     options = {"deployment_prior": (0.1, 0.3), "design": "independent"}
     assert write_support_warnings(evaluate(frame, at_priors=(0.5, 0.1), **options)) == []
     for priors, said in (
-        ((0.5, 0.09), "at prior 0.09 there are 44.5 effective"),
-        ((0.5, 0.09, 0.01), "at priors 0.09 and 0.01 there are 44.5 and 4.55 effective"),
-        ((0.001, 0.09, 0.01), "at priors 0.09 to 0.001 there are 44.5 to 0.45 effective"),
+        ((0.5, 0.06), "at prior 0.06 there are 28.7 effective"),
+        ((0.5, 0.06, 0.01), "at priors 0.06 and 0.01 there are 28.7 and 4.55 effective"),
+        ((0.001, 0.06, 0.01), "at priors 0.06 to 0.001 there are 28.7 to 0.45 effective"),
     ):
         measures = evaluate(frame, at_priors=priors, **options)
         (note,) = write_support_warnings(measures)
-        assert note.startswith(f"{said} negatives (negatives / skew), but 50 are needed")
+        assert note.startswith(f"{said} negatives (negatives / skew), but 30 are needed")
         thin = support(measures, [*priors, 0.1]).query("not supported")["prior"]
         assert len(thin) == sum(prior < 0.1 for prior in priors)
 

@@ -11,6 +11,8 @@ from loops import each
 from skewanova.inference.intervals import choose_method
 from skewanova.priors.evidence import (
     MIN_CASES,
+    MIN_CASES_WITH_TIES,
+    MIN_FOR_JACKKNIFE,
     MIN_NEGATIVES_FOR_INTERVALS,
     MIN_POSITIVES_FOR_INTERVALS,
     SLACK,
@@ -50,8 +52,9 @@ def test_the_rarest_prior_by_hand_and_within_rounding():
 
 
 def test_the_limits_that_the_documentation_states():
-    assert MIN_CASES == Support(1, 1).needed == 50
-    assert (MIN_POSITIVES_FOR_INTERVALS, MIN_NEGATIVES_FOR_INTERVALS) == (30, 100)
+    assert (MIN_CASES, MIN_CASES_WITH_TIES) == (Support(1, 1).needed, 50) == (30, 50)
+    limits = MIN_POSITIVES_FOR_INTERVALS, MIN_FOR_JACKKNIFE, MIN_NEGATIVES_FOR_INTERVALS
+    assert limits == (30, 50, 100)
 
 
 def test_arrays_keep_their_shape():

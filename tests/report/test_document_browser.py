@@ -265,7 +265,7 @@ def test_tab_reaches_the_links_of_the_verdict_first(opened, keys):
 def test_page_is_complete_without_scripts(browser, document, tmp_path):
     visit(browser, document, tmp_path, scripts=False)
     assert not by_css(browser, ".slider").is_displayed()
-    assert caption(browser).startswith("At a prior of 0.155 ")  # amid the supported ones
+    assert caption(browser).startswith("At a prior of 0.121 ")  # amid the supported ones
     assert by_css(browser, "svg.wide.auprec").is_displayed()
     part = by_css(browser, "#method")
     by_css(part, "summary").click()
