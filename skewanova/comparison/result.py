@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skewanova.base.checks import suggest_name
+from skewanova.base.checks import check_subset, suggest_name
 from skewanova.base.text import Table, format_item, format_section, shorten_name, shorten_names, wrap_lines
 from skewanova.inference.catalogue import get_test
 from skewanova.report import sentences
@@ -262,10 +262,12 @@ class Comparison(ReportSource):
 
     def to_markdown(self, table: str = "performance", **options: Any) -> str:
         """Return one table as GitHub Markdown; the options are the first five of :meth:`to_latex`."""
+        check_subset(options, ("columns", "rows", "digits", "caption"), "options")
         return build_publication_table(self, table, **options).to_markdown()
 
     def to_html(self, table: str = "performance", **options: Any) -> str:
         """Return one table as HTML; the options are the first five of :meth:`to_latex`."""
+        check_subset(options, ("columns", "rows", "digits", "caption"), "options")
         return build_publication_table(self, table, **options).to_html()
 
     def _write_folder(self, directory: Path, figures: str | Sequence[str] | None) -> Path:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skewanova.base.checks import Floats
-from skewanova.curves.roc import RecallSteps, RocCurve, convex_hull, steps_from_curve
+from skewanova.curves.roc import RecallSteps, RocCurve, check_curve, convex_hull, steps_from_curve
 from skewanova.priors.weightings import DeploymentPrior, UniformPrior, UniformSkew
 
 #: Number of moments, the zeroth included; 128^-8 is 1.4e-17.
@@ -355,6 +355,7 @@ FIRST_REACH_ESTIMATORS = ("upper_trapezoid", "interpolated_max")
 
 def area_kernel(roc: RocCurve, area_estimator: str) -> Kernel:
     """Return the function from priors (n_priors,) to the areas of one curve by an estimator, (n_priors,)."""
+    check_curve(roc)
     if area_estimator in STEP_ESTIMATORS:
         blocks = list(steps_from_curve(roc))
         return lambda prior: areas_from_steps(blocks, prior, area_estimator)

@@ -17,6 +17,7 @@ from skewanova.base.checks import (
     Bools,
     Floats,
     InputError,
+    InputTypeError,
     check_both_classes,
     check_float_array,
     check_labelled_scores,
@@ -179,6 +180,15 @@ def _weighted_curve(positive: Bools, score: NDArray[Any], weight: Floats) -> Roc
     return RocCurve(fpr, tpr, thresholds, float(true[-1]), float(false[-1]))
 
 
+def check_curve(roc: object) -> None:
+    """Raise unless `roc` is a `RocCurve`."""
+    if not isinstance(roc, RocCurve):
+        raise InputTypeError(
+            f"`roc` must be skewanova.roc_curve(y_true, y_score), but got {type(roc).__name__}; for "
+            "AUPREC of labels and scores use skewanova.auprec_score(y_true, y_score, prior=0.1)"
+        )
+
+
 def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalised: bool = False) -> float:
     """Return the area under the ROC curve by the trapezoidal rule, in total or over a range.
 
@@ -214,6 +224,7 @@ def auc(roc: RocCurve, *, fpr_range: tuple[float, float] | None = None, normalis
     >>> auc(curve), auc(curve, fpr_range=(0, 0.5)), auc(curve, fpr_range=(0, 0.5), normalised=True)
     (0.75, 0.25, 0.5)
     """
+    check_curve(roc)
     if fpr_range is not None:
         limits = check_float_array(fpr_range, "fpr_range")
         if limits.shape != (2,) or not 0 <= limits[0] < limits[1] <= 1:
@@ -264,6 +275,7 @@ def convex_hull(roc: RocCurve) -> RocCurve:
     >>> hull.fpr.tolist()
     [0.0, 0.0, 0.5, 1.0]
     """
+    check_curve(roc)
     from scipy.optimize import isotonic_regression  # slow to load, and seldom used
 
     rise, run = np.diff(roc.tpr), np.diff(roc.fpr)
@@ -326,6 +338,7 @@ def steps_from_vertices(tpr: Floats, fpr: Floats) -> RecallSteps:
 
 def steps_from_curve(roc: RocCurve) -> Iterator[RecallSteps]:
     """Yield the steps of a curve in ascending recall, in blocks of up to BLOCK_SIZE."""
+    check_curve(roc)
     return iter_blocks(steps_from_vertices(roc.tpr, roc.fpr))
 
 

@@ -5,7 +5,7 @@ An interval is at the level of the step that decided its pair, so that it agrees
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,10 +174,11 @@ def _order_levels(levels: Sequence[Any], effect: Floats, order: Sequence[str] | 
     """Return the indices of the levels in the order stated, or by falling effects."""
     if order is None:
         return argsort_descending(effect)
-    if sorted(map(str, order)) != sorted(map(str, levels)):
-        raise InputError(f"`order` must name every level once, but got {list(order)!r} for {list(levels)!r}")
+    names = [order] if isinstance(order, str) or not isinstance(order, Iterable) else list(order)
+    if sorted(map(str, names)) != sorted(map(str, levels)):
+        raise InputError(f"`order` must name every level once, but got {names!r} for {list(levels)!r}")
     position = {str(level): i for i, level in enumerate(levels)}
-    return [position[str(level)] for level in order]
+    return [position[str(level)] for level in names]
 
 
 def posthoc(

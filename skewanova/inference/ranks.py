@@ -56,7 +56,7 @@ def rank_intervals(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     models : sequence of str
-        Models, in the order of the rows that come back.
+        Models that are ranked, in the order of the rows that come back.
     pairs : DataFrame
         Columns model_a, model_b, estimate (of a minus b), reject; of one family, of all pairs or fewer.
 
@@ -79,7 +79,12 @@ def rank_intervals(models: Sequence[str], pairs: pd.DataFrame) -> pd.DataFrame:
     [['A', 1, 2], ['C', 1, 3], ['B', 2, 3]]
     """
     check_columns(pairs, ("model_a", "model_b", "estimate", "reject"))
-    rejected = pairs[pairs["reject"].eq(True)]
+    if pairs.duplicated(["model_a", "model_b"]).any():
+        raise InputError(
+            "`pairs` must be of one test, but repeats some; use pairs.query(\"role == 'primary'\")"
+        )
+    both = pairs["model_a"].isin(models) & pairs["model_b"].isin(models)
+    rejected = pairs[both & pairs["reject"].eq(True)]
     ahead = rejected["estimate"] > 0
     n_worse = rejected["model_a"].where(ahead, rejected["model_b"]).value_counts()
     n_better = rejected["model_b"].where(ahead, rejected["model_a"]).value_counts()
@@ -216,7 +221,7 @@ def _find_rejected_pairs(pairs: pd.DataFrame, test: str, models: Sequence[str]) 
         )
     if len({frozenset(pair) for pair in names}) != len(models) * (len(models) - 1) // 2:
         raise InputError(
-            f"`test` must compare every pair of the {len(models)} models, which {test!r} does not; take "
-            "skewanova.compare(scores).pairs, without `control`, and the name of one of its tests"
+            f"`test` must compare every pair of the {len(models)} models, which {test!r} does not; leave out "
+            "`test` (and `pairs` of rank_comparison), or compare again without `control`"
         )
     return [pair for pair, reject in zip(names, rows["reject"].eq(True), strict=True) if reject]

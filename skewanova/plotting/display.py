@@ -137,6 +137,10 @@ class AUPRECDisplay:
         ValueError
             If `prior` is not strictly between 0 and 1.
         """
+        if not isinstance(curve_kwargs, Mapping | None):
+            raise InputTypeError(
+                f"`curve_kwargs` must be options such as {{'color': 'red'}}, but got {curve_kwargs!r}"
+            )
         title, xlabel, ylabel = "AUPREC by prior", styling.PRIOR_LABEL, "AUPREC"
         lines, chance = [(self.priors, areas) for areas in self.auprec], (self.priors, self.priors)
         if prior is not None:

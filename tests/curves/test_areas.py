@@ -10,9 +10,10 @@ from messages import exact
 from sklearn import metrics
 from strategies import priors, ranges, tie_groups, untied_groups
 
+from skewanova.base.checks import InputTypeError
 from skewanova.curves.areas import auprec, auprec_score, iauprec, iauprec_score, precision_recall_curve
 from skewanova.curves.estimators import ESTIMATORS
-from skewanova.curves.roc import RocCurve, roc_curve
+from skewanova.curves.roc import RocCurve, auc, convex_hull, roc_curve
 from skewanova.priors.weightings import BetaPrior, DiscretePrior, UniformPrior, UniformSkew
 
 TOLERANCE = 1e-13  # relative, against 40 digits
@@ -280,6 +281,19 @@ REFUSED = {
         c, (0.1, 0.2), area_estimator="ap"
     ),
 }
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_labels_in_place_of_a_curve_are_refused(estimator):
+    labels = [0, 1]
+    for call in (
+        lambda: auc(labels),
+        lambda: auprec(labels, 0.1, area_estimator=estimator),
+        lambda: iauprec(labels, (0.1, 0.2), area_estimator=estimator),
+        lambda: convex_hull(labels),
+    ):
+        with pytest.raises(InputTypeError, match=r"but got list; .* use skewanova\.auprec_score\(y_true, "):
+            call()
 
 
 @each(("message", "call"), REFUSED.items())

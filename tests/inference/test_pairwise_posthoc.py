@@ -221,6 +221,8 @@ TWO, BY_PRIOR = analyse("two_way", "balanced"), LONG["balanced"].drop(columns="i
 @each(("call", "message"), [
     (lambda: tukey_hsd(TWO, order=("M1", "M2")),
      "`order` must name every level once, but got ['M1', 'M2'] for ['M1', 'M2', 'M3']"),
+    (lambda: tukey_hsd(TWO, order=3),
+     "`order` must name every level once, but got [3] for ['M1', 'M2', 'M3']"),
     (lambda: tukey_hsd(TWO, factor="prior"), "`factor` must be one of model; but got 'prior'"),
     (lambda: tukey_hsd(analyse("three_way", "balanced"), factor="fold"),
      "`factor` must be one of model, prior; but got 'fold'"),

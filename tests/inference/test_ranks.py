@@ -121,7 +121,7 @@ def test_what_cannot_be_grouped_is_refused():
     for options, message in (
         ({"test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
         ({"pairs": pairs, "test": "max_t"}, "`test` must be one of nemenyi; but got 'max_t'"),
-        ({"pairs": dunnett, "test": "dunnett"}, "without `control`, and the name of one of its tests"),
+        ({"pairs": dunnett, "test": "dunnett"}, "leave out `test` (and `pairs` of"),
         (
             {"pairs": pairs.drop(columns="reject")},
             "but lacks reject; skewanova.compare(scores).pairs has",
@@ -140,6 +140,17 @@ def test_rank_intervals_by_hand_count_the_better_and_the_worse():
     pairs = pd.DataFrame(rows, columns=["model_a", "model_b", "estimate", "reject"])
     ranks = rank_intervals(["A", "B", "C", "D"], pairs)
     assert ranks.to_numpy().tolist() == [["A", 1, 2], ["B", 2, 4], ["C", 2, 3], ["D", 2, 4]]
+
+
+def test_rank_intervals_are_of_one_test_and_of_the_models_named():
+    columns = ["model_a", "model_b", "estimate", "reject", "role"]
+    rows = [(a, b, 0.2, True, "primary") for a, b in ("AB", "AC", "BC")]
+    pairs = pd.DataFrame(rows, columns=columns)
+    both = pd.concat([pairs, pairs.assign(role="secondary")])
+    with pytest.raises(InputError, match="must be of one test"):
+        rank_intervals(["A", "B", "C"], both)
+    ranks = rank_intervals(["A", "C"], both.query("role == 'primary'"))
+    assert ranks.to_numpy().tolist() == [["A", 1, 1], ["C", 2, 2]]
 
 
 @pytest.mark.parametrize("seed", range(20))

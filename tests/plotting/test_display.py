@@ -140,6 +140,7 @@ def test_what_is_refused(results, ax):
         (lambda: AUPRECDisplay([]), r"^`curves` must be skewanova.roc_curve\(y_true, y_score\) or a list"),
         (lambda: AUPRECDisplay(3), "or a list of such, but got int$"),
         (lambda: drawn(Y, SCORE, priors=[0.1, 2], ax=ax), "^`priors` must lie .* between 0 and 1, but got 2"),
+        (lambda: drawn(Y, SCORE, curve_kwargs=5, ax=ax), "options such as {'color': 'red'}, but got 5$"),
         (lambda: drawn(Y, SCORE, prior=0, ax=ax), "^`prior` must lie strictly between 0 and 1, but got 0"),
         (
             lambda: AUPRECDisplay.from_cv_results({}, X, Y),

@@ -185,6 +185,11 @@ def test_columns_digits_caption_label_and_rows_by_number_model_pair_or_test(host
 def test_what_is_not_there_is_refused(hostile, options, told):
     with pytest.raises((InputError, InputTypeError), match=told):
         hostile.to_latex("ranking", **options)
+    for render in (hostile.to_markdown, hostile.to_html):
+        with pytest.raises(
+            InputError, match="must be one of columns, rows, digits, caption; but got 'label'"
+        ):
+            render("ranking", label="tab:x")
 
 
 # --- compiled ---------------------------------------------------------------------------------------------
