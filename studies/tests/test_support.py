@@ -132,7 +132,9 @@ def test_intervals_of_areas_hold_with_few_positives_as_recorded():
     frame = pd.read_csv(RECORDED.with_name("few_positives.csv"))
     assert tuple(frame) == support.FEW_COLUMNS
     difference = frame["measure"].str.startswith("difference")
-    assert (frame[difference]["coverage"] >= 0.92).all()
+    thin = (frame["n_positive"] == 30) & (frame["prior"] == 0.01)  # positives times the area are few
+    assert (frame[difference & ~thin]["coverage"] >= 0.93).all()
+    assert (frame[difference & thin]["coverage"] >= 0.9).all()
     at_limit = frame["effective_negatives"] == MIN_CASES
     assert (frame.loc[at_limit, "coverage"] >= 0.93).all()
     assert (frame.loc[at_limit, "replicates"] == 400).all()
