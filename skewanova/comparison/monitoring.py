@@ -43,7 +43,7 @@ from skewanova.inference.sampling import Sample
 from skewanova.inference.single_test_set import compute_pair_tests, measure_arcsine_areas
 from skewanova.priors import mixtures
 from skewanova.priors.estimation import LabelShift, PriorEstimate, estimate_from_bins
-from skewanova.priors.evidence import MIN_POSITIVES
+from skewanova.priors.evidence import MIN_POSITIVES, effective_negatives, scarce_class
 from skewanova.priors.mixtures import BinCounts, BinnedScores, count_by_bin
 from skewanova.priors.weightings import DeploymentPrior, PriorLike, as_deployment_prior
 from skewanova.scores.unlabelled import SCORE_BIN_COLUMNS, UnlabelledScores, as_unlabelled
@@ -108,7 +108,7 @@ class MonitorReport(FrameResult):
     runner_up : str
         Model with which labelled cases compare the chosen one; empty without any.
     lead : DataFrame
-        One row for each batch up to which there are enough labelled cases; columns of `LEAD_COLUMNS`. The
+        One row for each labelled batch from that on which has enough cases; columns of `LEAD_COLUMNS`. The
         difference is the chosen model's IAUPREC minus the runner-up's on the pooled batches, with its
         interval over all looks; the state is ``ahead``, ``open`` or ``behind``.
     """
@@ -246,7 +246,7 @@ def monitor(
     moved is tested by the difference of the mean score statistic of a window from all batches before it,
     where the error of the labelled sample cancels. Without a number of looks, look t has ``6 / (pi t)^2`` of
     the level. Labelled cases of the same windows are compared as by
-    :func:`~skewanova.inference.compare_test_set`, from 10 of each class on.
+    :func:`~skewanova.inference.compare_test_set`, from 10 of each class on (30 if scores tie).
 
     Examples
     --------
@@ -292,9 +292,9 @@ def monitor(
     lead: dict[str, Any] = {}
     if "y_true" in rows and rows["y_true"].notna().any():
         runner_up = _find_runner_up(frames["ranking"], field_scores)
-        labelled_cases = [field_scores.pair_labelled((chosen, runner_up), name) for name, _ in parts]
+        batches = {str(name): field_scores.pair_labelled((chosen, runner_up), name) for name, _ in parts}
         measure = _load_measure(comparison, deployment_prior)
-        rows_of_lead = _judge_lead(labelled_cases, names, measure, alpha=1 - level, looks=looks)
+        rows_of_lead = _judge_lead(batches, measure, alpha=1 - level, looks=looks)
         lead = {"runner_up": runner_up, "lead": pd.DataFrame(rows_of_lead, columns=list(LEAD_COLUMNS))}
     return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings), **lead)
 
@@ -328,21 +328,22 @@ def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[
 
 
 def _judge_lead(
-    batches: Sequence[tuple[Bools, Floats]],
-    names: Sequence[str],
+    batches: Mapping[str, tuple[Bools, Floats]],
     measure: tuple[DeploymentPrior, str],
     *,
     alpha: float,
     looks: int | None,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield, for each batch up to which enough cases are labelled, its row of `lead`."""
-    for number, name in enumerate(names, 1):
+    """Yield the row of `lead` of each labelled batch up to which there are enough labelled cases."""
+    labelled = {name: cases for name, cases in batches.items() if len(cases[0])}
+    for number, name in enumerate(labelled, 1):
         level = 1 - 2 * float(norm.sf(_critical_value(alpha, looks, number, 0)))
         rows = []
         for length in _list_windows(number):
-            positive, scores = map(np.concatenate, zip(*batches[number - length : number], strict=True))
+            window = [*labelled.values()][number - length : number]
+            positive, scores = map(np.concatenate, zip(*window, strict=True))
             sizes = int(positive.sum()), int((~positive).sum())
-            if min(sizes) >= MIN_POSITIVES:
+            if _is_judged(scores, *sizes, measure[0].low):
                 areas = measure_arcsine_areas(Sample(positive), scores.T, *measure)
                 test = compute_pair_tests(areas, level=level, simultaneous="none")
                 limits = float(test.conf_low[0]), float(test.conf_high[0])
@@ -379,6 +380,15 @@ def _judge_batches(
         shifts.append(LabelShift(statistic, df, p_value, np.array([])) if is_rejected else None)
         rows.append((*window[:-1], p_value, names, state, has_moved[number - 1]))
     return rows, shifts
+
+
+def _is_judged(scores: Floats, n_positive: int, n_negative: int, prior: float) -> bool:
+    """Return True if there are enough cases of each class for a test, given their distinct scores."""
+    n_scores = min(len(np.unique(column)) for column in scores.T)
+    effective = float(effective_negatives(n_negative, prior))
+    return min(n_positive, n_negative) >= MIN_POSITIVES and not scarce_class(
+        n_scores, n_positive, effective, prior
+    )
 
 
 class Window(NamedTuple):

@@ -283,10 +283,18 @@ def test_labels_that_come_late_are_used_when_there_are_ten_of_each_class(labelle
     frame = draw_labelled(0.0, np.random.default_rng(10))
     late = frame.assign(y_true=frame["y_true"].where(frame["batch"] == 3))
     lead = monitor(labelled_folder, late, deployment_prior=0.05).lead
-    assert lead["batch"].tolist() == ["3", "4", "5", "6"]
-    assert lead["n_positive"].nunique() == 1
+    assert lead["batch"].tolist() == ["3"]
+    late = frame.assign(y_true=frame["y_true"].where(frame["batch"].isin([1, 3, 6])))
+    lead = monitor(labelled_folder, late, deployment_prior=0.05).lead
+    assert lead["batch"].tolist() == ["1", "3", "6"]
+    assert lead["n_batches"].max() == 2
     few = frame.assign(y_true=frame["y_true"].where(frame["case"] < 20))
     assert monitor(labelled_folder, few, deployment_prior=0.05).lead.empty
+    early = frame.assign(y_true=frame["y_true"].where(frame["case"] < 100))
+    assert len(monitor(labelled_folder, early, deployment_prior=0.05).lead) == 1
+    tied = early.assign(y_score=early["y_score"].round())
+    with pytest.warns(SkewanovaWarning, match="label shift"):
+        assert monitor(labelled_folder, tied, deployment_prior=0.05).lead.empty
     none = frame.assign(y_true=np.nan)
     assert monitor(labelled_folder, none).lead.empty
 
