@@ -26,6 +26,7 @@ from skewanova.base.checks import (
     InputTypeError,
     MultipleDatasetsError,
     SkewanovaWarning,
+    check_prior,
     check_priors,
 )
 from skewanova.base.folders import OutputError, check_folder, check_formats, is_closed_pipe
@@ -67,6 +68,9 @@ def parse_deployment_prior(text: str) -> DeploymentPrior:
     numbers = _parse_floats(rest if kind in kinds else [kind, *rest], form)
     if len(numbers) > 2 or (kind in kinds and len(numbers) < 2):
         raise InputError(form)
+    if kind not in kinds and len(numbers) == 2 and 1 < min(numbers) <= max(numbers) < 100:
+        low, high = (f"{number / 100:g}" for number in numbers)
+        raise InputError(f"{form}; did you mean skew:{kind}:{rest[0]}, or {low}:{high}?")
     return kinds[kind](*numbers) if kind in kinds else UniformPrior(numbers[0], numbers[-1])
 
 
@@ -78,10 +82,8 @@ def parse_priors(text: str) -> tuple[float, ...]:
 
 def parse_prior(text: str) -> float:
     """Return the one prior in a text; raise `InputError` if it has several."""
-    priors = parse_priors(text)
-    if len(priors) > 1:
-        raise InputError(f"the prior must be one number, but got {text!r}")
-    return priors[0]
+    message = f"`priors` must be one number, but got {text!r}; a range is for --deployment-prior"
+    return check_prior(_parse_floats([text], message)[0], "priors")
 
 
 def parse_priors_or_range(text: str) -> tuple[float, ...] | DeploymentPrior:

@@ -24,6 +24,7 @@ from skewanova.base.checks import (
     check_count,
     check_fraction,
     check_scores,
+    make_generator,
     warn_each,
 )
 from skewanova.base.frames import FrameResult, iter_rows
@@ -259,6 +260,7 @@ def monitor(
     (False, ['choice'])
     """
     level = check_fraction(confidence_level, "confidence_level")
+    rng = make_generator(rng)
     looks = looks if looks is None else check_count(looks, "looks", minimum=1)
     frames = _load_frames(comparison)
     chosen = get_leader(frames["ranking"])
@@ -266,7 +268,7 @@ def monitor(
     if chosen not in field_scores.models:
         raise InputError(
             f"`unlabelled` must hold scores of {chosen!r}, the model that was chosen, but has those of "
-            f"{', '.join(map(repr, field_scores.models[:5]))}"
+            f"{', '.join(map(repr, field_scores.models[:5]))}; add its rows, or rename the model in them"
         )
     bins, rows = _select_bins(frames["score_bins"], chosen), field_scores.select_model(chosen)
     parts: Any = [("", rows)] if "batch" not in rows else rows.groupby("batch", sort=True, observed=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -178,7 +178,7 @@ def omnibus_test(
     values, models = build_fold_table(frame)
     halves = half_differences(iauprec, models, needed=method) if test.needs_halvings else None
     if test.needs_full_rank:
-        _check_has_full_rank(values, halves)
+        _check_has_full_rank(values, halves, models)
     inflation = 1 + len(values) * ratio
     needs = kernel_arguments(test, inflation=inflation, halves=halves, n_resamples=n_resamples, rng=rng)
     if test.uses_ranks:
@@ -221,7 +221,7 @@ KERNELS: dict[str, Callable[..., FTest]] = {
 OMNIBUS_TESTS = tuple(KERNELS)
 
 
-def _check_has_full_rank(values: Floats, halves: Floats | None) -> None:
+def _check_has_full_rank(values: Floats, halves: Floats | None, models: Sequence[object]) -> None:
     """Raise InputError if Hotelling's covariance is singular: too few folds or halvings, or models alike."""
     n_folds, n_models = values.shape
     if halves is not None and len(halves) < n_models - 1:
@@ -232,9 +232,10 @@ def _check_has_full_rank(values: Floats, halves: Floats | None) -> None:
     if halves is not None and fold_statistics.has_full_rank(np.concatenate([halves, -halves])):
         return
     if not fold_statistics.has_full_rank(values) and find_degenerate(values) is None:
+        alike = next(i for i in range(2, n_models + 1) if not fold_statistics.has_full_rank(values[:, :i]))
         raise InputError(
-            "Hotelling's test needs a covariance of full rank, but some models move alike; leave one of them "
-            "out"
+            "Hotelling's test needs a covariance of full rank, but changes over folds of "
+            f"{models[alike - 1]!r} follow from those of other models; leave it out"
         )
 
 

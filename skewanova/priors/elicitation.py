@@ -36,8 +36,8 @@ def shapes_from_quantiles(
         a, b = fit_shapes(shares, priors)
     except ValueError as error:
         raise InputError(
-            f"`quantiles` are too close together for a beta prior, but got {quantiles}; state priors "
-            "that are further apart"
+            f"`quantiles` are too close together, or to 0 or 1, for a beta prior, but got {quantiles}; state "
+            "two of these priors as the range (low, high)"
         ) from error
     if min(a, b) < smallest:
         raise InputError(

@@ -519,7 +519,7 @@ def _write_flaws(facts: Judgement, writer: LineWriter) -> Iterator[str]:
     top = facts.find_check("share_at_best_score")
     if design.reason == "assumed":
         yield "How the folds were made is assumed: add a case column."
-    elif not design.is_test_set and design.warnings:
+    elif design.warnings and "stated" in design.reason:
         yield "The stated design does not fit the cases: see the warnings."
     if few is not None:
         count = writer.add_count(few.statistic, "statistic", "assumptions")

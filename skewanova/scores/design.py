@@ -61,7 +61,9 @@ SAME_LABELS = (
 )
 
 
-NOT_USED = "the table's halvings are not used, since design={design!r} was stated"
+NOT_USED = (
+    "the table's halvings are not used, since design={design!r} was stated; leave out `design` to use them"
+)
 
 
 SAME_CASES = (
@@ -341,7 +343,7 @@ def _infer_single_fold(table: Scores, stated: FoldDesign) -> FoldDesign:
     unused = [] if stated.kind in {"auto", "test_set"} else [f"design={_design_name(stated)!r}"]
     unused += [] if stated.test_fraction is None else [f"test_fraction={stated.test_fraction:g}"]
     unused += ["halvings"] if isinstance(table, ScoreTable) and table.halvings is not None else []
-    notes = (f"{' and '.join(unused)} not used, because there is only one fold",) if unused else ()
+    notes = (f"{' and '.join(unused)} not used for only one fold; leave that out",) if unused else ()
     reason = f"{positive:,} positives, {negative:,} negatives"
     return FoldDesign("test_set", n_folds=1, reason=reason, warnings=notes)
 
@@ -350,10 +352,12 @@ def _independence_warnings(table: Scores, inferred: FoldDesign | None, stated: F
     """Return the warnings of cases and a test fraction that contradict independent folds; () if none."""
     notes = []
     if table.has_cases and (inferred is None or inferred.kind != "kfold"):
-        notes.append("cases occur in several folds, but the folds were stated to be independent")
+        notes.append(
+            "cases occur in several folds, but the folds were stated to be independent; leave out `design`"
+        )
     if stated.test_fraction is not None:
         fraction = f"test_fraction={stated.test_fraction:g}"
-        notes.append(f"{fraction} is not used, because the folds were stated to be independent")
+        notes.append(f"{fraction} is not used, because the folds were stated to be independent; leave it out")
     return tuple(notes)
 
 
@@ -364,11 +368,14 @@ def _override_design(inferred: FoldDesign, stated: FoldDesign) -> FoldDesign:
     design = replace(inferred, kind=kind, test_fraction=fraction)
     notes = []
     if kind != inferred.kind:
-        notes.append(f"the cases look like {inferred.kind}, but design={kind!r} was stated and is used")
+        notes.append(
+            f"the cases look like {inferred.kind}, but design={kind!r} was stated and is used; if it is "
+            "wrong, leave out `design`"
+        )
     if not 1 / RATIO_SLACK <= design.ratio / inferred.ratio <= RATIO_SLACK:
         notes.append(
             f"the cases look like {inferred.test_fraction:.3g} of the data set in each fold, but "
-            f"test_fraction={fraction:g} was stated and is used"
+            f"test_fraction={fraction:g} was stated and is used; if it is wrong, leave out `test_fraction`"
         )
     words = {"design": stated.kind != "auto", "test_fraction": stated.test_fraction is not None}
     names = [word for word, is_stated in words.items() if is_stated]

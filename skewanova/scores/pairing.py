@@ -226,9 +226,10 @@ def _describe_sampling(table: Scores) -> list[str]:
 def check_several_models(table: Scores) -> None:
     """Raise unless the table has two models or more."""
     if len(table.models) < 2:
+        single = "skewanova.confidence_interval(y_true, y_score), or `skewanova intervals` on one data set"
+        remedy = f"for one model use {single}" if table.models else "name 2 or more in `models`"
         raise InputError(
-            f"a comparison needs at least 2 models, but the table has {len(table.models)}; for one model use "
-            "skewanova.confidence_interval(y_true, y_score), or `skewanova intervals` on one data set"
+            f"a comparison needs at least 2 models, but the table has {len(table.models)}; {remedy}"
         )
 
 
@@ -406,7 +407,7 @@ def _check_identifiers(table: Scores, auc: pd.DataFrame) -> Iterator[SanityCheck
     if named:
         advice = (
             f"the scores of {escape_text(named[0])!r} are whole numbers that all differ: if they name the "
-            "cases, leave the column out, or list those of models by skewanova.scores_from_wide(table, "
+            "cases, leave its column or rows out, or list the others by skewanova.scores_from_wide(table, "
             "models=LIST), or `skewanova compare --wide --models LIST`"
         )
         yield SanityCheck("identifiers", float(len(named)), advice)

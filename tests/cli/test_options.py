@@ -55,6 +55,15 @@ def test_deployment_prior_of_another_form(text):
         parse_deployment_prior(text)
 
 
+@each(("text", "remedies"), [("5:20", ("skew:5:20", "0.05:0.2")), ("4:19", ("skew:4:19", "0.04:0.19"))])
+def test_ranges_of_skews_or_of_percentages_are_written_as_such(text, remedies):
+    skew, priors = remedies
+    with pytest.raises(ValueError, match=f"but got '{text}'; did you mean {skew}, or {priors}[?]$"):
+        parse_deployment_prior(text)
+    for remedy in remedies:
+        parse_deployment_prior(remedy)
+
+
 def test_parse_priors():
     assert parse_priors("0.5, 0.1,1e-2") == (0.5, 0.1, 0.01)
     for text in ("", "0.5,", "0.5;0.1", "half"):
@@ -68,7 +77,8 @@ def test_parse_priors():
 
 def test_parse_prior():
     assert parse_prior(" 0.1") == 0.1
-    with pytest.raises(ValueError, match=exact("the prior must be one number, but got '0.1,0.2'")):
+    message = "`priors` must be one number, but got '0.1,0.2'; a range is for --deployment-prior"
+    with pytest.raises(ValueError, match=exact(message)):
         parse_prior("0.1,0.2")
 
 

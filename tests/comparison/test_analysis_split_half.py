@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -149,6 +150,14 @@ def test_other_designs_are_not_touched_by_halvings_that_are_not_used(frame: pd.D
     for name in ("tests", "pairs", "ranking", "difference_curves", "plans", "equivalence"):
         pd.testing.assert_frame_equal(stated.tables[name], plain.tables[name])
     assert "split_half_t_holm" not in set(plain.pairs["test"])
+
+
+def test_halves_of_few_folds_contradict_no_design_that_was_stated() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SkewanovaWarning)
+        result = sa.compare(halved_frame(), at_priors=(0.2,), rng=0)
+    assert any("cross-validated in 2 folds" in note for note in result.design.warnings)
+    assert "stated design" not in str(result.verdict)
 
 
 def test_the_rule_of_choice() -> None:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from scipy.stats import norm
 
 import skewanova
-from skewanova import InputError, SkewanovaWarning
+from skewanova import InputError, InputTypeError, SkewanovaWarning
 from skewanova.comparison.monitoring import (
     LEAD_COLUMNS,
     LEAD_STATES,
@@ -121,7 +121,7 @@ def test_a_folder_is_read(tmp_path):
 
 def test_a_model_without_scores_is_named(tmp_path):
     others = pd.DataFrame({"model": [*"BCDEFGH"], "y_score": 0.5})
-    with pytest.raises(InputError, match=r"has those of 'B', 'C', 'D', 'E', 'F'$"):
+    with pytest.raises(InputError, match=r"has those of 'B', 'C', 'D', 'E', 'F'; add its rows, or rename"):
         monitor(write_folder(tmp_path), others)
 
 
@@ -223,6 +223,8 @@ def test_more_looks_widen_intervals_and_an_open_number_most(labelled_folder):
     assert "95 % over all looks: " in without.sentences[0]
     with pytest.raises(InputError, match="`looks` must be"):
         monitor(labelled_folder, weeks, looks=0)
+    with pytest.raises(InputTypeError, match="`rng` must be a whole number"):
+        monitor(labelled_folder, weeks, rng="x")
 
 
 def test_label_shift_is_warned_of_at_the_level_over_looks(labelled_folder):

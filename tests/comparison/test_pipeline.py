@@ -205,7 +205,9 @@ def test_models_leaves_the_others_out(result):
     with pytest.raises(InputError, match=r"`models` must be one of .*; but got 'lo'"):
         table.select_models(["high", "lo"])
     for models in ([], ["mid"]):
-        with pytest.raises(InputError, match=f"needs at least 2 models, but the table has {len(models)}"):
+        remedy = "for one model use" if models else "name 2 or more in `models`$"
+        message = f"needs at least 2 models, but the table has {len(models)}; {remedy}"
+        with pytest.raises(InputError, match=message):
             compare(table.select_models(models), **QUICK)
     with pytest.raises(InputTypeError, match="`models` must be a list of names, but got 'high'"):
         table.select_models("high")

@@ -76,8 +76,8 @@ NO_BETA = "`quantiles` are not those of a beta distribution: the closest has"
         (WIDE, LEAST + "state priors that are closer together"),
         (
             TIGHT,
-            f"`quantiles` are too close together for a beta prior, but got {TIGHT}; "
-            "state priors that are further apart",
+            f"`quantiles` are too close together, or to 0 or 1, for a beta prior, but got {TIGHT}; "
+            "state two of these priors as the range (low, high)",
         ),
         ({0.25: 0.02, 0.5: 0.05, 0.75: 0.4}, NO_BETA),
         (

@@ -149,7 +149,7 @@ def test_clusters_may_recur_where_folds_overlap_only():
 
 # --- what the user states -----------------------------------------------------------------------------------
 
-RECUR = "cases occur in several folds, but the folds were stated to be independent"
+RECUR = "cases occur in several folds, but the folds were stated to be independent; leave out `design`"
 
 
 NEW, A_CASE = "methods retrained on data like these", "test cases for each training case"
@@ -168,12 +168,13 @@ NEW, A_CASE = "methods retrained on data like these", "test cases for each train
           for folds, notes in [(FOLDS, ()), (OVERLAPPING, (RECUR,)), (REPEATED, (RECUR,)), (RUNS, (RECUR,))]),
         (FOLDS, FoldDesign("independent", 0.2), "independent folds, 5 folds (as stated)",
          "methods retrained on new data",
-         ("test_fraction=0.2 is not used, because the folds were stated to be independent",)),
+         ("test_fraction=0.2 is not used, because the folds were stated to be independent; leave it out",)),
         (FOLDS, "repeated_holdout", f"repeated hold-out, 5 folds, 0.25 {A_CASE} (design as stated)", NEW,
-         ("the cases look like kfold, but design='repeated_holdout' was stated and is used",)),
+         ("the cases look like kfold, but design='repeated_holdout' was stated and is used; if it is wrong, "
+          "leave out `design`",)),
         (FOLDS, FoldDesign("auto", 0.05), f"one cross-validation, 5 folds, 0.0526 {A_CASE} (test_fraction as "
          "stated)", NEW, ("the cases look like 0.2 of the data set in each fold, but test_fraction=0.05 was "
-                          "stated and is used",)),
+                          "stated and is used; if it is wrong, leave out `test_fraction`",)),
         (OVERLAPPING, FoldDesign("auto", 0.2), f"repeated hold-out, 8 folds, 0.25 {A_CASE} (test_fraction as "
          "stated)", NEW, ()),
         (FOLDS, FoldDesign("kfold", 0.2), f"one cross-validation, 5 folds, 0.25 {A_CASE} (design and "
@@ -233,7 +234,7 @@ def test_halvings_make_a_split_half_design():
     assert plain.warnings == (module.NOT_USED.format(design="repeated_holdout"),)
     single = infer_design(read_scores(frame[frame["fold"].eq(1) | frame["part"].ne("holdout")]))
     assert single.kind == "test_set"
-    assert single.warnings == ("halvings not used, because there is only one fold",)
+    assert single.warnings == ("halvings not used for only one fold; leave that out",)
 
 
 # --- without cases ------------------------------------------------------------------------------------------
@@ -347,7 +348,7 @@ def test_one_fold_has_no_design():
         assert design.describe() == "one test set (5 positives, 6 negatives)"
     assert without_cases(1, design="test_set")[1] == ()
     _, notes = without_cases(1, design=FoldDesign("kfold", 0.2))
-    assert notes == ("design='kfold' and test_fraction=0.2 not used, because there is only one fold",)
+    assert notes == ("design='kfold' and test_fraction=0.2 not used for only one fold; leave that out",)
     one = module.design_without_cases(1, FoldDesign("kfold"))
     assert (one.kind, one.n_folds, one.reason) == ("test_set", 1, "one fold")
 
