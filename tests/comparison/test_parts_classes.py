@@ -83,7 +83,7 @@ def test_words_name_each_class(found):
 def test_priors_by_class_and_a_control(found):
     scores, _ = found
     with pytest.warns(sa.SkewanovaWarning, match="effective negatives"):
-        result = sa.compare_classes(scores, {"0": 0.3, "1": (0.07, 0.3), "2": 0.5}, control="m2", **OPTIONS)
+        result = sa.compare_classes(scores, {"0": 0.3, "1": (0.04, 0.3), "2": 0.5}, control="m2", **OPTIONS)
     assert (result.pairs["model_b"] == "m2").all()
     assert len(result.pairs) == 6
     assert result.comparisons["2"].evaluation.deployment_prior.low == 0.5
