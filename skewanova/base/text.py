@@ -404,7 +404,7 @@ def pack_columns(widths: Sequence[int], width: int) -> list[list[int]]:
 
 
 def drop_column(table: Table, head: str) -> Table:
-    """Return the table without the column of this head."""
+    """Return the table without any column of this head; unchanged if there is none."""
     return select_cells(table, [j for j, name in enumerate(table.header) if name != head])
 
 

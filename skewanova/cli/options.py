@@ -213,7 +213,7 @@ def _failure_text(error: OSError | MemoryError) -> str:
 
 @contextmanager
 def _raised_signals() -> Iterator[None]:
-    """Raise SystemExit on SIGTERM and SIGHUP in the block, so that half-written folders are removed."""
+    """Raise SystemExit on SIGTERM and SIGHUP in the block, unless they are ignored or have a handler."""
 
     def exit_on_signal(number: int, _frame: object) -> None:
         raise SystemExit(128 + number)

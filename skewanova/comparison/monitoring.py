@@ -527,7 +527,7 @@ def _check_frames(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFra
 
 
 def _select_bins(frame: pd.DataFrame, chosen: str) -> BinnedScores:
-    """Return the bin edges and the labelled counts of the chosen model."""
+    """Return a model's inner bin edges and labelled counts, all else 0; raise if it has no rows."""
     rows = frame.loc[frame["model"] == chosen, list(SCORE_BIN_COLUMNS)]
     if rows.empty:
         raise InputError(

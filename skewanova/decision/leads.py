@@ -140,7 +140,7 @@ def find_crossings(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataFra
 
 
 def crossings_frame(panel: PanelCurves, models: tuple[str, ...], alpha: float) -> pd.DataFrame:
-    """Return the frame of :func:`find_crossings`, one row for each crossing in ascending priors.
+    """Return the frame of :func:`find_crossings`: a row for each crossing of any two mean curves.
 
     Columns prior, conf_low, conf_high, model_below, model_above, lead, open_low, open_high, std_error and df.
     """

@@ -203,7 +203,7 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_size(facts: Judgement, writer: LineWriter, side: str) -> str:
-    """Return "57 positives", or negatives by `side`, or "12 clusters with positives"."""
+    """Return "57 positives", effective distinct cases of a `side`, or "12 clusters with positives"."""
     count = writer.add_prior(getattr(facts.support, f"n_{side}"), f"n_{side}", "iauprec")
     return f"{count} {_name_units(facts, f'{side}s')}"
 
@@ -560,7 +560,7 @@ def _write_hidden_difference(facts: Judgement, writer: LineWriter) -> Iterator[s
 
 
 def write_sampling_weakness(design: FoldDesign, writer: LineWriter) -> str:
-    """Return a sentence on a design: trained once, few folds, shared training, unchecked, or none."""
+    """Return a sentence on the first weakness of a design, or "None found for the deployment."."""
     if design.is_test_set:
         return "Each model was trained once, so retraining is not covered."
     if design.n_folds < MIN_FOLDS:

@@ -326,7 +326,7 @@ def _check_collapsed(auc: pd.DataFrame) -> SanityCheck:
 
 
 def _check_positives(table: Scores) -> SanityCheck:
-    """Return the check of the effective positives of the smallest fold; advice if few over several folds."""
+    """Return the check of the smallest fold's effective positives; no advice for one fold or enough."""
     fewest = float(table.effective_counts[table.counts.sum(axis=2) > 0][:, 1].min())
     few = fewest < MIN_POSITIVES_FOR_LARGE_FOLDS and len(table.folds) > 1
     advice = (

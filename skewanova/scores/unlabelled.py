@@ -203,7 +203,8 @@ def score_bins(table: Scores) -> pd.DataFrame:
     """Return counts of positive and negative cases in bins of each model's scores, a row per model and bin.
 
     The columns are model, bin (from 1), score_high (nan in the last bin), n_positive and n_negative. It is
-    empty for distributed scores and for several folds without cases. Models of a single score have no rows.
+    empty for distributed scores and for several folds without cases. Models of one score, or infinite ones,
+    have no rows.
     """
     empty = pd.DataFrame({name: pd.Series(dtype=float) for name in SCORE_BIN_COLUMNS})
     if not isinstance(table, ScoreTable) or (len(table.folds) > 1 and not table.has_cases):
