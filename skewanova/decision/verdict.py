@@ -154,18 +154,7 @@ class Verdict(FrameResult):
         return [(title, str(getattr(self, name)), tables[name]) for name, title in LINE_TITLES.items()]
 
     def to_text(self, width: int = 80) -> str:
-        """Return the warnings and the four lines as text, wrapped to `width` columns.
-
-        Parameters
-        ----------
-        width : int, default 80
-            Largest number of columns.
-
-        Returns
-        -------
-        str
-            One indented paragraph for each warning and line.
-        """
+        """Return the warnings and the four lines as text: indented paragraphs of at most `width` columns."""
         margin = max(map(len, LINE_TITLES.values())) + 2
         return "\n".join(
             textwrap.fill(
