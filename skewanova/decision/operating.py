@@ -466,9 +466,9 @@ def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
 def _judge_threshold(
     rule: _Rule, roc: RocCurve, source: RocCurve, target: float, *, priors: tuple[float, float], level: float
 ) -> tuple[float, dict[str, Estimate]]:
-    """Return the threshold chosen on `source` at the first prior, and measures of `roc` at the second by name.
+    """Return the threshold chosen on `source` at the first prior, and measures of `roc` at the second.
 
-    All are nan if no threshold reaches the target.
+    The measures are by name, and all nan if no threshold reaches the target.
     """
     vertex = rule.vertex(source, target, priors[0])
     if vertex is None:
