@@ -40,6 +40,24 @@ STUDIES = {
         "What half splits and halvings of the data tell, and what they cost.",
         unit="Replicates of each scenario, effect and kind of splits.",
     ),
+    "learners": _Simulation(
+        "learners",
+        "learners_study",
+        "How often the default of compare_estimators finds a difference between equal models.",
+        unit="Data sets of each learner and setting.",
+    ),
+    "rivals": _Simulation(
+        "rivals",
+        "rivals_study",
+        "What tests of two models on one data set find, at what price in fits.",
+        unit="Data sets of each scenario, effect and cut.",
+    ),
+    "instability": _Simulation(
+        "learners",
+        "instability_study",
+        "How far scores over folds tell stable from unstable learners.",
+        unit="Data sets of each scenario.",
+    ),
     "estimators": _Simulation(
         "areas",
         "estimators_study",
@@ -118,7 +136,7 @@ def _options(simulation: _Simulation) -> list[Callable[..., Any]]:
     by = click.Choice(["size", "prior"])
     count, seed = click.IntRange(min=1), click.IntRange(min=0)
     return [
-        *([chosen] if simulation.file in {"calibration", "halvings", "priors"} else []),
+        *([chosen] if simulation.file in {"calibration", "halvings", "learners", "priors", "rivals"} else []),
         *(
             [click.option("--by", type=by, default="size", help="What varies.")]
             if simulation.by_prior

@@ -581,7 +581,7 @@ def _held_out(shift: Floats, rng: np.random.Generator) -> Floats:
     test, train = task.folds(1, rng)
     tested = np.take_along_axis(held[0][:, None], test[0][None, :, :, None], axis=2)  # models, folds, cases
     scores = lda(held[0], train, tested, task.sizes[0])
-    return np.asarray(task.measured(scores[None]).iauprec[0])
+    return np.asarray(task.measured(scores[None], test).iauprec[0])
 
 
 INFORMATION_COLUMNS = (

@@ -87,21 +87,23 @@ def _p_values(
     """p-values of the default tests by "way|test|question"; hold-outs beside halvings go both ways."""
     tables = scenario.draw(size, np.random.default_rng(seed), effect=effect)
     design = scenario.fold_design
-    if design.kind != "split_half":
-        return _of_design(WAYS[1], design, tables)
-    plain = replace(design, kind="repeated_holdout", n_halvings=0)
-    return _of_design(WAYS[0], plain, tables) | _of_design(WAYS[2], design, tables)
+    ways = {WAYS[1]: design}
+    if design.kind == "split_half":
+        ways = {WAYS[0]: replace(design, kind="repeated_holdout", n_halvings=0), WAYS[2]: design}
+    return {
+        f"{way}|{name}": p for way, each in ways.items() for name, p in default_p_values(each, tables).items()
+    }
 
 
-def _of_design(way: str, design: FoldDesign, tables: Tables) -> dict[str, Floats]:
-    """p-values of the tests of all models and of pairs, adjusted, that the design asks for."""
+def default_p_values(design: FoldDesign, tables: Tables) -> dict[str, Floats]:
+    """p-values of the default tests of all models and of pairs, adjusted, by "test|question"."""
     values = tables.iauprec
     needs = {"inflation": design.variance_inflation, "halves": tables.halves}
     everyone = choose_omnibus_test(design, values.shape[-1])
     pairs = name_pairwise_test(design, min(LEVELS))
     tested = KERNELS[everyone](values, **_needed(everyone, needs)).p_value
     raw = fold_statistics.paired_t_p_values(values, **_needed(pairs, needs))
-    return {f"{way}|{everyone}|models": tested, f"{way}|{pairs}|pairs": fold_statistics.adjust_holm(raw)}
+    return {f"{everyone}|models": tested, f"{pairs}|pairs": fold_statistics.adjust_holm(raw)}
 
 
 def _needed(test: str, needs: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,6 +42,9 @@ class Moments(NamedTuple):
 Learner = Callable[[Floats, Floats, Floats, int], Floats]
 
 
+Indices = NDArray[np.intp]
+
+
 def lda(features: Floats, train: Floats, test: Floats, n_positive: int) -> Floats:
     """Linear discriminant: log odds of two Gaussian classes with one covariance (divisor n)."""
     negative, positive = class_moments(features, train, n_positive)
@@ -119,6 +122,11 @@ def separation(features: Floats, train: Floats, n_positive: int) -> Floats:
     return np.asarray((means[1] - means[0]) ** 2 / (errors[0] + errors[1]))
 
 
+def selected_features(features: Floats, train: Floats, n_positive: int, n_selected: int) -> Indices:
+    """Features that separate the classes best, best first: (..., n_folds, n_selected)."""
+    return np.argsort(-separation(features, train, n_positive), axis=-1)[..., :n_selected]
+
+
 def _moments(features: Floats, weight: Floats) -> Moments:
     count = weight.sum(axis=-1)
     mean = weight @ features / count[..., None]
@@ -147,9 +155,6 @@ def _log_density_independent(test: Floats, moments: Moments) -> Floats:
     return np.asarray(-(squared + np.log(variance).sum(axis=-1)[..., None]) / 2)
 
 
-Indices = NDArray[np.intp]
-
-
 DEPLOYMENT = UniformPrior(0.05, 0.20)
 
 
@@ -169,12 +174,17 @@ PRIOR_GRIDS = {
 class Tables:
     """IAUPREC (replicates, folds, models), and AUPREC (..., priors) for each grid of priors.
 
-    With halvings also half the differences of IAUPREC between halves (replicates, halvings, models).
+    With halvings also the mean IAUPREC in both halves (replicates, halvings, 2, models).
     """
 
     iauprec: Floats
     auprec: Mapping[str, Floats]
-    halves: Floats | None = None
+    half_means: Floats | None = None
+
+    @property
+    def halves(self) -> Floats | None:
+        """Half the differences of IAUPREC between halves (replicates, halvings, models)."""
+        return None if self.half_means is None else (self.half_means[:, :, 0] - self.half_means[:, :, 1]) / 2
 
 
 def measures(scores: Floats, n_positive: int) -> Tables:
@@ -360,23 +370,22 @@ class Task:
         np.put_along_axis(train, test, 0.0, axis=-1)
         return test, train
 
-    def measured(self, scores: Floats) -> Tables:
-        """Areas of scores (replicates, models, folds, cases)."""
+    def measured(self, scores: Floats, test: Indices) -> Tables:
+        """Areas of scores (replicates, models, folds, cases) of the test cases of every fold."""
         return measures(np.moveaxis(scores, 1, 2), self.sizes[0] // self.splits.parts)
 
     def with_halves(self, tables: Tables, score: Scoring, rng: np.random.Generator) -> Tables:
-        """Return the tables and, halving by halving, the differences between the halves."""
+        """Return the tables and, halving by halving, the mean areas in both halves."""
         if self.half_folds is None:
             return tables
         cut = self.half_folds.test_cases(len(tables.iauprec), rng, self.sizes)
         n_positive = self.sizes[0] // (2 * self.half_folds.folds)
-        differences = []
+        means = []
         for test in np.moveaxis(cut, 1, 0):
             folds, train = self._halved(test)
             areas = measures(np.moveaxis(score(folds, train), 1, 2), n_positive).iauprec
-            means = areas.reshape(len(areas), 2, -1, areas.shape[-1]).mean(axis=2)
-            differences.append((means[:, 0] - means[:, 1]) / 2)
-        return replace(tables, halves=np.stack(differences, axis=1))
+            means.append(areas.reshape(len(areas), 2, -1, areas.shape[-1]).mean(axis=2))
+        return replace(tables, half_means=np.stack(means, axis=1))
 
     def _halved(self, test: Indices) -> tuple[Indices, Floats]:
         """Folds of both halves in a row, and 1 for the rest of a fold's half (replicates, folds, cases)."""
@@ -388,7 +397,7 @@ class Task:
         return folds, train
 
 
-def _tested(features: Floats, test: Indices) -> Floats:
+def tested_features(features: Floats, test: Indices) -> Floats:
     """Features (..., cases, features) of the test cases (..., folds, test)."""
     return np.take_along_axis(features[..., None, :, :], test[..., None], axis=-2)
 
@@ -408,47 +417,77 @@ def feature_subsets(
 
     def score(test: Indices, train: Floats) -> Floats:
         scores = [
-            learners[k](x, w[None], _tested(x, t[None]), task.sizes[0])
+            learners[k](x, w[None], tested_features(x, t[None]), task.sizes[0])
             for k, x, w, t in zip(drawn, held, train, test, strict=True)
         ]
         return np.stack(scores)
 
-    return task.with_halves(task.measured(score(test, train)), score, rng)
+    return task.with_halves(task.measured(score(test, train), test), score, rng)
 
 
 def different_learners(
-    n_replicates: int, rng: np.random.Generator, *, task: Task, effect: float = 0.0
+    n_replicates: int,
+    rng: np.random.Generator,
+    *,
+    task: Task,
+    effect: float = 0.0,
+    means: Floats = LEARNER_MEANS,
 ) -> Tables:
     """All learners against each other on the same features, their mean areas made equal.
 
-    Learners differ in truth; `LEARNER_MEANS`, from 4,000 data sets of this task, are taken out. That equates
-    IAUPREC only, so there is no grid of priors.
+    Learners differ in truth; `LEARNER_MEANS`, from 4,000 data sets of this task, are taken out, or other
+    `means`. That equates IAUPREC only, so there is no grid of priors.
     """
     held = task.subsets(task.data(n_replicates, rng), rng, 0.0)[:, :1]
     better = held.copy()
     better[:, :, : task.sizes[0]] += effect / np.sqrt(task.n_used)
     test, train = task.folds(n_replicates, rng)
-    scores = [
-        np.concatenate(
-            [
-                learner(x, w[None], _tested(x, t[None]), task.sizes[0])
-                for learner, x in zip(LEARNERS.values(), (first, *[rest] * (len(LEARNERS) - 1)), strict=True)
-            ]
-        )
-        for first, rest, w, t in zip(better, held, train, test, strict=True)
-    ]
-    return Tables(task.measured(np.stack(scores)).iauprec - LEARNER_MEANS, {})
+    learners = list(LEARNERS.values())[: task.n_models]
+
+    def score(test: Indices, train: Floats) -> Floats:
+        scores = [
+            np.concatenate(
+                [
+                    learner(x, w[None], tested_features(x, t[None]), task.sizes[0])
+                    for learner, x in zip(learners, (first, *[rest] * (len(learners) - 1)), strict=True)
+                ]
+            )
+            for first, rest, w, t in zip(better, held, train, test, strict=True)
+        ]
+        return np.stack(scores)
+
+    tables = task.measured(score(test, train), test)
+    centred = tables.iauprec - means
+    return task.with_halves(Tables(centred, {}), score, rng)
 
 
 def random_starts(n_replicates: int, rng: np.random.Generator, *, task: Task, effect: float = 0.0) -> Tables:
     """Discriminants of random projections, drawn anew for each model and fold: only the seed differs."""
     features = task.data(n_replicates, rng)[:, None, None]
     test, train = task.folds(n_replicates, rng)
-    shape = (n_replicates, task.n_models, task.splits.n_folds, task.n_features, task.n_used)
-    seen = features @ rng.standard_normal(shape)
-    seen[:, 0, :, : task.sizes[0]] += effect / np.sqrt(task.n_used)
-    tested = _tested(seen, test[:, None, :, None])
-    return task.measured(lda(seen, train[:, None, :, None], tested, task.sizes[0])[..., 0, :])
+
+    def score(test: Indices, train: Floats) -> Floats:
+        shape = (n_replicates, task.n_models, test.shape[1], task.n_features, task.n_used)
+        seen = features @ rng.standard_normal(shape)
+        seen[:, 0, :, : task.sizes[0]] += effect / np.sqrt(task.n_used)
+        tested = tested_features(seen, test[:, None, :, None])
+        return lda(seen, train[:, None, :, None], tested, task.sizes[0])[..., 0, :]
+
+    return task.with_halves(task.measured(score(test, train), test), score, rng)
+
+
+def fixed_scores(n_replicates: int, rng: np.random.Generator, *, task: Task, effect: float = 0.0) -> Tables:
+    """Binormal scores that no training changes, cases in common: only the cut varies over folds."""
+    common, own = (rng.standard_normal((n_replicates, n, sum(task.sizes))) for n in (1, task.n_models))
+    scores = np.sqrt(SHARED_VARIANCE) * common + np.sqrt(1 - SHARED_VARIANCE) * own
+    scores[..., : task.sizes[0]] += QUALITY[0]
+    scores[:, 0, : task.sizes[0]] += effect
+    test, train = task.folds(n_replicates, rng)
+
+    def score(test: Indices, _train: Floats) -> Floats:
+        return np.take_along_axis(scores[:, :, None], test[:, None], axis=-1)
+
+    return task.with_halves(task.measured(score(test, train), test), score, rng)
 
 
 def unstable_selection(
@@ -463,13 +502,12 @@ def unstable_selection(
     test, train = task.folds(n_replicates, rng)
 
     def score(test: Indices, train: Floats) -> Floats:
-        squared_t = separation(pool, train[:, None], task.sizes[0])
-        best = np.argsort(-squared_t, axis=-1)[..., : task.n_used]
+        best = selected_features(pool, train[:, None], task.sizes[0], task.n_used)
         seen = np.take_along_axis(pool[:, :, None], best[..., None, :], axis=-1)
-        tested = _tested(seen, test[:, None, :, None])
+        tested = tested_features(seen, test[:, None, :, None])
         return lda(seen, train[:, None, :, None], tested, task.sizes[0])[..., 0, :]
 
-    return task.with_halves(task.measured(score(test, train)), score, rng)
+    return task.with_halves(task.measured(score(test, train), test), score, rng)
 
 
 @dataclass(frozen=True)
@@ -597,7 +635,7 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
 )
 
 
-def _both_ways(draw: Callable[..., Tables], sizes: tuple[int, int] = (100, 300)) -> tuple[Scenario, Scenario]:
+def _both_ways(draw: Callable[..., Tables], sizes: tuple[int, int]) -> tuple[Scenario, Scenario]:
     """Hold-outs of a fifth beside 20 halvings, and half splits."""
     halved = Task(_HOLD_OUTS, sizes, half_folds=HalfFolds())
     return (
@@ -606,15 +644,34 @@ def _both_ways(draw: Callable[..., Tables], sizes: tuple[int, int] = (100, 300))
     )
 
 
-#: Scenarios of the study of halvings, learners that change more and more with their training set.
-HALVED_SCENARIOS: Mapping[str, tuple[Scenario, Scenario]] = MappingProxyType(
+#: Draws of learners that change more and more with their training set, and the size of the data set.
+HALVED_DRAWS: Mapping[str, tuple[Callable[..., Tables], tuple[int, int]]] = MappingProxyType(
     {
-        "S2a": _both_ways(feature_subsets),
-        "qda": _both_ways(_QDA),
-        "knn-15": _both_ways(_NEIGHBOURS),
-        "knn-1": _both_ways(partial(feature_subsets, learner="nearest_neighbour")),
-        "S2e": _both_ways(unstable_selection, _SMALL),
-        "noise-300": _both_ways(partial(unstable_selection, n_noise=300), _SMALL),
+        "S2a": (feature_subsets, (100, 300)),
+        "qda": (_QDA, (100, 300)),
+        "knn-15": (_NEIGHBOURS, (100, 300)),
+        "knn-1": (partial(feature_subsets, learner="nearest_neighbour"), (100, 300)),
+        "S2e": (unstable_selection, _SMALL),
+        "noise-300": (partial(unstable_selection, n_noise=300), _SMALL),
+    }
+)
+
+
+#: Their scenarios in the study of halvings.
+HALVED_SCENARIOS: Mapping[str, tuple[Scenario, Scenario]] = MappingProxyType(
+    {name: _both_ways(*each) for name, each in HALVED_DRAWS.items()}
+)
+
+
+#: Draws of two models on one data set, and its size, for tests that know no more than two.
+PAIR_DRAWS: Mapping[str, tuple[Callable[..., Tables], tuple[int, int]]] = MappingProxyType(
+    {
+        "S1": (fixed_scores, (100, 300)),
+        "S2a": HALVED_DRAWS["S2a"],
+        "S2b": (random_starts, (100, 300)),
+        "S2c": (_ANY_LEARNER, (100, 300)),
+        "S2d": (partial(different_learners, means=np.zeros(2)), (100, 300)),
+        "S2e": (unstable_selection, _SMALL),
     }
 )
 
