@@ -41,7 +41,7 @@ from studies.scenarios import (
     feature_subsets,
     lda,
     selected_features,
-    tested_features,
+    take_cases,
 )
 
 #: Hold-outs that `compare_estimators` draws.
@@ -254,7 +254,7 @@ def null_p_values(name: str, setting: Setting, rng: np.random.Generator) -> tupl
     test = np.stack([split.test for split in splits])
     train = np.ones((N_SPLITS, len(setting.positive)))
     np.put_along_axis(train, test, 0.0, axis=-1)
-    scores = LEARNERS[name](blocks, train[None], tested_features(blocks, test[None]), setting.n_positive)
+    scores = LEARNERS[name](blocks, train[None], take_cases(blocks, test[None]), setting.n_positive)
     areas = [
         [_area(score, setting.positive[cases], setting) for score in fold]
         for fold, cases in zip(np.moveaxis(scores, 1, 0), test, strict=True)

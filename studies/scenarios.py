@@ -397,7 +397,7 @@ class Task:
         return folds, train
 
 
-def tested_features(features: Floats, test: Indices) -> Floats:
+def take_cases(features: Floats, test: Indices) -> Floats:
     """Features (..., cases, features) of the test cases (..., folds, test)."""
     return np.take_along_axis(features[..., None, :, :], test[..., None], axis=-2)
 
@@ -417,7 +417,7 @@ def feature_subsets(
 
     def score(test: Indices, train: Floats) -> Floats:
         scores = [
-            learners[k](x, w[None], tested_features(x, t[None]), task.sizes[0])
+            learners[k](x, w[None], take_cases(x, t[None]), task.sizes[0])
             for k, x, w, t in zip(drawn, held, train, test, strict=True)
         ]
         return np.stack(scores)
@@ -448,7 +448,7 @@ def different_learners(
         scores = [
             np.concatenate(
                 [
-                    learner(x, w[None], tested_features(x, t[None]), task.sizes[0])
+                    learner(x, w[None], take_cases(x, t[None]), task.sizes[0])
                     for learner, x in zip(learners, (first, *[rest] * (len(learners) - 1)), strict=True)
                 ]
             )
@@ -470,7 +470,7 @@ def random_starts(n_replicates: int, rng: np.random.Generator, *, task: Task, ef
         shape = (n_replicates, task.n_models, test.shape[1], task.n_features, task.n_used)
         seen = features @ rng.standard_normal(shape)
         seen[:, 0, :, : task.sizes[0]] += effect / np.sqrt(task.n_used)
-        tested = tested_features(seen, test[:, None, :, None])
+        tested = take_cases(seen, test[:, None, :, None])
         return lda(seen, train[:, None, :, None], tested, task.sizes[0])[..., 0, :]
 
     return task.with_halves(task.measured(score(test, train), test), score, rng)
@@ -504,7 +504,7 @@ def unstable_selection(
     def score(test: Indices, train: Floats) -> Floats:
         best = selected_features(pool, train[:, None], task.sizes[0], task.n_used)
         seen = np.take_along_axis(pool[:, :, None], best[..., None, :], axis=-1)
-        tested = tested_features(seen, test[:, None, :, None])
+        tested = take_cases(seen, test[:, None, :, None])
         return lda(seen, train[:, None, :, None], tested, task.sizes[0])[..., 0, :]
 
     return task.with_halves(task.measured(score(test, train), test), score, rng)
