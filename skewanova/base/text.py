@@ -142,7 +142,7 @@ def build_table(
 
 
 def format_column(column: str, digits: int | None = None) -> Callable[[Any], str]:
-    """Return a function of a row that formats the number in this column of it."""
+    """Return a function of a row that formats its attribute `column`, with `digits` or three decimals."""
     return lambda row: format_number(getattr(row, column), digits)
 
 

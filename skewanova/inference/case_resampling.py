@@ -81,7 +81,7 @@ class SortedScores:
 
     @cached_property
     def layout(self) -> tuple[CurvePositions, Codes, Codes] | None:
-        """Curve positions, entries of positions (-1: empty) and units; None for clusters or many weights."""
+        """Curve positions, entries of these (-1: empty) and of cases; None for clusters or many weights."""
         if self.sample.cluster is not None:
             return None
         positive, weight = self.sample.positive, self.sample.weight
@@ -397,7 +397,7 @@ def _recompute_areas(
 
 
 def _scale_changes(size: Floats | Codes, changes: Floats) -> Floats:
-    """Return (size - 1) * changes (n_units, n_weightings), 0 for a unit that is all of its stratum."""
+    """Return (sizes of units' strata - 1) * changes (n_units, n_weightings), with 0 where that is nan."""
     values = (size[:, None] - 1) * changes
     return np.where(np.isnan(values), 0.0, values)
 

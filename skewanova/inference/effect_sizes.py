@@ -190,7 +190,7 @@ def paired_t_table(
     control: str | None,
     needed: str,
 ) -> tuple[Floats, pd.DataFrame]:
-    """Return IAUPREC (n_folds, n_models), and paired t of all pairs: names, estimate, std_error, t, df."""
+    """Return IAUPREC (n_folds, n_models), and all pairs: names, estimate, std_error, statistic, df."""
     frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=needed)
     values, models = build_ordered_table(frame, order)
     if control is not None:

@@ -152,7 +152,7 @@ class Sample:
                 yield number, centered
 
     def estimate_errors(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return standard errors and degrees of freedom of estimates, from unit values (n_units, ...).
+        """Return standard errors and df of estimates, from jackknife values (G - 1) (estimate - without).
 
         The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, and not below that of
         normal values, so heavy tails reduce the degrees of freedom (Satterthwaite 1946).

@@ -117,7 +117,7 @@ def render_notebook(source: ReportSource, table: Table) -> str:
 def build_page_context(
     verdict: Verdict | None, colors: Mapping[str, int], anchors: Mapping[str, str], *, rarest: float = 0.0
 ) -> dict[str, Any]:
-    """Return variables of every page: version, palettes, script, warnings, and the verdict with links."""
+    """Return template variables of all pages: version, colours, script, verdict and its warnings."""
     context: dict[str, Any] = {
         "version": version("skewanova"),
         "light": LIGHT_COLORS,

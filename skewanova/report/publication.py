@@ -83,7 +83,7 @@ def build_publication_table(
 
 
 def _find_columns(table: Table, columns: Any) -> list[int]:
-    """Return the indices of these headings; raise if one is unknown or none is named."""
+    """Return the indices of a list of headings; raise for one string, no heading or an unknown one."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         hint = f"; write [{columns!r}]" if isinstance(columns, str) else ""
         raise InputTypeError(f"`columns` must be a list of headings, but got {columns!r}{hint}")

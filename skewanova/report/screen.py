@@ -194,6 +194,7 @@ def build_datasets_screen(results: Mapping[str, ReportSource], frame: pd.DataFra
 
 
 def _group_by_model(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return a dict of each model's rows, by its name as text, in sorted order of the models."""
     return {str(model): rows for model, rows in frame.groupby("model", observed=True)}
 
 

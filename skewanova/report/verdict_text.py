@@ -203,7 +203,7 @@ def write_choice(facts: Judgement, writer: LineWriter) -> str:
 
 
 def _write_size(facts: Judgement, writer: LineWriter, side: str) -> str:
-    """Return "57 positives", effective distinct cases of a `side`, or "12 clusters with positives"."""
+    """Return "57 positives" or "12 clusters with positives"; `side` is "positive" or "negative"."""
     count = writer.add_prior(getattr(facts.support, f"n_{side}"), f"n_{side}", "iauprec")
     return f"{count} {_name_units(facts, f'{side}s')}"
 
