@@ -31,7 +31,6 @@ from studies.scenarios import (
     DEPLOYMENT,
     HALVED_DRAWS,
     LEVELS,
-    PAIR_DRAWS,
     STRESS_LEARNERS,
     Indices,
     Learner,
@@ -40,6 +39,7 @@ from studies.scenarios import (
     Task,
     feature_subsets,
     lda,
+    random_starts,
     selected_features,
     take_cases,
 )
@@ -290,7 +290,7 @@ INSTABILITY_COLUMNS = (
 INSTABILITY_DRAWS = {
     **HALVED_DRAWS,
     "S2a-small": (feature_subsets, HALVED_DRAWS["S2e"][1]),
-    "S2b": PAIR_DRAWS["S2b"],
+    "S2b": (random_starts, HALVED_DRAWS["S2a"][1]),
 }
 
 

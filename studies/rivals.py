@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,29 @@ from skewanova.base.checks import Floats
 from skewanova.inference.fold_statistics import paired_t_p_values
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, share_and_error
-from studies.scenarios import LEVELS, PAIR_DRAWS, HalfFolds, Splits, Task
+from studies.scenarios import (
+    HALVED_DRAWS,
+    LEVELS,
+    HalfFolds,
+    Splits,
+    Tables,
+    Task,
+    different_learners,
+    feature_subsets,
+    fixed_scores,
+    random_starts,
+)
+
+#: Draws of two models on one data set, and its size, for tests that know no more than two.
+PAIR_DRAWS: Mapping[str, tuple[Callable[..., Tables], tuple[int, int]]] = {
+    "S1": (fixed_scores, (100, 300)),
+    "S2a": HALVED_DRAWS["S2a"],
+    "S2b": (random_starts, (100, 300)),
+    "S2c": (partial(feature_subsets, learner="any"), (100, 300)),
+    "S2d": (partial(different_learners, means=np.zeros(2)), (100, 300)),
+    "S2e": HALVED_DRAWS["S2e"],
+}
+
 
 #: Effects of the first model: none, and two by which its classes lie further apart.
 EFFECTS = (0.0, 0.4, 0.8)

@@ -663,19 +663,6 @@ HALVED_SCENARIOS: Mapping[str, tuple[Scenario, Scenario]] = MappingProxyType(
 )
 
 
-#: Draws of two models on one data set, and its size, for tests that know no more than two.
-PAIR_DRAWS: Mapping[str, tuple[Callable[..., Tables], tuple[int, int]]] = MappingProxyType(
-    {
-        "S1": (fixed_scores, (100, 300)),
-        "S2a": HALVED_DRAWS["S2a"],
-        "S2b": (random_starts, (100, 300)),
-        "S2c": (_ANY_LEARNER, (100, 300)),
-        "S2d": (partial(different_learners, means=np.zeros(2)), (100, 300)),
-        "S2e": (unstable_selection, _SMALL),
-    }
-)
-
-
 #: Negatives' and positives' scores (Boyd et al. 2013, figure 2).
 SETTINGS: Mapping[str, tuple[FrozenDistribution, FrozenDistribution]] = {
     "binormal": (stats.norm(0, 1), stats.norm(1, 1)),

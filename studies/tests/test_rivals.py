@@ -12,8 +12,8 @@ from sharp_cv import sharp_cross_val_test
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from studies.rivals import CUTS, RIVAL_COLUMNS, RIVALS, rival_p_values, rivals_study
-from studies.scenarios import PAIR_DRAWS, Task
+from studies.rivals import CUTS, PAIR_DRAWS, RIVAL_COLUMNS, RIVALS, rival_p_values, rivals_study
+from studies.scenarios import Task
 
 
 def test_5x2_tests_are_those_of_plain_loops() -> None:
