@@ -15,9 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skewanova import compare, evaluate, plan_comparison
+from skewanova import compare, evaluate, plan_comparison, read_scores
 from skewanova.base.checks import Bools, Floats, SkewanovaWarning
+from skewanova.comparison.analysis import choose_pairwise_test
+from skewanova.inference import compare_test_set, posthoc
 from skewanova.scores.design import FoldDesign
+from skewanova.scores.pairing import pair_cases
 from studies.results import Study, study_of
 from studies.runner import Cell, Run, chosen, one_by_one, share_and_error
 from studies.scenarios import Splits, lda
@@ -212,9 +215,23 @@ def measure_plan(name: str, rng: np.random.Generator) -> Floats:
 
 def _p_value(design: PlannedDesign, rng: np.random.Generator, size: float) -> float:
     """Return the primary p-value of the pair on a new sample of this size."""
-    result = compare(design.draw(rng, size), deployment_prior=WEIGHTING, at_priors=(0.1,), **design.options)
-    pairs = result.tables["pairs"]
-    return float(pairs.loc[pairs["role"] == "primary", "p_adjusted"].iloc[0])
+    return primary_p_value(design.draw(rng, size), design.options)
+
+
+def primary_p_value(frame: pd.DataFrame, options: Mapping[str, Any]) -> float:
+    """Return the p-value of the pair that `compare` has, by the test that it chooses."""
+    table = read_scores(frame)
+    measures = evaluate(table, deployment_prior=WEIGHTING, **options)
+    if measures.design.has_runs:
+        pairs = compare(table, deployment_prior=WEIGHTING, at_priors=(0.1,), **options).pairs
+        return float(pairs.loc[pairs["role"] == "primary", "p_adjusted"].iloc[0])
+    if measures.design.is_test_set:
+        cases = pair_cases(table)
+        scores = np.column_stack(cases.scores)
+        test = compare_test_set(cases.positive, scores, deployment_prior=WEIGHTING, cluster=cases.cluster)
+        return float(test.p_adjusted[0])
+    method = choose_pairwise_test(measures.design, ALPHA)
+    return float(posthoc(measures, method=method)["p_adjusted"].iloc[0])
 
 
 def _rows(cell: Cell, values: Floats) -> Iterator[tuple[object, ...]]:

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from studies.plans import DESIGNS, PLANS_COLUMNS, POWER, plans_study
+from skewanova import compare
+from studies.plans import DESIGNS, PLANS_COLUMNS, POWER, WEIGHTING, plans_study, primary_p_value
 
 RECORDED = pd.read_csv(Path(__file__).parents[2] / "docs/studies/plans.csv")
 
@@ -17,6 +18,15 @@ def test_a_table_grows_with_its_size(name):
     assert len(large) == 2 * len(small)
     assert set(small["model"]) == {"A", "B"}
     assert small.groupby("model")["y_true"].sum().nunique() == 1
+
+
+@pytest.mark.parametrize("name", ["5 folds", "10 folds", "test set", "clusters", "hold-outs"])
+def test_p_is_that_of_compare(name):
+    design = DESIGNS[name]
+    frame = design.draw(np.random.default_rng(1), 1.0)
+    pairs = compare(frame, deployment_prior=WEIGHTING, at_priors=(0.1,), **design.options).pairs
+    primary = pairs.loc[pairs["role"] == "primary", "p_adjusted"].iloc[0]
+    assert primary_p_value(frame, design.options) == pytest.approx(primary, abs=1e-12)
 
 
 def test_rows_of_a_design():
