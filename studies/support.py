@@ -330,7 +330,7 @@ def measure_bands(design: Design, rng: np.random.Generator) -> Floats:
 def _measure_test_set(positive: Bools, scores: Floats, prior: float) -> Floats:
     sample, weighting = Sample(positive), UniformPrior(prior, prior)
     areas = measure_arcsine_areas(sample, scores.T, weighting, "trapezoid")
-    options = {"weighting": "", "confidence_level": 1 - ALPHA, "simultaneous": "none"}
+    options: dict[str, Any] = {"weighting": "", "confidence_level": 1 - ALPHA, "simultaneous": "none"}
     two, four, unequal = (
         compare_areas(
             ArcsineAreas.from_areas(areas.area[models], areas.values[:, models], sample),
@@ -349,12 +349,12 @@ def _area_limits(
     areas: ArcsineAreas, scores: Floats, model: int, weighting: UniformPrior
 ) -> tuple[float, float, float]:
     """Return the area of a model with the limits of the interval ``auto``."""
-    measured = tuple(float(part[model]) for part in (areas.area, *areas.model_errors()))
+    area, error, df = (float(part[model]) for part in (areas.area, *areas.model_errors()))
     inputs = IntervalInputs(
-        areas.sample, scores[:, model], weighting, "trapezoid", 1 - ALPHA, precomputed=measured
+        areas.sample, scores[:, model], weighting, "trapezoid", 1 - ALPHA, precomputed=(area, error, df)
     )
-    area = compute_interval(inputs, "auto")
-    return area.estimate, area.conf_low, area.conf_high
+    interval = compute_interval(inputs, "auto")
+    return interval.estimate, interval.conf_low, interval.conf_high
 
 
 def _evaluate_folds(positive: Bools, scores: Floats, design: Design) -> Evaluation:
