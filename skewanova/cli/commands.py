@@ -532,7 +532,7 @@ def report(directory: Path, in_browser: bool) -> None:
     if not pages or not (directory / pages[0]).is_file():
         raise InputError(
             f"{str(directory)!r} is not a folder that skewanova wrote; write one by `skewanova compare "
-            "SCORES --out DIR`"
+            "SCORES --out NEW`, a new folder"
         )
     page = directory / pages[0]
     if in_browser and click.launch(page.resolve().as_uri()):

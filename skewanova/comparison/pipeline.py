@@ -400,7 +400,10 @@ def name_estimators(estimators: object) -> dict[str, Any]:
     result: Any = estimators
     if isinstance(estimators, list | tuple):
         if any(isinstance(item, tuple) for item in estimators):
-            raise InputTypeError("`estimators` holds pairs of a name and a model; pass dict(estimators)")
+            raise InputTypeError(
+                "`estimators` holds pairs of a name and a model; pass dict(estimators) if all are such pairs "
+                "and no name repeats, else a mapping by different names, as {'A': a, 'B': b}"
+            )
         result = {}
         for estimator in estimators:
             kind = type(estimator).__name__

@@ -429,7 +429,10 @@ def to_real_column(values: pd.Series[Any], name: str) -> Floats:
     try:
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError) as error:
-        raise InputTypeError(message) from error
+        numbers = pd.to_numeric(values.astype(object).map(str), errors="coerce")
+        row = int(np.argmax(numbers.isna() & values.notna()))
+        bad = f"the first that is not a number is {values.iloc[row]!r:.40} in row {row}"
+        raise InputTypeError(f"{message}; {bad}") from error
 
 
 def check_cells(frame: pd.DataFrame, factors: Sequence[str]) -> None:

@@ -379,12 +379,14 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
             f"for min(n, m/lam) = {size:.4g} trials, with {text}; check that the scores are held out"
         )
     if used == "small_sample":
-        reason, lacking = f"{inputs.n_negative:.4g} negatives are fewer than {MIN_FOR_JACKKNIFE}", "negatives"
+        few_negatives = not is_sufficient(min(support, inputs.n_negative), MIN_FOR_JACKKNIFE)
+        few_positives = inputs.n_positive < MIN_POSITIVES_FOR_INTERVALS
+        lacking = " and ".join(["negatives"] * few_negatives + ["positives"] * few_positives)
+        reason = f"{inputs.n_negative:.4g} negatives are fewer than {MIN_FOR_JACKKNIFE}"
         if not is_sufficient(support, MIN_FOR_JACKKNIFE):
             reason = f"{text} is below {MIN_FOR_JACKKNIFE}"
-        elif inputs.n_positive < MIN_POSITIVES_FOR_INTERVALS:
+        elif few_positives:
             reason = f"{inputs.n_positive:.4g} positives are fewer than {MIN_POSITIVES_FOR_INTERVALS}"
-            lacking = "positives"
         name = "Clopper and Pearson's" if size < MIN_WILSON_TRIALS else "Wilson's"
         interval = f"the interval is {name} with min(n, m/lam) = {size:.4g} trials, wide on purpose"
         return f"{reason}: {interval}; add {lacking}{' in further clusters' * inputs.sample.clustered}"
@@ -397,8 +399,8 @@ def _warning_text(inputs: IntervalInputs, method: str, used: str) -> str | None:
     if method in _BY_SPREAD and not is_sufficient(support, enough):
         rest = " without `folds`" * (method == "cross_validation")
         return (
-            f"{text} is below {enough:g}, where {method} tends to be too short; use method='auto' "
-            f"(--method auto){rest}"
+            f"{text} is below {enough:g}, where {method} tends to be too short; add negatives, or "
+            f"use method='auto' (--method auto){rest}"
         )
     return None
 

@@ -60,17 +60,17 @@ def score_cases(
     if len(positive) != 2 or positive.sum() != 1:
         raise InputError("it was trained on one class; every training set needs both")
     methods = RESPONSES if response_method == "auto" else (response_method,)
-    method = next((getattr(estimator, name) for name in methods if hasattr(estimator, name)), None)
+    method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
         kind, missing = type(estimator).__name__, " or ".join(methods)
         auto = ", or leave response_method='auto' and `class_prior` out"
         hint = "use another model" + auto * any(hasattr(estimator, name) for name in RESPONSES)
         raise InputTypeError(f"{kind} has no {missing} to score cases with; {hint}")
-    score = to_array(method(rows), "y_score")
+    score = to_array(getattr(estimator, method)(rows), "y_score")
     if score.ndim == 2 and score.shape[1] == 2:
         return np.asarray(score[:, positive.argmax()])
     if score.ndim != 1:
-        raise InputError(f"its scores must be a vector or have two columns, but have shape {score.shape}")
+        raise InputError(f"{method} must return a vector or two columns, but returns shape {score.shape}")
     return score if positive[1] else np.asarray(-score)
 
 

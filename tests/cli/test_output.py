@@ -265,7 +265,7 @@ def test_report_tells_and_opens_the_page(folder, undrawn, monkeypatch):
     (folder / page).unlink()
     (folder / "report.html").write_text("mine")
     for place in ("my report", ".", "absent", "scores.csv"):
-        assert_refused(["report", place], "is not a folder that skewanova wrote; write one by", folder)
+        assert_refused(["report", place], "SCORES --out NEW`, a new folder", folder)
 
 
 def test_completion_prints_the_script_of_the_shell_which_completes():

@@ -482,3 +482,6 @@ def test_numbers_must_be_numbers():
     for values in (list("abcdefghijklmno"), [0.5 + 1j] * 15, [{}] * 15, [pd.Timestamp(2026, 1, 1)] * 15):
         with pytest.raises(InputTypeError, match=r"^`iauprec` must hold real numbers, but has dtype "):
             two_way_anova(GOOD.assign(iauprec=pd.Series(values)))
+    values = [0.5, "0.6", None, "0,7", *[0.5] * 11]
+    with pytest.raises(InputTypeError, match=r"; the first that is not a number is '0,7' in row 3$"):
+        two_way_anova(GOOD.assign(iauprec=pd.Series(values, dtype=object)))

@@ -131,6 +131,20 @@ def test_auto_turns_to_wilson_at_a_rare_prior():
     assert limits(found) == pytest.approx(wilson_limits(found.estimate, 1021 / 49, 0.95), rel=1e-8)
 
 
+@each(
+    ("n_positive", "n_negative", "prior", "lacking"),
+    [
+        (20, 2000, 0.2, "positives"),
+        (40, 40, 0.6, "negatives"),
+        (10, 100, 0.01, "negatives and positives"),
+        (20, 40, 0.6, "negatives and positives"),
+    ],
+)
+def test_what_a_wide_interval_lacks_is_all_named(n_positive, n_negative, prior, lacking):
+    with pytest.warns(SkewanovaWarning, match=f"wide on purpose; add {lacking}$"):
+        confidence_interval(*sample("binormal", n_positive, n_negative), prior=prior)
+
+
 def test_auto_turns_to_clopper_and_pearson_below_twenty_trials():
     labels, scores = sample("bibeta", 266, 1021)
     message = "Clopper and Pearson's with min(n, m/lam) = 10.31 trials, wide on purpose; add negatives"
@@ -207,7 +221,9 @@ def test_methods_named_at_a_rare_prior_are_warned_of(method):
         "trials is too short; use method='auto' (--method auto)"
         if method in {"binomial", "logit", "wilson"}
         else f"below {50 if method == 'jackknife' else 100}, where {method} tends to be too short; "
-        "use method='auto' (--method auto)" + " without `folds`" * (method == "cross_validation")
+        "add negatives, or use method='auto' (--method auto)"
+        + " without `folds`"
+        * (method == "cross_validation")
     )
     message = exact(f"m/lam = 25.2 (negatives over skew, at prior 0.05) is {told}")
     with pytest.warns(SkewanovaWarning, match=message):

@@ -213,8 +213,8 @@ def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_chan
         (
             Broken("cube"),
             ValueError,
-            "model 'B' cannot be used in fold 1: its scores must be "
-            "a vector or have two columns, but have shape (100, 3)",
+            "model 'B' cannot be used in fold 1: decision_function must return a vector or two columns, "
+            "but returns shape (100, 3)",
         ),
         (Broken("few"), ValueError, "model 'B' gave 3 scores for the 100 cases of fold 1"),
         (
