@@ -20,6 +20,7 @@ def test_a_table_grows_with_its_size(name):
     assert small.groupby("model")["y_true"].sum().nunique() == 1
 
 
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 @pytest.mark.parametrize("name", ["5 folds", "10 folds", "test set", "clusters", "hold-outs"])
 def test_p_is_that_of_compare(name):
     design = DESIGNS[name]
