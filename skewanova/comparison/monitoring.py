@@ -81,7 +81,11 @@ STATES = {
 
 
 #: States of the chosen model by labelled cases.
-LEAD_STATES = {"ahead": "is still ahead", "open": "is not shown to be ahead or behind", "behind": "is behind"}
+LEAD_STATES = {
+    "ahead": "is still ahead",
+    "open": "is not shown to be ahead or behind",
+    "behind": "is behind, against what the comparison showed",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +157,14 @@ class MonitorReport(FrameResult):
     def _describe_lead(self) -> Iterator[str]:
         """Yield a sentence on the first batch at which the chosen model is behind, or on the last."""
         rows = [*iter_rows(self.lead)]
+        names = [shorten_name(name) for name in (self.chosen, self.runner_up)]
+        if self.runner_up and not rows:
+            yield (
+                f"The labelled cases that {names[0]} and {names[1]} both scored are too few to compare them: "
+                f"at least {MIN_POSITIVES} of each class are needed, and more if scores tie."
+            )
         if rows:
             row = next((each for each in rows if each.state == "behind"), rows[-1])
-            names = [shorten_name(name) for name in (self.chosen, self.runner_up)]
             yield (
                 f"{f'{row.batch}: ' if row.batch else ''}by {row.n_positive} labelled positives and "
                 f"{row.n_negative} negatives, IAUPREC of {names[0]} minus {names[1]} is {row.difference:.3g} "
@@ -291,14 +300,14 @@ def monitor(
     warnings = [text for text in pooled.warnings if text != pooled.label_shift.note]
     shifted = {name: [shift.note] for name, shift in zip(names, shifts, strict=True) if shift is not None}
     warnings += merge_notes("batch", shifted) if "batch" in rows else shifted.get("", [])
-    lead: dict[str, Any] = {}
-    if "y_true" in rows and rows["y_true"].notna().any():
+    runner_up, lead = "", pd.DataFrame(columns=list(LEAD_COLUMNS))
+    if field_scores.has_labels:
         runner_up = _find_runner_up(frames["ranking"], field_scores)
         batches = {str(name): field_scores.pair_labelled((chosen, runner_up), name) for name, _ in parts}
         measure = _load_measure(comparison, deployment_prior)
-        rows_of_lead = _judge_lead(batches, measure, alpha=1 - level, looks=looks)
-        lead = {"runner_up": runner_up, "lead": pd.DataFrame(rows_of_lead, columns=list(LEAD_COLUMNS))}
-    return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings), **lead)
+        judged_leads = _judge_lead(batches, measure, alpha=1 - level, looks=looks)
+        lead = pd.DataFrame(judged_leads, columns=list(LEAD_COLUMNS))
+    return MonitorReport(chosen, level, looks, table, frames["leaders"], warn_each(warnings), runner_up, lead)
 
 
 def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
@@ -321,12 +330,13 @@ def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[
         return as_deployment_prior(deployment_prior), estimator
     if isinstance(comparison, Comparison):
         return comparison.evaluation.deployment_prior, estimator
-    if not str(settings["deployment_prior"]).startswith("uniform over priors"):
+    low, high = settings.get("deployment_limits", (0.0, 0.0))
+    if (low != high and not str(settings["deployment_prior"]).startswith("uniform over priors")) or not low:
         raise InputError(
-            "`deployment_prior` must be given, because a folder does not hold the one that was compared: "
-            f"{settings['deployment_prior']}"
+            "`deployment_prior` must be given, because the folder does not hold the one that was compared: "
+            f"{settings.get('deployment_prior', 'none')}"
         )
-    return as_deployment_prior(settings["deployment_limits"]), estimator
+    return as_deployment_prior((low, high)), estimator
 
 
 def _judge_lead(

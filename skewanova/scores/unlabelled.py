@@ -52,6 +52,11 @@ class UnlabelledScores:
         """True if rows name their batches."""
         return "batch" in self.frame
 
+    @property
+    def has_labels(self) -> bool:
+        """True if the label of some case is known."""
+        return "y_true" in self.frame and bool(self.frame["y_true"].notna().any())
+
     def pair_labelled(self, models: Sequence[str], batch: object = None) -> tuple[Bools, Floats]:
         """Return labels and scores (n_cases, n_models) of the labelled cases of a batch, of several models.
 
@@ -69,10 +74,11 @@ class UnlabelledScores:
                 "name them in a column `case`"
             )
         paired = pd.concat(parts, axis=1, join="inner").to_numpy(np.float64)
-        paired = paired[~np.isnan(paired).any(axis=1)]
-        if (paired[:, ::2] != paired[:, :1]).any():
+        paired = paired[~np.isnan(paired[:, ::2]).all(axis=1)]  # one model's rows may have the label alone
+        low, high = np.fmin.reduce(paired[:, ::2], axis=1), np.fmax.reduce(paired[:, ::2], axis=1)
+        if (low != high).any():
             raise InputError("`unlabelled` must have the same `y_true` of a case for every model")
-        return paired[:, 0] == 1, paired[:, 1::2]
+        return low == 1, paired[:, 1::2]
 
     def select_model(self, model: str) -> pd.DataFrame:
         """Return the rows of a model, sorted by case if rows name their cases."""

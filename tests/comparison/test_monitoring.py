@@ -290,8 +290,14 @@ def test_labels_that_come_late_are_used_when_there_are_ten_of_each_class(labelle
     lead = monitor(labelled_folder, late, deployment_prior=0.05).lead
     assert lead["batch"].tolist() == ["1", "3", "6"]
     assert lead["n_batches"].max() == 2
-    few = frame.assign(y_true=frame["y_true"].where(frame["case"] < 20))
-    assert monitor(labelled_folder, few, deployment_prior=0.05).lead.empty
+    few = monitor(
+        labelled_folder, frame.assign(y_true=frame["y_true"].where(frame["case"] < 20)), deployment_prior=0.05
+    )
+    assert few.lead.empty
+    assert few.sentences[-1].startswith("The labelled cases that A and B both scored are too few")
+    once = frame.assign(y_true=frame["y_true"].where(frame["model"] == "B"))
+    whole = monitor(labelled_folder, frame, deployment_prior=0.05).lead
+    pd.testing.assert_frame_equal(monitor(labelled_folder, once, deployment_prior=0.05).lead, whole)
     early = frame.assign(y_true=frame["y_true"].where(frame["case"] < 100))
     assert len(monitor(labelled_folder, early, deployment_prior=0.05).lead) == 1
     tied = early.assign(y_score=early["y_score"].round())
@@ -336,8 +342,16 @@ def test_a_folder_without_its_deployment_prior_asks_for_it(labelled_folder):
         '{"settings": {"deployment_prior": "uniform over skews 4 to 19", "deployment_limits": [0.05, 0.2]}}'
     )
     (labelled_folder / "provenance.json").write_text(text)
-    with pytest.raises(InputError, match="`deployment_prior` must be given"):
-        monitor(labelled_folder, draw_labelled(0.1, np.random.default_rng(13)))
+    frame = draw_labelled(0.1, np.random.default_rng(13))
+    with pytest.raises(InputError, match=r"`deployment_prior` must be given.*uniform over skews 4 to 19$"):
+        monitor(labelled_folder, frame)
+    (labelled_folder / "provenance.json").write_text('{"settings": {}}')
+    with pytest.raises(InputError, match=r"`deployment_prior` must be given.*: none$"):
+        monitor(labelled_folder, frame)
+    one = '{"settings": {"deployment_prior": "prior 0.05", "deployment_limits": [0.05, 0.05]}}'
+    (labelled_folder / "provenance.json").write_text(one)
+    expected = monitor(labelled_folder, frame, deployment_prior=0.05).lead
+    pd.testing.assert_frame_equal(monitor(labelled_folder, frame).lead, expected)
 
 
 def test_the_lead_uses_the_deployment_prior_of_the_comparison_and_of_its_folder(tmp_path):
