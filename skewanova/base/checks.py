@@ -112,10 +112,7 @@ def _find_user_level() -> int:
 
 @contextmanager
 def prefix_errors(part: str, reader: str = "read_scores") -> Iterator[None]:
-    """Raise input errors of the block again, with `part` and a colon before the message.
-
-    A remedy by skewanova.read_scores names the function `reader` instead.
-    """
+    """Raise input errors of the block again, after `part` and a colon, and with `reader` in their remedy."""
     try:
         yield
     except (InputError, InputTypeError) as error:
@@ -166,8 +163,14 @@ def check_skews(value: ArrayLike, name: str = "skew") -> Floats:
     return skew
 
 
+def describe_type(value: object) -> str:
+    """Return the name of the type of a value, with its library for a frame: "DataFrame of polars"."""
+    name, library = type(value).__name__, type(value).__module__.partition(".")[0]
+    return f"{name} of {library}" if name == "DataFrame" else name
+
+
 def check_fraction(value: float, name: str, *, or_one: bool = False, largest: float = 1.0) -> float:
-    """Return a number, such as a level, as a float; raise unless it is strictly between 0 and 1, or 1."""
+    """Return a number as a float; raise unless it is between 0 and 1 (or 1), hinting at one <= largest."""
     number = check_number(value, name)
     if not (0 < number < 1 or (or_one and number == 1)):
         share = number / 100 if number <= 100 * largest else 1 - number / 100

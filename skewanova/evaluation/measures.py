@@ -17,6 +17,7 @@ from skewanova.base.checks import (
     InputTypeError,
     check_choice,
     check_prior_list,
+    describe_type,
     warn_each,
 )
 from skewanova.base.frames import FrameResult
@@ -295,8 +296,8 @@ def measure_group(
     [0.7917, 0.5705]
     """
     if not isinstance(frame, pd.DataFrame):
-        raise InputTypeError(f"`frame` must be a pandas DataFrame, but got a {type(frame)}")
-    replace(ColumnMap.from_names({}), names={"frame": ""}).select([*frame], "`frame`")
+        raise InputTypeError(f"`frame` must be a pandas DataFrame, but got {describe_type(frame)}")
+    ColumnMap(["model", "y_true", "y_score"], None, ()).select([*frame], "`frame`")
     for column in SAMPLING_COLUMNS:
         if column in frame:
             raise InputError(

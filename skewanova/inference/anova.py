@@ -25,6 +25,7 @@ from skewanova.base.checks import (
     InputTypeError,
     check_alpha,
     check_sum_of_squares,
+    describe_type,
     warn_each,
 )
 from skewanova.base.frames import FrameResult, list_distinct
@@ -388,9 +389,7 @@ def check_columns(frame: object, columns: Sequence[str]) -> None:
     source = _SOURCES.get(columns[-1], "")
     if not isinstance(frame, pd.DataFrame):
         example = source or _SOURCES["iauprec"]
-        name, library = type(frame).__name__, type(frame).__module__.partition(".")[0]
-        kind = f"one of {library}" if name == "DataFrame" else name
-        raise InputTypeError(f"pass a pandas DataFrame such as {example}, not {kind}")
+        raise InputTypeError(f"pass a pandas DataFrame such as {example}, not {describe_type(frame)}")
     repeated = [column for column in columns if [*frame].count(column) > 1]
     if repeated:
         raise InputError(f"the frame has the column {repeated[0]} more than once; keep one of them")

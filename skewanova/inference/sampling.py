@@ -380,7 +380,7 @@ def number_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArra
     """Return the distinct names of groups in ascending order, and the group number, from 0, of every case."""
     named = check_vector(to_array(values, name), name)
     check_same_length(y_true=positive, **{name: named})
-    no_names = (str(v).lower() in MISSING_TEXT and not isinstance(v, str) for v in named.flat)
+    no_names = (not isinstance(v, str) and str(v).lower() in MISSING_TEXT for v in named.flat)
     # nan and NaT differ from themselves
     missing = np.flatnonzero([*no_names] if named.dtype == object else named != named)
     if missing.size:

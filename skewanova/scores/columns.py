@@ -177,7 +177,7 @@ class ColumnMap:
         """Return the end of a message that says by which argument or option to name missing columns."""
         roles = [role for role, name in self.names.items() if name in missing]
         if not roles or "batch" in self.names:
-            if missing[0] == "y_true" and not self.names:  # of a wide table
+            if missing[0] == "y_true" and "y_score" not in self.required:  # of a wide table
                 return "name it by y_true='NAME' (--label-column NAME)"
             return "correct the name, or rename the column"
         mapping = f"columns={{{', '.join(f'{role!r}: NAME' for role in roles)}}}"

@@ -472,7 +472,10 @@ def test_few_clusters_or_positives_are_counted_in_their_unit():
 
 def test_error_rates_are_those_of_the_design_at_hand():
     """The largest of the recorded scenarios with unstable learners; none of another design."""
-    frame = pd.read_csv(Path(__file__).parents[2] / "docs" / "studies" / "type_one_error.csv")
+    studies = Path(__file__).parents[2] / "docs" / "studies"
+    frame, learners = (pd.read_csv(studies / name) for name in ("type_one_error.csv", "learners.csv"))
+    learners = learners[(learners["level"] == 0.05) & (learners["question"] == "pairs")]
+    worst = learners.groupby("learner")["rate"].mean().max()  # as many data sets in each setting of a learner
     rows = frame[
         frame["scenario"].str.match("S2[ce]") & (frame["test"] == "default") & (frame["level"] == 0.05)
     ]
@@ -486,9 +489,10 @@ def test_error_rates_are_those_of_the_design_at_hand():
     assert len(MEASURED_RATES) == len(designs)
     for name, design in designs.items():
         rate, writer = rows.loc[rows["design"] == name, "rate"].max(), LineWriter({})
+        rate = max(rate, worst) if name == "20 hold-outs 50/50" else rate
         text = write_sampling_weakness(design, writer)
-        assert [number.value for number in writer.numbers] == [0.05, rate]
-        assert ("half splits lower it" in text) == (rate > 0.05)
+        assert [number.value for number in writer.numbers] == pytest.approx([0.05, rate], abs=1e-12)
+        assert ("half splits lower it" in text) == (name == "20 hold-outs 80/20")
     for other in (FoldDesign("kfold", 0.2, n_folds=5), FoldDesign("repeated_holdout", 0.25, n_folds=20)):
         writer = LineWriter({})
         assert "were not measured for this design" in write_sampling_weakness(other, writer)
