@@ -94,7 +94,7 @@ def set_variable(variable: ContextVar[Any], value: object) -> Iterator[None]:
 
 
 def warn_once() -> AbstractContextManager[None]:
-    """Return a context in which `warn_each` issues each note once; a block in it counts its own."""
+    """Return a context in which `warn_each` issues each distinct note once; a nested one starts afresh."""
     return set_variable(_issued, set())
 
 
@@ -170,7 +170,7 @@ def describe_type(value: object) -> str:
 
 
 def check_fraction(value: float, name: str, *, or_one: bool = False, largest: float = 1.0) -> float:
-    """Return a number as a float; raise unless it is between 0 and 1 (or 1), hinting at one <= largest."""
+    """Return a number as a float; raise unless it is strictly between 0 and 1, or 1 itself if `or_one`."""
     number = check_number(value, name)
     if not (0 < number < 1 or (or_one and number == 1)):
         share = number / 100 if number <= 100 * largest else 1 - number / 100

@@ -64,7 +64,7 @@ def make_provenance(
     source: Path | None = None,
     sha256: str | None = None,
 ) -> dict[str, Any]:
-    """Return a record of how an output was made: version, kind, time, input, seed, settings, versions."""
+    """Return tool, version, kind, created, input (name, sha256), seed, settings and versions, by key."""
     versions = _read_versions()
     now = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return {
@@ -111,7 +111,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def format_csv(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
-    """Return the frame as comma-separated text; all text is quoted if it holds a carriage return."""
+    """Return comma-separated text without the index; text cells are quoted if any has a carriage return."""
     options: dict[str, Any] = {"index": False, "lineterminator": "\n", "float_format": float_format}
     text: str = frame.to_csv(**options)
     return frame.to_csv(**options, quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text

@@ -136,7 +136,7 @@ def is_number(cell: str, signs: str = "-<(") -> bool:
 def build_table(
     name: str, caption: str, frame: pd.DataFrame, cells: Mapping[str, Callable[[Any], str]], *, note: str = ""
 ) -> Table:
-    """Return a table with a row for each row of a frame; `cells` maps a head to a formatter of rows."""
+    """Return a table with a row for each row of a frame; `cells` maps a head to a formatter of named rows."""
     rows = tuple(tuple(cell(row) for cell in cells.values()) for row in iter_rows(frame))
     return Table(name, caption, tuple(cells), rows, note=note)
 
@@ -393,7 +393,7 @@ def shorten_name(name: str, width: int = NAME_WIDTH) -> str:
 
 
 def pack_columns(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Return blocks of column indices after the first, each of which fits the width beside column 0."""
+    """Return blocks of column indices from 1 that fit the width beside column 0, at least one in each."""
     blocks: list[list[int]] = [[]]
     for column in range(1, len(widths)):
         used = widths[0] + sum(2 + widths[j] for j in [*blocks[-1], column])

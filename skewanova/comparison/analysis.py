@@ -157,7 +157,7 @@ class DesignAnalysis(ABC):
         limits: tuple[Sequence[float] | Floats, Sequence[float] | Floats] | None = None,
         **frames: pd.DataFrame,
     ) -> dict[str, pd.DataFrame]:
-        """Return frames by name: pairs, ranking (with `limits` of models), difference_curves, `frames`."""
+        """Return by name: pairs, ranking (with `limits`), difference_curves, `frames`, others empty."""
         report_stage("ranking, differences")
         measures, options = self.evaluation, self.options
         letters = group_models(measures.models, pairs, options.control)

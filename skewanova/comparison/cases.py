@@ -236,7 +236,7 @@ def _build_difference_frame(result: CasesComparison) -> pd.DataFrame:
 
 
 def compute_posterior(result: CasesComparison, rope: float, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return each pair's p_a_ahead, p_equal, p_b_ahead by a t posterior, with the two one-sided tests."""
+    """Return the columns of :func:`add_equivalence_tests` by a t posterior of each pair's difference."""
     spread = np.where(result.std_error == 0, np.nan, result.std_error)
     equal = (result.std_error == 0) & (result.difference == 0)
     ahead, behind = (

@@ -59,7 +59,7 @@ class ComparisonDiff(FrameResult):
         return self.leader_old != self.leader_new
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a copy of the table: each model's rank, iauprec and group, old and new, and change."""
+        """Return model, rank_old, rank_new, iauprec_old, _new, change, group_old, _new; a row a model."""
         return self.table.copy()
 
     def __str__(self) -> str:

@@ -145,7 +145,11 @@ class PriorEstimates(FrameResult):
         return (disagreement, *caveats)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return estimates with limits and tests, a row each: pooled, if any, every model, its batches."""
+        """Return a row for the pooled estimate, if any, for every model, and for each of its batches.
+
+        Columns model, those of :meth:`skewanova.PriorEstimate.to_frame`, and the limits sensitivity_low,
+        sensitivity_high, half_low, half_high (nan but for a model's own row).
+        """
         rows = [self.prior.to_frame()] if isinstance(self.prior, PooledPrior) else []
         for model, result in self.by_model.items():
             ranges = *result.sensitivity(), *result.half_range()
@@ -155,7 +159,7 @@ class PriorEstimates(FrameResult):
         return frame
 
     def bins_frame(self) -> pd.DataFrame:
-        """Return a row a bin of each model: model, bin, score_high, counts, expected number, residual."""
+        """Return the columns of :meth:`skewanova.PriorEstimate.bins_frame` after model, a row a bin."""
         parts = [result.bins_frame().assign(model=model) for model, result in self.by_model.items()]
         frame: pd.DataFrame = pd.concat(parts, ignore_index=True)
         return frame[["model", *(column for column in frame if column != "model")]]

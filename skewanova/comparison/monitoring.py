@@ -101,11 +101,12 @@ class MonitorReport(FrameResult):
     looks : int or None
         Number of batches for which the level holds; None for any number.
     table : DataFrame
-        One row for each batch, or one with an empty name; columns of `MONITOR_COLUMNS`. The state is
-        ``choice`` (still the choice), ``open``, ``changed`` (another model is ahead) or ``beyond``. Estimate,
-        interval and state are those of `n_batches` pooled ones, the last of which is the row's; more than
-        one are pooled if only they show a change. `p_value` tests label shift in the batch. `prior_moved` is
-        True if the scores of the last batches differ from those before.
+        One row for each batch, or one with an empty name: batch, n_batches, n_unlabelled, estimate, conf_low,
+        conf_high, p_value, leaders, state, prior_moved. The state is ``choice`` (still the choice), ``open``,
+        ``changed`` (another model is ahead) or ``beyond``. Estimate, interval and state are those of
+        `n_batches` pooled ones, the last of which is the row's; more than one are pooled if only they show a
+        change. `p_value` tests label shift in the batch. `leaders` are the names of the models that may be
+        the best, joined. `prior_moved` is True if the scores of the last batches differ from those before.
     leaders : DataFrame
         Models that may be the best at each prior, from the comparison.
     warnings : tuple of str
@@ -113,9 +114,10 @@ class MonitorReport(FrameResult):
     runner_up : str
         Model with which labelled cases compare the chosen one; empty without any.
     lead : DataFrame
-        One row for each labelled batch from that on which has enough cases; columns of `LEAD_COLUMNS`. The
-        difference is the chosen model's IAUPREC minus the runner-up's on the pooled batches, with its
-        interval over all looks; the state is ``ahead``, ``open`` or ``behind``.
+        One row for each labelled batch from that on which has enough cases: batch, n_batches, n_positive,
+        n_negative, difference, conf_low, conf_high, state. The difference is the chosen model's IAUPREC minus
+        the runner-up's on the pooled batches, with its interval over all looks; the state is ``ahead``,
+        ``open`` or ``behind``.
     """
 
     chosen: str
@@ -346,7 +348,7 @@ def _judge_lead(
     alpha: float,
     looks: int | None,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the row of `lead` of each labelled batch up to which there are enough labelled cases."""
+    """Yield the row (`LEAD_COLUMNS`) of each labelled batch from the first on that has enough such cases."""
     labelled = {name: cases for name, cases in batches.items() if len(cases[0])}
     for number, name in enumerate(labelled, 1):
         level = 1 - 2 * float(norm.sf(_critical_value(alpha, looks, number, 0)))
@@ -395,7 +397,7 @@ def _judge_batches(
 
 
 def _is_judged(scores: Floats, n_positive: int, n_negative: int, prior: float) -> bool:
-    """Return True if there are enough cases of each class for a test, given their distinct scores."""
+    """Return True if both classes have enough cases for a test at this prior, given their distinct scores."""
     n_scores = min(len(np.unique(column)) for column in scores.T)
     effective = float(effective_negatives(n_negative, prior))
     return min(n_positive, n_negative) >= MIN_POSITIVES and not scarce_class(

@@ -88,21 +88,22 @@ class DatasetsComparison(PartsResult):
     comparisons : dict
         The :class:`~skewanova.Comparison` on each data set, by name.
     iauprec : DataFrame
-        Mean, standard error (corrected for shared training data) and rank of each model on each data set;
-        columns of `MEAN_COLUMNS`.
+        Columns dataset, model, iauprec (mean), std_error (corrected for shared training data), n_folds, rank.
     tests : DataFrame
-        Friedman's test across data sets; columns of `ANOVA_COLUMNS`.
+        Friedman's test across data sets; columns of :func:`~skewanova.inference.omnibus_test`.
     pairs : DataFrame
         Wilcoxon's test, or paired t tests if the data sets are few (primary), and Nemenyi's test; columns of
-        `POSTHOC_COLUMNS`.
+        :func:`~skewanova.inference.posthoc`.
     by_dataset : DataFrame
-        Difference of each pair on each data set, with its interval; columns of `BY_DATASET_COLUMNS`.
+        Columns dataset, model_a, model_b, estimate (of the difference), std_error, df, conf_low, conf_high.
     hierarchical : DataFrame
-        Random-effects meta-analysis of each pair's differences; columns of `HIERARCHICAL_COLUMNS`.
+        Random-effects meta-analysis of each pair's differences: model_a, model_b, n_datasets, estimate,
+        std_error, df, statistic, p_value, p_adjusted, conf_low, conf_high, tau, i_sq, q, q_p_value,
+        prediction_low, prediction_high, reject.
     ranking : DataFrame
-        One row for each model, by mean rank; columns of `ACROSS_RANKING_COLUMNS`.
+        One row for each model, by mean rank: rank, model, mean_rank, iauprec, n_best, group.
     by_prior : DataFrame
-        Mean AUPREC over data sets of each model at each prior; columns of `DATASETS_BY_PRIOR_COLUMNS`.
+        Columns prior, model, rank, auprec (mean over data sets), regret.
     alpha : float
         Level of all tests.
     deployment_prior : str
@@ -385,7 +386,7 @@ def _build_ranking(means: pd.DataFrame) -> pd.DataFrame:
 def _measure_differences(
     comparisons: Mapping[str, Comparison], pairs: pd.DataFrame, alpha: float
 ) -> pd.DataFrame:
-    """Return a row a pair and data set: difference, std_error, df and limits, not simultaneous."""
+    """Return dataset, model_a, model_b, estimate, std_error, df, conf_low, conf_high, pair by pair."""
     rows = [
         {"dataset": name, "model_a": a, "model_b": b, **_get_difference(result, a, b)}
         for a, b in zip(pairs["model_a"], pairs["model_b"], strict=True)
@@ -414,7 +415,7 @@ def _add_limits(frame: pd.DataFrame, name: str, spread: Any, alpha: float) -> pd
 
 
 def _combine_differences(differences: pd.DataFrame, alpha: float, *, p_adjust: str) -> pd.DataFrame:
-    """Return a row a pair: its random-effects meta-analysis with confidence and prediction limits."""
+    """Return `HIERARCHICAL_COLUMNS`, a row a pair: random-effects meta-analysis with prediction limits."""
     rows = []
     for (a, b), each in differences.groupby(["model_a", "model_b"], sort=False, observed=True):
         meta = estimate_mean_effect(each["estimate"].to_numpy(), each["std_error"].to_numpy() ** 2)
@@ -438,9 +439,11 @@ class ClassesComparison(PartsResult):
         The :class:`~skewanova.Comparison` of each class against the rest, by name. Its tests are adjusted
         for that class alone.
     tests : DataFrame
-        Test of all models for each class, with Holm's adjustment over classes; columns of `OMNIBUS_COLUMNS`.
+        Test of all models for each class, with Holm's adjustment over classes: class, test, df, df_error,
+        statistic, p_value, p_adjusted, reject.
     pairs : DataFrame
-        Column `class` and `POSTHOC_COLUMNS`: the primary tests of pairs, adjusted over all classes and pairs.
+        The primary tests of pairs, adjusted over all classes and pairs: `class`, and the columns of
+        :func:`~skewanova.inference.posthoc`.
     ranking : DataFrame
         Column `class` and the columns of each ranking, with groups by the joint adjustment.
     alpha : float

@@ -219,7 +219,7 @@ def _average_precision(steps: RecallSteps) -> Points:
 def _upper_trapezoid(steps: RecallSteps) -> Points:
     # sum of (R_i - R_{i-1}) (pmax_{i-1} + pmax_i) / 2, where pmax is the precision at the first vertex with a
     # recall, and pmax_0 = 1
-    """Return as points the first vertex with a step's starting recall (precision 1 at 0), and its end."""
+    """Return two points a step: its start at the least fpr of its recall (precision 1 at 0), and its end."""
     start_tpr = np.where(steps.start_tpr == 0, 1.0, steps.start_tpr)
     return Points(steps.height, (start_tpr, steps.tpr), (steps.fpr_at_first_reach, steps.fpr))
 

@@ -94,7 +94,7 @@ class FeasibilityReport:
         return tuple(map(self.find_range, self._search.names))
 
     def find_range(self, measure: str) -> AreaRange:
-        """Return the range of an area (``AUC`` or ``AUPREC(prior)``) on complete curves by the others."""
+        """Return an area (``AUC``, ``AUPREC(prior)``) and its ranges by the others and by AUC, or nan."""
         names, search = self._search.names, self._search
         index, last = names.index(check_choice(measure, names, "measure")), len(names) - 1
         others = [k for k in range(last + 1) if k != index]
@@ -344,7 +344,7 @@ class _CurveSearch:
         return float("nan") if missed > MIN_GAIN else max(value, 0.0) if goal is None else value
 
     def _best_curve(self, price: Floats, *, may_lose: bool) -> tuple[float, Floats]:
-        """Return the largest sum of price times area less missing recall, and areas of that curve."""
+        """Return the largest sum of price times area less missing recall, and that `_make_curve`."""
         n_priors = len(price) - self.has_auc
         states = np.tensordot(price[:n_priors], self._cells[:n_priors], 1)
         lost = may_lose & (states < -self._width[:, None])

@@ -164,10 +164,7 @@ def joint_curves_over_cases(
 
 
 def joint_curves_over_runs(evaluation: Evaluation, priors: Floats) -> JointCurves:
-    """Return the curves of means over runs on one test set, with the covariance over runs and cases.
-
-    Differences have the standard errors of :func:`~skewanova.inference.compare_runs`.
-    """
+    """Return curves of means over runs on one test set; differences have the errors of `compare_runs`."""
     means, units, roots, spreads = [], [], [], []
     for areas in iter_run_areas(evaluation, [UniformPrior(prior, prior) for prior in priors.tolist()]):
         means.append(areas.area.mean(axis=1))

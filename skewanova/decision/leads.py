@@ -358,10 +358,7 @@ def leaders_frame(
 
 
 def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0) -> list[LeaderInterval]:
-    """Return (leader, contenders, low, high) for each range of log-odds with one leader and contenders.
-
-    Leader and contenders are indices of models. All of them contend below the prior `rarest`.
-    """
+    """Return (leader, contenders, low, high), indices and log-odds; all models contend below `rarest`."""
     behind = _join_ranges(
         (worse, low, high) for _, worse, low, high in band_intervals(panel, critical, rarest)
     )
@@ -383,10 +380,7 @@ def leader_intervals(panel: PanelCurves, critical: float, *, rarest: float = 0.0
 def band_intervals(
     panel: PanelCurves, critical: float, rarest: float = 0.0
 ) -> list[tuple[int, int, float, float]]:
-    """Return (better, worse, low, high) for each range in log-odds where the band of a pair excludes zero.
-
-    Models are indices. Ranges start at the prior `rarest` or above.
-    """
+    """Return (better, worse (indices), low, high) of log-odds from `rarest` on where a band excludes 0."""
     if np.isnan(critical):
         return []
     floor = float(logit(rarest)) if rarest > 0 else -np.inf
@@ -468,10 +462,7 @@ def differing_priors_frame(
     rarest: float = 0.0,
     control: str | None = None,
 ) -> pd.DataFrame:
-    """Return a row (better, worse, prior_low, prior_high) for each range where the band of a pair excludes 0.
-
-    The pairs are all or, with a control, those with it.
-    """
+    """Return better, worse, prior_low, prior_high where the band of a pair (with `control`) excludes 0."""
     rows = [
         (models[better], models[worse], _log_odds_to_prior(panel, low), _log_odds_to_prior(panel, high))
         for better, worse, low, high in band_intervals(panel, critical, rarest)

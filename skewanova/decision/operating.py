@@ -272,11 +272,12 @@ def threshold_table(
     Returns
     -------
     DataFrame
-        Columns of `OPERATING_COLUMNS`. There are eight rows (measures recall, fpr, precision, npv, flagged,
-        error_rate, f_measure, expected_cost) for each model, fold, chosen prior and prior, with ``level``
-        fold. Several folds have rows of their mean too, with ``level`` mean. ``flagged`` is the proportion of
-        cases flagged, and ``expected_cost`` is per case. Thresholds are observed scores, or infinity, which
-        flags no case. Undefined measures are nan, and so are all if no threshold reaches the target.
+        Columns model, level, fold, rule, target, chosen_prior, prior, threshold, measure, estimate, conf_low,
+        conf_high, confidence_level, method, chosen_on. There are eight rows (measures recall, fpr, precision,
+        npv, flagged, error_rate, f_measure, expected_cost) for each model, fold, chosen prior and prior, with
+        ``level`` fold. Several folds have rows of their mean too, with ``level`` mean. ``flagged`` is the
+        proportion of cases flagged, and ``expected_cost`` is per case. Thresholds are observed scores, or
+        infinity, which flags no case. Undefined measures are nan, and so are all if none reaches the target.
 
     Raises
     ------
@@ -466,10 +467,7 @@ def _read_curves(scores: object, stated: str | FoldDesign) -> _Curves:
 def _judge_threshold(
     rule: _Rule, roc: RocCurve, source: RocCurve, target: float, *, priors: tuple[float, float], level: float
 ) -> tuple[float, dict[str, Estimate]]:
-    """Return the threshold chosen on `source` at the first prior, and measures of `roc` at the second.
-
-    The measures are by name, and all nan if no threshold reaches the target.
-    """
+    """Return the threshold by `source` at priors[0], and measures of `roc` at priors[1] by name; or nan."""
     vertex = rule.vertex(source, target, priors[0])
     if vertex is None:
         return np.nan, dict.fromkeys(MEASURES, Estimate(np.nan, np.nan, np.nan))

@@ -247,7 +247,7 @@ class _RunVariances:
 
 
 def _plan_over_runs(areas: RunAreas, target: PowerTarget) -> dict[str, Any]:
-    """Return the plan over runs and cases as columns (n_pairs,) by name."""
+    """Return the columns (n_pairs,) of :func:`_plan_runs_of_pair` by name, nan where runs do not vary."""
     mean, (errors, _) = areas.area.mean(axis=1), areas.pair_errors()
     pairs = zip(combinations(range(len(mean)), 2), errors.tolist(), strict=True)
     rows = [
@@ -285,7 +285,7 @@ def _uncorrelated_variance(covariance: Floats) -> float:
 def _plan_runs_of_pair(
     observed: float, error: float, pair: _RunVariances, target: PowerTarget
 ) -> dict[str, float]:
-    """Return a pair's columns by name; only observed, difference, std_error if runs do not vary."""
+    """Return :func:`_plan_pair`, limit_power, run_share, n_folds; only 3 values if runs are constant."""
     size = target.size(observed)
     if not (error > 0 and pair.runs > 0):
         return {"observed": observed, "difference": size, "std_error": error}
@@ -334,7 +334,7 @@ class _CaseVariances(NamedTuple):
 
 
 def _plan_over_cases(areas: ArcsineAreas, target: PowerTarget) -> dict[str, Any]:
-    """Return the plan over the cases of one test set as columns (n_pairs,) by name."""
+    """Return the columns (n_pairs,) of :func:`_plan_cases_of_pair` by name, over cases of one test set."""
     pairs = zip(combinations(areas.area.tolist(), 2), *areas.pair_variances_by_stratum(), strict=True)
     rows = [_plan_cases_of_pair(_CaseVariances(a - b, *strata), target) for (a, b), *strata in pairs]
     return dict(pd.DataFrame(rows))
@@ -463,10 +463,10 @@ def plan_comparison(
     Returns
     -------
     ComparisonPlan
-        Its frame has the columns of `PLAN_COLUMNS`. ``power_now`` is the power of a new sample of the present
-        size, and ``limit_power`` that of infinitely many folds of the same data. ``n_folds`` is the smallest
-        number of folds with the planned power, and ``case_factor`` the factor of the present cases (or
-        clusters). ``n_folds_assured`` and ``case_factor_assured`` have the power with the probability
+        Its frame is that of :func:`plan_sample_sizes`. ``power_now`` is the power of a new sample of the
+        present size, and ``limit_power`` that of infinitely many folds of the same data. ``n_folds`` is the
+        smallest number of folds with the planned power, and ``case_factor`` the factor of the present cases
+        (or clusters). ``n_folds_assured`` and ``case_factor_assured`` have the power with the probability
         `assurance`. ``positive_factor`` and ``negative_factor`` are for more cases of one class (one test set
         only). ``run_share`` is the share of the variance due to runs on one test set. Sizes are infinite if
         none is enough, and nan if they do not apply.

@@ -62,10 +62,11 @@ def auprec_intervals(evaluation: Evaluation, *, alpha: float = 0.05) -> pd.DataF
     Returns
     -------
     DataFrame
-        Columns of `INTERVAL_COLUMNS`. The variance of a mean over J folds is ``s^2 (1 / J + r)``, with r test
-        cases for each training case (Nadeau and Bengio 2003). With halvings it is ``s^2 / J`` plus the
-        split-half variance. Limits are on the logit scale. For one fold and for several runs on one test set
-        the intervals are nan; :func:`~skewanova.decision.auprec_bands` has limits for both.
+        Columns model, prior, auprec, std_error, conf_low, conf_high, n_folds. The variance of a mean over J
+        folds is ``s^2 (1 / J + r)``, with r test cases for each training case (Nadeau and Bengio 2003). With
+        halvings it is ``s^2 / J`` plus the split-half variance. Limits are on the logit scale. For one fold
+        and for several runs on one test set, std_error and limits are nan;
+        :func:`~skewanova.decision.auprec_bands` has limits for both.
 
     Raises
     ------
@@ -113,8 +114,8 @@ def regret(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataFr
     Returns
     -------
     DataFrame
-        Columns of `REGRET_COLUMNS`. ``best`` is the model with the largest mean at that prior (of equal ones,
-        the first), ``regret`` its mean minus the model's mean.
+        Columns model, prior, auprec (mean), best, regret. ``best`` is the model with the largest mean at that
+        prior (of equal ones, the first), ``regret`` its mean minus the model's mean.
 
     Raises
     ------
@@ -165,9 +166,10 @@ def support(evaluation: Evaluation, priors: ArrayLike | None = None) -> pd.DataF
     Returns
     -------
     DataFrame
-        Columns of `SUPPORT_COLUMNS`, in ascending priors. ``effective_negatives`` is the number of distinct
-        negatives over the skew; with clusters and weights, the effective number. ``supported`` is True from
-        ``needed`` on: 30, and 50 with fewer than 30 distinct scores (``docs/studies/support.md``).
+        Columns prior, effective_negatives, needed, supported, in ascending priors. ``effective_negatives`` is
+        the number of distinct negatives over the skew; with clusters and weights, the effective number.
+        ``supported`` is True from ``needed`` on: 30, and 50 with fewer than 30 distinct scores
+        (``docs/studies/support.md``).
 
     Raises
     ------

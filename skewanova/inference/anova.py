@@ -66,7 +66,11 @@ class HypothesisTest(FrameResult):
     _table: pd.DataFrame = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a copy of the table: a row an ANOVA term or a pair, with its statistic and p-value."""
+        """Return a copy of the table, a row an ANOVA term or, of post-hoc tests, a pair.
+
+        Columns test, role, response, then of terms: term, df, df_error, sum_sq, mean_sq, statistic, p_value,
+        partial_eta_sq, breakdown_correlation; of pairs those of :func:`~skewanova.inference.posthoc`.
+        """
         return self._table.copy()
 
 
@@ -187,7 +191,7 @@ class AnovaResult(HypothesisTest):
         return self._frame[factors].assign(fitted=values - residual, residual=residual)
 
     def effects(self, factor: str) -> tuple[list[Any], Floats, Floats]:
-        """Return a factor's levels, their effects less the first level's, and these effects' covariance."""
+        """Return levels, each one's effect less the first's (n_levels,), and the covariance of these."""
         if self.test == "three_way_interaction":
             raise InputError(
                 "effects of single factors are not defined in a model with an interaction; fit it by "
@@ -525,7 +529,7 @@ def variation_limit(values: Floats) -> float:
 
 
 def _build_f_table(sums: pd.DataFrame, limit: float) -> tuple[pd.DataFrame, list[str]]:
-    """Return a frame of F, p and partial eta squared of all terms, and [message] if the error is rounding."""
+    """Return `sums` with mean_sq, F, p, partial eta^2; and [message] if the error is rounding, or []."""
     table = sums.rename_axis("term").reset_index()
     table["mean_sq"] = table["sum_sq"] / table["df"]
     error, is_factor = table.iloc[-1], table["term"] != "residual"

@@ -123,7 +123,7 @@ class CaseDeviations:
         return VarianceEstimates.from_power_sums(self.sample, sums, len(projection.scale), unit)
 
     def sums(self, projection: PriorProjection, mix: Floats | None = None) -> Floats:
-        """Return sums of squares and 4th powers (n_strata, 2, n_curves + n_pairs, n_priors) of deviations."""
+        """Return sums of d^2, d^4 (n_strata, 2, n_curves + n_pairs, n_priors); a `mix` makes the curves."""
         weights = [projection.weight * row for row in projection.scale]
         blocks = self._blocks(max(16, BLOCK_SIZE // (len(weights) * projection.weight.shape[1])))
         curves = ((k, [part @ by for part, by in zip(parts, weights, strict=True)]) for k, parts in blocks)

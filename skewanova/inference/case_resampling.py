@@ -378,7 +378,7 @@ def _add_total(values: Floats, entry: Codes, total: Floats | float, factor: floa
 def _recompute_areas(
     model: SortedScores, weightings: Sequence[DeploymentPrior], area_estimator: str
 ) -> JackknifeValues:
-    """Return areas and jackknife values, with every area computed again without each unit."""
+    """Return areas and jackknife values, each area computed without a unit; 0 if that unit is a class."""
     sample, score = model.sample, model.score
     curve = curve_from_scores(sample.positive, score, sample.weight)
     estimate = compute_areas(curve, weightings, area_estimator)
@@ -433,7 +433,7 @@ class ClusterRanks:
 
     @classmethod
     def from_sample(cls, sample: Sample, score: NDArray[Any]) -> ClusterRanks:
-        """Return the rises of positives and the slots of negatives, and the total weights at each."""
+        """Return each positive's rise, each negative's slot, and the total weights at every rise and slot."""
         steps, rise, slot = rank_cases(sample, score)
         weight = None if sample.weight is None else sample.weight[~sample.positive]
         n_neg = np.bincount(slot, weights=weight, minlength=2 * len(steps.n_pos) + 1).astype(np.float64)

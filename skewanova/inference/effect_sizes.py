@@ -171,7 +171,10 @@ def add_equivalence_tests(
     p_adjust: str = "holm",
     control: str | None = None,
 ) -> pd.DataFrame:
-    """Return pairs with rope, p_a_ahead, p_equal, p_b_ahead, p_value, p_adjusted, equivalent (boolean)."""
+    """Return model_a, model_b, rope, p_a_ahead, p_equal, p_b_ahead, p_value, p_adjusted, equivalent.
+
+    `ahead` and `behind` are posterior probabilities of model_a. p_value is the larger of the two by pair.
+    """
     equal = np.maximum(1 - ahead - behind, 0)
     posterior = pairs[["model_a", "model_b"]].assign(
         rope=rope, p_a_ahead=ahead, p_equal=equal, p_b_ahead=behind
@@ -190,7 +193,7 @@ def paired_t_table(
     control: str | None,
     needed: str,
 ) -> tuple[Floats, pd.DataFrame]:
-    """Return IAUPREC (n_folds, n_models), and all pairs: names, estimate, std_error, statistic, df."""
+    """Return IAUPREC (n_folds, n_models), and pairs: model_a, model_b, estimate, std_error, statistic, df."""
     frame, ratio = resolve_ratio(iauprec, "iauprec", ratio, needed=needed)
     values, models = build_ordered_table(frame, order)
     if control is not None:
@@ -275,9 +278,8 @@ def estimate_mean_effect(effects: Floats, variances: Floats, *, robust: bool = T
     """Return a random-effects meta-analysis with Paule and Mandel's (1982) variance, by t on k - 1 df.
 
     With that variance Hartung and Knapp's (2001) standard error equals the ordinary one. Both take the
-    weights for exact, so the larger of it and the robust one is used (Sidik and Jonkman 2006). Without
-    `robust` .07 of tables are rejected at .05 (docs/studies/datasets.md). statsmodels' combine_effects is off
-    by up to 2.4e-7 in tau, and with a smaller tolerance it sometimes returns no variance.
+    weights for exact, so the larger of it and the robust one is used (Sidik and Jonkman 2006; without it .07
+    of tables are rejected at .05). If a variance is 0, only the plain mean and df are returned, the rest nan.
     """
     df = len(effects) - 1
     if not (variances > 0).all():

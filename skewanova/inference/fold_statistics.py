@@ -213,7 +213,7 @@ class PairedT(NamedTuple):
 
 
 def paired_t(values: Floats, *, inflation: float = 1.0, halves: Floats | None = None) -> PairedT:
-    """Return paired t of every pair, with inflated variance (Nadeau and Bengio 2003) or that of halvings."""
+    """Return paired t of all pairs, variance inflated or of halvings; inf without spread, nan if equal."""
     difference = pair_differences(values)
     estimate = difference.mean(axis=-2)
     deviation = difference.std(axis=-2, ddof=1)

@@ -273,7 +273,7 @@ def posthoc(
 
 
 def choose_adjustment(method: str, p_adjust: str | None, control: str | None, *, name: str = "method") -> str:
-    """Return the adjustment of a family, "" if the method adjusts by itself; raise if options do not fit."""
+    """Return `p_adjust` (default holm), or "" if the method adjusts by itself; raise for unfit options."""
     test = get_test(method)
     remedy = "leave `pairwise` out" if name == "pairwise" else "leave out one of the two"
     if p_adjust is not None:
@@ -371,7 +371,7 @@ def orient_to_control(pairs: pd.DataFrame, control: str) -> pd.DataFrame:
 def _pair_frame(
     pairs: tuple[Any, Any], estimate: Floats, *, margin: Floats | float = np.nan, **columns: Any
 ) -> pd.DataFrame:
-    """Return a frame of pairs: indices a and b, estimate, limits at `margin` about it, others or nan."""
+    """Return a frame: a, b (indices), estimate, std_error, df, statistic, p_value (or nan), limits, more."""
     data = {"a": pairs[0], "b": pairs[1], "estimate": estimate}
     data |= dict.fromkeys(("std_error", "df", "statistic", "p_value"), np.nan)
     limits = {"conf_low": estimate - margin, "conf_high": estimate + margin}

@@ -140,7 +140,7 @@ class Sample:
         return result
 
     def iter_deviations(self, values: Floats) -> Iterator[tuple[int, Floats]]:
-        """Yield positions in `strata` with deviations (n, n_rows) of units, from unit values (n_units, n)."""
+        """Yield (position in `strata`, :meth:`deviations` (n, n_rows) of a block of its units)."""
         step = max(1, BLOCK_SIZE // values.shape[1])
         for number, (rows, size) in enumerate(self.strata):
             parts = [rows[start : start + step] for start in range(0, len(rows), step)]
@@ -152,7 +152,7 @@ class Sample:
                 yield number, centered
 
     def estimate_errors(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return standard errors and df of estimates, from jackknife values (G - 1) (estimate - without).
+        """Return standard errors (nan if a class is one unit) and df from (G - 1) (estimate - without).
 
         The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, and not below that of
         normal values, so heavy tails reduce the degrees of freedom (Satterthwaite 1946).

@@ -115,7 +115,7 @@ class ArcsineScale(NamedTuple):
         return np.where(near, self.slope[a], (area_a - self.area[b]) / np.where(near, 1.0, rise))
 
     def pair_errors(self, pair: Floats, single: Floats) -> Floats:
-        """Return standard errors of area differences: of angles, from variances, times secant slopes."""
+        """Return standard errors (n_pairs,) of area differences, from variances of angles by pair, model."""
         a, b = np.triu_indices(len(self.area), 1)
         varies = ~(pair <= RANK_TOLERANCE * (single[a] + single[b]))
         return np.where(varies, np.sqrt(pair), 0.0) * self.secant_slopes(a, b)
@@ -229,11 +229,9 @@ def t_test(difference: Floats, std_error: Floats, df: Floats) -> tuple[Floats, F
 
 
 def omnibus_f_test(angles: ArcsineAreas) -> tuple[float, int, float, float]:
-    """Return F of equal areas, its degrees of freedom (models, error), and p.
-
-    The test is Hotelling's (1931), over the contrasts that vary, with the harmonic mean of their degrees of
-    freedom as those of the covariance (docs/studies/paired.md).
-    """
+    """Return Hotelling's F of equal areas, numerator df, error df and p; (nan, 0, nan, nan) if constant."""
+    # over the contrasts that vary, with the harmonic mean of their df as that of the covariance (Hotelling
+    # 1931; docs/studies/paired.md)
     contrasts, covariance = helmert(len(angles.area)), angles.covariance
     values, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
     varies = values > RANK_TOLERANCE * np.trace(covariance)
@@ -254,10 +252,8 @@ def bonferroni_value(n_pairs: int, level: float) -> float:
 
 
 def max_z_value(contrasts: Floats, covariance: Floats, level: float) -> float:
-    """Return the quantile `level` of the largest ``abs(z)`` over contrasts of jointly normal estimates.
-
-    Unscrambled Sobol points make the value reproducible, whatever the order of the models.
-    """
+    """Return the quantile `level` of the largest ``abs(z)`` over contrasts of jointly normal estimates."""
+    # unscrambled Sobol points make the value reproducible, whatever the order of the models
     from scipy.stats import qmc
 
     std_error = contrast_errors(contrasts, covariance)

@@ -54,10 +54,8 @@ class AuditedStrata(NamedTuple):
         return cls(weight / weight.sum(), *counts)
 
     def add_half_cases(self) -> Self:
-        """Return the strata with half a case of each class more, shared out by weight.
-
-        Without them, intervals by few positives cover .87 to .92.
-        """
+        """Return the strata with half a case of each class more, shared out by weight."""
+        # without these, intervals by few positives cover .87 to .92
         half = self.weight / 2
         return self._replace(positive=self.positive + half, negative=self.negative + half)
 

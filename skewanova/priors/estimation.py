@@ -285,11 +285,15 @@ class PriorEstimate(EstimatedPrior):
         return tuple(filter(None, [self.label_shift.note, band * wide]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for the estimate (`batch` is '') and for each batch: interval, counts, AUC, test."""
+        """Return a row for the estimate (`batch` is '') and for each batch.
+
+        Columns batch, estimate, conf_low, conf_high, n_positive, n_negative, n_unlabelled, n_bins, auc,
+        statistic, df, p_value (of label shift), method.
+        """
         return make_frame([self._to_row(), *(batch._to_row(name) for name, batch in self.batches)])
 
     def bins_frame(self) -> pd.DataFrame:
-        """Return one row for each bin: largest score (nan for the last), counts, expectation, residual."""
+        """Return bin, score_high (last nan), n_positive, _negative, _unlabelled, expected, residual."""
         counts = self.bins.counts
         expected = self.n_unlabelled * self.fit.mixture(np.asarray(self.estimate))
         return make_frame(
@@ -580,7 +584,7 @@ def _calibrate_critical_values(
 def _likelihood_density(
     counts: BinCounts, peak: Peak, ratio_scale: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Return N_PLACES log-odds, and the log-likelihood there less its maximum, divided by `ratio_scale`."""
+    """Return N_PLACES log-odds; log-likelihood less its peak, over `ratio_scale` (below, above it)."""
     below, above = chi2.ppf(DENSITY_LEVEL, 1) * np.array(ratio_scale)
     reached = mixtures.interval_limits(counts, peak, (below, above))
     low, high = np.clip(reached, *mixtures.log_odds_range(counts.totals[2])).tolist()

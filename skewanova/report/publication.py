@@ -127,7 +127,7 @@ MAX_GROUPED_MODELS = 10
 
 
 def build_report_tables(source: ReportSource) -> dict[str, Table]:
-    """Return the tables of the page and of the folder that have rows, by name."""
+    """Return tables of REPORT_TABLES that have rows, by name: at most MAX_REPORT_ROWS, no secondary tests."""
     tables = {name: build_publication_table(source, name) for name in REPORT_TABLES}
     published = source.tests["role"].isin(["primary", "published"])
     tables["tests"] = select_cells(tables["tests"], rows=np.flatnonzero(published).tolist())

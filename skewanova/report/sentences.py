@@ -115,7 +115,7 @@ def _write_pair_sentence(row: Any, alpha: float, names: Names) -> str:
 
 
 def write_pair_findings(posthoc: pd.DataFrame, alpha: float, names: Names) -> list[str]:
-    """Return a sentence for each pair that differs; many pairs that do not share one sentence."""
+    """Return a sentence for each pair that differs, and for each other one (for all of these, if many)."""
     differ = posthoc["reject"].astype(bool)
     if (~differ).sum() <= MAX_LISTED_PAIRS:
         return write_pair_sentences(posthoc, alpha, names)

@@ -183,7 +183,7 @@ class ReportSource(Result):
 
     @property
     def pairs(self) -> pd.DataFrame:
-        """One row for each pair of models and test; columns of `inference.POSTHOC_COLUMNS`."""
+        """One row for each pair of models and test; columns of :func:`~skewanova.inference.posthoc`."""
         return self.tables["pairs"]
 
     @property

@@ -496,7 +496,7 @@ CLASS_PAIRS_TABLE = FrameTable("class_pairs", ("Class", "Pair", "Difference", "I
 
 
 def build_intervals_table(intervals: pd.DataFrame, population: str) -> Table:
-    """Return the table of the confidence interval of each model and fold."""
+    """Return the table of confidence intervals, a row for each model and fold, and for pooled folds."""
     rest = [f" Warning: {note}." for note in shorten_notes(text for text in intervals["warning"] if text)]
     if (intervals["level"] != "fold").any():
         rest = [" Rows in brackets take the models of all folds for one.", *rest]

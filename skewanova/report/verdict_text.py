@@ -126,7 +126,7 @@ class LineWriter:
         return f"{first} over {second} by {self.write_difference(row, table, with_p=with_p)}"
 
     def join_names(self, models: Iterable[str], word: str = "and") -> str:
-        """Return "A, B and C", joined by `word`; of more than five names three, and "4 more"."""
+        """Return "A, B and C" with `word` for "and", or of six or more "A, B, C and N more"."""
         texts = [self.names[model] for model in models]
         if len(texts) > MAX_NAMES + 2:  # or they are as short as the count
             texts = [*texts[:MAX_NAMES], f"{len(texts) - MAX_NAMES} more"]

@@ -451,7 +451,7 @@ def _has_partition(shared: Floats, n_cases: int) -> bool:
 
 
 def _estimate_n_cases(shared: Floats) -> float:
-    """Return the estimated size of the data set, sum n_i n_j / sum n_ij over pairs of folds (Petersen)."""
+    """Return the estimated number of cases, sum n_i n_j / sum n_ij over pairs of folds, n_ij `shared`."""
     above = np.triu_indices(len(shared), 1)
     size = np.diag(shared)
     return float((size[above[0]] * size[above[1]]).sum() / shared[above].sum())

@@ -312,7 +312,7 @@ def _format_column(
 
 
 def _format_cell(cell: Any) -> str:
-    """Return a cell as text: true, false, '' for None, or itself; raise ValueError for other values."""
+    """Return a cell of JSON as text: true, false, '' for None, text as it is; raise ValueError for others."""
     if isinstance(cell, bool) or cell is None:
         return {True: "true", False: "false", None: ""}[cell]
     if not isinstance(cell, str):
