@@ -33,14 +33,11 @@ def moved_elsewhere(table):
     n_folds = len(table.folds)
     shared = np.full((n_folds, n_folds), len(positive))
     return StreamedScores(
-        models=table.models,
-        folds=table.folds,
-        counts=table.counts,
+        models=table.models, folds=table.folds, counts=table.counts,
         packed={cell: PackedCurve.from_cases(*columns) for cell, columns in cells.items()},
         cases=CaseSummary(shared, len(positive), int(positive.sum()), np.zeros(n_folds, dtype=int), ()),
-        source=None,
-        parts=Pieces(positive, scores),
-    )
+        source=None, parts=Pieces(positive, scores)
+    )  # fmt: skip
 
 
 def unit_values(sample, score, weightings, area_estimator):

@@ -50,14 +50,10 @@ def frame_of(values, models=None, *, n_positive=50):
     values = np.asarray(values, dtype=float)
     n_folds, n_models = values.shape
     models = models or [f"M{i}" for i in range(n_models)]
-    frame = pd.DataFrame(
-        {
-            "model": np.repeat(models, n_folds),
-            "fold": np.tile(np.arange(n_folds), n_models),
-            "iauprec": values.T.ravel(),
-            "n_positive": n_positive,
-        }
-    )
+    frame = pd.DataFrame({
+        "model": np.repeat(models, n_folds), "fold": np.tile(np.arange(n_folds), n_models),
+        "iauprec": values.T.ravel(), "n_positive": n_positive,
+    })  # fmt: skip
     return frame[frame["iauprec"].notna()].reset_index(drop=True)
 
 
@@ -85,16 +81,10 @@ def evaluation_of(values, kind, priors=(0.5, 0.1)):
     cube = cube + 1e-3 * np.random.default_rng(0).normal(size=cube.shape)
     frame = frame_of(values)
     return Evaluation(
-        auprec=long_frame_of(cube, priors),
-        iauprec=frame,
-        curves={},
-        models=tuple(frame["model"].unique()),
-        folds=tuple(frame["fold"].unique()),
-        priors=priors,
-        deployment_prior=UniformPrior(0.1, 0.5),
-        area_estimator="trapezoid",
-        stated_design=FoldDesign(kind, None if kind == "independent" else 0.2),
-    )
+        auprec=long_frame_of(cube, priors), iauprec=frame, curves={}, models=tuple(frame["model"].unique()),
+        folds=tuple(frame["fold"].unique()), priors=priors, deployment_prior=UniformPrior(0.1, 0.5),
+        area_estimator="trapezoid", stated_design=FoldDesign(kind, None if kind == "independent" else 0.2)
+    )  # fmt: skip
 
 
 def random_table(n_folds, n_models, *, seed=0, spread=0.02, effect=0.0):

@@ -14,19 +14,10 @@ def compiled(text, packages, place, *, preamble=PREAMBLE):
     """The log of pdflatex, which must end well."""
     (place / "main.tex").write_text(f"{preamble}{packages}\\begin{{document}}{text}\\end{{document}}")
     run = subprocess.run(
-        [
-            shutil.which("pdflatex"),
-            "-interaction=nonstopmode",
-            "-halt-on-error",
-            "-no-shell-escape",
-            "main.tex",
-        ],
-        cwd=place,
-        capture_output=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, "TEXMFVAR": str(place / "var")},
-    )
+        [shutil.which("pdflatex"), "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape",
+         "main.tex"], cwd=place, capture_output=True, check=False, timeout=300,
+        env={**os.environ, "TEXMFVAR": str(place / "var")}
+    )  # fmt: skip
     log = run.stdout.decode("latin-1")
     assert run.returncode == 0, log[-2000:]
     return log

@@ -34,12 +34,9 @@ ROOT = Path(__file__).resolve().parents[1]
 ENOUGH = 0.9
 #: One operator is exchanged for another of its kind: bits of floats and identity of numbers prove nothing.
 KINDS = (
-    "Add Sub Mul Div FloorDiv Mod Pow",
-    "BitOr BitAnd BitXor",
-    "LShift RShift",
-    "Eq NotEq Lt LtE Gt GtE",
-    "Is IsNot",
-)
+    "Add Sub Mul Div FloorDiv Mod Pow", "BitOr BitAnd BitXor", "LShift RShift", "Eq NotEq Lt LtE Gt GtE",
+    "Is IsNot"
+)  # fmt: skip
 
 
 def draw(source, count, seed):

@@ -16,34 +16,20 @@ PRIORS = np.geomspace(0.005, 0.5, 6)
 
 #: Names that would be formulas, markup, escapes or too long if they were not taken literally.
 HOSTILE = (
-    "$x_1$ <b>&%",
-    "a_b",
-    "_hidden",
-    "Логистическая регрессия",
+    "$x_1$ <b>&%", "a_b", "_hidden", "Логистическая регрессия",
     "a very long name of a random forest with max_depth=10",
-    "a very long name of a random forest with max_depth=20",
-    "<script>alert(1)</script>",
-    "a_b%$",
-    "../x",
-    "C(x)",
-    "new\nline",
-    "new line",
-    " ",
-    "",
-    "\x1b[31mred\u202e",
-)
+    "a very long name of a random forest with max_depth=20", "<script>alert(1)</script>", "a_b%$", "../x",
+    "C(x)", "new\nline", "new line", " ", "", "\x1b[31mred\u202e"
+)  # fmt: skip
 
 
 def fold_frame(names, n_folds=6, seed=0):
     """Columns model, fold, iauprec; later names are worse."""
     rng = np.random.default_rng(seed)
     return pd.DataFrame(
-        [
-            {"model": name, "fold": fold, "iauprec": 0.8 - 0.05 * i + 0.04 * rng.normal()}
-            for i, name in enumerate(names)
-            for fold in range(1, n_folds + 1)
-        ]
-    )
+        [{"model": name, "fold": fold, "iauprec": 0.8 - 0.05 * i + 0.04 * rng.normal()} for i,
+         name in enumerate(names) for fold in range(1, n_folds + 1)]
+    )  # fmt: skip
 
 
 def precision_at(tpr, fpr, prior):
@@ -71,13 +57,9 @@ def one_fold(model, fold, roc):
 def difference(a, b, estimate, **other):
     """A row of pairwise comparisons."""
     row = {
-        "test": "tukey",
-        "role": "primary",
-        "response": "iauprec",
-        "prior": np.nan,
-        "model_a": a,
+        "test": "tukey", "role": "primary", "response": "iauprec", "prior": np.nan, "model_a": a,
         "model_b": b,
-    }
+    }  # fmt: skip
     bounds = {"conf_low": estimate - 0.05, "conf_high": estimate + 0.05, "reject": estimate > 0.05}
     return {**row, "estimate": estimate, "p_adjusted": 0.2, **bounds, **other}
 

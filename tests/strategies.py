@@ -16,8 +16,7 @@ def tie_groups(max_groups: int = 8, max_count: int = 4) -> st.SearchStrategy[lis
 
 def untied_groups(max_cases: int = 14) -> st.SearchStrategy[list[tuple[int, int]]]:
     """One case for each distinct score."""
-    case = st.sampled_from([(1, 0), (0, 1)])
-    return st.lists(case, min_size=2, max_size=max_cases).filter(_both_classes)
+    return st.lists(st.sampled_from([(1, 0), (0, 1)]), min_size=2, max_size=max_cases).filter(_both_classes)
 
 
 def priors() -> st.SearchStrategy[float]:

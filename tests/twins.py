@@ -165,15 +165,11 @@ def _hull(curve, skew):
 
 
 ESTIMATOR_TWINS = {
-    "trapezoid": _trapezoid,
-    "exact": _exact,
-    "average_precision": _average_precision,
-    "upper_trapezoid": _upper_trapezoid,
-    "interpolated_max": _interpolated(max),
+    "trapezoid": _trapezoid, "exact": _exact, "average_precision": _average_precision,
+    "upper_trapezoid": _upper_trapezoid, "interpolated_max": _interpolated(max),
     "interpolated_mean": _interpolated(lambda p: sum(p) / len(p)),
-    "interpolated_median": _interpolated(median),
-    "convex_hull": _hull,
-}
+    "interpolated_median": _interpolated(median), "convex_hull": _hull,
+}  # fmt: skip
 
 
 def segment_by_quadrature(start: Vertex, end: Vertex, prior: float) -> mp.mpf:

@@ -26,12 +26,8 @@ def scores(
         if design == "kfold":
             held = held[held % n_folds == fold]
         elif design == "holdout":
-            held = np.concatenate(
-                [
-                    rng.choice(held[positive == side], (positive == side).sum() // 4, False)
-                    for side in (True, False)
-                ]
-            )
+            sides = (positive, ~positive)
+            held = np.concatenate([rng.choice(held[side], side.sum() // 4, False) for side in sides])
         elif design == "independent":
             fresh = rng.normal(size=len(positive))
         for number, (shift, spread) in enumerate(zip(shifts, spreads, strict=True)):
@@ -57,8 +53,7 @@ def drawn(seed):
     rng = np.random.default_rng([7, seed])
     design = DESIGNS[seed % len(DESIGNS)]
     n_models = 12 if seed == 11 else int(rng.choice([2, 2, 3, 3, 4, 6]))
-    gap = float(rng.choice([0.0, 0.02, 0.1, 0.4, 1.0]))
-    shifts = (1.5 + gap * np.arange(n_models)[::-1]).tolist()
+    shifts = (1.5 + float(rng.choice([0.0, 0.02, 0.1, 0.4, 1.0])) * np.arange(n_models)[::-1]).tolist()
     spreads = [1.0] * n_models
     kind = int(rng.integers(6))
     if kind == 0:  # a baseline that hardly knows anything
@@ -78,10 +73,8 @@ def drawn(seed):
         alike=float(rng.choice([0.0, 0.7, 0.95])), seed=seed,
     )  # fmt: skip
     if kind == 3:
-        twin = frame[frame["model"] == "m0"].assign(model="twin")
-        frame = pd.concat([frame, twin], ignore_index=True)
-    prior = [(0.05, 0.2), (0.002, 0.02), 0.1, (0.1, 0.5)][int(rng.integers(4))]
-    return design, frame, prior
+        frame = pd.concat([frame, frame[frame["model"] == "m0"].assign(model="twin")], ignore_index=True)
+    return design, frame, [(0.05, 0.2), (0.002, 0.02), 0.1, (0.1, 0.5)][int(rng.integers(4))]
 
 
 #: Made for a reader: each is a kind that a verdict has to word.

@@ -169,8 +169,7 @@ def test_types_that_are_refused(check, cases):
 
 
 def test_warnings_point_to_the_line_of_the_user():
-    labels = [0, 1, 0, 1]
-    frame = pd.DataFrame({"model": "A", "y_true": labels, "y_score": [0.1, 0.9, 0.2, 0.8]})
+    frame = pd.DataFrame({"model": "A", "y_true": [0, 1, 0, 1], "y_score": [0.1, 0.9, 0.2, 0.8]})
     with pytest.warns(SkewanovaWarning, match="no column fold") as deep:
         read_scores(frame)
     with pytest.warns(SkewanovaWarning, match="one") as near:
@@ -193,17 +192,10 @@ def test_each_note_is_one_warning():
     assert all(w.category is SkewanovaWarning for w in caught)
 
 
-@each(
-    "score",
-    [
-        np.array([3, 1], np.uint8),
-        np.array([2**53, 2**53 + 1]),
-        np.array([0.5, 1], np.float16),
-        np.array([0.5, 1], np.float32),
-        np.array([True, False]),
-        np.array([np.inf, -np.inf]),
-    ],
-)
+@each("score", [
+    np.array([3, 1], np.uint8), np.array([2**53, 2**53 + 1]), np.array([0.5, 1], np.float16),
+    np.array([0.5, 1], np.float32), np.array([True, False]), np.array([np.inf, -np.inf]),
+])  # fmt: skip
 def test_scores_keep_their_dtype(score):
     checked = checks.check_scores(score)
     assert checked.dtype == score.dtype
@@ -211,21 +203,12 @@ def test_scores_keep_their_dtype(score):
 
 
 PLAIN = [
-    [0, 1, 1],
-    [False, True, True],
-    [-1, 1, 1],
-    [0.0, 1.0, 1.0],
-    np.array([0, 1, 1], np.uint8),
-    np.array([-1, 1, 1], np.int8),
-    ["0", "1", "1"],
-    ["0.0", "1", " 1.0 "],
-    ["-1", "1", "1"],
-    ["False", "true", "TRUE"],
-    np.array([False, True, 1], dtype=object),
-    np.array([np.False_, np.True_, np.True_], dtype=object),
-    np.array([0, 1.0, "1"], dtype=object),
+    [0, 1, 1], [False, True, True], [-1, 1, 1], [0.0, 1.0, 1.0], np.array([0, 1, 1], np.uint8),
+    np.array([-1, 1, 1], np.int8), ["0", "1", "1"], ["0.0", "1", " 1.0 "], ["-1", "1", "1"],
+    ["False", "true", "TRUE"], np.array([False, True, 1], dtype=object),
+    np.array([np.False_, np.True_, np.True_], dtype=object), np.array([0, 1.0, "1"], dtype=object),
     [-0.0, 1, 1],
-]
+]  # fmt: skip
 
 
 def test_labels_of_few_kinds():
@@ -235,15 +218,12 @@ def test_labels_of_few_kinds():
     assert checks.check_labels(["no", "no"], pos_label="yes").tolist() == [False, False]
 
 
-@each(
-    ("labels", "message"),
-    [
-        (range(9), r"has 9, first seen: 0 .* 4 [^,]*; with scores"),
-        (["0", "0.5"], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
-        ([0.5, 0.5], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
-        ([0, 1, 2], r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\); with"),
-    ],
-)
+@each(("labels", "message"), [
+    (range(9), r"has 9, first seen: 0 .* 4 [^,]*; with scores"),
+    (["0", "0.5"], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
+    ([0.5, 0.5], r"^`y_true` must hold class labels, but has fractions; .*0\.5"),
+    ([0, 1, 2], r"first seen: 0 \(line 2\), 1 \(line 3\), 2 \(line 4\); with"),
+])  # fmt: skip
 def test_labels_that_are_refused(labels, message):
     with pytest.raises(InputError, match=message):
         checks.check_labels(labels, **({"where": line} if "line" in message else {}))
@@ -284,20 +264,11 @@ def test_positive_classes_that_are_named_or_evident(labels, pos_label):
     assert positive.tolist() == [False, True, True]
 
 
-@each(
-    "labels",
-    [
-        [0.0, np.nan, 1.0],
-        [0, None, 1],
-        ["0", "", "1"],
-        ["no", "nan", "yes"],
-        ["no", " N/A ", "yes"],
-        ["no", "None", "yes"],
-        np.array([0, np.nan, 1], dtype=object),
-        np.array(["2020", "NaT", "2021"], "datetime64[Y]"),
-        np.array([0, np.nan, 1], np.float16),
-    ],
-)
+@each("labels", [
+    [0.0, np.nan, 1.0], [0, None, 1], ["0", "", "1"], ["no", "nan", "yes"], ["no", " N/A ", "yes"],
+    ["no", "None", "yes"], np.array([0, np.nan, 1], dtype=object),
+    np.array(["2020", "NaT", "2021"], "datetime64[Y]"), np.array([0, np.nan, 1], np.float16),
+])  # fmt: skip
 def test_missing_labels(labels):
     message = "`y_true` must not have missing labels, but has 1, the first at row 1"
     with pytest.raises(InputError, match=exact(message)):

@@ -128,13 +128,10 @@ def test_an_input_is_never_replaced(earlier, tmp_path):
     assert tree(earlier) == before
 
 
-@each(
-    ("directory", "message"),
-    [
-        ("others", r"'others' holds 'a\.csv', 'b\.csv', 'c\.csv', \.\.\.; move that away"),
-        ("out", r"holds 'elsewhere', 'empty', 'figures/mine\.png'; move"),
-    ],
-)
+@each(("directory", "message"), [
+    ("others", r"'others' holds 'a\.csv', 'b\.csv', 'c\.csv', \.\.\.; move that away"),
+    ("out", r"holds 'elsewhere', 'empty', 'figures/mine\.png'; move"),
+])  # fmt: skip
 def test_places_that_are_refused_stay_as_they_are(tmp_path_factory, directory, message):
     place = tmp_path_factory.mktemp("places")
     write(place / "out")
@@ -442,18 +439,13 @@ def fail_with(error):
     return fail
 
 
-@each(
-    ("error", "text"),
-    [
-        (
-            MemoryError(),
-            "not enough memory; compare a table of this size with Dask (pip install 'skewanova[dask]')",
-        ),
-        (OSError(errno.EIO, "Input/output error", "/tmp/a\nb"), "Input/output error: '/tmp/a\\nb'"),
-        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
-        (OutputError("'out' cannot be written"), "'out' cannot be written"),
-    ],
-)
+@each(("error", "text"), [
+    (MemoryError(),
+     "not enough memory; compare a table of this size with Dask (pip install 'skewanova[dask]')"),
+    (OSError(errno.EIO, "Input/output error", "/tmp/a\nb"), "Input/output error: '/tmp/a\\nb'"),
+    (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+    (OutputError("'out' cannot be written"), "'out' cannot be written"),
+])  # fmt: skip
 def test_what_the_system_refuses_is_one_line_and_exit_status_1(scores, monkeypatch, error, text):
     monkeypatch.setattr(sa.inference, "interval_table", fail_with(error))
     done = run("intervals", scores, "--prior", "0.2")

@@ -27,17 +27,12 @@ def test_every_class_with_a_frame_has_it():
 
 
 def test_kinds_of_columns():
-    frame = pd.DataFrame(
-        {
-            "number": [1.5, np.nan, np.inf],
-            "whole": [2**53 + 1, 2, 3],
-            "truth": [True, False, True],
-            "text": pd.Series(["a", None, "$"], dtype="str"),
-            "level": pd.Categorical(["b", "a", None], categories=["b", "a"]),
-            "mixed": [True, None, np.nan],
-            "nullable": pd.array([1, None, 3], dtype="Int64"),
-        }
-    )
+    frame = pd.DataFrame({
+        "number": [1.5, np.nan, np.inf], "whole": [2**53 + 1, 2, 3], "truth": [True, False, True],
+        "text": pd.Series(["a", None, "$"], dtype="str"),
+        "level": pd.Categorical(["b", "a", None], categories=["b", "a"]), "mixed": [True, None, np.nan],
+        "nullable": pd.array([1, None, 3], dtype="Int64"),
+    })  # fmt: skip
     expected = [
         *([1.5, None, np.inf], [2**53 + 1, 2, 3], [True, False, True], ["a", None, "$"]),
         *(["b", "a", None], [True, None, None], [1, None, 3]),

@@ -119,12 +119,9 @@ def test_check(folder):
     ):
         told = run("check", *arguments).output.split("\n")[:-1]
         assert told[:5] == [
-            "240 rows: 2 models x 3 folds",
-            "models: m0, m1",
-            "positives per fold: 20; negatives per fold: 20",
-            "prior in the table: 0.5",
-            cases,
-        ]
+            "240 rows: 2 models x 3 folds", "models: m0, m1",
+            "positives per fold: 20; negatives per fold: 20", "prior in the table: 0.5", cases
+        ]  # fmt: skip
         assert told[-1] == "The table can be compared."
         near_chance = "warning: model 'm0' ranks near chance in 1 of 3 folds (the first: fold 3, AUC"
         assert [line for line in told if line.startswith("warning: ")] == [near_chance, few]
@@ -160,20 +157,16 @@ def test_options_about_columns(folder):
 TABLES = [
     (["absent.csv"], r"^Error: there is no file 'absent\.csv'$"),
     (["scores.txt"], r"^Error: 'scores\.txt' must end in \.csv, \.csv\.gz, \.jsonl, "),
-    (
-        ["wide.csv"],
-        r"must have the columns 'model', 'y_score', but has .*; read one column per model with --wide$",
-    ),
-    (
-        ["scores.csv", "--wide"],
-        r"`model` must hold real numbers, but 'scores\.csv' has 'm0' at line 2; .* leave out --wide$",
-    ),
+    (["wide.csv"],
+     r"must have the columns 'model', 'y_score', but has .*; read one column per model with --wide$"),
+    (["scores.csv", "--wide"],
+     r"`model` must hold real numbers, but 'scores\.csv' has 'm0' at line 2; .* leave out --wide$"),
     (["wide.csv", "--wide", "--score-column", "m0"], "leave out --model-column, --score-column$"),
     (["wide.csv", "--wide", "--part-column", "part"], "leave out --part-column"),
     (["scores.csv", "--case-column", "id"], r"must have the column 'id', but has 'model'"),
     (["scores.csv", "--positive", "yes"], r"--positive must be one of the labels 0, 1, but got 'yes'$"),
     ([], r"^Error: Missing argument 'SCORES'\.$"),
-]
+]  # fmt: skip
 
 
 @each(("arguments", "message"), TABLES)
@@ -214,31 +207,24 @@ def test_one_fold_is_checked_and_compared_by_its_cases(folder, undrawn):
 
 COMPARED = [
     ("--deployment-prior 4", r"write skew 4 as prior 0\.2, or 4% as 0\.04$"),
-    (
-        "--deployment-prior 0.2:0.05",
-        r"--deployment-prior must be given as LOW:HIGH, but got low=0\.2 > high=0\.05$",
-    ),
+    ("--deployment-prior 0.2:0.05",
+     r"--deployment-prior must be given as LOW:HIGH, but got low=0\.2 > high=0\.05$"),
     ("--deployment-prior 1%:5%", r"but got '1%:5%'; did you mean 0\.01:0\.05\?$"),
     ("--at-priors 0.5,0.5", r"--at-priors must be distinct, but got 0\.5, 0\.5$"),
     ("--alpha nan", "--alpha must lie strictly between 0 and 1, but got nan$"),
-    (
-        "--pairwise tukey --p-adjust holm",
-        "^Error: --p-adjust is for .*, but --pairwise tukey adjusts by itself: leave --pairwise out$",
-    ),
+    ("--pairwise tukey --p-adjust holm",
+     "^Error: --p-adjust is for .*, but --pairwise tukey adjusts by itself: leave --pairwise out$"),
     ("--wide", "`model` must hold real numbers, .* names the models, the table is long: leave out --wide$"),
     ("--missing ignore", "'ignore' is not one of 'raise', 'drop'"),
-    (
-        "--design repeated_kfold",
-        "needs the size of the folds: state --test-fraction, as in --test-fraction 0.1",
-    ),
+    ("--design repeated_kfold",
+     "needs the size of the folds: state --test-fraction, as in --test-fraction 0.1"),
     ("--pairwise dunnett", "state it by --control NAME, or leave --pairwise out$"),
     ("--at-priors 5", "^Error: Invalid value for '--at-priors': --at-priors must lie strictly between"),
     ("--paper .", "^Error: --paper must not be the current folder"),
-    ("--seed -1", "-1 is not in the range x>=0"),
-    ("--out scores.csv", "'scores.csv' is a file"),
+    ("--seed -1", "-1 is not in the range x>=0"), ("--out scores.csv", "'scores.csv' is a file"),
     ("--paper .", "^Error: --paper must not be the current folder"),
     ("--figures svg,gif", "must be some of svg, png, pdf, or none, but got 'gif'"),
-]
+]  # fmt: skip
 INTERVALS = [
     ("--prior x", "'x'"),
     ("--prior 5", ": --prior must lie strictly between 0 and 1, but got 5"),

@@ -9,43 +9,31 @@ from skewanova.cli.options import parse_deployment_prior, parse_prior, parse_pri
 from skewanova.priors.weightings import BetaPrior, UniformPrior, UniformSkew
 
 
-@each(
-    ("text", "weighting"),
-    [
-        ("0.05:0.20", UniformPrior(0.05, 0.2)),
-        (" 5e-2 : 0.2 ", UniformPrior(0.05, 0.2)),
-        ("0.1", UniformPrior(0.1, 0.1)),
-        ("skew:4:19", UniformSkew(4, 19)),
-        ("beta:2:30", BetaPrior(2, 30)),
-        ("quantiles:0.05=0.02:0.95=0.15", BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15})),
-    ],
-)
+@each(("text", "weighting"), [
+    ("0.05:0.20", UniformPrior(0.05, 0.2)), (" 5e-2 : 0.2 ", UniformPrior(0.05, 0.2)),
+    ("0.1", UniformPrior(0.1, 0.1)), ("skew:4:19", UniformSkew(4, 19)), ("beta:2:30", BetaPrior(2, 30)),
+    ("quantiles:0.05=0.02:0.95=0.15", BetaPrior.from_quantiles({0.05: 0.02, 0.95: 0.15})),
+])  # fmt: skip
 def test_parse_deployment_prior(text, weighting):
     assert parse_deployment_prior(text) == weighting
 
 
-@each(
-    ("text", "message"),
-    [
-        ("0.2:0.1", "`deployment_prior` must be given as (low, high), but got low=0.2 > high=0.1"),
-        ("nan:0.2", "`deployment_prior` must lie strictly between 0 and 1, but got nan"),
-        ("skew:0:4", "`low_skew` must be positive and finite, but got 0"),
-        ("beta:0:4", "`a` must be finite and at least 0.1, but got 0"),
-        ("quantiles:0.5=0.1:0.5=0.2", "the shares of `quantiles` must be different, but got 0.5=0.1:0.5=0.2"),
-    ],
-)
+@each(("text", "message"), [
+    ("0.2:0.1", "`deployment_prior` must be given as (low, high), but got low=0.2 > high=0.1"),
+    ("nan:0.2", "`deployment_prior` must lie strictly between 0 and 1, but got nan"),
+    ("skew:0:4", "`low_skew` must be positive and finite, but got 0"),
+    ("beta:0:4", "`a` must be finite and at least 0.1, but got 0"),
+    ("quantiles:0.5=0.1:0.5=0.2", "the shares of `quantiles` must be different, but got 0.5=0.1:0.5=0.2"),
+])  # fmt: skip
 def test_deployment_prior_out_of_range(text, message):
     with pytest.raises(ValueError, match=exact(message)):
         parse_deployment_prior(text)
 
 
-@each(
-    "text",
-    [
-        *("", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "gamma:1:2", "a:b"),
-        *("quantiles:0.05:0.95=0.1", "quantiles:0.05=x:0.95=0.1"),
-    ],
-)
+@each("text", [
+    *("", "0.1:0.2:0.3", "skew:4", "skew:4:19:20", "gamma:1:2", "a:b"),
+    *("quantiles:0.05:0.95=0.1", "quantiles:0.05=x:0.95=0.1"),
+])  # fmt: skip
 def test_deployment_prior_of_another_form(text):
     message = (
         "a deployment prior must be LOW:HIGH, one prior, skew:LOW:HIGH, beta:A:B or "
@@ -55,14 +43,10 @@ def test_deployment_prior_of_another_form(text):
         parse_deployment_prior(text)
 
 
-@each(
-    ("text", "remedies"),
-    [
-        ("5:20", ("skew:5:20", "0.05:0.2")),
-        ("4:19", ("skew:4:19", "0.04:0.19")),
-        ("20:5", ("skew:5:20", "0.05:0.2")),
-    ],
-)
+@each(("text", "remedies"), [
+    ("5:20", ("skew:5:20", "0.05:0.2")), ("4:19", ("skew:4:19", "0.04:0.19")),
+    ("20:5", ("skew:5:20", "0.05:0.2")),
+])  # fmt: skip
 def test_ranges_of_skews_or_of_percentages_are_written_as_such(text, remedies):
     skew, priors = remedies
     with pytest.raises(ValueError, match=f"but got '{text}'; did you mean {skew}, or {priors}[?]$"):

@@ -295,8 +295,7 @@ for command in {commands!r}:
 
 def on_a_terminal(commands):
     """What a terminal gets of some commands, run one after the other."""
-    pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
-    ours, theirs = pty.openpty()
+    ours, theirs = pytest.importorskip("pty", reason="this system has no pseudo-terminals").openpty()
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"}
     process = subprocess.Popen(
         [sys.executable, "-c", COMMANDS.format(commands=commands)],
@@ -338,22 +337,14 @@ def test_no_name_of_a_table_acts_on_a_terminal(folder):
         "wrong": pd.concat([*parts, parts[0].assign(dataset=HOSTILE[5], fold="")]),
     }.items():
         written.to_csv(f"{name}.csv", index=False)
-    text = on_a_terminal(
-        [
-            ["check", "scores.csv"],
-            ["check", "scores.csv", "--json"],
-            ["compare", "scores.csv", "--seed", "1"],
-            ["intervals", "scores.csv", "--method", "wilson"],
-            ["threshold", "scores.csv", "--threshold", "0"],
-            ["plan", "scores.csv"],
-            ["compare", "scores.csv", "--control", "\x1b[2J"],
-            *(["check", f"{name}.csv"] for name in ("folds", "labels", "lacking", "heads", "sets", "wrong")),
-            ["check", f"{HOSTILE[0]}.csv", "--score-column", HOSTILE[2]],
-            ["check", f"{HOSTILE[2]}.txt"],
-            ["check", "sets.csv", "--json"],
-            ["compare", "sets.csv", *QUICK],
-        ]
-    )
+    text = on_a_terminal([
+        ["check", "scores.csv"], ["check", "scores.csv", "--json"], ["compare", "scores.csv", "--seed", "1"],
+        ["intervals", "scores.csv", "--method", "wilson"], ["threshold", "scores.csv", "--threshold", "0"],
+        ["plan", "scores.csv"], ["compare", "scores.csv", "--control", "\x1b[2J"],
+        *(["check", f"{name}.csv"] for name in ("folds", "labels", "lacking", "heads", "sets", "wrong")),
+        ["check", f"{HOSTILE[0]}.csv", "--score-column", HOSTILE[2]], ["check", f"{HOSTILE[2]}.txt"],
+        ["check", "sets.csv", "--json"], ["compare", "sets.csv", *QUICK],
+    ])  # fmt: skip
     assert (text.count("status 0"), text.count("status 2")) == (10, 7)
     assert_nothing_unseen(text)
     assert all(escape_text(name) in text for name in HOSTILE)

@@ -55,8 +55,7 @@ def test_prior_prints_a_row_a_model_and_writes_a_folder(files):
 
 @pytest.mark.slow
 def test_warnings_come_before_the_numbers(files):
-    table = pd.read_csv("field.csv")
-    table.assign(y_score=0.3).to_csv("constant.csv", index=False)
+    pd.read_csv("field.csv").assign(y_score=0.3).to_csv("constant.csv", index=False)
     done = run("prior", "scores.csv", "constant.csv", "--out", "out")
     for text in (done.stdout, (files / "out" / "prior.md").read_text()):
         assert text.startswith("warning: good: label shift is rejected")
@@ -64,8 +63,7 @@ def test_warnings_come_before_the_numbers(files):
 
 
 def test_prior_as_json_has_batches(files):
-    done = run("prior", "scores.csv", "field.csv", "--batch-column", "week", "--json")
-    found = json.loads(done.stdout)
+    found = json.loads(run("prior", "scores.csv", "field.csv", "--batch-column", "week", "--json").stdout)
     assert [row["batch"] for row in found["prior"]] == ["", "", "1", "2", "", "1", "2"]
     assert {row["model"] for row in found["bins"]} == {"good", "poor"}
     assert any("to estimate how the prior varies" in text for text in found["sentences"])

@@ -55,8 +55,7 @@ def test_pairs_of_overlapping_folds(kind, n_folds):
 
 @pytest.mark.parametrize(("n_folds", "alpha"), [(9, 0.005), (12, 0.0005), (20, 1.1e-4)])
 def test_max_t_can_reject_wherever_it_is_chosen(n_folds, alpha):
-    values = random_table(n_folds, 3, spread=0.001, effect=0.1)
-    measures = evaluation_of(values, "independent")
+    measures = evaluation_of(random_table(n_folds, 3, spread=0.001, effect=0.1), "independent")
     assert choose_pairwise_test(measures.design, alpha) == "max_t"
     assert posthoc(measures, method="max_t", alpha=alpha)["reject"].all()
 
@@ -94,8 +93,7 @@ def test_hotelling_is_left_out_where_folds_are_too_few(kind, n_folds, n_models):
 
 @pytest.mark.parametrize("kind", ["independent", "kfold"])
 def test_two_identical_models_among_three(kind):
-    values = random_table(12, 2)[:, [0, 0, 1]]
-    found = omnibus(values, kind)
+    found = omnibus(random_table(12, 2)[:, [0, 0, 1]], kind)
     assert found[0].test == ("repeated_measures" if kind == "independent" else "corrected_gg")
     assert not [result for result in found if "hotelling" in result.test]
     assert 0 < found[0].to_frame()["p_value"].iloc[0] <= 1
@@ -167,8 +165,7 @@ def test_compare_shows_the_calibrated_tests_first(design, n_folds, test, pairs):
 
 
 def test_two_models_and_two_folds():
-    result = run(score_frame(2, ("A", "B")))
-    anova, posthoc = primary(result)
+    anova, posthoc = primary(run(score_frame(2, ("A", "B"))))
     assert anova["test"].tolist() == ["corrected_gg"]
     assert posthoc["p_adjusted"].between(0, 1).all()
     assert anova["p_value"].item() == pytest.approx(posthoc["p_value"].item(), rel=1e-9)

@@ -104,16 +104,14 @@ def test_one_variance_everywhere(result: sa.Comparison, covariance: pd.DataFrame
     np.testing.assert_allclose(matrix, covariance.loc[models, models], rtol=1e-9)
     ranking = result.ranking.set_index("model")
     size = measures.support.effective_size(typical_prior(measures.deployment_prior))
-    std_error = np.sqrt(np.diag(matrix))
-    limits = logit_interval(ranking["iauprec"], std_error, df=12, level=0.95, size=size)
+    limits = logit_interval(ranking["iauprec"], np.sqrt(np.diag(matrix)), df=12, level=0.95, size=size)
     np.testing.assert_allclose(ranking[["conf_low", "conf_high"]].T, limits, rtol=1e-9)
     for row in result.tables["plans"].itertuples():
         assert row.std_error**2 == pytest.approx(_variance(covariance, row.model_a, row.model_b), rel=1e-9)
     for row in result.tables["equivalence"].itertuples():
         difference = covariance.loc[row.model_a, "mean"] - covariance.loc[row.model_b, "mean"]
         scale = _variance(covariance, row.model_a, row.model_b) ** 0.5
-        ahead = stats.t.sf((0.01 - difference) / scale, 12)
-        assert row.p_a_ahead == pytest.approx(ahead, rel=1e-9)
+        assert row.p_a_ahead == pytest.approx(stats.t.sf((0.01 - difference) / scale, 12), rel=1e-9)
 
 
 def test_bands_and_intervals_at_a_prior_have_the_variance_there(frame: pd.DataFrame) -> None:

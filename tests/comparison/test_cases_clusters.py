@@ -119,8 +119,7 @@ def test_the_verdict_is_about_clusters():
 
 def test_few_clusters_of_a_class_are_told():
     positive, scores, cluster, _ = sample(24)
-    result = compared(table(positive, scores, cluster=cluster))
-    checks = result.tables["assumptions"].set_index("check")
+    checks = compared(table(positive, scores, cluster=cluster)).tables["assumptions"].set_index("check")
     held = np.bincount(cluster[positive])
     assert checks.loc["positives", "statistic"] == pytest.approx(held.sum() ** 2 / (held @ held), rel=1e-9)
     assert "clusters that hold one" in checks.loc["positives", "advice"]
@@ -145,8 +144,7 @@ def test_few_clusters_of_a_class_have_a_warning_that_counts_them():
 
 def test_a_class_in_one_cluster_has_no_test():
     positive, scores, *_ = sample(20)
-    cluster = np.where(positive, 0, np.arange(len(positive)) + 1)
-    result = compared(table(positive, scores, cluster=cluster))
+    result = compared(table(positive, scores, cluster=np.where(positive, 0, np.arange(len(positive)) + 1)))
     assert result.pairs["p_value"].isna().all()
     assert any("the only cluster with positive cases" in note for note in result.warnings)
 

@@ -118,8 +118,7 @@ def test_where_the_variance_comes_from(found):
     assert "| run |" in result.to_markdown("components")
     ax = result.plot.components(ax=Figure().subplots())
     assert [text.get_text() for text in ax.get_yticklabels()] == expected["component"].tolist()
-    widths = [bar.get_width() for bar in ax.patches]
-    assert widths == pytest.approx((100 * expected["share"]).tolist())
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx((100 * expected["share"]).tolist())
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["more runs help", "more cases help"]
     plan = plan_comparison(table(labels, scores), (0.2, 0.4), difference=0.1).to_frame()
     errors = public(labels, scores, SETTINGS["deployment_prior"]).std_error

@@ -88,8 +88,7 @@ def test_folders_and_json_say_the_same(old, tmp_path):
     new = simulated(("C", "A", "D\x1b[31m"))
     wanted = changes(old, new)
     paths = [write_folder(result, tmp_path / name) for result, name in ((old, "old"), (new, "new"))]
-    found = changes(*paths)
-    pd.testing.assert_frame_equal(found.table, wanted.table)
+    pd.testing.assert_frame_equal(changes(*paths).table, wanted.table)
     content = {"settings": new.settings, "ranking": new.ranking.to_dict("records")}
     (tmp_path / "new.json").write_text(json.dumps(content, default=str), encoding="utf-8")
     assert changes(paths[0], tmp_path / "new.json").sentences == wanted.sentences

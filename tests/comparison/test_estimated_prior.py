@@ -80,8 +80,7 @@ def test_a_case_counts_once_by_its_mean_score(found):
     assert averaged.to_frame()["n_positive"].tolist() == [100]
     assert any("refitted on all labelled data" in text for text in averaged.assumptions)
     assert len(single.assumptions) == 1
-    second = estimate_prior_from_tables(twice, unlabelled, fold=2)
-    assert second.prior.estimate != averaged.prior.estimate
+    assert estimate_prior_from_tables(twice, unlabelled, fold=2).prior.estimate != averaged.prior.estimate
 
 
 def test_folds_without_cases_need_a_fold():
@@ -130,8 +129,7 @@ def test_batches_of_several_models_reach_as_far_as_any(monkeypatch):
 def test_models_are_no_surer_than_labels_where_there_are_no_positives():
     """An estimate at 0 cannot go lower, and that it does not vary says nothing."""
     labelled, unlabelled = tables(shift=1.2)
-    only = np.tile(FIELD == 0, 2)
-    none = estimate_prior_from_tables(labelled, unlabelled[only])
+    none = estimate_prior_from_tables(labelled, unlabelled[np.tile(FIELD == 0, 2)])
     assert none.prior.method == "pooled"
     least = min(one.conf_high for one in none.by_model.values())
     assert least / 2 < none.prior.conf_high < 2 * least
@@ -183,8 +181,7 @@ def test_a_comparison_takes_it_and_says_where_the_prior_came_from():
 
 
 def test_the_folder_of_a_comparison_holds_the_estimates(found, tmp_path):
-    result = compare(read_scores(tables()[0]), found, at_priors=(0.5, 0.1))
-    result.save(tmp_path / "out")
+    compare(read_scores(tables()[0]), found, at_priors=(0.5, 0.1)).save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
     assert all(text in page for text in (found.describe(), "Assumed of this prior", "(label shift)"))
     frame = pd.read_csv(tmp_path / "out" / "tables" / "prior.csv", keep_default_na=False)

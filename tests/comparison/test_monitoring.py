@@ -25,15 +25,9 @@ from skewanova.plotting import plot_monitor
 from skewanova.priors.mixtures import bin_scores
 
 LEADERS = pd.DataFrame(
-    [
-        (0.01, 0.1, "A", "A"),
-        (0.1, 0.3, "A", "A"),
-        (0.1, 0.3, "A", "B"),
-        (0.3, 0.5, "B", "B"),
-        (0.5, 0.5, "B", "B"),
-    ],
-    columns=["prior_low", "prior_high", "leader", "contender"],
-)
+    [(0.01, 0.1, "A", "A"), (0.1, 0.3, "A", "A"), (0.1, 0.3, "A", "B"), (0.3, 0.5, "B", "B"),
+     (0.5, 0.5, "B", "B")], columns=["prior_low", "prior_high", "leader", "contender"]
+)  # fmt: skip
 
 
 @each(("limits", "state", "leaders"), [
@@ -66,20 +60,11 @@ def write_folder(folder, **edited):
     frames = {
         "ranking": pd.DataFrame({"rank": [1, 2], "model": ["A", "B"], "iauprec": 0.5, "group": "a"}),
         "leaders": LEADERS,
-        "score_bins": pd.DataFrame(
-            [
-                ("A", 1, 0.0, 0, 60),
-                ("A", 2, 1.0, 20, 20),
-                ("A", 3, np.nan, 60, 1),
-                ("0", 1, 0.0, 1, 0),
-                ("0", 2, np.nan, 0, 1),
-                ("B", 1, 0.0, 9, 9),
-                ("B", 2, 1.0, 0, 0),
-                ("B", 3, np.nan, 9, 9),
-            ],
-            columns=["model", "bin", "score_high", "n_positive", "n_negative"],
-        ),
-    }
+        "score_bins": pd.DataFrame([("A", 1, 0.0, 0, 60), ("A", 2, 1.0, 20, 20), ("A", 3, np.nan, 60, 1),
+                                    ("0", 1, 0.0, 1, 0), ("0", 2, np.nan, 0, 1), ("B", 1, 0.0, 9, 9),
+                                    ("B", 2, 1.0, 0, 0), ("B", 3, np.nan, 9, 9)],
+                                   columns=["model", "bin", "score_high", "n_positive", "n_negative"]),
+    }  # fmt: skip
     (folder / "tables").mkdir(exist_ok=True)
     for name, frame in frames.items():
         cells = {column: [text, *frame[column][1:]] for column, text in edited.items() if column in frame}
@@ -188,8 +173,7 @@ def labelled_folder(tmp_path):
 
 
 def test_a_moved_prior_is_named_from_the_week_on(labelled_folder):
-    weeks = draw_weeks([0.05] * 12 + [0.5] * 6, np.random.default_rng(3))
-    report = monitor(labelled_folder, weeks)
+    report = monitor(labelled_folder, draw_weeks([0.05] * 12 + [0.5] * 6, np.random.default_rng(3)))
     assert report.looks == 52
     assert report.table["prior_moved"].tolist() == [False] * 12 + [True] * 6
     assert report.table["state"].eq("changed").tolist() == [False] * 12 + [True] * 6
@@ -260,8 +244,7 @@ def test_labelled_cases_compare_the_chosen_model_with_the_runner_up(labelled_fol
     report = monitor(labelled_folder, frame, deployment_prior=(0.02, 0.05))
     assert report.runner_up == "B"
     assert tuple(report.lead.columns) == LEAD_COLUMNS
-    rows = report.lead[report.lead["state"] == state]
-    row = rows.iloc[0 if state == "behind" else -1]
+    row = report.lead[report.lead["state"] == state].iloc[0 if state == "behind" else -1]
     assert state == "behind" or report.lead["state"].iloc[-1] == state
     assert (state == "behind") <= report.changed
     assert f"IAUPREC of A minus B is {row['difference']:.3g} (95 %" in report.sentences[-1]
@@ -303,8 +286,7 @@ def test_labels_that_come_late_are_used_when_there_are_ten_of_each_class(labelle
     tied = early.assign(y_score=early["y_score"].round())
     with pytest.warns(SkewanovaWarning, match="label shift"):
         assert monitor(labelled_folder, tied, deployment_prior=0.05).lead.empty
-    none = frame.assign(y_true=np.nan)
-    assert monitor(labelled_folder, none).lead.empty
+    assert monitor(labelled_folder, frame.assign(y_true=np.nan)).lead.empty
 
 
 def test_order_of_labelled_cases_does_not_matter_where_they_have_names(labelled_folder):

@@ -138,8 +138,7 @@ def test_folder_has_numbers_for_names(found, tmp_path):
         for name in ("pairs", "ranking")
     }
     comparisons = {f"<b>{name}</b>": one for name, one in result.comparisons.items()}
-    named = replace(result, comparisons=comparisons, **bold)
-    folder = named.save(tmp_path / "out")
+    folder = replace(result, comparisons=comparisons, **bold).save(tmp_path / "out")
     files = {"tests.csv", "classes.csv", "pairs.csv", "ranking.csv"}
     assert {path.name for path in folder.iterdir()} == {
         "README.txt", "provenance.json", "report.html", "tables", "class-001", "class-002", "class-003"

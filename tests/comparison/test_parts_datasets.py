@@ -118,8 +118,7 @@ def test_ranks_against_scipy(result):
     with np.errstate(divide="ignore"):
         assert row["statistic"] == pytest.approx((n - 1) * chi2 / (n * (k - 1) - chi2))
     assert (row["test"], row["role"]) == ("friedman", "primary")
-    ranks = (k + 1 - stats.rankdata(wide, axis=1)).mean(axis=0)
-    known = dict(zip(wide.columns, ranks, strict=True))
+    known = dict(zip(wide.columns, (k + 1 - stats.rankdata(wide, axis=1)).mean(axis=0), strict=True))
     assert result.ranking["mean_rank"].tolist() == pytest.approx([known[m] for m in result.ranking["model"]])
 
 
@@ -408,8 +407,7 @@ def test_what_could_not_be_tested_across_data_sets_is_said():
     rows = one_fold_each({"A": 1.0, "C": 0.2})
     twin = rows[rows["model"] == "A"].assign(model="B")
     result = sa.compare_datasets(pd.concat([rows, twin]), at_priors=(0.5,))
-    alike = result.hierarchical.set_index(["model_a", "model_b"]).loc[("A", "B")]
-    assert np.isnan(alike["p_adjusted"])
+    assert np.isnan(result.hierarchical.set_index(["model_a", "model_b"]).loc[("A", "B")]["p_adjusted"])
     told = [text for text in result.conclusions if "could not be tested" in text]
     assert told[0] == "A and B could not be tested, because their values are the same."
     assert told[1].startswith("Meta-analysis: A and B could not be tested, because in some data set")

@@ -82,8 +82,7 @@ def test_frames_have_the_promised_columns_and_the_ranking_order(result):
         assert list(dict.fromkeys(result.tables[name]["model"])) == order
     pairs = [("high", "mid"), ("high", "low"), ("mid", "low")]
     for test, family in result.pairs.groupby(["test", "response", "prior"], dropna=False, sort=False):
-        found = list(zip(family["model_a"], family["model_b"], strict=True))
-        assert found == pairs, test
+        assert list(zip(family["model_a"], family["model_b"], strict=True)) == pairs, test
     assert (result.pairs["test"] == "tukey").sum() == 3 * (1 + len(QUICK["at_priors"]))
 
 
@@ -119,8 +118,7 @@ def test_settings(result):
 
 
 def test_conclusions_and_letters_follow_the_primary(result):
-    primary = result.pairs[result.pairs["role"] == "primary"]
-    for row in primary.itertuples():
+    for row in result.pairs[result.pairs["role"] == "primary"].itertuples():
         a, b = (result.ranking.set_index("model").loc[m, "group"] for m in (row.model_a, row.model_b))
         assert bool(set(a) & set(b)) == (not row.reject)
         words = f"{row.model_a} is ahead of {row.model_b} by" if row.reject else "were not found to differ"
@@ -292,8 +290,7 @@ def test_one_prior(result):
     assert {name: list(frame) for name, frame in frames(one).items()} == COLUMNS
     assert one.tables["prior_pairs"].empty
     assert "there is one prior only" in " ".join(one.warnings)
-    three = one.tests[one.tests["test"] == "three_way"]
-    assert three["term"].tolist() == ["model", "fold", "residual"]
+    assert one.tests[one.tests["test"] == "three_way"]["term"].tolist() == ["model", "fold", "residual"]
     assert all(len(line) <= 80 for line in one.summary(full=True).split("\n"))
     pd.testing.assert_frame_equal(one.tables["iauprec"], result.tables["iauprec"])
 
@@ -303,8 +300,7 @@ def test_one_prior(result):
 
 def test_a_fold_that_a_model_lacks_may_be_dropped():
     table = scores()
-    lacking = table[(table["model"] != "mid") | (table["fold"] != 2)]
-    dropped = compare(lacking, **QUICK, missing="drop")
+    dropped = compare(table[(table["model"] != "mid") | (table["fold"] != 2)], **QUICK, missing="drop")
     assert dropped.design.n_folds == 3
     assert dropped.design.ratio == pytest.approx(1 / 3)  # of all four there were
     mixed = dropped.tests[dropped.tests["test"] == "mixed"]
@@ -373,15 +369,8 @@ def test_summary_of_many_priors_and_long_strange_names():
 
 
 NAME_COLUMNS = [
-    "model",
-    "model_a",
-    "model_b",
-    "model_below",
-    "model_above",
-    "leader",
-    "contender",
-    "runner_up",
-]
+    "model", "model_a", "model_b", "model_below", "model_above", "leader", "contender", "runner_up",
+]  # fmt: skip
 NAMES = {"low": "<script>", "high": "a_b%$", "mid": "../x", "fourth": "C(x)", "fifth": "fold"}
 
 

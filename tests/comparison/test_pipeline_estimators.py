@@ -40,8 +40,7 @@ def halved() -> sa.Comparison:
 def test_half_splits_are_the_default() -> None:
     result = _compared(n_splits=5)
     assert (result.design.kind, result.design.n_folds, result.design.ratio) == ("repeated_holdout", 5, 1.0)
-    sizes = result.scores.frame.groupby(["model", "fold"], observed=True).size()
-    assert set(sizes) == {80}
+    assert set(result.scores.frame.groupby(["model", "fold"], observed=True).size()) == {80}
     assert set(result.pairs.query("role == 'primary'")["test"]) == {"corrected_t_holm"}
 
 
@@ -68,18 +67,15 @@ def test_halvings_stand_beside_hold_outs_of_a_fifth(halved: sa.Comparison) -> No
     assert (design.kind, design.n_folds, design.n_halvings, design.ratio) == ("split_half", 6, 6, 0.25)
     assert halved.scores.halvings is not None
     assert halved.scores.halvings.min_folds == 5
-    primary = halved.tests.query("role == 'primary'")
-    assert set(primary["test"]) == {"split_half_hotelling"}
+    assert set(halved.tests.query("role == 'primary'")["test"]) == {"split_half_hotelling"}
     assert set(halved.pairs.query("role == 'primary'")["df"]) == {6.0}
 
 
 def test_scores_of_a_half_are_those_of_a_model_trained_in_it(halved: sa.Comparison) -> None:
-    frame = halved.scores.to_frame()
-    rows = frame.query("model == 'bayes' and halving == 3 and part == 'half_b'")
+    rows = halved.scores.to_frame().query("model == 'bayes' and halving == 3 and part == 'half_b'")
     tested = rows[rows["fold"] == 2]
     train = rows.loc[rows["fold"] != 2, "case"].astype(int).to_numpy()
-    fitted = GaussianNB().fit(X[train], Y[train])
-    expected = fitted.predict_proba(X[tested["case"].astype(int)])[:, 1]
+    expected = GaussianNB().fit(X[train], Y[train]).predict_proba(X[tested["case"].astype(int)])[:, 1]
     np.testing.assert_allclose(tested["y_score"], expected, rtol=1e-12)
 
 
@@ -106,8 +102,7 @@ def test_seeds() -> None:
     first, same, other = (_compared(models=loose, rng=seed).scores.frame for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first, same)
     assert not first["case"].equals(other["case"])
-    generator = _compared(rng=np.random.default_rng(1)).settings["seed"]
-    assert generator is None
+    assert _compared(rng=np.random.default_rng(1)).settings["seed"] is None
 
 
 @pytest.mark.filterwarnings("ignore:hard predictions")

@@ -97,8 +97,7 @@ def test_many_curves_have_fewer_points_each(satellite, monkeypatch):
         found, whole = thinned.tables[name], complete[name]
         assert found.groupby(["model", "fold", *keys[1:]], observed=True).size().eq(size).all()
         assert found[keys[0]].max() == 1.0
-        kept = whole.merge(found[["model", "fold", *keys]])
-        pd.testing.assert_frame_equal(found, kept)
+        pd.testing.assert_frame_equal(found, whole.merge(found[["model", "fold", *keys]]))
 
 
 def test_bands_of_differences_are_drawn_once_for_leaders_too(satellite):

@@ -21,22 +21,12 @@ LINEAR = ("trapezoid", "average_precision", "upper_trapezoid")
 SEGMENTS = ("exact", "interpolated_max", "interpolated_mean", "interpolated_median", "convex_hull")
 EXACT_AT_CHANCE = tuple(e for e in ESTIMATORS if e != "upper_trapezoid")
 EXACT_WHEN_PERFECT = (
-    "trapezoid",
-    "exact",
-    "average_precision",
-    "upper_trapezoid",
-    "interpolated_max",
-    "convex_hull",
-)
+    "trapezoid", "exact", "average_precision", "upper_trapezoid", "interpolated_max", "convex_hull"
+)  # fmt: skip
 GOLDEN_NAMES = {"lower_trapezoid": "trapezoid"} | {e: e for e in ESTIMATORS}
 RANGES = [
-    (0.05, 0.2),
-    (1e-6, 0.999),
-    (0.3, 0.3 + 1e-9),
-    (1e-6, 1e-6 + 1e-9),
-    (1 - 2e-6, 1 - 1e-6),
-    (0.4, 0.9),
-]
+    (0.05, 0.2), (1e-6, 0.999), (0.3, 0.3 + 1e-9), (1e-6, 1e-6 + 1e-9), (1 - 2e-6, 1 - 1e-6), (0.4, 0.9),
+]  # fmt: skip
 FEW = settings(max_examples=8)
 
 
@@ -167,11 +157,9 @@ def test_iauprec_of_segments_over_beta_priors(estimator, a, b, limits):
     groups = [(0, 1), (2, 1), (1, 3), (0, 1), (2, 2)]
     vertices = twins.vertices(groups)
     truth = twins.mean_over_priors(
-        lambda pi: twins.auprec_twin(vertices, pi, estimator),
-        twins.beta_density(a, b),
-        limits,
-        width=(limits[1] - limits[0]) / 6,
-    )
+        lambda pi: twins.auprec_twin(vertices, pi, estimator), twins.beta_density(a, b), limits,
+        width=(limits[1] - limits[0]) / 6
+    )  # fmt: skip
     assert_close(iauprec(curve_of(groups), BetaPrior(a, b), area_estimator=estimator), truth)
 
 
@@ -222,8 +210,7 @@ def test_constant_classifier_scores_exactly_its_prior(n, m, prior):
 @given(untied_groups(max_cases=20), priors(), ranges(), st.booleans())
 def test_perfect_ranking_scores_exactly_one(groups, prior, limits, tied):
     n, m = (sum(g[k] for g in groups) for k in (0, 1))
-    perfect = [(n, 0), (0, m)] if tied else [(1, 0)] * n + [(0, 1)] * m
-    curve = curve_of(perfect)
+    curve = curve_of([(n, 0), (0, m)] if tied else [(1, 0)] * n + [(0, 1)] * m)
     weightings = [limits, UniformSkew(*in_skews(limits)), DiscretePrior((0.1, 0.2, 0.3), (1, 3, 7))]
     for estimator in EXACT_WHEN_PERFECT:
         assert auprec(curve, prior, area_estimator=estimator) == 1.0, estimator
@@ -233,8 +220,7 @@ def test_perfect_ranking_scores_exactly_one(groups, prior, limits, tied):
 
 @given(st.integers(1, 30), st.integers(1, 30), st.lists(st.integers(1, 9), min_size=60, max_size=60))
 def test_perfect_weighted_ranking_scores_exactly_one(n, m, tenths):
-    weights = np.array(tenths[: n + m]) / 10
-    curve = curve_of([(1, 0)] * n + [(0, 1)] * m, sample_weight=weights)
+    curve = curve_of([(1, 0)] * n + [(0, 1)] * m, sample_weight=np.array(tenths[: n + m]) / 10)
     for estimator in EXACT_WHEN_PERFECT:
         assert auprec(curve, 0.013, area_estimator=estimator) == 1.0, estimator
 

@@ -128,18 +128,15 @@ FROZEN = "`positive` must be a frozen distribution such as scipy.stats.norm(0, 1
 NO_MEDIAN = "`positive` must have valid parameters, one value each, but its median is nan"
 REFUSED = {
     NO_PRIOR + "0": lambda: true_auprec(NORMAL, NORMAL, 0),
-    NO_PRIOR + "4; write skew 4 as prior 0.2, or 4% as 0.04": lambda: sample_scores(
-        NORMAL, NORMAL, 10, prior=4
-    ),
-    "`negative` must be continuous, but got a discrete distribution": lambda: true_auc(
-        stats.poisson(3), NORMAL
-    ),
+    NO_PRIOR + "4; write skew 4 as prior 0.2, or 4% as 0.04":
+        lambda: sample_scores(NORMAL, NORMAL, 10, prior=4),
+    "`negative` must be continuous, but got a discrete distribution":
+        lambda: true_auc(stats.poisson(3), NORMAL),
     "`negative` must have its parameters, such as scipy.stats.gamma(2)": lambda: true_auc(stats.beta, NORMAL),
-    FROZEN: lambda: true_auc(NORMAL, 1.0),
-    NO_MEDIAN: lambda: true_roc(NORMAL, stats.norm(0, -1)),
+    FROZEN: lambda: true_auc(NORMAL, 1.0), NO_MEDIAN: lambda: true_roc(NORMAL, stats.norm(0, -1)),
     "`n_points` must be at least 1, but got 0": lambda: true_roc(NORMAL, NORMAL, n_points=0),
     "`n_cases` must be at least 2, but got 1": lambda: sample_scores(NORMAL, NORMAL, 1, prior=0.5),
-}
+}  # fmt: skip
 
 
 @each(("message", "call"), REFUSED.items())
@@ -210,15 +207,13 @@ def test_roc_has_the_areas_of_the_model(shape):
 def test_precision_recall_is_equation_seven_corrected(shape):
     fit = fitted(*shape, alpha=0.3)
     precision, recall = fit.precision_recall()
-    threshold = stats.norm.isf(recall[:-1], *shape)
-    flagged = 0.3 * recall[:-1], 0.7 * stats.norm.sf(threshold)
+    flagged = 0.3 * recall[:-1], 0.7 * stats.norm.sf(stats.norm.isf(recall[:-1], *shape))
     assert precision[:-1] == pytest.approx(flagged[0] / (flagged[0] + flagged[1]), rel=1e-9)
     assert (recall[-1], precision[-1]) == (1, pytest.approx(0.3))
     some, at = fit.precision_recall(0.1, recall=[0.2, 0.8])
     assert at.tolist() == [0.2, 0.8]
     assert some[0] < precision[199]
-    middle = (np.arange(2000) + 0.5) / 2000
-    area = fit.precision_recall(0.1, recall=middle)[0].mean()
+    area = fit.precision_recall(0.1, recall=(np.arange(2000) + 0.5) / 2000)[0].mean()
     assert area == pytest.approx(fit.auprec(0.1), abs=1e-3)
 
 
@@ -237,8 +232,7 @@ def test_fit_is_by_moments():
     assert (fit.alpha, other.alpha, fit.n_positive, fit.n_negative) == (0.4, 0.5, 40, 60)
     assert fit.power is None
     assert other.auprec() == other.auprec(0.5)
-    words = np.where(labels == 1, "ill", "well")
-    assert fit_binormal(words, scores, pos_label="ill") == fit
+    assert fit_binormal(np.where(labels == 1, "ill", "well"), scores, pos_label="ill") == fit
     with pytest.raises(FrozenInstanceError, match="cannot assign to field 'alpha'"):
         fit.alpha = 0.5
 

@@ -96,13 +96,10 @@ def curve_of_vertices(points):
     return sa.RocCurve.from_rates(false, true)
 
 
-@each(
-    ("estimator", "points"),
-    [
-        ("interpolated_mean", [(0.001, 0), *((0.001, rate) for rate in np.linspace(0.999, 1, 19))]),
-        ("interpolated_median", [(0.0087, 0), (0.0087, 1)]),
-    ],
-)
+@each(("estimator", "points"), [
+    ("interpolated_mean", [(0.001, 0), *((0.001, rate) for rate in np.linspace(0.999, 1, 19))]),
+    ("interpolated_median", [(0.0087, 0), (0.0087, 1)]),
+])  # fmt: skip
 def test_means_of_vertices_exceed_the_constant_of_distinct_scores(estimator, points):
     pair = (0.99, 0.9)
     losses = 1 - sa.auprec(curve_of_vertices(points), np.array(pair), area_estimator=estimator)
@@ -135,8 +132,7 @@ def test_no_constant_below_1_holds_for_means_of_vertices():
 def adversary(rng, n_steps):
     """A curve of random ties with most of its negatives early."""
     steps = rng.integers(0, 4, size=(n_steps, 2)) * (rng.random((n_steps, 2)) < 0.5)
-    first = rng.integers(0, 40)
-    true, false = np.cumsum([(0, 0), (0, first), *steps, (1, 1)], axis=0).T
+    true, false = np.cumsum([(0, 0), (0, rng.integers(0, 40)), *steps, (1, 1)], axis=0).T
     return sa.RocCurve.from_rates(false / false[-1], true / true[-1])
 
 
@@ -221,8 +217,7 @@ def test_areas_of_curves_and_their_means_are_possible():
         areas.append(sa.auprec(roc, priors, area_estimator="exact"))
         aucs.append(sa.auc(roc))
         assert check_reported_areas(dict(zip(priors, areas[-1], strict=True)), auc=aucs[-1]).possible
-    mean = dict(zip(priors, np.mean(areas, axis=0), strict=True))
-    found = check_reported_areas(mean, auc=np.mean(aucs))
+    found = check_reported_areas(dict(zip(priors, np.mean(areas, axis=0), strict=True)), auc=np.mean(aucs))
     assert found.possible
     assert found.missing_recall == 0
     assert str(found) == "possible on complete curves"
@@ -232,8 +227,7 @@ def test_areas_of_curves_and_their_means_are_possible():
 
 def test_recall_cut_out_of_a_curve_is_found_missing():
     areas, missing = np.array([0.97, 0.95]), 0.25
-    printed = dict(zip((0.5, 0.1), areas - missing, strict=True))
-    found = check_reported_areas(printed)
+    found = check_reported_areas(dict(zip((0.5, 0.1), areas - missing, strict=True)))
     assert not found.possible
     assert 0 < found.missing_recall <= missing
     assert f"at least {found.missing_recall:.3f} is missing" in str(found)
@@ -241,8 +235,7 @@ def test_recall_cut_out_of_a_curve_is_found_missing():
 
 def test_landgrebes_rows(rows):
     assert not any(row.possible for row in rows.values())
-    missing = [row.missing_recall for row in rows.values()]
-    assert missing == pytest.approx([0.435, 0.021, 0.136], abs=1e-3)
+    assert [row.missing_recall for row in rows.values()] == pytest.approx([0.435, 0.021, 0.136], abs=1e-3)
     lowest = rows["A"].find_range("AUPREC(0.5)").low_given_auc
     assert lowest == pytest.approx(0.8324, abs=2e-4)  # at .943 + .0005
     assert [pair.holds for pair in rows["A"].pairs] == [False, False, False]
@@ -270,10 +263,8 @@ def test_curves_above_the_diagonal_have_less_room():
     below = {0.5: 0.40, 0.1: 0.07}
     assert check_reported_areas(below).possible
     assert not check_reported_areas(below, area_estimator="convex_hull").possible
-    diagonal = {0.5: 0.5, 0.1: 0.1}
-    assert check_reported_areas(diagonal, area_estimator="convex_hull").possible
-    without_auc = [check_reported_areas(areas).possible for areas, _ in ROWS.values()]
-    assert without_auc == [False, True, False]
+    assert check_reported_areas({0.5: 0.5, 0.1: 0.1}, area_estimator="convex_hull").possible
+    assert [check_reported_areas(areas).possible for areas, _ in ROWS.values()] == [False, True, False]
 
 
 @each("n", [1, 3, 30, 300])
@@ -322,24 +313,18 @@ def test_few_positives_leave_more_room():
 HALF = {0.5: 0.5}
 
 
-@each(
-    ("call", "message"),
-    [
-        (lambda: check_reported_areas([0.5]), "`auprec` must map priors to areas"),
-        (lambda: check_reported_areas({}), "is empty"),
-        (lambda: check_reported_areas({0.5: 1.2}), r"`auprec\[0.5\]` must lie between 0 and 1, but got 1.2"),
-        (lambda: check_reported_areas({4.0: 0.5}), "write skew 4"),
-        (lambda: check_reported_areas(HALF, auc=-1), "`auc` must lie between 0 and 1"),
-        (lambda: check_reported_areas(HALF, n_positive=0), "`n_positive`"),
-        (lambda: check_reported_areas(HALF, rounding=0.6), "`rounding` must be half a unit"),
-        (lambda: check_reported_areas(HALF, area_estimator="exakt"), "did you mean 'exact'"),
-        (
-            lambda: check_reported_areas(HALF).find_range("AUC"),
-            r"must be one of AUPREC\(0.5\); but got 'AUC'",
-        ),
-        (lambda: max_loss_ratio(0.1, 0.5), "`rarer_prior` must not be above `prior`, but got"),
-    ],
-)
+@each(("call", "message"), [
+    (lambda: check_reported_areas([0.5]), "`auprec` must map priors to areas"),
+    (lambda: check_reported_areas({}), "is empty"),
+    (lambda: check_reported_areas({0.5: 1.2}), r"`auprec\[0.5\]` must lie between 0 and 1, but got 1.2"),
+    (lambda: check_reported_areas({4.0: 0.5}), "write skew 4"),
+    (lambda: check_reported_areas(HALF, auc=-1), "`auc` must lie between 0 and 1"),
+    (lambda: check_reported_areas(HALF, n_positive=0), "`n_positive`"),
+    (lambda: check_reported_areas(HALF, rounding=0.6), "`rounding` must be half a unit"),
+    (lambda: check_reported_areas(HALF, area_estimator="exakt"), "did you mean 'exact'"),
+    (lambda: check_reported_areas(HALF).find_range("AUC"), r"must be one of AUPREC\(0.5\); but got 'AUC'"),
+    (lambda: max_loss_ratio(0.1, 0.5), "`rarer_prior` must not be above `prior`, but got"),
+])  # fmt: skip
 def test_bad_input_is_named(call, message):
     with pytest.raises(TypeError if "must map" in message else ValueError, match=message):
         call()

@@ -83,22 +83,18 @@ UNEQUAL, BOTH = "arguments must be equally long, but ", "`y_true` must hold both
 WEIGHT = "`sample_weight` must be "
 
 
-@each(
-    ("arguments", "message"),
-    [
-        (([0, 1], ["a", "b"]), "`y_score` must hold real numbers, but has dtype <U1"),
-        (([0, 1], [[1], [2]]), "`y_score` must be one-dimensional, but has shape (2, 1)"),
-        (([[0], [1]], [1, 2]), "`y_true` must be one-dimensional, but has shape (2, 1)"),
-        (([0, 1], [1, 2, 3]), UNEQUAL + "`y_true` has 2, `y_score` has 3"),
-        (([0, 0], [1, 2]), BOTH + "positive case"),
-        (([1, 1], [1, 2]), BOTH + "negative case"),
-        (([0, 1, 0], [1, 2, 3], [1, 1]), UNEQUAL + "`y_score` has 3, `sample_weight` has 2"),
-        (([0, 1, 0], [1, 2, 3], [1, -1, 1]), WEIGHT + "finite and not negative, but row 1 has -1"),
-        (([0, 1, 0], [1, 2, 3], [1, 0, 1]), BOTH + "positive case of weight above 0"),
-        (([0, 1, 0], [1, 2, 3], [0, 1, 0]), BOTH + "negative case of weight above 0"),
-        (([0, 1], [1, 2], ["1", "1"]), WEIGHT + "a number or numbers, but got ['1', '1']"),
-    ],
-)
+@each(("arguments", "message"), [
+    (([0, 1], ["a", "b"]), "`y_score` must hold real numbers, but has dtype <U1"),
+    (([0, 1], [[1], [2]]), "`y_score` must be one-dimensional, but has shape (2, 1)"),
+    (([[0], [1]], [1, 2]), "`y_true` must be one-dimensional, but has shape (2, 1)"),
+    (([0, 1], [1, 2, 3]), UNEQUAL + "`y_true` has 2, `y_score` has 3"),
+    (([0, 0], [1, 2]), BOTH + "positive case"), (([1, 1], [1, 2]), BOTH + "negative case"),
+    (([0, 1, 0], [1, 2, 3], [1, 1]), UNEQUAL + "`y_score` has 3, `sample_weight` has 2"),
+    (([0, 1, 0], [1, 2, 3], [1, -1, 1]), WEIGHT + "finite and not negative, but row 1 has -1"),
+    (([0, 1, 0], [1, 2, 3], [1, 0, 1]), BOTH + "positive case of weight above 0"),
+    (([0, 1, 0], [1, 2, 3], [0, 1, 0]), BOTH + "negative case of weight above 0"),
+    (([0, 1], [1, 2], ["1", "1"]), WEIGHT + "a number or numbers, but got ['1', '1']"),
+])  # fmt: skip
 def test_bad_input(arguments, message):
     labels, scores, weight = (*arguments, None)[:3]
     with pytest.raises(TypeError if "numbers" in message else ValueError, match=exact(message)):
@@ -139,8 +135,7 @@ def test_weighted_rates_keep_their_digits_at_the_top():
     # one light negative above many heavy ones: its rate decides precision at low recall
     n = 3000
     weights = np.concatenate(([1.0, 1e-12], np.full(n, 0.1), [1.0]))
-    labels = [1, 0] + [0] * n + [1]
-    curve = roc_curve(labels, np.arange(n + 3, 0, -1), sample_weight=weights)
+    curve = roc_curve([1, 0] + [0] * n + [1], np.arange(n + 3, 0, -1), sample_weight=weights)
     total = sum(map(Fraction, weights[1:-1].tolist()))
     assert curve.fpr[2] == pytest.approx(float(Fraction(1e-12) / total), rel=1e-12)
     assert curve.fpr[0] == curve.fpr[1] == 0.0
@@ -176,19 +171,10 @@ def test_known_rates_are_kept():
     assert len(repeated.thresholds) == 4
 
 
-@each(
-    "fpr",
-    [
-        [0, 0.6, 0.5, 1],
-        [0.1, 0.2, 0.5, 1],
-        [0, 0.2, 0.5, 0.9],
-        [0, np.nan, 0.5, 1],
-        [[0, 1]],
-        [1],
-        [],
-        [0, 1 + 1e-12],
-    ],
-)
+@each("fpr", [
+    [0, 0.6, 0.5, 1], [0.1, 0.2, 0.5, 1], [0, 0.2, 0.5, 0.9], [0, np.nan, 0.5, 1], [[0, 1]], [1], [],
+    [0, 1 + 1e-12],
+])  # fmt: skip
 def test_bad_rates(fpr):
     shown = np.array2string(np.asarray(fpr, dtype=float), precision=17)
     message = f"`fpr` must rise from 0 to 1 without falling, but got {shown}"

@@ -104,29 +104,18 @@ def test_groups_are_sorted_each_apart(groups, of_one_size):
     assert [part.sum() for part in labels] == [p.sum() for p, _ in groups]
 
 
-@each(
-    ("score", "bits", "ranked"),
-    [
-        (np.array([0.1, 1.9]), 64, False),
-        (np.array([-300.0, 1e9, 2.5]), 64, False),
-        (np.array([0.25, 3], "f4"), 32, False),
-        (np.array([1.0, 2], "f2"), 32, False),
-        (np.array([5e-324, 1.9]), 64, False),
-        (np.array([5e-324, 2.0]), 32, True),
-        (np.array([0.0, 4.0]), 64, False),
-        (np.array([1e-40, 4.0], "f4"), 32, True),
-        (np.array([-1e300, 1e-300]), 32, True),
-        (np.array([1, 2], np.longdouble), 32, np.dtype(np.longdouble).itemsize > 8),
-        (np.array([-(2**63), 2**63 - 1]), 32, True),
-        (np.array([2**63, 2**64 - 1], "u8"), 32, True),
-        (np.array([2**53, 2**53 + 1]), 32, True),
-        (np.array([True, False]), 32, False),
-        (np.array([-7, 2**24 - 1]), 32, False),
-        (np.array([-(2**24), 7]), 64, False),
-        (np.array([7, 2**53 - 1]), 64, False),
-        (np.array([np.inf, 5.0, -7.0]), 64, False),
-    ],
-)
+@each(("score", "bits", "ranked"), [
+    (np.array([0.1, 1.9]), 64, False), (np.array([-300.0, 1e9, 2.5]), 64, False),
+    (np.array([0.25, 3], "f4"), 32, False), (np.array([1.0, 2], "f2"), 32, False),
+    (np.array([5e-324, 1.9]), 64, False), (np.array([5e-324, 2.0]), 32, True),
+    (np.array([0.0, 4.0]), 64, False), (np.array([1e-40, 4.0], "f4"), 32, True),
+    (np.array([-1e300, 1e-300]), 32, True),
+    (np.array([1, 2], np.longdouble), 32, np.dtype(np.longdouble).itemsize > 8),
+    (np.array([-(2**63), 2**63 - 1]), 32, True), (np.array([2**63, 2**64 - 1], "u8"), 32, True),
+    (np.array([2**53, 2**53 + 1]), 32, True), (np.array([True, False]), 32, False),
+    (np.array([-7, 2**24 - 1]), 32, False), (np.array([-(2**24), 7]), 64, False),
+    (np.array([7, 2**53 - 1]), 64, False), (np.array([np.inf, 5.0, -7.0]), 64, False),
+])  # fmt: skip
 def test_width_of_keys_and_fallback_to_ranks(score, bits, ranked):
     """Ranks are taken only where a bit would be lost; 32-bit keys wherever they hold all scores."""
     found = sort_cases(np.array([True] + [False] * (len(score) - 1)), score)

@@ -101,8 +101,7 @@ def test_critical_value_is_where_p_falls_below_alpha(n_draws, alpha):
 
 
 def test_one_prior_and_two_models_are_a_t_test():
-    frame = scores({"A": 1.0, "B": 1.6}, n_folds=10)
-    measures = measured(frame)
+    measures = measured(scores({"A": 1.0, "B": 1.6}, n_folds=10))
     row = difference_curves(measures, 0.5, n_draws=20_000).iloc[0]
     wide = measures.auprec[measures.auprec["prior"] == 0.5].pivot(
         index="fold", columns="model", values="auprec"
@@ -143,8 +142,7 @@ def test_identical_models_have_no_p():
 def test_perfect_models_beside_a_constant_difference():
     rows = pd.DataFrame({"y_true": np.repeat([0, 1], 30)})
     fold = pd.concat([rows.assign(model=m, y_score=s * rows["y_true"]) for m, s in (("A", 1), ("B", -1))])
-    measures = measured(pd.concat([fold.assign(fold=f) for f in range(4)]))
-    found = difference_curves(measures, n_draws=199)
+    found = difference_curves(measured(pd.concat([fold.assign(fold=f) for f in range(4)])), n_draws=199)
     assert (found["statistic"] == np.inf).all()
     assert (found["std_error"] == 0).all()
     assert found["reject"].all()
@@ -187,18 +185,15 @@ def several():
 
 @pytest.mark.parametrize(("share", "value"), [(0.5, 1.96), (2.0, 2.236)])
 def test_deviations_that_are_rounding_do_not_count(share, value):
-    columns = np.array([[1.0, 0.0], [0.0, share * TIE]])
-    joint = curves(columns[:, :, None], np.inf)
-    found = _mean_critical_value(joint, 0.05, n_draws=100_000, rng=1)
-    assert found == pytest.approx(value, rel=0.01)
+    joint = curves(np.array([[1.0, 0.0], [0.0, share * TIE]])[:, :, None], np.inf)
+    assert _mean_critical_value(joint, 0.05, n_draws=100_000, rng=1) == pytest.approx(value, rel=0.01)
     assert joint.deviations[1, 1, 0] == share * TIE  # left as it was
 
 
 def test_of_few_folds_the_value_is_that_of_one_t():
     deviations = np.random.default_rng(3).normal(size=(5, 1, 1))
     deviations -= deviations.mean(axis=0)
-    joint = curves(np.repeat(deviations, 2, axis=2), 4)
-    found = _mean_critical_value(joint, 0.05, n_draws=40_000, rng=0)
+    found = _mean_critical_value(curves(np.repeat(deviations, 2, axis=2), 4), 0.05, n_draws=40_000, rng=0)
     assert found == pytest.approx(stats.t.isf(0.025, 4), rel=0.03)
 
 

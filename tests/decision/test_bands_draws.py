@@ -105,8 +105,7 @@ def test_much_work_is_drawn_on_axes(monkeypatch, cells):
     assert largest(deviations, df=df, n_draws=7) == pytest.approx(by_axes(deviations, df, 7), rel=1e-6)
     deviations[:, 1] = deviations[:, 0]  # and one that does not: it is left out
     found = largest(deviations, np.array([False, False, True, True, True, True]), df=df, n_draws=4)
-    expected = by_axes(deviations, df, 4, lambda loading: loading[:, 0] - loading[:, 2])
-    assert found == pytest.approx(expected)
+    assert found == pytest.approx(by_axes(deviations, df, 4, lambda loading: loading[:, 0] - loading[:, 2]))
 
 
 def test_columns_of_much_work_are_drawn_on_axes(monkeypatch):
@@ -154,14 +153,12 @@ def drawn_over_cases(joint, alpha, n_draws, rng):
 def test_draws_over_cases_are_those_of_normal_curves():
     deviations = folds(n_units=8)
     joint = JointCurves(np.array([0.1, 0.5]), np.full((N_MODELS, N_PRIORS), 0.7), deviations, np.inf)
-    normal = np.random.default_rng(5).standard_normal((6, 8))
-    drawn = np.einsum("du,umk->dmk", normal, deviations)
+    drawn = np.einsum("du,umk->dmk", np.random.default_rng(5).standard_normal((6, 8)), deviations)
     z = [
         np.abs(drawn[:, i] - drawn[:, j]) / np.sqrt(((deviations[:, i] - deviations[:, j]) ** 2).sum(axis=0))
         for i, j in PAIRS
     ]
-    found = drawn_over_cases(joint, 0.05, 6, 5)
-    assert found == pytest.approx(np.sort(np.max(z, axis=(0, 2))))
+    assert drawn_over_cases(joint, 0.05, 6, 5) == pytest.approx(np.sort(np.max(z, axis=(0, 2))))
 
 
 @pytest.mark.parametrize(("most", "drawn"), [(0, 4), (6 * 6, 6), (10**6, 9)])
@@ -182,8 +179,7 @@ def test_over_cases_rounding_does_not_count(share, counts):
 
 def test_normal_columns_are_divided_by_their_size():
     columns = np.array([[3.0, 0.0, 1.0], [4.0, 0.0, 1.0]])
-    normal = np.random.default_rng(1).standard_normal((4, 2))
-    z = np.abs(normal @ columns[:, [0, 2]] / [5.0, np.sqrt(2)])
+    z = np.abs(np.random.default_rng(1).standard_normal((4, 2)) @ columns[:, [0, 2]] / [5.0, np.sqrt(2)])
     assert bands._draw_max_z(columns, 4, 1) == pytest.approx(z.max(axis=1))
     assert bands._draw_max_z(np.zeros((2, 3)), 7, 0).tolist() == [0.0] * 7
 
@@ -219,8 +215,7 @@ def test_over_cases_bands_and_p_values_come_from_the_same_draws(one_set):
     draws = drawn_over_cases(joint, 0.1, 99, 2)
     known = found[found["prior"] >= 0.25]
     df = joint.pair_df.ravel()
-    t = known["statistic"].to_numpy()
-    z = stats.norm.isf(stats.t.sf(np.abs(t), df))
+    z = stats.norm.isf(stats.t.sf(np.abs(known["statistic"].to_numpy()), df))
     assert known["p_adjusted"].to_numpy() == pytest.approx([(1 + (draws >= v).sum()) / 100 for v in z])
     width = joint.half_widths(bands.critical_value(draws, 0.1)).ravel()
     assert (known["conf_high"] - known["estimate"]).to_numpy() == pytest.approx(width)
@@ -279,8 +274,7 @@ def test_a_model_that_never_moves_has_no_band_at_a_distance():
 def test_pairs_for_which_products_cancel_are_drawn_one_by_one():
     loading = 1e-3 * (np.random.default_rng(0).normal(size=(4, 3, 2)) - 2.0)
     loading[:, 1] = loading[:, 0] * (1 + 1e-5)
-    moved = np.ones((3, 2), dtype=bool)
-    excluded, close = bands._split_pairs(loading, moved)
+    excluded, close = bands._split_pairs(loading, np.ones((3, 2), dtype=bool))
     np.testing.assert_array_equal(close, loading[:, 0] - loading[:, 1])
     together = np.isfinite(excluded)
     assert [[*zip(*np.nonzero(part), strict=True)] for part in together] == [[(0, 2), (1, 2)]] * 2

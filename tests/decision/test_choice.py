@@ -73,14 +73,10 @@ def measure(curves, *, priors=(0.5, 0.1, 0.01), deployment=(0.05, 0.2), estimato
     return Evaluation(
         auprec=pd.DataFrame(long, columns=["model", "fold", "prior", "auprec"]),
         iauprec=pd.DataFrame(means, columns=["model", "fold", "iauprec", "auc", "n_positive", "n_negative"]),
-        curves=flat,
-        models=tuple(curves),
-        folds=tuple(range(max(map(len, curves.values())))),
-        priors=tuple(priors),
-        deployment_prior=weighting,
-        area_estimator=estimator,
-        stated_design=FoldDesign("independent"),
-    )
+        curves=flat, models=tuple(curves), folds=tuple(range(max(map(len, curves.values())))),
+        priors=tuple(priors), deployment_prior=weighting, area_estimator=estimator,
+        stated_design=FoldDesign("independent")
+    )  # fmt: skip
 
 
 def random_curve(rng, steps=6):
@@ -100,15 +96,11 @@ CROSSING = {"late": LATE, "early": EARLY, "middle": MIDDLE}
 WIDE = (0.9, 0.5, 0.1, 0.01, 0.0005)
 
 WEIGHTINGS = {
-    "uniform": UniformPrior(0.005, 0.4),
-    "skew": UniformSkew(1.5, 199),
-    "beta": BetaPrior(2, 12),
-    "beta_rare": BetaPrior(0.5, 30),
-    "discrete": DiscretePrior((0.3, 0.02, 0.08), (1, 5, 3)),
+    "uniform": UniformPrior(0.005, 0.4), "skew": UniformSkew(1.5, 199), "beta": BetaPrior(2, 12),
+    "beta_rare": BetaPrior(0.5, 30), "discrete": DiscretePrior((0.3, 0.02, 0.08), (1, 5, 3)),
     "discrete_spare": DiscretePrior((0.9, 0.02, 0.08, 0.001), (0, 5, 3, 0)),
-    "single": UniformPrior(0.07, 0.07),
-    "single_discrete": DiscretePrior((0.07,)),
-}
+    "single": UniformPrior(0.07, 0.07), "single_discrete": DiscretePrior((0.07,)),
+}  # fmt: skip
 
 
 def points_of(weighting):
@@ -177,8 +169,7 @@ def test_columns_and_order():
 def test_equal_models_keep_their_order():
     curves = {"z": EARLY, "a": LATE, "m": EARLY, "b": EARLY[::-1]}
     assert ranking_order(measure(curves, deployment=0.001))[:3] == ("z", "m", "b")
-    ranked = rank_models(measure(curves, deployment=0.001))
-    assert ranked["model"].tolist() == ["z", "m", "b", "a"]
+    assert rank_models(measure(curves, deployment=0.001))["model"].tolist() == ["z", "m", "b", "a"]
 
 
 @pytest.mark.parametrize(("alpha", "ratio"), [(0.05, 0), (0.005, 0), (0.05, 0.25)])
@@ -238,8 +229,7 @@ def check_regions(measures, regions):
     assert all(a != b for a, b in pairwise(regions["model"]))
     position = {model: i for i, model in enumerate(measures.models)}
     for row in regions.itertuples():
-        inside = expit(np.linspace(logit(row.prior_low), logit(row.prior_high), 301))
-        means = means_at(measures, inside)
+        means = means_at(measures, expit(np.linspace(logit(row.prior_low), logit(row.prior_high), 301)))
         np.testing.assert_allclose(means[position[row.model]], means.max(axis=0), atol=1e-11)
 
 
@@ -248,19 +238,15 @@ def dense_leaders(measures, low, high, size=GRID):
     grid = expit(np.linspace(logit(low), logit(high), size))
     best = means_at(measures, grid).argmax(axis=0)
     changes = np.flatnonzero(np.diff(best))
-    models = [measures.models[i] for i in best[[0, *(changes + 1)]]]
-    return models, grid[changes], grid[changes + 1]
+    return [measures.models[i] for i in best[[0, *(changes + 1)]]], grid[changes], grid[changes + 1]
 
 
 @each("seed", range(12))
 def test_regions_of_random_models(seed):
     measures = random_models(
-        100 + seed,
-        n_models=2 + seed % 4,
-        n_folds=1 + seed % 3,
-        priors=(0.99, 0.3, 1e-3),
-        deployment=(0.05, 0.2),
-    )
+        100 + seed, n_models=2 + seed % 4, n_folds=1 + seed % 3, priors=(0.99, 0.3, 1e-3),
+        deployment=(0.05, 0.2)
+    )  # fmt: skip
     leads = find_regions(measures)
     check_regions(measures, leads)
     models, _, _ = dense_leaders(measures, 1e-3, 0.99, 5000)
@@ -276,13 +262,11 @@ def test_series_hold_every_digit(estimator, ends):
     measures = random_models(22, n_models=2, n_folds=2, estimator=estimator, priors=ends, deployment=ends)
     curves = _mean_curves(measures)
     at = expit(np.linspace(logit(ends[0]), logit(ends[1]), 101))
-    found = curves.evaluate(at)
-    np.testing.assert_allclose(found, means_at(measures, at), atol=1e-13)
+    np.testing.assert_allclose(curves.evaluate(at), means_at(measures, at), atol=1e-13)
 
 
 def test_identical_leaders_give_way_to_the_first():
-    measures = measure({"a": EARLY, "b": LATE, "c": EARLY, "d": LATE}, priors=WIDE)
-    leads = find_regions(measures)
+    leads = find_regions(measure({"a": EARLY, "b": LATE, "c": EARLY, "d": LATE}, priors=WIDE))
     assert leads["model"].tolist() == ["a", "b"]
     assert leads["runner_up"].tolist() == ["c", "d"]
 
@@ -381,8 +365,7 @@ def test_estimates_are_drawn_together_as_efron_and_morris_have_it():
     np.testing.assert_allclose(found, estimate.mean() + kept * moved, rtol=1e-12)
     estimated = shrink_estimates(estimate, error * np.eye(5), 8.0)
     np.testing.assert_allclose(estimated, estimate.mean() + (1 - 0.8 * (1 - kept)) * moved, rtol=1e-12)
-    alike = shrink_estimates(estimate, 1.0 * np.eye(5), np.inf)
-    np.testing.assert_allclose(alike, estimate.mean())
+    np.testing.assert_allclose(shrink_estimates(estimate, 1.0 * np.eye(5), np.inf), estimate.mean())
     assert np.isnan(shrink_estimates(estimate[:3], np.eye(3), np.inf)).all()
     assert shrink_estimates(np.full(4, 0.5), np.zeros((4, 4)), np.inf).tolist() == [0.5] * 4
 
@@ -413,13 +396,9 @@ def test_p_best_takes_the_degrees_of_freedom_of_few_clusters():
 
 def decisions(**changes):
     columns = {
-        "model": ["A", "B", "C"],
-        "expected_auprec": [0.6, 0.8, 0.7],
-        "expected_regret": [0.3, 0.1, 0.2],
-        "worst_auprec": [0.5, 0.4, 0.55],
-        "max_regret": [0.2, 0.4, 0.25],
-        "p_best": [0.1, 0.3, 0.6],
-    }
+        "model": ["A", "B", "C"], "expected_auprec": [0.6, 0.8, 0.7], "expected_regret": [0.3, 0.1, 0.2],
+        "worst_auprec": [0.5, 0.4, 0.55], "max_regret": [0.2, 0.4, 0.25], "p_best": [0.1, 0.3, 0.6],
+    }  # fmt: skip
     return pd.DataFrame({**columns, **changes})
 
 
@@ -427,12 +406,10 @@ def test_each_criterion_by_hand():
     found = choose_models(decisions())
     assert tuple(found) == CHOICE_COLUMNS
     assert found[["criterion", "model", "value", "runner_up"]].to_numpy().tolist() == [
-        ["highest_expected_auprec", "B", 0.8, "C"],
-        ["minimum_expected_regret", "B", 0.1, "C"],
-        ["maximin_auprec", "C", 0.55, "A"],
-        ["minimax_regret", "A", 0.2, "C"],
+        ["highest_expected_auprec", "B", 0.8, "C"], ["minimum_expected_regret", "B", 0.1, "C"],
+        ["maximin_auprec", "C", 0.55, "A"], ["minimax_regret", "A", 0.2, "C"],
         ["highest_p_best", "C", 0.6, "B"],
-    ]
+    ]  # fmt: skip
     assert found["margin"].to_numpy() == pytest.approx([0.1, 0.1, 0.05, 0.05, 0.3])
     unknown = choose_models(decisions(worst_auprec=[0.5, np.nan, 0.4]))  # leaves the criteria behind it
     assert unknown["criterion"].tolist() == found["criterion"].drop(2).tolist()

@@ -30,8 +30,7 @@ def test_covariance_is_that_of_all_cases_at_once(n, rows, monkeypatch):
     scores = [np.round(rng.normal(size=n) + positive, 1), rng.normal(size=n) + positive]
     values = [jackknife_values(positive, score, UniformPrior(at, at))[1] for score in scores for at in PRIORS]
     monkeypatch.setattr(case_deviations, "ROWS_PER_COLUMN", rows)
-    found = case_curves(PRIORS, Sample(positive), scores, "trapezoid")
-    units = found.deviations.reshape(-1, 6)
+    units = case_curves(PRIORS, Sample(positive), scores, "trapezoid").deviations.reshape(-1, 6)
     assert len(units) == min(n, 6)
     expected = Sample(positive).covariance(np.transpose(values))
     assert units.T @ units == pytest.approx(expected, rel=1e-9, abs=1e-14)
@@ -179,8 +178,7 @@ def test_cases_that_do_not_match_show_no_spread(several):
 
 def test_models_that_differ_without_spread_are_told_apart():
     estimate = np.array([[0.7, 0.6], [0.7, 0.6 + 1e-15], [0.7, 0.5]])
-    found = joint_curves.JointCurves(PRIORS[:2], estimate, np.zeros((1, 3, 2)), 1)
-    difference, variance = found.pairs()
+    difference, variance = joint_curves.JointCurves(PRIORS[:2], estimate, np.zeros((1, 3, 2)), 1).pairs()
     assert difference[0].tolist() == [0, 0]  # not the rounding of the second
     assert difference[1:] == pytest.approx(np.array([[0, 0.1], [0, 0.1]]))
     assert (variance == 0).all()

@@ -94,8 +94,7 @@ def test_intervals_are_where_the_t_test_does_not_reject(folds, ratio, alpha):
 def t_of_difference(table, prior):
     """The t of the difference of both models at a prior, on the angular scale, as a normal deviate."""
     positive = table.frame["y_true"].to_numpy()[:3000] == 1
-    columns = table.frame["y_score"].to_numpy().reshape(2, -1)
-    found = compare_test_set(positive, columns.T, prior=prior)
+    found = compare_test_set(positive, table.frame["y_score"].to_numpy().reshape(2, -1).T, prior=prior)
     return stats.norm.isf(found.p_value[0] / 2)
 
 

@@ -40,8 +40,7 @@ def panel_of(slopes, means, *, errors=0.01, df=np.inf, low=LOW, high=HIGH):
 
 def test_a_crossing_of_straight_lines_has_a_symmetric_interval():
     # The difference is 0.04 (x + 2), its standard error 0.01 sqrt(2).
-    panel = panel_of([0.04, 0.0], [0.5, 0.5])
-    (found,) = locate_crossings(panel, 2.0)
+    (found,) = locate_crossings(panel_of([0.04, 0.0], [0.5, 0.5]), 2.0)
     assert (found.model_below, found.model_above) == (1, 0)
     assert logit(found.prior) == pytest.approx(-2)
     reach = 2 * 0.01 * np.sqrt(2) / 0.04
@@ -111,8 +110,7 @@ def covering_zero(edges, difference, half_width):
 def test_undecided_stretches_of_a_known_difference():
     edges, priors = panel_priors(LOW, HIGH)
     x = logit(priors)
-    found = covering_zero(edges, x + 2, np.full(x.shape, 0.3))
-    assert found == [pytest.approx((-2.3, -1.7))]
+    assert covering_zero(edges, x + 2, np.full(x.shape, 0.3)) == [pytest.approx((-2.3, -1.7))]
     assert covering_zero(edges, 0 * x, 0 * x) == [(edges[0], edges[-1])]
     assert covering_zero(edges, 0 * x + 1, np.full(x.shape, 0.3)) == []
     assert covering_zero(edges, 0 * x + 1, np.full(x.shape, 3.0)) == [(edges[0], edges[-1])]
@@ -145,8 +143,7 @@ def check(found, members, between):
 
 def test_nobody_is_left_out_below_the_rarest_decided_prior():
     panel = panel_of([0.04, 0.0], [0.5, 0.5])
-    rarest = float(expit(-3.0))
-    found = leader_intervals(panel, 2.0, rarest=rarest)
+    found = leader_intervals(panel, 2.0, rarest=float(expit(-3.0)))
     assert [inside for _, inside, _, _ in found] == [(0, 1), (1,), (0, 1), (0, 1), (0,)]
     assert found[0][3] == pytest.approx(-3.0)
     late = leader_intervals(panel, 2.0, rarest=0.45)
@@ -165,8 +162,7 @@ def test_at_one_prior_there_is_one_stretch():
 
 
 def test_the_frame_has_the_leader_first_and_mean_shortfalls():
-    panel = panel_of([0.0, 0.02, -0.02], [0.6, 0.5, 0.55], errors=0.2)
-    found = leaders_frame(panel, ("A", "B", "C"), 2.0)
+    found = leaders_frame(panel_of([0.0, 0.02, -0.02], [0.6, 0.5, 0.55], errors=0.2), ("A", "B", "C"), 2.0)
     assert found["contender"].tolist() == ["A", "C", "B"]
     assert (found["leader"] == "A").all()
     middle = (logit(LOW) + logit(HIGH)) / 2 + 2  # a straight line has its mean in the middle
@@ -177,8 +173,7 @@ def test_the_frame_has_the_leader_first_and_mean_shortfalls():
 @pytest.mark.parametrize("reach", [0.4 * MIN_WIDTH, 3 * MIN_WIDTH])
 def test_stretches_shorter_than_rounding_are_left_out(reach):
     # The undecided stretch around the crossing has the half-width `reach`.
-    panel = panel_of([0.04, 0.0], [0.5, 0.5], errors=reach * 0.04 / np.sqrt(2) / 2)
-    found = leader_intervals(panel, 2.0)
+    found = leader_intervals(panel_of([0.04, 0.0], [0.5, 0.5], errors=reach * 0.04 / np.sqrt(2) / 2), 2.0)
     assert all(high - low >= MIN_WIDTH * 0.99 for _, _, low, high in found)
     assert [found[0][:2], found[-1][:2]] == [(1, (1,)), (0, (0,))]
 
@@ -196,8 +191,7 @@ def test_a_crossing_of_unknown_slope_or_spread_has_no_standard_error():
     known, rising = np.full(priors.shape, 0.04), [Chebyshev([1.0, 0.5])] * (len(edges) - 1)
     assert leads._delta_error(edges, rising, known, -2.0) > 0
     at = expit(edges[-1])  # a crossing at the end of the range
-    error = leads._delta_error(edges, rising, known, edges[-1])
-    assert error == pytest.approx(0.2 / 0.5 * at * (1 - at))
+    assert leads._delta_error(edges, rising, known, edges[-1]) == pytest.approx(0.2 / 0.5 * at * (1 - at))
     assert np.isnan(leads._delta_error(edges, [Chebyshev([1.0])] * (len(edges) - 1), known, -2.0))
     assert np.isnan(leads._delta_error(edges, rising, np.inf * known, -2.0))
 

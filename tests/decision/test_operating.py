@@ -50,15 +50,10 @@ def by_hand(labels, scores, threshold, prior):
     recall, precision = hit / prior, hit / (hit + alarm) if flag.any() else np.nan
     f = stats.hmean([recall, precision]) if hit > 0 else 0.0
     return {
-        "recall": recall,
-        "fpr": alarm / (1 - prior),
-        "precision": precision,
-        "npv": quiet / (quiet + miss) if not flag.all() else np.nan,
-        "flagged": hit + alarm,
-        "error_rate": miss + alarm,
-        "f_measure": f,
-        "expected_cost": 1 * alarm + 20 * miss,
-    }
+        "recall": recall, "fpr": alarm / (1 - prior), "precision": precision,
+        "npv": quiet / (quiet + miss) if not flag.all() else np.nan, "flagged": hit + alarm,
+        "error_rate": miss + alarm, "f_measure": f, "expected_cost": 1 * alarm + 20 * miss,
+    }  # fmt: skip
 
 
 @given(tie_groups(), st.integers(-9, 1), priors())
@@ -172,33 +167,25 @@ def test_an_evaluation_knows_its_folds():
     low, high = stats.t.interval(0.95, 3, loc=each.mean(), scale=stats.sem(each) * np.sqrt(1 + 4 * 0.25))
     assert mean["estimate"] == pytest.approx(each.mean())
     assert (mean["conf_low"], mean["conf_high"]) == pytest.approx((low, min(high, 1)))
-    nothing = sa.threshold_table(measures, recall=0.8, design=sa.FoldDesign())
-    pd.testing.assert_frame_equal(nothing, known)
+    pd.testing.assert_frame_equal(sa.threshold_table(measures, recall=0.8, design=sa.FoldDesign()), known)
     with pytest.raises(ValueError, match="`scores` is an Evaluation, which has its design"):
         sa.threshold_table(measures, recall=0.8, design="independent")
 
 
-@each(
-    ("options", "message"),
-    [
-        ({}, r"^exactly one of `threshold`.*but got none; for example, state recall=0.8"),
-        (
-            {"recall": 0.8, "flagged": 0.1},
-            r"^exactly one of .*but got recall, flagged; leave out all but one$",
-        ),
-        ({"recall": 0}, "`recall` must lie above 0 and at most 1, but got 0"),
-        ({"precision": 1.5}, "`precision` must lie strictly between 0 and 1, but got 1.5"),
-        ({"costs": (1, -1)}, "`costs` must be finite, not negative and not both 0"),
-        ({"threshold": np.nan}, "`threshold` must be a number, but got nan"),
-        ({"threshold": {"B": 1}}, "`threshold` must name every model once"),
-        ({"recall": 0.8, "chosen_prior": 0.1}, "`chosen_prior` has no effect on .* by recall; remove it"),
-        ({"recall": 0.8, "at_priors": [2]}, "`at_priors` must lie strictly between 0 and 1"),
-        ({"recall": 0.8, "confidence_level": 95}, "`confidence_level` must lie strictly between 0 and 1"),
-        ({"costs": 3}, "`costs` must be a pair"),
-        ({"costs": {"fp": 1, "fn": 5}}, "`costs` must be a pair"),
-        ({"threshold": "x"}, "`threshold` must be a number, or a dict with one for each model, but got 'x'"),
-    ],
-)
+@each(("options", "message"), [
+    ({}, r"^exactly one of `threshold`.*but got none; for example, state recall=0.8"),
+    ({"recall": 0.8, "flagged": 0.1}, r"^exactly one of .*but got recall, flagged; leave out all but one$"),
+    ({"recall": 0}, "`recall` must lie above 0 and at most 1, but got 0"),
+    ({"precision": 1.5}, "`precision` must lie strictly between 0 and 1, but got 1.5"),
+    ({"costs": (1, -1)}, "`costs` must be finite, not negative and not both 0"),
+    ({"threshold": np.nan}, "`threshold` must be a number, but got nan"),
+    ({"threshold": {"B": 1}}, "`threshold` must name every model once"),
+    ({"recall": 0.8, "chosen_prior": 0.1}, "`chosen_prior` has no effect on .* by recall; remove it"),
+    ({"recall": 0.8, "at_priors": [2]}, "`at_priors` must lie strictly between 0 and 1"),
+    ({"recall": 0.8, "confidence_level": 95}, "`confidence_level` must lie strictly between 0 and 1"),
+    ({"costs": 3}, "`costs` must be a pair"), ({"costs": {"fp": 1, "fn": 5}}, "`costs` must be a pair"),
+    ({"threshold": "x"}, "`threshold` must be a number, or a dict with one for each model, but got 'x'"),
+])  # fmt: skip
 def test_options_out_of_range(options, message):
     kind = TypeError if "a pair" in message or "'x'" in message else ValueError
     with pytest.raises(kind, match=message):
@@ -263,8 +250,7 @@ def test_command(tmp_path):
         known = sa.threshold_table(several_folds(), recall=0.8, at_priors=(0.1, 0.01), costs=(1, 20))
     assert build_thresholds_table(known).to_text() in done.stdout
     assert build_thresholds_table(known).to_markdown() in (out / "threshold.md").read_text()
-    written = pd.read_csv(out / "threshold.csv")
-    np.testing.assert_allclose(written["estimate"], known["estimate"])
+    np.testing.assert_allclose(pd.read_csv(out / "threshold.csv")["estimate"], known["estimate"])
 
 
 def test_command_takes_the_design(tmp_path):
@@ -334,20 +320,13 @@ def test_thresholds_are_chosen_on_one_part_and_judged_on_the_others():
     assert "Chosen on other cases than those that judge it." in build_operating_table(found).note
 
 
-@each(
-    ("frame", "choose_on", "message"),
-    [
-        (parts(), "nowhere", "`choose_on` must be one of tuning, test; but got"),
-        (one_fold(), "tuning", "`choose_on` needs a column part"),
-        (parts().iloc[:200], "tuning", "must leave rows of another part"),
-        (sa.read_scores(one_fold()), "x", "can name a part of a path or frame only"),
-        (
-            one_fold(),
-            one_fold().assign(model="B"),
-            "lacks 'A'; add its rows, or leave the model out of `scores`",
-        ),
-    ],
-)
+@each(("frame", "choose_on", "message"), [
+    (parts(), "nowhere", "`choose_on` must be one of tuning, test; but got"),
+    (one_fold(), "tuning", "`choose_on` needs a column part"),
+    (parts().iloc[:200], "tuning", "must leave rows of another part"),
+    (sa.read_scores(one_fold()), "x", "can name a part of a path or frame only"),
+    (one_fold(), one_fold().assign(model="B"), "lacks 'A'; add its rows, or leave the model out of `scores`"),
+])  # fmt: skip
 def test_parts_that_do_not_fit_are_refused(frame, choose_on, message):
     with pytest.raises((sa.InputError, sa.InputTypeError), match=message):
         sa.threshold_table(frame, choose_on=choose_on, recall=0.5)
@@ -433,8 +412,7 @@ def test_of_equal_costs_the_one_that_flags_least():
 def test_limits_of_a_sum_move_both_shares_by_their_own_error():
     found = operating.weighted_sum(RECALL, FPR, (2.0, 3.0))
     below = np.sqrt((2 * 0.1) ** 2 + (3 * 0.05) ** 2)
-    above = np.sqrt((2 * 0.15) ** 2 + (3 * 0.2) ** 2)
-    assert found == pytest.approx((1.9, 1.9 - below, 1.9 + above))
+    assert found == pytest.approx((1.9, 1.9 - below, 1.9 + np.sqrt((2 * 0.15) ** 2 + (3 * 0.2) ** 2)))
 
 
 def reach(over, under, quotient, *, low):
@@ -503,14 +481,10 @@ def test_the_mean_over_folds_has_its_corrected_t(ratio):
         assert np.ldexp(large, -power) == pytest.approx(expected)
 
 
-@each(
-    ("rule", "remedy"),
-    [
-        ({"threshold": 1e9}, {"threshold": -1e9}),
-        ({"flagged": 1e-6}, {"flagged": 0.5}),
-        ({"costs": (1e6, 1e-6)}, {"costs": (1, 1e6)}),
-    ],
-)
+@each(("rule", "remedy"), [
+    ({"threshold": 1e9}, {"threshold": -1e9}), ({"flagged": 1e-6}, {"flagged": 0.5}),
+    ({"costs": (1e6, 1e-6)}, {"costs": (1, 1e6)}),
+])  # fmt: skip
 def test_a_lower_threshold_is_stated_by_its_rule(rule, remedy):
     table = sa.load_satellite_scores()
     names = {"costs": "state a larger cost of a false negative", "threshold": "state a lower `threshold`"}

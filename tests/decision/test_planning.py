@@ -92,8 +92,7 @@ def test_plan_of_one_test_set():
     at = UniformPrior(0.2, 0.2)
     gap = np.subtract(*(jackknife_values(labels == 1, column, at)[1] for column in scores.T))
     parts = [gap[labels == y].var(ddof=1) / (labels == y).sum() for y in (1, 0)]
-    left = parts[0] / plan["positive_factor"] + parts[1]
-    assert shift < 0.12 / np.sqrt(left) < 1.05 * shift
+    assert shift < 0.12 / np.sqrt(parts[0] / plan["positive_factor"] + parts[1]) < 1.05 * shift
 
 
 def test_unnamed_cases_in_another_order_are_refused():
@@ -112,8 +111,7 @@ def test_planned_cases_reach_their_power_in_simulated_test_sets():
         plan = sa.plan_comparison(long_frame(labels, scores), 0.2).to_frame().iloc[0]
     size = 30 * plan["case_factor"]
     found = [sa.inference.compare_test_set(*one_set(rng, size), prior=0.2) for _ in range(400)]
-    rate = np.mean([result.p_value[0] < 0.05 for result in found])
-    assert rate == pytest.approx(0.8, abs=0.06)
+    assert np.mean([result.p_value[0] < 0.05 for result in found]) == pytest.approx(0.8, abs=0.06)
 
 
 def test_models_that_agree():
@@ -126,17 +124,14 @@ def test_models_that_agree():
     )
 
 
-@each(
-    ("options", "message"),
-    [
-        ({"power": 80}, "`power` must lie strictly between 0 and 1, but got 80"),
-        ({"assurance": 1}, "`assurance` must lie strictly between 0 and 1, but got 1"),
-        ({"control": "x"}, "`control` must be one of"),
-        ({"alpha": 0}, "`alpha` must lie strictly between 0 and 1, but got 0"),
-        ({"difference": 0}, "`difference` must be finite and not 0, but got 0"),
-        ({"area_estimator": "x"}, "`area_estimator` must be one of"),
-    ],
-)
+@each(("options", "message"), [
+    ({"power": 80}, "`power` must lie strictly between 0 and 1, but got 80"),
+    ({"assurance": 1}, "`assurance` must lie strictly between 0 and 1, but got 1"),
+    ({"control": "x"}, "`control` must be one of"),
+    ({"alpha": 0}, "`alpha` must lie strictly between 0 and 1, but got 0"),
+    ({"difference": 0}, "`difference` must be finite and not 0, but got 0"),
+    ({"area_estimator": "x"}, "`area_estimator` must be one of"),
+])  # fmt: skip
 def test_options_out_of_range(options, message):
     with pytest.raises(ValueError, match=message):
         sa.plan_comparison(folds_table(), 0.4, **options)

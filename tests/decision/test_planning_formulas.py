@@ -104,22 +104,15 @@ ALONE = {"n_folds": 12.0, "case_factor_assured": np.inf}
 RUN = {"design": "runs", "n_folds": 12.0, "n_folds_assured": 20.0}
 
 
-@each(
-    ("changed", "overlapping", "sentence"),
-    [
-        ({"case_factor": 1.0}, True, f"{NOW}, which is enough."),
-        ({}, True, f"{NOW}. About 1.5 {MORE} {CANNOT}"),
-        ({"case_factor": np.inf}, True, f"{NOW}. No number of cases gives power 0.8. {CANNOT}"),
-        (
-            ALONE,
-            False,
-            f"{NOW}. About 1.5 {MORE.partition(' on')[0]}. So would 12 independent folds instead of 8.",
-        ),
-        ({"design": "test_set", "n_folds": np.nan}, False, CASES),
-        (RUN | {"run_share": 0.71}, False, f"{CASES} {SO_RUNS} {RUNS_FIRST}"),
-        (RUN | {"run_share": 0.2, "n_folds": np.inf}, False, f"{CASES} {NO_RUNS} {CASES_FIRST}"),
-    ],
-)
+@each(("changed", "overlapping", "sentence"), [
+    ({"case_factor": 1.0}, True, f"{NOW}, which is enough."), ({}, True, f"{NOW}. About 1.5 {MORE} {CANNOT}"),
+    ({"case_factor": np.inf}, True, f"{NOW}. No number of cases gives power 0.8. {CANNOT}"),
+    (ALONE, False,
+     f"{NOW}. About 1.5 {MORE.partition(' on')[0]}. So would 12 independent folds instead of 8."),
+    ({"design": "test_set", "n_folds": np.nan}, False, CASES),
+    (RUN | {"run_share": 0.71}, False, f"{CASES} {SO_RUNS} {RUNS_FIRST}"),
+    (RUN | {"run_share": 0.2, "n_folds": np.inf}, False, f"{CASES} {NO_RUNS} {CASES_FIRST}"),
+])  # fmt: skip
 def test_what_a_plan_says_of_a_pair(changed, overlapping, sentence):
     row = {"model_a": "a", "model_b": "b", "design": "kfold", "difference": 0.05, "alpha": 0.005}
     row |= {"power": 0.8, "power_now": 0.6142, "limit_power": 0.7251, "case_factor": 1.5, "run_share": np.nan}

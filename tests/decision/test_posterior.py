@@ -48,8 +48,7 @@ def leading_by_importance(estimate, covariance, n_leading, *, df, draws):
     spread = np.abs(stats.cauchy.rvs(scale=np.sqrt(variances.mean()), size=draws, random_state=rng))
     scale = np.ones(draws) if np.isinf(df) else df / rng.chisquare(df, draws)
     true = rng.normal(size=(draws, len(variances))) * spread[:, None]
-    error = np.sqrt(scale[:, None] * variances)
-    weight = stats.norm.pdf(axes @ estimate[:size], true, error).prod(axis=1)
+    weight = stats.norm.pdf(axes @ estimate[:size], true, np.sqrt(scale[:, None] * variances)).prod(axis=1)
     difference = np.hstack([np.full((n_all - size, size), -1 / size), np.eye(n_all - size)])
     to_joint = np.vstack([np.pad(axes, ((0, 0), (0, n_all - size))), difference])
     joint = to_joint @ covariance @ to_joint.T
@@ -139,8 +138,7 @@ def test_by_default_there_are_9999_draws_from_seed_0():
     assert N_DRAWS == 9999
     assert found * 9999 == pytest.approx(np.round(found * 9999))
     assert found.tolist() == probability_best(estimate, COVARIANCE, df=4, rng=0).tolist()
-    others = {tuple(probability_best(estimate, COVARIANCE, df=4, rng=seed)) for seed in (0, 1, 2)}
-    assert len(others) == 3
+    assert len({tuple(probability_best(estimate, COVARIANCE, df=4, rng=seed)) for seed in (0, 1, 2)}) == 3
 
 
 def test_models_that_are_the_same_share_what_they_win():
@@ -182,8 +180,7 @@ def test_value_of_information_with_a_normal_prior_equals_brute_force():
     data = draws + rng.multivariate_normal([0, 0], further, size=len(draws))
     updated = (np.linalg.solve(now, mean) + data @ np.linalg.inv(further)) @ later
     brute = (updated @ contrast).max(axis=1).mean() - (mean @ contrast).max()
-    gain = expected_gains(draws @ contrast, V, np.array([ratio]))[0]
-    assert gain == pytest.approx(brute, rel=0.01)
+    assert expected_gains(draws @ contrast, V, np.array([ratio]))[0] == pytest.approx(brute, rel=0.01)
 
 
 @pytest.fixture(scope="module")
@@ -218,13 +215,10 @@ def test_folds_that_share_training_data_gain_no_more_than_their_ratio_leaves(mea
     assert gains[1] < 0.5 * losses[1]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"unit": "patients"}, "`unit` must be one of cases, folds; but got 'patients'"),
-        ({"unit_cost": -1.0}, "`unit_cost` must be an area that one unit costs, 0 or more, but got -1"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"unit": "patients"}, "`unit` must be one of cases, folds; but got 'patients'"),
+    ({"unit_cost": -1.0}, "`unit_cost` must be an area that one unit costs, 0 or more, but got -1"),
+])  # fmt: skip
 def test_value_of_information_checks_its_options(measures, options, message):
     with pytest.raises(InputError, match=message):
         value_of_information(measures, **options)

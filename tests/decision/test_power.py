@@ -78,10 +78,8 @@ def test_expected_power_against_quadrature(pilot_df):
     known = integrate.quad(
         lambda s: seen.pdf(s) * decision_power.t_power(3.0 * s, 12, 0.05), 0, seen.isf(1e-13), limit=200
     )[0]
-    found = decision_power.expected_power(3.0, 12, 0.05, pilot_df)
-    assert found == pytest.approx(known, abs=1e-5)
-    near = decision_power.approximate_power(3.0, 12, 0.05, pilot_df)
-    assert near == pytest.approx(known, abs=0.012)
+    assert decision_power.expected_power(3.0, 12, 0.05, pilot_df) == pytest.approx(known, abs=1e-5)
+    assert decision_power.approximate_power(3.0, 12, 0.05, pilot_df) == pytest.approx(known, abs=0.012)
 
 
 @pytest.mark.parametrize("pilot_df", [np.inf, 9.0])
@@ -90,8 +88,7 @@ def test_shifts_between_knots_are_those_worked_out_one_by_one(pilot_df):
     found = decision_power._interpolate_noncentrality(0.8, 0.01, pilot_df)(df)
     known = [decision_power.noncentrality_for_power(each, 0.8, 0.01, pilot_df) for each in df]
     np.testing.assert_allclose(found, known, rtol=1e-5)
-    again = decision_power.expected_power(found, df, 0.01, pilot_df)
-    np.testing.assert_allclose(again, 0.8, atol=1e-5)
+    np.testing.assert_allclose(decision_power.expected_power(found, df, 0.01, pilot_df), 0.8, atol=1e-5)
 
 
 @pytest.mark.parametrize("pilot_df", [np.inf, 9.0])

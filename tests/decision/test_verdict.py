@@ -30,15 +30,9 @@ from skewanova.report.verdict_text import (
 )
 
 STATES = {
-    "clear": "choose",
-    "swap": "by_prior",
-    "tie": "tie",
-    "nothing, many folds": "undecided",
-    "nothing, five folds": "undecided",
-    "equal": "equal",
-    "one set, few": "untrusted",
-    "runs": "choose",
-}
+    "clear": "choose", "swap": "by_prior", "tie": "tie", "nothing, many folds": "undecided",
+    "nothing, five folds": "undecided", "equal": "equal", "one set, few": "untrusted", "runs": "choose",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +67,7 @@ def assert_numbers_have_tables(result):
     for number in verdict.numbers:
         assert number.text in getattr(verdict, number.line).replace(" or below", ""), number
         if number.table not in {"design", "support", "roc"}:
-            frame = result.tables[number.table]
-            assert isinstance(frame, pd.DataFrame), number
+            assert isinstance(result.tables[number.table], pd.DataFrame), number
     for number in verdict.numbers:
         if number.quantity == "limit":  # the largest difference that the interval does not exclude
             limits = pairs_of(result)[["conf_low", "conf_high", "estimate"]].abs().max(axis=1)
@@ -519,13 +512,10 @@ def test_models_that_are_equal_have_the_p_of_equivalence(results):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("control", "told", "models"),
-    [
-        ("m0", "Keep m0, the control: no model is shown to be better; m2 is worse than it.", ("m0",)),
-        ("m2", "m0 and m1 are better than m2, the control.", ("m0", "m1")),
-    ],
-)
+@pytest.mark.parametrize(("control", "told", "models"), [
+    ("m0", "Keep m0, the control: no model is shown to be better; m2 is worse than it.", ("m0",)),
+    ("m2", "m0 and m1 are better than m2, the control.", ("m0", "m1")),
+])  # fmt: skip
 def test_a_control_is_what_the_others_are_held_against(control, told, models):
     design, options = KINDS["tie"]
     result = compared(scores(design, **options), design, control=control)

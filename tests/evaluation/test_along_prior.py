@@ -104,17 +104,12 @@ def counted(sizes):
 
 
 @quiet
-@pytest.mark.parametrize(
-    ("stated", "negatives", "positives"),
-    [
-        ({"design": "independent"}, 330, 28),
-        ({"design": FoldDesign("repeated_holdout", 0.2)}, 450, 50),
-        ({"design": "kfold"}, 360, 40),
-    ],
-)
+@pytest.mark.parametrize(("stated", "negatives", "positives"), [
+    ({"design": "independent"}, 330, 28), ({"design": FoldDesign("repeated_holdout", 0.2)}, 450, 50),
+    ({"design": "kfold"}, 360, 40),
+])  # fmt: skip
 def test_distinct_cases_without_a_case_column_follow_from_the_design(stated, negatives, positives):
-    frame = counted([(10, 90), (5, 80), (6, 80), (7, 80)])
-    rule = evaluate(frame, at_priors=(0.5,), **stated).support
+    rule = evaluate(counted([(10, 90), (5, 80), (6, 80), (7, 80)]), at_priors=(0.5,), **stated).support
     assert (rule.n_negative, rule.n_positive) == pytest.approx((negatives, positives))
 
 

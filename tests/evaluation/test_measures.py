@@ -93,15 +93,12 @@ def test_frames_hold_the_values_of_the_functions(estimator, weighting):
     assert measures.iauprec[["n_positive", "n_negative"]].dtypes.tolist() == [np.int64, np.int64]
 
 
-@each(
-    ("options", "kind", "message"),
-    [
-        ({"at_priors": (0.5, 0.1, 0.5)}, InputError, "`at_priors` must be distinct, but got 0.5, 0.1, 0.5"),
-        ({"at_priors": (0.5, 4)}, InputError, "write skew 4 as prior 0.2, or 4% as 0.04"),
-        ({"deployment_prior": (0.2, 0.05)}, InputError, "must be given as (low, high), but got low=0.2 > hi"),
-        ({"area_estimator": "auc"}, InputError, "`area_estimator` must be one of trapezoid, exact,"),
-    ],
-)
+@each(("options", "kind", "message"), [
+    ({"at_priors": (0.5, 0.1, 0.5)}, InputError, "`at_priors` must be distinct, but got 0.5, 0.1, 0.5"),
+    ({"at_priors": (0.5, 4)}, InputError, "write skew 4 as prior 0.2, or 4% as 0.04"),
+    ({"deployment_prior": (0.2, 0.05)}, InputError, "must be given as (low, high), but got low=0.2 > hi"),
+    ({"area_estimator": "auc"}, InputError, "`area_estimator` must be one of trapezoid, exact,"),
+])  # fmt: skip
 def test_arguments_out_of_range(options, kind, message):
     with pytest.raises(kind, match=re.escape(message)):
         evaluate(random_frame(0), **options)
@@ -222,12 +219,9 @@ def test_differences_between_halves_by_plain_loops():
 
 
 def test_prior_grid():
-    measures = evaluate(sized_models(), at_priors=(0.5, 0.4), deployment_prior=(0.45, 0.5))
-    grid = prior_grid(measures)
+    grid = prior_grid(evaluate(sized_models(), at_priors=(0.5, 0.4), deployment_prior=(0.45, 0.5)))
     assert (len(grid), grid[0], grid[-1]) == (81, 0.4, 0.5)
     assert np.diff(np.log(grid / (1 - grid))) == pytest.approx(np.log(1.5) / 80)
-    wide = evaluate(sized_models(), at_priors=(0.4, 0.8), deployment_prior=(0.5, 0.6))
-    odds = prior_grid(wide, 3)
+    odds = prior_grid(evaluate(sized_models(), at_priors=(0.4, 0.8), deployment_prior=(0.5, 0.6)), 3)
     np.testing.assert_allclose(odds / (1 - odds), [2 / 3, np.sqrt(8 / 3), 4], rtol=1e-12)
-    one = evaluate(sized_models(), at_priors=(0.5,), deployment_prior=0.5)
-    assert prior_grid(one).tolist() == [0.5]
+    assert prior_grid(evaluate(sized_models(), at_priors=(0.5,), deployment_prior=0.5)).tolist() == [0.5]

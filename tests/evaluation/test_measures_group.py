@@ -8,10 +8,8 @@ import skewanova as sa
 from skewanova.base.checks import InputError
 
 OPTIONS = {
-    "at_priors": (0.5, 0.2, 0.01),
-    "deployment_prior": sa.UniformSkew(4, 19),
-    "area_estimator": "exact",
-}
+    "at_priors": (0.5, 0.2, 0.01), "deployment_prior": sa.UniformSkew(4, 19), "area_estimator": "exact",
+}  # fmt: skip
 
 
 def test_one_group_at_a_time():

@@ -75,8 +75,7 @@ def test_precision_recall_on_a_grid(measures):
     for prior in (0.5, 0.4):
         known = []
         for recall in RECALL_GRID:
-            alarms = alarms_at(points, recall)
-            known.append(prior * recall / (prior * recall + (1 - prior) * alarms))
+            known.append(prior * recall / (prior * recall + (1 - prior) * alarms_at(points, recall)))
         rows = cell(found)[lambda frame, prior=prior: frame["prior"] == prior]
         assert rows["precision"].tolist() == pytest.approx(known, abs=1e-13)
     one = precision_recall(measures, 0.3, recall=[0.5, 1.0])

@@ -215,8 +215,7 @@ def test_a_prediction_is_that_of_brute_force(n, apart, monkeypatch):
     assert told.centres[0] - told.log_odds[0] == pytest.approx(reach, rel=0.1)
     for share in (0.025, 0.5, 0.975):
         at = batches.density_quantile(told.log_odds, told.density, share)
-        below = (norm.cdf(at, centres, spreads[:, None]) * weight).sum()
-        assert below == pytest.approx(share, abs=0.006)
+        assert (norm.cdf(at, centres, spreads[:, None]) * weight).sum() == pytest.approx(share, abs=0.006)
 
 
 def rough_height(rough, centre, spread):

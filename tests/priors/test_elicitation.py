@@ -66,27 +66,19 @@ LEAST = f"`quantiles` must leave shapes of at least 0.1, but {WIDE} would need b
 NO_BETA = "`quantiles` are not those of a beta distribution: the closest has"
 
 
-@each(
-    ("quantiles", "message"),
-    [
-        ({0.5: 0.1}, "`quantiles` must have at least two entries, but got 1"),
-        ({0.05: 0.2, 0.95: 0.1}, RISE + "{0.05: 0.2, 0.95: 0.1}"),
-        ({0.05: 0.2, 0.95: 0.2}, RISE + "{0.05: 0.2, 0.95: 0.2}"),
-        ({0: 0.1, 0.95: 0.2}, "`share of quantiles` must lie strictly between 0 and 1, but got 0"),
-        (WIDE, LEAST + "state priors that are closer together"),
-        (
-            TIGHT,
-            f"`quantiles` are too close together, or to 0 or 1, for a beta prior, but got {TIGHT}; "
-            "state two of these priors as the range (low, high)",
-        ),
-        ({0.25: 0.02, 0.5: 0.05, 0.75: 0.4}, NO_BETA),
-        (
-            {5: 0.02, 95: 0.1},
-            "`share of quantiles` must lie strictly between 0 and 1, but got 5; did you mean 0.05?",
-        ),
-        ([(0.05, 0.02), (0.95, 0.15)], "`quantiles` must map shares to priors"),
-    ],
-)
+@each(("quantiles", "message"), [
+    ({0.5: 0.1}, "`quantiles` must have at least two entries, but got 1"),
+    ({0.05: 0.2, 0.95: 0.1}, RISE + "{0.05: 0.2, 0.95: 0.1}"),
+    ({0.05: 0.2, 0.95: 0.2}, RISE + "{0.05: 0.2, 0.95: 0.2}"),
+    ({0: 0.1, 0.95: 0.2}, "`share of quantiles` must lie strictly between 0 and 1, but got 0"),
+    (WIDE, LEAST + "state priors that are closer together"),
+    (TIGHT,
+     f"`quantiles` are too close together, or to 0 or 1, for a beta prior, but got {TIGHT}; "
+     "state two of these priors as the range (low, high)"), ({0.25: 0.02, 0.5: 0.05, 0.75: 0.4}, NO_BETA),
+    ({5: 0.02, 95: 0.1},
+     "`share of quantiles` must lie strictly between 0 and 1, but got 5; did you mean 0.05?"),
+    ([(0.05, 0.02), (0.95, 0.15)], "`quantiles` must map shares to priors"),
+])  # fmt: skip
 def test_quantiles_that_no_prior_has(quantiles, message):
     whole = exact(message) if "closest" not in message and "map" not in message else "^" + re.escape(message)
     with pytest.raises(ValueError if isinstance(quantiles, dict) else TypeError, match=whole):

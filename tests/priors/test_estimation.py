@@ -47,15 +47,10 @@ def of_counts(*counts, level=0.95):
 WEAK = ([16, 20, 24], [45, 40, 35], [360, 330, 330])
 
 
-@each(
-    "counts",
-    [
-        WEAK,
-        ([9, 60], [180, 60], [300, 40]),
-        ([2, 5, 9, 12], [30, 22, 10, 6], [50, 50, 30, 30]),
-        ([1, 3, 6, 10], [20, 12, 6, 2], [60, 50, 40, 60]),
-    ],
-)
+@each("counts", [
+    WEAK, ([9, 60], [180, 60], [300, 40]), ([2, 5, 9, 12], [30, 22, 10, 6], [50, 50, 30, 30]),
+    ([1, 3, 6, 10], [20, 12, 6, 2], [60, 50, 40, 60]),
+])  # fmt: skip
 def test_limits_are_where_the_stretched_likelihood_ratio_is_that_of_chi2(counts):
     one = of_counts(*counts)
     for limit in (one.conf_low, one.conf_high):
@@ -84,8 +79,7 @@ def test_a_share_of_the_weight_lies_between(found):
         assert np.interp((low, high), at, below) == pytest.approx(expected, abs=0.01)
     with pytest.raises(InputError, match="share"):
         found.central_interval(1.0)
-    inside = found.high - 1e-12
-    assert found.density(inside) == pytest.approx(np.exp(found.log_density[-1]), rel=1e-6)
+    assert found.density(found.high - 1e-12) == pytest.approx(np.exp(found.log_density[-1]), rel=1e-6)
     assert found.density([found.low / 2, (1 + found.high) / 2]).tolist() == [0, 0]
 
 
@@ -126,8 +120,7 @@ def test_estimate_and_frames(found):
     assert found.to_frame()["estimate"].tolist() == [found.estimate]
     assert repr(found) == f"PriorEstimate: {found.describe()}"
     assert list(of_counts([5, 5], [9, 1], [7, 3]).to_frame().columns) == list(found.to_frame().columns)
-    copy = pickle.loads(pickle.dumps(found))
-    assert copy.quadrature()[1].tolist() == found.quadrature()[1].tolist()
+    assert pickle.loads(pickle.dumps(found)).quadrature()[1].tolist() == found.quadrature()[1].tolist()
 
 
 def test_two_bins_test_nothing():
@@ -197,20 +190,17 @@ def test_it_is_a_deployment_prior(found):
     assert found.describe() == f"the prior estimated from 2,000 unlabelled scores: {found}"
 
 
-@each(
-    ("labels", "labelled", "unlabelled", "message"),
-    [
-        ([1, 1, 1], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no negative case"),
-        ([0, 0, 0], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no positive case"),
-        ([0, 1, 1], [2, 2, 2], [2, 2], "`y_score` must have at least two different values"),
-        ([0, 1, 1], [0.1, 0.2, 0.9], [3, 4], "give both on one scale"),
-        ([0, 1, 1], [0.1, 0.2, 0.9], [-3, -4], "give both on one scale"),
-        ([0, 1, 1], [0.1, 0.2, 0.9], [], "`unlabelled` must hold at least one value"),
-        ([0, 1, 1], [0.1, 0.2, 0.9], [0.1, np.nan], "`unlabelled` must not hold NaN"),
-        ([0, 1], [0.1, 0.2, 0.9], [0.1], "equally long"),
-        ([0, 1, 1], [0.1, 0.2, 0.9], ["high", "low"], "`unlabelled` must hold real numbers"),
-    ],
-)
+@each(("labels", "labelled", "unlabelled", "message"), [
+    ([1, 1, 1], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no negative case"),
+    ([0, 0, 0], [1, 2, 3], [1, 2], "`y_true` must hold both classes, but has no positive case"),
+    ([0, 1, 1], [2, 2, 2], [2, 2], "`y_score` must have at least two different values"),
+    ([0, 1, 1], [0.1, 0.2, 0.9], [3, 4], "give both on one scale"),
+    ([0, 1, 1], [0.1, 0.2, 0.9], [-3, -4], "give both on one scale"),
+    ([0, 1, 1], [0.1, 0.2, 0.9], [], "`unlabelled` must hold at least one value"),
+    ([0, 1, 1], [0.1, 0.2, 0.9], [0.1, np.nan], "`unlabelled` must not hold NaN"),
+    ([0, 1], [0.1, 0.2, 0.9], [0.1], "equally long"),
+    ([0, 1, 1], [0.1, 0.2, 0.9], ["high", "low"], "`unlabelled` must hold real numbers"),
+])  # fmt: skip
 def test_what_cannot_be_estimated_is_refused(labels, labelled, unlabelled, message):
     with pytest.raises(InputTypeError if "real" in message else InputError, match=message):
         estimate_prior(labels, labelled, unlabelled)
@@ -219,16 +209,13 @@ def test_what_cannot_be_estimated_is_refused(labels, labelled, unlabelled, messa
             estimate_prior(LABELS, *scores(n=50, shift=0.3), **{name: value})
 
 
-@pytest.mark.parametrize(
-    ("labels", "labelled", "unlabelled", "message"),
-    [
-        ([0] * 30 + [1] * 30, [*range(60)], [*range(60)], "every labelled positive scores above"),
-        (LABELS, scores()[0], np.append(scores()[1], [9.0] * 300), "13% of the unlabelled scores are beyond"),
-        ([0, 1, 0, 1] * 3, [*range(12)], [*range(12)], "are few for an estimate"),
-        ([0, 1] * 50, [*range(100)], [*range(100)], "hardly separate the classes"),
-        ([0, 1] * 50, [*range(100)], [*range(20)], "the interval is 0 to 1; give more scores, labelled"),
-    ],
-)
+@pytest.mark.parametrize(("labels", "labelled", "unlabelled", "message"), [
+    ([0] * 30 + [1] * 30, [*range(60)], [*range(60)], "every labelled positive scores above"),
+    (LABELS, scores()[0], np.append(scores()[1], [9.0] * 300), "13% of the unlabelled scores are beyond"),
+    ([0, 1, 0, 1] * 3, [*range(12)], [*range(12)], "are few for an estimate"),
+    ([0, 1] * 50, [*range(100)], [*range(100)], "hardly separate the classes"),
+    ([0, 1] * 50, [*range(100)], [*range(20)], "the interval is 0 to 1; give more scores, labelled"),
+])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
 def test_doubtful_input_is_estimated_with_a_warning(labels, labelled, unlabelled, message):
     with pytest.warns(SkewanovaWarning, match=message):
@@ -274,8 +261,7 @@ def test_enough_batches_have_the_limits_of_the_median_batch():
     told = predict_batch(pooled.bins.counts._replace(unlabelled=np.stack([*rows.values()])))
     below = np.concatenate([[0], np.cumsum((told.likelihood[1:] + told.likelihood[:-1]) / 2)])
     limits = logit([found.conf_low, found.estimate, found.conf_high])
-    shares = np.interp(limits, told.centres, below / below[-1])
-    assert shares == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
+    assert np.interp(limits, told.centres, below / below[-1]) == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
     assert found.method == "batches"
     assert (
         estimation._note_unpredicted(4, BinCounts(np.full(2, 10.0), np.full(2, 10.0), np.full(2, 8.0))) == ""
@@ -367,16 +353,13 @@ def test_no_audited_positive_leaves_zero_in_the_interval():
     assert mirrored.conf_low == pytest.approx(1 - result.conf_high, rel=1e-6)
 
 
-@each(
-    ("audited", "message"),
-    [
-        ([0.0, 1.0], "arguments must be equally long, but `unlabelled` has 2000, `audited` has 2"),
-        ([2.0] * 2000, "or nan for each unlabelled score, with at least 10 labels, but has the label 2$"),
-        ([None] * 1995 + [1.0] * 5, "with at least 10 labels, but has 5$"),
-        (["ill"] * 2000, "with at least 10 labels, but has one that is no number$"),
-        ([[0.0]] * 2000, "`audited` must be one-dimensional"),
-    ],
-)
+@each(("audited", "message"), [
+    ([0.0, 1.0], "arguments must be equally long, but `unlabelled` has 2000, `audited` has 2"),
+    ([2.0] * 2000, "or nan for each unlabelled score, with at least 10 labels, but has the label 2$"),
+    ([None] * 1995 + [1.0] * 5, "with at least 10 labels, but has 5$"),
+    (["ill"] * 2000, "with at least 10 labels, but has one that is no number$"),
+    ([[0.0]] * 2000, "`audited` must be one-dimensional"),
+])  # fmt: skip
 def test_audited_labels_are_checked(audited, message):
     with pytest.raises((InputError, InputTypeError), match=message):
         estimate_prior(LABELS, *scores(), audited=audited)

@@ -42,10 +42,8 @@ def test_the_rarest_prior_has_just_enough(n_negative, enough):
 
 def test_the_rarest_prior_by_hand_and_within_rounding():
     assert [Support(m, 99, e).smallest_prior for m, e in ((900, 100), (100, 100), (30, 50))] == [
-        0.1,
-        0.5,
-        0.625,
-    ]
+        0.1, 0.5, 0.625
+    ]  # fmt: skip
     for enough in (50, 100, 30.5):
         near = [enough, enough * (1 - SLACK), enough * (1 - 3 * SLACK)]
         assert is_sufficient(near, enough).tolist() == [True, True, False]
@@ -66,30 +64,20 @@ def test_arrays_keep_their_shape():
 def test_auto_takes_the_spread_where_both_classes_are_enough():
     chosen = {(n, m): choose_method(n, m) for n in (29, 30) for m in (49.9, 50.0)}
     assert chosen == {
-        (29, 49.9): "small_sample",
-        (29, 50.0): "small_sample",
-        (30, 49.9): "small_sample",
+        (29, 49.9): "small_sample", (29, 50.0): "small_sample", (30, 49.9): "small_sample",
         (30, 50.0): "jackknife",
-    }
+    }  # fmt: skip
 
 
 def test_the_effective_size_is_that_of_the_rarer_class():
-    support = Support(900, 60)
-    assert support.effective_size([0.5, 0.1, 0.01]) == pytest.approx([60, 60, 900 / 99])
+    assert Support(900, 60).effective_size([0.5, 0.1, 0.01]) == pytest.approx([60, 60, 900 / 99])
 
 
-@each(
-    ("seen", "prior", "why"),
-    [
-        ((6, 49, 1000), 0.5, "positives"),
-        ((7, 30, 100), 0.05, ""),
-        ((29, 29, 1000), 0.5, "positives"),
-        ((30, 29, 100), 0.05, ""),
-        ((6, 50, 1000), 0.05, ""),
-        ((6, 10_000, 499), 0.49, "negatives"),
-        ((6, 10_000, 499), 0.5, ""),
-    ],
-)
+@each(("seen", "prior", "why"), [
+    ((6, 49, 1000), 0.5, "positives"), ((7, 30, 100), 0.05, ""), ((29, 29, 1000), 0.5, "positives"),
+    ((30, 29, 100), 0.05, ""), ((6, 50, 1000), 0.05, ""), ((6, 10_000, 499), 0.49, "negatives"),
+    ((6, 10_000, 499), 0.5, ""),
+])  # fmt: skip
 def test_limits_of_ties(seen, prior, why):
     """Distinct scores, positives, effective negatives."""
     assert scarce_class(*seen, prior) == why

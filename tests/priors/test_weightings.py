@@ -74,8 +74,7 @@ def test_a_kink_needs_its_break():
 
 @each("low", [1e-9, 1e-6, 0.05, 0.5, 0.999999])
 def test_neighbouring_priors(low):
-    high = float(np.nextafter(low, 1))
-    at, weight = UniformPrior(low, high).quadrature()
+    at, weight = UniformPrior(low, float(np.nextafter(low, 1))).quadrature()
     assert weight.sum() == pytest.approx(1.0, abs=1e-15)
     assert at == pytest.approx(np.full(len(at), low), rel=1e-14)
 
@@ -148,19 +147,10 @@ def test_beta_integrates_a_kink_at_a_break(a, b, kink):
     assert mean(BetaPrior(a, b), lambda p: np.abs(p - kink), [kink]) == pytest.approx(truth, rel=1e-12)
 
 
-@each(
-    ("a", "b"),
-    [
-        (1, 1),
-        (1 + 1e-9, 1),
-        (1, 1 - 1e-9),
-        (0.999999, 2),
-        (1.0000001, 30),
-        (0.1, 10),
-        (3, 1 + 1e-12),
-        (2000, 3000),
-    ],
-)
+@each(("a", "b"), [
+    (1, 1), (1 + 1e-9, 1), (1, 1 - 1e-9), (0.999999, 2), (1.0000001, 30), (0.1, 10), (3, 1 + 1e-12),
+    (2000, 3000),
+])  # fmt: skip
 def test_beta_limits_against_mpmath(a, b):
     """Also next to shapes of 1, where scipy's inverse fails."""
     weighting = BetaPrior(a, b)
@@ -198,16 +188,12 @@ def test_discrete_nodes_cannot_be_changed_from_outside():
 # --- all ----------------------------------------------------------------------------------------------------
 
 
-@each(
-    ("weighting", "words"),
-    [
-        (UniformPrior(0.05, 0.20), "uniform over priors 0.05 to 0.2"),
-        (UniformPrior(0.05, 0.05), "prior 0.05"),
-        (UniformSkew(4, 19), "uniform over skews 4 to 19"),
-        (BetaPrior(2, 30), "beta(2, 30) over priors, mean 0.0625"),
-        (DiscretePrior((0.1, 0.2), (3, 1)), "priors (weights) 0.1 (0.75), 0.2 (0.25)"),
-    ],
-)
+@each(("weighting", "words"), [
+    (UniformPrior(0.05, 0.20), "uniform over priors 0.05 to 0.2"), (UniformPrior(0.05, 0.05), "prior 0.05"),
+    (UniformSkew(4, 19), "uniform over skews 4 to 19"),
+    (BetaPrior(2, 30), "beta(2, 30) over priors, mean 0.0625"),
+    (DiscretePrior((0.1, 0.2), (3, 1)), "priors (weights) 0.1 (0.75), 0.2 (0.25)"),
+])  # fmt: skip
 def test_weightings_are_values_with_a_description(weighting, words):
     assert weighting.describe() == words
     assert as_deployment_prior(weighting) is weighting
@@ -222,19 +208,16 @@ POSITIVE, NUMBER = " must be positive and finite, but got ", " must be a number 
 SHAPE = " must be finite and at least 0.1, but got "
 EQUAL = "arguments must be equally long, but "
 REFUSED = {
-    f"`prior`{BETWEEN}{HINT}": lambda: skew_from_prior(4),
-    f"`skew`{POSITIVE}0": lambda: prior_from_skew(0),
+    f"`prior`{BETWEEN}{HINT}": lambda: skew_from_prior(4), f"`skew`{POSITIVE}0": lambda: prior_from_skew(0),
     f"`deployment_prior` {ORDER}low=0.2 > high=0.05": lambda: UniformPrior(0.2, 0.05),
     f"`deployment_prior`{BETWEEN}{HINT}": lambda: as_deployment_prior(4),
     f"`deployment_prior` {ORDER}low=19 > high=4": lambda: UniformSkew(19, 4),
-    f"`a`{SHAPE}0.09": lambda: BetaPrior(0.09, 1),
-    f"`b`{SHAPE}inf": lambda: BetaPrior(1, np.inf),
-    f"`a`{NUMBER}None": lambda: BetaPrior(None, 1),
-    f"`priors`{BETWEEN}1": lambda: DiscretePrior((0.1, 1.0)),
+    f"`a`{SHAPE}0.09": lambda: BetaPrior(0.09, 1), f"`b`{SHAPE}inf": lambda: BetaPrior(1, np.inf),
+    f"`a`{NUMBER}None": lambda: BetaPrior(None, 1), f"`priors`{BETWEEN}1": lambda: DiscretePrior((0.1, 1.0)),
     f"{EQUAL}`priors` has 1, `weights` has 2": lambda: DiscretePrior((0.1,), (1, 2)),
     "`weights` must be finite and not negative, but row 1 has -1": lambda: DiscretePrior((0.1, 0.2), (1, -1)),
     "`weights` must not all be zero, but got [0. 0.]": lambda: DiscretePrior((0.1, 0.2), (0, 0)),
-}
+}  # fmt: skip
 
 
 @each(("message", "call"), REFUSED.items())
@@ -243,16 +226,10 @@ def test_what_is_refused(message, call):
         call()
 
 
-@each(
-    ("value", "limits"),
-    [
-        ((0.05, 0.2), (0.05, 0.2)),
-        ([0.05, 0.2], (0.05, 0.2)),
-        (np.array([0.05, 0.2]), (0.05, 0.2)),
-        (0.3, (0.3, 0.3)),
-        (np.float32(0.25), (0.25, 0.25)),
-    ],
-)
+@each(("value", "limits"), [
+    ((0.05, 0.2), (0.05, 0.2)), ([0.05, 0.2], (0.05, 0.2)), (np.array([0.05, 0.2]), (0.05, 0.2)),
+    (0.3, (0.3, 0.3)), (np.float32(0.25), (0.25, 0.25)),
+])  # fmt: skip
 def test_ranges_and_single_priors_become_uniform(value, limits):
     weighting = as_deployment_prior(value)
     assert weighting == UniformPrior(*limits)
@@ -275,15 +252,10 @@ def test_scipys_beta_and_uniform_are_those_of_the_package():
     assert (type(found), found.low, found.high) == (UniformPrior, 0.05, pytest.approx(0.2))
 
 
-@each(
-    ("distribution", "accuracy"),
-    [
-        (stats.truncnorm(-2, 2, loc=0.1, scale=0.04), 1e-9),
-        (stats.truncexpon(3, loc=0.01, scale=0.05), 1e-9),
-        (stats.beta(2, 30, loc=0.1, scale=0.5), 1e-9),
-        (stats.triang(0.3, 0.05, 0.2), 2e-5),
-    ],
-)
+@each(("distribution", "accuracy"), [
+    (stats.truncnorm(-2, 2, loc=0.1, scale=0.04), 1e-9), (stats.truncexpon(3, loc=0.01, scale=0.05), 1e-9),
+    (stats.beta(2, 30, loc=0.1, scale=0.5), 1e-9), (stats.triang(0.3, 0.05, 0.2), 2e-5),
+])  # fmt: skip
 def test_a_frozen_distribution_averages_as_scipys_quadrature(distribution, accuracy):
     weighting = as_deployment_prior(distribution)
     for function in (np.sqrt, lambda p: 0.8 * p / (0.8 * p + 0.01 * (1 - p))):

@@ -42,17 +42,14 @@ def test_by_hand():
     assert correct_class_prior([0.2], train_prior=0.25, prior=0.1).tolist() == [found]
 
 
-@each(
-    ("probability", "options", "message"),
-    [
-        ([-0.5, 2.0], {}, "`probability` must lie between 0 and 1, but got -0.5"),
-        ([0.5, 1.5, -1], {}, "`probability` must lie between 0 and 1, but got 1.5"),
-        ([0.1, np.nan], {}, "`probability` must lie between 0 and 1, but got nan"),
-        (["0.1"], {}, "`probability` must hold real numbers, but has dtype <U3"),
-        (0.1, {"prior": 0}, "`prior` must lie strictly between 0 and 1, but got 0"),
-        (0.1, {"train_prior": 4}, "`train_prior` must lie strictly between 0 and 1, but got 4"),
-    ],
-)
+@each(("probability", "options", "message"), [
+    ([-0.5, 2.0], {}, "`probability` must lie between 0 and 1, but got -0.5"),
+    ([0.5, 1.5, -1], {}, "`probability` must lie between 0 and 1, but got 1.5"),
+    ([0.1, np.nan], {}, "`probability` must lie between 0 and 1, but got nan"),
+    (["0.1"], {}, "`probability` must hold real numbers, but has dtype <U3"),
+    (0.1, {"prior": 0}, "`prior` must lie strictly between 0 and 1, but got 0"),
+    (0.1, {"train_prior": 4}, "`train_prior` must lie strictly between 0 and 1, but got 4"),
+])  # fmt: skip
 def test_what_is_refused(probability, options, message):
     with pytest.raises(InputTypeError if "real" in message else InputError, match=f"^{message}"):
         correct_class_prior(probability, **{"train_prior": 0.5, "prior": 0.1, **options})

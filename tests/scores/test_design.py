@@ -274,16 +274,12 @@ def test_labels_in_the_same_order_may_be_runs(labels, same):
     assert SAME_LABELS not in infer_design(table, design="repeated_holdout").warnings
 
 
-@each(
-    ("stated", "kind", "ratio", "reason"),
-    [
-        ("kfold", "kfold", 1 / 9, "as stated"),
-        ("independent", "independent", 0, "as stated"),
-        (FoldDesign("repeated_kfold", 0.5), "repeated_kfold", 1, "test_fraction as stated"),
-        (FoldDesign("auto", 0.1), "repeated_holdout", 1 / 9, "test_fraction as stated"),
-        ("repeated_holdout", "repeated_holdout", 0.25, "assumed"),
-    ],
-)
+@each(("stated", "kind", "ratio", "reason"), [
+    ("kfold", "kfold", 1 / 9, "as stated"), ("independent", "independent", 0, "as stated"),
+    (FoldDesign("repeated_kfold", 0.5), "repeated_kfold", 1, "test_fraction as stated"),
+    (FoldDesign("auto", 0.1), "repeated_holdout", 1 / 9, "test_fraction as stated"),
+    ("repeated_holdout", "repeated_holdout", 0.25, "assumed"),
+])  # fmt: skip
 def test_designs_stated_without_cases(stated, kind, ratio, reason):
     design, notes = without_cases(10, design=stated)
     assert (design.kind, design.n_folds, design.reason) == (kind, 10, reason)
@@ -296,29 +292,19 @@ def test_designs_stated_without_cases(stated, kind, ratio, reason):
 # --- messages and text --------------------------------------------------------------------------------------
 
 
-@each(
-    ("stated", "message"),
-    [
-        (
-            "repeated_kfold",
-            "design='repeated_kfold' needs the size of the folds: state `test_fraction`, as in "
-            "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1; or "
-            "add a case column",
-        ),
-        (
-            "bootstrap",
-            "`design` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half, "
-            "runs, nested_runs, fixed_runs, test_set; but got 'bootstrap'",
-        ),
-        (
-            "test_set",
-            "design='test_set' needs a single fold, but there are 10; leave design='auto' (--design auto)",
-        ),
-        ("split_half", module.NO_HALVINGS),
-        ("runs", module.NEEDS_SAME_CASES.format(design="runs")),
-        ("fixed_runs", module.NEEDS_SAME_CASES.format(design="fixed_runs")),
-    ],
-)
+@each(("stated", "message"), [
+    ("repeated_kfold",
+     "design='repeated_kfold' needs the size of the folds: state `test_fraction`, as in "
+     "design=skewanova.FoldDesign('repeated_kfold', test_fraction=0.1), or --test-fraction 0.1; or "
+     "add a case column"),
+    ("bootstrap",
+     "`design` must be one of auto, independent, kfold, repeated_kfold, repeated_holdout, split_half, "
+     "runs, nested_runs, fixed_runs, test_set; but got 'bootstrap'"),
+    ("test_set",
+     "design='test_set' needs a single fold, but there are 10; leave design='auto' (--design auto)"),
+    ("split_half", module.NO_HALVINGS), ("runs", module.NEEDS_SAME_CASES.format(design="runs")),
+    ("fixed_runs", module.NEEDS_SAME_CASES.format(design="fixed_runs")),
+])  # fmt: skip
 def test_designs_that_cannot_be(stated, message):
     with pytest.raises(ValueError, match=exact(message)):
         without_cases(10, design=stated)

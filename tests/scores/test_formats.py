@@ -60,40 +60,27 @@ def test_any_double_written_in_full_is_read_back_exactly(tmp_path):
     assert read.tobytes() == np.array(values).tobytes()
 
 
-@pytest.mark.parametrize(
-    ("texts", "dtype", "values"),
-    [
-        (["9007199254740993", "9007199254740992"], np.int64, [2**53 + 1, 2**53]),
-        (["-9223372036854775808", "9223372036854775807"], np.int64, [-(2**63), 2**63 - 1]),
-        (["18446744073709551615", "18446744073709551614"], np.uint64, [2**64 - 1, 2**64 - 2]),
-        ([" 7", "+8 ", "007"], np.int64, [7, 8, 7]),
-        (["True", "false", " TRUE"], np.bool_, [True, False, True]),
-        (["1", "0.5"], np.float64, [1.0, 0.5]),
-        (["inf", "-Infinity", "+INF"], np.float64, [np.inf, -np.inf, np.inf]),
-        ([".5", "5.", "1E3", " 1e-3 "], np.float64, [0.5, 5.0, 1000.0, 0.001]),
-        (
-            ["9007199254740993.0", "1.7976931348623158e308", "1e23"],
-            np.float64,
-            [2.0**53, 1.7976931348623157e308, 1e23],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("texts", "dtype", "values"), [
+    (["9007199254740993", "9007199254740992"], np.int64, [2**53 + 1, 2**53]),
+    (["-9223372036854775808", "9223372036854775807"], np.int64, [-(2**63), 2**63 - 1]),
+    (["18446744073709551615", "18446744073709551614"], np.uint64, [2**64 - 1, 2**64 - 2]),
+    ([" 7", "+8 ", "007"], np.int64, [7, 8, 7]), (["True", "false", " TRUE"], np.bool_, [True, False, True]),
+    (["1", "0.5"], np.float64, [1.0, 0.5]),
+    (["inf", "-Infinity", "+INF"], np.float64, [np.inf, -np.inf, np.inf]),
+    ([".5", "5.", "1E3", " 1e-3 "], np.float64, [0.5, 5.0, 1000.0, 0.001]),
+    (["9007199254740993.0", "1.7976931348623158e308", "1e23"], np.float64,
+     [2.0**53, 1.7976931348623157e308, 1e23]),
+])  # fmt: skip
 def test_numbers_keep_every_digit(tmp_path, texts, dtype, values):
     read = scores_of(tmp_path, texts)
     assert read.dtype == dtype
     assert read.tolist() == values
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["5", "18446744073709551617", "18446744073709551616"],
-        ["-1", "18446744073709551615"],
-        ["1", "-9223372036854775809"],
-        ["7", "1" + "0" * 3999],
-        ["0.5", "9007199254740993"],
-    ],
-)
+@pytest.mark.parametrize("texts", [
+    ["5", "18446744073709551617", "18446744073709551616"], ["-1", "18446744073709551615"],
+    ["1", "-9223372036854775809"], ["7", "1" + "0" * 3999], ["0.5", "9007199254740993"],
+])  # fmt: skip
 def test_whole_numbers_that_would_lose_their_order_are_refused(tmp_path, texts):
     message = (
         f"`y_score` must keep its order in 64 bits, but 'scores.csv' has {texts[1]:.40} at line 3, which "
@@ -113,8 +100,7 @@ def test_whole_numbers_beyond_64_bits_that_doubles_hold(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "NA", "n/a", "NaN", "nan", "-nan", "null", "None", "NULL", " nan "])
 def test_missing_scores_are_nan(tmp_path, text):
-    read = scores_of(tmp_path, ["0.5", text, "3"])
-    assert np.isnan(read).tolist() == [False, True, False]
+    assert np.isnan(scores_of(tmp_path, ["0.5", text, "3"])).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -185,28 +171,22 @@ def test_all_other_columns_with_a_name(tmp_path):
 # --- what cannot be read ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "'scores.csv' is empty"),
-        ("\n \n\r\n", "'scores.csv' is empty"),
-        (f"{HEAD}\nA,1,0,1\n,\n", "line 3 of 'scores.csv' has 2 fields, but its header 4"),
-        ('"model"x,fold\nA,1\n', f"{UNREADABLE} from line 1 on: ',' expected after '\"'"),
-        (f"{HEAD}\nA,1,0,1\n\nA,1,1\n", "line 4 of 'scores.csv' has 3 fields, but its header 4"),
-        (f'{HEAD}\nA,1,0,1\n"A,1,0,1\n', f"{UNREADABLE} from line 3 on: unexpected end of data"),
-        (f'{HEAD}\n"A"B,1,0,1\n', f"{UNREADABLE} from line 2 on: ',' expected after '\"'"),
-        (f"{HEAD},n\nA,1,0,1,{'x' * 200_000}\n", f"{UNREADABLE} from line 2 on: field larger than"),
-        (f"{HEAD}\nÄ,1,0,1\n".encode("latin-1"), "'scores.csv' is not UTF-8 text: 'utf-8' codec"),
-        (f"{HEAD}\nA,1,0,1\n".encode("utf-16"), "'scores.csv' is not UTF-8 text: 'utf-8' codec"),
-        (
-            "model;fold;y_true;y_score\nA;1;0;1\n",
-            "'scores.csv' must have the columns 'model', 'fold', 'y_true', 'y_score', but has "
-            "'model;fold;y_true;y_score'; its columns seem to be separated by ';': separate them by commas",
-        ),
-        ("model,fold,y_true, y_score\nA,1,0,1\n", "'scores.csv' must have the column 'y_score', but has"),
-        ("model,model,fold,y_true,y_score\nA,B,1,0,1\n", "'scores.csv' has the column 'model' more than"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("", "'scores.csv' is empty"), ("\n \n\r\n", "'scores.csv' is empty"),
+    (f"{HEAD}\nA,1,0,1\n,\n", "line 3 of 'scores.csv' has 2 fields, but its header 4"),
+    ('"model"x,fold\nA,1\n', f"{UNREADABLE} from line 1 on: ',' expected after '\"'"),
+    (f"{HEAD}\nA,1,0,1\n\nA,1,1\n", "line 4 of 'scores.csv' has 3 fields, but its header 4"),
+    (f'{HEAD}\nA,1,0,1\n"A,1,0,1\n', f"{UNREADABLE} from line 3 on: unexpected end of data"),
+    (f'{HEAD}\n"A"B,1,0,1\n', f"{UNREADABLE} from line 2 on: ',' expected after '\"'"),
+    (f"{HEAD},n\nA,1,0,1,{'x' * 200_000}\n", f"{UNREADABLE} from line 2 on: field larger than"),
+    (f"{HEAD}\nÄ,1,0,1\n".encode("latin-1"), "'scores.csv' is not UTF-8 text: 'utf-8' codec"),
+    (f"{HEAD}\nA,1,0,1\n".encode("utf-16"), "'scores.csv' is not UTF-8 text: 'utf-8' codec"),
+    ("model;fold;y_true;y_score\nA;1;0;1\n",
+     "'scores.csv' must have the columns 'model', 'fold', 'y_true', 'y_score', but has "
+     "'model;fold;y_true;y_score'; its columns seem to be separated by ';': separate them by commas"),
+    ("model,fold,y_true, y_score\nA,1,0,1\n", "'scores.csv' must have the column 'y_score', but has"),
+    ("model,model,fold,y_true,y_score\nA,B,1,0,1\n", "'scores.csv' has the column 'model' more than"),
+])  # fmt: skip
 def test_broken_text_files(tmp_path, text, message):
     with pytest.raises(InputError, match=f"^{re.escape(message)}"):
         load(write(tmp_path, text))
@@ -306,8 +286,7 @@ def test_parquet_and_polars_keep_the_dtype(tmp_path, kind):
 
 
 def test_parquet_rows_are_named_from_0_and_the_index_is_dropped(tmp_path):
-    frame = pd.DataFrame(ROWS, index=[5, 5])
-    frame.to_parquet(tmp_path / "s.pq")
+    pd.DataFrame(ROWS, index=[5, 5]).to_parquet(tmp_path / "s.pq")
     raw = load(tmp_path / "s.pq")
     assert (raw.where(1), raw.source.name, raw.frame.index.tolist()) == ("row 1", "s.pq", [0, 1])
 
@@ -409,8 +388,7 @@ def test_columns_that_are_not_needed_may_hold_anything(tmp_path):
 
 
 def test_only_the_needed_columns_are_read(tmp_path):
-    columns = [*PAIRS.items(), ("note", ["here it is"] * 4)]
-    path = write_parquet(tmp_path / "s.parquet", columns)
+    path = write_parquet(tmp_path / "s.parquet", [*PAIRS.items(), ("note", ["here it is"] * 4)])
     data = path.read_bytes()
     assert data.count(b"here it is") >= 1
     start = pq.read_metadata(path).row_group(0).column(4).data_page_offset

@@ -230,12 +230,8 @@ def test_a_dask_frame_with_halvings_is_read_as_in_memory(frame: pd.DataFrame) ->
 
 @each(
     ("groups", "stratum"),
-    [
-        (None, [0, 1, 0, 1, 1, 0]),
-        ([7, 7, 5, 9, 9, 5], [0, 2, 1]),
-        (["b", "b", "b", "a", "a", "c"], [1, 2, 0]),
-    ],
-)
+    [(None, [0, 1, 0, 1, 1, 0]), ([7, 7, 5, 9, 9, 5], [0, 2, 1]), (["b", "b", "b", "a", "a", "c"], [1, 2, 0])]
+)  # fmt: skip
 def test_groups_are_stratified_by_the_classes_in_them(
     groups: list[object] | None, stratum: list[int]
 ) -> None:

@@ -39,22 +39,19 @@ def test_columns_are_named_by_the_classes_given():
     assert owl[owl["model"] == "net"]["y_score"].tolist() == SCORES["net"][:, 0].tolist()
 
 
-@each(
-    ("labels", "scores", "options", "message"),
-    [
-        (LABELS, {"tree": SCORES["tree"][:, :2]}, {}, r"'tree' must have shape \(8, 3\), one row per case"),
-        (LABELS, SCORES, {"classes": ["cat", "dog", "hen"]}, "has the class 'owl', which is not one of cat"),
-        (LABELS, SCORES, {"classes": ["cat", "cat", "owl"]}, "2 classes with different names"),
-        (LABELS[:1].repeat(8), {"tree": np.ones((8, 1))}, {}, "at least 2 classes"),
-        (np.array([1, *LABELS[1:]], dtype=object), SCORES, {}, "holds both; name the class of every column"),
-        (LABELS, SCORES, {"fold": [1, 2]}, "equally long"),
-        (LABELS, {}, {}, "^`y_score` must hold the scores of at least one model, but is empty$"),
-        (LABELS, {"\ud800": np.ones((8, 3))}, {}, r"^`y_score` must hold text .* has '\\ud800'; rename it$"),
-        ([None, *LABELS[1:]], SCORES, {}, "^class 'cat': `y_true` must not have missing labels, but has 2"),
-        (LABELS, {"tree": np.full((8, 3), np.nan)}, {}, "^class 'cat': "),
-        (LABELS, SCORES, {"fold": [1, 2, 2, 2, 1, 2, 1, 2]}, r"^class '\w+': "),
-    ],
-)
+@each(("labels", "scores", "options", "message"), [
+    (LABELS, {"tree": SCORES["tree"][:, :2]}, {}, r"'tree' must have shape \(8, 3\), one row per case"),
+    (LABELS, SCORES, {"classes": ["cat", "dog", "hen"]}, "has the class 'owl', which is not one of cat"),
+    (LABELS, SCORES, {"classes": ["cat", "cat", "owl"]}, "2 classes with different names"),
+    (LABELS[:1].repeat(8), {"tree": np.ones((8, 1))}, {}, "at least 2 classes"),
+    (np.array([1, *LABELS[1:]], dtype=object), SCORES, {}, "holds both; name the class of every column"),
+    (LABELS, SCORES, {"fold": [1, 2]}, "equally long"),
+    (LABELS, {}, {}, "^`y_score` must hold the scores of at least one model, but is empty$"),
+    (LABELS, {"\ud800": np.ones((8, 3))}, {}, r"^`y_score` must hold text .* has '\\ud800'; rename it$"),
+    ([None, *LABELS[1:]], SCORES, {}, "^class 'cat': `y_true` must not have missing labels, but has 2"),
+    (LABELS, {"tree": np.full((8, 3), np.nan)}, {}, "^class 'cat': "),
+    (LABELS, SCORES, {"fold": [1, 2, 2, 2, 1, 2, 1, 2]}, r"^class '\w+': "),
+])  # fmt: skip
 def test_what_is_refused(labels, scores, options, message):
     with pytest.raises(InputError, match=message):
         scores_from_multiclass(labels, scores, **options)
@@ -94,17 +91,13 @@ def test_classes_may_be_numbers():
     assert found.tables["2"].frame.equals(scores_from_multiclass(LABELS, SCORES).tables["dog"].frame)
 
 
-@each(
-    ("change", "classes", "message"),
-    [
-        ({}, ["cat", "dog"], "not one of cat, dog; name it too by `classes`, or leave its rows out$"),
-        ({}, ["cat"], "at least 2 classes"),
-        ({}, ["cat", "dog", "owl", "hen"], "hen"),
-        ({}, ["cat", "dog", "owl", "case"], "'case' is another: rename it"),
-        ({"y_true": [np.nan, *LABELS[1:]] * 2}, ["cat", "dog", "owl"], "^class 'cat': .*y_true.* row 0"),
-        ({"owl": ["high"] * 16}, ["cat", "dog", "owl"], "owl"),
-    ],
-)
+@each(("change", "classes", "message"), [
+    ({}, ["cat", "dog"], "not one of cat, dog; name it too by `classes`, or leave its rows out$"),
+    ({}, ["cat"], "at least 2 classes"), ({}, ["cat", "dog", "owl", "hen"], "hen"),
+    ({}, ["cat", "dog", "owl", "case"], "'case' is another: rename it"),
+    ({"y_true": [np.nan, *LABELS[1:]] * 2}, ["cat", "dog", "owl"], "^class 'cat': .*y_true.* row 0"),
+    ({"owl": ["high"] * 16}, ["cat", "dog", "owl"], "owl"),
+])  # fmt: skip
 def test_what_is_refused_of_a_table(change, classes, message):
     with pytest.raises((InputError, InputTypeError), match=message):
         read_multiclass(long_table().assign(**change), classes)

@@ -218,28 +218,20 @@ def test_description_of_unequal_folds_and_strange_names():
     with pytest.warns(SkewanovaWarning, match="different numbers of cases in 2 folds"):
         lines = describe_table(read_scores(frame))
     assert lines[1:5] == [
-        r"models: A, \x1b[31m B",
-        "positives per fold: 1 to 2; negatives per fold: 1 to 2",
-        "prior in the table: 0.5",
-        "cases: not named",
-    ]
+        r"models: A, \x1b[31m B", "positives per fold: 1 to 2; negatives per fold: 1 to 2",
+        "prior in the table: 0.5", "cases: not named",
+    ]  # fmt: skip
     assert lines[5].startswith("warning: models have different numbers of cases in 2 folds")
 
 
 @pytest.mark.filterwarnings("ignore:at prior 0.5 the smallest fold")
-@each(
-    ("frame", "message"),
-    [
-        (LONG[LONG["model"] == "A"], "a comparison needs at least 2 models, but the table has 1"),
-        (LONG[:12], "every model must be scored in every fold"),
-        (CASES.assign(case=np.arange(16)), "all models of a fold must be scored on the same cases"),
-        (LONG[LONG["fold"] == 1].assign(y_true=[0, 0, 1, 1, 0, 1, 0, 1]), pairing.NOT_PAIRED),
-        (
-            runs_frame(2).assign(cluster=lambda rows: rows["y_true"] + 0),
-            "`cluster` must name at least 2 clust",
-        ),
-    ],
-)
+@each(("frame", "message"), [
+    (LONG[LONG["model"] == "A"], "a comparison needs at least 2 models, but the table has 1"),
+    (LONG[:12], "every model must be scored in every fold"),
+    (CASES.assign(case=np.arange(16)), "all models of a fold must be scored on the same cases"),
+    (LONG[LONG["fold"] == 1].assign(y_true=[0, 0, 1, 1, 0, 1, 0, 1]), pairing.NOT_PAIRED),
+    (runs_frame(2).assign(cluster=lambda rows: rows["y_true"] + 0), "`cluster` must name at least 2 clust"),
+])  # fmt: skip
 def test_tables_that_cannot_be_compared_are_not_described(frame, message):
     table = read_scores(frame)
     with pytest.raises(InputError, match=f"^{message}"):
@@ -408,13 +400,8 @@ def test_ten_cases_and_a_twentieth_at_the_best_score_are_many(n_cases, n_best, t
 
 @each(
     ("n_distinct", "n_cases", "text"),
-    [
-        (1, 5, "(1 distinct score)"),
-        (2, 5, "(2 distinct scores)"),
-        (3, 5, ""),
-        (2, 2, ""),
-    ],
-)
+    [(1, 5, "(1 distinct score)"), (2, 5, "(2 distinct scores)"), (3, 5, ""), (2, 2, "")]
+)  # fmt: skip
 def test_two_values_of_more_cases_are_decisions(n_distinct, n_cases, text):
     finding = pairing._check_decisions([ties("A"), ties("B", n_cases, n_distinct=n_distinct)])
     assert finding.statistic == n_distinct

@@ -54,14 +54,9 @@ def csv_file(folder, frame, name="scores.csv"):
 def every_source(folder, frame):
     frame.to_parquet(folder / "s.parquet", index=False)
     return [
-        csv_file(folder, frame),
-        str(csv_file(folder, frame, "s.csv.gz")),
-        folder / "s.parquet",
-        frame,
-        frame.convert_dtypes(),
-        pl.from_pandas(frame),
-        pa.Table.from_pandas(frame),
-    ]
+        csv_file(folder, frame), str(csv_file(folder, frame, "s.csv.gz")), folder / "s.parquet", frame,
+        frame.convert_dtypes(), pl.from_pandas(frame), pa.Table.from_pandas(frame),
+    ]  # fmt: skip
 
 
 def test_columns_of_other_names(tmp_path):
@@ -95,22 +90,15 @@ def test_names_of_columns_and_data_sets_are_text():
         scores_from_wide(wide, models="ab")
 
 
-@pytest.mark.parametrize(
-    ("read", "missing", "hint"),
-    [
-        (read_scores, "y_true", "read_scores(table, columns={'y_true': NAME}), or --label-column NAME"),
-        (read_scores, "model", "NAME; read one column per model with skewanova.scores_from_wide(table), or"),
-        (read_datasets, "model", "another name with skewanova.read_datasets(table, columns={'model': NAME})"),
-        (scores_from_wide, "y_true", "name it by y_true='NAME' (--label-column NAME)"),
-        (partial(read_multiclass, classes=["a", "b"]), "a", "correct the name, or rename the column"),
-        (
-            partial(read_multiclass, classes=["a", "b"]),
-            "fold_",
-            "columns={'fold': NAME} (--fold-column NAME)",
-        ),
-        (read_unlabelled, "y_score", "correct the name, or rename the column"),
-    ],
-)
+@pytest.mark.parametrize(("read", "missing", "hint"), [
+    (read_scores, "y_true", "read_scores(table, columns={'y_true': NAME}), or --label-column NAME"),
+    (read_scores, "model", "NAME; read one column per model with skewanova.scores_from_wide(table), or"),
+    (read_datasets, "model", "another name with skewanova.read_datasets(table, columns={'model': NAME})"),
+    (scores_from_wide, "y_true", "name it by y_true='NAME' (--label-column NAME)"),
+    (partial(read_multiclass, classes=["a", "b"]), "a", "correct the name, or rename the column"),
+    (partial(read_multiclass, classes=["a", "b"]), "fold_", "columns={'fold': NAME} (--fold-column NAME)"),
+    (read_unlabelled, "y_score", "correct the name, or rename the column"),
+])  # fmt: skip
 def test_a_missing_column_can_be_named_as_the_message_says(read, missing, hint):
     frame = LONG.assign(dataset="x", a=0.1, b=0.2).drop(columns=missing, errors="ignore")
     columns = {"columns": {"fold": missing}} if missing == "fold_" else {}
@@ -226,8 +214,7 @@ def test_the_same_error_whatever_the_source(tmp_path, what):
 @pytest.mark.slow
 def test_a_wide_table_equals_its_long_form(tmp_path):
     wide = WIDE.assign(case=np.arange(8))
-    long = wide.melt(["y_true", "fold", "case"], var_name="model", value_name="y_score")
-    known = read_scores(long).frame
+    known = read_scores(wide.melt(["y_true", "fold", "case"], var_name="model", value_name="y_score")).frame
     for source in every_source(tmp_path, wide):
         assert scores_from_wide(source).frame.equals(known)
         assert scores_from_wide(source, fold="fold", case="case").frame.equals(known)
@@ -309,13 +296,9 @@ def test_wide_tables_without_models_or_with_one_twice():
 
 ROUNDED = {
     "int and float": ([2**53 + 1, 2**53, 0, 5], [0.5, 1.5, 0.25, 2.0], "A", 2**53 + 1),
-    "unsigned and signed": (
-        np.array([2**63, 2, 1, 0], dtype=np.uint64),
-        [2**62 + 1, -2, -1, 2**62],
-        "B",
-        2**62 + 1,
-    ),
-}
+    "unsigned and signed": (np.array([2**63, 2, 1, 0], dtype=np.uint64), [2**62 + 1, -2, -1, 2**62], "B",
+                            2**62 + 1),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ROUNDED)
@@ -341,8 +324,7 @@ def test_wide_columns_of_mixed_dtypes_keep_every_order(tmp_path, kind):
     a, b = MIXED[kind]
     wide = pd.DataFrame({"y_true": [0, 1, 0, 1], "A": a, "B": b})
     for source in every_source(tmp_path, wide)[2:]:
-        table = scores_from_wide(source)
-        for (_, _, _, score), column in zip(table.groups(), ("A", "B"), strict=True):
+        for (_, _, _, score), column in zip(scores_from_wide(source).groups(), ("A", "B"), strict=True):
             known = wide[column].to_numpy()
             assert ((score[:, None] < score) == (known[:, None] < known)).all()
             assert ((score[:, None] == score) == (known[:, None] == known)).all()

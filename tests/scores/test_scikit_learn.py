@@ -86,17 +86,13 @@ def test_scores_are_those_of_a_loop_by_hand():
     assert not hasattr(LINEAR, "coef_")
 
 
-@each(
-    ("cv", "kind"),
-    [
-        (4, "kfold"),
-        (KFold(4, shuffle=True), "kfold"),
-        (RepeatedStratifiedKFold(n_splits=4, n_repeats=3), "repeated_kfold"),
-        (StratifiedShuffleSplit(5, test_size=0.3), "repeated_holdout"),
-        (ShuffleSplit(5, test_size=0.3), "repeated_holdout"),
-        (list(KFold(3, shuffle=True, random_state=0).split(X)), "kfold"),
-    ],
-)
+@each(("cv", "kind"), [
+    (4, "kfold"), (KFold(4, shuffle=True), "kfold"),
+    (RepeatedStratifiedKFold(n_splits=4, n_repeats=3), "repeated_kfold"),
+    (StratifiedShuffleSplit(5, test_size=0.3), "repeated_holdout"),
+    (ShuffleSplit(5, test_size=0.3), "repeated_holdout"),
+    (list(KFold(3, shuffle=True, random_state=0).split(X)), "kfold"),
+])  # fmt: skip
 def test_models_share_the_splits_and_their_design_is_seen(cv, kind):
     table = sa.scores_from_estimators({"A": BAYES, "B": DecisionTreeClassifier(max_depth=2)}, X, Y, cv=cv)
     cases = [rows["case"].tolist() for _, rows in table.frame.groupby("model", observed=True)]
@@ -111,34 +107,22 @@ def test_groups_reach_the_splitter():
     assert frame.groupby(frame["case"].astype(int) // 10)["fold"].nunique().eq(1).all()
 
 
-@pytest.mark.parametrize(
-    ("cv", "told"),
-    [
-        (0, "got 0: k-fold cross-validation"),
-        ("5", "got '5': Expected"),
-        (GroupKFold(2), "'groups' parameter"),
-        ([], r"\[\] has no split$"),
-        ([1], r"got \[1\]: cannot unpack"),
-    ],
-)
+@pytest.mark.parametrize(("cv", "told"), [
+    (0, "got 0: k-fold cross-validation"), ("5", "got '5': Expected"), (GroupKFold(2), "'groups' parameter"),
+    ([], r"\[\] has no split$"), ([1], r"got \[1\]: cannot unpack"),
+])  # fmt: skip
 def test_splits_that_cannot_be_made_are_refused_by_name(cv, told):
     with pytest.raises(sa.InputError, match=rf"^`cv` must split the cases, but .*{told}"):
         sa.scores_from_estimators({"A": BAYES}, X, Y, cv=cv)
 
 
-@each(
-    ("features", "labels"),
-    [
-        (pd.DataFrame(X, index=range(500, 700)).add_prefix("x"), pd.Series(Y, index=range(500, 700))),
-        (pd.DataFrame(X), pd.Series(Y, dtype="Int64")),
-        (pd.DataFrame(X), pd.Series(Y == 1, dtype="boolean")),
-        (pl.DataFrame(X), pl.Series(Y)),
-        (pl.DataFrame(X).lazy(), Y),
-        (pa.table(dict(zip("abcde", X.T, strict=True))), pa.chunked_array([Y[:70], Y[70:]])),
-        (X.tolist(), Y.tolist()),
-        (X, 2 * Y - 1),
-    ],
-)
+@each(("features", "labels"), [
+    (pd.DataFrame(X, index=range(500, 700)).add_prefix("x"), pd.Series(Y, index=range(500, 700))),
+    (pd.DataFrame(X), pd.Series(Y, dtype="Int64")), (pd.DataFrame(X), pd.Series(Y == 1, dtype="boolean")),
+    (pl.DataFrame(X), pl.Series(Y)), (pl.DataFrame(X).lazy(), Y),
+    (pa.table(dict(zip("abcde", X.T, strict=True))), pa.chunked_array([Y[:70], Y[70:]])),
+    (X.tolist(), Y.tolist()), (X, 2 * Y - 1),
+])  # fmt: skip
 def test_every_kind_of_data(features, labels):
     expected = sa.scores_from_estimators({"A": LINEAR}, X, Y, cv=HALVES).frame
     frame = sa.scores_from_estimators({"A": LINEAR}, features, labels, cv=HALVES).frame
@@ -181,8 +165,7 @@ def test_weights_are_cut_to_the_training_cases():
 
 
 def test_routing_takes_weights_through_a_pipeline():
-    weight = np.random.default_rng(0).integers(1, 9, 200)
-    options = {"cv": HALVES, "params": {"sample_weight": weight}}
+    options = {"cv": HALVES, "params": {"sample_weight": np.random.default_rng(0).integers(1, 9, 200)}}
     expected = sa.scores_from_estimators({"A": LINEAR}, X, Y, **options).frame
     with sklearn.config_context(enable_metadata_routing=True):
         pipeline = make_pipeline("passthrough", LogisticRegression().set_fit_request(sample_weight=True))
@@ -206,26 +189,16 @@ def test_probabilities_of_balanced_training_are_corrected_and_areas_are_not_chan
 # --- what goes wrong --------------------------------------------------------------------------------------
 
 
-@each(
-    ("estimator", "error", "message"),
-    [
-        (Broken(), RuntimeError, "model 'B' failed in fold 1: KeyError: 'no such column'"),
-        (
-            Broken("cube"),
-            ValueError,
-            "model 'B' cannot be used in fold 1: decision_function must return a vector or two columns, "
-            "but returns shape (100, 3)",
-        ),
-        (Broken("few"), ValueError, "model 'B' gave 3 scores for the 100 cases of fold 1"),
-        (
-            LinearRegression(),
-            ValueError,
-            "model 'B' cannot be used in fold 1: LinearRegression has no classes_",
-        ),
-        ("tree", RuntimeError, "model 'B' failed in fold 1: TypeError: Cannot clone object ''tree''"),
-        (LogisticRegression(C=-1), RuntimeError, "model 'B' failed in fold 1: InvalidParameterError: "),
-    ],
-)
+@each(("estimator", "error", "message"), [
+    (Broken(), RuntimeError, "model 'B' failed in fold 1: KeyError: 'no such column'"),
+    (Broken("cube"), ValueError,
+     "model 'B' cannot be used in fold 1: decision_function must return a vector or two columns, "
+     "but returns shape (100, 3)"),
+    (Broken("few"), ValueError, "model 'B' gave 3 scores for the 100 cases of fold 1"),
+    (LinearRegression(), ValueError, "model 'B' cannot be used in fold 1: LinearRegression has no classes_"),
+    ("tree", RuntimeError, "model 'B' failed in fold 1: TypeError: Cannot clone object ''tree''"),
+    (LogisticRegression(C=-1), RuntimeError, "model 'B' failed in fold 1: InvalidParameterError: "),
+])  # fmt: skip
 def test_a_model_that_fails_is_named(estimator, error, message):
     with pytest.raises(error, match=f"^{re.escape(message)}"):
         sa.scores_from_estimators({"A": BAYES, "B": estimator}, X, Y, cv=HALVES)
@@ -282,17 +255,14 @@ def test_training_sets_of_one_class(scored):
             scored(models, X[order], Y[order], cv=KFold(2))
 
 
-@each(
-    ("labels", "cv", "message"),
-    [
-        ([1, 0, 0, 0], 3, "`cv`=3 needs at least 3 positive cases .*, but there are 1; add cases"),
-        ([1, 1, 0, 0], 3, "`cv`=3 needs .*, but there are 2; use fewer folds, or add cases"),
-        ([1, 1, 1, 0], np.int64(2), "`cv`=2 needs at least 2 negative cases .*, but there are 1; add cases"),
-        ([1, 0, 0, 0], KFold(2), "`cv` needs at least 2 positive cases .* there are 1; add cases"),
-        ([0, 0, 0, 0], 3, "`y` must hold both classes, but has no positive case"),
-        ([1, 1, 0, 0], KFold(4), "every split needs both classes, but fold 1 has no negative case to test"),
-    ],
-)
+@each(("labels", "cv", "message"), [
+    ([1, 0, 0, 0], 3, "`cv`=3 needs at least 3 positive cases .*, but there are 1; add cases"),
+    ([1, 1, 0, 0], 3, "`cv`=3 needs .*, but there are 2; use fewer folds, or add cases"),
+    ([1, 1, 1, 0], np.int64(2), "`cv`=2 needs at least 2 negative cases .*, but there are 1; add cases"),
+    ([1, 0, 0, 0], KFold(2), "`cv` needs at least 2 positive cases .* there are 1; add cases"),
+    ([0, 0, 0, 0], 3, "`y` must hold both classes, but has no positive case"),
+    ([1, 1, 0, 0], KFold(4), "every split needs both classes, but fold 1 has no negative case to test"),
+])  # fmt: skip
 @each("scored", [sa.scores_from_estimators, sa.compare_estimators])
 def test_four_cases(scored, labels, cv, message):
     with pytest.raises(sa.InputError, match=f"^{message}"):
@@ -325,51 +295,18 @@ def test_folds_that_lack_a_class_are_refused_before_anything_is_fitted():
             scored(models, X, positive, cv=3)
 
 
-@each(
-    ("estimators", "labels", "options", "error", "message"),
-    [
-        (
-            {"A": BAYES},
-            np.arange(200) % 3,
-            {},
-            ValueError,
-            "`y` must hold two classes, but has 3, first seen: 0",
-        ),
-        ({"A": BAYES}, WORDS, {}, ValueError, "`y` has the labels 'no', 'yes': name the positive"),
-        (
-            {"A": BAYES},
-            Y,
-            {"params": 3},
-            TypeError,
-            "`params` must be a mapping such as {'sample_weight': w}",
-        ),
-        ({"A": BAYES}, Y[:-1], {}, ValueError, "`X` and `y` must be equally long, but have 200 and 199"),
-        (
-            [BAYES],
-            Y,
-            {},
-            TypeError,
-            "`estimators` must be a mapping by names, as {'A': ...}, but got list",
-        ),
-        ({}, Y, {}, ValueError, "`estimators` must hold at least one model, but is empty"),
-        ({1: BAYES}, Y, {}, TypeError, "`estimators` must have names that are text, but has the name 1"),
-        (
-            {"A": BAYES},
-            Y,
-            {"response_method": "predict"},
-            ValueError,
-            "`response_method` must be one of auto,",
-        ),
-        (
-            {"A": BAYES},
-            Y,
-            {"class_prior": 0.5},
-            ValueError,
-            "`class_prior` corrects probabilities: use it with",
-        ),
-        ({"A": BAYES}, Y, {"class_prior": 5}, ValueError, "`class_prior` must lie strictly between 0 and 1"),
-    ],
-)
+@each(("estimators", "labels", "options", "error", "message"), [
+    ({"A": BAYES}, np.arange(200) % 3, {}, ValueError, "`y` must hold two classes, but has 3, first seen: 0"),
+    ({"A": BAYES}, WORDS, {}, ValueError, "`y` has the labels 'no', 'yes': name the positive"),
+    ({"A": BAYES}, Y, {"params": 3}, TypeError, "`params` must be a mapping such as {'sample_weight': w}"),
+    ({"A": BAYES}, Y[:-1], {}, ValueError, "`X` and `y` must be equally long, but have 200 and 199"),
+    ([BAYES], Y, {}, TypeError, "`estimators` must be a mapping by names, as {'A': ...}, but got list"),
+    ({}, Y, {}, ValueError, "`estimators` must hold at least one model, but is empty"),
+    ({1: BAYES}, Y, {}, TypeError, "`estimators` must have names that are text, but has the name 1"),
+    ({"A": BAYES}, Y, {"response_method": "predict"}, ValueError, "`response_method` must be one of auto,"),
+    ({"A": BAYES}, Y, {"class_prior": 0.5}, ValueError, "`class_prior` corrects probabilities: use it with"),
+    ({"A": BAYES}, Y, {"class_prior": 5}, ValueError, "`class_prior` must lie strictly between 0 and 1"),
+])  # fmt: skip
 def test_input_that_is_refused(estimators, labels, *, options, error, message):
     with pytest.raises(error, match=f"^{re.escape(message)}"):
         sa.scores_from_estimators(estimators, X, labels, **options)
@@ -433,14 +370,10 @@ def test_a_fold_that_scikit_learn_could_not_fit():
 
 # --- scorers ----------------------------------------------------------------------------------------------
 
-SCORERS = [
-    (sa.auprec_scorer(prior=0.1), sa.auprec_score, {"prior": 0.1}),
-    (
-        sa.iauprec_scorer(deployment_prior=(0.05, 0.2), area_estimator="exact"),
-        sa.iauprec_score,
-        {"deployment_prior": (0.05, 0.2), "area_estimator": "exact"},
-    ),
-]
+SCORERS = [(sa.auprec_scorer(prior=0.1), sa.auprec_score, {"prior": 0.1}), (
+    sa.iauprec_scorer(deployment_prior=(0.05, 0.2), area_estimator="exact"), sa.iauprec_score,
+    {"deployment_prior": (0.05, 0.2), "area_estimator": "exact"}
+)]  # fmt: skip
 
 
 @each(("scorer", "measure", "options"), SCORERS)

@@ -18,15 +18,11 @@ from skewanova.base.checks import InputError, InputTypeError
 from skewanova.scores import columns, sources
 
 RNG = np.random.default_rng(0)
-TABLE = pd.DataFrame(
-    {
-        "model": np.repeat(["b", "001", "1"], 12),
-        "fold": np.tile(np.arange(12) % 2 + 9, 3),
-        "case": np.tile(np.arange(12) * 3 - 5, 3),
-        "y_true": np.tile(np.arange(12) // 2 % 2, 3),
-        "y_score": RNG.normal(size=36),
-    }
-)
+TABLE = pd.DataFrame({
+    "model": np.repeat(["b", "001", "1"], 12), "fold": np.tile(np.arange(12) % 2 + 9, 3),
+    "case": np.tile(np.arange(12) * 3 - 5, 3), "y_true": np.tile(np.arange(12) // 2 % 2, 3),
+    "y_score": RNG.normal(size=36),
+})  # fmt: skip
 
 
 class Stream:
@@ -74,21 +70,15 @@ def lazy(frame):
 
 
 KINDS = {
-    "a cursor of a database": cursor,
-    "a relation of DuckDB": relation,
-    "polars": pl.from_pandas,
-    "polars, lazy": lazy,
-    "polars, by narwhals": lambda frame: nw.from_native(pl.from_pandas(frame)),
-    "pyarrow": arrow,
-    "a reader of pyarrow": lambda frame: arrow(frame).to_reader(max_chunksize=5),
+    "a cursor of a database": cursor, "a relation of DuckDB": relation, "polars": pl.from_pandas,
+    "polars, lazy": lazy, "polars, by narwhals": lambda frame: nw.from_native(pl.from_pandas(frame)),
+    "pyarrow": arrow, "a reader of pyarrow": lambda frame: arrow(frame).to_reader(max_chunksize=5),
     "a stream": lambda frame: Stream(arrow(frame)),
     "a stream of pieces": lambda frame: Stream(
-        pa.concat_tables([arrow(frame[i : i + 7]) for i in range(0, 36, 7)])
-    ),
+        pa.concat_tables([arrow(frame[i : i + 7]) for i in range(0, 36, 7)])),
     "a stream of categories": lambda frame: Stream(
-        arrow(frame.astype({"model": "category", "fold": "category"}))
-    ),
-}
+        arrow(frame.astype({"model": "category", "fold": "category"}))),
+}  # fmt: skip
 
 
 @each("kind", KINDS)
@@ -209,10 +199,8 @@ def test_files_of_different_types_are_one_table(tmp_path):
     TABLE[24:].astype({"fold": str}).astype({"fold": "int32"}).to_parquet(tmp_path / "c.parquet")
     table = sa.read_scores(tmp_path)
     assert (table.models, table.folds, table.frame["y_score"].dtype) == (
-        ("b", "001", "1"),
-        (9, 10),
-        np.float64,
-    )
+        ("b", "001", "1"), (9, 10), np.float64
+    )  # fmt: skip
     TABLE[:12].drop(columns="fold").to_parquet(tmp_path / "d.parquet")
     with pytest.raises(
         InputError, match=r"^`fold` must not be empty, but 12 rows are, the first at row 0 of 'd"
@@ -241,16 +229,12 @@ def test_a_row_group_that_is_damaged_is_named(tmp_path):
 # --- columns of any type -----------------------------------------------------------------------------------
 
 KEYS = {
-    "whole": TABLE["case"],
-    "text of whole numbers": TABLE["case"].astype(str),
-    "text with zeros": TABLE["case"].map("{:03d}".format),
-    "text": TABLE["case"].map("case {}".format),
-    "fractions": TABLE["case"] / 4,
-    "unsigned": (TABLE["case"] + 5).astype("uint64") + np.uint64(2**63),
-    "far between": TABLE["case"] * 10**15,
-    "days": pd.to_datetime(TABLE["case"] + 10, unit="D"),
+    "whole": TABLE["case"], "text of whole numbers": TABLE["case"].astype(str),
+    "text with zeros": TABLE["case"].map("{:03d}".format), "text": TABLE["case"].map("case {}".format),
+    "fractions": TABLE["case"] / 4, "unsigned": (TABLE["case"] + 5).astype("uint64") + np.uint64(2**63),
+    "far between": TABLE["case"] * 10**15, "days": pd.to_datetime(TABLE["case"] + 10, unit="D"),
     "truth": TABLE["case"] > 3,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("column", ["case", "fold"])

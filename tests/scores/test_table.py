@@ -45,27 +45,18 @@ def random_table(seed, n_models=3, n_folds=4, size=30):
 # --- levels -----------------------------------------------------------------------------------------------
 
 
-@each(
-    ("folds", "levels"),
-    [
-        ([3, 1, 10, 2], (1, 2, 3, 10)),
-        ([3.0, 1.0, 10.0, 2.0], (1, 2, 3, 10)),
-        (["3", "1", "10", "2"], (1, 2, 3, 10)),
-        (["-1", "0", "10", "-5"], (-5, -1, 0, 10)),
-        (["3", "1", "a", "2"], ("3", "1", "a", "2")),
-        (["03", "1", "10", "2"], ("03", "1", "10", "2")),
-        (["-0", "1", "2", "3"], ("-0", "1", "2", "3")),
-        (["-", "1", "2", "3"], ("-", "1", "2", "3")),
-        (["\u0663", "1", "2", "3"], ("\u0663", "1", "2", "3")),
-        ([" 1", "1", "2", "3"], (" 1", "1", "2", "3")),
-        ([1.5, 1.0, 2.0, 3.0], ("1.5", "1.0", "2.0", "3.0")),
-        ([True, "a", 2, 3.5], ("True", "a", "2", "3.5")),
-        (["9" * 18, "1", "2", "3"], (1, 2, 3, 10**18 - 1)),
-        (["1" * 5000, "1", "2", "3"], ("1" * 5000, "1", "2", "3")),
-        (["1e3", "inf", "nan", "NA"], ("1e3", "inf", "nan", "NA")),
-        (pd.to_datetime(["2020-01-02", "2020-01-01"] * 2).date, ("2020-01-02", "2020-01-01")),
-    ],
-)
+@each(("folds", "levels"), [
+    ([3, 1, 10, 2], (1, 2, 3, 10)), ([3.0, 1.0, 10.0, 2.0], (1, 2, 3, 10)),
+    (["3", "1", "10", "2"], (1, 2, 3, 10)), (["-1", "0", "10", "-5"], (-5, -1, 0, 10)),
+    (["3", "1", "a", "2"], ("3", "1", "a", "2")), (["03", "1", "10", "2"], ("03", "1", "10", "2")),
+    (["-0", "1", "2", "3"], ("-0", "1", "2", "3")), (["-", "1", "2", "3"], ("-", "1", "2", "3")),
+    (["\u0663", "1", "2", "3"], ("\u0663", "1", "2", "3")), ([" 1", "1", "2", "3"], (" 1", "1", "2", "3")),
+    ([1.5, 1.0, 2.0, 3.0], ("1.5", "1.0", "2.0", "3.0")), ([True, "a", 2, 3.5], ("True", "a", "2", "3.5")),
+    (["9" * 18, "1", "2", "3"], (1, 2, 3, 10**18 - 1)),
+    (["1" * 5000, "1", "2", "3"], ("1" * 5000, "1", "2", "3")),
+    (["1e3", "inf", "nan", "NA"], ("1e3", "inf", "nan", "NA")),
+    (pd.to_datetime(["2020-01-02", "2020-01-01"] * 2).date, ("2020-01-02", "2020-01-01")),
+])  # fmt: skip
 def test_fold_levels(folds, levels):
     frame = pd.concat([cell(fold=fold) for fold in pd.Series(folds, dtype=object)])
     if not isinstance(folds[0], str | bool):
@@ -148,14 +139,11 @@ def test_labels_that_need_no_word(labels):
     assert build(cell(y_true=labels)).frame["y_true"].tolist() == [False, True]
 
 
-@each(
-    ("labels", "message"),
-    [
-        (["no", "yes"], "`y_true` has the labels 'no', 'yes': name the positive class"),
-        (["0", None], "`y_true` must not have missing labels, but has 1, the first at row 1"),
-        ([None, None], "`y_true` must not have missing labels, but has 2, the first at row 0"),
-    ],
-)
+@each(("labels", "message"), [
+    (["no", "yes"], "`y_true` has the labels 'no', 'yes': name the positive class"),
+    (["0", None], "`y_true` must not have missing labels, but has 1, the first at row 1"),
+    ([None, None], "`y_true` must not have missing labels, but has 2, the first at row 0"),
+])  # fmt: skip
 def test_labels_are_checked_in_codes_too(labels, message):
     """Every rule of labels has its test beside `check_labels`."""
     for values in (labels, pd.Categorical(labels)):
@@ -258,20 +246,12 @@ def stream(table):
         sums = sums.reshape(*table.counts.shape)
         sampling = SamplingSummary(table.n_clusters, table.shared_clusters, sums, table.weights)
     return StreamedScores(
-        models=table.models,
-        folds=table.folds,
-        counts=table.counts,
+        models=table.models, folds=table.folds, counts=table.counts,
         packed={(m, f): PackedCurve.from_cases(y, s) for m, f, y, s in table.groups()},
-        cases=CaseSummary(
-            shared,
-            n_cases,
-            table.class_sizes()[1],
-            np.array([n for n, _ in unpaired]),
-            tuple(pair for _, pairs in unpaired for pair in pairs),
-        ),
-        source=None,
-        sampling=sampling,
-    )
+        cases=CaseSummary(shared, n_cases, table.class_sizes()[1], np.array([n for n, _ in unpaired]),
+                          tuple(pair for _, pairs in unpaired for pair in pairs)), source=None,
+        sampling=sampling
+    )  # fmt: skip
 
 
 def each_selection(test):
@@ -362,13 +342,10 @@ def test_fingerprint_of_a_frame_is_stable_and_tells_changes():
     assert build(frame.set_index(frame.index[::-1])).sha256() == known
     nudged = frame["y_score"].mask(frame.index == 5, np.nextafter(frame["y_score"], 9))
     others = [
-        frame.assign(y_score=nudged),
-        frame.assign(y_true=1 - frame["y_true"]),
-        frame.assign(model=frame["model"] + "x"),
-        frame.assign(fold=frame["fold"] + 1),
-        frame.assign(case=np.arange(len(frame))),
-        frame.iloc[::-1],
-    ]
+        frame.assign(y_score=nudged), frame.assign(y_true=1 - frame["y_true"]),
+        frame.assign(model=frame["model"] + "x"), frame.assign(fold=frame["fold"] + 1),
+        frame.assign(case=np.arange(len(frame))), frame.iloc[::-1],
+    ]  # fmt: skip
     prints = {build(other).sha256() for other in others}
     assert len(prints) == len(others)
     assert known not in prints

@@ -15,14 +15,11 @@ HEAD = "model,fold,case,y_true,y_score\n"
 ROWS = "A,1,1,0,0.25\nA,1,2,1,0.5\nA,2,3,0,0.125\nA,2,4,1,0.75\n"
 
 FILES = {
-    "plain": HEAD + ROWS,
-    "quoted": HEAD + ROWS.replace("A", '"A"'),
+    "plain": HEAD + ROWS, "quoted": HEAD + ROWS.replace("A", '"A"'),
     "quoted numbers": HEAD + ROWS.replace("0.5", '"0.5"'),
-    "comma within quotes": HEAD + ROWS.replace("A", '"A, or B"'),
-    "byte order mark": "\ufeff" + HEAD + ROWS,
+    "comma within quotes": HEAD + ROWS.replace("A", '"A, or B"'), "byte order mark": "\ufeff" + HEAD + ROWS,
     "blank lines": HEAD + "\n" + ROWS.replace("A,2", "\nA,2") + "\n\n",
-    "line of spaces": HEAD + ROWS + "   \n",
-    "no end of the last line": (HEAD + ROWS)[:-1],
+    "line of spaces": HEAD + ROWS + "   \n", "no end of the last line": (HEAD + ROWS)[:-1],
     "lines end as in Windows": (HEAD + ROWS).replace("\n", "\r\n"),
     "spaces about numbers": HEAD + ROWS.replace("0.5", " 0.5 "),
     "spaces about names": HEAD + ROWS.replace("A,", " A ,"),
@@ -38,24 +35,18 @@ FILES = {
     "no digits before the point": HEAD + ROWS.replace("0.25", ".25").replace("0.75", "1."),
     "beyond the doubles": HEAD + ROWS.replace("0.75", "1e400"),
     "truth for scores": HEAD + ROWS.replace("0.25", "true").replace("0.5", "false"),
-    "missing score": HEAD + ROWS.replace("0.5", ""),
-    "nan": HEAD + ROWS.replace("0.5", "nan"),
-    "NA": HEAD + ROWS.replace("0.5", "NA"),
-    "text for a score": HEAD + ROWS.replace("0.5", "half"),
-    "hexadecimal": HEAD + ROWS.replace("0.5", "0x1p-1"),
-    "underscores": HEAD + ROWS.replace("0.5", "0_1.5"),
-    "missing model": HEAD + ROWS.replace("A,2,3", ",2,3"),
-    "missing label": HEAD + ROWS.replace("3,0", "3,"),
+    "missing score": HEAD + ROWS.replace("0.5", ""), "nan": HEAD + ROWS.replace("0.5", "nan"),
+    "NA": HEAD + ROWS.replace("0.5", "NA"), "text for a score": HEAD + ROWS.replace("0.5", "half"),
+    "hexadecimal": HEAD + ROWS.replace("0.5", "0x1p-1"), "underscores": HEAD + ROWS.replace("0.5", "0_1.5"),
+    "missing model": HEAD + ROWS.replace("A,2,3", ",2,3"), "missing label": HEAD + ROWS.replace("3,0", "3,"),
     "a field too few": HEAD + ROWS.replace("0.25", "").replace("1,0,", "1,0"),
     "a field too many": HEAD + ROWS.replace("0.25", "0.25,1"),
     "a quote in the middle": HEAD + ROWS.replace("A,2,3", 'A"x,2,3'),
-    "an open quote": HEAD + ROWS.replace("A,2,3", '"A,2,3'),
-    "no rows": HEAD,
-    "nothing": "",
+    "an open quote": HEAD + ROWS.replace("A,2,3", '"A,2,3'), "no rows": HEAD, "nothing": "",
     "a column twice": HEAD.replace("case", "fold") + ROWS,
     "another column twice": HEAD.replace("\n", ",x,x\n") + ROWS.replace("\n", ",1,2\n"),
     "letters of other scripts": HEAD + ROWS.replace("A", "Ä模"),
-}
+}  # fmt: skip
 
 
 def told(path):

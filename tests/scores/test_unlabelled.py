@@ -21,10 +21,8 @@ def test_files_and_frames_are_read_alike(tmp_path):
     of_file, of_frame = read_unlabelled(tmp_path / "field.csv"), read_unlabelled(ROWS)
     assert of_file.frame.equals(of_frame.frame)
     assert (of_file.models, of_file.has_batches, of_file.source) == (
-        ("A", "B"),
-        False,
-        tmp_path / "field.csv",
-    )
+        ("A", "B"), False, tmp_path / "field.csv"
+    )  # fmt: skip
     assert of_file.sha256() != of_frame.sha256() == ""
 
 
@@ -50,18 +48,14 @@ def test_other_names_of_columns():
     assert found.frame["batch"].tolist() == [1, 1, 2, 2]
 
 
-@each(
-    ("table", "options", "message"),
-    [
-        (ROWS.drop(columns="y_score"), {}, "y_score"),
-        (ROWS, {"columns": {"batch": "week"}}, "week"),
-        (ROWS, {"columns": {"fold": "x"}}, "`columns` must be one of model, y_score, batch, case"),
-        (ROWS[:0], {}, "at least one row"),
-        (ROWS.assign(case=1), {}, r"\(model, case\) must be unique .* 2 rows repeat one, the first at row 1"),
-        (ROWS.assign(y_score=[0.1, None, 0.2, 0.3]), {}, "`y_score` must not hold NaN"),
-        (ROWS.assign(model=["A", None, "B", "B"]), {}, "`model` must not be empty"),
-    ],
-)
+@each(("table", "options", "message"), [
+    (ROWS.drop(columns="y_score"), {}, "y_score"), (ROWS, {"columns": {"batch": "week"}}, "week"),
+    (ROWS, {"columns": {"fold": "x"}}, "`columns` must be one of model, y_score, batch, case"),
+    (ROWS[:0], {}, "at least one row"),
+    (ROWS.assign(case=1), {}, r"\(model, case\) must be unique .* 2 rows repeat one, the first at row 1"),
+    (ROWS.assign(y_score=[0.1, None, 0.2, 0.3]), {}, "`y_score` must not hold NaN"),
+    (ROWS.assign(model=["A", None, "B", "B"]), {}, "`model` must not be empty"),
+])  # fmt: skip
 def test_bad_tables_are_refused(table, options, message):
     with pytest.raises(InputError, match=message):
         read_unlabelled(table, **options)

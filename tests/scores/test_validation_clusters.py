@@ -13,31 +13,22 @@ from skewanova.scores.table import shared_clusters
 from skewanova.scores.validation import fill_fold, locate_group_row
 
 #: Two models on six cases of three patients.
-TABLE = pd.DataFrame(
-    {
-        "model": np.repeat(["A", "B"], 6),
-        "fold": 1,
-        "case": np.tile(np.arange(6), 2),
-        "cluster": np.tile(["p 1", "p 1", "p 2", "p 2", "p 3", "p 3"], 2),
-        "weight": np.tile([1.0, 2.0, 0.5, 1.5, 4.0, 1.0], 2),
-        "y_true": np.tile([0, 1, 0, 1, 0, 1], 2),
-        "y_score": [0.1, 0.8, 0.2, 0.4, 0.7, 0.9, 0.3, 0.2, 0.1, 0.6, 0.5, 0.8],
-    }
-)
+TABLE = pd.DataFrame({
+    "model": np.repeat(["A", "B"], 6), "fold": 1, "case": np.tile(np.arange(6), 2),
+    "cluster": np.tile(["p 1", "p 1", "p 2", "p 2", "p 3", "p 3"], 2),
+    "weight": np.tile([1.0, 2.0, 0.5, 1.5, 4.0, 1.0], 2), "y_true": np.tile([0, 1, 0, 1, 0, 1], 2),
+    "y_score": [0.1, 0.8, 0.2, 0.4, 0.7, 0.9, 0.3, 0.2, 0.1, 0.6, 0.5, 0.8],
+})  # fmt: skip
 
 
 def folds(clusters, n_folds=2, *, case=True):
     """Folds that test the same numbers of cases; `clusters` names that of every case, fold by fold."""
     size = len(clusters) // n_folds
-    frame = pd.DataFrame(
-        {
-            "fold": np.repeat(np.arange(1, n_folds + 1), size),
-            "case": np.arange(len(clusters)),
-            "cluster": clusters,
-            "y_true": np.arange(len(clusters)) % 2,
-            "y_score": np.linspace(0, 1, len(clusters)),
-        }
-    )
+    frame = pd.DataFrame({
+        "fold": np.repeat(np.arange(1, n_folds + 1), size), "case": np.arange(len(clusters)),
+        "cluster": clusters, "y_true": np.arange(len(clusters)) % 2,
+        "y_score": np.linspace(0, 1, len(clusters)),
+    })  # fmt: skip
     both = pd.concat([frame.assign(model=model) for model in "AB"], ignore_index=True)
     return both if case else both.drop(columns="case")
 
@@ -72,18 +63,13 @@ def test_a_wide_table_takes_them_for_no_models(tmp_path):
     assert not as_models.has_weights
 
 
-@each(
-    ("change", "message"),
-    [
-        (
-            {"weight": pd.Series([None, -1.0] * 6, dtype=object)},
-            "`weight` must be finite and not negative, but row 0 has nan",
-        ),
-        ({"weight": 0}, "`weight` must be above 0 in some row, but is 0 in all"),
-        ({"cluster": "p"}, "`cluster` must name at least 2 clusters, but all cases are in 'p'; leave it"),
-        ({"weight": 1 - TABLE["y_true"]}, "every model needs both classes in every fold, but model 'A' has"),
-    ],
-)
+@each(("change", "message"), [
+    ({"weight": pd.Series([None, -1.0] * 6, dtype=object)},
+     "`weight` must be finite and not negative, but row 0 has nan"),
+    ({"weight": 0}, "`weight` must be above 0 in some row, but is 0 in all"),
+    ({"cluster": "p"}, "`cluster` must name at least 2 clusters, but all cases are in 'p'; leave it"),
+    ({"weight": 1 - TABLE["y_true"]}, "every model needs both classes in every fold, but model 'A' has"),
+])  # fmt: skip
 def test_clusters_and_weights_that_cannot_be(change, message):
     with pytest.raises(InputError, match=f"^{re.escape(message)}"):
         read_scores(TABLE.assign(**change))
@@ -130,8 +116,7 @@ def test_without_cases_folds_hold_as_many_rows_of_a_cluster_for_every_model():
 
 
 def test_cases_that_weigh_nothing_are_left_out():
-    frame = TABLE.assign(weight=np.tile([1.0, 2.0, 0.0, 0.0, 4.0, 1.0], 2))
-    table = read_scores(frame)
+    table = read_scores(TABLE.assign(weight=np.tile([1.0, 2.0, 0.0, 0.0, 4.0, 1.0], 2)))
     assert len(table.frame) == 8
     assert table.counts.tolist() == [[[2, 2]], [[2, 2]]]
     assert table.frame["cluster"].cat.categories.tolist() == ["p 1", "p 3"]
