@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skewanova import Evaluation, FoldDesign, UniformPrior, evaluate, read_scores
+from skewanova.comparison.analysis import FoldTests, Options
 
 REFERENCE = Path(__file__).parent / "reference"
 INPUTS = ("balanced", "tiny_variance", "heteroscedastic")
@@ -121,3 +122,9 @@ def evaluated(frame):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return evaluate(table, at_priors=(0.4, 0.1), deployment_prior=(0.05, 0.3), design=stated), table
+
+
+def fold_tests(values, kind, priors=(0.5, 0.1)):
+    """The tests over folds of `evaluation_of(values, kind, priors)`, by default options."""
+    measures = evaluation_of(values, kind, priors)
+    return FoldTests(measures, measures.models, measures.design, Options(0.05, "auto", None, None, 0.01, 0))

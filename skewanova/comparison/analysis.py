@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -192,32 +192,12 @@ def _format_side(row: Any) -> str:
     return ("ahead" if row.estimate > 0 else "behind") if row.reject else ""
 
 
-def run_omnibus_tests(measures: Evaluation, *, rng: Seed) -> list[OmnibusResult]:
-    """Return the primary test of all models, then the secondary and, with several priors, the split plot."""
-    primary, full_rank = choose_primary_test(measures), _has_full_rank(measures)
-    applicable = (name for name in _select_tests(OMNIBUS_TESTS, measures.design) if name != primary)
-    others = [name for name in applicable if full_rank or not get_test(name).needs_full_rank]
-    results = [omnibus_test(measures, method=primary, role="primary")]
-    results += [omnibus_test(measures, method=name, rng=rng) for name in others]
-    return [*results, split_plot_anova(measures)] if len(measures.priors) > 1 else results
-
-
-def _has_full_rank(measures: Evaluation) -> bool:
-    """Return True if differences of IAUPREC vary over folds in every direction, as Hotelling's test needs."""
-    return fold_statistics.has_full_rank(build_fold_table(measures.iauprec)[0])
-
-
 def _select_tests(tests: Iterable[str], design: FoldDesign, *, control: bool = False) -> list[str]:
     """Return the names of tests that are valid for the design, of all pairs or, if so, with a control."""
     valid = [test for test in tests if get_test(test).applies_to(design.kind)]
     if control:
         return [test for test in valid if get_test(test).needs_adjustment or get_test(test).needs_control]
     return [test for test in valid if not get_test(test).needs_control]
-
-
-def choose_primary_test(measures: Evaluation) -> str:
-    """Return the name of the primary test of all models for these folds, such as ``corrected_gg``."""
-    return choose_omnibus_test(measures.design, len(measures.models), full_rank=_has_full_rank(measures))
 
 
 def choose_omnibus_test(design: FoldDesign, n_models: int, *, full_rank: bool = True) -> str:
@@ -280,60 +260,129 @@ def _check_level(design: FoldDesign, options: Options) -> list[str]:
 
 
 @dataclass(frozen=True)
-class FoldsAnalysis(DesignAnalysis):
-    """Analysis over folds, each of which tests other cases."""
+class FoldTests:
+    """Tests over folds of an evaluation, or of any measure in a frame with columns model, fold, iauprec.
 
-    def analyse(self, decisions: pd.DataFrame) -> Analysis:
-        """Return the primary, published and secondary tests over folds, frames by name, and warnings."""
-        measures, options = self.evaluation, self.options
-        alpha, control, order = options.alpha, options.control, measures.models
-        report_stage("tests of all models")
-        primary, *secondary = run_omnibus_tests(measures, rng=options.rng)
-        report_stage("pairs of models")
-        frames = self.build_frames(
-            decisions,
-            self._compare_all_pairs(),
-            None,
-            effects=effects(measures, alpha=alpha, control=control, order=order),
-            equivalence=equivalence(measures, rope=options.rope, order=order, **options.family_options),
-            assumptions=assumptions(measures.iauprec, alpha=alpha),
-            **self.describe_published(),
-        )
-        notes = warn_each(_check_level(measures.design, options))
-        return Analysis((primary, *self.published, *secondary), frames, notes)
+    `primary` names the tests of all models and of pairs, where those of the design are not meant.
+    """
 
-    def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
-        """Return the primary test of each pair (rows), measured over another deployment prior."""
-        measures = self.evaluation.reweight(as_deployment_prior(deployment_prior))
-        return self._compare_family(resolve_pairwise(measures.design, self.options), measures)
+    source: Evaluation | pd.DataFrame
+    models: Sequence[str]
+    design: FoldDesign
+    options: Options
+    primary: tuple[str, str] | None = None
 
-    def _compare_all_pairs(self) -> pd.DataFrame:
-        """Return the rows of all tests of pairs: the primary, Tukey's as published, the secondary tests."""
-        measures, options = self.evaluation, self.options
-        primary = resolve_pairwise(measures.design, options)
-        by_prior = tukey_by_prior(measures.auprec, alpha=options.alpha, order=measures.models)
-        parts = [self._compare_family(primary, measures).assign(role="primary")]
-        parts += [] if primary == "tukey" else [self._compare_tukey(self.published[0])]
-        parts += [self._compare_tukey(self.published[1]), by_prior]
-        others = _select_tests(PAIRWISE_TESTS, measures.design, control=options.control is not None)
-        parts += [self._compare_family(method, measures) for method in others if method != primary]
-        return pd.concat(parts, ignore_index=True)
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The values, with the columns model, fold and iauprec."""
+        return self.source if isinstance(self.source, pd.DataFrame) else self.source.iauprec
 
-    def _compare_tukey(self, anova: AnovaResult) -> pd.DataFrame:
-        """Return Tukey's test of each pair of models (rows), on the residual mean square of an ANOVA."""
-        return tukey_hsd(anova, alpha=self.options.alpha, order=self.evaluation.models).to_frame()
+    @property
+    def ratio(self) -> float | None:
+        """Test cases for each training case, needed with a frame; None for an evaluation, which has it."""
+        return self.design.ratio if isinstance(self.source, pd.DataFrame) else None
 
-    def _compare_family(self, method: str, measures: Evaluation) -> pd.DataFrame:
+    @cached_property
+    def has_full_rank(self) -> bool:
+        """True if differences vary over folds in every direction, as Hotelling's test needs."""
+        return fold_statistics.has_full_rank(build_fold_table(self.frame)[0])
+
+    @property
+    def omnibus(self) -> str:
+        """Name of the primary test of all models, such as ``corrected_gg``."""
+        if self.primary is not None:
+            return self.primary[0]
+        return choose_omnibus_test(self.design, len(self.models), full_rank=self.has_full_rank)
+
+    @property
+    def pairwise(self) -> str:
+        """Name of the primary test of pairs, such as ``corrected_t``."""
+        return resolve_pairwise(self.design, self.options) if self.primary is None else self.primary[1]
+
+    def test_models(self) -> list[OmnibusResult]:
+        """Return the primary test of all models, the secondary ones, and a split plot over several priors."""
+        applicable = (name for name in _select_tests(OMNIBUS_TESTS, self.design) if name != self.omnibus)
+        others = [name for name in applicable if self.has_full_rank or not get_test(name).needs_full_rank]
+        roles = {self.omnibus: "primary", **dict.fromkeys(others, "secondary")}
+        options: dict[str, Any] = {"ratio": self.ratio, "rng": self.options.rng}
+        results = [omnibus_test(self.source, method=m, role=role, **options) for m, role in roles.items()]
+        several = isinstance(self.source, Evaluation) and len(self.source.priors) > 1
+        return [*results, split_plot_anova(self.source)] if several else results
+
+    def test_pairs(self, published: Sequence[pd.DataFrame] = ()) -> pd.DataFrame:
+        """Return the rows of all tests of pairs: the primary, those `published`, the secondary ones."""
+        others = _select_tests(PAIRWISE_TESTS, self.design, control=self.options.control is not None)
+        primary = self.test_family(self.pairwise).assign(role="primary")
+        secondary = [self.test_family(method) for method in others if method != self.pairwise]
+        return pd.concat([primary, *published, *secondary], ignore_index=True)
+
+    def test_family(self, method: str) -> pd.DataFrame:
         """Return one test of each pair (rows); `p_adjust` applies if the test does not adjust by itself."""
         options = self.options
         if method == "tukey":
-            return self._compare_tukey(two_way_anova(measures.iauprec, alpha=options.alpha))
+            anova = two_way_anova(self.frame, alpha=options.alpha)
+            return tukey_hsd(anova, alpha=options.alpha, order=self.models).to_frame()
         return posthoc(
-            measures,
+            self.source,
             method=method,
             p_adjust=options.p_adjust if get_test(method).needs_adjustment else None,
             control=options.control,
             alpha=options.alpha,
-            order=measures.models,
+            ratio=self.ratio,
+            order=self.models,
             rng=options.rng,
         )
+
+    def describe_pairs(self, rope: float | None) -> dict[str, pd.DataFrame]:
+        """Return the frames `effects` and, unless `rope` is None, `equivalence`, a row a pair."""
+        shared: dict[str, Any] = {"ratio": self.ratio, "order": self.models}
+        alpha, control = self.options.alpha, self.options.control
+        frames = {"effects": effects(self.source, alpha=alpha, control=control, **shared)}
+        if rope is not None:
+            options = {**self.options.family_options, **shared}
+            frames["equivalence"] = equivalence(self.source, rope=rope, **options)
+        return frames
+
+    def list_warnings(self) -> Sequence[str]:
+        """Return a warning, or none, that the stated test of pairs may exceed its level in the design."""
+        return warn_each(_check_level(self.design, self.options))
+
+
+@dataclass(frozen=True)
+class FoldsAnalysis(DesignAnalysis):
+    """Analysis over folds, each of which tests other cases."""
+
+    @property
+    def tests(self) -> FoldTests:
+        """Tests of IAUPREC over folds."""
+        measures = self.evaluation
+        return FoldTests(measures, measures.models, measures.design, self.options)
+
+    def analyse(self, decisions: pd.DataFrame) -> Analysis:
+        """Return the primary, published and secondary tests over folds, frames by name, and warnings."""
+        measures, options, tests = self.evaluation, self.options, self.tests
+        report_stage("tests of all models")
+        primary, *secondary = tests.test_models()
+        report_stage("pairs of models")
+        frames = self.build_frames(
+            decisions,
+            tests.test_pairs(self._compare_as_published(tests.pairwise)),
+            None,
+            **tests.describe_pairs(options.rope),
+            assumptions=assumptions(measures.iauprec, alpha=options.alpha),
+            **self.describe_published(),
+        )
+        return Analysis((primary, *self.published, *secondary), frames, tests.list_warnings())
+
+    def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
+        """Return the primary test of each pair (rows), measured over another deployment prior."""
+        source = self.evaluation.reweight(as_deployment_prior(deployment_prior))
+        tests = replace(self.tests, source=source)
+        return tests.test_family(tests.pairwise)
+
+    def _compare_as_published(self, primary: str) -> list[pd.DataFrame]:
+        """Return Tukey's tests of pairs of models (unless they are primary), also at each prior."""
+        alpha, order = self.options.alpha, self.evaluation.models
+        anovas = self.published[primary == "tukey" :]
+        frames = [tukey_hsd(anova, alpha=alpha, order=order).to_frame() for anova in anovas]
+        return [*frames, tukey_by_prior(self.evaluation.auprec, alpha=alpha, order=order)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -159,22 +159,19 @@ class Result(FrameResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReportSource(Result):
-    """Base class of :class:`~skewanova.Comparison`, with all that sentences, tables and figures use."""
+class TestedResult(Result):
+    """Base class of results with tests of pairs over folds or cases, whatever the measure."""
+
+    __test__ = False  # pytest collects classes named Test...
+
+    #: Title of the measure in tables and sentences, and column of its means in the ranking.
+    measure: ClassVar[Any] = "IAUPREC"
+    mean_column: ClassVar[str] = "iauprec"
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
     design: FoldDesign
     warnings: tuple[str, ...]
     settings: dict[str, object]
-    evaluation: Evaluation = field(repr=False)
-    scores: Scores = field(repr=False)
-
-    def __post_init__(self) -> None:
-        makers = {name: partial(make, self) for name, make in COMPUTED_FRAMES.items()}
-        # dataclasses.replace() passes the tables of the other comparison: these frames are computed anew
-        computed = makers if isinstance(self.tables, Tables) else {}
-        frames = {name: self.tables[name] for name in self.tables if name not in computed}
-        object.__setattr__(self, "tables", Tables(frames, makers))
 
     @property
     def ranking(self) -> pd.DataFrame:  # type: ignore[override]  # a field of the other results
@@ -192,6 +189,36 @@ class ReportSource(Result):
         return self.tables["tests"]
 
     @property
+    @abstractmethod
+    def verdict(self) -> Verdict:
+        """The choice, how sure it is, where it changes, and the weakest point."""
+
+    @property
+    def population(self) -> str:
+        """What tests and intervals are about, as a phrase."""
+        return self.design.population
+
+    @property
+    def alpha(self) -> float:
+        """Level of the tests; the intervals have the level ``1 - alpha``."""
+        return float(str(self.settings["alpha"]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReportSource(TestedResult):
+    """Base class of :class:`~skewanova.Comparison`, with all that sentences, tables and figures use."""
+
+    evaluation: Evaluation = field(repr=False)
+    scores: Scores = field(repr=False)
+
+    def __post_init__(self) -> None:
+        makers = {name: partial(make, self) for name, make in COMPUTED_FRAMES.items()}
+        # dataclasses.replace() passes the tables of the other comparison: these frames are computed anew
+        computed = makers if isinstance(self.tables, Tables) else {}
+        frames = {name: self.tables[name] for name in self.tables if name not in computed}
+        object.__setattr__(self, "tables", Tables(frames, makers))
+
+    @property
     def by_prior(self) -> pd.DataFrame:
         """One row for each prior and model: rank, AUPREC, band, regret, and whether it may be the best."""
         return self.tables["by_prior"]
@@ -201,11 +228,6 @@ class ReportSource(Result):
         """The model to deploy, how sure that is, where the choice changes, and the weakest point."""
         rope = float(str(self.settings["rope"]))
         return write_verdict(Judgement(self.tables, self.evaluation, rope=rope, control=get_control(self)))
-
-    @property
-    def alpha(self) -> float:
-        """Level of the tests; the intervals have the level ``1 - alpha``."""
-        return float(str(self.settings["alpha"]))
 
     @property
     def source(self) -> Path | None:
@@ -280,13 +302,13 @@ def format_level(alpha: float) -> str:
     return f"{100 * (1 - alpha):g} %"
 
 
-def get_control(source: ReportSource) -> str | None:
+def get_control(source: TestedResult) -> str | None:
     """Return the name of the control model, or None."""
     control = source.settings["control"]
     return None if control is None else str(control)
 
 
-def get_effect_unit(source: ReportSource) -> str:
+def get_effect_unit(source: TestedResult) -> str:
     """Return the unit whose standard deviation scales effect sizes: "test set", "run" or "fold"."""
     return "test set" if source.design.is_test_set else "run" if source.design.has_runs else "fold"
 

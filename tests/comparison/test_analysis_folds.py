@@ -3,11 +3,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from fold_tables import evaluation_of, random_table
+from fold_tables import evaluation_of, fold_tests, random_table
 from loops import each
 
 from skewanova import FoldDesign, compare
-from skewanova.comparison.analysis import choose_pairwise_test, choose_primary_test, run_omnibus_tests
+from skewanova.comparison.analysis import choose_pairwise_test
 from skewanova.inference import posthoc
 
 pytestmark = pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")  # few cases
@@ -20,7 +20,7 @@ def design(kind, n_folds):
 
 
 def omnibus(values, kind, priors=(0.5, 0.1)):
-    return run_omnibus_tests(evaluation_of(values, kind, priors), rng=0)
+    return fold_tests(values, kind, priors).test_models()
 
 
 # --- which test when ----------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ def omnibus(values, kind, priors=(0.5, 0.1)):
 @each("n_folds", [2, 4, 5, 9, 10, 14, 15, 20, 34, 35])
 @each("kind", ["independent", *OVERLAPPING])
 def test_primary_test(kind, n_folds, n_models):
-    found = choose_primary_test(evaluation_of(random_table(n_folds, n_models), kind))
+    found = fold_tests(random_table(n_folds, n_models), kind).omnibus
     if kind == "independent":
         assert found == "repeated_measures"
     else:

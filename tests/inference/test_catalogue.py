@@ -3,10 +3,10 @@
 from types import SimpleNamespace
 
 import numpy as np
-from fold_tables import evaluation_of, random_table
+from fold_tables import evaluation_of, fold_tests, random_table
 from loops import each
 
-from skewanova.comparison.analysis import choose_pairwise_test, choose_primary_test, run_omnibus_tests
+from skewanova.comparison.analysis import choose_pairwise_test
 from skewanova.inference.catalogue import DESIGN_GROUPS, PAIRWISE_CHOICES, TESTS, get_test, name_test
 from skewanova.inference.omnibus import OMNIBUS_TESTS
 from skewanova.inference.pairwise import PAIRWISE_TESTS
@@ -33,13 +33,13 @@ def test_every_record_says_what_a_reader_needs():
 @each("n_folds", [4, 12])
 def test_the_primary_holds_for_the_design(kind, n_folds):
     measures = evaluation_of(random_table(n_folds, 3), kind)
-    assert kind in TESTS[choose_primary_test(measures)].designs
+    assert kind in TESTS[fold_tests(random_table(n_folds, 3), kind).omnibus].designs
     assert kind in get_test(choose_pairwise_test(measures.design, 0.05)).designs
 
 
 def test_corrections_stand_beside_what_they_correct_only():
     independent, overlapping = (
-        {result.test for result in run_omnibus_tests(evaluation_of(random_table(12, 3), kind), rng=0)}
+        {result.test for result in fold_tests(random_table(12, 3), kind).test_models()}
         for kind in ("independent", "repeated_holdout")
     )
     assert independent < overlapping == {test for test in OMNIBUS_TESTS if not TESTS[test].needs_halvings}
@@ -49,7 +49,7 @@ def test_corrections_stand_beside_what_they_correct_only():
 def test_models_that_move_alike_leave_out_what_needs_full_rank():
     table = random_table(12, 2)
     alike = np.column_stack([table, table[:, 0] + 0.01])
-    found = {result.test for result in run_omnibus_tests(evaluation_of(alike, "repeated_holdout"), rng=0)}
+    found = {result.test for result in fold_tests(alike, "repeated_holdout").test_models()}
     needing = {test for test in OMNIBUS_TESTS if TESTS[test].needs_full_rank or TESTS[test].needs_halvings}
     assert {*OMNIBUS_TESTS} - found == needing
 
