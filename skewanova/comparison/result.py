@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from skewanova.report.publication import (
     write_latex,
     write_methods,
 )
-from skewanova.report.source import ReportSource, get_control
+from skewanova.report.source import ReportSource, TestedResult, get_control
 from skewanova.report.tables import NOT_RELIABLE, TABLES, build_performance_table
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ MAX_CONCLUSIONS = 20
 class Plots:
     """Plots of a comparison by name: ``result.plot.auprec()`` is ``plot_auprec(result)``."""
 
-    result: Comparison
+    result: TestedResult
 
     def __call__(self, **options: Any) -> Any:
         """Plot AUPREC along the prior."""
@@ -55,72 +56,8 @@ class Plots:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ReportSource):
-    """Results of :func:`~skewanova.compare` and :func:`~skewanova.compare_estimators`.
-
-    ``print(result)`` shows the verdict and the ranking. In all frames the models are in ranking order, and
-    a difference is that of `model_a` minus `model_b`.
-
-    Attributes
-    ----------
-    verdict : Verdict
-        The model to deploy, how sure that is, where the choice changes, and the weakest point of the data.
-        ``verdict.state`` and ``verdict.models`` are for programs, ``verdict.choose`` is a sentence.
-    ranking : DataFrame
-        One row for each model: mean IAUPREC with its interval, group (models that share a letter were not
-        found to differ), regret, and the probability of being best; see
-        :func:`skewanova.decision.rank_models`.
-    pairs : DataFrame
-        One row for each pair of models and test: estimate, interval, adjusted p-value and `reject`. The
-        conclusions use the rows with role ``primary``; columns of `inference.POSTHOC_COLUMNS`.
-    tests : DataFrame
-        One row for each term of each test of all models, such as an F test of the ANOVA. The role is
-        ``primary``, ``published`` or ``secondary``; columns of `inference.ANOVA_COLUMNS`.
-    by_prior : DataFrame
-        Rank, AUPREC, simultaneous band and regret of each model at each prior; `contender` is True if the
-        model may be the best there. See :func:`skewanova.decision.tabulate_by_prior`.
-    tables : mapping of str to DataFrame
-        All frames by name; ``print(result.tables)`` lists them. ``save`` writes each as a CSV file.
-    design : FoldDesign
-        How the folds were made.
-    warnings : tuple of str
-        Reasons why numbers may be unreliable.
-    settings : dict
-        Arguments of the comparison.
-    scores, evaluation : ScoreTable, Evaluation
-        The scores, and AUPREC and IAUPREC of each model and fold.
-    conclusions : tuple of str
-        Results of the primary tests, in sentences.
-    methods, results_paragraph : Prose
-        Methods and results sections for a paper.
-    plot : Plots
-        Plots, as in ``result.plot.auprec()``; ``dir(result.plot)`` lists them.
-
-    Examples
-    --------
-    >>> from skewanova import compare, load_satellite_scores
-    >>> result = compare(load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.2))
-    >>> primary = result.pairs[result.pairs["role"] == "primary"]
-    >>> primary[["model_a", "model_b", "reject"]].values.tolist()
-    [['A', 'C', False], ['A', 'B', False], ['C', 'B', False]]
-    >>> result.tables["leaders"]["leader"].unique().tolist()
-    ['A']
-    """
-
-    def __repr__(self) -> str:
-        """Return one line with the number of models and folds, and the first model."""
-        measures = self.evaluation
-        best, n_folds = (
-            shorten_name(self.ranking["model"].iloc[0]),
-            _format_count(len(measures.folds), "fold"),
-        )
-        return f"<Comparison of {len(measures.models)} models over {n_folds}: {best!r} ranks first>"
-
-    def _repr_html_(self) -> str:
-        """Return the verdict, AUPREC along the prior and the ranking as HTML, for a notebook."""
-        from skewanova.report.document import render_notebook
-
-        return render_notebook(self, self._build_short_ranking())
+class PublishedResult(TestedResult):
+    """Base class of the comparisons over folds or cases: plots, tables for a paper, summary and folder."""
 
     @property
     def plot(self) -> Plots:
@@ -133,65 +70,23 @@ class Comparison(ReportSource):
         return {test: get_test(test).note for test in [*self.tests["test"], *self.pairs["test"]]}
 
     @property
-    def methods(self) -> Prose:
-        """Methods section for a paper, as text, Markdown, LaTeX or BibTeX."""
-        return Prose(tuple(write_methods(self)))
-
-    @property
     def results_paragraph(self) -> Prose:
         """Results section for a paper: the primary test, and each pair with interval, test and effect."""
         return Prose((sentences.write_results(self),))
 
+    @abstractmethod
     def for_paper(self) -> Paper:
-        """Return `results`, `methods`, one `table`, one figure with `caption` and the `references`.
-
-        ``result.for_paper().save("paper")`` writes them as LaTeX that compiles.
-        """
-        from skewanova.report.paper import build_paper
-
-        return build_paper(self)
-
-    @property
-    def conclusions(self) -> tuple[str, ...]:
-        """Sentences on the primary tests and the leaders along the prior; one if tests are not reliable."""
-        if not self.verdict.is_trusted:
-            return (f"{NOT_RELIABLE}, so no difference is claimed.",)
-        primary = self.pairs[self.pairs["role"] == "primary"]
-        short, frames = shorten_names(self.evaluation.models), self.tables
-        return (
-            sentences.write_omnibus_sentence(self.tests, self.alpha, primary),
-            *sentences.write_pair_findings(primary, self.alpha, short),
-            *sentences.write_curve_sentences(frames, short, control=get_control(self)),
-            *sentences.write_winner_note(frames["decisions"], short),
-        )
+        """Return results, methods, table, figure and references for a paper."""
 
     def _format_brief(self, width: int) -> str:
         """Return the verdict and the ranking as text of at most `width` columns."""
-        short, table = shorten_names(self.evaluation.models), self._build_short_ranking()
+        short, table = shorten_names(self.ranking["model"]), self._build_short_ranking()
         return f"{self.verdict.to_text(width)}\n\n{table.to_text(width, names=short)}"
 
     def _build_short_ranking(self) -> Table:
         """Return the text table of the ranking, with an explanation of the column Group only."""
-        table = TABLES["ranking"].make(self)
+        table: Table = self.SPECS["ranking"].make(self)
         return replace(table, explanations={"Group": table.explanations["Group"]})
-
-    def _format_details(self, width: int) -> list[str]:
-        """Return sections of text: ranking's note, heading, conclusions, tables, assumptions, warnings."""
-        short, frames = shorten_names(self.evaluation.models), self.tables
-        performance = build_performance_table(frames["auprec"], frames["iauprec"], self.ranking)
-        rest = [text for text in self.warnings if text not in self.verdict.warnings]
-        checks = frames["assumptions"][~frames["assumptions"]["advice"].isin(["", *self.warnings])]
-        advice = [f"{check}: {text}" for check, text in zip(checks["check"], checks["advice"], strict=True)]
-        return [
-            textwrap.fill(TABLES["ranking"].make(self).full_note, width),
-            self._format_heading(width),
-            format_section("Conclusions", _truncate(self.conclusions, MAX_CONCLUSIONS), width),
-            performance.to_text(width, names=short),
-            *self._format_published(short, width),
-            TABLES["regions"].make(self).to_text(width, names=short),
-            *([format_section("Assumptions", advice, width)] if advice else []),
-            *([format_section("Warnings", rest, width)] if rest else []),
-        ]
 
     def to_latex(
         self,
@@ -275,6 +170,129 @@ class Comparison(ReportSource):
         from skewanova.report.document import write_folder  # loads jinja2
 
         return write_folder(self, directory, figures=figures)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(PublishedResult, ReportSource):
+    """Results of :func:`~skewanova.compare` and :func:`~skewanova.compare_estimators`.
+
+    ``print(result)`` shows the verdict and the ranking. In all frames the models are in ranking order, and
+    a difference is that of `model_a` minus `model_b`.
+
+    Attributes
+    ----------
+    verdict : Verdict
+        The model to deploy, how sure that is, where the choice changes, and the weakest point of the data.
+        ``verdict.state`` and ``verdict.models`` are for programs, ``verdict.choose`` is a sentence.
+    ranking : DataFrame
+        One row for each model: mean IAUPREC with its interval, group (models that share a letter were not
+        found to differ), regret, and the probability of being best; see
+        :func:`skewanova.decision.rank_models`.
+    pairs : DataFrame
+        One row for each pair of models and test: estimate, interval, adjusted p-value and `reject`. The
+        conclusions use the rows with role ``primary``; columns of `inference.POSTHOC_COLUMNS`.
+    tests : DataFrame
+        One row for each term of each test of all models, such as an F test of the ANOVA. The role is
+        ``primary``, ``published`` or ``secondary``; columns of `inference.ANOVA_COLUMNS`.
+    by_prior : DataFrame
+        Rank, AUPREC, simultaneous band and regret of each model at each prior; `contender` is True if the
+        model may be the best there. See :func:`skewanova.decision.tabulate_by_prior`.
+    tables : mapping of str to DataFrame
+        All frames by name; ``print(result.tables)`` lists them. ``save`` writes each as a CSV file.
+    design : FoldDesign
+        How the folds were made.
+    warnings : tuple of str
+        Reasons why numbers may be unreliable.
+    settings : dict
+        Arguments of the comparison.
+    scores, evaluation : ScoreTable, Evaluation
+        The scores, and AUPREC and IAUPREC of each model and fold.
+    conclusions : tuple of str
+        Results of the primary tests, in sentences.
+    methods, results_paragraph : Prose
+        Methods and results sections for a paper.
+    plot : Plots
+        Plots, as in ``result.plot.auprec()``; ``dir(result.plot)`` lists them.
+
+    Examples
+    --------
+    >>> from skewanova import compare, load_satellite_scores
+    >>> result = compare(load_satellite_scores(), (0.05, 0.20), at_priors=(0.5, 0.2))
+    >>> primary = result.pairs[result.pairs["role"] == "primary"]
+    >>> primary[["model_a", "model_b", "reject"]].values.tolist()
+    [['A', 'C', False], ['A', 'B', False], ['C', 'B', False]]
+    >>> result.tables["leaders"]["leader"].unique().tolist()
+    ['A']
+    """
+
+    SPECS = TABLES
+
+    def __repr__(self) -> str:
+        """Return one line with the number of models and folds, and the first model."""
+        measures = self.evaluation
+        best, n_folds = (
+            shorten_name(self.ranking["model"].iloc[0]),
+            _format_count(len(measures.folds), "fold"),
+        )
+        return f"<Comparison of {len(measures.models)} models over {n_folds}: {best!r} ranks first>"
+
+    def _repr_html_(self) -> str:
+        """Return the verdict, AUPREC along the prior and the ranking as HTML, for a notebook."""
+        from skewanova.report.document import render_notebook
+
+        return render_notebook(self, self._build_short_ranking())
+
+    @property
+    def methods(self) -> Prose:
+        """Methods section for a paper, as text, Markdown, LaTeX or BibTeX."""
+        return Prose(tuple(write_methods(self)))
+
+    def for_paper(self) -> Paper:
+        """Return `results`, `methods`, one `table`, one figure with `caption` and the `references`.
+
+        ``result.for_paper().save("paper")`` writes them as LaTeX that compiles.
+        """
+        from skewanova.report.paper import build_paper, write_caption
+
+        return build_paper(self, "regions", write_caption(self))
+
+    def _render_page(self, provenance: Mapping[str, Any]) -> str:
+        """Return the report as an HTML document."""
+        from skewanova.report.document import render_page
+
+        return render_page(self, provenance)
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """Sentences on the primary tests and the leaders along the prior; one if tests are not reliable."""
+        if not self.verdict.is_trusted:
+            return (f"{NOT_RELIABLE}, so no difference is claimed.",)
+        primary = self.pairs[self.pairs["role"] == "primary"]
+        short, frames = shorten_names(self.evaluation.models), self.tables
+        return (
+            sentences.write_omnibus_sentence(self.tests, self.alpha, primary),
+            *sentences.write_pair_findings(primary, self.alpha, short),
+            *sentences.write_curve_sentences(frames, short, control=get_control(self)),
+            *sentences.write_winner_note(frames["decisions"], short),
+        )
+
+    def _format_details(self, width: int) -> list[str]:
+        """Return sections of text: ranking's note, heading, conclusions, tables, assumptions, warnings."""
+        short, frames = shorten_names(self.evaluation.models), self.tables
+        performance = build_performance_table(frames["auprec"], frames["iauprec"], self.ranking)
+        rest = [text for text in self.warnings if text not in self.verdict.warnings]
+        checks = frames["assumptions"][~frames["assumptions"]["advice"].isin(["", *self.warnings])]
+        advice = [f"{check}: {text}" for check, text in zip(checks["check"], checks["advice"], strict=True)]
+        return [
+            textwrap.fill(TABLES["ranking"].make(self).full_note, width),
+            self._format_heading(width),
+            format_section("Conclusions", _truncate(self.conclusions, MAX_CONCLUSIONS), width),
+            performance.to_text(width, names=short),
+            *self._format_published(short, width),
+            TABLES["regions"].make(self).to_text(width, names=short),
+            *([format_section("Assumptions", advice, width)] if advice else []),
+            *([format_section("Warnings", rest, width)] if rest else []),
+        ]
 
     def _format_heading(self, width: int) -> str:
         """Return lines on models, folds, level, measures and design, as text of at most `width` columns."""

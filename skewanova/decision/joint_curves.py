@@ -236,5 +236,4 @@ def iauprec_covariance(evaluation: Evaluation) -> tuple[Floats, Floats, float] |
     halves, mean = evaluation.iauprec_half_differences, values.mean(axis=0)
     if halves is not None:
         return mean, fold_statistics.split_half_covariance(values, halves), float(len(halves))
-    inflated = fold_statistics.fold_covariance(values) * (1 / len(values) + evaluation.design.ratio)
-    return mean, inflated, len(values) - 1.0
+    return mean, fold_statistics.covariance_of_means(values, evaluation.design.ratio), len(values) - 1.0

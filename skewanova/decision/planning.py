@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -133,35 +133,61 @@ def plan_sample_sizes(
         areas = get_test_set(measures).measure_areas(measures, measures.deployment_prior)
         columns = _plan_over_cases(areas, target)
     else:
-        columns = _plan_over_folds(measures, target)
-    frame = pd.DataFrame(combinations(measures.models, 2), columns=["model_a", "model_b"]).assign(
-        **columns,
-        design=design.kind,
-        alpha=alpha,
-        power=power,
-        assurance=assurance,
-        n_folds_now=float(design.n_folds),
+        return plan_folds(
+            measures.iauprec, design, target, halves=measures.iauprec_half_differences, control=control
+        )
+    return _build_plan(columns, measures.models, design, target, control=control)
+
+
+def plan_folds(
+    iauprec: pd.DataFrame,
+    design: FoldDesign,
+    target: PowerTarget,
+    *,
+    halves: Floats | None = None,
+    control: str | None = None,
+) -> pd.DataFrame:
+    """Return the frame of :func:`plan_sample_sizes` for values (model, fold, iauprec) of any measure."""
+    values, models = build_fold_table(iauprec)
+    return _build_plan(
+        _plan_over_folds(values, design.ratio, halves, target), models, design, target, control=control
     )
-    frame = frame[mask_compared_pairs(measures.models, control)].reset_index(drop=True)
+
+
+def _build_plan(
+    columns: dict[str, Any],
+    models: Sequence[str],
+    design: FoldDesign,
+    target: PowerTarget,
+    *,
+    control: str | None,
+) -> pd.DataFrame:
+    """Return a row for each compared pair with all columns of PLAN_COLUMNS."""
+    goal = {name: getattr(target, name) for name in GOAL_COLUMNS}
+    frame = pd.DataFrame(combinations(models, 2), columns=["model_a", "model_b"]).assign(
+        **columns, **goal, design=design.kind, n_folds_now=float(design.n_folds)
+    )
+    frame = frame[mask_compared_pairs(models, control)].reset_index(drop=True)
     return frame.reindex(columns=list(PLAN_COLUMNS))
 
 
-def _plan_over_folds(measures: Evaluation, target: PowerTarget) -> dict[str, Any]:
+def _plan_over_folds(
+    values: Floats, ratio: float, halves: Floats | None, target: PowerTarget
+) -> dict[str, Any]:
     """Return columns (n_pairs,) of the plan over folds by name, nan for pairs that do not vary.
 
     These are observed, difference, std_error, power_now, detectable, limit_power, n_folds, case_factor, and
     n_folds_assured and case_factor_assured.
     """
-    values, _ = build_fold_table(measures.iauprec)
-    paired, n_folds, halves = fold_statistics.paired_t(values), len(values), measures.iauprec_half_differences
+    paired, n_folds = fold_statistics.paired_t(values), len(values)
     deviation = paired.std_error * np.sqrt(n_folds)
     varies = deviation > 0
     deviation = np.where(varies, deviation, 1.0)
     df = None if halves is None else float(len(halves))
-    ratio = measures.design.ratio if halves is None else _split_half_ratio(halves, deviation)
+    shared = ratio if halves is None else _split_half_ratio(halves, deviation)
     pilot_df, size = n_folds - 1.0 if df is None else df, target.size(paired.estimate)
-    error = deviation * np.sqrt(1 / n_folds + ratio)
-    test = FoldTest(size, deviation, ratio, target.alpha, df, pilot_df)
+    error = deviation * np.sqrt(1 / n_folds + shared)
+    test = FoldTest(size, deviation, shared, target.alpha, df, pilot_df)
     unlucky = replace(test, deviation=deviation / quantile_ratio(pilot_df, target.assurance), pilot_df=np.inf)
     columns = {
         "power_now": test.power(n_folds),

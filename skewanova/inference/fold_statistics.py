@@ -174,6 +174,11 @@ def friedman_test(values: Floats) -> FTest:
     return test._replace(p_value=np.where(np.isinf(statistic), agreed, test.p_value))
 
 
+def covariance_of_means(values: Floats, ratio: float) -> Floats:
+    """Return the covariance ``S (1 / J + ratio)`` of models' means over J folds (Nadeau and Bengio 2003)."""
+    return np.asarray(fold_covariance(values) * (1 / values.shape[-2] + ratio))
+
+
 def split_half_covariance(values: Floats, halves: Floats) -> Floats:
     """Return the covariance ``V + S / J`` of models' means over J folds, V the mean square between halves."""
     between = np.swapaxes(halves, -1, -2) @ halves / halves.shape[-2]  # their mean is 0 by symmetry

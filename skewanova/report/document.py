@@ -49,8 +49,7 @@ from skewanova.report.screen import (
     color_models,
     list_drawn_models,
 )
-from skewanova.report.source import FRAMES, ReportSource, get_control, load_templates, select_primary
-from skewanova.report.tables import TABLES
+from skewanova.report.source import ReportSource, TestedResult, get_control, load_templates, select_primary
 
 #: Id of the section with the numbers of each frame that a verdict cites.
 TABLE_ANCHORS = {
@@ -90,9 +89,9 @@ def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
         "title": write_title(source),
         "subject": str(source.settings["design_description"]),
         "screen": build_screen(source),
-        "views": _build_views(source),
+        "views": build_views(source),
         "along": _write_along_prior(source),
-        "tested": [_describe_test(source, role) for role in ("primary", "published")],
+        "tested": [describe_test(source, role) for role in ("primary", "published")],
         "data": _describe_data(source),
         "support": write_support(source),
         "warnings": [text for text in source.warnings if text not in verdict.warnings],
@@ -150,11 +149,11 @@ def _describe_scope(verdict: Verdict, rarest: float) -> str:
     return f" (average over priors {low:.3g} to {high:.3g}{partly})" if low < high else ""
 
 
-def write_title(source: ReportSource) -> str:
-    """Return the title "A, B and C compared", or "9 classifiers compared" of many or if untrusted."""
+def write_title(source: TestedResult) -> str:
+    """Return the title "A, B and C compared", or "9 models compared" of many or if untrusted."""
     names = [*shorten_names(map(str, source.ranking["model"])).values()]
     if len(names) > 4 or not source.verdict.is_trusted:
-        return f"{len(names)} classifiers compared"
+        return f"{len(names)} models compared"
     return f"{', '.join(names[:-1])} and {names[-1]} compared"
 
 
@@ -225,15 +224,15 @@ def link_numbers(verdict: Verdict, line: str, anchors: Mapping[str, str]) -> Mar
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _build_views(source: ReportSource) -> dict[str, View | None]:
+def build_views(source: TestedResult) -> dict[str, View | None]:
     """Return the view of each table of REPORT_TABLES by name, None where it has no rows."""
     tables = build_report_tables(source)
-    views = {name: build_view(table, *TABLES[name].files) for name, table in tables.items()}
-    views["pairwise"] = views["pairwise"]._replace(marked=_find_decisive_row(source))
+    views = {name: build_view(table, *source.SPECS[name].files) for name, table in tables.items()}
+    views["pairwise"] = views["pairwise"]._replace(marked=find_decisive_row(source))
     return {name: views.get(name) for name in REPORT_TABLES}
 
 
-def _find_decisive_row(source: ReportSource) -> int | None:
+def find_decisive_row(source: TestedResult) -> int | None:
     """Return the index of the primary pair that the line How sure states, or None."""
     decisive, pairs = _select_decisive(source.verdict), select_primary(source.pairs)
     if decisive.empty or not source.verdict.is_trusted:
@@ -263,7 +262,7 @@ def _write_along_prior(source: ReportSource) -> list[str]:
     return [*texts[:MAX_RANGES], *note]
 
 
-def _describe_test(source: ReportSource, role: str) -> list[tuple[str, str]]:
+def describe_test(source: TestedResult, role: str) -> list[tuple[str, str]]:
     """Return the statistics and the note, both text, of each test of all models that has this role."""
     rows = source.tests[source.tests["role"] == role]
     groups = [group for _, group in rows.groupby(["test", "response"], sort=False, observed=True)]
@@ -338,7 +337,7 @@ FILES = {
 
 
 def write_folder(
-    source: ReportSource, directory: str | os.PathLike[str], *, figures: str | Sequence[str] | None = None
+    source: TestedResult, directory: str | os.PathLike[str], *, figures: str | Sequence[str] | None = None
 ) -> Path:
     """Write page, tables and figures to a folder, and return its path; see :meth:`Comparison.save`."""
     provenance, formats = build_provenance(source), check_formats(figures)
@@ -347,19 +346,20 @@ def write_folder(
     return Path(directory)
 
 
-def write_part(source: ReportSource, output: Output, name: str, *, formats: Sequence[str]) -> None:
+def write_part(source: TestedResult, output: Output, name: str, *, formats: Sequence[str]) -> None:
     """Write a comparison to the subfolder `name` of the output, with its own provenance."""
     part, provenance = output.make_subfolder(name), build_provenance(source)
     write_files(part, source, provenance, formats)
     part.write_manifest(provenance)
 
 
-def write_files(output: Output, source: ReportSource, provenance: Provenance, formats: Sequence[str]) -> None:
+def write_files(output: Output, source: TestedResult, provenance: Provenance, formats: Sequence[str]) -> None:
     """Write page, tables, references, README.txt and figures into `output`; figures take most time."""
     files = dict(FILES)
-    for name, frame in [*source.tables.items(), *source.prior_frames.items()]:
+    texts = {**source.FRAMES, **PRIOR_FRAMES}
+    for name, frame in [*source.tables.items(), *getattr(source, "prior_frames", {}).items()]:
         file = f"tables/{name}.{'parquet' if name in CURVE_FRAMES else 'csv'}"
-        files[file] = {**FRAMES, **PRIOR_FRAMES}[name]
+        files[file] = texts[name]
         if name in CURVE_FRAMES:
             output.write(file, frame.to_parquet(index=False))
         else:
@@ -367,8 +367,8 @@ def write_files(output: Output, source: ReportSource, provenance: Provenance, fo
     output.write("tables/tables.tex", write_latex_file(source))
     tables = (table.to_markdown() for table in build_report_tables(source).values())
     output.write("tables/tables.md", "\n\n".join([f"# {write_title(source)}", *tables]) + "\n")
-    output.write("tables/references.bib", write_bibtex(find_references(write_methods(source))))
-    output.write("report.html", render_page(source, provenance))
+    output.write("tables/references.bib", write_bibtex(source.methods.references))
+    output.write("report.html", source._render_page(provenance))
     if formats:
         from skewanova.report.figures import FIGURES, draw_figures  # imports matplotlib
 
@@ -393,7 +393,7 @@ def write_readme(output: Output, files: Mapping[str, str]) -> None:
     output.write("README.txt", "".join(f"{name:{width}}{text}\n" for name, text in files.items()))
 
 
-def build_provenance(source: ReportSource) -> Provenance:
+def build_provenance(source: TestedResult) -> Provenance:
     """Return the provenance of a comparison: versions, time, settings, seed, input and its SHA-256."""
     seed, path = source.settings.get("seed"), source.source
     return make_provenance("comparison", source.settings, seed=seed, source=path, sha256=source.sha256)

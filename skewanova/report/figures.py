@@ -34,6 +34,7 @@ from skewanova.plotting.styling import (
 from skewanova.report.screen import MAX_MODELS, list_drawn_models
 from skewanova.report.source import (
     ReportSource,
+    TestedResult,
     get_control,
     select_primary,
     subsample,
@@ -80,18 +81,19 @@ class FigureSpec:
     """One figure of a comparison: a line on what it shows, its drawing, and whether there is one."""
 
     text: str
-    draw: Callable[[ReportSource], Figure]
-    is_available: Callable[[ReportSource], bool] = lambda _: True
+    draw: Callable[[Any], Figure]
+    is_available: Callable[[Any], bool] = lambda _: True
 
 
-def list_figures(source: ReportSource) -> tuple[str, ...]:
+def list_figures(source: TestedResult) -> tuple[str, ...]:
     """Return the names of the figures that a comparison has."""
-    return tuple(kind for kind, figure in FIGURES.items() if figure.is_available(source))
+    kinds = FIGURES if source.FIGURES is None else source.FIGURES
+    return tuple(kind for kind in kinds if FIGURES[kind].is_available(source))
 
 
-def restrict_to_drawn(source: ReportSource) -> ReportSource:
+def restrict_to_drawn(source: Any) -> Any:
     """Return the comparison with frames of the drawn models only."""
-    if len(source.ranking) <= MAX_MODELS:
+    if len(source.ranking) <= MAX_MODELS or "regions" not in source.tables:
         return source
     models = list_drawn_models(source)
     frames = dict(source.tables)
@@ -101,7 +103,7 @@ def restrict_to_drawn(source: ReportSource) -> ReportSource:
     return replace(source, tables=frames)
 
 
-def draw_figures(source: ReportSource, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
+def draw_figures(source: TestedResult, formats: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the name of each figure and its files, bytes by format."""
     selected = restrict_to_drawn(source)
 

@@ -17,9 +17,15 @@ from skewanova.report.publication import (
     Prose,
     build_publication_table,
     write_latex,
-    write_methods,
 )
-from skewanova.report.source import ReportSource, format_level, get_control, orient_pairs, select_primary
+from skewanova.report.source import (
+    ReportSource,
+    TestedResult,
+    format_level,
+    get_control,
+    orient_pairs,
+    select_primary,
+)
 from skewanova.report.tables import add_columns
 
 #: A document that reads the other files.
@@ -53,9 +59,9 @@ class Paper:
     results, methods : Prose
         The results and methods sections, as text, Markdown or LaTeX.
     table : Table
-        The models with IAUPREC, its interval and the difference from the first model or the control.
+        The models with their means, intervals and the difference from the first model or the control.
     caption : str
-        Caption of the figure, AUPREC along the prior.
+        Caption of the figure, for :func:`~skewanova.compare` AUPREC along the prior.
     references : str
         Works cited, as BibTeX.
 
@@ -72,7 +78,8 @@ class Paper:
     table: Table
     caption: str
     references: str
-    source: ReportSource = field(repr=False)
+    source: TestedResult = field(repr=False)
+    figure: str = field(repr=False)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         r"""Write a folder that compiles as it stands.
@@ -96,7 +103,7 @@ class Paper:
         from skewanova.report.figures import FIGURES, render_figures, restrict_to_drawn  # imports matplotlib
 
         source = restrict_to_drawn(self.source)
-        drawing = ("figure", lambda: FIGURES["regions"].draw(source))
+        drawing = ("figure", lambda: FIGURES[self.figure].draw(source))
         files: dict[str, str | bytes] = {
             "paper.tex": DOCUMENT.replace("CAPTION", escape_latex(self.caption)),
             "methods.tex": self.methods.to_latex(),
@@ -111,24 +118,25 @@ class Paper:
         return Path(directory)
 
 
-def build_paper(source: ReportSource) -> Paper:
-    """Return results, methods, table, caption and references; see :meth:`Comparison.for_paper`."""
-    methods = Prose(tuple(write_methods(source)))
+def build_paper(source: TestedResult, figure: str, caption: str) -> Paper:
+    """Return results, methods, table and references, with a figure and its caption."""
+    methods = source.methods
     return Paper(
         results=Prose((sentences.write_results(source),)),
         methods=methods,
         table=_build_difference_table(source),
-        caption=_write_caption(source),
+        caption=caption,
         references=methods.to_bibtex(),
         source=source,
+        figure=figure,
     )
 
 
-def _build_difference_table(source: ReportSource) -> Table:
+def _build_difference_table(source: TestedResult) -> Table:
     """Return the ranking, if trusted with each model's difference from the control or the first model."""
     interval = f"{format_level(source.alpha)} interval"
     ranking = build_publication_table(source, "ranking")
-    columns = [head for head in ("Model", "IAUPREC", interval, "Group") if head in ranking.header]
+    columns = [head for head in ("Model", source.measure, interval, "Group") if head in ranking.header]
     table = build_publication_table(source, "ranking", columns=columns)
     if len(source.ranking) > MAX_GROUPED_MODELS:
         table = drop_column(table, "Group")
@@ -149,7 +157,7 @@ def _build_difference_table(source: ReportSource) -> Table:
     return replace(table, explanations={**table.explanations, "Difference": note})
 
 
-def _write_caption(source: ReportSource) -> str:
+def write_caption(source: ReportSource) -> str:
     """Return the caption of the figure of AUPREC along the prior."""
     average = "" if source.design.is_test_set else f", mean over {source.design.n_folds} "
     average += "" if source.design.is_test_set else "runs" if source.design.has_runs else "folds"

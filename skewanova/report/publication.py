@@ -29,8 +29,8 @@ from skewanova.base.text import (
     set_decimals,
 )
 from skewanova.inference.catalogue import TESTS, get_test
-from skewanova.report.source import ReportSource, fill_template, get_control
-from skewanova.report.tables import NO_ADVICE, TABLES, add_columns, write_cases
+from skewanova.report.source import ReportSource, TestedResult, fill_template, get_control
+from skewanova.report.tables import NO_ADVICE, add_columns, write_cases
 from skewanova.scores.design import FoldDesign
 
 #: Tables with more lines span several pages.
@@ -63,7 +63,7 @@ _MEAN_SD = re.compile(r"(\S+) (\(\S+\))")
 
 
 def build_publication_table(
-    source: ReportSource,
+    source: TestedResult,
     name: str,
     *,
     columns: Sequence[str] | None = None,
@@ -71,10 +71,10 @@ def build_publication_table(
     digits: int | None = None,
     caption: str | None = None,
 ) -> Table:
-    """Return one table of `TABLES` without empty columns, with the selected rows and columns."""
-    check_choice(name, list(TABLES), "table")
+    """Return one table of a result without empty columns, with the selected rows and columns."""
+    check_choice(name, list(source.SPECS), "table")
     with nullcontext() if digits is None else set_decimals(check_count(digits, "digits", minimum=0)):
-        table = drop_empty_columns(TABLES[name].make(source))
+        table = drop_empty_columns(source.SPECS[name].make(source))
     if rows is not None:
         table = select_cells(table, rows=_find_rows(table, rows))
     if columns is not None:
@@ -126,9 +126,9 @@ MAX_REPORT_ROWS = 20
 MAX_GROUPED_MODELS = 10
 
 
-def build_report_tables(source: ReportSource) -> dict[str, Table]:
+def build_report_tables(source: TestedResult) -> dict[str, Table]:
     """Return tables of REPORT_TABLES that have rows, by name: at most MAX_REPORT_ROWS, no secondary tests."""
-    tables = {name: build_publication_table(source, name) for name in REPORT_TABLES}
+    tables = {name: build_publication_table(source, name) for name in REPORT_TABLES if name in source.SPECS}
     published = source.tests["role"].isin(["primary", "published"])
     tables["tests"] = select_cells(tables["tests"], rows=np.flatnonzero(published).tolist())
     checks = tables["assumptions"]
@@ -137,14 +137,16 @@ def build_report_tables(source: ReportSource) -> dict[str, Table]:
     tables["assumptions"] = replace(select_cells(checks, rows=rows), note=note)
     tables["pairwise"] = _add_equivalence(source, tables["pairwise"])
     if len(source.ranking) > MAX_GROUPED_MODELS and get_control(source) is None:
-        for name in ("ranking", "performance"):
+        for name in tables.keys() & {"ranking", "performance"}:
             tables[name] = drop_column(tables[name], "Group")
     if not source.verdict.is_trusted:
-        del tables["leaders"]
-    return {name: _cut_rows(table, TABLES[name].files[0]) for name, table in tables.items() if table.rows}
+        tables.pop("leaders", None)
+    return {
+        name: _cut_rows(table, source.SPECS[name].files[0]) for name, table in tables.items() if table.rows
+    }
 
 
-def _add_equivalence(source: ReportSource, table: Table) -> Table:
+def _add_equivalence(source: TestedResult, table: Table) -> Table:
     """Return the table with the adjusted p of equivalence, if tests are reliable and rows are all pairs."""
     frame = source.tables["equivalence"]
     if not source.verdict.is_trusted or len(frame) != len(table.rows):
@@ -164,7 +166,7 @@ def _cut_rows(table: Table, file: str) -> Table:
 # --- LaTeX --------------------------------------------------------------------------------------------------
 
 
-def write_latex_file(source: ReportSource) -> str:
+def write_latex_file(source: TestedResult) -> str:
     """Return the tables of the report as the text of one LaTeX file without floats."""
     return "\n".join([LATEX_HEAD, *map(write_fixed_latex, build_report_tables(source).values())])
 

@@ -12,7 +12,7 @@ from skewanova.base.frames import iter_rows
 from skewanova.base.text import escape_text, format_interval, format_number, shorten_name, write_p
 from skewanova.decision.verdict import explain_missing_test, order_by_estimate
 from skewanova.inference.catalogue import get_test, name_response, name_test
-from skewanova.report.source import ReportSource, format_level, get_control, get_effect_unit, select_primary
+from skewanova.report.source import TestedResult, format_level, get_control, select_primary
 
 #: Short names of models by their names.
 Names = Mapping[str, str]
@@ -200,16 +200,16 @@ def write_hierarchical_sentences(hierarchical: pd.DataFrame, alpha: float, names
 # --- one paragraph for a paper ------------------------------------------------------------------------------
 
 
-def write_results(source: ReportSource) -> str:
+def write_results(source: TestedResult) -> str:
     """Return the results paragraph: means, primary test, pairs and outcome; no tests if untrusted."""
     texts, primary = [], source.pairs[source.pairs["role"] == "primary"]
     if source.verdict.is_trusted:
         texts = [
             write_omnibus_sentence(source.tests, source.alpha, primary),
             *_write_pairs(source, list(iter_rows(select_primary(source.pairs)))),
-            f"These statements are about {source.design.population}.",
+            f"These statements are about {source.population}.",
         ]
-    return " ".join([_write_iauprec(source), *texts, _write_outcome(source)])
+    return " ".join([_write_means(source), *texts, _write_outcome(source)])
 
 
 #: Outcome of a comparison in the past tense, by the state of its verdict.
@@ -225,7 +225,7 @@ OUTCOMES = {
 }
 
 
-def _write_outcome(source: ReportSource) -> str:
+def _write_outcome(source: TestedResult) -> str:
     """Return the sentence on the outcome in the past tense, without advice."""
     verdict, control = source.verdict, get_control(source)
     models = [shorten_name(model) for model in verdict.models]
@@ -247,20 +247,22 @@ def _format_brackets(row: Any) -> str:
     return "" if np.isnan(row.conf_low) else f" ({format_interval(row.conf_low, row.conf_high)})"
 
 
-def _write_iauprec(source: ReportSource) -> str:
-    """Return the sentence on the IAUPREC of the first MAX_MEANS models, with intervals if all have one."""
+def _write_means(source: TestedResult) -> str:
+    """Return the sentence on the means of the first MAX_MEANS models, with intervals if all have one."""
     ranking = source.ranking
     has_limits = bool(ranking["conf_low"].notna().all())
     means = [
-        f"{escape_text(row.model)} {format_number(row.iauprec)}{_format_brackets(row) if has_limits else ''}"
-        for row in iter_rows(ranking)
+        f"{escape_text(row.model)} {format_number(mean)}{_format_brackets(row) if has_limits else ''}"
+        for row, mean in zip(iter_rows(ranking), ranking[source.MEAN], strict=True)
     ]
-    level = f"; {format_level(source.alpha)} intervals in brackets" if has_limits else ""
-    name = "IAUPREC" if source.design.is_test_set else f"Mean IAUPREC over {source.design.n_folds} folds"
-    return f"{name} ({source.settings['deployment_prior']}{level}): {_join_texts(means, MAX_MEANS, ', ')}."
+    level = [f"{format_level(source.alpha)} intervals in brackets"] if has_limits else []
+    details = "; ".join(filter(None, [str(source.settings.get("deployment_prior", "")), *level]))
+    mean = f"Mean {source.measure} over {source.design.n_folds} {source.unit}s"
+    name = source.measure if source.design.is_test_set else mean
+    return f"{name}{f' ({details})' * bool(details)}: {_join_texts(means, MAX_MEANS, ', ')}."
 
 
-def _write_pairs(source: ReportSource, rows: list[Any]) -> list[str]:
+def _write_pairs(source: TestedResult, rows: list[Any]) -> list[str]:
     """Return one sentence on the primary test of up to MAX_PAIRS pairs, in a list, empty without rows."""
     if not rows:
         return []
@@ -268,7 +270,7 @@ def _write_pairs(source: ReportSource, rows: list[Any]) -> list[str]:
     texts = [_write_pair(row, float(sizes.get((row.model_a, row.model_b), np.nan))) for row in rows]
     test = get_test(rows[0].test)
     level = "; intervals at the level of the step that decided the pair" if test.needs_adjustment else ""
-    effect = f"d: difference in standard deviations of one {get_effect_unit(source)}"
+    effect = f"d: difference in standard deviations of one {source.unit}"
     return [f"Differences ({test.name}{level}; {effect}): {_join_texts(texts, MAX_PAIRS, '; ')}."]
 
 

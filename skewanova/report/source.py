@@ -164,9 +164,11 @@ class TestedResult(Result):
 
     __test__ = False  # pytest collects classes named Test...
 
-    #: Title of the measure in tables and sentences, and column of its means in the ranking.
-    measure: ClassVar[Any] = "IAUPREC"
-    mean_column: ClassVar[str] = "iauprec"
+    #: Tables and frames by name (None: all figures), and the column of the means in the ranking.
+    SPECS: ClassVar[Mapping[str, Any]]
+    FRAMES: ClassVar[Mapping[str, str]] = FRAMES
+    FIGURES: ClassVar[Sequence[str] | None] = None
+    MEAN: ClassVar[str] = "iauprec"
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
     design: FoldDesign
@@ -192,6 +194,35 @@ class TestedResult(Result):
     @abstractmethod
     def verdict(self) -> Verdict:
         """The choice, how sure it is, where it changes, and the weakest point."""
+
+    @property
+    @abstractmethod
+    def methods(self) -> Any:
+        """Methods section for a paper, a Prose."""
+
+    @abstractmethod
+    def _render_page(self, provenance: Mapping[str, Any]) -> str:
+        """Return the report as an HTML document."""
+
+    @property
+    @abstractmethod
+    def source(self) -> Path | None:
+        """Path of the input; None if it was read from memory."""
+
+    @property
+    @abstractmethod
+    def sha256(self) -> str:
+        """SHA-256 of the input as hexadecimal text."""
+
+    @property
+    def measure(self) -> str:
+        """Title of the measure whose means are compared, in tables and sentences."""
+        return "IAUPREC"
+
+    @property
+    def unit(self) -> str:
+        """Unit over which values vary: "test set", "run" or "fold"."""
+        return "test set" if self.design.is_test_set else "run" if self.design.has_runs else "fold"
 
     @property
     def population(self) -> str:
@@ -306,11 +337,6 @@ def get_control(source: TestedResult) -> str | None:
     """Return the name of the control model, or None."""
     control = source.settings["control"]
     return None if control is None else str(control)
-
-
-def get_effect_unit(source: TestedResult) -> str:
-    """Return the unit whose standard deviation scales effect sizes: "test set", "run" or "fold"."""
-    return "test set" if source.design.is_test_set else "run" if source.design.has_runs else "fold"
 
 
 def select_primary(frame: pd.DataFrame) -> pd.DataFrame:

@@ -37,8 +37,8 @@ from skewanova.inference.catalogue import get_test, name_response, name_test
 from skewanova.report.source import (
     MAX_PRIORS,
     ReportSource,
+    TestedResult,
     format_level,
-    get_effect_unit,
     select_primary,
     subsample,
 )
@@ -52,7 +52,7 @@ Cell = Callable[[Any], str]
 class TableSpec:
     """One table of a comparison: the function that builds it, and the files with its numbers."""
 
-    make: Callable[[ReportSource], Table]
+    make: Callable[[Any], Table]
     files: tuple[str, ...]
 
 
@@ -77,7 +77,7 @@ class FrameTable:
         """Names of the CSV files that hold the numbers of the table."""
         return (f"{self.frame or self.name}.csv", *self.extra_files)
 
-    def make(self, source: ReportSource) -> Table:
+    def make(self, source: TestedResult) -> Table:
         """Return the table of this frame of a comparison."""
         design = source.design
         posterior = "cases" if not design.is_over_folds else "halves" if design.n_halvings else "folds"
@@ -86,7 +86,8 @@ class FrameTable:
             alpha=source.alpha,
             level=format_level(source.alpha),
             units=design.units,
-            unit=get_effect_unit(source),
+            unit=source.unit,
+            measure=source.measure,
             posterior=_POSTERIORS[posterior],
         )
 
@@ -382,7 +383,7 @@ def build_pairs_table(rows: pd.DataFrame, alpha: float, *columns: str, trusted: 
     return table if trusted else replace(table, note=f"{NOT_RELIABLE}.")
 
 
-def _build_pairwise(source: ReportSource) -> Table:
+def _build_pairwise(source: TestedResult) -> Table:
     """Return the table of the pairs of the primary test, with effect sizes."""
     rows = select_primary(source.pairs)
     table = build_pairs_table(rows, source.alpha, "Test", "Measure", trusted=source.verdict.is_trusted)
@@ -392,9 +393,7 @@ def _build_pairwise(source: ReportSource) -> Table:
         add_columns(table, {"Effect": [format_number(sizes.get(pair, np.nan), 2) for pair in pairs]}),
         name="pairwise",
         caption=f"Pairwise differences, {name_test(next(iter_rows(rows)))}",
-        explanations={
-            "Effect": f"Effect: difference in standard deviations of one {get_effect_unit(source)}."
-        },
+        explanations={"Effect": f"Effect: difference in standard deviations of one {source.unit}."},
     )
 
 

@@ -425,7 +425,7 @@ def test_latex_and_markdown_are_balanced_and_escaped(folder, hostile):
     for package in ("{array}", "{booktabs}", "{longtable}", "[T1]{fontenc}"):
         assert package in text[: text.index(r"\begin")]
     text = (folder / "tables/tables.md").read_text(encoding="utf-8")
-    assert text.startswith("# 5 classifiers compared\n")
+    assert text.startswith("# 5 models compared\n")
     assert text.count("\n| ---") == len(build_report_tables(hostile))
     assert not re.search(r"(?<!\\)[<>]", text)
     assert text.count("\n| ") > 40
