@@ -43,7 +43,7 @@ from skewanova.inference.diagnostics import soundness
 from skewanova.inference.omnibus import OmnibusResult, mixed_model_anova
 from skewanova.priors.weightings import PriorLike, as_deployment_prior
 from skewanova.scores.design import FoldDesign, as_design
-from skewanova.scores.halvings import Units, draw_half_folds, draw_holdouts
+from skewanova.scores.halvings import Units, check_half_folds, draw_half_folds, draw_holdouts
 from skewanova.scores.pairing import check_paired, check_several_models, complete_table
 from skewanova.scores.reading import read_scores
 from skewanova.scores.scikit_learn import check_data, check_named_models, draw_splits, score_splits
@@ -383,6 +383,8 @@ def compare_estimators(
     if cv is None:
         stated = _check_design(design, test_fraction)
         units = Units.from_groups(data.positive, data.groups)
+        if stated.kind == "split_half":  # they need more cases than hold-outs
+            check_half_folds(units, stated.n_halvings, stated.inner_folds)
         fraction = stated.test_fraction or TEST_FRACTIONS[stated.kind]
         splits = draw_holdouts(units, n_splits, test_fraction=fraction, rng=generator)
         if stated.kind == "split_half":

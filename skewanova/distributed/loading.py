@@ -98,7 +98,8 @@ def _read_in_memory(engine: Backend, columns: Mapping[str, str], pos_label: obje
     """Return the table of all rows, read into memory in an order that is the same on every engine."""
     frame = engine.read_rows(columns)
     keys = [key for key in ("model", "fold", "case") if key in frame]
-    if "case" not in keys and frame["fold"].nunique() < 2 and frame["model"].nunique() > 1:
+    one_fold = "fold" not in keys or frame["fold"].nunique() < 2
+    if "case" not in keys and one_fold and frame["model"].nunique() > 1:
         raise InputError(NEEDS_MEMORY)
     return read_in_memory(
         frame.sort_values(keys, key=lambda v: v.astype(str), kind="stable"), pos_label=pos_label

@@ -357,9 +357,9 @@ def half_differences(
         return np.asarray(source.iauprec_half_differences[:, order])
     if needed:
         raise InputError(
-            f"{needed} needs halvings of the data set: pass the Evaluation of a score table that has them "
-            "(columns part and halving), such as skewanova.compare_estimators(models, X, y, "
-            "design='split_half').evaluation"
+            f"{needed} needs halvings of the data set: pass the Evaluation, without a stated `design`, of a "
+            "score table that has them (columns part and halving), such as "
+            "skewanova.compare_estimators(models, X, y, design='split_half').evaluation"
         )
     return None
 

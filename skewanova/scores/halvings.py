@@ -6,7 +6,7 @@ any learner. Hold-outs share most of their training cases and cannot estimate it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from skewanova.base.checks import Bools, InputError, check_count, check_fraction
 from skewanova.scores.columns import HALVING_COLUMNS, HOLDOUT, PARTS, SAMPLING_COLUMNS, RawTable
+from skewanova.scores.design import MIN_INNER_FOLDS
 from skewanova.scores.table import Codes, Halvings, Label, ScoreTable
 from skewanova.scores.validation import INTEGER_TEXT, build_score_table, to_categorical
 
@@ -33,8 +34,8 @@ MAX_HALF_RATIO = 2.0
 
 
 HALVINGS_TOO_LARGE = (
-    "a table with halvings must fit in memory, but this one does not; keep the rows of part 'holdout' "
-    "only, without the columns part and halving"
+    "a table with a column part or halving must fit in memory, but this one does not; leave out these "
+    "columns (and, of halvings, all rows but those of part 'holdout')"
 )
 
 
@@ -94,7 +95,8 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
     halving = to_categorical(raw.frame["halving"], "halving", raw.where, numeric=True)
     fold = to_categorical(raw.frame["fold"], "fold", raw.where, numeric=True)
     names, numbers = halving.categories.tolist(), fold.categories.tolist()
-    check_halvings(len(names), "halving")
+    if len(names) < MIN_HALVINGS:
+        raise InputError(f"`halving` must number at least {MIN_HALVINGS} halvings, but numbers {len(names)}")
     if not isinstance(names[0], int):  # a single text makes all of them text
         text = next(name for name in names if not INTEGER_TEXT.fullmatch(str(name)))
         raise InputError(f"`halving` must number the halvings by whole numbers, but has {text!r:.40}")
@@ -111,15 +113,6 @@ def _build_halvings(raw: RawTable, half: Codes, pos_label: object) -> Halvings:
     result = Halvings(table, of_halving[order], of_half[order], fold_numbers, tuple(names))
     _check_halves(result)
     return result
-
-
-def check_halvings(n_halvings: int, name: str) -> int:
-    """Return `n_halvings`; raise, naming the argument `name`, if it is below `MIN_HALVINGS`."""
-    if n_halvings < MIN_HALVINGS:
-        raise InputError(
-            f"`{name}` must give at least {MIN_HALVINGS} halvings, but gives {n_halvings}; 20 are usual"
-        )
-    return n_halvings
 
 
 def _check_halves(halvings: Halvings) -> None:
@@ -246,17 +239,19 @@ class Units:
         """Return the ascending positions of the cases that belong to the units `chosen`."""
         return np.flatnonzero(np.isin(self.unit, chosen)).astype(np.intp)
 
-    def check_units(self, needed: int, name: str, why: str, *, remedy: str, least: int) -> None:
-        """Raise unless `needed` units hold each class; the message offers `remedy` from `least` units on."""
-        for kind, word in ((True, "positive"), (False, "negative")):
-            result = len(np.unique(self.unit[self.positive == kind]))
-            if result == 0:
-                raise InputError(f"`y` must hold both classes, but has no {word} case")
-            if result < needed:
-                raise InputError(
-                    f"{name} needs at least {needed} {word} cases (or groups with one), {why}, but there are "
-                    f"{result}; {f'{remedy}, or ' if result >= least else ''}add cases"
-                )
+    def check_units(self, needed: int, name: str, why: str, *, remedy: Callable[[int], str]) -> None:
+        """Raise unless `needed` units hold each class; `remedy` advises for the fewest."""
+        kinds = ((True, "positive"), (False, "negative"))
+        counts = {word: len(np.unique(self.unit[self.positive == kind])) for kind, word in kinds}
+        word, result = min(counts.items(), key=lambda item: item[1])
+        if result == 0:
+            raise InputError(f"`y` must hold both classes, but has no {word} case")
+        if result < needed:
+            offered = f"{remedy(result)}, or " * (result > 1)
+            raise InputError(
+                f"{name} needs at least {needed} {word} cases (or groups with one), {why}, but there are "
+                f"{result}; {offered}add such cases"
+            )
 
 
 def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Generator) -> list[Split]:
@@ -264,8 +259,8 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
     check_count(n_splits, "n_splits", minimum=2)
     fraction = check_fraction(test_fraction, "test_fraction")
     needed = max(2, int(np.ceil(1 / min(fraction, 1 - fraction))))
-    why, remedy = "so that training and test have one each", "take one nearer to 0.5"
-    units.check_units(needed, f"`test_fraction`={fraction:g}", why, remedy=remedy, least=2)
+    why, remedy = "so that training and test have one each", "take one nearer to 0.5".format
+    units.check_units(needed, f"`test_fraction`={fraction:g}", why, remedy=remedy)
     cut = _shuffle_split(units.stratum, n_splits, fraction, rng)
     result = [
         Split(units.select_cases(train), units.select_cases(test), fold)
@@ -274,13 +269,23 @@ def draw_holdouts(units: Units, n_splits: int, *, test_fraction: float, rng: Gen
     return check_splits(result, units.positive)
 
 
+def check_half_folds(units: Units, n_halvings: int, inner_folds: int) -> None:
+    """Raise unless the numbers of halvings and inner folds are valid, with a unit a class in every fold."""
+    check_count(n_halvings, "n_halvings", minimum=MIN_HALVINGS)
+    check_count(inner_folds, "inner_folds", minimum=2)
+
+    def advise(n_units: int) -> str:
+        if n_units < 2 * MIN_INNER_FOLDS:
+            return "leave out `design`"
+        return f"take design=skewanova.FoldDesign('split_half', inner_folds={n_units // 2})"
+
+    why = "one for each fold of each half"
+    units.check_units(2 * inner_folds, f"`inner_folds`={inner_folds}", why, remedy=advise)
+
+
 def draw_half_folds(units: Units, n_halvings: int, *, inner_folds: int, rng: Generator) -> list[Split]:
     """Return splits that cross-validate both halves of random halvings; raise if there are too few cases."""
-    check_halvings(check_count(n_halvings, "n_halvings", minimum=1), "n_halvings")
-    check_count(inner_folds, "inner_folds", minimum=2)
-    remedy = "take design=skewanova.FoldDesign('split_half', inner_folds=2)"
-    why = "one for each fold of each half"
-    units.check_units(2 * inner_folds, f"`inner_folds`={inner_folds}", why, remedy=remedy, least=4)
+    check_half_folds(units, n_halvings, inner_folds)
     result = []
     for halving, halves in enumerate(_shuffle_split(units.stratum, n_halvings, 0.5, rng), 1):
         for part, half in zip(PARTS[1:], halves, strict=True):

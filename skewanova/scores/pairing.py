@@ -157,12 +157,13 @@ def check_paired(table: Scores) -> tuple[str, ...]:
         displayed = ", ".join(
             f"case {case!r} in fold {fold!r}{_name_absent(table, case, fold)}" for case, fold in examples
         )
-        keys = "['fold', 'case']" if len(table.folds) > 1 else "'case'"
+        part = "'part', " * (isinstance(table, ScoreTable) and table.halvings is not None)
+        keys = f"[{part}'fold', 'case']" if len(table.folds) > 1 else "'case'"
         keep = f"rows[rows.groupby({keys})['model'].transform('nunique') == {len(table.models)}]"
         raise InputError(
             f"all models of a fold must be scored on the same cases, but {n_pairs} cases lack a model, the "
             f"first: {displayed}; score them by all models, or leave them out, as in pandas by {keep}, "
-            "where rows is the table with its columns so named"
+            "where rows is the table (of one data set) with its columns so named"
         )
     # without cases, unequal numbers of the classes are the only evidence
     odd = np.flatnonzero((table.counts != table.counts[:1]).any(axis=(0, 2)))

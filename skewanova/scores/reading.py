@@ -137,8 +137,9 @@ def read_parts(
     raw = load_rows(source, columns, pos_label)
     if "part" not in raw.frame or "halving" in raw.frame:
         raise InputError(
-            "`choose_on` needs a column part, which names the part of every row, and no column halving; add "
-            "the column, or rename yours to part (--part-column NAME)"
+            "`choose_on` needs a column part, which names the part of every row, and no column halving; "
+            + "leave `choose_on` out" * ("halving" in raw.frame)
+            + "add the column, or rename yours to part (--part-column NAME)" * ("halving" not in raw.frame)
         )
     names = raw.frame["part"].astype(str)
     check_choice(part, list(dict.fromkeys(names)), "choose_on")
@@ -212,7 +213,7 @@ def scores_from_wide(
     if len(halving) == 1:
         raise InputError(
             f"halvings need both columns {' and '.join(HALVING_COLUMNS)}, but there is only {halving[0]!r}; "
-            "if it holds scores of a model, rename it, or else leave it out"
+            "add the other, or rename it if it holds scores of a model, or else leave it out"
         )
     chosen = [column for column in wide.columns.tolist() if column not in with_role]
     if not chosen:

@@ -55,6 +55,14 @@ def _variance(covariance: pd.DataFrame, a: str, b: str) -> float:
     return covariance.loc[a, a] + covariance.loc[b, b] - 2 * covariance.loc[a, b]
 
 
+def test_fewer_halvings_than_contrasts_leave_out_hotelling() -> None:
+    """Three halvings cannot estimate a covariance of four contrasts, which hold-outs alone could."""
+    table = halved_frame(models=tuple("ABCDE"), n_folds=7, n_halvings=3, inner_folds=5, n_cases=90)
+    tests = sa.compare(table, PRIOR, at_priors=(0.5, 0.2)).tests["test"]
+    assert "split_half_gg" in set(tests)
+    assert "split_half_hotelling" not in set(tests)
+
+
 def test_pairs_are_those_of_the_definitions(result: sa.Comparison, covariance: pd.DataFrame) -> None:
     primary = result.pairs[result.pairs["role"] == "primary"]
     assert set(primary["test"]) == {"split_half_t_holm"}

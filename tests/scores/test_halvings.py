@@ -17,6 +17,7 @@ from sklearn.dummy import DummyClassifier
 
 import skewanova as sa
 from skewanova.scores.halvings import Units, _merge_small_strata, draw_half_folds, draw_holdouts
+from skewanova.scores.pairing import check_paired
 
 POSITIVE = np.arange(103) % 4 == 0  # 26 positives, 77 negatives
 
@@ -135,7 +136,7 @@ WRONG: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         lambda f: f.assign(halving="cut " + f["halving"].astype(str)),
         r"numbers, but has 'cut",
     ),
-    "one halving": (_without("halving > 1"), "at least 2 halvings, but gives 1"),
+    "one halving": (_without("halving > 1"), "at least 2 halvings, but numbers 1"),
     "half a halving": (
         _without("(halving == 2 and part == 'half_b') or (halving == 3 and part == 'half_a')"),
         "half_b is missing in halving 2",
@@ -203,13 +204,37 @@ def test_an_empty_number_of_a_halving_is_named_by_its_row(frame: pd.DataFrame) -
 def test_one_of_the_columns_may_be_a_model_of_a_wide_table() -> None:
     wide = pd.DataFrame({"y_true": [0, 1, 1], "part": [0.1, 0.7, 0.6], "net": [0.3, 0.2, 0.9]})
     message = (
-        "halvings need both columns part and halving, but there is only 'part'; if it holds scores of a "
-        "model, rename it, or else leave it out"
+        "halvings need both columns part and halving, but there is only 'part'; add the other, or rename it "
+        "if it holds scores of a model, or else leave it out"
     )
     with pytest.raises(sa.InputError, match=exact(message)):
         sa.scores_from_wide(wide)
     assert sa.scores_from_wide(wide.rename(columns={"part": "tree"})).models == ("tree", "net")
     assert sa.scores_from_wide(wide, models=("part", "net")).models == ("part", "net")
+
+
+def test_cases_that_a_model_lacks_are_left_out_of_hold_outs_as_the_message_says(frame: pd.DataFrame) -> None:
+    """In the halves, a fold of the same number may hold a case for all models."""
+    lacks = (
+        (frame["part"] == "holdout") & (frame["model"] == "B") & (frame["fold"] < 3) & (frame["case"] < 30)
+    )
+    rows, known = (
+        frame[~lacks],
+        frame[~((frame["part"] == "holdout") & (frame["fold"] < 3) & (frame["case"] < 30))],
+    )
+    remedy = "rows[rows.groupby(['part', 'fold', 'case'])['model'].transform('nunique') == 3]"
+    with pytest.raises(sa.InputError, match=re.escape(f"by {remedy}, where")):
+        check_paired(sa.read_scores(rows))
+    mended = rows[rows.groupby(["part", "fold", "case"])["model"].transform("nunique") == 3]
+    pd.testing.assert_frame_equal(mended, known)
+
+
+@each("columns", [["case", "fold"], ["case", "fold", "halving"]])
+def test_a_dask_frame_of_parts_alone_lacks_cases(columns: list[str], frame: pd.DataFrame) -> None:
+    dask_frame = pytest.importorskip("dask.dataframe")
+    rows = dask_frame.from_pandas(frame.astype({"halving": "Int64"}).drop(columns=columns), npartitions=2)
+    with pytest.raises(sa.InputError, match="add a column case to the frame"):
+        sa.read_scores(rows)
 
 
 def test_a_dask_frame_with_halvings_is_read_as_in_memory(frame: pd.DataFrame) -> None:
@@ -294,14 +319,19 @@ UNCUTTABLE: dict[str, tuple[Callable[..., object], dict[str, float], str]] = {
     "one halving": (
         draw_half_folds,
         {"n_halvings": 1, "inner_folds": 5},
-        "`n_halvings` must give at least 2",
+        "`n_halvings` must be at least 2, but got 1",
+    ),
+    "negative halvings": (
+        draw_half_folds,
+        {"n_halvings": -3, "inner_folds": 5},
+        "`n_halvings` must be at least 2, but got -3",
     ),
     "one fold": (draw_half_folds, {"n_halvings": 4, "inner_folds": 1}, "`inner_folds` must be at least 2"),
     "few positives": (
         draw_half_folds,
         {"n_halvings": 4, "inner_folds": 14},
         "`inner_folds`=14 needs at least 28 positive cases (or groups with one), one for each fold of "
-        "each half, but there are 26; take design=skewanova.FoldDesign('split_half', inner_folds=2), or",
+        "each half, but there are 26; take design=skewanova.FoldDesign('split_half', inner_folds=13), or",
     ),
     "one split": (draw_holdouts, {"n_splits": 1, "test_fraction": 0.5}, "`n_splits` must be at least 2"),
     "nothing to train": (

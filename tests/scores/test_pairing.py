@@ -145,7 +145,7 @@ def test_cases_must_be_the_same_for_all_models():
         "in fold 2 (not scored by 'B'), case 99 in fold 2 (not scored by 'A'); score them by all models, or "
         "leave them out, as in pandas by "
         "rows[rows.groupby(['fold', 'case'])['model'].transform('nunique') == 2], "
-        "where rows is the table with its columns so named"
+        "where rows is the table (of one data set) with its columns so named"
     )
     with pytest.raises(InputError, match=exact(message)):
         check_paired(read_scores(frame))

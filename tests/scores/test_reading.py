@@ -363,8 +363,11 @@ def test_a_part_and_the_rest_are_two_tables(tmp_path):
         first, rest = read_parts(source, "b")
         for table, rows in ((first, frame["part"] == "b"), (rest, frame["part"] != "b")):
             assert table.frame.equals(read_scores(frame[rows].drop(columns="part")).frame)
-    for odd in (LONG, frame.assign(halving=1)):
-        with pytest.raises(InputError, match=r"^`choose_on` needs a column part, which names the"):
+    for odd, remedy in (
+        (LONG, "add the column, or rename"),
+        (frame.assign(halving=1), "leave `choose_on` out$"),
+    ):
+        with pytest.raises(InputError, match=rf"^`choose_on` needs a column part, .* halving; {remedy}"):
             read_parts(odd, "b")
     with pytest.raises(InputError, match=r"^`choose_on` must be one of .*; but got 'z'"):
         read_parts(frame, "z")

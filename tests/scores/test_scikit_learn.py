@@ -256,10 +256,10 @@ def test_training_sets_of_one_class(scored):
 
 
 @each(("labels", "cv", "message"), [
-    ([1, 0, 0, 0], 3, "`cv`=3 needs at least 3 positive cases .*, but there are 1; add cases"),
-    ([1, 1, 0, 0], 3, "`cv`=3 needs .*, but there are 2; use fewer folds, or add cases"),
-    ([1, 1, 1, 0], np.int64(2), "`cv`=2 needs at least 2 negative cases .*, but there are 1; add cases"),
-    ([1, 0, 0, 0], KFold(2), "`cv` needs at least 2 positive cases .* there are 1; add cases"),
+    ([1, 0, 0, 0], 3, "`cv`=3 needs at least 3 positive cases .*, but there are 1; add such cases"),
+    ([1, 1, 0, 0], 3, "`cv`=3 needs .*, but there are 2; use fewer folds, or add such cases"),
+    ([1, 1, 1, 0], np.int64(2), "`cv`=2 needs at least 2 negative cases .*, but there are 1; add such cases"),
+    ([1, 0, 0, 0], KFold(2), "`cv` needs at least 2 positive cases .* there are 1; add such cases"),
     ([0, 0, 0, 0], 3, "`y` must hold both classes, but has no positive case"),
     ([1, 1, 0, 0], KFold(4), "every split needs both classes, but fold 1 has no negative case to test"),
 ])  # fmt: skip
