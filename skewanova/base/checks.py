@@ -489,7 +489,7 @@ def _parse_labels(text: NDArray[Any]) -> NDArray[Any]:
 
 
 def _find_positive(distinct: NDArray[Any], pos_label: object, name: str) -> int:
-    """Return the index of the positive class among the distinct labels, -1 if it is absent."""
+    """Return the index of the positive class among the distinct labels, -1 if absent; raise if unclear."""
     if pos_label is not None:
         return _find_label(pos_label, distinct)
     if distinct.dtype.kind == "f" and (set(distinct.tolist()) <= {0.0, 1.0} or set(distinct) <= {-1.0, 1.0}):

@@ -86,7 +86,7 @@ def _read_versions() -> Mapping[str, str]:
 
 
 def check_formats(figures: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return a tuple of figure formats by names or text such as `svg,png`; empty for None and `none`."""
+    """Return figure formats from names or text such as `svg,png`; () for None, `none`; raise for others."""
     if figures is None:
         return ()
     listed: Any = figures.split(",") if isinstance(figures, str) else figures

@@ -116,14 +116,14 @@ class CasesAnalysis(DesignAnalysis):
         return Analysis([omnibus], frames, limits.warnings)
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
-        """Return the primary test of each pair (rows), measured over another deployment prior."""
+        """Return `POSTHOC_COLUMNS`, a row a pair: the primary test over another deployment prior."""
         areas = next(self.measure([as_deployment_prior(deployment_prior)]))
         return self.compare_families(self.compare(areas), {})
 
     def compare_families(
         self, result: CasesComparison, at_priors: Mapping[float, CasesComparison]
     ) -> pd.DataFrame:
-        """Return a row a pair over the deployment prior, then at each prior (nan where unsupported)."""
+        """Return `POSTHOC_COLUMNS`, by pair over the deployment prior, then at each (nan if unsupported)."""
         parts = [self.compare_family(result).assign(role="primary", response="iauprec", prior=np.nan)]
         for prior, at_prior in at_priors.items():
             rows = self.compare_family(at_prior).assign(role="secondary", response="auprec", prior=prior)
@@ -134,7 +134,7 @@ class CasesAnalysis(DesignAnalysis):
         return pd.concat([part[list(POSTHOC_COLUMNS)] for part in parts], ignore_index=True)
 
     def compare_family(self, result: CasesComparison) -> pd.DataFrame:
-        """Return a row a pair, all or those with the control, with adjusted p-value, limits and reject."""
+        """Return `_build_difference_frame`, test, p_value, p_adjusted, limits, reject; a row a pair."""
         settings = self.options.family_options
         test = name_family(self.primary_test, settings["p_adjust"], control=self.options.control is not None)
         self.options.check_pairwise_auto(test)

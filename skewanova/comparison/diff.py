@@ -154,7 +154,7 @@ def get_leader(ranking: pd.DataFrame) -> str:
 
 
 def load_ranking(source: Any, name: str) -> tuple[pd.DataFrame, Mapping[str, Any]]:
-    """Return the ranking (rank, model, iauprec, group) and settings of a result, a folder or a JSON file."""
+    """Return ranking (rank, model, iauprec, group), settings of a result, folder or JSON file; or raise."""
     if isinstance(source, Comparison):
         return source.ranking[list(RANKING_COLUMNS)], source.settings
     if isinstance(source, DatasetsComparison):

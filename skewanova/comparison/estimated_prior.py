@@ -357,7 +357,7 @@ def _invert_ratio(log_odds: Floats, ratio: Floats, level: float) -> Floats:
 def _bin_cases(
     estimates: Mapping[str, PriorEstimate], cases: Mapping[str, LabelledCases], field_scores: UnlabelledScores
 ) -> batches.CaseBins:
-    """Return each case's bin by each model: positives, negatives (scored by all), and unlabelled."""
+    """Return cases' bins by model: positives, negatives (scored by all; raise if none), unlabelled."""
     common = reduce(np.intersect1d, [item.case for item in cases.values()])
     if not len(common):
         raise InputError(

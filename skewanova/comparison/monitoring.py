@@ -175,7 +175,7 @@ class MonitorReport(FrameResult):
             )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a copy of the table, a row a batch: prior, limits, p_value, leaders, state, prior_moved."""
+        """Return batch, n_batches, n_unlabelled, estimate, limits, p_value, leaders, state, prior_moved."""
         return self.table.copy()
 
     def to_table(self) -> Table:
@@ -313,7 +313,7 @@ def monitor(
 
 
 def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
-    """Return the name of the best of the other ranked models that have scores."""
+    """Return the name of the best of the other ranked models that have scores; raise if none has."""
     chosen, *others = ranking.sort_values("rank", kind="stable")["model"].astype(str)
     result = next((name for name in others if name in scores.models), None)
     if result is None:
@@ -325,7 +325,7 @@ def _find_runner_up(ranking: pd.DataFrame, scores: UnlabelledScores) -> str:
 
 
 def _load_measure(comparison: Any, deployment_prior: PriorLike | None) -> tuple[DeploymentPrior, str]:
-    """Return the deployment prior and the area estimator of a comparison or its folder."""
+    """Return deployment prior and area estimator of a comparison or its folder; raise if it lacks them."""
     settings = load_ranking(comparison, "comparison")[1]
     estimator = check_choice(str(settings.get("area_estimator", "trapezoid")), ESTIMATORS, "area_estimator")
     if deployment_prior is not None:
@@ -428,7 +428,7 @@ def _list_windows(number: int) -> list[int]:
 
 @lru_cache(maxsize=8)
 def simulate_critical_values(looks: int, alpha: float) -> tuple[float, float]:
-    """Return critical |z| over all looks and windows: of means, and of differences from earlier batches."""
+    """Return critical |z| over looks and windows: of means, of differences from before (inf for one look)."""
     if looks == 1:
         return float(norm.isf(alpha / 2)), np.inf
     sums = np.zeros((looks + 1, N_SERIES))
@@ -505,7 +505,7 @@ def _detect_moves(estimate: PriorEstimate, counts: Floats, alpha: float, looks: 
 
 
 def _load_frames(comparison: object) -> Mapping[str, pd.DataFrame]:
-    """Return the frames ranking, leaders and score_bins, by name, of a comparison or of its folder."""
+    """Return frames ranking, leaders, score_bins, by name, of a comparison or its folder; else raise."""
     names = ("ranking", "leaders", "score_bins")
     if isinstance(comparison, Comparison):
         return {name: comparison.tables[name] for name in names}
@@ -563,7 +563,7 @@ def _list_leader_ranges(leaders: pd.DataFrame) -> list[tuple[float, float, list[
 def _classify_state(
     ranges: Sequence[tuple[float, float, list[str]]], chosen: str, interval: tuple[float, float]
 ) -> tuple[str, str]:
-    """Return the names of models that may be best in the interval, joined, and the chosen model's state."""
+    """Return "A, B", models that may be best in the interval, and the state; "", "beyond" if none."""
     overlapping = [names for low, high, names in ranges if low <= interval[1] and high >= interval[0]]
     if not overlapping:
         return "", "beyond"

@@ -399,7 +399,7 @@ def compare_estimators(
 
 
 def name_estimators(estimators: object) -> dict[str, Any]:
-    """Return the estimators by name; those of a sequence by their class, numbered if it repeats."""
+    """Return estimators by name, of a sequence by class, numbered if it repeats; raise for fewer than two."""
     result: Any = estimators
     if isinstance(estimators, list | tuple):
         if any(isinstance(item, tuple) for item in estimators):
@@ -438,7 +438,7 @@ def _check_options(options: Mapping[str, Any], models: Sequence[str]) -> None:
 
 
 def _check_design(design: str | FoldDesign, test_fraction: float | None) -> FoldDesign:
-    """Return the design of the splits to make, with the numbers of halvings and inner folds."""
+    """Return the design of the splits to make, numbers of halvings and inner folds filled in; or raise."""
     kind = design.kind if isinstance(design, FoldDesign) else design
     if kind not in BUILT_IN_DESIGNS:
         raise InputError(

@@ -213,7 +213,7 @@ def _crossing_limits(
 
 
 def _delta_error(edges: Floats, pieces: list[Chebyshev], variance: Floats, root: float) -> float:
-    """Return the delta-method standard error, on the scale of priors, of a crossing at `root` (log-odds)."""
+    """Return the delta-method standard error, in priors, of a crossing at `root` (log-odds), or nan."""
     panel = min(int(np.searchsorted(edges, root, side="right")) - 1, len(pieces) - 1)
     slope = float(pieces[panel].deriv()(root))
     if not np.isfinite(variance).all() or slope == 0:

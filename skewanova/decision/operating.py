@@ -479,7 +479,7 @@ def _judge_threshold(
 
 
 def _average_folds(frame: pd.DataFrame, level: float, ratio: float) -> pd.DataFrame:
-    """Return a row with the mean over folds and t limits for each measure; nan if a fold lacks it."""
+    """Return `OPERATING_COLUMNS`, a row a measure: mean over folds and t limits, nan if a fold lacks it."""
     keys = ["model", "rule", "target", "chosen_prior", "prior", "measure"]
     rows = []
     for key, group in frame.groupby(keys, sort=False, observed=True, dropna=False):

@@ -216,7 +216,7 @@ def _plan_pair(
     *,
     assured: Callable[..., float],
 ) -> dict[str, float]:
-    """Return observed, difference, std_error, power_now, detectable and case factors of a pair, by name."""
+    """Return observed, difference, std_error, power_now, detectable, case_factor(_assured) by name."""
     size, factor_for = target.size(observed), partial(case_factor_for_power, power=target.power)
     return {
         "observed": observed,

@@ -271,7 +271,7 @@ def order_by_estimate(row: Any) -> tuple[str, str]:
 
 
 def rank_certainty(row: Any) -> tuple[float, float]:
-    """Return (adjusted p, -|t|), by which the rows of pairs sort from certain to uncertain."""
+    """Return (adjusted p or 1, -|t| or -inf), by which the rows of pairs sort from certain to uncertain."""
     error = row.std_error
     return (np.nan_to_num(row.p_adjusted, nan=1.0), -abs(row.estimate) / error if error > 0 else -np.inf)
 
@@ -362,7 +362,7 @@ class Judgement:
 
     @cached_property
     def evidence(self) -> list[Any]:
-        """Rows of the pairs and bands that the choice rests on, the least certain one first."""
+        """Rows of the pairs and bands that the choice rests on, least certain first; [] if untrusted."""
         if self.state == "untrusted" or self.supported_mass == 0:
             return []
         rows = self.order.rank_evidence(self.state)

@@ -196,7 +196,7 @@ class DistributedCases(PairedTestSet):
 def iter_distributed_areas(
     evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
 ) -> Iterator[RunAreas]:
-    """Yield the areas and deviations of all models and runs, for one deployment prior after the other."""
+    """Yield areas and deviations of all models and runs, by deployment prior; raise if the runs are fixed."""
     table: Any = evaluation.scores
     if evaluation.design.runs == "fixed":
         raise InputError(FIXED_RUNS)

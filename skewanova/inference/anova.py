@@ -191,7 +191,7 @@ class AnovaResult(HypothesisTest):
         return self._frame[factors].assign(fitted=values - residual, residual=residual)
 
     def effects(self, factor: str) -> tuple[list[Any], Floats, Floats]:
-        """Return levels, each one's effect less the first's (n_levels,), and the covariance of these."""
+        """Return levels, effects less the first's (n_levels,), their covariance; raise with interaction."""
         if self.test == "three_way_interaction":
             raise InputError(
                 "effects of single factors are not defined in a model with an interaction; fit it by "

@@ -163,7 +163,7 @@ def iter_run_areas(evaluation: Evaluation, weightings: Sequence[DeploymentPrior]
 
 
 def match_runs(evaluation: Evaluation) -> tuple[Sample, list[Floats]]:
-    """Return the cases that all runs share, and their scores in every run of every model, model by model."""
+    """Return the cases that runs share, and scores (n_cases,) by model, then run; raise unless in memory."""
     table = evaluation.scores
     if not isinstance(table, ScoreTable):
         raise InputError(

@@ -171,7 +171,7 @@ def tukey_by_prior(
 
 
 def _order_levels(levels: Sequence[Any], effect: Floats, order: Sequence[str] | None) -> list[int]:
-    """Return the indices of the levels in the order stated, or by falling effects."""
+    """Return the levels' indices in the order stated (raise unless it names all), or by falling effects."""
     if order is None:
         return argsort_descending(effect)
     names = [order] if isinstance(order, str) or not isinstance(order, Iterable) else list(order)
@@ -400,7 +400,7 @@ def _adjust_by_range(
 def _paired_t(
     values: Floats, alpha: float, *, inflation: float = 1.0, halves: Floats | None = None, **columns: object
 ) -> pd.DataFrame:
-    """Return a frame of paired t tests of all pairs; `columns` replace some of its columns."""
+    """Return :func:`_pair_frame` of paired t tests of all pairs; `columns` replace some of its columns."""
     tests: dict[str, Any] = fold_statistics.paired_t(values, inflation=inflation, halves=halves)._asdict()
     tests["df"] = fold_statistics.mean_df(values, halves)
     tests["p_value"] = fold_statistics.paired_t_p_values(values, inflation=inflation, halves=halves)
@@ -408,14 +408,14 @@ def _paired_t(
 
 
 def _games_howell(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return paired t tests of all pairs with p_adjusted and limits by the studentized range."""
+    """Return :func:`_pair_frame` of paired t tests with p_adjusted and limits by the studentized range."""
     tests, n_models = fold_statistics.paired_t(values), values.shape[1]
     adjusted = _adjust_by_range(tests.statistic, tests.std_error, n_models, df=len(values) - 1, alpha=alpha)
     return _paired_t(values, alpha, **adjusted)
 
 
 def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.DataFrame:
-    """Return step-down max-T tests; intervals use the single-step critical value if draws suffice."""
+    """Return `_pair_frame` of step-down max-T tests; limits are single-step, or nan if draws are too few."""
     tests, n_folds = fold_statistics.paired_t(values), len(values)
     adjusted = fold_statistics.max_t_test(values, n_resamples=n_resamples, rng=rng)
     a, b = fold_statistics.pair_indices(values.shape[1])
@@ -431,7 +431,7 @@ def _max_t(values: Floats, alpha: float, *, n_resamples: int, rng: Seed) -> pd.D
 
 
 def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return Nemenyi's tests of all pairs: z of mean ranks, and p by the studentized range."""
+    """Return `_pair_frame` of Nemenyi's tests: z of mean ranks, and p_adjusted by the studentized range."""
     n_folds, n_models = values.shape
     a, b = fold_statistics.pair_indices(n_models)
     mean_rank = stats.rankdata(snap_ties(values), axis=1).mean(axis=0)
@@ -443,7 +443,7 @@ def _nemenyi(values: Floats, alpha: float) -> pd.DataFrame:
 
 
 def _wilcoxon(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return Wilcoxon tests of all pairs, exact for at most 50 folds without ties, as in scipy."""
+    """Return `_pair_frame` of Wilcoxon tests, exact for at most 50 folds without ties, as in scipy."""
     difference = fold_statistics.pair_differences(values)
     statistic, p_value = np.transpose([_signed_rank(column) for column in difference.T])
     pairs = fold_statistics.pair_indices(values.shape[1])
@@ -460,7 +460,7 @@ def _signed_rank(difference: Floats) -> tuple[float, float]:
 
 
 def _dunnett(values: Floats, alpha: float) -> pd.DataFrame:
-    """Return Dunnett's (1955) tests of all models with the last, the control, one row each."""
+    """Return `_pair_frame` of Dunnett's (1955) tests of all models with the last, the control."""
     control = values.shape[1] - 1
     others, df = np.arange(control), control * (len(values) - 1)
     std_error = float(np.sqrt(2 * fold_statistics.blocked_f(values).error_sum_sq / df / len(values)))

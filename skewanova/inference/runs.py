@@ -118,7 +118,7 @@ class RunsComparison(ModelComparison):
     components: pd.DataFrame
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row a pair: models, difference, std_error, df_error, statistic, p-values, limits."""
+        """Return model_a, model_b, difference, std_error, df_error, statistic, p_value, _adjusted, limits."""
         names = (
             "model_a", "model_b", "difference", "std_error", "df_error", "statistic", "p_value", "p_adjusted",
             "conf_low", "conf_high",
@@ -377,7 +377,7 @@ def _build_components(values: Floats, covariance: Floats, *, nested: bool) -> pd
 
 
 def component_frame(rows: Mapping[str, float]) -> pd.DataFrame:
-    """Return one row a component: its name, variance (negative ones as 0), std_dev, and share of the sum."""
+    """Return component, variance (negative: 0), std_dev, share of the sum (nan if it is 0), a row each."""
     variance = np.maximum(np.array(list(rows.values()), dtype=np.float64), 0.0)
     total = float(variance.sum())
     share = variance / total if total > 0 else np.full(len(variance), np.nan)

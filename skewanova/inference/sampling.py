@@ -377,7 +377,7 @@ def check_clusters(cluster: ArrayLike, positive: Bools) -> Codes:
 
 
 def number_groups(values: ArrayLike, name: str, positive: Bools) -> tuple[NDArray[Any], Codes]:
-    """Return the distinct names of groups in ascending order, and the group number, from 0, of every case."""
+    """Return sorted names of groups, and each case's group number from 0; raise if a case has none."""
     named = check_vector(to_array(values, name), name)
     check_same_length(y_true=positive, **{name: named})
     no_names = (not isinstance(v, str) and str(v).lower() in MISSING_TEXT for v in named.flat)
@@ -407,7 +407,7 @@ def name_models(models: Sequence[str] | None, n_models: int) -> tuple[str, ...]:
 
 
 def target_prior(prior: float | None, deployment_prior: Any, sample: Sample) -> DeploymentPrior:
-    """Return the deployment prior from one of two arguments (not both), by default the sample's prior."""
+    """Return the deployment prior from one of two arguments (raise for both), else the sample's prior."""
     if prior is not None and deployment_prior is not None:
         raise InputError("give either `prior` or `deployment_prior`, but got both")
     if deployment_prior is not None:

@@ -244,7 +244,7 @@ def draw_forest(
 
 
 def draw_overall_mean(ax: Axes, row: Any, y: int, color: Any) -> list[Entry]:
-    """Draw the mean, its interval and prediction interval at height `y`; return legend entries."""
+    """Draw mean, interval and prediction interval at height `y`; return legend entries, [] without limits."""
     if np.isnan(row["conf_low"]):
         ax.plot(row["estimate"], y, "D", color=color, markerfacecolor=ax.get_facecolor(), markersize=7)
         return []

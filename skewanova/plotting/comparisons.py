@@ -336,7 +336,7 @@ def plot_p_values(
 
 
 def _compare_ranks(result: object, test: str | None) -> RankComparison:
-    """Return the given rank comparison, or that of a comparison's IAUPREC by fold and its tests of pairs."""
+    """Return a RankComparison as it is, or one of a comparison's IAUPREC and pairs; raise for one fold."""
     if isinstance(result, RankComparison):
         return result
     iauprec, pairs = styling.get_table(result, "iauprec"), styling.get_table(result, "pairs")

@@ -32,7 +32,7 @@ class AuditedStrata(NamedTuple):
 
     @classmethod
     def from_scores(cls, scores: NDArray[Any], audited: ArrayLike) -> Self:
-        """Return strata with equal numbers of labels (0 or 1, nan or None for cases without one)."""
+        """Return strata of equal numbers of labels (0, 1; nan or None: no label); raise for others or few."""
         rule = (
             f"`audited` must be 0, 1 or nan for each unlabelled score, with at least {CASES_PER_BIN} labels"
         )

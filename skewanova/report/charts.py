@@ -192,7 +192,7 @@ def choose_prior_ticks(scale: Scale) -> list[tuple[float, str, str]]:
 
 
 def _place_line(line: ChartLine, scale: Scale, marks: Marks) -> dict[str, Any]:
-    """Return colour, SVG paths (line, its unsupported part, band), and pixels of the dot at the cursor."""
+    """Return color, path, dashed (unsupported part), band (SVG paths or ""), dot (pixels or None) by name."""
     x, y, low, high, rarest = line.x, line.y, line.low, line.high, marks.rarest
     if x[0] < rarest < x[-1] and rarest not in x:  # the dashes end where support begins
         position = int(np.searchsorted(x, rarest))
@@ -220,7 +220,7 @@ def _place_line(line: ChartLine, scale: Scale, marks: Marks) -> dict[str, Any]:
 
 
 def _place_names(lines: Sequence[ChartLine], scale: Scale, layout: Layout) -> list[dict[str, Any]]:
-    """Return colour, text, `y` and line end of each name in pixels, at least one line of text apart."""
+    """Return color, text, y and end (of the line) of each name, in pixels, at least a line of text apart."""
     height = scale.bottom - scale.top
     ends = np.array([float(scale.y(line.y[-1])) for line in lines])
     gap = min((layout.font + 4) / height, 1 / max(len(lines) - 1, 1))
@@ -232,14 +232,14 @@ def _place_names(lines: Sequence[ChartLine], scale: Scale, layout: Layout) -> li
 
 
 def _place_shade(limits: tuple[float, float], scale: Scale) -> dict[str, Any]:
-    """Return left and right side of the shaded deployment prior in pixels, and its text."""
+    """Return x and right (sides in pixels) and text of the shaded deployment prior, by name."""
     low, high = (float(np.clip(value, *scale.x_limits)) for value in limits)
     text = f"deployment prior {limits[0]:.3g}" + (f" to {limits[1]:.3g}" if limits[1] > limits[0] else "")
     return {"x": float(scale.x(low)), "right": float(scale.x(high)), "text": text}
 
 
 def _place_crossing(each: Crossing, scale: Scale, font: int) -> dict[str, Any]:
-    """Return pixels of ring (x, y), bar (low, high) and text of a change of the highest mean."""
+    """Return by name x, y (ring), low, high (bar), text_x, text_y in pixels, anchor, and texts (or [])."""
     prior, low, high, value = each
     x, y = float(scale.x(prior)), float(scale.y(value))
     texts = ["the highest mean changes", f"at {prior:.3g} ({low:.3g} to {high:.3g})"]
@@ -259,7 +259,7 @@ def _place_crossing(each: Crossing, scale: Scale, font: int) -> dict[str, Any]:
 
 
 def _place_segment(each: Segment, scale: Scale, font: int) -> dict[str, Any]:
-    """Return x and width in pixels, colour, full text, and the text that fits ("" if none does)."""
+    """Return by name x and width in pixels, color, title (full text), text that fits ("" if none does)."""
     low, high, text, color = each
     x, right = float(scale.x(low)), float(scale.x(high))
     shorter = text, text.split(":")[0].removeprefix("use ")

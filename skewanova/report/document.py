@@ -116,7 +116,7 @@ def render_notebook(source: ReportSource, table: Table) -> str:
 def build_page_context(
     verdict: Verdict | None, colors: Mapping[str, int], anchors: Mapping[str, str], *, rarest: float = 0.0
 ) -> dict[str, Any]:
-    """Return template variables of all pages: version, colours, script, verdict and its warnings."""
+    """Return version, light, dark, script, script_hash, max_rows, reversing; of a verdict choose, verdict."""
     context: dict[str, Any] = {
         "version": version("skewanova"),
         "light": LIGHT_COLORS,
@@ -252,7 +252,7 @@ def build_view(table: Table, *files: str) -> View:
 
 
 def _write_along_prior(source: ReportSource) -> list[str]:
-    """Return sentences on ranges of priors where two models differ: MAX_RANGES, and a count of more."""
+    """Return sentences on ranges where two models differ: MAX_RANGES and a count of more; [] if untrusted."""
     if not source.verdict.is_trusted:
         return []
     names = shorten_names(source.evaluation.models)

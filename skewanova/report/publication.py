@@ -94,7 +94,7 @@ def _find_columns(table: Table, columns: Any) -> list[int]:
 
 
 def _find_rows(table: Table, rows: Any) -> list[int]:
-    """Return the indices of the first rows, or of those with a cell that names a model, pair or test."""
+    """Return indices of the first rows, or of those with a cell that names a model, pair, test; or raise."""
     if isinstance(rows, str) or not isinstance(rows, int | np.integer | Iterable):
         hint = f"; write [{rows!r}]" if isinstance(rows, str) else ""
         raise InputTypeError(f"`rows` must be a whole number or a list of names, but got {rows!r}{hint}")

@@ -187,7 +187,7 @@ class TestedResult(Result):
 
     @property
     def tests(self) -> pd.DataFrame:
-        """One row for each term of each test of all models; columns of `inference.ANOVA_COLUMNS`."""
+        """One row for each term of each test of all models; columns of `AnovaResult.to_frame`."""
         return self.tables["tests"]
 
     @property
@@ -251,7 +251,7 @@ class ReportSource(TestedResult):
 
     @property
     def by_prior(self) -> pd.DataFrame:
-        """One row for each prior and model: rank, AUPREC, band, regret, and whether it may be the best."""
+        """Columns prior, model, rank, auprec, conf_low, conf_high, contender (bool), regret."""
         return self.tables["by_prior"]
 
     @cached_property

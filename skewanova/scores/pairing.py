@@ -60,7 +60,7 @@ class PairedCases(NamedTuple):
 
 
 def pair_cases(table: Scores) -> PairedCases:
-    """Return the cases of a table's one fold, matched over models by name or, without names, by row."""
+    """Return the cases of a table's one fold, matched by name, else by row; raise if models differ."""
     if not isinstance(table, ScoreTable):
         raise InputError(NEEDS_MEMORY)
     return _pair_folds(table)[0]

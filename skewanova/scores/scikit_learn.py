@@ -52,7 +52,7 @@ def check_response_method(response_method: str, class_prior: float | None) -> No
 def score_cases(
     estimator: Any, rows: Any, *, response_method: str = "auto", pos_label: object = None
 ) -> NDArray[Any]:
-    """Return one score per case by a fitted classifier of two classes; higher means more likely positive."""
+    """Return scores (n_cases,) by a fitted classifier of two classes, higher for positives; or raise."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{type(estimator).__name__} has no classes_, as classifiers have; use a classifier")

@@ -253,7 +253,7 @@ def describe_damage(paths: Iterable[Path], columns: Collection[str]) -> str | No
 
 
 def _index_columns(schema: Any) -> frozenset[str]:
-    """Return the names of columns that pandas stored as the index, according to the metadata."""
+    """Return the names of columns that pandas stored as the index by the metadata; empty without it."""
     try:
         columns = schema.pandas_metadata["index_columns"]
         return frozenset(name for name in columns if isinstance(name, str))

@@ -145,7 +145,7 @@ class _ScoreSummaries:
         return self.sampling.sums.effective_number()
 
     def count_unpaired(self) -> tuple[int, tuple[tuple[Label, Label], ...]]:
-        """Return the number of (case, fold) that lack a model of the fold, and at most 5 of them."""
+        """Return the number of (case, fold) that lack a model of the fold, and up to 5; or 0, ()."""
         cases = self.cases
         return (0, ()) if cases is None else (int(cases.unpaired.sum()), cases.examples[:MAX_EXAMPLES])
 

@@ -146,7 +146,7 @@ def _iter_blocks(path: Path, names: Sequence[str], n_rows: int) -> Iterator[list
 
 
 def _iter_records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the fields of every record, the header first; skip blank lines."""
+    """Yield line number and fields of every record, the header first, no blank lines; raise if ragged."""
     line, width = 1, 0
     try:
         with _open_lines(path) as lines:
@@ -242,7 +242,7 @@ def _parse_numbers(texts: Sequence[str]) -> tuple[NDArray[Any], int | None]:
 
 
 def _parse_number(text: str) -> float:
-    """Return the nearest double, or nan for text that means missing; 1_000 is not a number here."""
+    """Return the nearest double, nan for text that means missing; ValueError for other text such as 1_000."""
     if "_" in text or not text.isascii():
         raise ValueError(text)
     return np.nan if text.strip().lower() in MISSING_TEXT else float(text)
@@ -297,7 +297,7 @@ def _parse_json(content: str, line: str) -> dict[str, Any]:
 def _format_column(
     name: str, rows: Sequence[dict[str, Any]], where: RowName, columns: ColumnMap
 ) -> list[str]:
-    """Return the cells of a column as text; of the scores of two classes, that of the positive class."""
+    """Return cells as text, of scores of two classes that of the positive one; raise for others."""
     texts = []
     for i, row in enumerate(rows):
         try:
@@ -325,7 +325,7 @@ def _format_cell(cell: Any) -> str:
 
 
 def _positive_score(cell: Any, pos_label: object) -> Any:
-    """Return the score of the positive class of two, by position or by name; a single score as it is."""
+    """Return the positive class's score of two, by position or name; one as it is; ValueError if unclear."""
     if isinstance(cell, dict):
         raise ValueError(
             f"has {cell!r:.60}, the score of one class only; write the scores of both classes (top_k=None in "

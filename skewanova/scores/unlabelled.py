@@ -183,7 +183,7 @@ class LabelledCases(NamedTuple):
 
 
 def collect_labelled_cases(table: ScoreTable, model: str, fold: str | int | None = None) -> LabelledCases:
-    """Return the distinct cases of a model, with mean scores over folds, or the cases of one fold."""
+    """Return a model's distinct cases, mean scores over folds (raise without names), or those of one fold."""
     rows = table.frame[table.frame["model"] == model]
     if fold is not None:
         label = check_choice(str(fold), [str(label) for label in table.folds], "fold")
