@@ -188,7 +188,7 @@ class PairwiseOrder:
 
     @property
     def wins(self) -> list[tuple[str, str, Any]]:
-        """Better model, worse model and row of each pair whose test rejects equality."""
+        """Tuples (better model, worse model, row) of the pairs whose test rejects equality."""
         return [(*order_by_estimate(row), row) for row in self.pairs if row.reject]
 
     @property
@@ -403,7 +403,7 @@ class Judgement:
         return [str(model) for model in means.index[means < 0.5]]
 
     def are_equivalent(self, models: Collection[str]) -> bool:
-        """Return True if TOST shows equivalence of every pair of these models; False if partial."""
+        """Return True if TOST shows all pairs of these models equivalent; False if `is_partial`."""
         frame = self.frames["equivalence"]
         rows = frame[frame["model_a"].isin(models) & frame["model_b"].isin(models)]
         return not self.is_partial and bool(rows["equivalent"].all())

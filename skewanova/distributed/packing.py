@@ -213,9 +213,9 @@ def choose_cuts(sketches: Sequence[GroupSample], most: int) -> dict[Group, NDArr
 
 
 def count_levels(frame: pd.DataFrame, *, cuts: Mapping[Group, NDArray[Any]]) -> pd.DataFrame:
-    """Return the numbers n of rows of a partition by group, label and score, with the piece of each score.
+    """Return model, fold, y_true, y_score, [weight,] piece, n: a row a score of a group of a partition.
 
-    Weights are summed, and rows of weight 0 are left out.
+    n is the number of rows. Weights are summed, and rows of weight 0 are left out.
     """
     keys, sums = group_columns(frame), ["n"]
     if "weight" in frame:

@@ -100,7 +100,7 @@ class Sample:
 
     @cached_property
     def unit_sums(self) -> UnitSums:
-        """Largest weight of units with negatives and with positives; sums of weights, squares over it."""
+        """UnitSums over units with negatives and with positives, in arrays (2,), of their weights."""
         return UnitSums.from_cases(self.positive.astype(np.intp), self.unit, self.weight, 2)
 
     @cached_property
@@ -242,7 +242,7 @@ class SampleSummary(Sample):
 
     @cached_property
     def unit_sums(self) -> UnitSums:
-        """Largest weight of units with negatives and with positives; sums of weights, squares over it."""
+        """UnitSums over units with negatives and with positives, in arrays (2,), of their weights."""
         counts = np.array(self.sizes[:2], dtype=np.float64)
         return UnitSums(np.ones(2), counts, counts) if self.sums is None else self.sums
 

@@ -503,7 +503,7 @@ def typical_prior(weighting: DeploymentPrior) -> float:
 
 
 def as_deployment_prior(value: PriorLike) -> DeploymentPrior:
-    """Return a UniformPrior of ``(low, high)`` or a number, scipy's converted, or itself; or raise."""
+    """Return a UniformPrior of ``(low, high)`` or one number, one of scipy's, or `value` itself; or raise."""
     if not isinstance(value, tuple | list | float | int | np.ndarray | type):
         if hasattr(value, "quadrature"):
             return cast("DeploymentPrior", value)
