@@ -133,7 +133,7 @@ class DesignAnalysis(ABC):
 
     @abstractmethod
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
-        """Return the primary test of each pair (rows), measured over another deployment prior."""
+        """Return `POSTHOC_COLUMNS`, a row a pair: the primary test over another deployment prior."""
 
     @cached_property
     def published(self) -> tuple[AnovaResult, AnovaResult]:
@@ -311,14 +311,14 @@ class FoldTests:
         return [*results, split_plot_anova(self.source)] if several else results
 
     def test_pairs(self, published: Sequence[pd.DataFrame] = ()) -> pd.DataFrame:
-        """Return the rows of all tests of pairs: the primary, those `published`, the secondary ones."""
+        """Return `POSTHOC_COLUMNS` of all tests of pairs: primary, those `published`, secondary."""
         others = _select_tests(PAIRWISE_TESTS, self.design, control=self.options.control is not None)
         primary = self.test_family(self.pairwise).assign(role="primary")
         secondary = [self.test_family(method) for method in others if method != self.pairwise]
         return pd.concat([primary, *published, *secondary], ignore_index=True)
 
     def test_family(self, method: str) -> pd.DataFrame:
-        """Return one test of each pair (rows); `p_adjust` applies if the test does not adjust by itself."""
+        """Return `POSTHOC_COLUMNS`, a row a pair, of one test, by `p_adjust` unless it adjusts by itself."""
         options = self.options
         if method == "tukey":
             anova = two_way_anova(self.frame, alpha=options.alpha)
@@ -345,7 +345,7 @@ class FoldTests:
         return frames
 
     def list_warnings(self) -> Sequence[str]:
-        """Return a warning, or none, that the stated test of pairs may exceed its level in the design."""
+        """Return (warning,) that the stated test of pairs may exceed its level in the design, or ()."""
         return warn_each(_check_level(self.design, self.options))
 
 
@@ -376,13 +376,13 @@ class FoldsAnalysis(DesignAnalysis):
         return Analysis((primary, *self.published, *secondary), frames, tests.list_warnings())
 
     def compare_pairs(self, deployment_prior: PriorLike) -> pd.DataFrame:
-        """Return the primary test of each pair (rows), measured over another deployment prior."""
+        """Return `POSTHOC_COLUMNS`, a row a pair: the primary test over another deployment prior."""
         source = self.evaluation.reweight(as_deployment_prior(deployment_prior))
         tests = replace(self.tests, source=source)
         return tests.test_family(tests.pairwise)
 
     def _compare_as_published(self, primary: str) -> list[pd.DataFrame]:
-        """Return Tukey's tests of pairs of models (unless they are primary), also at each prior."""
+        """Return frames `POSTHOC_COLUMNS` of Tukey's tests (unless they are primary), also at each prior."""
         alpha, order = self.options.alpha, self.evaluation.models
         anovas = self.published[primary == "tukey" :]
         frames = [tukey_hsd(anova, alpha=alpha, order=order).to_frame() for anova in anovas]

@@ -266,11 +266,9 @@ def _regrets(measures: Evaluation, curves: MeanCurves) -> tuple[Floats, Floats]:
 
 
 def shrink_estimates(estimate: Floats, covariance: Floats, df: float) -> Floats:
-    """Shrink estimates (n_models,) towards their mean (Efron and Morris 1975); nan below four models.
-
-    Deviations are multiplied by max(0, 1 - (K - 3) v / S) for K models with sum of squares S about the mean.
-    The mean error variance v of contrasts is multiplied by df / (df + 2) if it is estimated.
-    """
+    """Shrink estimates (n_models,) towards their mean (Efron and Morris 1975); nan below four models."""
+    # deviations times max(0, 1 - (K - 3) v / S) for K models with sum of squares S about the mean; the mean
+    # error variance v of contrasts is multiplied by df / (df + 2) if it is estimated
     n_models = len(estimate)
     if n_models < MIN_MODELS_TO_SHRINK:
         return np.full(n_models, np.nan)

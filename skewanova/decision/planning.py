@@ -162,7 +162,7 @@ def _build_plan(
     *,
     control: str | None,
 ) -> pd.DataFrame:
-    """Return a row for each compared pair with all columns of PLAN_COLUMNS."""
+    """Return `PLAN_COLUMNS`, a row for each compared pair."""
     goal = {name: getattr(target, name) for name in GOAL_COLUMNS}
     frame = pd.DataFrame(combinations(models, 2), columns=["model_a", "model_b"]).assign(
         **columns, **goal, design=design.kind, n_folds_now=float(design.n_folds)

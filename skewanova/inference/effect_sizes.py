@@ -275,12 +275,10 @@ class MetaAnalysis(NamedTuple):
 
 
 def estimate_mean_effect(effects: Floats, variances: Floats, *, robust: bool = True) -> MetaAnalysis:
-    """Return a random-effects meta-analysis with Paule and Mandel's (1982) variance, by t on k - 1 df.
-
-    With that variance Hartung and Knapp's (2001) standard error equals the ordinary one. Both take the
-    weights for exact, so the larger of it and the robust one is used (Sidik and Jonkman 2006; without it .07
-    of tables are rejected at .05). If a variance is 0, only the plain mean and df are returned, the rest nan.
-    """
+    """Return a random-effects meta-analysis by t on k - 1 df; only mean and df if a variance is 0."""
+    # With Paule and Mandel's (1982) variance, Hartung and Knapp's (2001) error equals the ordinary one.
+    # Both take weights for exact, so the larger of it and the robust one is used (Sidik and Jonkman 2006).
+    # Without `robust` .07 of tables are rejected at .05 (docs/studies/datasets.md).
     df = len(effects) - 1
     if not (variances > 0).all():
         return MetaAnalysis(float(effects.mean()), np.nan, df, *[np.nan] * 6)

@@ -152,11 +152,9 @@ class Sample:
                 yield number, centered
 
     def estimate_errors(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return standard errors (nan if a class is one unit) and df from (G - 1) (estimate - without).
-
-        The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, and not below that of
-        normal values, so heavy tails reduce the degrees of freedom (Satterthwaite 1946).
-        """
+        """Return standard errors (nan if a class is one unit) and df from (G - 1) (estimate - without)."""
+        # The variance of a variance is (kurtosis - 1) variance^2 / G in each stratum, and not below that of
+        # normal values, so heavy tails reduce the degrees of freedom (Satterthwaite 1946).
         flat = values.reshape(len(values), -1)
         unit = ceil_power_of_two(np.maximum(flat.max(axis=0), -flat.min(axis=0)))
         strata = self.variances_from_sums(self._sum_powers(flat / unit))
@@ -277,10 +275,8 @@ class VarianceEstimates(NamedTuple):
 
     @classmethod
     def from_power_sums(cls, sample: Sample, sums: Floats, n_models: int, unit: Floats) -> VarianceEstimates:
-        """Return estimates from `power_sums` of deviations over `magnitude` (n_priors,).
-
-        With few units, the degrees of freedom of a pair are at most the harmonic mean over all pairs.
-        """
+        """Return estimates from `power_sums` of deviations divided by powers of two `unit` (n_priors,)."""
+        # with few units, the degrees of freedom of a pair are at most the harmonic mean over all pairs
         variance, df = _sum_strata(sample.variances_from_sums(sums))
         variance, pair_df = variance * unit**2, df[n_models:]
         if pair_df.size and sample.df < MIN_UNITS_FOR_KURTOSIS - 1:

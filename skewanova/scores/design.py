@@ -472,10 +472,8 @@ class MeanInterval(NamedTuple):
 def logit_interval(
     area: ArrayLike, std_error: Floats | float, *, df: Floats | float, level: float, size: ArrayLike = np.inf
 ) -> tuple[Floats, Floats]:
-    """Return limits low and high, ``expit(logit(area) -+ t std_error / (area (1 - area)))``.
-
-    Half a case of precision 1 and half a case of precision 0 join the `size` cases (docs/studies/support.md).
-    """
+    """Return limits low and high, ``expit(logit(area) -+ t std_error / (area (1 - area)))``."""
+    # half a case of precision 1 and half a case of precision 0 join `size` cases (docs/studies/support.md):
     # without them, area and error are both too small where the few cases of high precision are missing
     theta, share = np.asarray(area, dtype=np.float64), 1 / (np.asarray(size) + 1)
     centre = (1 - share) * theta + share / 2

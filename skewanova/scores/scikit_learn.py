@@ -150,10 +150,7 @@ class LabelledData:
     def fit_and_score(
         self, estimator: Any, split: Split, params: Mapping[str, Any], seed: int | None
     ) -> NDArray[Any]:
-        """Return the scores of the split's test cases by a clone fitted to its training cases.
-
-        A seed replaces every `random_state` of None, also in parts of the estimator.
-        """
+        """Return scores of the split's test cases by a clone fitted to its training cases with the seed."""
         fitted = import_sklearn("base").clone(estimator)
         options = fitted.get_params(deep=True) if seed is not None and hasattr(fitted, "get_params") else {}
         unset = [name for name, value in options.items() if value is None]
