@@ -226,7 +226,7 @@ class TestedResult(Result):
 
     @property
     def population(self) -> str:
-        """What tests and intervals are about, as a phrase."""
+        """Phrase for the population that tests and intervals are about."""
         return self.design.population
 
     @property
