@@ -253,9 +253,10 @@ def check_sizes(
     positives, effective = support.n_positive, float(effective_negatives(support.n_negative, low))
     units = " (counted in clusters that hold one)" if clustered else ""
     distance = float(1 - estimate[0]) / error if error > 0 else 0.0
-    few = f"few positives{units}, {support.needed:g} are needed: standard errors are rough"
-    small = f"negatives / skew at prior {low:g} is small: standard errors are too small there"
-    liberal = "positives times the smallest area are few: tests may reject too often"
+    few = f"few positives{units}, {support.needed:g} are needed: standard errors are rough; add positives"
+    small = f"negatives / skew at prior {low:g} is small, {support.needed:g} are needed; add negatives"
+    least = f"positives times the smallest area are below {MIN_POSITIVES_TIMES_AREA}"
+    liberal = f"{least}: tests may reject too often; add positives"
     close = "the best model is close to the ceiling of 1, where differences shrink"
     checks = (
         ("positives", positives, support.needed, few),

@@ -67,11 +67,12 @@ CHECK_LEVEL = 0.05
 MAX_SHAPIRO_RESIDUALS = 5000
 
 
+_BY_RANKS = "read sign_flip and friedman in result.tests (tables/tests.csv of --out)"
+
+
 #: Advice where the test of an assumption rejects, or the best model is near the ceiling.
 ADVICE = {
-    "normality": (
-        "residuals are not normal: where folds are independent, read the sign-flip and Friedman rows beside"
-    ),
+    "normality": f"residuals are not normal: where folds are independent, {_BY_RANKS}",
     "spread": (
         "models spread unequally over folds: do not rely on Tukey's tests or label permutation, which pool "
         "their variances"
@@ -80,12 +81,12 @@ ADVICE = {
         "differences between models vary unequally: the uncorrected F and Tukey's tests reject too often"
     ),
     "additivity": (
-        "differences between models grow with the level of the fold: read the differences fold by fold, or "
-        "on another scale"
+        "differences between models grow with the level of the fold: read the areas of each fold, as in "
+        "result.tables['iauprec'] (tables/iauprec.csv of --out)"
     ),
     "ceiling": (
         "the best model is close to the ceiling of 1, where differences shrink and normality fails: where "
-        "folds are independent, read the sign-flip and Friedman rows beside"
+        f"folds are independent, {_BY_RANKS}"
     ),
 }
 

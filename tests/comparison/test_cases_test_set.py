@@ -197,7 +197,7 @@ def test_few_positives_at_a_small_area_are_told():
     row = result.tables["assumptions"].set_index("check").loc["positives_times_area"]
     assert row["statistic"] == pytest.approx(60 * result.tables["iauprec"]["iauprec"].min())
     assert row["statistic"] < 10
-    assert row["advice"].endswith("tests may reject too often")
+    assert row["advice"].endswith("below 10: tests may reject too often; add positives")
 
 
 def test_summary_and_folder_of_one_set(found, undrawn, tmp_path):
