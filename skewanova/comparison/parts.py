@@ -247,7 +247,7 @@ def compare_datasets(
     Returns
     -------
     DatasetsComparison
-        Frames, ``summary()`` and ``save()``.
+        The verdict, the :class:`~skewanova.Comparison` of each data set, frames, ``summary()``, ``save()``.
 
     Raises
     ------
@@ -550,7 +550,7 @@ def compare_classes(
     Returns
     -------
     ClassesComparison
-        Frames and ``summary()``.
+        The :class:`~skewanova.Comparison` and the choice of each class, frames, ``summary()``, ``save()``.
 
     Raises
     ------

@@ -93,7 +93,8 @@ def difference_curves(
     DataFrame
         One row for each pair and prior, with columns model_a, model_b, prior, estimate (first minus second),
         std_error, statistic (t), p_adjusted, conf_low, conf_high (the band) and ``reject``, True if
-        ``p_adjusted < alpha`` and the data support the prior.
+        ``p_adjusted < alpha`` and the data support the prior. Without folds (on one test set or over runs),
+        the columns from std_error to conf_high are nan at unsupported priors.
 
     Raises
     ------
@@ -397,7 +398,8 @@ def auprec_bands(
     Returns
     -------
     DataFrame
-        One row for each model and prior: model, prior, auprec, conf_low and conf_high, clipped to [0, 1].
+        One row for each model and prior: model, prior, auprec, conf_low and conf_high, clipped to [0, 1];
+        limits are nan if the covariance is unknown.
 
     Notes
     -----
