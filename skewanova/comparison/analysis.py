@@ -227,6 +227,18 @@ def choose_pairwise_test(design: FoldDesign, alpha: float) -> str:
     return "max_t" if reachable else "paired_t"
 
 
+def choose_datasets_test(n_datasets: int, n_pairs: int, alpha: float) -> tuple[str, list[str]]:
+    """Return "wilcoxon" and [], or "paired_t" and [note] if the data sets are too few for signed ranks."""
+    min_p_value = 2.0 ** (1 - n_datasets)  # of the signed-rank test
+    if n_pairs * min_p_value < alpha:
+        return "wilcoxon", []
+    note = (
+        f"with {n_datasets} data sets, signed ranks cannot reach p below {min_p_value:.2g}: pairs are "
+        "compared by t tests of the data sets' means"
+    )
+    return "paired_t", [note]
+
+
 def name_pairwise_test(design: FoldDesign, alpha: float) -> str:
     """Return the chosen pairwise test with its adjustment, such as ``corrected_t_holm``."""
     method = choose_pairwise_test(design, alpha)

@@ -35,7 +35,7 @@ from skewanova.base.text import (
     shorten_names,
     wrap_lines,
 )
-from skewanova.comparison.analysis import group_models
+from skewanova.comparison.analysis import choose_datasets_test, group_models
 from skewanova.comparison.pipeline import check_arguments, compare
 from skewanova.comparison.result import Comparison
 from skewanova.decision.joint_curves import iauprec_covariance
@@ -293,7 +293,7 @@ def compare_datasets(
     order, control, p_adjust = ranking["model"].tolist(), options.get("control"), options.get("p_adjust")
     blocks = means.rename(columns={"dataset": "fold"})[["model", "fold", "iauprec"]]
     family: dict[str, Any] = {"alpha": alpha, "order": order}
-    method, notes = _choose_method(len(comparisons), count_compared_pairs(len(order), control), alpha)
+    method, notes = choose_datasets_test(len(comparisons), count_compared_pairs(len(order), control), alpha)
     primary = posthoc(blocks, method=method, role="primary", p_adjust=p_adjust, control=control, **family)
     nemenyi = [] if control is not None else [posthoc(blocks, method="nemenyi", **family)]
     differences = _measure_differences(comparisons, primary, alpha)
@@ -310,18 +310,6 @@ def compare_datasets(
         deployment_prior=next(iter(comparisons.values())).evaluation.deployment_prior.describe(),
         warnings=warn_each([*notes, *_merge_warnings("data set", comparisons)]),
     )
-
-
-def _choose_method(n_datasets: int, n_pairs: int, alpha: float) -> tuple[str, list[str]]:
-    """Return "wilcoxon" and [], or "paired_t" and [note] if the data sets are too few for signed ranks."""
-    min_p_value = 2.0 ** (1 - n_datasets)  # of the signed-rank test
-    if n_pairs * min_p_value < alpha:
-        return "wilcoxon", []
-    note = (
-        f"with {n_datasets} data sets, signed ranks cannot reach p below {min_p_value:.2g}: pairs are "
-        "compared by t tests of the data sets' means"
-    )
-    return "paired_t", [note]
 
 
 def _compare_each(

@@ -239,8 +239,10 @@ class Comparison(PublishedResult, ReportSource):
     def _repr_html_(self) -> str:
         """Return the verdict, AUPREC along the prior and the ranking as HTML, for a notebook."""
         from skewanova.report.document import render_notebook
+        from skewanova.report.screen import build_screen
 
-        return render_notebook(self, self._build_short_ranking())
+        chart = next(iter(build_screen(self).charts), None)
+        return render_notebook(self, self._build_short_ranking(), chart)
 
     @property
     def methods(self) -> Prose:

@@ -100,7 +100,7 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     Parameters
     ----------
     iauprec : DataFrame
-        Columns model, fold, iauprec, n_positive; every model in every fold.
+        Columns model, fold, iauprec and, for the checks of areas, n_positive; every model in every fold.
     alpha : float, default 0.05
         Level of the tests, which resampling tests may be unable to reach.
 
@@ -127,11 +127,7 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     ['normality', 'sphericity', 'additivity']
     """
     check_alpha(alpha)
-    check_columns(iauprec, ("model", "fold", "n_positive", "iauprec"))
     values, _ = build_fold_table(iauprec)
-    positives = iauprec["n_positive"].to_numpy(dtype=np.float64)
-    ratio, distance = float(positives.max() / positives.min()), _measure_ceiling(values)
-    uneven = f"folds differ by a factor of {ratio:.2g} in positives, yet count alike: use stratified folds"
     few = f"with {len(values)} folds this test cannot reach {alpha:g}: more folds are needed"
     n_folds, n_models = values.shape
     smallest = {
@@ -144,11 +140,20 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
             (check, float(statistic), float(p), ADVICE[check] if p < CHECK_LEVEL else "")
             for check, (statistic, p) in _test_assumptions(values).items()
         ),
-        ("fold_imbalance", ratio, np.nan, uneven if ratio > FOLD_IMBALANCE else ""),
-        ("ceiling", distance, np.nan, ADVICE["ceiling"] if distance < 2 else ""),
+        *(_check_areas(iauprec["n_positive"], values) if "n_positive" in iauprec else ()),
         *((f"smallest_p_{test}", np.nan, p, few if p >= alpha else "") for test, p in smallest.items()),
     ]
     return pd.DataFrame(rows, columns=list(CHECK_COLUMNS))
+
+
+def _check_areas(n_positive: pd.Series[Any], values: Floats) -> list[tuple[str, float, float, str]]:
+    """Return the rows fold_imbalance and ceiling of areas, which count positives and end at 1."""
+    ratio, distance = float(n_positive.max() / n_positive.min()), _measure_ceiling(values)
+    uneven = f"folds differ by a factor of {ratio:.2g} in positives, yet count alike: use stratified folds"
+    return [
+        ("fold_imbalance", ratio, np.nan, uneven if ratio > FOLD_IMBALANCE else ""),
+        ("ceiling", distance, np.nan, ADVICE["ceiling"] if distance < 2 else ""),
+    ]
 
 
 def soundness(evaluation: Evaluation) -> pd.DataFrame:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from skewanova.base.checks import Floats
 from skewanova.base.text import shorten_name
@@ -88,6 +89,38 @@ class Scale(NamedTuple):
     def path(self, x: Floats, y: Floats) -> str:
         """Return the SVG path of a line through points in units of the axes."""
         return draw_path(self.x(x), self.y(y))
+
+
+class IntervalRow(NamedTuple):
+    """A model's mean and interval in pixels, with its height, name and colour."""
+
+    text: str
+    color: int
+    y: float
+    mean: float
+    low: float
+    high: float
+
+
+#: Pixels of a row of intervals, and of the chart's height besides.
+ROW_HEIGHT, AXIS_HEIGHT = 26, 34
+
+
+def build_interval_chart(ranking: pd.DataFrame, colors: Mapping[str, int], *, label: str) -> SimpleNamespace:
+    """Return a chart with a row for each model of a ranking: its mean and the interval."""
+    numbers = ranking[["mean", "conf_low", "conf_high"]].to_numpy(dtype=np.float64)
+    names = [shorten_name(str(model), WIDE.max_name) for model in ranking["model"]]
+    low, high = choose_limits(numbers)
+    left, right = round(BOLD_WIDTH * WIDE.font * max(map(len, names))) + 14, WIDE.width - 20
+    height = ROW_HEIGHT * len(names)
+    scale = Scale(left, right, 0, height, (low, high), (0, 1), is_log=False)
+    ticks = [(float(scale.x(value)), f"{value:.3g}") for value in choose_steps(low, high)]
+    rows = [
+        IntervalRow(name, colors[str(model)], ROW_HEIGHT * (i + 0.5), *scale.x(numbers[i]).tolist())
+        for i, (model, name) in enumerate(zip(ranking["model"], names, strict=True))
+    ]
+    size = WIDE.width, height + AXIS_HEIGHT
+    return SimpleNamespace(label=label, size=size, scale=scale, ticks=ticks, rows=rows)
 
 
 def draw_path(x: Iterable[float], y: Iterable[float]) -> str:

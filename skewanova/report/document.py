@@ -35,6 +35,7 @@ from skewanova.decision.verdict import LINE_TITLES, Verdict
 from skewanova.inference.catalogue import get_test
 from skewanova.plotting.lines import DARK_COLORS, LIGHT_COLORS
 from skewanova.report import sentences
+from skewanova.report.charts import Chart, build_interval_chart
 from skewanova.report.publication import (
     REPORT_TABLES,
     build_report_tables,
@@ -61,6 +62,10 @@ TABLE_ANCHORS = {
     "iauprec": "priors",
     "roc": "curves",
 }
+
+
+#: The same on the page of a comparison of values.
+VALUES_ANCHORS = {**dict.fromkeys(("pairs", "equivalence"), "pairs"), "ranking": "ranking"}
 
 
 #: Numbers of a verdict without a link: limits beside an estimate that has one.
@@ -102,19 +107,45 @@ def render_page(source: ReportSource, provenance: Mapping[str, Any]) -> str:
     return load_templates().get_template("report.html.j2").render(context)
 
 
-def render_notebook(source: ReportSource, table: Table) -> str:
-    """Return the verdict, the first chart and a table as HTML for a notebook."""
+def render_values_page(source: TestedResult, provenance: Mapping[str, Any]) -> str:
+    """Return the report on values of any measure as an HTML document."""
+    verdict, methods, settings = source.verdict, source.methods, source.settings
+    colors = color_models([str(model) for model in source.ranking["model"]], verdict)
+    context = {
+        **build_page_context(verdict, colors, VALUES_ANCHORS, rarest=None),
+        "title": write_title(source),
+        "subject": str(settings["design_description"]),
+        "measure": source.measure,
+        "unit": source.unit,
+        "intervals": build_interval_chart(source.ranking, colors, label=f"Mean {source.measure} by model"),
+        "views": build_views(source),
+        "tested": describe_test(source, "primary"),
+        "conclusions": source.conclusions,
+        "warnings": [text for text in source.warnings if text not in verdict.warnings],
+        "methods": methods.paragraphs,
+        "references": methods.references,
+        "provenance": _list_provenance(provenance),
+    }
+    return load_templates().get_template("values.html.j2").render(context)
+
+
+def render_notebook(source: TestedResult, table: Table, chart: Chart | None = None) -> str:
+    """Return the verdict, a chart (if any) and a table as HTML for a notebook."""
     context = {
         "light": LIGHT_COLORS,
         "verdict": Markup(source.verdict._repr_html_()),
-        "picture": next(iter(build_screen(source).charts), None),
+        "picture": chart,
         "ranking": Markup(table.to_html()),
     }
     return load_templates().get_template("notebook.html.j2").render(context)
 
 
 def build_page_context(
-    verdict: Verdict | None, colors: Mapping[str, int], anchors: Mapping[str, str], *, rarest: float = 0.0
+    verdict: Verdict | None,
+    colors: Mapping[str, int],
+    anchors: Mapping[str, str],
+    *,
+    rarest: float | None = 0.0,
 ) -> dict[str, Any]:
     """Return version, light, dark, script, script_hash, max_rows, reversing; of a verdict choose, verdict."""
     context: dict[str, Any] = {
@@ -127,7 +158,8 @@ def build_page_context(
     }
     if verdict is not None:
         choice = split_choice(verdict.choose, shorten_names(colors).values())
-        titles = {**LINE_TITLES, "how_sure": f"How sure{_describe_scope(verdict, rarest)}"}
+        scope = "" if rarest is None else _describe_scope(verdict, rarest)
+        titles = {**LINE_TITLES, "how_sure": f"How sure{scope}"}
         titles.pop("choose")
         context["choose"] = [color_names(text, colors) for text in choice]
         context["verdict"] = [(titles[line], link_numbers(verdict, line, anchors)) for line in titles]

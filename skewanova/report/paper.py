@@ -136,7 +136,7 @@ def _build_difference_table(source: TestedResult) -> Table:
     """Return the ranking, if trusted with each model's difference from the control or the first model."""
     interval = f"{format_level(source.alpha)} interval"
     ranking = build_publication_table(source, "ranking")
-    columns = [head for head in ("Model", source.measure, interval, "Group") if head in ranking.header]
+    columns = [head for head in ranking.header if head in {*ranking.header[:2], interval, "Group"}]
     table = build_publication_table(source, "ranking", columns=columns)
     if len(source.ranking) > MAX_GROUPED_MODELS:
         table = drop_column(table, "Group")

@@ -15,14 +15,15 @@ import pandas as pd
 from skewanova.base.folders import check_formats, make_provenance, replace_folder
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import Table, format_section, shorten_names, wrap_lines
-from skewanova.decision.verdict import PairwiseOrder, Verdict, build_evidence_frame, rank_certainty
+from skewanova.decision.verdict import PairwiseOrder, Verdict, build_evidence_frame
 from skewanova.report.source import ReportSource, Result, load_templates
 from skewanova.report.verdict_text import (
-    MIN_FOLDS,
     LineWriter,
+    choose_by_pairs,
     count_others,
-    write_choice_with_control,
+    write_data_set_weakness,
     write_evidence,
+    write_open_rival,
 )
 
 #: Id of the table with the numbers of each frame that a verdict cites.
@@ -160,17 +161,16 @@ def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None
     state = "control" if control is not None else order.state
     evidence = order.rank_evidence(state)
     certainty = write_evidence(evidence, writer.begin("how_sure"))
-    rivals = order.pairs_among(order.candidates)
-    if state == "tie" and rivals:
-        certainty += f"; open: {writer.write_lead(min(rivals, key=rank_certainty), with_p=False)}"
+    if state == "tie":
+        certainty += write_open_rival(order, writer)
     writer.begin("where_it_changes")
     return Verdict(
         state,
         order.candidates if control is None else order.models_above(control) or (control,),
-        choose=_choose_by_pairs(order, writer, "data sets", control),
+        choose=choose_by_pairs(order, writer, "data sets", control),
         how_sure=f"{certainty}. For further data sets like these.",
         where_it_changes=_write_changes_across(result, n_datasets, writer),
-        weakest_point=_write_weakness_across(n_datasets, writer.begin("weakest_point")),
+        weakest_point=write_data_set_weakness(n_datasets, writer.begin("weakest_point")),
         evidence=build_evidence_frame(evidence),
         numbers=tuple(writer.numbers),
     )
@@ -185,17 +185,7 @@ def write_class_choice(
     if verdict.state == "unsupported":
         return "These data support little of its deployment prior, or none of it: see its report."
     order = PairwiseOrder(tuple(models), list(pairs))
-    return _choose_by_pairs(order, LineWriter(shorten_names(models)), "data", control)
-
-
-def _choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
-    """Return "Use A or B; C is worse.", or a sentence on the control, or that models are not separated."""
-    if control is not None:
-        return write_choice_with_control(order, writer, control)
-    if order.state == "undecided":
-        return writer.write_undecided(data)
-    use = f"Use {writer.join_names(order.candidates, 'or')}"
-    return f"{use}." if order.state == "choose" else f"{use}; {writer.write_worse(order.others)}."
+    return choose_by_pairs(order, LineWriter(shorten_names(models)), "data", control)
 
 
 def _write_changes_across(result: Any, n_datasets: int, writer: LineWriter) -> str:
@@ -217,10 +207,3 @@ def _write_changes_across(result: Any, n_datasets: int, writer: LineWriter) -> s
     total = writer.add_count(n_datasets, "dataset", "iauprec")
     leader = writer.names[models[0]]
     return f"{span}: {leader} has the highest mean; it ranks first on {best} of {total} data sets."
-
-
-def _write_weakness_across(n_datasets: int, writer: LineWriter) -> str:
-    """Return the sentence that few data sets are too few, or that they are taken as a sample."""
-    if n_datasets > MIN_FOLDS:
-        return "The data sets are taken as a sample of those to come."
-    return f"Only {writer.add_count(n_datasets, 'dataset', 'iauprec')} data sets: add some."

@@ -437,15 +437,39 @@ def write_methods(source: ReportSource) -> list[str]:
     return [*paragraphs, _write_setup(source)]
 
 
+def write_values_methods(source: TestedResult) -> list[str]:
+    """Return the paragraphs of the methods section of a comparison of values."""
+    primary = [frame.loc[frame["role"] == "primary", "test"] for frame in (source.tests, source.pairs)]
+    order = "higher" if source.settings["greater_is_better"] else "lower"
+    words = {
+        "design": source.design,
+        "population": source.population,
+        "trusted": source.verdict.is_trusted,
+        "state": source.verdict.state,
+        "alpha": f"{source.alpha:g}",
+        "primary": [get_test(test).methods for test in dict.fromkeys(pd.concat(primary))],
+        "fixed_runs": False,
+    }
+    return [
+        f"Models are ranked by mean {source.measure} over {source.unit}s, where {order} is better.",
+        fill_template("methods", "tests", **words),
+        _write_software(source, f"Design: {source.settings['design_description']}."),
+    ]
+
+
 def _write_setup(source: ReportSource) -> str:
     """Return the paragraph on design, sizes of folds, software and seed."""
     cases = write_cases(source.tables["iauprec"])
     each = "It" if source.design.is_test_set else "Each run" if source.design.has_runs else "Each fold"
+    return _write_software(source, f"Design: {source.design.describe()}. {each} tests {cases}.")
+
+
+def _write_software(source: TestedResult, design: str) -> str:
+    """Return the paragraph on design, software and seed."""
     seed = source.settings["seed"]
     generator = "a random generator" if seed is None else f"seed {seed}"
     return (
-        f"Design: {source.design.describe()}. {each} tests {cases}. "
-        f"Software: skewanova {version('skewanova')} (The skewanova developers {_SOFTWARE_YEAR}), "
+        f"{design} Software: skewanova {version('skewanova')} (The skewanova developers {_SOFTWARE_YEAR}), "
         f"{generator}."
     )
 
@@ -455,6 +479,7 @@ def fill_methods(design: FoldDesign, tests: Iterable[str], *, estimator: str, **
     words["estimator"] = ESTIMATORS[estimator]
     words["primary"] = [get_test(test).methods for test in dict.fromkeys(tests)]
     words["fixed_runs"] = design.has_runs and design.runs == "fixed"
+    words["population"] = design.population
     return [fill_template("methods", block, design=design, **words) for block in ("curves", "tests")]
 
 

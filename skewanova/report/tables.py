@@ -95,7 +95,7 @@ class FrameTable:
         """Return the table of a frame, with `words` filled into its caption, note and headings."""
         rows = frame.sort_values(self.sort_by, ascending=False, kind="stable") if self.sort_by else frame
         rows, cut = truncate_rows(rows, self.files[0]) if self.truncated else (rows, "")
-        words["row"] = next(iter_rows(frame), None)
+        words = {"measure": "IAUPREC", "row": next(iter_rows(frame), None), **words}
         texts = _load_texts()[self.name]
         caption, note = (texts.get(key, "").format(**words) for key in ("caption", "note"))
         cells = {head.format(**words): {**CELLS, **self.own_cells}[head] for head in self.heads}
@@ -193,10 +193,31 @@ def build_ranking_table(source: ReportSource) -> Table:
         prior=source.evaluation.deployment_prior.describe(),
         sizes=write_sizes(source.tables["iauprec"], design),
     )
+    return withhold_claims(table, source)
+
+
+def withhold_claims(table: Table, source: TestedResult) -> Table:
+    """Return the ranking, if no test is reliable without groups, ranks and P(best), and with a note."""
     if source.verdict.is_trusted:
         return table
-    table = replace(table, note=f"{table.note} {NO_GROUPS}.")
+    table = replace(table, note=f"{table.note} {NO_GROUPS}.".strip())
     return reduce(drop_column, ("Group", "Rank", "P(best)"), table)
+
+
+def build_values_ranking(source: TestedResult) -> Table:
+    """Return the ranking by the mean of any measure; no groups or ranks if untrusted."""
+    shared = ", allowing for the training data they share" if source.design.overlapping else ""
+    table = VALUES_RANKING.build(
+        source.ranking,
+        measure=source.measure,
+        units=f"{source.design.n_folds} {source.unit}s",
+        unit=source.unit,
+        shared=shared,
+        level=format_level(source.alpha),
+        population=source.population,
+        groups=write_group_note(source.ranking),
+    )
+    return withhold_claims(replace(table, name="ranking"), source)
 
 
 def write_cases(sizes: pd.DataFrame) -> str:
@@ -253,6 +274,11 @@ def _format_growth(factor: float) -> str:
     if np.isnan(factor):
         return ""
     return "enough now" if factor <= 1 else format_factor(factor) if np.isfinite(factor) else "never"
+
+
+def _format_count(number: float) -> str:
+    """Return a number of folds as text, "never" if infinite, or "" for nan."""
+    return "" if np.isnan(number) else f"{number:g}" if np.isfinite(number) else "never"
 
 
 #: Description of each criterion of choice.
@@ -475,6 +501,33 @@ TABLES: Mapping[str, TableSpec | FrameTable] = {
     ),
     "components": FrameTable("components", ("Component", "Standard deviation", "Share")),
     "assumptions": FrameTable("assumptions", ("Check", "Statistic", "p", "Advice")),
+}
+
+
+#: Ranking by any measure, and how many folds would tell pairs apart.
+VALUES_RANKING = FrameTable(
+    "values_ranking",
+    ("Model", "Mean {measure}", "{level} interval", "Group", "Rank", "P(best)", "Best in"),
+    own_cells={"Mean {measure}": format_column("mean"), "Best in": lambda row: f"{row.n_best}"},
+)
+VALUES_PLANS = FrameTable(
+    "values_plans",
+    ("Pair", "Observed difference", "Power now", "Needed {unit}s", ASSURED),
+    own_cells={
+        "Needed {unit}s": lambda row: _format_count(row.n_folds),
+        ASSURED: lambda row: _format_count(row.n_folds_assured),
+    },
+    frame="plans",
+    truncated=True,
+)
+
+
+#: Tables of a comparison of values by name.
+VALUES_TABLES: Mapping[str, TableSpec | FrameTable] = {
+    "ranking": TableSpec(make=build_values_ranking, files=("ranking.csv", "values.csv")),
+    **{name: TABLES[name] for name in ("pairwise", "pairs", "effects", "equivalence")},
+    **{name: TABLES[name] for name in ("assumptions", "tests")},
+    "plans": VALUES_PLANS,
 }
 
 

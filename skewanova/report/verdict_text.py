@@ -12,11 +12,13 @@ import pandas as pd
 from scipy.special import logit
 
 from skewanova.base.frames import iter_rows
+from skewanova.base.rounding import TIE
 from skewanova.base.text import (
     count_decimals,
     format_number,
     format_p,
     format_prior_interval,
+    shorten_names,
 )
 from skewanova.decision.verdict import (
     FEW_NEGATIVES,
@@ -29,6 +31,7 @@ from skewanova.decision.verdict import (
     abs_estimate,
     build_evidence_frame,
     contender_ranges,
+    explain_missing_test,
     order_by_estimate,
     rank_certainty,
 )
@@ -399,9 +402,14 @@ def _write_p_best(facts: Judgement, writer: LineWriter) -> str:
     row = next(iter_rows(facts.frames["decisions"]))
     if facts.state == "equal" or facts.is_partial or np.isnan(row.p_best):
         return ""
-    form = partial(format_number, digits=2) if row.p_best <= 0.995 else lambda _: ">0.99"
-    p_best = writer.add_number(row.p_best, "p_best", "decisions", form)
+    p_best = _format_p_best(row.p_best, "decisions", writer)
     return f"model-based P({writer.names[str(row.model)]} is best) {p_best}"
+
+
+def _format_p_best(p_best: float, table: str, writer: LineWriter) -> str:
+    """Return P(best) of a model with two digits, or ">0.99"."""
+    form = partial(format_number, digits=2) if p_best <= 0.995 else lambda _: ">0.99"
+    return writer.add_number(p_best, "p_best", table, form)
 
 
 # --- where it changes ---------------------------------------------------------------------------------------
@@ -587,3 +595,114 @@ def _write_shared_training(design: FoldDesign, writer: LineWriter) -> str:
         "Folds share training data, so p is approximate: simulated type I error "
         f"{writer.add_number(rate, 'rate', 'design')} with unstable learners, nominal {level}{remedy}."
     )
+
+
+# --- from pairs alone ---------------------------------------------------------------------------------------
+
+
+def choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control: str | None) -> str:
+    """Return "Use A or B; C is worse.", or a sentence on the control, or that models are not separated."""
+    if control is not None:
+        return write_choice_with_control(order, writer, control)
+    if order.state == "undecided":
+        return writer.write_undecided(data)
+    use = f"Use {writer.join_names(order.candidates, 'or')}"
+    return f"{use}." if order.state == "choose" else f"{use}; {writer.write_worse(order.others)}."
+
+
+def write_open_rival(order: PairwiseOrder, writer: LineWriter) -> str:
+    """Return "; open: A over B by ..." on the pair of candidates with the smallest p-value, or "" of one."""
+    rivals = order.pairs_among(order.candidates)
+    if not rivals:
+        return ""
+    return f"; open: {writer.write_lead(min(rivals, key=rank_certainty), with_p=False)}"
+
+
+def write_data_set_weakness(n_datasets: int, writer: LineWriter) -> str:
+    """Return the sentence that few data sets are too few, or that they are taken as a sample."""
+    if n_datasets > MIN_FOLDS:
+        return "The data sets are taken as a sample of those to come."
+    return f"Only {writer.add_count(n_datasets, 'dataset', 'iauprec')} data sets: add some."
+
+
+def write_values_verdict(result: Any) -> Verdict:
+    """Return the verdict of a comparison of values, from its primary pairs, equivalence tests and ranking."""
+    frames, control = result.tables, result.settings["control"]
+    rows = list(iter_rows(frames["pairs"][frames["pairs"]["role"] == "primary"]))
+    names = shorten_names(map(str, frames["ranking"]["model"]))
+    order, writer = PairwiseOrder(tuple(names), rows), LineWriter(names)
+    flat = all(np.isnan(row.p_adjusted) or row.std_error == 0 for row in rows)
+    untested = flat and any(abs_estimate(row) > TIE for row in rows)
+    state = "untrusted" if untested else order.state if control is None else "control"
+    equal = frames["equivalence"]
+    equal = equal[equal[["model_a", "model_b"]].isin(order.candidates).all(axis=1)]
+    p_equal = np.nan
+    if state in {"tie", "undecided"} and len(equal) and equal["equivalent"].all():
+        state, p_equal = "equal", equal["p_adjusted"].max()
+    evidence = [] if untested else order.rank_evidence(state)
+    models = order.models_above(control) or (control,) if state == "control" else order.candidates
+    return Verdict(
+        state,
+        () if untested else models,
+        choose=_choose_by_values(order, writer.begin("choose"), state=state, equal=equal, control=control),
+        how_sure=_write_values_certainty(result, evidence, writer.begin("how_sure"), p_equal=p_equal),
+        where_it_changes=_write_best_folds(result, writer.begin("where_it_changes")),
+        weakest_point=_write_values_weakness(result, writer.begin("weakest_point")),
+        warnings=result.design.warnings,
+        evidence=build_evidence_frame(evidence),
+        numbers=tuple(writer.numbers),
+    )
+
+
+def _choose_by_values(
+    order: PairwiseOrder, writer: LineWriter, *, state: str, equal: pd.DataFrame, control: str | None
+) -> str:
+    """Return the line Choose: the models to use, that some are practically equal, or why there is none."""
+    if state == "untrusted":
+        return f"No choice: nothing can be tested, because {explain_missing_test(order.pairs)}."
+    if state != "equal":
+        return choose_by_pairs(order, writer, "values", control)
+    margin = writer.add_count(float(equal["rope"].iloc[0]), "rope", "equivalence")
+    behind = f"; {writer.write_worse(order.others)}" if order.others else ""
+    names = writer.join_names(order.candidates)
+    return f"{names} are practically equal (within {margin}): use the cheapest{behind}."
+
+
+def _write_values_certainty(
+    result: Any, evidence: Sequence[Any], writer: LineWriter, *, p_equal: float
+) -> str:
+    """Return the line How sure: the least certain lead, p of equivalence (nan: P(best)), population."""
+    if not evidence:
+        return "No test is reliable here."
+    if not np.isnan(p_equal):
+        p = writer.add_number(p_equal, "p_adjusted", "equivalence", format_p)
+        text = f"p of equivalence {p} (TOST)"
+    else:
+        first = next(iter_rows(result.tables["ranking"]))
+        p_best = _format_p_best(first.p_best, "ranking", writer)
+        text = f"model-based P({writer.names[str(first.model)]} is best) {p_best}"
+    return f"{write_evidence(evidence, writer)}; {text}. For {result.population}."
+
+
+def _write_best_folds(result: Any, writer: LineWriter) -> str:
+    """Return the sentence on the number of folds in which the first model has the best value."""
+    first, unit = next(iter_rows(result.tables["ranking"])), result.unit
+    n_folds = writer.add_count(result.design.n_folds, "n_folds", "design")
+    if first.n_best == result.design.n_folds:
+        return f"Nowhere: {writer.names[str(first.model)]} has the best value in all {n_folds} {unit}s."
+    n_best = writer.add_count(first.n_best, "n_best", "ranking")
+    return (
+        f"From {unit} to {unit}: {writer.names[str(first.model)]}, best on average, is best in {n_best} of "
+        f"{n_folds}."
+    )
+
+
+def _write_values_weakness(result: Any, writer: LineWriter) -> str:
+    """Return the line Weakest point, by the unit and the design of the values."""
+    if result.unit == "data set":
+        return write_data_set_weakness(result.design.n_folds, writer)
+    if result.unit == "run":
+        return "Other test cases are not covered: compare scores to include them."
+    if result.design.overlapping and result.design.n_folds >= MIN_FOLDS:
+        return "Folds share training data, so p is approximate: its error rate was measured for AUPREC only."
+    return write_sampling_weakness(result.design, writer)

@@ -1,0 +1,270 @@
+"""Values of any measure by model and fold, from long and wide tables and scikit-learn's results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skewanova.base.checks import Floats, InputError, InputTypeError
+from skewanova.base.frames import FrameResult
+from skewanova.scores.columns import DATASET_COLUMN, ColumnMap, RawTable
+from skewanova.scores.sources import load_table
+from skewanova.scores.table import hash_path
+from skewanova.scores.validation import to_categorical, validate_scores
+
+#: Columns that say whose a value is; all others hold values.
+KEY_COLUMNS = ("model", "fold", "run", DATASET_COLUMN)
+
+
+#: Column of the values in a long table, and name of a measure that is not named.
+VALUE = "value"
+
+
+#: Keys of scikit-learn: of one split in `cv_results_`, and of all in what `cross_validate` returns.
+_SPLIT_KEY, _TEST_KEY = re.compile(r"split(\d+)_test_(.+)"), re.compile(r"test_(.+)")
+
+
+@dataclass(frozen=True, eq=False)
+class ValueTable(FrameResult):
+    """Values of one measure of every model in every fold, or on every data set.
+
+    Attributes
+    ----------
+    values : DataFrame
+        One row for each model and fold: model, fold (both text) and value. With data sets, ``fold`` names the
+        data set, and the value is the mean over its folds.
+    measure : str
+        Name of the measure.
+    has_datasets : bool
+        True if the table names data sets.
+    run_size : int
+        Number of folds in each run of a table that numbers runs; 0 without.
+    source : Path, optional
+        The file that was read.
+    """
+
+    values: pd.DataFrame
+    measure: str
+    has_datasets: bool = False
+    run_size: int = 0
+    source: Path | None = None
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models, in order of appearance."""
+        return list(dict.fromkeys(self.values["model"]))
+
+    @property
+    def folds(self) -> list[str]:
+        """Names of the folds or data sets, in order of appearance."""
+        return list(dict.fromkeys(self.values["fold"]))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a copy of the frame with the columns model, fold and value."""
+        return self.values.copy()
+
+    def sha256(self) -> str:
+        """Return the hexadecimal SHA-256 of the file or, without one, of the values as CSV."""
+        if self.source is not None and self.source.exists():
+            return hash_path(self.source)
+        return sha256(self.values.to_csv(index=False).encode()).hexdigest()
+
+
+def read_values(source: object, *, measure: str | None = None) -> ValueTable:
+    """Read and check values of a measure by model and fold; see :func:`~skewanova.compare_values`."""
+    if isinstance(source, ValueTable):
+        return source
+    if isinstance(source, pd.DataFrame) and source.index.name in KEY_COLUMNS:
+        source = source.reset_index()
+    if isinstance(source, pd.DataFrame) and "params" in source.columns:
+        source = {str(name): column.tolist() for name, column in source.items()}
+    if isinstance(source, Mapping):
+        columns, name = _read_results(source, measure)
+        return _build_table(RawTable(pd.DataFrame(columns)), None, name)
+    raw = load_table(source, ColumnMap([], None, KEY_COLUMNS))
+    if "model" in raw.frame:
+        return _build_table(raw, _find_value_column(raw.frame, measure), measure)
+    return _build_table(raw, None, measure or VALUE)
+
+
+def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
+    """Return the name of the column of values in a long table; raise if it is unclear."""
+    others = [str(name) for name in frame.columns if name not in KEY_COLUMNS]
+    if measure is not None and measure in others:
+        return measure
+    if VALUE in others or (measure is None and len(others) == 1):
+        return VALUE if VALUE in others else others[0]
+    names = ", ".join(map(repr, others)) or "none"
+    wanted = f"has no column {measure!r}" if measure else "has no column 'value'"
+    raise InputError(
+        f"the table {wanted} but {names}; name the column of values by measure=NAME (--measure NAME)"
+    )
+
+
+# --- results of scikit-learn --------------------------------------------------------------------------------
+
+
+def _read_results(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
+    """Return the values of each model by name, one for each fold, and the name of the measure."""
+    if "params" in source:
+        return _read_search(source, measure)
+    if any(isinstance(each, Mapping) for each in source.values()):
+        return _read_cross_validations(source, measure)
+    columns = {str(model): np.asarray(values).ravel() for model, values in source.items()}
+    sizes = {len(values) for values in columns.values()}
+    if len(sizes) > 1:
+        raise InputError(
+            f"every model needs one value for each fold, but the numbers of values are {sorted(sizes)}; give "
+            "all models the same folds"
+        )
+    return columns, measure or VALUE
+
+
+def _read_search(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
+    """Return the values of each candidate of `cv_results_` by its parameters, and the measure."""
+    keys = [match for key in source if (match := _SPLIT_KEY.fullmatch(str(key)))]
+    name = _choose_measure(dict.fromkeys(match[2] for match in keys), measure, "cv_results_")
+    splits = sorted((int(match[1]), match[0]) for match in keys if match[2] == name)
+    values = np.column_stack([np.asarray(source[key], dtype=np.float64) for _, key in splits])
+    names = name_candidates(source["params"])
+    failed = [candidate for candidate, row in zip(names, values, strict=True) if np.isnan(row).any()]
+    if failed:
+        raise InputError(
+            f"{len(failed)} of {len(names)} candidates have no score in some split, the first {failed[0]!r}; "
+            "mend it, or leave such candidates out of the search"
+        )
+    return dict(zip(names, values, strict=True)), VALUE if name == "score" else name
+
+
+def name_candidates(params: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a name for each candidate of a search: the parameters that differ, as "C=1, gamma=0.1"."""
+    keys = list(dict.fromkeys(key for each in params for key in each))
+    texts = [{key: _format_parameter(each[key]) for key in keys if key in each} for each in params]
+    varied = [key for key in keys if len({each.get(key) for each in texts}) > 1]
+    short = {key: key.rpartition("__")[2] for key in varied}
+    if len({*short.values()}) < len(short):
+        short = {key: key for key in varied}
+    names = [", ".join(f"{short[key]}={each[key]}" for key in varied if key in each) for each in texts]
+    repeated = {name for name in names if names.count(name) > 1 or not name}
+    return [f"{name or 'candidate'} ({i})" if name in repeated else name for i, name in enumerate(names)]
+
+
+def _format_parameter(value: object) -> str:
+    """Return the value of a parameter as text; an estimator by its class."""
+    return type(value).__name__ if hasattr(value, "get_params") else f"{value}"
+
+
+def _read_cross_validations(source: Mapping[Any, Any], measure: str | None) -> tuple[dict[str, Any], str]:
+    """Return the values of each model from what `cross_validate` returned for it, and the measure."""
+    available: dict[str, None] | None = None
+    for model, result in source.items():
+        if not isinstance(result, Mapping):
+            raise InputTypeError(
+                f"a mapping must hold what cross_validate returned for each model, or one list of values for "
+                f"each, but holds {type(result).__name__} for {model!r} beside others; use one form"
+            )
+        names = dict.fromkeys(m[1] for key in result if (m := _TEST_KEY.fullmatch(str(key))))
+        available = names if available is None else {name: None for name in available if name in names}
+    name = _choose_measure(available or {}, measure, "what cross_validate returned")
+    columns = {str(model): np.asarray(result[f"test_{name}"]) for model, result in source.items()}
+    return _read_results(columns, VALUE if name == "score" else name)
+
+
+def _choose_measure(available: Mapping[str, None], measure: str | None, source: str) -> str:
+    """Return the measure to read: the stated one, or the only one; raise if there is none or several."""
+    if not available:
+        raise InputError(f"{source} has no test scores; pass it as scikit-learn returned it")
+    if measure is None and len(available) == 1:
+        return next(iter(available))
+    if measure is not None and measure in available:
+        return measure
+    names = ", ".join(map(repr, available))
+    raise InputError(f"`measure` must be one of {names}, of {source}, but got {measure!r}")
+
+
+# --- checks -------------------------------------------------------------------------------------------------
+
+
+def _build_table(raw: RawTable, value: str | None, measure: str | None) -> ValueTable:
+    """Return the checked table: long with values in the column `value`, or wide if that is None."""
+    frame, keys = raw.frame, {}
+    for key in KEY_COLUMNS:
+        if key in frame:
+            keys[key] = np.asarray(to_categorical(frame[key], key, raw.where)).astype(str)
+    if value is None:
+        parts = list(_split_models(raw, keys))
+        long = (
+            pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["model", "fold", VALUE])
+        )
+    else:
+        long = pd.DataFrame({**keys, VALUE: _check_values(raw, value)})
+        if {"fold", "run", DATASET_COLUMN}.isdisjoint(keys):
+            raise InputError(
+                "the table must have a column fold (or run, or dataset), which says what the values of two "
+                "models share; add it, or pass one column for each model"
+            )
+    return _name_folds(long, measure or value or VALUE, raw.source)
+
+
+def _split_models(raw: RawTable, keys: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
+    """Yield a long frame for each model's column of a wide table; without keys, a row is a fold."""
+    number = [str(row) for row in range(1, len(raw.frame) + 1)]
+    shared = keys or {"fold": number}
+    for column in raw.frame.columns:
+        if column not in KEY_COLUMNS:
+            yield pd.DataFrame({"model": str(column), **shared, VALUE: _check_values(raw, column)})
+
+
+def _check_values(raw: RawTable, column: Any) -> Floats:
+    """Return a column as finite floats; raise for text, blanks and infinite values, naming the row."""
+    values = validate_scores(raw.frame[column], str(column), raw.where).astype(np.float64)
+    infinite = np.flatnonzero(~np.isfinite(values))
+    if len(infinite):
+        raise InputError(
+            f"`{column}` must be finite, but is {values[infinite[0]]:g} at {raw.where(int(infinite[0]))}; "
+            "leave out that fold"
+        )
+    return values
+
+
+def _name_folds(long: pd.DataFrame, measure: str, source: Path | None) -> ValueTable:
+    """Return the table with one row for each model and fold (or data set); raise if a value lacks."""
+    keys = [key for key in (DATASET_COLUMN, "run", "fold") if key in long]
+    rows = long.assign(fold=long[keys].agg("/".join, axis=1))
+    repeated = rows.duplicated(["model", "fold"])
+    if repeated.any():
+        row = rows[repeated].iloc[0]
+        raise InputError(
+            f"model {row['model']!r} has two values in fold {row['fold']!r}; number repetitions in a column "
+            "run, and name data sets in a column dataset"
+        )
+    _check_complete(rows)
+    run_size = long["fold"].nunique() if {"run", "fold"} <= {*long} else 0
+    has_datasets = DATASET_COLUMN in long
+    rows = rows.assign(fold=long[DATASET_COLUMN]) if has_datasets else rows
+    frame = rows.groupby(["model", "fold"], sort=False)[VALUE].mean().reset_index()
+    return ValueTable(frame, measure, has_datasets, run_size, source)
+
+
+def _check_complete(rows: pd.DataFrame) -> None:
+    """Raise unless there are 2 models and 2 folds at least, with a value of every model in every fold."""
+    models, folds = rows["model"].unique(), rows["fold"].unique()
+    for number, name in ((len(models), "models"), (len(folds), "folds")):
+        if number < 2:
+            raise InputError(
+                f"a comparison needs at least 2 {name}, but the values are of {number}; add the values of "
+                "others"
+            )
+    if len(rows) < len(models) * len(folds):
+        cells = pd.MultiIndex.from_product([models, folds])
+        model, fold = cells.difference(pd.MultiIndex.from_frame(rows[["model", "fold"]]), sort=False)[0]
+        raise InputError(
+            f"model {model!r} has no value in fold {fold!r}; add it, or leave out that fold or that model"
+        )
