@@ -110,15 +110,48 @@ def _compare(scores: Any, options: dict[str, Any]) -> Findings:
     with nullcontext() if quiet or several else output.progress_bar(_count_stages(out if figures else None)):
         weighting = shared.resolve_prior(prior, scores)
         result = compare_scores(scores, weighting, rng=seed, **shared.merge_design_options(options))
-        with print_write_warnings():
-            if out is not None:
-                result.save(out, figures=figures)
-            if paper is not None:
-                result.for_paper().save(paper)
+        _write_outputs(result, out, paper, figures)
+    return _describe_result(result, out, full=full, is_verdict=not several)
+
+
+def _write_outputs(result: Any, out: Path | None, paper: Path | None, figures: Any) -> None:
+    """Write the folders of --out and --paper, if any."""
+    with print_write_warnings():
+        if out is not None:
+            result.save(out, figures=figures)
+        if paper is not None:
+            result.for_paper().save(paper)
+
+
+def _describe_result(result: Any, out: Path | None, *, full: bool, is_verdict: bool) -> Findings:
+    """Return the summary of a comparison, with the page of --out, and its JSON."""
     text = output.render_summary(result, full=full)
     if out is not None:
         text += f"\n\nWritten to {out}: open {out / 'report.html'} in a browser."
-    return Findings(text, output.comparison_as_json(result), is_verdict=not several)
+    return Findings(text, output.comparison_as_json(result), is_verdict=is_verdict)
+
+
+@add_command(shared.path_argument("scores", metavar="VALUES"), *shared.VALUES_OPTIONS)
+def compare_values(scores: Path, *, lower_is_better: bool, seed: int, full: bool, **options: Any) -> Findings:
+    """Compare models by values of any measure, such as accuracies by fold.
+
+    VALUES is a file with the columns model, value (or the one that --measure names) and fold, or one with a
+    column for each model and a row for each fold. A column run numbers repetitions of the folds, and a column
+    dataset names data sets.
+
+    \b
+    Example:
+      skewanova compare-values accuracies.csv --design kfold --out report
+    """
+    out = click.get_current_context().params["out"]
+    paper, figures, models, measure = (options.pop(n) for n in ("paper", "figures", "models", "measure"))
+    with shared.explain_read_errors(scores):
+        table = skewanova.scores.read_values(scores, measure=measure)
+    table = table if models is None else table.select_models(models)
+    keywords = shared.merge_design_options(options)
+    result = skewanova.compare_values(table, greater_is_better=not lower_is_better, rng=seed, **keywords)
+    _write_outputs(result, out, paper, figures)
+    return _describe_result(result, out, full=full, is_verdict=True)
 
 
 def _refuse_for_several(deployment_prior: DeploymentPrior | Path, paper: Path | None) -> None:

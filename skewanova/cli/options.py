@@ -35,7 +35,7 @@ from skewanova.cli.output import print_write_warnings, to_shell
 from skewanova.curves.estimators import ESTIMATORS
 from skewanova.inference.catalogue import ADJUSTMENTS, PAIRWISE_CHOICES
 from skewanova.priors.weightings import BetaPrior, DeploymentPrior, UniformPrior, UniformSkew
-from skewanova.scores.kinds import DESIGNS
+from skewanova.scores.kinds import DESIGNS, VALUES_DESIGNS
 
 if TYPE_CHECKING:
     from skewanova.scores.table import Scores
@@ -376,13 +376,39 @@ SCORES, UNLABELLED = path_argument("scores"), path_argument("unlabelled")
 BATCH_COLUMN = click.option("--batch-column", metavar="NAME", help="Column of UNLABELLED that holds batch.")
 
 
+TEST_FRACTION_OPTION = number_option("--test-fraction", "Share of the cases tested by a fold.")
+
+
 DESIGN_OPTIONS = (
     choice_option("--design", DESIGNS, "How the folds were made", "; auto infers it from the cases"),
-    number_option("--test-fraction", "Share of the cases tested by a fold."),
+    TEST_FRACTION_OPTION,
 )
 
 
 AT_PRIORS = "0.5,0.1,0.01"
+
+
+#: Options of the tests, and of the outputs of a comparison.
+ALPHA_OPTION = number_option("--alpha", "Significance level.", 0.05)
+MODELS_OPTION = names_option(
+    "--models", "Models to compare, separated by commas.", multiple=True, callback=_join_names
+)
+PAIRS_OPTIONS = (
+    choice_option(
+        "--pairwise", PAIRWISE_CHOICES, "Test of pairs of models", "; auto takes the one valid for the design"
+    ),
+    choice_option("--p-adjust", ADJUSTMENTS, "P-value adjustment", "; else holm", default=None),
+    click.option("--control", metavar="MODEL", help="Compare every other model with this one only."),
+)
+REPORT_OPTIONS = (
+    seed_option("the resampling"),
+    click.option("--full/--brief", default=False, help="Print all results or only the verdict."),
+    out_option("report.html and tables"),
+    folder_option(
+        "--paper", "Write results, methods, table and figure for a paper (LaTeX).", file_okay=False
+    ),
+    parsed_option("--figures", check_formats, "Also draw figures for a paper: svg,png,pdf.", default="none"),
+)
 
 
 COMPARISON_OPTIONS = (
@@ -391,23 +417,31 @@ COMPARISON_OPTIONS = (
         "beta:A:B, quantiles:0.05=LOW:0.95=HIGH or estimate:FILE (of unlabelled scores)."
     ),
     parsed_option("--at-priors", parse_priors, "Further priors to report.", default=AT_PRIORS),
-    number_option("--alpha", "Significance level.", 0.05),
+    ALPHA_OPTION,
     choice_option("--area-estimator", ESTIMATORS, "Estimator of the area", default="trapezoid"),
     *DESIGN_OPTIONS,
-    names_option("--models", "Models to compare, separated by commas.", multiple=True, callback=_join_names),
-    choice_option(
-        "--pairwise", PAIRWISE_CHOICES, "Test of pairs of models", "; auto takes the one valid for the design"
-    ),
-    choice_option("--p-adjust", ADJUSTMENTS, "P-value adjustment", "; else holm", default=None),
-    click.option("--control", metavar="MODEL", help="Compare every other model with this one only."),
+    MODELS_OPTION,
+    *PAIRS_OPTIONS,
     number_option("--rope", "Negligible difference in IAUPREC.", 0.01),
-    seed_option("the resampling"),
-    click.option("--full/--brief", default=False, help="Print all results or only the verdict."),
-    out_option("report.html and tables"),
-    folder_option(
-        "--paper", "Write results, methods, table and figure for a paper (LaTeX).", file_okay=False
+    *REPORT_OPTIONS,
+)
+
+
+VALUES_OPTIONS = (
+    click.option("--measure", metavar="NAME", help="Column of the values; name of the measure."),
+    click.option("--lower-is-better", is_flag=True, help="Values are losses, such as Brier scores."),
+    ALPHA_OPTION,
+    choice_option(
+        "--design",
+        ("auto", *VALUES_DESIGNS),
+        "How the folds were made",
+        "; auto needs a column run beside fold, or a column dataset",
     ),
-    parsed_option("--figures", check_formats, "Also draw figures for a paper: svg,png,pdf.", default="none"),
+    TEST_FRACTION_OPTION,
+    MODELS_OPTION,
+    *PAIRS_OPTIONS,
+    number_option("--rope", "Negligible difference; with it practical equivalence is tested."),
+    *REPORT_OPTIONS,
 )
 
 
@@ -444,6 +478,8 @@ def merge_design_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options as keywords, with --test-fraction merged into the argument `design`."""
     keywords = dict(options)
     fraction = keywords.pop("test_fraction")
+    if fraction is not None and keywords["design"] == "datasets":
+        raise InputError("--test-fraction is for folds of one data set: leave it out with --design datasets")
     if fraction is not None:
         from skewanova.scores.design import as_design
 

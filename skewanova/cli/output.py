@@ -218,13 +218,13 @@ def _escape_character(sign: str) -> str:
 
 def comparison_as_json(result: Any) -> dict[str, Any]:
     """Return settings, verdict or choices, sentences and frames by name; of several parts each comparison."""
-    from skewanova.report.source import COMPUTED_FRAMES, FRAMES, ReportSource
+    from skewanova.report.source import COMPUTED_FRAMES, TestedResult
 
     verdict = {"verdict": asdict(result.verdict)} if hasattr(result, "verdict") else {}
     choices = {} if verdict else {"choices": result.choices}
     words = {**verdict, **choices, "conclusions": result.conclusions, "warnings": result.warnings}
-    if isinstance(result, ReportSource):
-        names = [name for name in FRAMES if name not in {*COMPUTED_FRAMES, "residuals"}]
+    if isinstance(result, TestedResult):
+        names = [name for name in result.FRAMES if name not in {*COMPUTED_FRAMES, "residuals"}]
         return {"settings": result.settings, **words, **{name: result.tables[name] for name in names}}
     frames = {name: getattr(result, name) for name in result.FRAMES}
     comparisons = {name: comparison_as_json(item) for name, item in result.comparisons.items()}

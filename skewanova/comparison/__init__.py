@@ -8,6 +8,7 @@
 - parts: compare_datasets() and compare_classes().
 - pipeline: compare() and compare_estimators().
 - result: Comparison, the result of compare().
+- values: compare_values(), for any measure.
 """
 
 import lazy_loader

@@ -37,7 +37,7 @@ from skewanova.decision.joint_curves import joint_curves, panel_curves
 from skewanova.decision.leads import crossings_frame, differing_priors_frame, find_regions, leaders_frame
 from skewanova.decision.planning import count_compared_pairs, plan_sample_sizes
 from skewanova.decision.verdict import REVERSING_CHECKS, select_supported_part
-from skewanova.evaluation.along_prior import support, write_support_warnings
+from skewanova.evaluation.curve_frames import support, write_support_warnings
 from skewanova.evaluation.measures import Evaluation, evaluate
 from skewanova.inference.diagnostics import soundness
 from skewanova.inference.omnibus import OmnibusResult, mixed_model_anova

@@ -29,18 +29,8 @@ from skewanova.report.source import select_primary
 from skewanova.report.tables import VALUES_TABLES
 from skewanova.report.verdict_text import write_values_verdict
 from skewanova.scores.design import FoldDesign, as_design, design_without_cases, fold_mean_interval
+from skewanova.scores.kinds import VALUES_DESIGNS
 from skewanova.scores.values import ValueTable, read_values
-
-#: Designs of values with a line on each, for the message that asks for one.
-DESIGN_CHOICES = {
-    "independent": "every fold has training and test data of its own",
-    "kfold": "one cross-validation",
-    "repeated_kfold": "several cross-validations of the same data",
-    "repeated_holdout": "random splits of the same data",
-    "runs": "trainings with other seeds, all tested on one test set",
-    "datasets": "every row is another data set",
-}
-
 
 #: Unit and reason of the designs in which the rows are no folds of one data set.
 OTHER_UNITS = {"datasets": ("data set", "each counted once"), "runs": ("run", "on one test set")}
@@ -318,7 +308,7 @@ def resolve_design(design: str | FoldDesign, table: ValueTable) -> tuple[FoldDes
     if seen and (isinstance(design, str) or design.test_fraction is None):
         reason = f"runs of {table.run_size} folds"
         return FoldDesign("repeated_kfold", 1 / table.run_size, n_folds=n_folds, reason=reason), "fold"
-    if table.has_datasets or name not in DESIGN_CHOICES:
+    if table.has_datasets or name not in VALUES_DESIGNS:
         raise InputError(_ask_for_design(name, table))
     return design_without_cases(n_folds, as_design(design), remedy=""), "fold"
 
@@ -326,14 +316,10 @@ def resolve_design(design: str | FoldDesign, table: ValueTable) -> tuple[FoldDes
 def _ask_for_design(name: str, table: ValueTable) -> str:
     """Return the message that asks for a design, with a line on each."""
     if table.has_datasets:
-        return (
-            f"values of data sets are compared over these: leave out design={name!r}, or the column dataset"
-        )
-    lines = [f"  {choice}: {text}" for choice, text in DESIGN_CHOICES.items()]
+        return f"data sets are compared by one value each: leave out design={name!r}, or the column dataset"
     got = "" if name == "auto" else f", but got {name!r}"
-    return "\n".join(
-        [f"`design` must say how the folds were made, which values alone do not show{got}:", *lines]
-    )
+    question = f"`design` must say how the folds were made, which values alone do not show{got}:\n  "
+    return question + ";\n  ".join(f"{choice}: {text}" for choice, text in VALUES_DESIGNS.items())
 
 
 def _describe_design(design: FoldDesign, unit: str) -> str:

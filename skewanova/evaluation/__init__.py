@@ -1,8 +1,7 @@
 """AUPREC and related measures of every model in every fold.
 
-- along_prior: Mean AUPREC, its intervals, regret and support as functions of the prior.
+- curve_frames: AUPREC along the prior with intervals, regret and support, and points of ROC curves.
 - measures: AUPREC and IAUPREC of every model in every fold.
-- points: Points of ROC and precision-recall curves, the P-ROC surface, and a threshold by skew.
 """
 
 import lazy_loader

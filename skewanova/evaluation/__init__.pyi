@@ -1,11 +1,11 @@
 """The public names, each once."""
 
-from .along_prior import auprec_by_prior as auprec_by_prior
-from .along_prior import auprec_intervals as auprec_intervals
-from .along_prior import regret as regret
-from .along_prior import support as support
+from .curve_frames import auprec_by_prior as auprec_by_prior
+from .curve_frames import auprec_intervals as auprec_intervals
+from .curve_frames import regret as regret
+from .curve_frames import support as support
 from .measures import measure_group as measure_group
-from .points import skew as skew
-from .points import precision_recall as precision_recall
-from .points import roc as roc
-from .points import surface as surface
+from .curve_frames import skew as skew
+from .curve_frames import precision_recall as precision_recall
+from .curve_frames import roc as roc
+from .curve_frames import surface as surface

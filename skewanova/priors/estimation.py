@@ -33,8 +33,14 @@ from skewanova.base.checks import (
 from skewanova.base.frames import FrameResult, make_frame
 from skewanova.base.text import write_p
 from skewanova.priors import batches, mixtures
-from skewanova.priors.audit import AUDIT_RANGE, AuditedStrata
-from skewanova.priors.mixtures import BinCounts, BinnedScores, ClassFit, Peak
+from skewanova.priors.mixtures import (
+    AUDIT_RANGE,
+    AuditedStrata,
+    BinCounts,
+    BinnedScores,
+    ClassFit,
+    Peak,
+)
 from skewanova.priors.quadrature import normalise_weights, panel_nodes
 from skewanova.priors.weightings import BetaPrior
 

@@ -15,7 +15,7 @@ import pandas as pd
 from skewanova.base.folders import check_formats, make_provenance, replace_folder
 from skewanova.base.frames import iter_rows
 from skewanova.base.text import Table, format_section, shorten_names, wrap_lines
-from skewanova.decision.verdict import PairwiseOrder, Verdict, build_evidence_frame
+from skewanova.decision.verdict import PairwiseOrder, Verdict, build_evidence_frame, rank_certainty
 from skewanova.report.source import ReportSource, Result, load_templates
 from skewanova.report.verdict_text import (
     LineWriter,
@@ -23,7 +23,6 @@ from skewanova.report.verdict_text import (
     count_others,
     write_data_set_weakness,
     write_evidence,
-    write_open_rival,
 )
 
 #: Id of the table with the numbers of each frame that a verdict cites.
@@ -161,8 +160,9 @@ def write_datasets_verdict(result: Any, pairs: pd.DataFrame, control: str | None
     state = "control" if control is not None else order.state
     evidence = order.rank_evidence(state)
     certainty = write_evidence(evidence, writer.begin("how_sure"))
-    if state == "tie":
-        certainty += write_open_rival(order, writer)
+    rivals = order.pairs_among(order.candidates)
+    if state == "tie" and rivals:
+        certainty += f"; open: {writer.write_lead(min(rivals, key=rank_certainty), with_p=False)}"
     writer.begin("where_it_changes")
     return Verdict(
         state,

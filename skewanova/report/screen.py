@@ -17,7 +17,7 @@ from skewanova.base.frames import iter_rows
 from skewanova.base.text import format_limits, format_number, shorten_name, shorten_names
 from skewanova.curves.groups import select_curves
 from skewanova.decision.verdict import Verdict, contender_ranges, order_by_estimate
-from skewanova.evaluation.points import list_cells, precision_recall
+from skewanova.evaluation.curve_frames import list_cells, precision_recall
 from skewanova.priors.weightings import DeploymentPrior
 from skewanova.report.charts import (
     LOW,

@@ -19,8 +19,7 @@ from skewanova.base.frames import FrameResult
 from skewanova.base.text import escape_text
 from skewanova.decision.leads import by_prior_frame
 from skewanova.decision.verdict import Judgement, Verdict
-from skewanova.evaluation import along_prior, points
-from skewanova.evaluation.along_prior import auprec_intervals, regret
+from skewanova.evaluation import curve_frames as curves
 from skewanova.evaluation.measures import Evaluation
 from skewanova.report.verdict_text import write_verdict
 from skewanova.scores.design import FoldDesign
@@ -293,16 +292,16 @@ def _choose_step(n_rows: int) -> int:
 
 def _compute_roc(source: ReportSource) -> pd.DataFrame:
     """Return the ROC curves (model, fold, fpr, tpr) at 201 false positive rates, or at 51 if too many."""
-    step = _choose_step(len(source.evaluation.curves) * len(points.RATE_GRID))
-    return points.roc(source.evaluation, fpr=points.RATE_GRID[::step])
+    step = _choose_step(len(source.evaluation.curves) * len(curves.RATE_GRID))
+    return curves.roc(source.evaluation, fpr=curves.RATE_GRID[::step])
 
 
 def _compute_precision_recall(source: ReportSource) -> pd.DataFrame:
     """Return precision by model, fold, up to 16 priors and 200 recalls, or 50 recalls if too many."""
     priors = subsample(source.evaluation.priors, MAX_PRIORS)
-    step = _choose_step(len(source.evaluation.curves) * len(priors) * len(points.RECALL_GRID))
-    recall = points.RECALL_GRID[step - 1 :: step]
-    return points.precision_recall(source.evaluation, priors, recall=recall)
+    step = _choose_step(len(source.evaluation.curves) * len(priors) * len(curves.RECALL_GRID))
+    recall = curves.RECALL_GRID[step - 1 :: step]
+    return curves.precision_recall(source.evaluation, priors, recall=recall)
 
 
 def _compute_by_prior(source: ReportSource) -> pd.DataFrame:
@@ -318,11 +317,11 @@ COMPUTED_FRAMES: Mapping[str, Callable[[ReportSource], pd.DataFrame]] = MappingP
         "roc": _compute_roc,
         "precision_recall": _compute_precision_recall,
         "by_prior": _compute_by_prior,
-        "auprec_by_prior": lambda source: along_prior.auprec_by_prior(source.evaluation),
-        "auprec_intervals": lambda source: auprec_intervals(source.evaluation, alpha=source.alpha),
-        "regret": lambda source: regret(source.evaluation),
-        "surface": lambda source: points.surface(source.evaluation),
-        "skew": lambda source: points.skew(source.evaluation),
+        "auprec_by_prior": lambda source: curves.auprec_by_prior(source.evaluation),
+        "auprec_intervals": lambda source: curves.auprec_intervals(source.evaluation, alpha=source.alpha),
+        "regret": lambda source: curves.regret(source.evaluation),
+        "surface": lambda source: curves.surface(source.evaluation),
+        "skew": lambda source: curves.skew(source.evaluation),
         "score_bins": lambda source: score_bins(source.scores),
     }
 )

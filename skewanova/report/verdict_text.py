@@ -41,6 +41,10 @@ from skewanova.priors.evidence import MIN_POSITIVES_PER_FOLD, VERY_FEW_SCORES, e
 from skewanova.scores.design import FoldDesign
 from skewanova.scores.pairing import find_collapsed
 
+#: The line How sure without a test.
+NO_TEST = "No test is reliable here."
+
+
 #: Words in all four lines.
 MAX_WORDS = 60
 
@@ -240,10 +244,13 @@ def _choose_winner(facts: Judgement, writer: LineWriter) -> str:
 
 def _choose_cheaper(facts: Judgement, writer: LineWriter) -> str:
     """Return "A and B are practically equal (within 0.01): use the cheaper one", and the models behind."""
-    names = writer.join_names(facts.order.candidates)
-    margin = writer.add_count(facts.rope, "rope", "equivalence")
-    behind = _write_others_behind(facts, writer)
-    word = "cheaper one" if len(facts.order.candidates) == 2 else "cheapest"
+    return _write_equal(facts.order.candidates, writer, facts.rope, _write_others_behind(facts, writer))
+
+
+def _write_equal(models: Sequence[str], writer: LineWriter, rope: float, behind: str) -> str:
+    """Return "A and B are practically equal (within 0.01): use the cheaper one" followed by `behind`."""
+    names, margin = writer.join_names(models), writer.add_count(rope, "rope", "equivalence")
+    word = "cheaper one" if len(models) == 2 else "cheapest"
     return f"{names} are practically equal (within {margin}): use the {word}{behind}."
 
 
@@ -321,7 +328,7 @@ def write_choice_with_control(order: PairwiseOrder, writer: LineWriter, control:
 def write_certainty(facts: Judgement, writer: LineWriter) -> str:
     """Return text: weakest lead, TOST p, open or detectable gap, P(best), population; or no reliable test."""
     if facts.state == "untrusted" or facts.supported_mass == 0:
-        return "No test is reliable here."
+        return NO_TEST
     rows, units = facts.evidence, facts.evaluation.design.units
     is_split = facts.state == "by_prior" and len(rows) > 1
     phrases = [_write_ends(rows, writer) if is_split else write_evidence(rows, writer, units)]
@@ -610,14 +617,6 @@ def choose_by_pairs(order: PairwiseOrder, writer: LineWriter, data: str, control
     return f"{use}." if order.state == "choose" else f"{use}; {writer.write_worse(order.others)}."
 
 
-def write_open_rival(order: PairwiseOrder, writer: LineWriter) -> str:
-    """Return "; open: A over B by ..." on the pair of candidates with the smallest p-value, or "" of one."""
-    rivals = order.pairs_among(order.candidates)
-    if not rivals:
-        return ""
-    return f"; open: {writer.write_lead(min(rivals, key=rank_certainty), with_p=False)}"
-
-
 def write_data_set_weakness(n_datasets: int, writer: LineWriter) -> str:
     """Return the sentence that few data sets are too few, or that they are taken as a sample."""
     if n_datasets > MIN_FOLDS:
@@ -641,10 +640,16 @@ def write_values_verdict(result: Any) -> Verdict:
         state, p_equal = "equal", equal["p_adjusted"].max()
     evidence = [] if untested else order.rank_evidence(state)
     models = order.models_above(control) or (control,) if state == "control" else order.candidates
+    choose = choose_by_pairs(order, writer.begin("choose"), "values", control)
+    if untested:
+        choose = f"No choice: nothing can be tested, because {explain_missing_test(rows)}."
+    elif state == "equal":
+        behind = f"; {writer.write_worse(order.others)}" if order.others else ""
+        choose = _write_equal(models, writer, float(equal["rope"].iloc[0]), behind)
     return Verdict(
         state,
         () if untested else models,
-        choose=_choose_by_values(order, writer.begin("choose"), state=state, equal=equal, control=control),
+        choose=choose,
         how_sure=_write_values_certainty(result, evidence, writer.begin("how_sure"), p_equal=p_equal),
         where_it_changes=_write_best_folds(result, writer.begin("where_it_changes")),
         weakest_point=_write_values_weakness(result, writer.begin("weakest_point")),
@@ -654,33 +659,18 @@ def write_values_verdict(result: Any) -> Verdict:
     )
 
 
-def _choose_by_values(
-    order: PairwiseOrder, writer: LineWriter, *, state: str, equal: pd.DataFrame, control: str | None
-) -> str:
-    """Return the line Choose: the models to use, that some are practically equal, or why there is none."""
-    if state == "untrusted":
-        return f"No choice: nothing can be tested, because {explain_missing_test(order.pairs)}."
-    if state != "equal":
-        return choose_by_pairs(order, writer, "values", control)
-    margin = writer.add_count(float(equal["rope"].iloc[0]), "rope", "equivalence")
-    behind = f"; {writer.write_worse(order.others)}" if order.others else ""
-    names = writer.join_names(order.candidates)
-    return f"{names} are practically equal (within {margin}): use the cheapest{behind}."
-
-
 def _write_values_certainty(
     result: Any, evidence: Sequence[Any], writer: LineWriter, *, p_equal: float
 ) -> str:
     """Return the line How sure: the least certain lead, p of equivalence (nan: P(best)), population."""
     if not evidence:
-        return "No test is reliable here."
-    if not np.isnan(p_equal):
-        p = writer.add_number(p_equal, "p_adjusted", "equivalence", format_p)
-        text = f"p of equivalence {p} (TOST)"
+        return NO_TEST
+    first = next(iter_rows(result.tables["ranking"]))
+    if np.isnan(p_equal):
+        p = _format_p_best(first.p_best, "ranking", writer)
+        text = f"model-based P({writer.names[str(first.model)]} is best) {p}"
     else:
-        first = next(iter_rows(result.tables["ranking"]))
-        p_best = _format_p_best(first.p_best, "ranking", writer)
-        text = f"model-based P({writer.names[str(first.model)]} is best) {p_best}"
+        text = f"p of equivalence {writer.add_number(p_equal, 'p_adjusted', 'equivalence', format_p)} (TOST)"
     return f"{write_evidence(evidence, writer)}; {text}. For {result.population}."
 
 

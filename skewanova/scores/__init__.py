@@ -13,6 +13,7 @@
 - text_files: Columns read from CSV files and JSON lines.
 - unlabelled: Scores of unlabelled cases, and labelled cases to estimate their prior with.
 - validation: Checks of columns, of counts, and of clusters and weights.
+- values: Values of any measure by model and fold.
 """
 
 import lazy_loader

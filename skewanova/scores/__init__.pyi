@@ -7,3 +7,5 @@ from .multiclass import read_multiclass as read_multiclass
 from .unlabelled import UnlabelledScores as UnlabelledScores
 from .unlabelled import read_unlabelled as read_unlabelled
 from .table import StreamedScores as StreamedScores
+from .values import ValueTable as ValueTable
+from .values import read_values as read_values

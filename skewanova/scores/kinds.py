@@ -7,3 +7,14 @@ RUNS = {"runs": "crossed", "nested_runs": "nested", "fixed_runs": "fixed"}
 DESIGNS = (
     "auto", "independent", "kfold", "repeated_kfold", "repeated_holdout", "split_half", *RUNS, "test_set"
 )  # fmt: skip
+
+
+#: Designs of values of any measure, with a line on each.
+VALUES_DESIGNS = {
+    "independent": "every fold has training and test data of its own",
+    "kfold": "one cross-validation",
+    "repeated_kfold": "several cross-validations of the same data",
+    "repeated_holdout": "random splits of the same data",
+    "runs": "trainings with other seeds, all tested on one test set",
+    "datasets": "every row is another data set",
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skewanova.base.checks import Floats, InputError, InputTypeError
+from skewanova.base.checks import Floats, InputError, InputTypeError, check_choice
 from skewanova.base.frames import FrameResult
 from skewanova.scores.columns import DATASET_COLUMN, ColumnMap, RawTable
 from skewanova.scores.sources import load_table
@@ -66,6 +66,11 @@ class ValueTable(FrameResult):
         """Names of the folds or data sets, in order of appearance."""
         return list(dict.fromkeys(self.values["fold"]))
 
+    def select_models(self, models: Sequence[str]) -> ValueTable:
+        """Return the table of these models only; raise for an unknown one."""
+        chosen = [check_choice(model, self.models, "models") for model in models]
+        return replace(self, values=self.values[self.values["model"].isin(chosen)].reset_index(drop=True))
+
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of the frame with the columns model, fold and value."""
         return self.values.copy()
@@ -78,7 +83,29 @@ class ValueTable(FrameResult):
 
 
 def read_values(source: object, *, measure: str | None = None) -> ValueTable:
-    """Read and check values of a measure by model and fold; see :func:`~skewanova.compare_values`."""
+    """Read and check values of a measure by model and fold.
+
+    Parameters
+    ----------
+    source, measure
+        As `values` and `measure` of :func:`~skewanova.compare_values`.
+
+    Returns
+    -------
+    ValueTable
+        One value for each model and fold, or data set.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a value is missing, repeated or not finite, or there are fewer than two models or folds.
+
+    Examples
+    --------
+    >>> from skewanova.scores import read_values
+    >>> read_values({"tree": [0.81, 0.78], "net": [0.84, 0.80]}, measure="accuracy").folds
+    ['1', '2']
+    """
     if isinstance(source, ValueTable):
         return source
     if isinstance(source, pd.DataFrame) and source.index.name in KEY_COLUMNS:
@@ -102,9 +129,9 @@ def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
     if VALUE in others or (measure is None and len(others) == 1):
         return VALUE if VALUE in others else others[0]
     names = ", ".join(map(repr, others)) or "none"
-    wanted = f"has no column {measure!r}" if measure else "has no column 'value'"
+    problem = f"has no column {measure!r}" if measure else "has no column 'value'"
     raise InputError(
-        f"the table {wanted} but {names}; name the column of values by measure=NAME (--measure NAME)"
+        f"the table {problem} but {names}; name the column of values by measure=NAME (--measure NAME)"
     )
 
 

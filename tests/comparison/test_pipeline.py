@@ -10,7 +10,7 @@ from skewanova import Comparison, SkewanovaWarning, compare, evaluate, read_scor
 from skewanova.base.checks import InputError, InputTypeError
 from skewanova.decision.choice import CHOICE_COLUMNS
 from skewanova.decision.leads import CROSSING_COLUMNS, DIFFERING_COLUMNS, LEADER_COLUMNS, REGION_COLUMNS
-from skewanova.evaluation.along_prior import SUPPORT_COLUMNS
+from skewanova.evaluation.curve_frames import SUPPORT_COLUMNS
 from skewanova.inference.anova import ANOVA_COLUMNS
 from skewanova.inference.pairwise import POSTHOC_COLUMNS, PRIOR_PAIR_COLUMNS
 

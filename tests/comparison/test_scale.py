@@ -15,7 +15,7 @@ from skewanova.base.text import MAX_ROWS, Table
 from skewanova.comparison.analysis import Options
 from skewanova.comparison.pipeline import build_decision_frames
 from skewanova.decision import decision_table
-from skewanova.evaluation.points import precision_recall
+from skewanova.evaluation.curve_frames import precision_recall
 from skewanova.inference.pairwise import tukey_by_prior
 from skewanova.report import figures as report_figures
 from skewanova.report import screen as report_screen

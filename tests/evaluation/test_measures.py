@@ -25,8 +25,8 @@ from skewanova import (
 from skewanova.base.checks import InputError, SkewanovaWarning
 from skewanova.curves import ESTIMATORS
 from skewanova.evaluation import roc
+from skewanova.evaluation.curve_frames import RATE_GRID
 from skewanova.evaluation.measures import half_differences, prior_grid, resolve_ratio
-from skewanova.evaluation.points import RATE_GRID
 
 PRIORS = (0.5, 0.1, 0.9)
 quiet = pytest.mark.filterwarnings("ignore::skewanova.base.checks.SkewanovaWarning")

@@ -5,7 +5,7 @@ import pytest
 from loops import each
 from scipy.stats import chi2
 
-from skewanova.priors.audit import AuditedStrata
+from skewanova.priors.mixtures import AuditedStrata
 
 
 def brute_ratio(counts, prior):

@@ -14,7 +14,7 @@ from scipy import stats
 from skewanova import FoldDesign, auprec, evaluate, load_satellite_scores
 from skewanova.base.checks import InputError
 from skewanova.evaluation import auprec_by_prior, auprec_intervals, regret, support
-from skewanova.evaluation.along_prior import (
+from skewanova.evaluation.curve_frames import (
     INTERVAL_COLUMNS,
     REGRET_COLUMNS,
     SUPPORT_COLUMNS,

@@ -18,8 +18,8 @@ from skewanova.evaluation import (
     support,
     surface,
 )
+from skewanova.evaluation.curve_frames import RATE_GRID, RECALL_GRID
 from skewanova.evaluation.measures import prior_grid
-from skewanova.evaluation.points import RATE_GRID, RECALL_GRID
 
 
 @pytest.fixture(scope="module")
