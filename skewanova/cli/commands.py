@@ -356,7 +356,8 @@ def plan(scores: Path, *, cost_case: float | None, **options: Any) -> Findings:
     from skewanova.decision.planning import plan_comparison
 
     table = shared.read_table(scores, options)
-    options["deployment_prior"] = shared.resolve_prior(options["deployment_prior"], table)
+    with print_write_warnings():
+        options["deployment_prior"] = shared.resolve_prior(options["deployment_prior"], table)
     keywords = shared.merge_design_options(options)
     result = plan_comparison(table, **keywords)
     content: dict[str, Any] = {"plan": result.to_frame()}

@@ -28,6 +28,7 @@ from skewanova.base.checks import (
     SkewanovaWarning,
     check_prior,
     check_priors,
+    prefix_errors,
 )
 from skewanova.base.folders import OutputError, check_folder, check_formats, is_closed_pipe
 from skewanova.base.text import escape_text
@@ -566,5 +567,5 @@ def read_unlabelled_table(path: Path, columns: Mapping[str, str | None]) -> Unla
     """Return the scores of cases without labels; columns without a name have the usual one."""
     from skewanova.scores.unlabelled import read_unlabelled
 
-    with explain_read_errors(path):
+    with explain_read_errors(path), prefix_errors("`unlabelled`"):
         return read_unlabelled(path, columns={key: name for key, name in columns.items() if name is not None})

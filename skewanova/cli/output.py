@@ -58,7 +58,7 @@ SHELL_WORDS = (
     ("`unit_cost`", "--cost-case"),
     ("`costs`", "--cost-fp and --cost-fn"),
     ("`comparison`", "DIR"),
-    ("`(un)?labelled`: ", ""),
+    ("`labelled`: ", ""),
     ("`labelled`", "LABELLED"),
     ("`fold` must be one of", "--fold must be one of"),  # else a column
 )
@@ -71,6 +71,7 @@ def to_shell(text: str) -> str:
     context = click.get_current_context(silent=True)
     params = [] if context is None else [item for item in context.command.params if item.name != "fold"]
     names = {p.name: p.opts[0] if isinstance(p, click.Option) else p.human_readable_name for p in params}
+    names = {"unlabelled": "the unlabelled table", **names}
     return re.sub(r"`(\w+)`", lambda match: names.get(match[1], match[0]), text)
 
 

@@ -140,7 +140,7 @@ class PriorEstimates(FrameResult):
             return tuple(caveats)
         disagreement = (
             f"the models do not agree about the prior ({write_p(self.prior.p_value)}), so label shift does "
-            "not hold for all of them, and the estimate may be far off"
+            f"not hold for all of them, and the estimate may be far off; {estimation.TO_CHECK}"
         )
         return (disagreement, *caveats)
 

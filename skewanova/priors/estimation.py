@@ -75,6 +75,9 @@ DEFAULT_SHIFT = 0.1
 SHIFT_LEVEL = 0.05
 
 
+TO_CHECK = "to check it, label some 50 of the unlabelled cases, drawn at random, and count the positives"
+
+
 @dataclass(frozen=True, eq=False)
 class LabelShift:
     """Test of label shift: each class has the same score distribution in labelled and deployment data.
@@ -108,8 +111,7 @@ class LabelShift:
             return ""
         return (
             f"label shift is rejected ({write_p(self.p_value)}): the unlabelled scores are not a mixture of "
-            "the labelled classes, and the estimate may be far off; to check it, label some 50 of the "
-            "unlabelled cases, drawn at random, and count the positives"
+            f"the labelled classes, and the estimate may be far off; {TO_CHECK}"
         )
 
     def __str__(self) -> str:

@@ -97,18 +97,41 @@ def test_a_threshold_is_judged_at_the_estimated_prior(files):
 def test_what_is_refused(files):
     table = pd.read_csv("scores.csv")
     pd.concat([table.assign(dataset=name) for name in "ab"]).to_csv("several.csv", index=False)
-    pd.read_csv("field.csv").head(0).to_csv("empty.csv", index=False)
+    field = pd.read_csv("field.csv")
+    field.head(0).to_csv("empty.csv", index=False)
+    field.assign(y_score=field["y_score"].where(field.index != 2)).to_csv("gap.csv", index=False)
+    field.assign(y_score=field["y_score"] + 99).to_csv("far.csv", index=False)
     for command, message in (
         ("prior scores.csv empty.csv", "the table of unlabelled scores must hold"),
         ("prior scores.csv field.csv --out field.csv", "field.csv"),
         ("compare scores.csv --deployment-prior estimate:", "needs a file of unlabelled"),
-        ("compare scores.csv --deployment-prior estimate:no.csv", "^Error: there is no file 'no.csv'"),
+        (
+            "compare scores.csv --deployment-prior estimate:no.csv",
+            "^Error: the unlabelled table: there is no file",
+        ),
+        (
+            "compare scores.csv --deployment-prior estimate:gap.csv",
+            "^Error: the unlabelled table: `y_score` mus",
+        ),
+        (
+            "compare scores.csv --deployment-prior estimate:far.csv",
+            ": the unlabelled table must be scores of t",
+        ),
+        ("prior scores.csv gap.csv", "^Error: UNLABELLED: `y_score` must not hold .* the first at line 4"),
+        ("prior scores.csv far.csv", ": UNLABELLED must be scores of the same model"),
         (
             "compare several.csv --deployment-prior estimate:field.csv",
             "needs one labelled table, but SCORES has several data sets or classes; run `skewanova prior` on",
         ),
     ):
         assert_refused(command.split(), message, files)
+
+
+def test_a_plan_warns_of_its_estimated_prior(files):
+    pd.read_csv("field.csv").assign(y_score=0.3).to_csv("constant.csv", index=False)
+    done = run("plan", "scores.csv", "--deployment-prior", "estimate:constant.csv", "--json")
+    assert done.stderr.startswith("warning: good: label shift is rejected")
+    assert json.loads(done.stdout)["plan"]
 
 
 @pytest.fixture
