@@ -73,7 +73,6 @@ from .comparison.estimated_prior import PriorEstimates as PriorEstimates
 from .comparison.estimated_prior import estimate_prior_from_tables as estimate_prior_from_tables
 from .comparison.pipeline import compare as compare
 from .comparison.result import Comparison as Comparison
-from .comparison.values import ValuesComparison as ValuesComparison
 from .comparison.values import compare_values as compare_values
 
 __version__: str

@@ -96,12 +96,12 @@ class ValuesComparison(PublishedResult):
 
     @property
     def unit(self) -> str:
-        """What a row of values is: "fold", "run" or "data set"."""
+        """Sampling unit of the values: "fold", "run" or "data set"."""
         return str(self.settings["unit"])
 
     @property
     def population(self) -> str:
-        """What tests and intervals are about, as a phrase."""
+        """Phrase for the population of inference, such as "further data sets like these"."""
         others = {"data set": "further data sets like these", "run": "further runs on this test set"}
         return others.get(self.unit, self.design.population)
 

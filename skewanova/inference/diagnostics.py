@@ -140,13 +140,15 @@ def assumptions(iauprec: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
             (check, float(statistic), float(p), ADVICE[check] if p < CHECK_LEVEL else "")
             for check, (statistic, p) in _test_assumptions(values).items()
         ),
-        *(_check_areas(iauprec["n_positive"], values) if "n_positive" in iauprec else ()),
+        *(_check_sizes_and_ceiling(iauprec["n_positive"], values) if "n_positive" in iauprec else ()),
         *((f"smallest_p_{test}", np.nan, p, few if p >= alpha else "") for test, p in smallest.items()),
     ]
     return pd.DataFrame(rows, columns=list(CHECK_COLUMNS))
 
 
-def _check_areas(n_positive: pd.Series[Any], values: Floats) -> list[tuple[str, float, float, str]]:
+def _check_sizes_and_ceiling(
+    n_positive: pd.Series[Any], values: Floats
+) -> list[tuple[str, float, float, str]]:
     """Return the rows fold_imbalance and ceiling of areas, which count positives and end at 1."""
     ratio, distance = float(n_positive.max() / n_positive.min()), _measure_ceiling(values)
     uneven = f"folds differ by a factor of {ratio:.2g} in positives, yet count alike: use stratified folds"

@@ -464,5 +464,5 @@ def _get_test_name(rows: pd.DataFrame) -> str:
 def _format_response(rows: pd.DataFrame, separator: str = " ") -> str:
     """Return the name of the measure of the first row, with its prior if it has one."""
     response, prior = rows["response"].iloc[0], rows["prior"].iloc[0]
-    name = name_response(response)
+    name = name_response(response).replace("$", r"\$")  # no formula
     return f"{name}{separator}at prior {styling.format_plain(prior)}" if pd.notna(prior) else name

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
-from scipy.special import xlogy
 
 from skewanova.base.checks import (
     Bools,
@@ -430,9 +428,9 @@ class AuditedStrata(NamedTuple):
         def excess(multiplier: float) -> float:
             return float(self.weight @ find_rates(multiplier)) - prior
 
-        multiplier = brentq(excess, -MAX_SLOPE, MAX_SLOPE)
+        multiplier = scipy.optimize.brentq(excess, -MAX_SLOPE, MAX_SLOPE)
         heights = [
-            (xlogy(self.positive, rate) + xlogy(self.negative, 1 - rate)).sum()
+            (scipy.special.xlogy(self.positive, rate) + scipy.special.xlogy(self.negative, 1 - rate)).sum()
             for rate in (self.positive / n, find_rates(multiplier))
         ]
         return float(2 * (heights[0] - heights[1]))
@@ -446,6 +444,6 @@ class AuditedStrata(NamedTuple):
         def find_limit(end: float, edge: float) -> float:
             if excess(edge) <= 0:
                 return end
-            return float(brentq(excess, self.estimate, edge))
+            return float(scipy.optimize.brentq(excess, self.estimate, edge))
 
         return find_limit(0.0, AUDIT_RANGE[0]), find_limit(1.0, AUDIT_RANGE[1])

@@ -276,7 +276,7 @@ def _format_growth(factor: float) -> str:
     return "enough now" if factor <= 1 else format_factor(factor) if np.isfinite(factor) else "never"
 
 
-def _format_count(number: float) -> str:
+def _format_needed(number: float) -> str:
     """Return a number of folds as text, "never" if infinite, or "" for nan."""
     return "" if np.isnan(number) else f"{number:g}" if np.isfinite(number) else "never"
 
@@ -514,8 +514,8 @@ VALUES_PLANS = FrameTable(
     "values_plans",
     ("Pair", "Observed difference", "Power now", "Needed {unit}s", ASSURED),
     own_cells={
-        "Needed {unit}s": lambda row: _format_count(row.n_folds),
-        ASSURED: lambda row: _format_count(row.n_folds_assured),
+        "Needed {unit}s": lambda row: _format_needed(row.n_folds),
+        ASSURED: lambda row: _format_needed(row.n_folds_assured),
     },
     frame="plans",
     truncated=True,

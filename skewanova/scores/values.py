@@ -14,6 +14,7 @@ import pandas as pd
 
 from skewanova.base.checks import Floats, InputError, InputTypeError, check_choice
 from skewanova.base.frames import FrameResult
+from skewanova.base.text import escape_text
 from skewanova.scores.columns import DATASET_COLUMN, ColumnMap, RawTable
 from skewanova.scores.sources import load_table
 from skewanova.scores.table import hash_path
@@ -114,11 +115,11 @@ def read_values(source: object, *, measure: str | None = None) -> ValueTable:
         source = {str(name): column.tolist() for name, column in source.items()}
     if isinstance(source, Mapping):
         columns, name = _read_results(source, measure)
-        return _build_table(RawTable(pd.DataFrame(columns)), None, name)
+        return _make_value_table(RawTable(pd.DataFrame(columns)), None, name)
     raw = load_table(source, ColumnMap([], None, KEY_COLUMNS))
     if "model" in raw.frame:
-        return _build_table(raw, _find_value_column(raw.frame, measure), measure)
-    return _build_table(raw, None, measure or VALUE)
+        return _make_value_table(raw, _find_value_column(raw.frame, measure), measure)
+    return _make_value_table(raw, None, measure or VALUE)
 
 
 def _find_value_column(frame: pd.DataFrame, measure: str | None) -> str:
@@ -219,7 +220,7 @@ def _choose_measure(available: Mapping[str, None], measure: str | None, source: 
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def _build_table(raw: RawTable, value: str | None, measure: str | None) -> ValueTable:
+def _make_value_table(raw: RawTable, value: str | None, measure: str | None) -> ValueTable:
     """Return the checked table: long with values in the column `value`, or wide if that is None."""
     frame, keys = raw.frame, {}
     for key in KEY_COLUMNS:
@@ -277,7 +278,7 @@ def _name_folds(long: pd.DataFrame, measure: str, source: Path | None) -> ValueT
     has_datasets = DATASET_COLUMN in long
     rows = rows.assign(fold=long[DATASET_COLUMN]) if has_datasets else rows
     frame = rows.groupby(["model", "fold"], sort=False)[VALUE].mean().reset_index()
-    return ValueTable(frame, measure, has_datasets, run_size, source)
+    return ValueTable(frame, escape_text(measure), has_datasets, run_size, source)
 
 
 def _check_complete(rows: pd.DataFrame) -> None:

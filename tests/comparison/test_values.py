@@ -1,0 +1,249 @@
+"""compare_values: the tests of `compare` for any measure, its verdict, its outputs."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from latex_runs import PREAMBLE, compiled, has_package
+from loops import each
+from scipy import stats
+from sklearn.datasets import make_moons
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
+from sklearn.svm import SVC
+
+import skewanova as sa
+from skewanova.inference import posthoc
+
+HOLDOUTS = sa.FoldDesign("repeated_holdout", test_fraction=0.2)
+
+
+def wide(n_folds=20, means=(0.8, 0.81, 0.83), noise=0.01, seed=0):
+    """Values of models tree, net and forest (or fewer), a row a fold."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(0, 0.02, (n_folds, 1)) + rng.normal(0, noise, (n_folds, len(means))) + means
+    return pd.DataFrame(values, columns=["tree", "net", "forest"][: len(means)])
+
+
+# --- the same tests -----------------------------------------------------------------------------------------
+
+
+@each("kind", ["independent", "kfold", "repeated_holdout"])
+@each("options", [{}, {"p_adjust": "bonferroni"}, {"control": "C"}, {"pairwise": "wilcoxon"}])
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+@pytest.mark.slow
+def test_values_of_a_comparison_give_its_numbers(kind, options):
+    design = sa.FoldDesign(kind, None if kind == "independent" else 0.2)
+    expected = sa.compare(sa.load_satellite_scores(), at_priors=(0.5,), design=design, **options)
+    frame = expected.tables["iauprec"].astype({"model": str})
+    result = sa.compare_values(
+        frame[["model", "fold", "iauprec"]], measure="iauprec", design=design, rope=0.01, **options
+    )
+    primary = expected.pairs[(expected.pairs["role"] == "primary")].reset_index(drop=True)
+    pairs = result.pairs[result.pairs["role"] == "primary"]
+    pd.testing.assert_frame_equal(pairs, primary, check_exact=False, rtol=1e-12, atol=1e-14)
+    ranking, other = result.ranking, expected.ranking
+    assert ranking["group"].tolist() == other["group"].tolist()
+    np.testing.assert_allclose(ranking["mean"], other["iauprec"], rtol=1e-12)
+    np.testing.assert_allclose(ranking["p_best"], other["p_best"], rtol=1e-12)
+    assert ranking[["rank_low", "rank_high"]].equals(other[["rank_low", "rank_high"]])
+    tests = [
+        each.tests[each.tests["role"] == "primary"].reset_index(drop=True) for each in (result, expected)
+    ]
+    pd.testing.assert_frame_equal(*tests, rtol=1e-12)
+    for name in ("effects", "equivalence"):
+        pd.testing.assert_frame_equal(result.tables[name], expected.tables[name], rtol=1e-12)
+    sizes = ["model_a", "model_b", "n_folds", "n_folds_assured", "detectable", "power_now"]
+    pd.testing.assert_frame_equal(result.tables["plans"][sizes], expected.tables["plans"][sizes], rtol=1e-12)
+
+
+def test_the_grid_search_example_of_scikit_learn():
+    """Its "Statistical comparison of models using grid search" prints t = 0.750 and one-sided p = 0.227."""
+    X, y = make_moons(noise=0.352, random_state=1, n_samples=100)
+    grid = [{"kernel": ["linear"]}, {"kernel": ["poly"], "degree": [2, 3]}, {"kernel": ["rbf"]}]
+    cv = RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=0)
+    search = GridSearchCV(SVC(random_state=0), grid, scoring="roc_auc", cv=cv).fit(X, y)
+    design = sa.FoldDesign("repeated_kfold", test_fraction=0.1)
+    result = sa.compare_values(search.cv_results_, design=design)
+    assert result.ranking["model"].tolist()[:2] == ["kernel=rbf", "kernel=linear"]
+    best = result.pairs[result.pairs["role"] == "primary"].iloc[0]
+    assert (best["model_a"], best["model_b"]) == ("kernel=rbf", "kernel=linear")
+    assert best["statistic"] == pytest.approx(0.750, abs=5e-4)
+    assert best["p_value"] / 2 == pytest.approx(0.227, abs=5e-4)
+    assert sorted(result.ranking["model"].tolist()[2:]) == ["kernel=poly, degree=2", "kernel=poly, degree=3"]
+
+
+def test_data_sets_by_friedman_and_wilcoxon_of_scipy():
+    values = wide(12).rename_axis("dataset").reset_index()
+    result = sa.compare_values(values)
+    assert (result.unit, result.population) == ("data set", "further data sets like these")
+    columns = [values[name] for name in ("tree", "net", "forest")]
+    chi2 = stats.friedmanchisquare(*columns).statistic
+    expected = 11 * chi2 / (12 * 2 - chi2)  # Iman and Davenport (1980)
+    primary = result.tests[result.tests["role"] == "primary"].iloc[0]
+    assert (primary["test"], primary["statistic"]) == ("friedman", pytest.approx(expected))
+    pairs = result.pairs[result.pairs["role"] == "primary"]
+    assert set(pairs["test"]) == {"wilcoxon_holm"}
+    for row in pairs.itertuples():
+        assert row.p_value == pytest.approx(stats.wilcoxon(values[row.model_a], values[row.model_b]).pvalue)
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_few_data_sets_are_compared_by_t_tests():
+    result = sa.compare_values(wide(5), design="datasets")
+    assert set(result.pairs.loc[result.pairs["role"] == "primary", "test"]) == {"paired_t_holm"}
+    assert "signed ranks cannot reach" in result.warnings[0]
+
+
+def test_several_folds_of_a_data_set_count_once():
+    folds = pd.concat([wide(12, seed=seed).assign(dataset=range(12), fold=seed) for seed in range(3)])
+    means = folds.groupby("dataset")[["tree", "net", "forest"]].mean()
+    each_fold, once = (sa.compare_values(values) for values in (folds, means))
+    pd.testing.assert_frame_equal(each_fold.pairs, once.pairs, rtol=1e-12)
+
+
+def test_losses_turn_the_order_and_nothing_else():
+    values = wide()
+    result = sa.compare_values(1 - values, design=HOLDOUTS, greater_is_better=False, measure="error")
+    expected = sa.compare_values(values, design=HOLDOUTS, measure="error")
+    assert result.ranking["model"].tolist() == expected.ranking["model"].tolist()
+    np.testing.assert_allclose(result.ranking["mean"], 1 - expected.ranking["mean"], rtol=1e-12)
+    np.testing.assert_allclose(result.ranking["conf_low"], 1 - expected.ranking["conf_high"], rtol=1e-9)
+    pd.testing.assert_frame_equal(result.pairs, expected.pairs, rtol=1e-9)
+    assert result.verdict.choose == expected.verdict.choose == "Use forest."
+
+
+# --- design -------------------------------------------------------------------------------------------------
+
+
+def test_a_design_that_values_do_not_show_must_be_stated():
+    with pytest.raises(sa.InputError) as caught:
+        sa.compare_values(wide())
+    first, *choices = str(caught.value).splitlines()
+    assert first == "`design` must say how the folds were made, which values alone do not show:"
+    assert [line.split(":")[0].strip() for line in choices] == [
+        "independent", "kfold", "repeated_kfold", "repeated_holdout", "runs", "datasets",
+    ]  # fmt: skip
+    for line in choices[:2] + choices[4:]:
+        assert len(sa.compare_values(wide(), design=line.split(":")[0].strip()).ranking) == 3
+
+
+@each(("design", "message"), [
+    ("split_half", "but got 'split_half'"),
+    ("test_set", "but got 'test_set'"),
+    ("loocv", "but got 'loocv'"),
+    ("repeated_kfold", "test_fraction=0.1"),
+])  # fmt: skip
+def test_other_designs_are_refused(design, message):
+    with pytest.raises(sa.InputError, match=message):
+        sa.compare_values(wide(), design=design)
+
+
+def test_numbered_runs_show_a_repeated_cross_validation():
+    values = wide(20).assign(run=np.repeat([1, 2], 10), fold=np.tile(range(10), 2))
+    result = sa.compare_values(values)
+    assert (result.design.kind, result.design.test_fraction, result.design.n_folds) == (
+        "repeated_kfold",
+        0.1,
+        20,
+    )
+    stated = sa.compare_values(wide(20), design=sa.FoldDesign("repeated_kfold", test_fraction=0.1))
+    pd.testing.assert_frame_equal(result.pairs, stated.pairs)
+
+
+def test_runs_are_about_further_runs():
+    result = sa.compare_values(wide(), design="runs")
+    assert (result.unit, result.design.ratio) == ("run", 0.0)
+    assert result.verdict.how_sure.endswith("For further runs on this test set.")
+    assert result.verdict.weakest_point.startswith("Other test cases are not covered")
+
+
+def test_data_sets_and_a_design_of_folds_are_a_contradiction():
+    with pytest.raises(sa.InputError, match="leave out design='kfold'"):
+        sa.compare_values(wide().rename_axis("dataset"), design="kfold")
+
+
+# --- verdict ------------------------------------------------------------------------------------------------
+
+
+@each(("values", "options", "state", "choose"), [
+    (wide(), {}, "choose", "Use forest."),
+    (wide(means=(0.8, 0.83, 0.83)), {}, "tie", "Use forest or net; tree is worse."),
+    (wide(means=(0.8, 0.8, 0.8)), {}, "undecided", "The values do not separate"),
+    (wide(means=(0.8, 0.8), noise=0.002), {"rope": 0.01}, "equal", "equal (within 0.01): use the ch"),
+    (wide(), {"control": "tree"}, "control", "forest is better than tree, the control"),
+])  # fmt: skip
+def test_states(values, options, state, choose):
+    result = sa.compare_values(values, design="independent", **options)
+    assert result.verdict.state == state
+    assert choose in result.verdict.choose
+    decisive = result.verdict.evidence[result.verdict.evidence["decisive"]].iloc[0]
+    assert f"{abs(decisive['estimate']):.3f}" in result.verdict.how_sure
+
+
+@pytest.mark.filterwarnings("ignore::skewanova.SkewanovaWarning")
+def test_differences_that_do_not_vary_are_not_tested():
+    constant = wide(6, noise=0.0)
+    result = sa.compare_values(constant, design="independent")
+    assert (result.verdict.state, result.verdict.models) == ("untrusted", ())
+    assert "their difference does not vary" in result.verdict.choose
+    assert "Group" not in result.to_markdown("ranking")
+
+
+def test_ranking_counts_the_folds_in_which_a_model_is_best():
+    values = wide()
+    result = sa.compare_values(values, design=HOLDOUTS)
+    counts = values.idxmax(axis=1).value_counts().reindex(result.ranking["model"], fill_value=0)
+    assert result.ranking["n_best"].tolist() == counts.tolist()
+    assert f"is best in {counts.iloc[0]} of 20" in result.verdict.where_it_changes
+
+
+# --- outputs ------------------------------------------------------------------------------------------------
+
+
+def test_folder_page_and_tables(tmp_path):
+    result = sa.compare_values(wide(), design=HOLDOUTS, measure="<b>& $x_1$ acc\x1b[31m", rope=0.01)
+    folder = result.save(tmp_path / "out", figures="svg")
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<b>&" not in page
+    assert "\x1b" not in page + result.summary(full=True) + result.to_latex("ranking")
+    assert page.count('<path class="line') == 3
+    assert "AUPREC along the class prior" not in page
+    listed = {line.split()[0] for line in (folder / "README.txt").read_text().splitlines()}
+    written = {path.relative_to(folder).as_posix().removesuffix(".svg") for path in folder.rglob("*.*")}
+    assert listed == written - {"README.txt"}
+    saved = pd.read_csv(folder / "tables" / "pairs.csv")
+    np.testing.assert_allclose(saved["p_adjusted"], result.pairs["p_adjusted"])
+
+
+def test_paper_compiles(tmp_path):
+    values = wide().rename(columns={"net": "net_1 & 50 %"})
+    folder = sa.compare_values(values, design="kfold", measure="F_1").for_paper().save(tmp_path / "paper")
+    if has_package("longtable.sty"):
+        text = "".join((folder / f"{name}.tex").read_text() for name in ("methods", "results", "table"))
+        compiled(text, "", tmp_path, preamble=PREAMBLE)
+    assert "F\\_1" in (folder / "results.tex").read_text()
+
+
+def test_summary_agrees_with_the_frames():
+    result = sa.compare_values(wide(), design=HOLDOUTS, measure="accuracy")
+    text = result.summary(full=True)
+    assert "Ranking by mean accuracy over 20 folds" in text
+    assert "IAUPREC" not in text + str(result.results_paragraph) + str(result.methods) + result.to_html(
+        "plans"
+    )
+    assert repr(result) == "<Comparison of 3 models over 20 folds by accuracy: 'forest' ranks first>"
+    assert result.to_frame().equals(result.ranking)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert result.plot.pairs() is not None
+
+
+def test_frames_and_pairs_of_inference():
+    frame = wide().rename_axis("fold").reset_index().melt("fold", var_name="model", value_name="iauprec")
+    expected = posthoc(frame, method="corrected_t", ratio=0.25)
+    pairs = sa.compare_values(wide(), design=HOLDOUTS).pairs
+    primary = pairs[pairs["role"] == "primary"]
+    np.testing.assert_allclose(np.sort(primary["p_value"]), np.sort(expected["p_value"]), rtol=1e-12)
+    assert json.dumps(primary["response"].tolist()) == '["value", "value", "value"]'
