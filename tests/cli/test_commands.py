@@ -331,3 +331,46 @@ def test_halvings_are_compared_as_their_table_whatever_their_columns(folder):
     assert found["pairs"][0]["p_value"] == pytest.approx(expected.pairs["p_value"].iloc[0])
     table.query("part == 'holdout'").drop(columns=["part", "halving"]).to_csv("held.csv", index=False)
     assert_refused(["compare", "held.csv", "--design", "split_half"], "needs a table with halvings", folder)
+
+
+# --- values of any measure ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def values(folder):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal([0.8, 0.8, 0.85], 0.01, (10, 3)), columns=["m0", "m1", "m2"])
+    table.to_csv("values.csv", index=False)
+    return table
+
+
+def test_compare_values(values):
+    options = ("--measure", "accuracy", "--design", "kfold")
+    done = run(
+        "compare-values", "values.csv", *options, "--out", "report", "--paper", "paper", "--rope", 0.01
+    )
+    assert (done.exit_code, done.stdout.split("\n")[0]) == (0, "Choose            Use m2.")
+    assert done.stdout.endswith("Written to report: open report/report.html in a browser.\n")
+    known = sa.compare_values(values, measure="accuracy", design="kfold", rope=0.01)
+    written = pd.read_csv("report/tables/pairs.csv")
+    pd.testing.assert_frame_equal(written, known.pairs, check_dtype=False)
+    assert {path.name for path in Path("paper").iterdir()} >= {"paper.tex", "figure.pdf", "references.bib"}
+    assert run("report", "report").stdout == "report/report.html\n"
+    found = json.loads(run("compare-values", "values.csv", *options, "--models", "m0,m2", "--json").stdout)
+    assert (found["settings"]["n_models"], found["verdict"]["models"]) == (2, ["m2"])
+    assert set(found) > {"values", "pairs", "ranking", "plans", "equivalence"}
+    losses = run("compare-values", "values.csv", *options, "--lower-is-better", "--control", "m2").stdout
+    assert "m2, the control" in " ".join(losses.split())
+
+
+@each(("arguments", "message"), [
+    (["values.csv"], "--design must say how the folds were made"),
+    (["values.csv", "--design", "datasets", "--test-fraction", 0.2], "--test-fraction is for folds"),
+    (["values.csv", "--design", "kfold", "--models", "m0,m9"], "--models must be one of m0, m1, m2"),
+    (["values.csv", "--design", "kfold", "--models", "m0"], "at least 2 models"),
+    (["values.csv", "--design", "kfold", "--control", "m9"], "--control must be one of m0, m1, m2"),
+    (["none.csv", "--design", "kfold"], "there is no file 'none.csv'"),
+    (["scores.csv", "--design", "kfold"], "no column 'value' but 'y_true', 'y_score'; name the column"),
+])  # fmt: skip
+def test_compare_values_refuses(values, folder, arguments, message):
+    assert_refused(["compare-values", *arguments, "--out", "new"], message, folder)
